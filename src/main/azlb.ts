@@ -1,0 +1,39 @@
+/**
+ * The `azlb` command: names the sub-commands and turns their outcome into an exit code.
+ * What each one does stands in `src/cli/`; it is loaded only when asked for, so `--help` is instant.
+ */
+import { Command, CommanderError } from "commander";
+
+import { InputError } from "../cli/input-error.ts";
+import { registerAzure } from "../cli/azure.ts";
+
+const EXIT_FAILED = 1;
+const EXIT_BAD_INPUT = 2;
+
+function program(): Command {
+  const azlb = new Command("azlb")
+    .description("Azure load balancers for Kubernetes Services, and a sandbox to try them in.")
+    .version("0.1.0")
+    .showHelpAfterError("(run with --help for the options)")
+    .enablePositionalOptions()
+    .exitOverride();
+  registerAzure(azlb);
+  return azlb;
+}
+
+/** Exit codes: 0 done, 1 the work failed or a bar does not hold, 2 bad input. */
+function exitCodeOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_BAD_INPUT;
+  if (error instanceof InputError) {
+    process.stderr.write(`azlb: ${error.message}\n`);
+    return EXIT_BAD_INPUT;
+  }
+  process.stderr.write(`azlb: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return EXIT_FAILED;
+}
+
+try {
+  await program().parseAsync();
+} catch (error) {
+  process.exitCode = exitCodeOf(error);
+}
