@@ -1,0 +1,178 @@
+/**
+ * A private certificate authority in a directory: made at first use, loaded afterwards, so that whoever
+ * trusted it yesterday still does. It signs certificates for servers on loopback and for client users.
+ * Keys are P-256. Who trusts it, and where certificates are installed, is the caller's business.
+ *
+ *   file in the directory | content
+ *   ----------------------|------------------------------------------
+ *   ca.key                | private key, readable by the owner only
+ *   ca.crt                | certificate: `caFile`, what clients trust
+ */
+import type { webcrypto } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import "reflect-metadata"; // x509's dependency injection asks for it
+import * as x509 from "@peculiar/x509";
+
+type KeyPair = webcrypto.CryptoKeyPair;
+
+const SIGNING = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
+const DAY_MS = 86_400_000;
+const CA_DAYS = 3650;
+const LEAF_DAYS = 825;
+
+export interface IssuedCertificate {
+  readonly certPem: string;
+  readonly keyPem: string;
+}
+
+export interface ClientIdentity {
+  /** Becomes the common name: the user, for Kubernetes. */
+  readonly user: string;
+  /** Become organizations: the groups, for Kubernetes. */
+  readonly groups?: readonly string[];
+}
+
+export interface CertificateAuthority {
+  /** Path of the certificate that clients trust. */
+  readonly caFile: string;
+  readonly caPem: string;
+  /** A server certificate for loopback, plus any further host names or addresses. */
+  issueServer(moreNames?: readonly string[]): Promise<IssuedCertificate>;
+  issueClient(identity: ClientIdentity): Promise<IssuedCertificate>;
+}
+
+interface Signer {
+  readonly certificate: x509.X509Certificate;
+  readonly keys: KeyPair;
+}
+
+/** Opens the authority that lives in `directory`, making it (and the directory) when it is not there. */
+export async function openCertificateAuthority(
+  directory: string,
+  now: () => Date = () => new Date(),
+): Promise<CertificateAuthority> {
+  mkdirSync(directory, { recursive: true });
+  const caFile = join(directory, "ca.crt");
+  const keyFile = join(directory, "ca.key");
+  const signer = (await loadSigner(caFile, keyFile)) ?? (await makeSigner(caFile, keyFile, now()));
+  return {
+    caFile,
+    caPem: signer.certificate.toString("pem"),
+    issueServer: (moreNames = []) => issueServer(signer, moreNames, now()),
+    issueClient: (identity) => issueClient(signer, identity, now()),
+  };
+}
+
+async function loadSigner(caFile: string, keyFile: string): Promise<Signer | undefined> {
+  const certPem = readIfThere(caFile);
+  const keyPem = readIfThere(keyFile);
+  if (certPem === undefined || keyPem === undefined) return undefined;
+  const certificate = new x509.X509Certificate(certPem);
+  const pkcs8 = x509.PemConverter.decodeFirst(keyPem);
+  const privateKey = await crypto.subtle.importKey("pkcs8", pkcs8, SIGNING, true, ["sign"]);
+  const publicKey = await certificate.publicKey.export(SIGNING, ["verify"]);
+  return { certificate, keys: { privateKey, publicKey } };
+}
+
+async function makeSigner(caFile: string, keyFile: string, now: Date): Promise<Signer> {
+  const keys = await newKeys();
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    serialNumber: newSerial(),
+    name: "CN=azlb sandbox CA",
+    ...validity(now, CA_DAYS),
+    keys,
+    signingAlgorithm: SIGNING,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  // The key goes first: a certificate on disk always has its key beside it, wherever we are killed.
+  writeWhole(keyFile, await keyPemOf(keys.privateKey), 0o600);
+  writeWhole(caFile, `${certificate.toString("pem")}\n`, 0o644);
+  return { certificate, keys };
+}
+
+async function issueServer(signer: Signer, moreNames: readonly string[], now: Date): Promise<IssuedCertificate> {
+  const names = [...new Set(["localhost", "127.0.0.1", "::1", ...moreNames])];
+  return issue(signer, "CN=localhost", now, [
+    new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+    new x509.SubjectAlternativeNameExtension(
+      names.map((name) => ({ type: isAddress(name) ? "ip" : "dns", value: name })),
+    ),
+  ]);
+}
+
+async function issueClient(signer: Signer, identity: ClientIdentity, now: Date): Promise<IssuedCertificate> {
+  const subject = new x509.Name([
+    ...(identity.groups ?? []).map((group) => ({ O: [group] })),
+    { CN: [identity.user] },
+  ]).toString();
+  return issue(signer, subject, now, [new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.clientAuth])]);
+}
+
+async function issue(
+  signer: Signer,
+  subject: string,
+  now: Date,
+  extensions: readonly x509.Extension[],
+): Promise<IssuedCertificate> {
+  const keys = await newKeys();
+  const certificate = await x509.X509CertificateGenerator.create({
+    serialNumber: newSerial(),
+    subject,
+    issuer: signer.certificate.subject,
+    ...validity(now, LEAF_DAYS),
+    publicKey: keys.publicKey,
+    signingKey: signer.keys.privateKey,
+    signingAlgorithm: SIGNING,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      await x509.AuthorityKeyIdentifierExtension.create(signer.keys.publicKey),
+      ...extensions,
+    ],
+  });
+  return { certPem: certificate.toString("pem"), keyPem: await keyPemOf(keys.privateKey) };
+}
+
+/** Valid from yesterday, so that a clock that is slow by hours still accepts it. */
+function validity(now: Date, days: number): { notBefore: Date; notAfter: Date } {
+  return { notBefore: new Date(now.getTime() - DAY_MS), notAfter: new Date(now.getTime() + days * DAY_MS) };
+}
+
+function newKeys(): Promise<KeyPair> {
+  return crypto.subtle.generateKey(SIGNING, true, ["sign", "verify"]);
+}
+
+/** Sixteen random bytes, positive as X.509 asks. */
+function newSerial(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;
+  return Buffer.from(bytes).toString("hex");
+}
+
+async function keyPemOf(key: webcrypto.CryptoKey): Promise<string> {
+  return `${x509.PemConverter.encode(await crypto.subtle.exportKey("pkcs8", key), "PRIVATE KEY")}\n`;
+}
+
+function isAddress(name: string): boolean {
+  return name.includes(":") || /^\d+(\.\d+){3}$/.test(name);
+}
+
+function writeWhole(path: string, text: string, mode: number): void {
+  writeFileSync(`${path}.new`, text, { mode });
+  renameSync(`${path}.new`, path);
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
