@@ -1,0 +1,41 @@
+/**
+ * The cloud configuration after it has been read: every value checked, every default filled in.
+ * `parse-config.ts` makes it of an `azure.json`; everybody else only reads it.
+ */
+
+export type VmType = "vmss" | "standard" | "vmssflex";
+export type PoolType = "nodeIPConfiguration" | "nodeIP";
+export type Sku = "standard" | "basic";
+
+export interface ClusterConfig {
+  readonly clusterName: string;
+  readonly location: string;
+  readonly subscriptionId: string;
+  /** Subscription of load balancers, public IPs, security groups and subnets. */
+  readonly networkSubscriptionId: string;
+  readonly resourceGroup: string;
+  readonly loadBalancerResourceGroup: string;
+  readonly loadBalancerName: string;
+  readonly sku: Sku;
+  readonly vmType: VmType;
+  readonly poolType: PoolType;
+  readonly vnetName: string;
+  readonly vnetResourceGroup: string;
+  readonly subnetName: string;
+  readonly securityGroupName: string;
+  readonly securityGroupResourceGroup: string;
+  readonly primaryVmSet: string;
+  readonly excludeMasterFromStandardLB: boolean;
+  readonly disableOutboundSnat: boolean;
+  readonly maximumLoadBalancerRuleCount: number;
+  /** Whose pools are filled elsewhere: we neither manage their members nor delete their load balancer. */
+  readonly preConfiguredPools: "none" | "internal" | "external" | "all";
+  readonly sharedProbe: { readonly port: number; readonly path: string } | undefined;
+  readonly enableIPTagMutation: boolean;
+  readonly enableAdminState: boolean;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly systemTags: readonly string[];
+  readonly extendedLocation: { readonly name: string; readonly type: string } | undefined;
+  /** Azure Stack answers only older api-versions and has no zones. */
+  readonly azureStack: boolean;
+}

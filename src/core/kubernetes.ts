@@ -1,0 +1,67 @@
+/**
+ * Kubernetes objects as far as decisions read them. The caches keep just these fields;
+ * what is not named here is never looked at, and never written back.
+ */
+
+export interface ObjectMeta {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly uid: string;
+  readonly resourceVersion?: string;
+  readonly creationTimestamp?: string;
+  readonly deletionTimestamp?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+}
+
+export type Protocol = "TCP" | "UDP" | "SCTP";
+
+export interface ServicePort {
+  readonly name?: string;
+  readonly protocol: Protocol;
+  readonly port: number;
+  readonly nodePort?: number;
+  readonly targetPort?: number | string;
+  readonly appProtocol?: string;
+}
+
+export interface Ingress {
+  readonly ip?: string;
+  readonly hostname?: string;
+  readonly ipMode?: string;
+}
+
+export interface Service {
+  readonly metadata: ObjectMeta;
+  readonly spec: {
+    readonly type: string;
+    readonly ports: readonly ServicePort[];
+    readonly loadBalancerClass?: string;
+    readonly loadBalancerIP?: string;
+    readonly loadBalancerSourceRanges?: readonly string[];
+    readonly externalTrafficPolicy?: "Cluster" | "Local";
+    readonly healthCheckNodePort?: number;
+    readonly sessionAffinity?: "None" | "ClientIP";
+    readonly ipFamilies?: readonly ("IPv4" | "IPv6")[];
+    readonly allocateLoadBalancerNodePorts?: boolean;
+  };
+  readonly status: { readonly loadBalancer: { readonly ingress?: readonly Ingress[] } };
+}
+
+export interface Taint {
+  readonly key: string;
+  readonly value?: string;
+  readonly effect: string;
+}
+
+export interface Node {
+  readonly metadata: ObjectMeta;
+  readonly spec: { readonly providerID?: string; readonly taints?: readonly Taint[]; readonly unschedulable?: boolean };
+  readonly status: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
+}
+
+/** `namespace/name`, the way Services are named in tags, keys and messages. */
+export function keyOf(object: { readonly metadata: ObjectMeta }): string {
+  return `${object.metadata.namespace ?? "default"}/${object.metadata.name}`;
+}

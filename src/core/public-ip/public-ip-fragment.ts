@@ -1,0 +1,22 @@
+/**
+ * What one Service wants of one public IP, as data: several Services may share it.
+ * Who makes it: `reconcile-public-ip.ts`. Who puts it in: `merge-public-ip.ts`.
+ */
+import type { Family } from "../arm.ts";
+import type { Owner } from "../service/service-intent.ts";
+
+export type PublicIPFragment =
+  /** The Service uses it: create it where `create` allows that, bind the Service to it, keep its settings. */
+  | {
+      readonly kind: "use";
+      readonly owner: Owner;
+      readonly family: Family;
+      /** The body to create; absent where it must exist already. */
+      readonly create: Readonly<Record<string, unknown>> | undefined;
+      /** `undefined`: leave as it is; `""`: remove. */
+      readonly dnsLabel: string | undefined;
+      readonly tags: Readonly<Record<string, string>>;
+      readonly ipTags: readonly { readonly type: string; readonly value: string }[] | undefined;
+    }
+  /** The Service uses it no longer: unbind it, and delete it where nobody is left and nobody made it by hand. */
+  | { readonly kind: "release"; readonly owner: Owner };

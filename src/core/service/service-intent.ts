@@ -1,0 +1,103 @@
+/**
+ * What a Service asks for, free of Kubernetes' and the annotations' spelling. `parse-service.ts` makes it;
+ * everything after it decides on intents only.
+ */
+import type { Family } from "../arm.ts";
+import type { Protocol } from "../kubernetes.ts";
+
+/** Whose fragment it is. `base` prefixes every name the Service owns in Azure. */
+export interface Owner {
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly uid: string;
+  readonly base: string;
+}
+
+export interface ProbeIntent {
+  readonly protocol: "Tcp" | "Http" | "Https";
+  readonly port: number;
+  readonly path?: string;
+  readonly intervalSeconds: number;
+  readonly threshold: number;
+}
+
+export interface PortIntent {
+  readonly protocol: Protocol;
+  readonly port: number;
+  readonly nodePort: number;
+  /** False for `port_N_no_lb_rule`: the security group still opens it. */
+  readonly rule: boolean;
+  /** Which probe the rule names: its own, the one all ports of a Local Service share, the cluster's, or none. */
+  readonly probe:
+    | { readonly kind: "own"; readonly probe: ProbeIntent }
+    | { readonly kind: "local"; readonly probe: ProbeIntent }
+    | { readonly kind: "shared" }
+    | { readonly kind: "none" };
+}
+
+/** How the public address of one family is found. */
+export type PublicIPIntent =
+  | { readonly kind: "named"; readonly name: string }
+  | { readonly kind: "pinned"; readonly address: string }
+  | { readonly kind: "generated"; readonly prefixId?: string };
+
+/** Who may reach the Service, as the security group states it. */
+export interface AccessIntent {
+  /** Aggregated CIDRs by family. */
+  readonly ranges: Readonly<Record<Family, readonly string[]>>;
+  readonly serviceTags: readonly string[];
+  readonly allowFromInternet: boolean;
+  /** A deny-all rule stands behind the allow rules. */
+  readonly denyOthers: boolean;
+  /** `azure-disable-load-balancer-nsg-rule`: clean what is there, add nothing. */
+  readonly unmanaged: boolean;
+  /** `azure-shared-securityrule: "false"`: rules of its own instead of rules shared by content. */
+  readonly ownRules: boolean;
+}
+
+export type DriftPolicy = "report" | "enforce" | "ignore";
+
+export interface ServiceIntent {
+  readonly owner: Owner;
+  readonly scope: "internal" | "external";
+  /** In the order of `spec.ipFamilies`; never empty. */
+  readonly families: readonly Family[];
+  /** The subnet annotation (internal only); part of the frontend's and the rules' names. */
+  readonly subnet: string | undefined;
+  readonly ports: readonly PortIntent[];
+  readonly highAvailabilityPorts: boolean;
+  readonly floatingIP: boolean;
+  readonly tcpReset: boolean;
+  readonly idleTimeoutMinutes: number;
+  readonly distribution: "Default" | "SourceIP";
+  /** Basic only: which VM set's load balancer serves it. */
+  readonly vmSets:
+    | { readonly kind: "primary" }
+    | { readonly kind: "auto" }
+    | { readonly kind: "named"; readonly names: readonly string[] };
+  readonly pinned: Readonly<Partial<Record<Family, string>>>;
+  readonly publicIPs: Readonly<Partial<Record<Family, PublicIPIntent>>>;
+  readonly publicIPResourceGroup: string;
+  /** `undefined`: leave as it is; `""`: remove. */
+  readonly dnsLabel: string | undefined;
+  readonly publicIPTags: Readonly<Record<string, string>>;
+  readonly ipTags: readonly { readonly type: string; readonly value: string }[] | undefined;
+  readonly additionalPublicIPs: readonly string[];
+  readonly access: AccessIntent;
+  /** `undefined`: the controller's default. */
+  readonly driftPolicy: DriftPolicy | undefined;
+}
+
+/** The user must change something. Becomes a Warning event on the object; no retry until the object changes. */
+export interface Rejection {
+  readonly kind: "rejection";
+  readonly reason: string;
+  /** Names the key, the value and the fix. */
+  readonly message: string;
+}
+
+/** Something worth saying that stops nothing. */
+export interface Warning {
+  readonly reason: string;
+  readonly message: string;
+}

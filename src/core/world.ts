@@ -1,0 +1,28 @@
+/**
+ * All that one decision may look at. The shell fills it in; a part that could not be read is never shown as empty:
+ * the shell fails instead, since a failed lookup must not look like "nothing there".
+ */
+import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "./arm.ts";
+import type { ClusterConfig } from "./config/cluster-config.ts";
+import type { Node, Service } from "./kubernetes.ts";
+
+export interface Observed {
+  readonly config: ClusterConfig;
+  /** The Service as the cache has it. */
+  readonly service: Service;
+  /** Every other Service of type LoadBalancer of ours: who else claims an address. */
+  readonly otherServices: readonly Service[];
+  readonly nodes: readonly Node[];
+  /** All load balancers of the load balancer's resource group. */
+  readonly loadBalancers: readonly LoadBalancer[];
+  /** By lower-cased resource group; a group that is missing has not been looked at yet. */
+  readonly publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
+  /** By name; `null` is "looked, and it isn't there". */
+  readonly subnets: ReadonlyMap<string, Subnet | null>;
+  /** The security group of the config; `null` is "looked, and it isn't there". */
+  readonly securityGroup: SecurityGroup | null;
+  /** Zones of the region, empty where it has none. */
+  readonly zones: readonly string[];
+  /** Pool entries that we put there, by load balancer id in lower case: the durable member list. */
+  readonly members: ReadonlyMap<string, readonly string[]>;
+}
