@@ -1,0 +1,70 @@
+/**
+ * The documents by which clients find the emulated cloud: OpenID configuration (v2.0, v1 and ADFS) and
+ * `/metadata/endpoints`. The issuer has the authority's own scheme and host, which Go's client insists on,
+ * and every address of the authority is https, whichever way the document was asked for.
+ */
+import type { HttpReply, HttpRequest } from "../server/http-message.ts";
+import { jsonReply } from "../server/http-message.ts";
+import type { Account } from "./account.ts";
+
+const OPENID = /^\/([^/]+)\/(?:v2\.0\/)?\.well-known\/openid-configuration$/i;
+/** The api-version from which the document is an array of clouds; before, it is one object. */
+const ARRAY_SINCE = "2019-05-01";
+
+export function answerDiscovery(request: HttpRequest, account: Account, authorityUrl: string): HttpReply | undefined {
+  const tenant = OPENID.exec(request.path)?.[1];
+  const isMetadata = request.path.toLowerCase().replace(/\/$/, "") === "/metadata/endpoints";
+  if (tenant === undefined && !isMetadata) return undefined;
+  if (request.method !== "GET") return jsonReply(405, { error: "invalid_request", error_description: "Use GET." });
+  if (tenant !== undefined) return openIdConfiguration(tenant, account, authorityUrl);
+  return metadataEndpoints(request, account, authorityUrl);
+}
+
+function openIdConfiguration(tenant: string, account: Account, authorityUrl: string): HttpReply {
+  const isAdfs = tenant.toLowerCase() === "adfs";
+  if (!isAdfs && !["common", "organizations", account.tenantId].includes(tenant.toLowerCase())) {
+    return jsonReply(400, {
+      error: "invalid_tenant",
+      error_description: `AADSTS90002: Tenant '${tenant}' not found. Check the tenant ID.`,
+    });
+  }
+  const base = `${authorityUrl}/${tenant}`;
+  const oauth = isAdfs ? `${base}/oauth2` : `${base}/oauth2/v2.0`;
+  return jsonReply(200, {
+    issuer: isAdfs ? base : `${authorityUrl}/${account.tenantId}/v2.0`,
+    authorization_endpoint: `${oauth}/authorize`,
+    token_endpoint: `${oauth}/token`,
+    device_authorization_endpoint: `${oauth}/devicecode`,
+    jwks_uri: isAdfs ? `${base}/discovery/keys` : `${base}/discovery/v2.0/keys`,
+    token_endpoint_auth_methods_supported: ["client_secret_post", "private_key_jwt", "client_secret_basic"],
+    response_types_supported: ["code", "id_token", "token"],
+    subject_types_supported: ["pairwise"],
+    id_token_signing_alg_values_supported: ["RS256"],
+  });
+}
+
+function metadataEndpoints(request: HttpRequest, account: Account, authorityUrl: string): HttpReply {
+  const authentication = {
+    loginEndpoint: authorityUrl,
+    audiences: [request.baseUrl, "https://management.core.windows.net/", "https://management.azure.com/"],
+    tenant: account.tenantId,
+    identityProvider: "AAD",
+  };
+  const asksArray = (request.query["api-version"] ?? ARRAY_SINCE) >= ARRAY_SINCE;
+  if (!asksArray) {
+    return jsonReply(200, {
+      galleryEndpoint: "",
+      graphEndpoint: "",
+      portalEndpoint: "",
+      authentication: { loginEndpoint: authentication.loginEndpoint, audiences: authentication.audiences },
+    });
+  }
+  return jsonReply(200, [
+    {
+      name: "AzureCloud",
+      resourceManager: request.baseUrl,
+      authentication,
+      suffixes: { storage: "core.windows.net", acrLoginServer: "azurecr.io", keyVaultDns: "vault.azure.net" },
+    },
+  ]);
+}

@@ -1,0 +1,30 @@
+/** What travels between the listeners and whoever answers: requests with a whole body, replies as data. */
+
+export interface HttpRequest {
+  readonly method: string;
+  /** Decoded; case as the client spelled it. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly secure: boolean;
+  /** Absolute base under which the caller reached us, without a trailing slash. */
+  readonly baseUrl: string;
+}
+
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON value; `undefined` means an empty body. */
+  readonly body?: unknown;
+}
+
+/** The connection is closed without an answer. */
+export const CUT = Symbol("cut");
+
+export type Answer = (request: HttpRequest) => Promise<HttpReply | typeof CUT>;
+
+export function jsonReply(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): HttpReply {
+  return { status, headers, body };
+}
