@@ -10,6 +10,9 @@
  * and a simulation needs neither sockets nor a clock.
  */
 
+import type { Change } from "./changes.ts";
+import type { OperationFate } from "./operation.ts";
+
 /** Where requests come from once the skin has done TLS, tokens, throttling and faults. */
 export interface ArmRequest {
   readonly method: "GET" | "HEAD" | "PUT" | "PATCH" | "POST" | "DELETE";
@@ -42,6 +45,8 @@ export interface Draws {
   tailMs(operation: OperationKind): number;
   /** The Retry-After of its polls in seconds, or undefined for none. */
   retryAfterSeconds(operation: OperationKind): number | undefined;
+  /** An armed fault: how the operation that this request starts will end instead of succeeding. */
+  readonly fate?: OperationFate;
 }
 
 /** What latency and faults are keyed by: the resource type and the verb. */
@@ -53,4 +58,13 @@ export interface OperationKind {
   readonly weight: number;
   /** Nothing in the resource needs programming (a bare load balancer, an unchanged body). */
   readonly bare: boolean;
+}
+
+/** What `decide` says: the answer, what it makes true once applied, and what kind of call it was. */
+export interface Decision {
+  readonly response: ArmResponse;
+  /** Empty for reads and refusals. */
+  readonly changes: readonly Change[];
+  /** Absent where the path names nothing that the emulator knows. */
+  readonly operation?: OperationKind;
 }

@@ -1,0 +1,41 @@
+/**
+ * The emulated Azure as a pure state machine.
+ *
+ *   const state = emptyState({ limits: { standardPublicIps: 10 } });
+ *   apply(state, settle(state, request.nowMs));          // what time alone brings
+ *   const { response, changes } = decide(state, request, draws);
+ *   apply(state, changes);                               // journal them first, if they must last
+ *
+ * `step` does these in one call and hands back all changes, in order.
+ */
+import type { Change } from "./changes.ts";
+import type { ArmRequest, Decision, Draws } from "./contract.ts";
+import type { State } from "./state.ts";
+import { apply } from "./apply.ts";
+import { decide } from "./decide.ts";
+import { settle } from "./settle.ts";
+
+export type { Change, ProvisioningState, Resource } from "./changes.ts";
+export type { ArmRequest, ArmResponse, Decision, Draws, OperationKind } from "./contract.ts";
+export type { Operation, OperationFate } from "./operation.ts";
+export { AZURE_LIMITS, withOptions } from "./options.ts";
+export type { HiddenField, Limits, OptionOverrides, Options } from "./options.ts";
+export { emptyState, snapshot } from "./state.ts";
+export type { Snapshot, State } from "./state.ts";
+export { apply, restore } from "./apply.ts";
+export { decide, operationKindOf } from "./decide.ts";
+export { endOperation, nextSettleAtMs, settle } from "./settle.ts";
+
+/** Settles, decides and applies; the changes are all that happened, in order. */
+export function step(state: State, request: ArmRequest, draws: Draws): Decision {
+  const before = settle(state, request.nowMs);
+  apply(state, before);
+  const decision = decide(state, request, draws);
+  apply(state, decision.changes);
+  return before.length === 0 ? decision : { ...decision, changes: [...before, ...decision.changes] };
+}
+
+/** The change that sets options, for a control endpoint. */
+export function setOptions(options: State["options"]): readonly Change[] {
+  return [{ kind: "options", options }];
+}

@@ -1,0 +1,90 @@
+/**
+ * What can be set about the emulated Azure. Limits can go either way: down to provoke refusals in a test,
+ * up to measure beyond what Azure itself would take.
+ */
+
+/** Azure's own figures, per region and subscription unless the name says otherwise. */
+export const AZURE_LIMITS = {
+  loadBalancers: 1_000,
+  frontendsPerLoadBalancer: 600,
+  rulesPerLoadBalancer: 1_500,
+  outboundRulesPerLoadBalancer: 600,
+  rulesPerNic: 300,
+  poolSize: 5_000,
+  globalPoolSize: 300,
+  backendIpConfigurationsPerFrontend: 10_000,
+  backendIpConfigurationsPerLoadBalancer: 500_000,
+  basicFrontendsPerLoadBalancer: 200,
+  basicRulesPerLoadBalancer: 250,
+  basicPoolSize: 300,
+  availabilitySetsPerBasicLoadBalancer: 150,
+  networkSecurityGroups: 5_000,
+  rulesPerSecurityGroup: 1_000,
+  addressesOrPortsPerSecurityGroup: 4_000,
+  virtualNetworks: 1_000,
+  subnetsPerVirtualNetwork: 3_000,
+  networkInterfaces: 65_536,
+  privateAddressesPerVirtualNetwork: 65_536,
+  ipConfigurationsPerNic: 256,
+  publicIps: 1_000,
+  staticPublicIps: 1_000,
+  standardPublicIps: 1_000,
+  shortestPublicPrefixIpv4: 28,
+  shortestPublicPrefixIpv6: 124,
+  natAddressesPerPrivateLinkService: 8,
+  privateLinkServicesPerLoadBalancer: 8,
+} as const satisfies Record<string, number>;
+
+export type Limits = { readonly [name in keyof typeof AZURE_LIMITS]: number };
+
+/** A field that answers to api-versions before `since` leave out. */
+export interface HiddenField {
+  /** Canonical ARM type of the top-level resource. */
+  readonly type: string;
+  /** Path in its body; `[]` steps into each item: `properties.probes[].properties.probeThreshold`. */
+  readonly path: string;
+  /** First api-version that shows it, e.g. `2026-01-01`. */
+  readonly since: string;
+}
+
+/** Does a member's adminState outlive a PUT that leaves it out? Azure does not document it. */
+export interface AdminStateSurvival {
+  readonly ipMembers: boolean;
+  readonly nicMembers: boolean;
+}
+
+export interface Options {
+  readonly limits: Limits;
+  readonly hiddenFields: readonly HiddenField[];
+  readonly adminStateSurvives: AdminStateSurvival;
+  /** Regions that exist; the first one is the provider's home. Empty: any name will do. */
+  readonly regions: readonly string[];
+  /** Subscriptions that exist. Empty: any will do. */
+  readonly subscriptions: readonly string[];
+  /** Items per page of a list; 0 puts everything on one page. */
+  readonly pageSize: number;
+  /** How long an ended operation can still be asked about. */
+  readonly operationRetentionMs: number;
+}
+
+export type OptionOverrides = { readonly [name in keyof Options]?: Partial<Options[name]> | Options[name] };
+
+const DEFAULTS: Options = {
+  limits: AZURE_LIMITS,
+  hiddenFields: [],
+  adminStateSurvives: { ipMembers: false, nicMembers: true },
+  regions: [],
+  subscriptions: [],
+  pageSize: 0,
+  operationRetentionMs: 3_600_000,
+};
+
+/** The options with some of them replaced; limits and switches are replaced one by one. */
+export function withOptions(overrides: OptionOverrides, base: Options = DEFAULTS): Options {
+  return {
+    ...base,
+    ...(overrides as Partial<Options>),
+    limits: { ...base.limits, ...overrides.limits },
+    adminStateSurvives: { ...base.adminStateSurvives, ...overrides.adminStateSurvives },
+  };
+}

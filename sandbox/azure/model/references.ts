@@ -1,0 +1,46 @@
+/**
+ * References between resources. Each resource says what it refers to; everything that the other side shows
+ * about it (a pool's NIC members, a public address's `ipConfiguration`, a subnet's users) is looked up here,
+ * so the two sides cannot disagree.
+ *
+ *   kind             | from                          | to             | the target shows it as
+ *   -----------------|-------------------------------|----------------|-------------------------------
+ *   publicIp         | frontend, NIC configuration   | public IP      | ipConfiguration
+ *   publicIpPrefix   | public IP                     | prefix         | publicIPAddresses
+ *   frontendPrefix   | frontend                      | prefix         | loadBalancerFrontendIpConfiguration
+ *   address          | anything with a private IP    | subnet         | ipConfigurations
+ *   poolMember       | NIC configuration             | backend pool   | members, backendIPConfigurations
+ *   natTarget        | NIC configuration             | NAT rule       | backendIPConfiguration
+ *   securityGroup    | subnet, NIC                   | NSG            | subnets, networkInterfaces
+ *   virtualMachine   | VM                            | NIC            | virtualMachine
+ *   availabilitySet  | VM                            | AS             | virtualMachines
+ *   privateLink      | private link service          | frontend       | privateLinkServices
+ *   scaleSetModel    | scale set                     | pool, NSG, …   | nothing; it holds the target fast
+ *   network          | pool, member                  | VNet, subnet   | nothing; it holds the target fast
+ */
+export type ReferenceKind =
+  | "publicIp"
+  | "publicIpPrefix"
+  | "frontendPrefix"
+  | "address"
+  | "poolMember"
+  | "natTarget"
+  | "securityGroup"
+  | "virtualMachine"
+  | "availabilitySet"
+  | "scaleSetMember"
+  | "privateLink"
+  | "gateway"
+  | "scaleSetModel"
+  | "healthProbe"
+  | "network";
+
+export interface Reference {
+  readonly kind: ReferenceKind;
+  /** Canonical id of what refers: a resource, or a child such as a frontend. */
+  readonly from: string;
+  /** Key of what is referred to. */
+  readonly to: string;
+  /** The private address that goes with an `address` reference. */
+  readonly address?: string;
+}

@@ -1,0 +1,54 @@
+/**
+ * All that the emulated Azure knows: resources and operations, plus indexes that follow from them.
+ * Only `apply` alters a state; a snapshot holds what does not follow from something else.
+ */
+import type { Resource } from "./changes.ts";
+import type { Operation } from "./operation.ts";
+import { withOptions, type OptionOverrides, type Options } from "./options.ts";
+import type { Reference } from "./references.ts";
+
+export interface State {
+  options: Options;
+  /** Lower-case id → resource, in order of creation. Resource groups are resources too. */
+  readonly resources: Map<string, Resource>;
+  readonly operations: Map<string, Operation>;
+  /** Operations that are still running, by id. */
+  readonly running: Map<string, Operation>;
+  nextSequence: number;
+  /** Key of a collection (its path in lower case) → keys of what is in it. */
+  readonly collections: Map<string, Set<string>>;
+  /** Key of a resource → what it refers to. */
+  readonly outgoing: Map<string, readonly Reference[]>;
+  /** Key of a resource or child → who refers to it, by the referrer's own id and kind. */
+  readonly incoming: Map<string, Map<string, Reference>>;
+}
+
+/** A state as plain JSON: write it, and start from it again. */
+export interface Snapshot {
+  readonly options: Options;
+  readonly nextSequence: number;
+  readonly resources: readonly Resource[];
+  readonly operations: readonly Operation[];
+}
+
+export function emptyState(options: OptionOverrides = {}): State {
+  return {
+    options: withOptions(options),
+    resources: new Map(),
+    operations: new Map(),
+    running: new Map(),
+    nextSequence: 1,
+    collections: new Map(),
+    outgoing: new Map(),
+    incoming: new Map(),
+  };
+}
+
+export function snapshot(state: State): Snapshot {
+  return {
+    options: state.options,
+    nextSequence: state.nextSequence,
+    resources: [...state.resources.values()],
+    operations: [...state.operations.values()],
+  };
+}
