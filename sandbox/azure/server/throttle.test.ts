@@ -73,7 +73,10 @@ test("headers tell what is left; off, they read like an idle subscription's", ()
   });
   const off = setUp(false).throttle;
   assert.equal(admitted(off, READ, 5000), 5000);
-  assert.equal(off.rule({ ...READ, kind: "writes" }).headers["x-ms-ratelimit-remaining-subscription-global-writes"], "2999");
+  assert.equal(
+    off.rule({ ...READ, kind: "writes" }).headers["x-ms-ratelimit-remaining-subscription-global-writes"],
+    "2999",
+  );
 });
 
 test("polls and HEAD are reads, DELETE has its own kind, the rest are writes", () => {

@@ -99,7 +99,11 @@ export function createThrottle(nowMs: () => number, enabled: boolean): Throttle 
     enabled,
     rule(request) {
       const bucket = PRINCIPAL_BUCKETS[request.kind];
-      if (!this.enabled) return { retryAfterSeconds: undefined, headers: rateHeaders(request.kind, bucket.size - 1, bucket.size * GLOBAL_TIMES - 1) };
+      if (!this.enabled)
+        return {
+          retryAfterSeconds: undefined,
+          headers: rateHeaders(request.kind, bucket.size - 1, bucket.size * GLOBAL_TIMES - 1),
+        };
       const own = take(`${request.subscription}/${request.principal}/${request.kind}`, bucket);
       const all = take(`${request.subscription}/*/${request.kind}`, {
         size: bucket.size * GLOBAL_TIMES,

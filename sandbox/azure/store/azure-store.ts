@@ -1,0 +1,140 @@
+/**
+ * The emulated Azure at run time: the model's state, what time brings to it, and its journal. Every change is in
+ * the journal before anyone hears of it. Also remembers each resource's version before its last write, for stale
+ * reads and for the audit log's diffs.
+ */
+import {
+  apply,
+  decide,
+  emptyState,
+  restore,
+  settle,
+  setOptions,
+  snapshot,
+  withOptions,
+  type ArmRequest,
+  type ArmResponse,
+  type Change,
+  type Draws,
+  type OptionOverrides,
+  type Options,
+  type Resource,
+  type Snapshot,
+  type State,
+} from "../model/index.ts";
+import { openJournal, type Journal } from "./journal.ts";
+
+/** Past this size a journal is replaced by a snapshot, unless the state itself is that large. */
+const COMPACT_AT_BYTES = 16 * 1024 * 1024;
+
+export interface Touched {
+  readonly before: Resource | undefined;
+  readonly after: Resource | undefined;
+}
+
+export interface Handled {
+  readonly response: ArmResponse;
+  /** The resources that the request itself changed; empty for reads and refusals. */
+  readonly touched: readonly Touched[];
+}
+
+export interface AzureStore {
+  handle(request: ArmRequest, draws: Draws): Handled;
+  /** The answer to a read as it would have been before the last write of what it names. */
+  readStale(request: ArmRequest, draws: Draws): ArmResponse;
+  readonly options: Options;
+  setOptions(overrides: OptionOverrides): void;
+  snapshot(): Snapshot;
+  close(): void;
+}
+
+export interface AzureStoreOptions {
+  /** Where the state lasts; `undefined` keeps it in memory only. */
+  readonly directory: string | undefined;
+  readonly options: OptionOverrides;
+  readonly nowMs: () => number;
+}
+
+type StateJournal = Journal<Snapshot, readonly Change[]>;
+
+export function openAzureStore({ directory, options, nowMs }: AzureStoreOptions): AzureStore {
+  const { state, journal } = load(directory);
+  const previous = new Map<string, Resource | undefined>();
+  let compactAtBytes = COMPACT_AT_BYTES;
+
+  function commit(changes: readonly Change[]): Touched[] {
+    if (changes.length === 0) return [];
+    journal?.append(changes);
+    const before = new Map(keysWritten(changes).map((key) => [key, state.resources.get(key)]));
+    apply(state, changes);
+    for (const [key, resource] of before) previous.set(key, resource);
+    if (journal !== undefined && journal.size > compactAtBytes) compact(journal);
+    return [...before].map(([key, resource]) => ({ before: resource, after: state.resources.get(key) }));
+  }
+
+  function compact(into: StateJournal): void {
+    const whole = snapshot(state);
+    into.compact(whole);
+    compactAtBytes = Math.max(COMPACT_AT_BYTES, 4 * JSON.stringify(whole).length);
+  }
+
+  function settleNow(): void {
+    commit(settle(state, nowMs()));
+  }
+
+  commit(setOptions(withOptions(options, state.options)));
+  return {
+    handle(request, draws) {
+      settleNow();
+      const { response, changes } = decide(state, request, draws);
+      return { response, touched: commit(changes) };
+    },
+    readStale(request, draws) {
+      settleNow();
+      return decide(staleState(state, previous, request.path), request, draws).response;
+    },
+    get options() {
+      return state.options;
+    },
+    setOptions(overrides) {
+      commit(setOptions(withOptions(overrides, state.options)));
+    },
+    snapshot() {
+      settleNow();
+      return snapshot(state);
+    },
+    close() {
+      journal?.close();
+    },
+  };
+}
+
+function load(directory: string | undefined): { state: State; journal: StateJournal | undefined } {
+  if (directory === undefined) return { state: emptyState(), journal: undefined };
+  const opened = openJournal<Snapshot, readonly Change[]>(directory);
+  const state = opened.snapshot === undefined ? emptyState() : restore(opened.snapshot);
+  for (const changes of opened.entries) apply(state, changes);
+  return { state, journal: opened.journal };
+}
+
+/** Keys of the resources whose content the changes replace; moving on in its provisioning state is no write. */
+function keysWritten(changes: readonly Change[]): string[] {
+  const keys = new Set<string>();
+  for (const change of changes) {
+    if (change.kind === "put") keys.add(change.resource.id.toLowerCase());
+    if (change.kind === "child" || change.kind === "drop") keys.add(change.key);
+  }
+  return [...keys];
+}
+
+/** The state with everything at or under the path as it was before its last write. */
+function staleState(state: State, previous: ReadonlyMap<string, Resource | undefined>, path: string): State {
+  const asked = path.toLowerCase().replace(/\/$/, "");
+  const resources = new Map(state.resources);
+  for (const [key, resource] of previous) {
+    if (key !== asked && !key.startsWith(`${asked}/`) && !asked.startsWith(`${key}/`)) continue;
+    if (resource === undefined) resources.delete(key);
+    else resources.set(key, resource);
+  }
+  return restore({ ...snapshot(state), resources: [...resources.values()] });
+}
