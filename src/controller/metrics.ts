@@ -1,0 +1,67 @@
+/**
+ * What the controller counts, in Prometheus' form. Names that the incumbent's users have on their dashboards are kept;
+ * a Service's name is never a label (their number has no bound).
+ */
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+
+const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+
+export class Metrics {
+  readonly registry = new Registry();
+
+  readonly syncs = this.#counter("service_controller_loadbalancer_sync_total", "Services synced, by outcome.", [
+    "outcome",
+  ]);
+  readonly operationSeconds = this.#histogram(
+    "cloudprovider_azure_op_duration_seconds",
+    "How long one verb took for one Service.",
+    ["request"],
+  );
+  readonly operationFailures = this.#counter("cloudprovider_azure_op_failure_count", "Verbs that failed.", ["request"]);
+  readonly armSeconds = this.#histogram("arm_request_duration_seconds", "Requests to Azure.", ["resource", "method"]);
+  readonly armErrors = this.#counter("arm_request_errors_counter_total", "Requests that Azure refused.", [
+    "resource",
+    "method",
+    "status_code",
+    "error_code",
+  ]);
+  readonly batchSize = this.#histogram(
+    "azlb_group_commit_fragments",
+    "Fragments that left in one write.",
+    ["kind"],
+    [1, 2, 5, 10, 20, 50, 100, 200, 500],
+  );
+  readonly conflicts = this.#counter("azlb_group_commit_conflicts_total", "Writes merged anew, by reason.", ["reason"]);
+  readonly drift = this.#gauge("azlb_drifted_services", "Services whose Azure side differs from what they ask for.", [
+    "policy",
+  ]);
+  readonly drainSeconds = this.#histogram(
+    "loadbalancer_adminstate_latency_seconds",
+    "From a taint seen to the admin state accepted by Azure.",
+    ["state"],
+    [0.005, 0.025, 0.1, 0.5, 1, 2, 5, 10, 30],
+  );
+  readonly drainErrors = this.#counter("loadbalancer_adminstate_errors_total", "Admin states that could not be set.", [
+    "kind",
+  ]);
+  readonly drainThrottled = this.#counter(
+    "loadbalancer_adminstate_throttled_total",
+    "Admin-state writes that Azure made wait.",
+    [],
+  );
+  readonly drainingNodes = this.#gauge("loadbalancer_adminstate_draining_nodes", "Nodes held Down, by reason.", [
+    "reason",
+  ]);
+
+  #counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+    return new Counter({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  #gauge<L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> {
+    return new Gauge({ name, help, labelNames, registers: [this.registry] });
+  }
+
+  #histogram<L extends string>(name: string, help: string, labelNames: readonly L[], buckets = SECONDS): Histogram<L> {
+    return new Histogram({ name, help, labelNames, buckets, registers: [this.registry] });
+  }
+}

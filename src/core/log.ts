@@ -1,0 +1,11 @@
+/** What the loops say to the operator. `src/main/stderr-log.ts` prints it; tests collect it or drop it. */
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+export interface Log {
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+export const SILENT_LOG: Log = { info: () => {}, warn: () => {}, error: () => {} };

@@ -1,0 +1,66 @@
+/** Plain-HTTP endpoints for kubelet and Prometheus: /healthz, /readyz, /metrics. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import type { Metrics } from "../controller/metrics.ts";
+
+export interface HealthOptions {
+  readonly host: string;
+  /** `0` takes any free port. */
+  readonly port: number;
+  readonly metrics: Metrics;
+  /** Why we are not ready; `undefined` once we are. */
+  readonly unready: () => string | undefined;
+}
+
+export interface RunningHealthServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export async function startHealthServer(options: HealthOptions): Promise<RunningHealthServer> {
+  const server = createServer((request, response) => {
+    void answer(options, request.url ?? "/").then(({ status, type, body }) => {
+      response.writeHead(status, { "content-type": type }).end(body);
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, options.host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://${options.host}:${port}`, close: () => close(server) };
+}
+
+async function answer({ metrics, unready }: HealthOptions, url: string): Promise<Answer> {
+  switch (url.split("?")[0]) {
+    case "/healthz":
+    case "/livez":
+      return text(200, "ok");
+    case "/readyz": {
+      const why = unready();
+      return why === undefined ? text(200, "ok") : text(503, why);
+    }
+    case "/metrics":
+      return { status: 200, type: metrics.registry.contentType, body: await metrics.registry.metrics() };
+    default:
+      return text(404, "not found; there are /healthz, /readyz and /metrics");
+  }
+}
+
+interface Answer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+function text(status: number, body: string): Answer {
+  return { status, type: "text/plain; charset=utf-8", body: `${body}\n` };
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,26 @@
+/** Log lines on stderr: text for a person at a terminal, one JSON object a line for everything else. */
+import type { Log, LogFields } from "../core/log.ts";
+
+type Level = "info" | "warn" | "error";
+
+function textLine(level: Level, message: string, fields: LogFields): string {
+  const told = Object.entries(fields)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
+  const mark = level === "info" ? "" : `${level}: `;
+  return [new Date().toISOString().slice(11, 23), `${mark}${message}`, ...told].join("  ");
+}
+
+function jsonLine(level: Level, message: string, fields: LogFields): string {
+  return JSON.stringify({ time: new Date().toISOString(), level, message, ...fields });
+}
+
+export function stderrLog(format: "text" | "json" = process.stderr.isTTY ? "text" : "json"): Log {
+  const render = format === "text" ? textLine : jsonLine;
+  const say =
+    (level: Level) =>
+    (message: string, fields: LogFields = {}): void => {
+      process.stderr.write(`${render(level, message, fields)}\n`);
+    };
+  return { info: say("info"), warn: say("warn"), error: say("error") };
+}
