@@ -1,0 +1,26 @@
+/** Who we are to the API server, at this moment. Where that comes from: `kubeconfig.ts`, `in-cluster.ts`. */
+
+/** Handed to TLS as it is. The same object as before means nothing changed. */
+export interface TlsMaterial {
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  readonly servername?: string | undefined;
+  readonly rejectUnauthorized?: boolean | undefined;
+}
+
+export interface Access {
+  /** The `authorization` header, or none when a certificate says who we are. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: TlsMaterial;
+}
+
+export interface Credentials {
+  /** Base URL of the API server. */
+  readonly server: string;
+  readonly proxyUrl?: string | undefined;
+  /** Current access; re-reads what may have been rotated. */
+  access(): Promise<Access>;
+  /** The server refused us: forget what is remembered. False if nothing is, so asking again would be in vain. */
+  renew(): boolean;
+}

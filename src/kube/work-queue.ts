@@ -1,0 +1,220 @@
+/**
+ * A queue of keys, not of events: a key says "look at this object again". So many changes of one object are one
+ * piece of work, and nothing is lost when a change arrives while the object is being worked on.
+ *
+ *   add(key) while it is | effect
+ *   ---------------------|---------------------------------------------------------------------
+ *   queued               | nothing, or it moves up to the more urgent priority
+ *   delayed, backing off | runs at the earlier of the two times: at once when `add` has no delay
+ *   running              | runs again right after, never twice at the same time
+ *
+ * Keys of a higher priority run first; equals run in the order they came. What the work is, and how long a
+ * particular failure should wait, is the worker's to decide.
+ */
+import type { Clock, Random, Timer } from "../core/clock.ts";
+import { backoffMs, type Backoff } from "./backoff.ts";
+
+/** What the worker says when it is through with a key; throwing means `retry`. */
+export type Verdict =
+  | { readonly kind: "done" }
+  /** Look again later. Not a failure: the key's backoff starts afresh. */
+  | { readonly kind: "again"; readonly afterMs: number }
+  /** It failed: after that long, else after the key's own exponential backoff. */
+  | { readonly kind: "retry"; readonly afterMs?: number };
+
+export interface Job {
+  readonly key: string;
+  /** How many times in a row it failed before. */
+  readonly failures: number;
+  /** Aborted when the queue stops and its patience is over. */
+  readonly signal: AbortSignal;
+}
+
+export interface WorkQueueOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly workers: number;
+  readonly work: (job: Job) => Promise<Verdict>;
+  readonly backoff?: Backoff;
+  /** The worker threw: for logs. The key is retried. */
+  readonly onError?: (key: string, error: unknown) => void;
+}
+
+export interface AddOptions {
+  readonly afterMs?: number;
+  readonly priority?: number;
+}
+
+interface Entry {
+  readonly key: string;
+  failures: number;
+  priority: number;
+  state: "queued" | "delayed" | "running" | "idle";
+  /** Of a running key: added again meanwhile, with the earliest time asked for. */
+  again: { dueMs: number; priority: number } | undefined;
+  timer: Timer | undefined;
+  dueMs: number;
+}
+
+const PER_KEY_BACKOFF: Backoff = { firstMs: 1_000, capMs: 300_000 };
+
+export class WorkQueue {
+  readonly #options: WorkQueueOptions;
+  readonly #entries = new Map<string, Entry>();
+  /** priority → keys in the order they came. */
+  readonly #queued = new Map<number, Set<Entry>>();
+  readonly #abort = new AbortController();
+  readonly #idleWaiters: (() => void)[] = [];
+  #running = 0;
+  #ready = 0;
+  #waking = false;
+  #state: "new" | "started" | "stopped" = "new";
+  #runs = 0;
+  #failed = 0;
+
+  constructor(options: WorkQueueOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    if (this.#state !== "new") throw new Error("a work queue starts once");
+    this.#state = "started";
+    this.#wake();
+  }
+
+  add(key: string, { afterMs = 0, priority = 0 }: AddOptions = {}): void {
+    if (this.#state === "stopped") return;
+    const entry = this.#entries.get(key) ?? this.#newEntry(key);
+    const dueMs = this.#options.clock.monotonicMs() + afterMs;
+    if (entry.state === "running") {
+      const before = entry.again ?? { dueMs, priority };
+      entry.again = { dueMs: Math.min(before.dueMs, dueMs), priority: Math.max(before.priority, priority) };
+    } else {
+      this.#schedule(entry, dueMs, priority);
+    }
+  }
+
+  /** Starts nothing more, lets what runs finish, and aborts it once the patience is over. */
+  async stop(patienceMs = 10_000): Promise<void> {
+    this.#state = "stopped";
+    for (const entry of this.#entries.values()) entry.timer?.cancel();
+    this.#queued.clear();
+    this.#ready = 0;
+    const timer = this.#options.clock.setTimer(patienceMs, () => this.#abort.abort(new Error("the queue stops")));
+    await this.whenIdle();
+    timer.cancel();
+  }
+
+  /** Resolves once nothing runs and nothing is ready to run; delayed keys may still wait. */
+  whenIdle(): Promise<void> {
+    if (this.#running === 0 && this.#ready === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  /** Plain numbers, for metrics. */
+  stats(): { queued: number; running: number; delayed: number; runs: number; failures: number } {
+    let delayed = 0;
+    for (const entry of this.#entries.values()) if (entry.state === "delayed") delayed += 1;
+    return { queued: this.#ready, running: this.#running, delayed, runs: this.#runs, failures: this.#failed };
+  }
+
+  #newEntry(key: string): Entry {
+    const entry: Entry = { key, failures: 0, priority: 0, state: "idle", again: undefined, timer: undefined, dueMs: 0 };
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  #schedule(entry: Entry, dueMs: number, priority: number): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    if (entry.state === "queued") {
+      if (dueMs <= nowMs && priority > entry.priority) this.#enqueue(entry, priority);
+      return;
+    }
+    const earlierMs = entry.state === "delayed" ? Math.min(entry.dueMs, dueMs) : dueMs;
+    const urgency = entry.state === "delayed" ? Math.max(entry.priority, priority) : priority;
+    entry.timer?.cancel();
+    if (earlierMs <= nowMs) return this.#enqueue(entry, urgency);
+    Object.assign(entry, { state: "delayed", dueMs: earlierMs, priority: urgency });
+    entry.timer = this.#options.clock.setTimer(earlierMs - nowMs, () => this.#enqueue(entry, entry.priority));
+  }
+
+  #enqueue(entry: Entry, priority: number): void {
+    if (entry.state === "queued") this.#dequeue(entry);
+    Object.assign(entry, { state: "queued", priority, timer: undefined });
+    const line = this.#queued.get(priority) ?? new Set();
+    this.#queued.set(priority, line.add(entry));
+    this.#ready += 1;
+    this.#wake();
+  }
+
+  #dequeue(entry: Entry): void {
+    const line = this.#queued.get(entry.priority);
+    line?.delete(entry);
+    if (line?.size === 0) this.#queued.delete(entry.priority);
+    this.#ready -= 1;
+  }
+
+  #next(): Entry | undefined {
+    if (this.#ready === 0) return undefined;
+    const [first] = this.#queued.get(Math.max(...this.#queued.keys())) ?? [];
+    return first;
+  }
+
+  /** Not at once: what is added in the same breath is sorted by priority first. */
+  #wake(): void {
+    if (this.#waking || this.#state !== "started") return;
+    this.#waking = true;
+    queueMicrotask(() => {
+      this.#waking = false;
+      this.#dispatch();
+    });
+  }
+
+  #dispatch(): void {
+    while (this.#state === "started" && this.#running < this.#options.workers) {
+      const entry = this.#next();
+      if (entry === undefined) return;
+      this.#dequeue(entry);
+      entry.state = "running";
+      this.#running += 1;
+      void this.#run(entry);
+    }
+  }
+
+  async #run(entry: Entry): Promise<void> {
+    const verdict = await this.#verdictOf(entry);
+    this.#running -= 1;
+    this.#runs += 1;
+    entry.state = "idle";
+    if (this.#state === "started") this.#follow(entry, verdict);
+    if (this.#running === 0 && this.#ready === 0) for (const wake of this.#idleWaiters.splice(0)) wake();
+    this.#dispatch();
+  }
+
+  async #verdictOf({ key, failures }: Entry): Promise<Verdict> {
+    try {
+      return await this.#options.work({ key, failures, signal: this.#abort.signal });
+    } catch (error) {
+      this.#options.onError?.(key, error);
+      return { kind: "retry" };
+    }
+  }
+
+  #follow(entry: Entry, verdict: Verdict): void {
+    const { clock, random, backoff = PER_KEY_BACKOFF } = this.#options;
+    const nowMs = clock.monotonicMs();
+    const { again } = entry;
+    entry.again = undefined;
+    if (verdict.kind === "retry") {
+      this.#failed += 1;
+      const afterMs = verdict.afterMs ?? backoffMs(backoff, entry.failures, random);
+      entry.failures += 1;
+      this.#schedule(entry, nowMs + afterMs, entry.priority);
+    } else {
+      entry.failures = 0;
+      if (verdict.kind === "again") this.#schedule(entry, nowMs + verdict.afterMs, 0);
+    }
+    if (again !== undefined) this.#schedule(entry, again.dueMs, again.priority);
+    if (entry.state === "idle") this.#entries.delete(entry.key);
+  }
+}
