@@ -1,4 +1,7 @@
-/** Who we are to the API server, at this moment. Where that comes from: `kubeconfig.ts`, `in-cluster.ts`. */
+/**
+ * Who we are to the API server, at this moment. Where that comes from: `find-cluster.ts`; how it stays
+ * fresh: `live-credentials.ts`.
+ */
 
 /** Handed to TLS as it is. The same object as before means nothing changed. */
 export interface TlsMaterial {
@@ -21,6 +24,6 @@ export interface Credentials {
   readonly proxyUrl?: string | undefined;
   /** Current access; re-reads what may have been rotated. */
   access(): Promise<Access>;
-  /** The server refused us: forget what is remembered. False if nothing is, so asking again would be in vain. */
-  renew(): boolean;
+  /** The server refused that. True if there may be something better now, so that trying again makes sense. */
+  renew(refused: Access): boolean;
 }

@@ -23,8 +23,9 @@ export class HttpTransport implements Transport {
   }
 
   async send(wire: WireRequest): Promise<WireResponse> {
-    const response = await this.#sendOnce(wire, await this.#credentials.access());
-    if (response.status !== 401 || !this.#credentials.renew()) return response;
+    const access = await this.#credentials.access();
+    const response = await this.#sendOnce(wire, access);
+    if (response.status !== 401 || !this.#credentials.renew(access)) return response;
     for await (const _ of response.body) {
       // read to its end, so that the connection is free again
     }
