@@ -6,13 +6,37 @@ import { after, before, describe } from "node:test";
 
 import type { Cluster, ClusterOpener } from "../../support/clusters.ts";
 import { type Api, speak } from "./api.ts";
+import { customResources } from "./custom-resources.ts";
+import { deletion } from "./deletion.ts";
+import { events } from "./events.ts";
+import { leases } from "./leases.ts";
+import { lists } from "./lists.ts";
+import { nodes } from "./nodes.ts";
 import { objects } from "./objects.ts";
+import { patches } from "./patches.ts";
+import { serviceRefusals } from "./service-refusals.ts";
+import { services } from "./services.ts";
+import { status } from "./status.ts";
+import { tables } from "./tables.ts";
+import { watches } from "./watches.ts";
 
 /** A part of the contract: declares its tests; `api` may be called once they run. */
 export type Part = (api: Api) => void;
 
 const PARTS: Readonly<Record<string, Part>> = {
   objects,
+  patches,
+  deletion,
+  services,
+  "service refusals": serviceRefusals,
+  status,
+  "custom resources": customResources,
+  nodes,
+  leases,
+  events,
+  lists,
+  watches,
+  tables,
 };
 
 export function kubernetesContract(name: string, open: ClusterOpener): void {
