@@ -1,9 +1,185 @@
-/** `azlb azure`: the Azure emulator alone. */
-import type { Command } from "commander";
+/** `azlb azure`: the Azure emulator alone. Flags in, one line of facts out; the emulator itself is `sandbox/azure`. */
+import { readFileSync } from "node:fs";
+
+import { Option, type Command } from "commander";
+
+import type { AzureOptions, RunningAzure, Topology } from "../../sandbox/azure/index.ts";
+import { InputError } from "./input-error.ts";
+
+/** As commander hands them over: texts, unless a flag stands alone. */
+export interface AzureFlags {
+  readonly nodes?: string;
+  readonly vmType?: Topology["vmType"];
+  readonly backendPool?: Topology["backendPool"];
+  readonly sku?: Topology["sku"];
+  readonly foreign?: boolean;
+  readonly latency: string;
+  readonly latencySeed: string;
+  readonly throttling?: boolean;
+  readonly http?: boolean;
+  readonly limits?: string;
+  readonly maxBodyBytes?: string;
+  readonly dataDir?: string;
+  readonly seed?: string;
+}
+
+interface OwnFlags extends AzureFlags {
+  readonly json?: boolean;
+  readonly port: string;
+  readonly httpPort: string;
+  readonly controlPort: string;
+}
+
+/** The flags that shape the emulated Azure; `azlb sandbox` takes them too. */
+export function withAzureFlags(command: Command): Command {
+  return command
+    .option("--nodes <count>", "nodes of the example cluster (default: 3)")
+    .addOption(
+      new Option("--vm-type <type>", "what the nodes are (default: vmss)").choices(["vmss", "vmssflex", "standard"]),
+    )
+    .addOption(
+      new Option("--backend-pool <type>", "how nodes join backend pools (default: nodeIP)").choices([
+        "nodeIP",
+        "nodeIPConfiguration",
+      ]),
+    )
+    .addOption(
+      new Option("--sku <sku>", "of load balancers and public IPs (default: standard)").choices(["standard", "basic"]),
+    )
+    .option("--foreign", "also seed things that belong to someone else")
+    .option("--seed <file>", "seed file: topology and resources, as docs/emulator.md says")
+    .option("--latency <profile>", "none, realistic, or a factor of realistic such as 0.1", "none")
+    .option("--latency-seed <number>", "the same number repeats the same draws", "1")
+    .option("--throttling", "refuse with 429 as Azure's token buckets would")
+    .option("--http", "serve Resource Manager over plain HTTP too")
+    .option("--limits <name=value,…>", "Azure's limits, lowered or raised: rulesPerLoadBalancer=5000,…")
+    .option("--max-body-bytes <bytes>", "largest request body (default: 4 MB, as Azure)")
+    .option("--data-dir <dir>", "keep state, certificates and ports here (default: memory)");
+}
 
 export function registerAzure(azlb: Command): void {
-  azlb
+  const command = azlb
     .command("azure")
-    .description("start the Azure emulator")
-    .action(async () => {});
+    .description("start the Azure emulator on loopback and say how to reach it")
+    .option("--json", "print one line of JSON when ready")
+    .option("--port <port>", "HTTPS port of Resource Manager (0: a free one)", "0")
+    .option("--http-port <port>", "plain-HTTP port: managed identity, and Resource Manager with --http", "0")
+    .option("--control-port <port>", "port of the control endpoint", "0");
+  withAzureFlags(command).action(async (flags: OwnFlags) => {
+    const azure = await start({
+      ...(await azureOptions(flags)),
+      port: wholeNumber("--port", flags.port),
+      httpPort: wholeNumber("--http-port", flags.httpPort),
+      controlPort: wholeNumber("--control-port", flags.controlPort),
+    });
+    process.stdout.write(flags.json === true ? `${JSON.stringify(sandboxLine(azure))}\n` : welcome(azure));
+    await untilSignal();
+    await azure.close();
+  });
+}
+
+/** Flags to options; throws `InputError` that names the flag. */
+export async function azureOptions(flags: AzureFlags): Promise<AzureOptions> {
+  const { parseLatency, parseLimits, parseSeed, SANDBOX_ACCOUNT } = await import("../../sandbox/azure/index.ts");
+  const { nodes, vmType, backendPool, sku, foreign, dataDir, seed, limits, maxBodyBytes } = flags;
+  const topology: Partial<Topology> = {
+    ...(nodes === undefined ? {} : { nodes: wholeNumber("--nodes", nodes) }),
+    ...(vmType === undefined ? {} : { vmType }),
+    ...(backendPool === undefined ? {} : { backendPool }),
+    ...(sku === undefined ? {} : { sku }),
+    ...(foreign === undefined ? {} : { foreign }),
+  };
+  return named(() => ({
+    topology,
+    latency: parseLatency(flags.latency),
+    latencySeed: wholeNumber("--latency-seed", flags.latencySeed),
+    throttling: flags.throttling ?? false,
+    plainHttp: flags.http ?? false,
+    ...(limits === undefined ? {} : { model: { limits: parseLimits(assignments(limits)) } }),
+    ...(maxBodyBytes === undefined ? {} : { maxBodyBytes: wholeNumber("--max-body-bytes", maxBodyBytes) }),
+    ...(dataDir === undefined ? {} : { dataDir }),
+    ...(seed === undefined ? {} : { seed: parseSeed(readText(seed), SANDBOX_ACCOUNT) }),
+    log: (line: string) => process.stderr.write(`azure: ${line}\n`),
+  }));
+}
+
+async function start(options: AzureOptions): Promise<RunningAzure> {
+  const { BadInput, startAzure } = await import("../../sandbox/azure/index.ts");
+  try {
+    return await startAzure(options);
+  } catch (error) {
+    if (error instanceof BadInput) throw new InputError(error.message);
+    const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+    if (code === "EADDRINUSE") throw new InputError(`port ${port} is in use; choose another one`);
+    throw error;
+  }
+}
+
+/** What the emulator refuses to understand is the user's input. */
+function named<Value>(read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Error && error.name === "BadInput") throw new InputError(error.message);
+    throw error;
+  }
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new InputError(`--seed ${file} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+function wholeNumber(flag: string, text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new InputError(`${flag} must be a whole number, not "${text}"`);
+}
+
+/** `a=1,b=2` as an object; the names are checked by whoever knows them. */
+function assignments(text: string): Record<string, number> {
+  return Object.fromEntries(
+    text.split(",").map((item) => {
+      const [name = "", value = ""] = item.split("=");
+      return [name.trim(), wholeNumber(`--limits ${name}`, value.trim())];
+    }),
+  );
+}
+
+/** The line that every sandbox command prints: all keys, `null` for what isn't running. */
+function sandboxLine(azure: RunningAzure): Record<string, unknown> {
+  return {
+    kubeconfig: null,
+    cloudConfig: azure.cloudConfigFile,
+    armEndpoint: azure.armEndpoint,
+    caFile: azure.caFile,
+    subscriptionId: azure.subscriptionId,
+    resourceGroup: azure.resourceGroup,
+    azureControlUrl: azure.controlUrl,
+    kubeControlUrl: null,
+    dashboardUrl: null,
+    metricsUrl: null,
+    env: azure.env,
+  };
+}
+
+function welcome(azure: RunningAzure): string {
+  return [
+    `Azure is running, with ${azure.nodes.length} node(s). Ctrl-C stops it.`,
+    ``,
+    `  Resource Manager  ${azure.armEndpoint}${azure.httpEndpoint === null ? "" : ` and ${azure.httpEndpoint}`}`,
+    `  trust             ${azure.caFile}`,
+    `  cloud config      ${azure.cloudConfigFile}`,
+    `  subscription      ${azure.subscriptionId}, resource group ${azure.resourceGroup}`,
+    `  control           ${azure.controlUrl}   (faults, audit log, settings: docs/emulator.md)`,
+    ``,
+  ].join("\n");
+}
+
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+  });
 }

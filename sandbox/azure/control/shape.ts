@@ -3,6 +3,14 @@ import { BadInput } from "../../shared/bad-input.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+export function parseJson(text: string, where: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new BadInput(`${where} is not JSON: ${(error as Error).message}`);
+  }
+}
+
 export function fieldsOf(value: unknown, where: string): Fields {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Fields;
   throw new BadInput(`${where} must be an object, not ${describe(value)}`);

@@ -17,7 +17,8 @@ export function answerTokenRequest(
 ): HttpReply | undefined {
   const tenant = PATH.exec(request.path)?.[1];
   if (tenant === undefined) return undefined;
-  if (request.method !== "POST") return entraError(405, "invalid_request", 900561, "The endpoint only accepts POST requests.");
+  if (request.method !== "POST")
+    return entraError(405, "invalid_request", 900561, "The endpoint only accepts POST requests.");
   if (tenant !== account.tenantId && tenant.toLowerCase() !== "adfs") {
     return entraError(400, "invalid_request", 90002, `Tenant '${tenant}' not found. Check the tenant ID.`);
   }
@@ -39,7 +40,12 @@ function signIn(form: URLSearchParams, account: Account, authority: TokenAuthori
   }
   const secret = form.get("client_secret");
   if (secret === null && form.get("client_assertion") === null) {
-    return entraError(401, "invalid_client", 7000218, "The request body must contain 'client_assertion' or 'client_secret'.");
+    return entraError(
+      401,
+      "invalid_client",
+      7000218,
+      "The request body must contain 'client_assertion' or 'client_secret'.",
+    );
   }
   if (secret !== null && secret !== account.clientSecret) {
     return entraError(401, "invalid_client", 7000215, `Invalid client secret provided for app '${clientId}'.`);
@@ -60,7 +66,12 @@ function audienceOf(form: URLSearchParams): string | undefined {
 }
 
 function missing(field: string): HttpReply {
-  return entraError(400, "invalid_request", 900144, `The request body must contain the following parameter: '${field}'.`);
+  return entraError(
+    400,
+    "invalid_request",
+    900144,
+    `The request body must contain the following parameter: '${field}'.`,
+  );
 }
 
 function entraError(status: number, error: string, number: number, message: string): HttpReply {

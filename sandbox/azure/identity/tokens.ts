@@ -20,7 +20,10 @@ export interface AccessToken {
 /** Why a token was refused, in the front door's words. */
 export interface TokenRefusal {
   readonly code:
-    "AuthenticationFailed" | "InvalidAuthenticationToken" | "ExpiredAuthenticationToken" | "InvalidAuthenticationTokenAudience";
+    | "AuthenticationFailed"
+    | "InvalidAuthenticationToken"
+    | "ExpiredAuthenticationToken"
+    | "InvalidAuthenticationTokenAudience";
   readonly message: string;
 }
 
@@ -47,6 +50,14 @@ interface Claims {
   readonly tid: string;
   readonly iat: number;
   readonly exp: number;
+}
+
+const MICROSOFT_AUDIENCES = ["https://management.azure.com", "https://management.core.windows.net"];
+
+/** A trailing slash makes no difference, and `localhost` is this machine's address. */
+export function acceptsAudience(audience: string, ownUrls: readonly string[]): boolean {
+  const plain = audience.replace(/\/+$/, "").replace("//localhost:", "//127.0.0.1:").toLowerCase();
+  return MICROSOFT_AUDIENCES.includes(plain) || ownUrls.includes(plain);
 }
 
 const HEADER = encode({ typ: "JWT", alg: "HS256" });

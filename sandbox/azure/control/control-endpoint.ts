@@ -1,0 +1,84 @@
+/**
+ * The control endpoint: how a test or a person arms faults, reads the audit log and counters, changes settings, seeds
+ * resources and dumps the state. Plain HTTP on loopback, apart from everything that looks like Azure; documented in
+ * docs/emulator.md.
+ */
+import { BadInput } from "../../shared/bad-input.ts";
+import { jsonReply, type Answer, type HttpReply, type HttpRequest } from "../server/http-message.ts";
+import type { AuditLog, AuditQuery } from "./audit.ts";
+import { parseFault, type FaultBoard } from "./faults.ts";
+import { patchSettings, renderSettings, type Adjustable } from "./settings.ts";
+import { parseJson } from "./shape.ts";
+
+export interface Controlled extends Adjustable {
+  readonly faults: FaultBoard;
+  readonly audit: AuditLog;
+  /** Plants what the text of a seed asks for; throws `BadInput`. */
+  readonly seed: (text: string) => number;
+  /** Connection facts and nodes, as `azlb azure --json` prints them. */
+  readonly about: () => unknown;
+}
+
+type Route = (controlled: Controlled, request: HttpRequest, id: string | undefined) => HttpReply;
+
+const ROUTES: Readonly<Record<string, Route>> = {
+  "GET /": (controlled) => jsonReply(200, { about: controlled.about(), endpoints: Object.keys(ROUTES) }),
+  "GET /faults": ({ faults }) => jsonReply(200, { faults: faults.list() }),
+  "POST /faults": ({ faults }, { text }) => jsonReply(201, armAll(faults, parseJson(text, "fault"))),
+  "DELETE /faults": ({ faults }) => jsonReply(200, { cleared: faults.clear() }),
+  "DELETE /faults/{id}": ({ faults }, _request, id) => jsonReply(200, { cleared: faults.clear(id) }),
+  "GET /audit": ({ audit }, { query }) => jsonReply(200, { entries: audit.entries(auditQuery(query)) }),
+  "DELETE /audit": ({ audit }) => {
+    audit.clear();
+    return { status: 204, headers: {} };
+  },
+  "GET /counters": ({ audit }) => jsonReply(200, audit.counters()),
+  "GET /settings": (controlled) => jsonReply(200, renderSettings(controlled)),
+  "PATCH /settings": (controlled, { text }) => {
+    patchSettings(controlled, parseJson(text, "settings"));
+    return jsonReply(200, renderSettings(controlled));
+  },
+  "GET /state": ({ store }) => jsonReply(200, store.snapshot()),
+  "POST /seed": ({ seed }, { text }) => jsonReply(200, { planted: seed(text) }),
+};
+
+export function controlAnswer(controlled: Controlled): Answer {
+  return (request) => {
+    const [name = "", id] = request.path.split("/").slice(1);
+    const route = ROUTES[`${request.method} /${name}${id === undefined ? "" : "/{id}"}`];
+    if (route === undefined) {
+      const message = `No such control endpoint: ${request.method} ${request.path}. Known: ${Object.keys(ROUTES).join(", ")}.`;
+      return Promise.resolve(jsonReply(404, { error: { code: "NotFound", message } }));
+    }
+    try {
+      return Promise.resolve(route(controlled, request, id));
+    } catch (error) {
+      if (!(error instanceof BadInput)) throw error;
+      return Promise.resolve(jsonReply(400, { error: { code: "BadInput", message: error.message } }));
+    }
+  };
+}
+
+/** One fault, or a list of them; all are read before any is armed. */
+function armAll(faults: FaultBoard, value: unknown): unknown {
+  if (!Array.isArray(value)) return faults.arm(parseFault(value));
+  const wanted = value.map((item) => parseFault(item));
+  return { faults: wanted.map((fault) => faults.arm(fault)) };
+}
+
+function auditQuery(query: HttpRequest["query"]): AuditQuery {
+  const { method, path } = query;
+  return {
+    ...(method === undefined ? {} : { method }),
+    ...(path === undefined ? {} : { path }),
+    ...wholeNumber(query, "after"),
+    ...wholeNumber(query, "limit"),
+  };
+}
+
+function wholeNumber(query: HttpRequest["query"], key: "after" | "limit"): AuditQuery {
+  const text = query[key];
+  if (text === undefined) return {};
+  if (!/^\d+$/.test(text)) throw new BadInput(`${key} must be a whole number, not ${JSON.stringify(text)}`);
+  return { [key]: Number(text) };
+}

@@ -1,0 +1,73 @@
+/**
+ * What a write changed, for people: one line per value, items of a list told apart by name. States and ETags change
+ * with every write and are left out.
+ */
+
+export interface Difference {
+  /** `properties.loadBalancingRules[web-80].properties.frontendPort`; empty for the whole resource. */
+  readonly path: string;
+  /** Absent: there was nothing. */
+  readonly before?: unknown;
+  /** Absent: nothing is left. */
+  readonly after?: unknown;
+}
+
+const NOISE = new Set(["etag", "provisioningState"]);
+
+export function differences(before: unknown, after: unknown): Difference[] {
+  const found: Difference[] = [];
+  compare("", before, after, found);
+  return found;
+}
+
+function compare(path: string, before: unknown, after: unknown, found: Difference[]): void {
+  if (before === after) return;
+  const named = Array.isArray(before) && Array.isArray(after) && namesOf(before) && namesOf(after);
+  if (named) compareFields(path, byName(before as Named[]), byName(after as Named[]), bracket, found);
+  else if (isFields(before) && isFields(after)) compareFields(path, before, after, dot, found);
+  else if (JSON.stringify(before) !== JSON.stringify(after)) {
+    found.push({
+      path,
+      ...(before === undefined ? {} : { before }),
+      ...(after === undefined ? {} : { after }),
+    });
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Named = Fields & { readonly name: string };
+
+function compareFields(
+  path: string,
+  before: Fields,
+  after: Fields,
+  join: (path: string, key: string) => string,
+  found: Difference[],
+): void {
+  for (const key in before) if (!NOISE.has(key)) compare(join(path, key), before[key], after[key], found);
+  for (const key in after)
+    if (!NOISE.has(key) && !(key in before)) compare(join(path, key), undefined, after[key], found);
+}
+
+const dot = (path: string, key: string): string => (path === "" ? key : `${path}.${key}`);
+const bracket = (path: string, key: string): string => `${path}[${key}]`;
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Every item has a name of its own. */
+function namesOf(list: readonly unknown[]): boolean {
+  const names = new Set<unknown>();
+  for (const item of list) {
+    if (!isFields(item) || typeof item["name"] !== "string" || names.has(item["name"])) return false;
+    names.add(item["name"]);
+  }
+  return true;
+}
+
+function byName(list: readonly Named[]): Fields {
+  const fields: Record<string, Named> = Object.create(null) as Record<string, Named>;
+  for (const item of list) fields[item.name] = item;
+  return fields;
+}

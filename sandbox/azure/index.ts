@@ -1,0 +1,232 @@
+/**
+ * Starts an emulated Azure on loopback: the composition root of `sandbox/azure`, for tests, `azlb azure` and
+ * `azlb sandbox`. It is the only file here that reads the clock, draws randomness and knows every part.
+ */
+import { randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { openCertificateAuthority, type CertificateAuthority } from "../shared/certificate-authority.ts";
+import { auditLog } from "./control/audit.ts";
+import { controlAnswer } from "./control/control-endpoint.ts";
+import { faultBoard } from "./control/faults.ts";
+import { roleFor, type Settings } from "./control/settings.ts";
+import { SANDBOX_ACCOUNT, type Account } from "./identity/account.ts";
+import { signInAnswer } from "./identity/sign-in.ts";
+import { acceptsAudience, tokenAuthority } from "./identity/tokens.ts";
+import { latencyDraws } from "./latency/latency.ts";
+import type { OptionOverrides } from "./model/index.ts";
+import { cloudConfigOf, guestEnvironment, type CloudConfig } from "./seed/cloud-config.ts";
+import { seedOnce } from "./seed/first-start.ts";
+import { parseSeed, plant, type Seed } from "./seed/seed.ts";
+import { topologyNodes, type SeedNode, type Topology } from "./seed/topology.ts";
+import { portBook } from "./server/known-ports.ts";
+import { listen, type Listening } from "./server/listener.ts";
+import { armAnswer, type Gate } from "./server/pipeline.ts";
+import { createThrottle } from "./server/throttle.ts";
+import { openAzureStore } from "./store/azure-store.ts";
+import { openDataDirectory, type DataDirectory } from "./store/data-directory.ts";
+
+export { BadInput } from "../shared/bad-input.ts";
+export { parseLatency, parseLimits } from "./control/settings.ts";
+export { SANDBOX_ACCOUNT, type Account } from "./identity/account.ts";
+export { AZURE_LIMITS, type Limits, type OptionOverrides } from "./model/index.ts";
+export type { CloudConfig } from "./seed/cloud-config.ts";
+export { parseSeed, type Seed } from "./seed/seed.ts";
+export {
+  BACKEND_POOL_TYPES,
+  DEFAULT_TOPOLOGY,
+  SKUS,
+  VM_TYPES,
+  type BackendPoolType,
+  type SeedNode,
+  type Sku,
+  type Topology,
+  type VmType,
+} from "./seed/topology.ts";
+
+export interface AzureOptions {
+  /** HTTPS port of Resource Manager; absent or 0: a free one, and the same again in the same data directory. */
+  readonly port?: number;
+  readonly httpPort?: number;
+  readonly controlPort?: number;
+  /** State, certificates and ports outlive the process here. Absent: memory and a temporary directory. */
+  readonly dataDir?: string;
+  readonly topology?: Partial<Topology>;
+  readonly seed?: Seed;
+  /** 0: none; 1: realistic; or a factor of it. */
+  readonly latency?: number;
+  readonly latencySeed?: number;
+  readonly throttling?: boolean;
+  /** Resource Manager over plain HTTP too. */
+  readonly plainHttp?: boolean;
+  /** Limits and switches of the model. */
+  readonly model?: OptionOverrides;
+  readonly account?: Partial<Account>;
+  readonly maxBodyBytes?: number;
+  readonly tokenLifetimeSeconds?: number;
+  readonly log?: (line: string) => void;
+}
+
+export interface RunningAzure {
+  readonly armEndpoint: string;
+  /** Resource Manager over plain HTTP; `null` unless asked for. */
+  readonly httpEndpoint: string | null;
+  readonly controlUrl: string;
+  readonly caFile: string;
+  readonly caPem: string;
+  readonly cloudConfig: CloudConfig;
+  readonly cloudConfigFile: string;
+  readonly account: Account;
+  readonly subscriptionId: string;
+  readonly resourceGroup: string;
+  /** What a guest controller needs in its environment. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly nodes: readonly SeedNode[];
+  close(): Promise<void>;
+}
+
+/** Azure's own: 4 MB. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const TOKEN_LIFETIME_SECONDS = 86_400;
+const TOKEN_KEY_FILE = "token-key.json";
+
+export async function startAzure(options: AzureOptions = {}): Promise<RunningAzure> {
+  const directory = openDataDirectory(options.dataDir);
+  const authority = await openCertificateAuthority(directory.pki);
+  const parts = assemble(options, directory);
+  const listeners = await openListeners(options, directory, authority, parts);
+  const { account } = parts;
+  const reach = { armEndpoint: listeners.arm.url, plainUrl: listeners.plain.url, caFile: authority.caFile };
+  parts.urls.authority = listeners.arm.url;
+  parts.urls.audiences.push(listeners.arm.url, listeners.plain.url);
+  const cloudConfig = cloudConfigOf(account, parts.topology, reach);
+  const running: RunningAzure = {
+    armEndpoint: listeners.arm.url,
+    httpEndpoint: options.plainHttp === true ? listeners.plain.url : null,
+    controlUrl: listeners.control.url,
+    caFile: authority.caFile,
+    caPem: authority.caPem,
+    cloudConfig,
+    cloudConfigFile: directory.write("azure.json", cloudConfig),
+    account,
+    subscriptionId: account.subscriptionId,
+    resourceGroup: account.resourceGroup,
+    env: guestEnvironment(account, reach),
+    nodes: topologyNodes(account, parts.topology),
+    async close() {
+      parts.closing.abort();
+      await Promise.all(Object.values(listeners).map((listener) => listener.close()));
+      parts.gate.store.close();
+      directory.dispose();
+    },
+  };
+  parts.about = () => ({ ...running, caPem: undefined });
+  return running;
+}
+
+interface Parts {
+  readonly account: Account;
+  readonly gate: Gate;
+  readonly settings: Settings;
+  readonly topology: Topology;
+  readonly closing: AbortController;
+  /** Known once the listeners are open. */
+  readonly urls: { authority: string; readonly audiences: string[] };
+  about: () => unknown;
+  readonly seed: (text: string) => number;
+}
+
+function assemble(options: AzureOptions, directory: DataDirectory): Parts {
+  const account: Account = { ...SANDBOX_ACCOUNT, ...options.account };
+  const nowMs = (): number => Date.now();
+  const guid = (): string => randomUUID();
+  const closing = new AbortController();
+  const urls = { authority: "", audiences: [] as string[] };
+  const settings: Settings = { latencyFactor: options.latency ?? 0, roles: {} };
+  const store = openAzureStore({
+    directory: directory.state,
+    options: { subscriptions: [account.subscriptionId], ...options.model },
+    nowMs,
+  });
+  const planting = { store, nowMs, guid };
+  const { seed, topology: wanted = {}, log = () => {} } = options;
+  const topology = seedOnce({ account, wanted, seed, directory, planting, log });
+  const tokens = tokenAuthority({
+    account,
+    key: tokenKey(directory),
+    lifetimeSeconds: options.tokenLifetimeSeconds ?? TOKEN_LIFETIME_SECONDS,
+    nowMs,
+    accepts: (audience) => acceptsAudience(audience, urls.audiences),
+  });
+  const gate: Gate = {
+    account,
+    tokens,
+    roleOf: ({ clientId }) => roleFor(settings, clientId),
+    throttle: createThrottle(nowMs, options.throttling ?? false),
+    faults: faultBoard(),
+    audit: auditLog(),
+    latency: latencyDraws(() => settings.latencyFactor, options.latencySeed ?? 1),
+    store,
+    open: signInAnswer(account, tokens, () => urls.authority),
+    authorityUrl: () => urls.authority,
+    allowsPlainHttp: options.plainHttp ?? false,
+    nowMs,
+    guid,
+    sleep: (ms) => sleep(ms, closing.signal),
+  };
+  return {
+    account,
+    gate,
+    settings,
+    topology,
+    closing,
+    urls,
+    about: () => ({}),
+    seed: (text) => plant(parseSeed(text, account).resources, planting),
+  };
+}
+
+async function openListeners(
+  options: AzureOptions,
+  directory: DataDirectory,
+  authority: CertificateAuthority,
+  parts: Parts,
+): Promise<Record<"arm" | "plain" | "control", Listening>> {
+  const log = options.log ?? (() => {});
+  const common = {
+    maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
+    onError: (error: unknown) => log(error instanceof Error ? (error.stack ?? error.message) : String(error)),
+  };
+  const certificate = await authority.issueServer();
+  const answer = armAnswer(parts.gate);
+  const control = controlAnswer({
+    ...parts.gate,
+    settings: parts.settings,
+    seed: parts.seed,
+    about: () => parts.about(),
+  });
+  const ports = portBook(directory);
+  return {
+    arm: await ports.listen("arm", options.port, (port) => listen(answer, { ...common, port, certificate })),
+    plain: await ports.listen("plain", options.httpPort, (port) => listen(answer, { ...common, port })),
+    control: await ports.listen("control", options.controlPort, (port) => listen(control, { ...common, port })),
+  };
+}
+
+/** Tokens outlive a restart because the key does. */
+function tokenKey(directory: DataDirectory): Buffer {
+  const known = directory.read(TOKEN_KEY_FILE);
+  if (typeof known === "string") return Buffer.from(known, "hex");
+  const key = randomBytes(32);
+  directory.write(TOKEN_KEY_FILE, key.toString("hex"));
+  return key;
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await delay(ms, undefined, { signal });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,57 @@
+/**
+ * The `azure.json` of the seeded cluster. It carries a service principal that the emulator accepts, and asks for
+ * managed identity too: a Go client cannot sign in with a secret offline, but finds the managed-identity endpoint in
+ * its environment (`guestEnvironment`).
+ */
+import type { Account } from "../identity/account.ts";
+import { IDENTITY_ENDPOINT_PATH } from "../identity/managed-identity.ts";
+import { NAMES, type Topology } from "./topology.ts";
+
+export type CloudConfig = Readonly<Record<string, string | boolean>>;
+
+export interface Reach {
+  /** HTTPS endpoint of the emulated Resource Manager, which is the sign-in authority too. */
+  readonly armEndpoint: string;
+  /** Plain-HTTP listener: managed identity. */
+  readonly plainUrl: string;
+  readonly caFile: string;
+}
+
+export function cloudConfigOf(account: Account, topology: Topology, { armEndpoint, caFile }: Reach): CloudConfig {
+  const primary =
+    topology.vmType === "standard"
+      ? { primaryAvailabilitySetName: NAMES.availabilitySet }
+      : { primaryScaleSetName: NAMES.scaleSet };
+  return {
+    cloud: "AzureCloud",
+    resourceManagerEndpoint: armEndpoint,
+    caFile,
+    tenantId: account.tenantId,
+    subscriptionId: account.subscriptionId,
+    aadClientId: account.clientId,
+    aadClientSecret: account.clientSecret,
+    useManagedIdentityExtension: true,
+    resourceGroup: account.resourceGroup,
+    location: account.location,
+    vnetName: NAMES.virtualNetwork,
+    vnetResourceGroup: account.resourceGroup,
+    subnetName: NAMES.subnet,
+    securityGroupName: NAMES.securityGroup,
+    securityGroupResourceGroup: account.resourceGroup,
+    loadBalancerSku: topology.sku,
+    loadBalancerBackendPoolConfigurationType: topology.backendPool,
+    vmType: topology.vmType,
+    ...primary,
+  };
+}
+
+/** What a guest controller needs in its environment to trust the emulator and to sign in. */
+export function guestEnvironment(account: Account, reach: Reach): Record<string, string> {
+  return {
+    IDENTITY_ENDPOINT: `${reach.plainUrl}${IDENTITY_ENDPOINT_PATH}`,
+    IDENTITY_HEADER: account.identityHeader,
+    AZURE_AUTHORITY_HOST: reach.armEndpoint,
+    NODE_EXTRA_CA_CERTS: reach.caFile,
+    SSL_CERT_FILE: reach.caFile,
+  };
+}

@@ -1,0 +1,41 @@
+/**
+ * Seeds an emulator the first time that it starts in a data directory. Later starts find the seed done and keep the
+ * topology of then: nodes are Azure's now, flags no longer make them. A start that was killed half-way seeds again,
+ * which PUTs the same once more.
+ */
+import type { Account } from "../identity/account.ts";
+import type { DataDirectory } from "../store/data-directory.ts";
+import { foreignResources } from "./foreign.ts";
+import { plant, type Planting, type Seed } from "./seed.ts";
+import { DEFAULT_TOPOLOGY, topologyResources, type Topology } from "./topology.ts";
+
+interface SeedMark {
+  readonly topology: Topology;
+}
+
+const MARK = "seed.json";
+
+export interface FirstStart {
+  readonly account: Account;
+  readonly wanted: Partial<Topology>;
+  readonly seed: Seed | undefined;
+  readonly directory: DataDirectory;
+  readonly planting: Planting;
+  readonly log: (line: string) => void;
+}
+
+export function seedOnce({ account, wanted, seed, directory, planting, log }: FirstStart): Topology {
+  const topology: Topology = { ...DEFAULT_TOPOLOGY, ...seed?.topology, ...wanted };
+  const mark = directory.read(MARK) as SeedMark | undefined;
+  if (mark !== undefined) {
+    if (JSON.stringify(mark.topology) !== JSON.stringify(topology)) {
+      log(`the data directory was seeded with ${JSON.stringify(mark.topology)}; that stays`);
+    }
+    return mark.topology;
+  }
+  plant(topologyResources(account, topology), planting);
+  if (topology.foreign) plant(foreignResources(account, topology), planting);
+  plant(seed?.resources ?? [], planting);
+  directory.write(MARK, { topology } satisfies SeedMark);
+  return topology;
+}

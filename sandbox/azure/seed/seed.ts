@@ -1,0 +1,105 @@
+/**
+ * Puts seed resources into an emulated Azure, one PUT after the other, with the model's own checks: a seed that
+ * Azure would refuse is refused. The format of seed files stands in docs/emulator.md.
+ */
+import { BadInput } from "../../shared/bad-input.ts";
+import {
+  choiceOf,
+  countOf,
+  fieldsOf,
+  flagOf,
+  listOf,
+  onlyKeys,
+  parseJson,
+  textOf,
+  type Fields,
+} from "../control/shape.ts";
+import type { Account } from "../identity/account.ts";
+import type { ArmRequest, Draws } from "../model/index.ts";
+import type { AzureStore } from "../store/azure-store.ts";
+import { BACKEND_POOL_TYPES, SKUS, VM_TYPES, type SeedResource, type Topology } from "./topology.ts";
+
+/** What a seed file or the control endpoint asks for. */
+export interface Seed {
+  readonly topology: Partial<Topology>;
+  readonly resources: readonly SeedResource[];
+}
+
+const API_VERSIONS = { network: "2025-05-01", compute: "2025-04-01", resources: "2021-04-01" };
+
+export interface Planting {
+  readonly store: AzureStore;
+  readonly nowMs: () => number;
+  readonly guid: () => string;
+}
+
+/** Returns how many were put. Operations end at once, whatever latency is set. */
+export function plant(resources: readonly SeedResource[], { store, nowMs, guid }: Planting): number {
+  const draws: Draws = { guid, tailMs: () => 0, retryAfterSeconds: () => undefined };
+  for (const { path, body } of resources) {
+    const request: ArmRequest = {
+      method: "PUT",
+      path,
+      query: { "api-version": apiVersionFor(path) },
+      headers: {},
+      body,
+      nowMs: nowMs(),
+      baseUrl: "https://management.azure.com",
+    };
+    const { response } = store.handle(request, draws);
+    if (response.status >= 300) {
+      throw new BadInput(`seed: ${path} was refused with ${response.status}: ${JSON.stringify(response.body)}`);
+    }
+  }
+  return resources.length;
+}
+
+function apiVersionFor(path: string): string {
+  if (/\/providers\/microsoft\.network\//i.test(path)) return API_VERSIONS.network;
+  return /\/providers\//i.test(path) ? API_VERSIONS.compute : API_VERSIONS.resources;
+}
+
+/**
+ * Reads the documented format: JSON, in which `{subscriptionId}`, `{resourceGroup}` and `{location}` stand for the
+ * emulator's own. Throws `BadInput` that names the key.
+ */
+export function parseSeed(text: string, account: Account): Seed {
+  const filled = text
+    .replaceAll("{subscriptionId}", account.subscriptionId)
+    .replaceAll("{resourceGroup}", account.resourceGroup)
+    .replaceAll("{location}", account.location);
+  const fields = fieldsOf(parseJson(filled, "seed"), "seed");
+  onlyKeys(fields, ["topology", "resources"], "seed");
+  return {
+    topology: fields["topology"] === undefined ? {} : parseTopology(fieldsOf(fields["topology"], "seed.topology")),
+    resources: listOf(fields["resources"] ?? [], "seed.resources").map(parseResource),
+  };
+}
+
+function parseTopology(fields: Fields): Partial<Topology> {
+  const where = "seed.topology";
+  onlyKeys(fields, ["nodes", "vmType", "backendPool", "sku", "foreign"], where);
+  const has = (key: string): boolean => fields[key] !== undefined;
+  return {
+    ...(has("nodes") ? { nodes: countOf(fields, "nodes", where, 0) } : {}),
+    ...(has("vmType") ? { vmType: choiceOf(fields["vmType"], VM_TYPES, `${where}.vmType`) } : {}),
+    ...(has("backendPool")
+      ? { backendPool: choiceOf(fields["backendPool"], BACKEND_POOL_TYPES, `${where}.backendPool`) }
+      : {}),
+    ...(has("sku") ? { sku: choiceOf(fields["sku"], SKUS, `${where}.sku`) } : {}),
+    ...(has("foreign") ? { foreign: flagOf(fields, "foreign", where) } : {}),
+  };
+}
+
+function parseResource(value: unknown, index: number): SeedResource {
+  const where = `seed.resources[${index}]`;
+  const fields = fieldsOf(value, where);
+  onlyKeys(fields, ["path", "body"], where);
+  const path = textOf(fields, "path", where);
+  if (!path.startsWith("/subscriptions/")) {
+    throw new BadInput(
+      `${where}.path must be a resource id that begins with /subscriptions/, not ${JSON.stringify(path)}`,
+    );
+  }
+  return { path, body: fieldsOf(fields["body"], `${where}.body`) };
+}

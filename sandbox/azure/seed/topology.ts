@@ -1,0 +1,282 @@
+/**
+ * The example cluster as ARM resources: a group, a network, a security group and N nodes. Pure: says what is PUT and
+ * what the nodes are called. The names are those that a cluster's cloud config expects to find.
+ *
+ *   vm type  | resources                                        | node is called     | provider id ends in
+ *   ---------|--------------------------------------------------|--------------------|----------------------------------------
+ *   vmss     | uniform scale set `vmss`, N instances            | vmss + base 36     | virtualMachineScaleSets/vmss/virtualMachines/N
+ *   vmssflex | flexible scale set `vmss`, N machines with NICs  | vmss + base 36     | virtualMachines/vmss_<hash>
+ *   standard | availability set `agents`, N machines with NICs  | agent-N            | virtualMachines/agent-N
+ */
+import { createHash } from "node:crypto";
+
+import type { Account } from "../identity/account.ts";
+
+export const VM_TYPES = ["vmss", "vmssflex", "standard"] as const;
+export type VmType = (typeof VM_TYPES)[number];
+export const BACKEND_POOL_TYPES = ["nodeIP", "nodeIPConfiguration"] as const;
+export type BackendPoolType = (typeof BACKEND_POOL_TYPES)[number];
+export const SKUS = ["standard", "basic"] as const;
+export type Sku = (typeof SKUS)[number];
+
+export interface Topology {
+  readonly nodes: number;
+  readonly vmType: VmType;
+  readonly backendPool: BackendPoolType;
+  readonly sku: Sku;
+  /** Also things that belong to someone else. */
+  readonly foreign: boolean;
+}
+
+export const DEFAULT_TOPOLOGY: Topology = {
+  nodes: 3,
+  vmType: "vmss",
+  backendPool: "nodeIP",
+  sku: "standard",
+  foreign: false,
+};
+
+export const NAMES = {
+  virtualNetwork: "vnet",
+  subnet: "subnet",
+  secondSubnet: "subnet2",
+  securityGroup: "nsg",
+  scaleSet: "vmss",
+  availabilitySet: "agents",
+} as const;
+
+/** One PUT. */
+export interface SeedResource {
+  readonly path: string;
+  readonly body: unknown;
+}
+
+export interface SeedNode {
+  /** Kubernetes node name. */
+  readonly name: string;
+  readonly ip: string;
+  readonly providerId: string;
+  /** Name of its scale set or availability set. */
+  readonly vmSet: string;
+  readonly zone: string;
+}
+
+export interface Places {
+  readonly group: string;
+  readonly network: string;
+  readonly compute: string;
+  readonly location: string;
+}
+
+export function placesOf({ subscriptionId, resourceGroup, location }: Account): Places {
+  const group = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`;
+  return {
+    group,
+    network: `${group}/providers/Microsoft.Network`,
+    compute: `${group}/providers/Microsoft.Compute`,
+    location,
+  };
+}
+
+export function topologyResources(account: Account, topology: Topology): SeedResource[] {
+  const places = placesOf(account);
+  return [...network(places), ...machines(places, topology)];
+}
+
+/** Every node, in order; the first address that Azure gives in a subnet is its fifth. */
+export function topologyNodes(account: Account, topology: Topology): SeedNode[] {
+  const compute = placesOf(account).compute.replace(account.resourceGroup, account.resourceGroup.toLowerCase());
+  return Array.from({ length: topology.nodes }, (_, index) => ({
+    name: nodeName(topology.vmType, index),
+    ip: nodeAddress(index),
+    providerId: `azure://${compute}/${machinePath(topology.vmType, index)}`,
+    vmSet: topology.vmType === "standard" ? NAMES.availabilitySet : NAMES.scaleSet,
+    zone: topology.vmType === "standard" ? "" : String((index % 3) + 1),
+  }));
+}
+
+function network({ group, network, location }: Places): SeedResource[] {
+  const securityGroup = `${network}/networkSecurityGroups/${NAMES.securityGroup}`;
+  const subnet = (name: string, prefix: string) => ({
+    name,
+    properties: {
+      addressPrefix: prefix,
+      networkSecurityGroup: { id: securityGroup },
+      privateLinkServiceNetworkPolicies: "Disabled",
+    },
+  });
+  return [
+    { path: group, body: { location } },
+    { path: securityGroup, body: { location, properties: { securityRules: [] } } },
+    {
+      path: `${network}/virtualNetworks/${NAMES.virtualNetwork}`,
+      body: {
+        location,
+        properties: {
+          addressSpace: { addressPrefixes: ["10.240.0.0/12"] },
+          subnets: [subnet(NAMES.subnet, "10.240.0.0/16"), subnet(NAMES.secondSubnet, "10.241.0.0/16")],
+        },
+      },
+    },
+  ];
+}
+
+function machines(places: Places, topology: Topology): SeedResource[] {
+  const each = (make: (index: number) => SeedResource[]): SeedResource[] =>
+    Array.from({ length: topology.nodes }, (_, index) => make(index)).flat();
+  switch (topology.vmType) {
+    case "vmss":
+      return [uniformScaleSet(places, topology.nodes)];
+    case "vmssflex":
+      return [flexibleScaleSet(places), ...each((index) => machine(places, "vmssflex", index))];
+    case "standard":
+      return [availabilitySet(places), ...each((index) => machine(places, "standard", index))];
+  }
+}
+
+function uniformScaleSet({ compute, network, location }: Places, nodes: number): SeedResource {
+  const subnet = { id: `${network}/virtualNetworks/${NAMES.virtualNetwork}/subnets/${NAMES.subnet}` };
+  return {
+    path: `${compute}/virtualMachineScaleSets/${NAMES.scaleSet}`,
+    body: {
+      location,
+      sku: { name: "Standard_D2s_v3", tier: "Standard", capacity: nodes },
+      zones: ["1", "2", "3"],
+      properties: {
+        orchestrationMode: "Uniform",
+        overprovision: false,
+        upgradePolicy: { mode: "Manual" },
+        virtualMachineProfile: {
+          osProfile: { computerNamePrefix: NAMES.scaleSet, adminUsername: "azureuser" },
+          storageProfile,
+          networkProfile: {
+            networkInterfaceConfigurations: [
+              {
+                name: NAMES.scaleSet,
+                properties: {
+                  primary: true,
+                  enableIPForwarding: true,
+                  ipConfigurations: [{ name: "ipconfig1", properties: { primary: true, subnet } }],
+                },
+              },
+            ],
+          },
+        },
+      },
+    },
+  };
+}
+
+function flexibleScaleSet({ compute, location }: Places): SeedResource {
+  return {
+    path: `${compute}/virtualMachineScaleSets/${NAMES.scaleSet}`,
+    body: {
+      location,
+      zones: ["1", "2", "3"],
+      properties: { orchestrationMode: "Flexible", platformFaultDomainCount: 1 },
+    },
+  };
+}
+
+function availabilitySet({ compute, location }: Places): SeedResource {
+  return {
+    path: `${compute}/availabilitySets/${NAMES.availabilitySet}`,
+    body: {
+      location,
+      sku: { name: "Aligned" },
+      properties: { platformFaultDomainCount: 2, platformUpdateDomainCount: 5 },
+    },
+  };
+}
+
+/** A machine of its own and its NIC, which is called after the node: `<node>-nic`. */
+function machine(places: Places, vmType: "vmssflex" | "standard", index: number): SeedResource[] {
+  const { compute } = places;
+  const set =
+    vmType === "vmssflex"
+      ? { virtualMachineScaleSet: { id: `${compute}/virtualMachineScaleSets/${NAMES.scaleSet}` } }
+      : { availabilitySet: { id: `${compute}/availabilitySets/${NAMES.availabilitySet}` } };
+  return machineResources(places, {
+    path: `${compute}/${machinePath(vmType, index)}`,
+    computerName: nodeName(vmType, index),
+    ip: nodeAddress(index),
+    subnet: NAMES.subnet,
+    set,
+    zones: vmType === "vmssflex" ? [String((index % 3) + 1)] : undefined,
+  });
+}
+
+export interface MachineWanted {
+  readonly path: string;
+  readonly computerName: string;
+  readonly ip: string;
+  readonly subnet: string;
+  /** What it belongs to, as properties of the machine. */
+  readonly set: Readonly<Record<string, unknown>>;
+  readonly zones: readonly string[] | undefined;
+  /** Ids of the backend pools that its NIC joins. */
+  readonly pools?: readonly string[];
+}
+
+export function machineResources({ network, location }: Places, wanted: MachineWanted): SeedResource[] {
+  const nic = `${network}/networkInterfaces/${wanted.computerName}-nic`;
+  const subnet = { id: `${network}/virtualNetworks/${NAMES.virtualNetwork}/subnets/${wanted.subnet}` };
+  const pools = wanted.pools?.map((id) => ({ id }));
+  return [
+    {
+      path: nic,
+      body: {
+        location,
+        properties: {
+          ipConfigurations: [
+            {
+              name: "ipconfig1",
+              properties: {
+                primary: true,
+                privateIPAddress: wanted.ip,
+                privateIPAllocationMethod: "Static",
+                subnet,
+                ...(pools === undefined ? {} : { loadBalancerBackendAddressPools: pools }),
+              },
+            },
+          ],
+        },
+      },
+    },
+    {
+      path: wanted.path,
+      body: {
+        location,
+        ...(wanted.zones === undefined ? {} : { zones: wanted.zones }),
+        properties: {
+          hardwareProfile: { vmSize: "Standard_D2s_v3" },
+          osProfile: { computerName: wanted.computerName, adminUsername: "azureuser" },
+          storageProfile,
+          networkProfile: { networkInterfaces: [{ id: nic, properties: { primary: true } }] },
+          ...wanted.set,
+        },
+      },
+    },
+  ];
+}
+
+const storageProfile = {
+  imageReference: { publisher: "Canonical", offer: "ubuntu-24_04-lts", sku: "server", version: "latest" },
+  osDisk: { createOption: "FromImage", caching: "ReadOnly", managedDisk: { storageAccountType: "Premium_LRS" } },
+};
+
+function nodeName(vmType: VmType, index: number): string {
+  return vmType === "standard" ? `agent-${index}` : `${NAMES.scaleSet}${index.toString(36).padStart(6, "0")}`;
+}
+
+function machinePath(vmType: VmType, index: number): string {
+  if (vmType === "vmss") return `virtualMachineScaleSets/${NAMES.scaleSet}/virtualMachines/${index}`;
+  if (vmType === "standard") return `virtualMachines/${nodeName(vmType, index)}`;
+  const hash = createHash("sha256").update(nodeName(vmType, index)).digest("hex").slice(0, 8);
+  return `virtualMachines/${NAMES.scaleSet}_${hash}`;
+}
+
+function nodeAddress(index: number): string {
+  const host = index + 4;
+  return `10.240.${host >> 8}.${host & 255}`;
+}

@@ -1,0 +1,153 @@
+/**
+ * HTTP plumbing: whole requests in, replies out. Nothing that a client sends ends the process: what cannot be read
+ * is answered with an error, what goes wrong inside becomes a 500.
+ */
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
+import { createServer as createHttpsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+
+import { gatewayError } from "./arm-headers.ts";
+import { CUT, type Answer, type HttpReply, type HttpRequest } from "./http-message.ts";
+
+export interface ListenOptions {
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** Bodies above this are refused. */
+  readonly maxBodyBytes: number;
+  /** Makes it HTTPS. */
+  readonly certificate?: { readonly certPem: string; readonly keyPem: string };
+  /** Told about bugs of ours, which the client only sees as a 500. */
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Listening {
+  readonly url: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+const HOST = "127.0.0.1";
+/** A body this far beyond the limit is not even read to its end. */
+const GIVE_UP_FACTOR = 16;
+/** Longer than any client keeps an idle connection, so that none is closed under a request. */
+const KEEP_ALIVE_MS = 120_000;
+
+export async function listen(answer: Answer, options: ListenOptions): Promise<Listening> {
+  const { certificate } = options;
+  const scheme = certificate === undefined ? "http" : "https";
+  const handler: RequestListener = (message, response) => {
+    serve(answer, options, message, response).catch((error: unknown) => {
+      options.onError(error);
+      response.destroy();
+    });
+  };
+  const server: Server =
+    certificate === undefined
+      ? createHttpServer(handler)
+      : createHttpsServer({ cert: certificate.certPem, key: certificate.keyPem, minVersion: "TLSv1.2" }, handler);
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
+  server.on("clientError", (_error, socket) => {
+    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
+    else socket.destroy();
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(options.port, HOST, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${scheme}://${HOST}:${port}`,
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function serve(
+  answer: Answer,
+  options: ListenOptions,
+  message: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const text = await readText(message, options.maxBodyBytes);
+  if (text === undefined) return write(message, response, tooLarge(options.maxBodyBytes));
+  const request = requestOf(message, text, options.certificate !== undefined);
+  if (request === undefined) {
+    return write(message, response, gatewayError(400, "BadRequest", "The request URI could not be parsed."));
+  }
+  write(message, response, await safely(answer, request, options));
+}
+
+async function safely(answer: Answer, request: HttpRequest, options: ListenOptions): Promise<HttpReply | typeof CUT> {
+  try {
+    return await answer(request);
+  } catch (error) {
+    options.onError(error);
+    const body = { error: { code: "InternalServerError", message: "An error occurred.", details: [] } };
+    return { status: 500, headers: { "x-ms-failure-cause": "service" }, body };
+  }
+}
+
+function tooLarge(maxBodyBytes: number): HttpReply {
+  const message = `The request content size exceeds the maximum size of ${maxBodyBytes} bytes.`;
+  return gatewayError(413, "RequestContentTooLarge", message, { connection: "close" });
+}
+
+/** The whole body, or `undefined` when it is larger than allowed. */
+async function readText(message: IncomingMessage, maxBytes: number): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= maxBytes) chunks.push(chunk);
+    else if (bytes > maxBytes * GIVE_UP_FACTOR) break;
+  }
+  return bytes > maxBytes ? undefined : Buffer.concat(chunks).toString("utf8");
+}
+
+function requestOf(message: IncomingMessage, text: string, secure: boolean): HttpRequest | undefined {
+  const baseUrl = `${secure ? "https" : "http"}://${message.headers.host ?? HOST}`;
+  try {
+    const [rawPath = "/", ...rest] = (message.url ?? "/").split("?");
+    return {
+      method: message.method ?? "GET",
+      path: decodeURIComponent(rawPath).replace(/\/{2,}/g, "/"),
+      query: Object.fromEntries(new URLSearchParams(rest.join("?"))),
+      headers: headersOf(message),
+      text,
+      secure,
+      baseUrl: new URL(baseUrl).origin,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function headersOf(message: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(message.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
+  }
+  return headers;
+}
+
+function write(message: IncomingMessage, response: ServerResponse, reply: HttpReply | typeof CUT): void {
+  if (reply === CUT) {
+    message.socket.destroy();
+    return;
+  }
+  const text = reply.body === undefined ? "" : JSON.stringify(reply.body);
+  const type = text === "" ? {} : { "content-type": "application/json; charset=utf-8" };
+  const length = reply.status === 204 ? {} : { "content-length": String(Buffer.byteLength(text)) };
+  response.writeHead(reply.status, { ...type, ...length, ...reply.headers });
+  response.end(message.method === "HEAD" ? undefined : text);
+}

@@ -1,0 +1,50 @@
+/**
+ * Where an emulator keeps its files. With a directory of the user's everything outlives the process; without one the
+ * certificates and the cloud config stand in a temporary directory that goes with it, and the state is in memory.
+ *
+ *   pki/        certificate authority
+ *   state/      journal and snapshots of the model
+ *   *.json      small facts: ports, seed, token key
+ *   azure.json  cloud config of the seeded cluster
+ */
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface DataDirectory {
+  readonly pki: string;
+  /** `undefined`: the state is not kept. */
+  readonly state: string | undefined;
+  /** Writes a file whole, or not at all; returns its path. */
+  write(name: string, value: unknown): string;
+  /** The value last written under this name, or `undefined`. */
+  read(name: string): unknown;
+  /** Removes what was only temporary. */
+  dispose(): void;
+}
+
+export function openDataDirectory(path: string | undefined): DataDirectory {
+  const root = path ?? mkdtempSync(join(tmpdir(), "azlb-azure-"));
+  mkdirSync(root, { recursive: true });
+  return {
+    pki: join(root, "pki"),
+    state: path === undefined ? undefined : join(root, "state"),
+    write(name, value) {
+      const file = join(root, name);
+      writeFileSync(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+      renameSync(`${file}.new`, file);
+      return file;
+    },
+    read(name) {
+      try {
+        return JSON.parse(readFileSync(join(root, name), "utf8")) as unknown;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+        throw error;
+      }
+    },
+    dispose() {
+      if (path === undefined) rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
