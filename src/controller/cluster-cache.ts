@@ -1,0 +1,55 @@
+/**
+ * What we know of the cluster, kept fresh: Services, Nodes, and the ConfigMaps that hold the durable member lists.
+ * Nobody decides before `synced`: a cache that is not filled yet would look like a cluster without nodes.
+ */
+import type { Clock, Random } from "../core/clock.ts";
+import type { Log } from "../core/log.ts";
+import type { KubeClient } from "../kube/kube-client.ts";
+import { Reflector, type ReflectorProblem } from "../kube/reflector.ts";
+import { CONFIG_MAPS, NODES, SERVICES } from "../kube/resources.ts";
+import { MEMBER_LIST_LABEL, MEMBER_LIST_NAMESPACE, projectMemberList, type MemberList } from "./member-list.ts";
+import { projectNode, projectService, type CachedNode, type CachedService } from "./projections.ts";
+
+export interface ClusterCacheOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+export class ClusterCache {
+  readonly services: Reflector<CachedService>;
+  readonly nodes: Reflector<CachedNode>;
+  readonly memberLists: Reflector<MemberList>;
+
+  constructor({ client, clock, random, log }: ClusterCacheOptions) {
+    const common = { client, clock, random, onProblem: (problem: ReflectorProblem) => tell(log, problem) };
+    this.services = new Reflector({
+      ...common,
+      resource: SERVICES,
+      project: projectService,
+      indexers: { type: (service) => [service.spec.type] },
+    });
+    this.nodes = new Reflector({ ...common, resource: NODES, project: projectNode });
+    this.memberLists = new Reflector({
+      ...common,
+      resource: CONFIG_MAPS,
+      selection: { namespace: MEMBER_LIST_NAMESPACE, labelSelector: MEMBER_LIST_LABEL },
+      project: projectMemberList,
+    });
+  }
+
+  get synced(): Promise<unknown> {
+    return Promise.all([this.services.synced, this.nodes.synced, this.memberLists.synced]);
+  }
+
+  /** Runs until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.services.run(signal), this.nodes.run(signal), this.memberLists.run(signal)]);
+  }
+}
+
+function tell(log: Log, { resource, error, retryAfterMs }: ReflectorProblem): void {
+  const text = error instanceof Error ? error.message : String(error);
+  log.warn(`cannot follow ${resource.plural}: ${text}`, { retryAfterMs });
+}

@@ -1,0 +1,65 @@
+/**
+ * The only writes to a Service: its finalizer, its status, and the mark of what is applied. Each is a patch of just
+ * that, bound to the incarnation (uid) that was looked at, so a Service deleted and made anew is never touched by
+ * what was decided for the old one.
+ */
+import { APPLIED_ANNOTATION } from "../core/service/applied.ts";
+import type { Ingress, Service } from "../core/kubernetes.ts";
+import type { ServiceStep } from "../core/plan.ts";
+import { FINALIZER } from "../core/service/ownership.ts";
+import type { KubeClient } from "../kube/kube-client.ts";
+import { isFailure } from "../kube/kube-failure.ts";
+import { SERVICES, type KubeObject } from "../kube/resources.ts";
+
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export class ServiceWriter {
+  readonly #client: KubeClient;
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+  }
+
+  /** Resolves with the Service as the server has it now, or `undefined` when it is gone. */
+  async apply(service: Service, step: ServiceStep): Promise<KubeObject | undefined> {
+    const place = { namespace: service.metadata.namespace ?? "default", name: service.metadata.name };
+    try {
+      switch (step.kind) {
+        case "addFinalizer":
+          return await this.#addFinalizer(service, place);
+        case "removeFinalizer":
+          return await this.#removeFinalizer(service, place);
+        case "publish":
+          return await this.#publish(service, place, step.ingress, step.applied);
+      }
+    } catch (error) {
+      if (isFailure(error, "notFound")) return undefined;
+      throw error;
+    }
+  }
+
+  /** Strategic merge adds to the list: others' finalizers are safe without a version. */
+  #addFinalizer({ metadata: { uid } }: Service, place: Place): Promise<KubeObject> {
+    return this.#client.patch(SERVICES, place, { strategic: { metadata: { finalizers: [FINALIZER] } } }, { uid });
+  }
+
+  #removeFinalizer({ metadata: { uid } }: Service, place: Place): Promise<KubeObject> {
+    const metadata = { "$deleteFromPrimitiveList/finalizers": [FINALIZER] };
+    return this.#client.patch(SERVICES, place, { strategic: { metadata } }, { uid });
+  }
+
+  /** One patch for both: the status subresource of a Service takes metadata too. */
+  #publish(
+    { metadata: { uid } }: Service,
+    place: Place,
+    ingress: readonly Ingress[],
+    applied: string | undefined,
+  ): Promise<KubeObject> {
+    const metadata = { annotations: { [APPLIED_ANNOTATION]: applied ?? null } };
+    const status = { loadBalancer: ingress.length === 0 ? null : { ingress } };
+    return this.#client.patch(SERVICES, { ...place, subresource: "status" }, { merge: { metadata, status } }, { uid });
+  }
+}
