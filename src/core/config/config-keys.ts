@@ -1,0 +1,127 @@
+/**
+ * Every key that an `azure.json` may hold, whatever becomes of it. Keys match without case.
+ *
+ *   fate     | what we do with it
+ *   ---------|------------------------------------------------------------------------------------------
+ *   used     | read by `parse-config.ts` or `parse-credentials.ts`
+ *   elsewhere| serves parts of a cluster that we don't run (routes, disks, node lifecycle); not mentioned
+ *   noEffect | tunes something that we do differently; a warning says so
+ */
+export type KeyFate = "used" | "elsewhere" | "noEffect";
+
+const USED = [
+  "cloud",
+  "resourceManagerEndpoint",
+  "disableAzureStackCloud",
+  "tenantId",
+  "subscriptionId",
+  "networkResourceTenantID",
+  "networkResourceSubscriptionID",
+  "aadClientId",
+  "aadClientSecret",
+  "aadClientCertPath",
+  "aadClientCertPassword",
+  "useManagedIdentityExtension",
+  "userAssignedIdentityID",
+  "aadFederatedTokenFile",
+  "useFederatedWorkloadIdentityExtension",
+  "userAgent",
+  "caFile",
+  "cloudConfigType",
+  "resourceGroup",
+  "location",
+  "extendedLocationName",
+  "extendedLocationType",
+  "vnetName",
+  "vnetResourceGroup",
+  "subnetName",
+  "securityGroupName",
+  "securityGroupResourceGroup",
+  "loadBalancerSku",
+  "loadBalancerName",
+  "loadBalancerResourceGroup",
+  "vmType",
+  "primaryAvailabilitySetName",
+  "primaryScaleSetName",
+  "disableAvailabilitySetNodes",
+  "excludeMasterFromStandardLB",
+  "disableOutboundSNAT",
+  "maximumLoadBalancerRuleCount",
+  "loadBalancerBackendPoolConfigurationType",
+  "preConfiguredBackendPoolLoadBalancerTypes",
+  "multipleStandardLoadBalancerConfigurations",
+  "serviceGatewayEnabled",
+  "clusterServiceLoadBalancerHealthProbeMode",
+  "clusterServiceSharedLoadBalancerHealthProbePort",
+  "clusterServiceSharedLoadBalancerHealthProbePath",
+  "enableIPTagMutationForExistingPublicIP",
+  "enableLoadBalancerAdminState",
+  "tags",
+  "tagsMap",
+  "systemTags",
+] as const;
+export type ConfigKey = (typeof USED)[number];
+
+const ELSEWHERE = [
+  "identitySystem",
+  "routeTableName",
+  "routeTableResourceGroup",
+  "routeUpdateIntervalInSeconds",
+  "useInstanceMetadata",
+  "enableVmssFlexNodes",
+  "nodeInstanceNotFoundGracePeriodInSeconds",
+  "listVmssVirtualMachinesWithoutInstanceView",
+  "privateLinkServiceResourceGroup",
+  "disableCloudProvider",
+  "providerVaultName",
+  "providerKeyName",
+  "providerKeyVersion",
+] as const;
+
+const NO_EFFECT = [
+  "aadMSIDataPlaneIdentityPath",
+  "auxiliaryTokenProvider",
+  "putVMSSVMBatchSize",
+  "enableMigrateToIPBasedBackendPoolAPI",
+  "loadBalancerBackendPoolUpdateIntervalInSeconds",
+  "cloudProviderBackoff",
+  "cloudProviderBackoffRetries",
+  "cloudProviderBackoffExponent",
+  "cloudProviderBackoffDuration",
+  "cloudProviderBackoffJitter",
+  "cloudProviderBackoffMode",
+  "enableMinimumRetryAfter",
+  "cloudProviderRateLimit",
+  "cloudProviderRateLimitQPS",
+  "cloudProviderRateLimitBucket",
+  "cloudProviderRateLimitQPSWrite",
+  "cloudProviderRateLimitBucketWrite",
+  "disableAPICallCache",
+  "vmCacheTTLInSeconds",
+  "loadBalancerCacheTTLInSeconds",
+  "nsgCacheTTLInSeconds",
+  "publicIPCacheTTLInSeconds",
+  "plsCacheTTLInSeconds",
+  "routeTableCacheTTLInSeconds",
+  "vmssCacheTTLInSeconds",
+  "vmssVirtualMachinesCacheTTLInSeconds",
+  "vmssFlexCacheTTLInSeconds",
+  "vmssFlexVMCacheTTLInSeconds",
+  "availabilitySetsCacheTTLInSeconds",
+  "nonVmssUniformNodesCacheTTLInSeconds",
+] as const;
+
+/** One object per client, `loadBalancerRateLimit` and two dozen more. */
+const CLIENT_RATE_LIMIT = /^[a-z]+ratelimit$/i;
+
+const FATES: ReadonlyMap<string, KeyFate> = new Map<string, KeyFate>([
+  ...USED.map((key) => [key.toLowerCase(), "used"] as const),
+  ...ELSEWHERE.map((key) => [key.toLowerCase(), "elsewhere"] as const),
+  ...NO_EFFECT.map((key) => [key.toLowerCase(), "noEffect"] as const),
+]);
+
+export const KNOWN_KEYS: readonly string[] = [...USED, ...ELSEWHERE, ...NO_EFFECT];
+
+export function fateOf(key: string): KeyFate | "unknown" {
+  return FATES.get(key.toLowerCase()) ?? (CLIENT_RATE_LIMIT.test(key) ? "noEffect" : "unknown");
+}

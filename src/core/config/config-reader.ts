@@ -1,0 +1,85 @@
+/**
+ * Typed looks into a raw config object. Whatever is wrong is noted with its key, its value and what is allowed, and
+ * reading goes on with the default, so that a person sees all that is wrong at once.
+ */
+import type { ConfigKey } from "./config-keys.ts";
+
+/** Values whose text must never reach a log. */
+const SECRET = new Set<ConfigKey>(["aadClientSecret", "aadClientCertPassword"]);
+
+export class ConfigReader {
+  readonly errors: string[] = [];
+  readonly #values = new Map<string, unknown>();
+
+  /** Keys match without case; a key that is there twice keeps its last value, as a Go decoder would. */
+  constructor(raw: Readonly<Record<string, unknown>>) {
+    for (const [key, value] of Object.entries(raw)) {
+      if (value !== null && value !== undefined) this.#values.set(key.toLowerCase(), value);
+    }
+  }
+
+  raw(key: ConfigKey): unknown {
+    return this.#values.get(key.toLowerCase());
+  }
+
+  /** `""` where it is absent. */
+  text(key: ConfigKey): string {
+    const value = this.raw(key);
+    if (value === undefined || typeof value === "string") return value?.trim() ?? "";
+    if (typeof value === "number" || typeof value === "boolean") return String(value);
+    return this.#wrong(key, value, "text", "");
+  }
+
+  required(key: ConfigKey): string {
+    const value = this.text(key);
+    if (value === "") this.errors.push(`${key} is missing: give it a value in the cloud config`);
+    return value;
+  }
+
+  flag(key: ConfigKey, byDefault: boolean): boolean {
+    const value = this.raw(key) ?? byDefault;
+    if (typeof value === "boolean") return value;
+    if (typeof value === "string" && /^(true|false)$/i.test(value.trim())) return value.trim().toLowerCase() === "true";
+    if (value === "") return byDefault;
+    return this.#wrong(key, value, "true or false", byDefault);
+  }
+
+  integer(key: ConfigKey, byDefault: number, [least, most]: readonly [number, number]): number {
+    const value = this.raw(key);
+    if (value === undefined || value === "") return byDefault;
+    const number = typeof value === "string" && /^\s*-?\d+\s*$/.test(value) ? Number(value) : value;
+    if (typeof number === "number" && Number.isInteger(number) && number >= least && number <= most) return number;
+    return this.#wrong(key, value, `a whole number from ${least} to ${most}`, byDefault);
+  }
+
+  /** One of `allowed`, whatever its case; the first of them by default. */
+  choice<Choice extends string>(key: ConfigKey, allowed: readonly [Choice, ...Choice[]]): Choice {
+    const value = this.text(key);
+    if (value === "") return allowed[0];
+    const found = allowed.find((choice) => choice.toLowerCase() === value.toLowerCase());
+    return found ?? this.#wrong(key, value, allowed.join(", "), allowed[0]);
+  }
+
+  textMap(key: ConfigKey): Readonly<Record<string, string>> {
+    const value = this.raw(key) ?? {};
+    if (!isRecord(value) || !Object.values(value).every((entry) => typeof entry === "string")) {
+      return this.#wrong(key, value, "an object of texts", {});
+    }
+    return Object.fromEntries(Object.entries(value).map(([name, entry]) => [name.trim(), String(entry).trim()]));
+  }
+
+  list(key: ConfigKey): readonly unknown[] {
+    const value = this.raw(key) ?? [];
+    return Array.isArray(value) ? value : this.#wrong(key, value, "a list", []);
+  }
+
+  #wrong<Fallback>(key: ConfigKey, value: unknown, allowed: string, fallback: Fallback): Fallback {
+    const shown = SECRET.has(key) ? "(hidden)" : JSON.stringify(value);
+    this.errors.push(`${key} is ${shown}, allowed: ${allowed}`);
+    return fallback;
+  }
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

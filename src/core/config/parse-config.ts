@@ -1,0 +1,167 @@
+/**
+ * An `azure.json` (already parsed from JSON or YAML) becomes a `ClusterConfig` and a `CredentialConfig`, or a list of
+ * all that is wrong with it. Spellings and defaults are the incumbent's; what it ignores silently is said here.
+ */
+import { nearest } from "../nearest.ts";
+import type { ClusterConfig } from "./cluster-config.ts";
+import { fateOf, KNOWN_KEYS } from "./config-keys.ts";
+import { ConfigReader, isRecord } from "./config-reader.ts";
+import type { CredentialConfig } from "./credential-config.ts";
+import { isAzureStack, parseCredentials } from "./parse-credentials.ts";
+import { overlayTags, parseTagList } from "./tag-list.ts";
+
+export interface ConfigSurroundings {
+  /** `--cluster-name`. */
+  readonly clusterName: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+export type ParsedConfig =
+  | {
+      readonly kind: "config";
+      readonly config: ClusterConfig;
+      readonly credentials: CredentialConfig;
+      readonly warnings: readonly string[];
+    }
+  | { readonly kind: "invalid"; readonly errors: readonly string[]; readonly warnings: readonly string[] };
+
+const PORTS = [1, 65_535] as const;
+
+/** The values by which a cluster asks for the service gateway, where a load balancer leads to pods. */
+const GATEWAY = {
+  serviceGatewayEnabled: "true",
+  loadBalancerSku: "service",
+  loadBalancerBackendPoolConfigurationType: "podip",
+} as const;
+type GatewayKey = keyof typeof GATEWAY;
+const GATEWAY_KEYS = Object.keys(GATEWAY) as readonly GatewayKey[];
+
+function isForGateway(read: ConfigReader, key: GatewayKey): boolean {
+  return read.text(key).toLowerCase() === GATEWAY[key];
+}
+
+export function parseConfig(raw: unknown, surroundings: ConfigSurroundings): ParsedConfig {
+  if (!isRecord(raw)) {
+    return { kind: "invalid", errors: ["the cloud config is not an object of keys and values"], warnings: [] };
+  }
+  const read = new ConfigReader(raw);
+  const credentials = parseCredentials(read, surroundings.environment);
+  const config = parseCluster(read, surroundings.clusterName);
+  read.flag("serviceGatewayEnabled", false);
+  refuseWhatIsForLater(read);
+  const warnings = [...warningsAboutKeys(Object.keys(raw)), ...warningsAboutValues(read)];
+  if (read.errors.length > 0) return { kind: "invalid", errors: read.errors, warnings };
+  return { kind: "config", config, credentials, warnings };
+}
+
+function parseCluster(read: ConfigReader, clusterName: string): ClusterConfig {
+  const subscriptionId = read.required("subscriptionId");
+  const resourceGroup = read.required("resourceGroup").toLowerCase();
+  const sku = isForGateway(read, "loadBalancerSku")
+    ? "standard"
+    : read.choice("loadBalancerSku", ["standard", "basic"]);
+  const vmType = read.choice("vmType", ["vmss", "standard", "vmssflex"]);
+  read.choice("cloudConfigType", ["merge", "file", "secret"]);
+  checkTogether(read, { sku, vmType });
+  return {
+    clusterName,
+    location: read.required("location").toLowerCase().replaceAll(" ", ""),
+    subscriptionId,
+    networkSubscriptionId: read.text("networkResourceSubscriptionID") || subscriptionId,
+    resourceGroup,
+    loadBalancerResourceGroup: read.text("loadBalancerResourceGroup") || resourceGroup,
+    loadBalancerName: read.text("loadBalancerName") || clusterName,
+    sku,
+    vmType,
+    poolType: poolType(read),
+    vnetName: read.text("vnetName"),
+    vnetResourceGroup: read.text("vnetResourceGroup") || resourceGroup,
+    subnetName: read.text("subnetName"),
+    securityGroupName: read.text("securityGroupName"),
+    securityGroupResourceGroup: read.text("securityGroupResourceGroup") || resourceGroup,
+    primaryVmSet: read.text(vmType === "standard" ? "primaryAvailabilitySetName" : "primaryScaleSetName"),
+    excludeMasterFromStandardLB: read.flag("excludeMasterFromStandardLB", true),
+    disableOutboundSnat: read.flag("disableOutboundSNAT", false),
+    maximumLoadBalancerRuleCount: read.integer("maximumLoadBalancerRuleCount", 250, [0, 100_000]) || 250,
+    preConfiguredPools: read.choice("preConfiguredBackendPoolLoadBalancerTypes", [
+      "none",
+      "internal",
+      "external",
+      "all",
+    ]),
+    sharedProbe: sharedProbe(read),
+    enableIPTagMutation: read.flag("enableIPTagMutationForExistingPublicIP", false),
+    enableAdminState: read.flag("enableLoadBalancerAdminState", true),
+    tags: overlayTags(parseTagList(read.text("tags")).tags, read.textMap("tagsMap")),
+    systemTags: read
+      .text("systemTags")
+      .split(",")
+      .map((prefix) => prefix.trim())
+      .filter((prefix) => prefix !== ""),
+    extendedLocation: extendedLocation(read),
+    azureStack: isAzureStack(read),
+  };
+}
+
+function poolType(read: ConfigReader): ClusterConfig["poolType"] {
+  const key = "loadBalancerBackendPoolConfigurationType";
+  return isForGateway(read, key) ? "nodeIP" : read.choice(key, ["nodeIPConfiguration", "nodeIP"]);
+}
+
+function sharedProbe(read: ConfigReader): ClusterConfig["sharedProbe"] {
+  const mode = read.choice("clusterServiceLoadBalancerHealthProbeMode", ["servicenodeport", "shared"]);
+  const port = read.integer("clusterServiceSharedLoadBalancerHealthProbePort", 10_256, PORTS);
+  const path = read.text("clusterServiceSharedLoadBalancerHealthProbePath") || "/healthz";
+  return mode === "shared" ? { port, path } : undefined;
+}
+
+function extendedLocation(read: ConfigReader): ClusterConfig["extendedLocation"] {
+  const [name, type] = [read.text("extendedLocationName"), read.text("extendedLocationType")];
+  return name === "" || type === "" ? undefined : { name, type };
+}
+
+/** Values that are right alone and wrong beside each other. */
+function checkTogether(read: ConfigReader, { sku, vmType }: { readonly sku: string; readonly vmType: string }): void {
+  if (sku === "basic" && read.flag("disableOutboundSNAT", false)) {
+    read.errors.push("disableOutboundSNAT is true, but only loadBalancerSku standard has it: set it to false");
+  }
+  if (vmType !== "vmss" && read.flag("disableAvailabilitySetNodes", false)) {
+    read.errors.push(`disableAvailabilitySetNodes is true with vmType ${vmType}: it is for vmType vmss only`);
+  }
+}
+
+/** Known, and dangerous to ignore: whoever has these set relies on them. */
+function refuseWhatIsForLater(read: ConfigReader): void {
+  if (read.list("multipleStandardLoadBalancerConfigurations").length > 0) {
+    read.errors.push(
+      "multipleStandardLoadBalancerConfigurations is not empty, and several Standard load balancers per cluster are " +
+        "not supported yet: remove it, or leave this cluster to its current controller",
+    );
+  }
+  const gateway = GATEWAY_KEYS.filter((key) => isForGateway(read, key)).map((key) => `${key}: ${read.text(key)}`);
+  if (gateway.length > 0) {
+    read.errors.push(
+      `${gateway.join(", ")}: the service gateway is not supported; use loadBalancerSku standard with ` +
+        "loadBalancerBackendPoolConfigurationType nodeIP, or leave this cluster to its current controller",
+    );
+  }
+}
+
+function warningsAboutKeys(keys: readonly string[]): string[] {
+  const unknown = keys.filter((key) => fateOf(key) === "unknown");
+  const idle = keys.filter((key) => fateOf(key) === "noEffect");
+  const idleWarning = `these keys of the cloud config have no effect here: ${idle.join(", ")}`;
+  return [
+    ...unknown.map((key) => `unknown key ${key} in the cloud config: did you mean ${nearest(key, KNOWN_KEYS)}?`),
+    ...(idle.length > 0 ? [idleWarning] : []),
+  ];
+}
+
+function warningsAboutValues(read: ConfigReader): string[] {
+  const { malformed } = parseTagList(read.text("tags"));
+  const isHalf = (read.text("extendedLocationName") === "") !== (read.text("extendedLocationType") === "");
+  return [
+    ...malformed.map((pair) => `tags: ${JSON.stringify(pair)} is not one key=value and is left out`),
+    ...(isHalf ? ["extendedLocationName and extendedLocationType work only together: neither is used"] : []),
+  ];
+}
