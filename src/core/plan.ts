@@ -6,6 +6,7 @@
  * merges all fragments that wait for the same resource at the moment of the write.
  */
 import type { LoadBalancerFragment } from "./load-balancer/fragment.ts";
+import type { AttachmentFragment } from "./backends/attachment.ts";
 import type { MembershipFragment } from "./backends/membership.ts";
 import type { AccessFragment } from "./security-group/access.ts";
 import type { PublicIPFragment } from "./public-ip/public-ip-fragment.ts";
@@ -21,7 +22,10 @@ export type AzureStep =
       readonly fragment: LoadBalancerFragment;
       readonly why: string;
     }
+  /** `id` is the pool's. */
   | { readonly kind: "membership"; readonly id: string; readonly fragment: MembershipFragment; readonly why: string }
+  /** `id` is a network interface's, a scale set's or a scale-set instance's. */
+  | { readonly kind: "attachment"; readonly id: string; readonly fragment: AttachmentFragment; readonly why: string }
   | { readonly kind: "access"; readonly id: string; readonly fragment: AccessFragment; readonly why: string };
 
 /** A write to the Service itself. */
@@ -47,7 +51,10 @@ export type Decision =
   | { readonly kind: "look"; readonly at: readonly Look[] }
   /** One round: the steps may be applied together; then look again. */
   | { readonly kind: "act"; readonly steps: readonly Step[]; readonly warnings: readonly Warning[] }
-  | { readonly kind: "settled"; readonly warnings: readonly Warning[] }
+  /** Nothing to do. `applied` is what the Service may be marked with, without hurry: see `service/applied.ts`. */
+  | { readonly kind: "settled"; readonly warnings: readonly Warning[]; readonly applied?: string }
+  /** Something that somebody else has begun must end first; look again a little later. */
+  | { readonly kind: "wait"; readonly why: string }
   | { readonly kind: "reject"; readonly rejection: Rejection };
 
 /** What a merge of fragments into a shared resource comes to. */
@@ -59,6 +66,8 @@ export type Merged<Body> = {
     | { readonly kind: "unchanged" };
   /** Owners whose fragment cannot stand here, each with its reason; the others' are in the outcome. */
   readonly refused: readonly { readonly owner: string; readonly rejection: Rejection }[];
+  /** Owners whose fragment names parts that have gone since it was decided: look again and decide anew. */
+  readonly stale?: readonly string[];
   /** Things to tell an owner (a frontend that had to stay, a foreign entry that was kept). */
   readonly warnings: readonly { readonly owner: string; readonly warning: Warning }[];
 };

@@ -3,6 +3,7 @@
  * the shell fails instead, since a failed lookup must not look like "nothing there".
  */
 import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "./arm.ts";
+import type { Compute } from "./backends/compute.ts";
 import type { ClusterConfig } from "./config/cluster-config.ts";
 import type { Node, Service } from "./kubernetes.ts";
 
@@ -25,4 +26,6 @@ export interface Observed {
   readonly zones: readonly string[];
   /** Pool entries that we put there, by load balancer id in lower case: the durable member list. */
   readonly members: ReadonlyMap<string, readonly string[]>;
+  /** The machines behind the nodes; looked at only where pools hold network interfaces, or SKU is Basic. */
+  readonly compute?: Compute;
 }

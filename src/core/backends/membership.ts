@@ -1,6 +1,7 @@
 /**
  * Who should stand in one backend pool, as data. Membership belongs to the cluster's pool, not to a Service:
  * every Service of a load balancer asks for the same one.
+ * Who makes it: `desired-membership.ts`. Who puts it in: `merge-membership.ts`.
  */
 import type { AdminState, Family } from "../arm.ts";
 
@@ -8,15 +9,16 @@ export interface MemberIntent {
   /** The node's name: what the pool entry is called. */
   readonly name: string;
   readonly ipAddress: string;
-  readonly adminState: AdminState;
+  /** `undefined` where admin state is not ours to decide: whatever is there stays. */
+  readonly adminState: AdminState | undefined;
 }
 
 export interface MembershipFragment {
   readonly pool: string;
   readonly family: Family;
   readonly members: readonly MemberIntent[];
-  /** Names of entries that we put there earlier (the durable member list): ours although no node bears the name. */
-  readonly known: readonly string[];
+  /** Which entries are ours to change and remove: see `own-entries.ts`. */
+  readonly own: ReadonlySet<string>;
   /** The VNet the addresses live in. */
   readonly virtualNetworkId: string;
 }

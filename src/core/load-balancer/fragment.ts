@@ -14,12 +14,29 @@ export interface LoadBalancerFragment {
   readonly rules: readonly LoadBalancingRule[];
   /** Pools that must exist before rules may name them. */
   readonly pools: readonly string[];
+  /**
+   * Frontends named after another Service that has left them. This Service was using them, so they go together with
+   * its use, unless somebody else needs them by then.
+   */
+  readonly releases: readonly string[];
+  /** What may go with the load balancer once it has no frontend; absent: it stays, somebody else fills its pools. */
+  readonly disposable: Disposable | undefined;
 }
 
 export interface LoadBalancerShell {
+  readonly id: string;
   readonly name: string;
   readonly location: string;
   readonly sku: { readonly name: string };
   readonly extendedLocation?: { readonly name: string; readonly type: string };
   readonly tags: Readonly<Record<string, string>>;
+  /** Prefixes of tags that survive although nobody configured them; empty: every tag survives. */
+  readonly systemTags: readonly string[];
+}
+
+/** The cluster's pools, and which of their entries are ours. Any other pool or entry keeps the load balancer alive. */
+export interface Disposable {
+  readonly pools: readonly string[];
+  /** See `backends/own-entries.ts`. */
+  readonly entries: ReadonlySet<string>;
 }

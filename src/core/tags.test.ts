@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { mergeTags } from "./tags.ts";
+
+test("a wanted tag is added and the others stay", () => {
+  assert.deepEqual(mergeTags({ team: "a" }, { env: "prod" }, []), { team: "a", env: "prod" });
+});
+
+test("keys and values compare without case, and the spelling that is there stays", () => {
+  const seen = { Env: "PROD" };
+  assert.equal(mergeTags(seen, { env: "prod" }, []), seen);
+  assert.deepEqual(mergeTags(seen, { env: "test" }, []), { Env: "test" });
+});
+
+test("nothing wanted and nothing there stays nothing", () => {
+  assert.equal(mergeTags(undefined, {}, []), undefined);
+});
+
+test("with systemTags, what is neither wanted nor a system tag goes", () => {
+  const seen = { env: "prod", "aks-managed-x": "1", stray: "2" };
+  assert.deepEqual(mergeTags(seen, { ENV: "prod" }, ["AKS-managed"]), { env: "prod", "aks-managed-x": "1" });
+});
