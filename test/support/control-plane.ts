@@ -104,6 +104,7 @@ function apiserverFlags(files: CredentialFiles, etcdUrl: string, port: number): 
     "--disable-admission-plugins=ServiceAccount", // nobody makes the accounts that pods would need
     "--service-cluster-ip-range=10.0.0.0/16",
     "--allow-privileged=true",
+    "--anonymous-auth=false",
     "--endpoint-reconciler-type=none",
     "--enable-priority-and-fairness=false",
   ];

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 
 import type { Cluster } from "../../support/clusters.ts";
-import type { KubeObject, Reply } from "../../support/kube-connection.ts";
+import { type KubeConnection, type KubeObject, type Reply, connect } from "../../support/kube-connection.ts";
 
 export interface Api extends Pick<Cluster, "request" | "watch" | "compact"> {
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
@@ -19,6 +19,8 @@ export interface Api extends Pick<Cluster, "request" | "watch" | "compact"> {
   create(path: string, body: unknown): Promise<KubeObject>;
   /** GETs and must find it. */
   read(path: string): Promise<KubeObject>;
+  /** A connection that has no credentials. */
+  stranger(): KubeConnection;
   /** A new namespace's collections: `in("services")` is `/api/v1/namespaces/<it>/services`. */
   namespace(): Promise<NamespacePaths>;
 }
@@ -52,6 +54,7 @@ export function speak(cluster: () => Cluster): Api {
     jsonPatch: patch("json-patch"),
     create,
     read: async (path) => accepted(await get(path)),
+    stranger: () => connect(cluster().kubeconfig, "anonymously"),
     namespace: async () => {
       const made = await create("/api/v1/namespaces", { metadata: { generateName: "contract-" } });
       return pathsOf(String(made.metadata.name));

@@ -8,7 +8,9 @@ import type { Cluster, ClusterOpener } from "../../support/clusters.ts";
 import { type Api, speak } from "./api.ts";
 import { customResources } from "./custom-resources.ts";
 import { deletion } from "./deletion.ts";
+import { discovery } from "./discovery.ts";
 import { events } from "./events.ts";
+import { history } from "./history.ts";
 import { leases } from "./leases.ts";
 import { lists } from "./lists.ts";
 import { nodes } from "./nodes.ts";
@@ -24,6 +26,7 @@ import { watches } from "./watches.ts";
 export type Part = (api: Api) => void;
 
 const PARTS: Readonly<Record<string, Part>> = {
+  discovery,
   objects,
   patches,
   deletion,
@@ -37,6 +40,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   lists,
   watches,
   tables,
+  history, // last: it makes the others' versions expire
 };
 
 export function kubernetesContract(name: string, open: ClusterOpener): void {

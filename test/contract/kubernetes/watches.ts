@@ -4,7 +4,6 @@ import { test } from "node:test";
 
 import type { WatchEvent, WatchStream } from "../../support/watch-stream.ts";
 import { type Api, type NamespacePaths, accepted, at, partly, refused } from "./api.ts";
-import { WIDGETS, defineWidgets } from "./widgets.ts";
 
 export function watches(api: Api): void {
   starts(api);
@@ -76,17 +75,6 @@ function starts(api: Api): void {
       const seen = await watch.until((event) => event.object.metadata.namespace === ns.name);
       assert.equal(seen.at(-1)?.object.metadata.name, "a");
     });
-  });
-
-  test("a version too old: an ERROR event with 410 Expired, or 410 at once, and the end", async () => {
-    await defineWidgets(api);
-    await api.compact();
-    const watch = await api.watch(`${WIDGETS}?watch=true&resourceVersion=1`);
-    const seen = await watch.rest();
-    const status = watch.code === 200 ? seen[0]?.object : (seen[0] as unknown);
-    if (watch.code === 200) assert.equal(seen[0]?.type, "ERROR");
-    partly(status, { kind: "Status", code: 410, reason: "Expired" });
-    assert.equal(seen.length, 1);
   });
 }
 
