@@ -6,6 +6,7 @@ import { Command, CommanderError } from "commander";
 
 import { InputError } from "../cli/input-error.ts";
 import { registerAzure } from "../cli/azure.ts";
+import { registerKube } from "../cli/kube.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_BAD_INPUT = 2;
@@ -18,6 +19,7 @@ function program(): Command {
     .enablePositionalOptions()
     .exitOverride();
   registerAzure(azlb);
+  registerKube(azlb);
   return azlb;
 }
 

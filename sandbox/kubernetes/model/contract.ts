@@ -1,0 +1,117 @@
+/**
+ * The seam between the pure half of the embedded API (`model/`) and everything that touches the world (`server/`).
+ *
+ *   request  →  model  →  an answer, or an opened watch; and changes, which alone alter the state
+ *
+ * Time, identities and chance are handed in, so a simulation runs the same code without sockets or a clock.
+ */
+
+/** Any JSON object; fields are read with care because people write them. */
+export interface JsonObject {
+  [field: string]: unknown;
+}
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+export interface ObjectMeta {
+  name?: string;
+  generateName?: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  generation?: number;
+  creationTimestamp?: string;
+  deletionTimestamp?: string;
+  deletionGracePeriodSeconds?: number;
+  labels?: Record<string, string>;
+  annotations?: Record<string, string>;
+  ownerReferences?: OwnerReference[];
+  finalizers?: string[];
+  managedFields?: JsonObject[];
+}
+
+/** A Kubernetes object. Stored ones are never altered in place: every change makes a new one. */
+export interface KubeObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+  [field: string]: unknown;
+}
+
+export type ChangeType = "ADDED" | "MODIFIED" | "DELETED";
+
+/** One step of the state, and at once one line of the journal and one event for watchers. */
+export interface Change {
+  readonly revision: number;
+  readonly type: ChangeType;
+  /** `services`, `leases.coordination.k8s.io`: the plural and its group. */
+  readonly collection: string;
+  /** The new state; for DELETED the last state, with the deletion's resourceVersion. */
+  readonly object: KubeObject;
+}
+
+/** A change together with what stood there before, as history and watchers need it. */
+export interface HistoryEntry extends Change {
+  readonly previous: KubeObject | undefined;
+}
+
+/** Chance and identity, drawn outside. */
+export interface Draws {
+  uuid(): string;
+  /** A whole number from 0 up to, not including, `below`. */
+  integer(below: number): number;
+}
+
+export interface ApiRequest {
+  readonly method: string;
+  /** Path without the query, segments still percent-encoded. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly accept: string;
+  readonly contentType: string;
+  /** The parsed body; `undefined` if there was none. */
+  readonly body?: unknown;
+  /** Why the body could not be parsed. */
+  readonly bodyProblem?: string;
+}
+
+export interface Answer {
+  readonly kind: "answer";
+  readonly status: number;
+  /** An object is sent as JSON, a string as it is. */
+  readonly body: unknown;
+  readonly contentType?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as `Warning: 299` headers. */
+  readonly warnings?: readonly string[];
+}
+
+/** A watch that is open: the server feeds it history and writes the frames it gives back. */
+export interface OpenWatch {
+  readonly kind: "watch";
+  /** What it watches. */
+  readonly collection: string;
+  /** Frames to send at once. */
+  readonly first: readonly WatchFrame[];
+  /** True when the stream ends after `first` (its version is too old). */
+  readonly ended: boolean;
+  readonly timeoutMs: number;
+  /** The frames that one change means for this watcher. */
+  accept(entry: HistoryEntry): readonly WatchFrame[];
+  /** The frame that says how far the watcher has come; undefined if it asked for none. */
+  bookmark(revision: number): WatchFrame | undefined;
+}
+
+export interface WatchFrame {
+  readonly type: ChangeType | "BOOKMARK" | "ERROR";
+  readonly object: unknown;
+}
+
+export type Reply = Answer | OpenWatch;

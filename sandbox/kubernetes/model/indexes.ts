@@ -1,0 +1,82 @@
+/** What must be found faster than by looking at every object. All of it can be rebuilt from the objects. */
+import type { KubeObject } from "./contract.ts";
+import { asArray, asObject, asString } from "./json.ts";
+
+/** Where an object stands. */
+export interface Place {
+  readonly collection: string;
+  readonly key: string;
+}
+
+export interface Indexes {
+  readonly byUid: Map<string, Place>;
+  /** Owner's uid → the places of its dependents, keyed by their own uid. */
+  readonly dependents: Map<string, Map<string, Place>>;
+  /** Cluster IPs and node ports in use → the uid of the Service that has them. */
+  readonly clusterIPs: Map<string, string>;
+  readonly nodePorts: Map<string, string>;
+}
+
+export function newIndexes(): Indexes {
+  return { byUid: new Map(), dependents: new Map(), clusterIPs: new Map(), nodePorts: new Map() };
+}
+
+export function indexObject(
+  indexes: Indexes,
+  collection: string,
+  before: KubeObject | undefined,
+  after: KubeObject | undefined,
+): void {
+  if (before !== undefined) unindex(indexes, collection, before);
+  if (after !== undefined) index(indexes, collection, after);
+}
+
+function placeOf(collection: string, object: KubeObject): Place {
+  const { namespace, name = "" } = object.metadata;
+  return { collection, key: namespace === undefined ? name : `${namespace}/${name}` };
+}
+
+function index(indexes: Indexes, collection: string, object: KubeObject): void {
+  const uid = object.metadata.uid ?? "";
+  const place = placeOf(collection, object);
+  indexes.byUid.set(uid, place);
+  for (const owner of object.metadata.ownerReferences ?? []) {
+    let dependents = indexes.dependents.get(owner.uid);
+    if (dependents === undefined) indexes.dependents.set(owner.uid, (dependents = new Map()));
+    dependents.set(uid, place);
+  }
+  if (collection !== "services") return;
+  for (const ip of clusterIPsOf(object)) indexes.clusterIPs.set(ip, uid);
+  for (const port of nodePortsOf(object)) indexes.nodePorts.set(port, uid);
+}
+
+function unindex(indexes: Indexes, collection: string, object: KubeObject): void {
+  const uid = object.metadata.uid ?? "";
+  indexes.byUid.delete(uid);
+  for (const owner of object.metadata.ownerReferences ?? []) {
+    const dependents = indexes.dependents.get(owner.uid);
+    dependents?.delete(uid);
+    if (dependents?.size === 0) indexes.dependents.delete(owner.uid);
+  }
+  if (collection !== "services") return;
+  for (const ip of clusterIPsOf(object)) indexes.clusterIPs.delete(ip);
+  for (const port of nodePortsOf(object)) indexes.nodePorts.delete(port);
+}
+
+function clusterIPsOf(service: KubeObject): string[] {
+  return asArray(asObject(service["spec"])["clusterIPs"])
+    .map(asString)
+    .filter((ip) => ip !== "" && ip !== "None");
+}
+
+/** `31000/TCP`; the health-check port is taken for every protocol. */
+function nodePortsOf(service: KubeObject): string[] {
+  const spec = asObject(service["spec"]);
+  const ports = asArray(spec["ports"]).map(asObject);
+  const taken = ports.filter((port) => port["nodePort"] !== undefined);
+  const health = spec["healthCheckNodePort"];
+  return [
+    ...taken.map((port) => `${String(port["nodePort"])}/${String(port["protocol"])}`),
+    ...(health === undefined ? [] : [`${String(health)}/TCP`]),
+  ];
+}

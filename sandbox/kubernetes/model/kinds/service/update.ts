@@ -1,0 +1,82 @@
+/**
+ * What an update keeps and drops by itself, before validation.
+ *
+ *   left out by the client           | kept: cluster IPs, node ports (same port and protocol), health-check port
+ *   type no longer needs a field,    | dropped: node ports, health-check port, class, allocate flag,
+ *   and the client did not change it | external traffic policy, cluster IPs and families
+ *   no longer a load balancer        | status.loadBalancer is wiped
+ */
+import type { KubeObject } from "../../contract.ts";
+import { asObject, sameJson } from "../../json.ts";
+import {
+  isExternallyAccessible,
+  isLoadBalancer,
+  mayHaveNodePorts,
+  needsClusterIP,
+  needsHealthPort,
+  type ServiceSpec,
+  specOf,
+  withSpec,
+} from "./spec.ts";
+
+export function prepareServiceUpdate(service: KubeObject, old: KubeObject): KubeObject {
+  const kept = keepAllocated(specOf(service), specOf(old));
+  const dropped = dropUnneeded({ ...specOf(service), ...kept }, specOf(old));
+  const updated = withSpec(service, { ...kept, ...dropped });
+  if (!isLoadBalancer(specOf(old)) || isLoadBalancer(specOf(updated))) return updated;
+  return { ...updated, status: { ...asObject(updated["status"]), loadBalancer: {} } };
+}
+
+function keepAllocated(spec: ServiceSpec, old: ServiceSpec): Partial<ServiceSpec> {
+  const kept: Record<string, unknown> = {};
+  if (needsClusterIP(spec) && needsClusterIP(old)) {
+    if (spec.clusterIP === undefined && spec.clusterIPs === undefined) {
+      kept["clusterIP"] = old.clusterIP;
+      kept["clusterIPs"] = old.clusterIPs;
+    } else if (spec.clusterIP === undefined) {
+      kept["clusterIP"] = spec.clusterIPs?.[0];
+    } else if (spec.clusterIPs === undefined) {
+      kept["clusterIPs"] = spec.clusterIP === old.clusterIP ? old.clusterIPs : [spec.clusterIP];
+    }
+  }
+  if (mayHaveNodePorts(spec) && mayHaveNodePorts(old)) kept["ports"] = keepNodePorts(spec, old);
+  if (needsHealthPort(spec) && needsHealthPort(old)) {
+    kept["healthCheckNodePort"] = spec.healthCheckNodePort ?? old.healthCheckNodePort;
+  }
+  return kept;
+}
+
+/** A port without a node port gets the one that the same port and protocol had, unless the client gave that away. */
+function keepNodePorts(spec: ServiceSpec, old: ServiceSpec): unknown {
+  const given = new Set(spec.ports?.map((port) => `${port.nodePort}/${port.protocol}`));
+  return spec.ports?.map((port) => {
+    if (port.nodePort !== undefined) return port;
+    const before = old.ports?.find((item) => item.port === port.port && item.protocol === port.protocol);
+    if (before?.nodePort === undefined || given.has(`${before.nodePort}/${before.protocol}`)) return port;
+    return { ...port, nodePort: before.nodePort };
+  });
+}
+
+function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): Record<string, undefined | unknown> {
+  const dropped: Record<string, unknown> = {};
+  const drop = (field: keyof ServiceSpec): void => {
+    if (sameJson(spec[field], old[field])) dropped[String(field)] = undefined;
+  };
+  if (needsClusterIP(old) && !needsClusterIP(spec)) {
+    for (const field of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]) drop(field);
+    drop("internalTrafficPolicy");
+  }
+  if (mayHaveNodePorts(old) && !mayHaveNodePorts(spec)) {
+    dropped["ports"] = spec.ports?.map((port) => {
+      const unchanged = old.ports?.some((item) => item.nodePort === port.nodePort);
+      return unchanged ? { ...port, nodePort: undefined } : port;
+    });
+  }
+  if (needsHealthPort(old) && !needsHealthPort(spec)) drop("healthCheckNodePort");
+  if (isLoadBalancer(old) && !isLoadBalancer(spec)) {
+    drop("allocateLoadBalancerNodePorts");
+    drop("loadBalancerClass");
+  }
+  if (isExternallyAccessible(old) && !isExternallyAccessible(spec)) drop("externalTrafficPolicy");
+  return dropped;
+}

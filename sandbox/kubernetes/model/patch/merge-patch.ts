@@ -1,0 +1,12 @@
+/** JSON merge patch (RFC 7386): maps merge, null deletes, everything else replaces. */
+import { isObject } from "../json.ts";
+
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const merged: Record<string, unknown> = isObject(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete merged[name];
+    else merged[name] = mergePatch(merged[name], value);
+  }
+  return merged;
+}

@@ -1,0 +1,23 @@
+/** Gathers the changes of one decision and numbers them; nothing is true before they are applied. */
+import type { Change, ChangeType, KubeObject } from "./contract.ts";
+import type { State } from "./state.ts";
+
+export class Transaction {
+  readonly changes: Change[] = [];
+  #revision: number;
+
+  constructor(state: State) {
+    this.#revision = state.revision;
+  }
+
+  /** The object as it will stand, with the resourceVersion of this change. */
+  record(type: ChangeType, collection: string, object: KubeObject): KubeObject {
+    this.#revision += 1;
+    const stamped: KubeObject = {
+      ...object,
+      metadata: { ...object.metadata, resourceVersion: String(this.#revision) },
+    };
+    this.changes.push({ revision: this.#revision, type, collection, object: stamped });
+    return stamped;
+  }
+}

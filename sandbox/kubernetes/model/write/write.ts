@@ -1,0 +1,88 @@
+/** What the write verbs share: their inputs, the way objects come in and go out, and the last checks. */
+import type { JsonObject, KubeObject } from "../contract.ts";
+import { asObject, isObject, without } from "../json.ts";
+import { validateMetadata } from "../kinds/metadata.ts";
+import { type Deciding, groupVersion, type Resource } from "../resource.ts";
+import { decodeBody, type FieldValidation } from "../schema/decode-body.ts";
+import { badRequest, type Cause, invalid } from "../status-error.ts";
+import type { Transaction } from "../transaction.ts";
+
+export interface Write extends Deciding {
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+  readonly transaction: Transaction;
+  readonly dryRun: boolean;
+  readonly fieldValidation: FieldValidation;
+  /** Collects what the client should be warned of. */
+  readonly warnings: string[];
+}
+
+export interface Written {
+  readonly object: KubeObject;
+  readonly created?: boolean;
+  readonly removed?: boolean;
+}
+
+export type Subresource = "status" | "finalize" | undefined;
+
+/** The object in a request's body, checked against its place in the URL. */
+export function incoming(write: Write, body: unknown, name: string | undefined): KubeObject {
+  const { resource } = write;
+  if (!isObject(body)) throw badRequest(`the body must be a ${resource.kind} as a JSON object`);
+  checkType(resource, body);
+  const decoded = decodeBody(resource, body, write.fieldValidation, write.warnings, 400);
+  const meta = asObject(decoded["metadata"]);
+  const namespace = meta["namespace"];
+  if (resource.namespaced && namespace !== undefined && namespace !== write.namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  if (name !== undefined && meta["name"] !== undefined && meta["name"] !== name) {
+    const given = String(meta["name"]);
+    throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
+  }
+  const placed = resource.namespaced ? { ...meta, namespace: write.namespace } : without(meta, "namespace");
+  return toStored(resource, { ...decoded, metadata: { ...(name === undefined ? {} : { name }), ...placed } });
+}
+
+export function toStored(resource: Resource, object: JsonObject): KubeObject {
+  const metadata = asObject(object["metadata"]);
+  const typed: KubeObject = { ...object, kind: resource.kind, apiVersion: groupVersion(resource), metadata };
+  return resource.behaviour.toStored?.(typed) ?? typed;
+}
+
+/** A stored object as this served version shows it. */
+export function fromStored(resource: Resource, object: KubeObject): KubeObject {
+  if (resource.behaviour.fromStored !== undefined) return resource.behaviour.fromStored(object);
+  const apiVersion = groupVersion(resource);
+  return object.apiVersion === apiVersion ? object : { ...object, apiVersion };
+}
+
+function checkType(resource: Resource, body: JsonObject): void {
+  const expected = groupVersion(resource);
+  const { apiVersion, kind } = body;
+  if (resource.custom && (kind === undefined || kind === "")) throw badRequest("Object 'Kind' is missing in the body");
+  if (apiVersion !== undefined && apiVersion !== "" && apiVersion !== expected) {
+    const given = String(apiVersion);
+    throw badRequest(`the API version in the data (${given}) does not match the expected API version (${expected})`);
+  }
+  if (kind !== undefined && kind !== "" && kind !== resource.kind) {
+    throw badRequest(`${String(kind)} in version "${resource.version}" cannot be handled as a ${resource.kind}`);
+  }
+}
+
+/** Throws 422 if anything is wrong with the object as it would be stored. */
+export function checkValid(write: Write, object: KubeObject, old: KubeObject | undefined, sub: Subresource): void {
+  const { resource } = write;
+  const causes: Cause[] = [
+    ...validateMetadata(resource, object, old),
+    ...(sub === "status" && old !== undefined
+      ? (resource.behaviour.validateStatus?.(object, old) ?? [])
+      : (resource.behaviour.validate?.(object, old, write) ?? [])),
+  ];
+  if (causes.length > 0) throw invalid(resource, object.metadata.name ?? "", causes);
+}
+
+/** The moment in the form of creationTimestamp: whole seconds. */
+export function timestamp(nowMs: number): string {
+  return `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
+}

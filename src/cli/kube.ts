@@ -1,0 +1,82 @@
+/** `azlb kube`: the embedded Kubernetes API alone. Flags in, one line of facts out; the rest is `sandbox/kubernetes`. */
+import type { Command } from "commander";
+
+import type { ClusterNode, RunningKubernetes } from "../../sandbox/kubernetes/index.ts";
+import { InputError } from "./input-error.ts";
+
+interface KubeFlags {
+  readonly port: string;
+  readonly nodes: string;
+  readonly dataDir?: string;
+  readonly json?: boolean;
+}
+
+export function registerKube(azlb: Command): void {
+  azlb
+    .command("kube")
+    .description("start the embedded Kubernetes API on loopback and say how to reach it")
+    .option("--json", "print one line of JSON when ready")
+    .option("--port <port>", "HTTPS port of the API (0: a free one)", "0")
+    .option("--nodes <count>", "nodes to register", "3")
+    .option("--data-dir <dir>", "keep state, certificates and kubeconfig here (default: memory)")
+    .action(run);
+}
+
+async function run(flags: KubeFlags): Promise<void> {
+  const { startKubernetes } = await import("../../sandbox/kubernetes/index.ts");
+  const kubernetes = await startKubernetes({
+    port: wholeNumber("--port", flags.port),
+    nodes: exampleNodes(wholeNumber("--nodes", flags.nodes)),
+    ...(flags.dataDir === undefined ? {} : { dataDir: flags.dataDir }),
+    log: (line) => process.stderr.write(`${line}\n`),
+  });
+  process.stdout.write(flags.json === true ? `${JSON.stringify(sandboxLine(kubernetes))}\n` : welcome(kubernetes));
+  await untilSignal();
+  await kubernetes.close();
+}
+
+/** Machines of the sandbox's subnet, named as a scale set names them. */
+function exampleNodes(count: number): ClusterNode[] {
+  return Array.from({ length: count }, (_, index) => ({
+    name: `node-${index}`,
+    internalIPs: [`10.240.${Math.floor((index + 4) / 256)}.${(index + 4) % 256}`],
+  }));
+}
+
+function wholeNumber(flag: string, text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  throw new InputError(`${flag} must be a whole number, not "${text}"`);
+}
+
+/** The line that every sandbox command prints: all keys, `null` for what isn't running. */
+function sandboxLine(kubernetes: RunningKubernetes): Record<string, unknown> {
+  return {
+    kubeconfig: kubernetes.kubeconfig,
+    cloudConfig: null,
+    armEndpoint: null,
+    caFile: kubernetes.caFile,
+    subscriptionId: null,
+    resourceGroup: null,
+    azureControlUrl: null,
+    kubeControlUrl: null,
+    dashboardUrl: null,
+    metricsUrl: null,
+    env: { KUBECONFIG: kubernetes.kubeconfig },
+  };
+}
+
+function welcome(kubernetes: RunningKubernetes): string {
+  return [
+    `Kubernetes is running at ${kubernetes.url}. Ctrl-C stops it.`,
+    ``,
+    `  export KUBECONFIG=${kubernetes.kubeconfig}`,
+    `  kubectl get nodes`,
+    ``,
+  ].join("\n");
+}
+
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+  });
+}
