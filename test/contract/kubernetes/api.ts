@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 
-import type { Cluster } from "../../support/clusters.ts";
+import type { Cluster } from "../../support/cluster.ts";
 import { type KubeConnection, type KubeObject, type Reply, connect } from "../../support/kube-connection.ts";
 
 export interface Api extends Pick<Cluster, "request" | "watch" | "compact"> {

@@ -4,7 +4,7 @@
  */
 import { after, before, describe } from "node:test";
 
-import type { Cluster, ClusterOpener } from "../../support/clusters.ts";
+import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
 import { type Api, speak } from "./api.ts";
 import { customResources } from "./custom-resources.ts";
 import { deletion } from "./deletion.ts";

@@ -1,24 +1,8 @@
-/**
- * The clusters that a suite can run on. A suite is a function of a name and an opener,
- *
- *   export function kubernetesContract(name: string, open: ClusterOpener): void { describe(...) }
- *
- * and two files of one line say where: `<suite>.test.ts` calls it with openEmbeddedCluster (part of `npm test`),
- * `test/e2e/<suite>.e2e.ts` with openRealCluster (part of `npm run e2e`).
- */
+/** A real kube-apiserver and etcd as a suite's cluster; no controllers run on it. */
+import type { Cluster } from "./cluster.ts";
 import { startControlPlane } from "./control-plane.ts";
-import { type KubeConnection, connect } from "./kube-connection.ts";
+import { connect } from "./kube-connection.ts";
 
-export interface Cluster extends KubeConnection {
-  /** Path of a kubeconfig with full rights. */
-  readonly kubeconfig: string;
-  /** Forgets history: versions and continue tokens handed out so far are expired from now on, or a few seconds later. */
-  compact(): Promise<void>;
-}
-
-export type ClusterOpener = () => Promise<Cluster>;
-
-/** etcd and kube-apiserver, without controllers. */
 export async function openRealCluster(): Promise<Cluster> {
   const plane = await startControlPlane();
   const connection = connect(plane.kubeconfig);

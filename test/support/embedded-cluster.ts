@@ -1,0 +1,18 @@
+/** The embedded Kubernetes API as a suite's cluster: in this process, single-stack and without its simulator. */
+import { startKubernetes } from "../../sandbox/kubernetes/index.ts";
+import type { Cluster } from "./cluster.ts";
+import { connect } from "./kube-connection.ts";
+
+export async function openEmbeddedCluster(): Promise<Cluster> {
+  const kubernetes = await startKubernetes({ dualStack: false });
+  const connection = connect(kubernetes.kubeconfig);
+  return {
+    ...connection,
+    kubeconfig: kubernetes.kubeconfig,
+    compact: async () => kubernetes.api.compact(),
+    close: async () => {
+      await connection.close();
+      await kubernetes.close();
+    },
+  };
+}
