@@ -1,6 +1,6 @@
 /** What must be found faster than by looking at every object. All of it can be rebuilt from the objects. */
 import type { KubeObject } from "./contract.ts";
-import { asArray, asObject, asString } from "./json.ts";
+import { asArray, asObject, asString, scalarText } from "./json.ts";
 
 /** Where an object stands. */
 export interface Place {
@@ -76,7 +76,7 @@ function nodePortsOf(service: KubeObject): string[] {
   const taken = ports.filter((port) => port["nodePort"] !== undefined);
   const health = spec["healthCheckNodePort"];
   return [
-    ...taken.map((port) => `${String(port["nodePort"])}/${String(port["protocol"])}`),
-    ...(health === undefined ? [] : [`${String(health)}/TCP`]),
+    ...taken.map((port) => `${scalarText(port["nodePort"])}/${scalarText(port["protocol"])}`),
+    ...(health === undefined ? [] : [`${scalarText(health)}/TCP`]),
   ];
 }

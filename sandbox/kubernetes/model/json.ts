@@ -17,6 +17,11 @@ export function asString(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** A scalar as text; anything else is empty. */
+export function scalarText(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+}
+
 /** Deep equality of JSON values; the order of an object's keys does not matter. */
 export function sameJson(left: unknown, right: unknown): boolean {
   if (left === right) return true;

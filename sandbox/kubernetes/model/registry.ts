@@ -1,5 +1,7 @@
 /** Which resources are served: the built-in ones, and one for each served version of an established definition. */
 import { configMap, secret } from "./kinds/config.ts";
+import { customResources } from "./kinds/custom.ts";
+import { definition } from "./kinds/definition.ts";
 import { endpointSlice } from "./kinds/endpoint-slice.ts";
 import { coreEvent, event } from "./kinds/event.ts";
 import { lease } from "./kinds/lease.ts";
@@ -8,7 +10,7 @@ import { node } from "./kinds/node.ts";
 import { pod } from "./kinds/pod.ts";
 import { service } from "./kinds/service/service.ts";
 import type { Resource } from "./resource.ts";
-import type { State } from "./state.ts";
+import { objectAt, objectsIn, type State } from "./state.ts";
 
 export const BUILT_IN: readonly Resource[] = [
   configMap,
@@ -21,6 +23,7 @@ export const BUILT_IN: readonly Resource[] = [
   lease,
   endpointSlice,
   event,
+  definition,
 ];
 
 const builtInByPath = new Map(BUILT_IN.map((resource) => [pathOf(resource), resource]));
@@ -29,15 +32,23 @@ function pathOf(resource: { group: string; version: string; plural: string }): s
   return `${resource.group}/${resource.version}/${resource.plural}`;
 }
 
-export function findResource(_state: State, group: string, version: string, plural: string): Resource | undefined {
-  return builtInByPath.get(pathOf({ group, version, plural }));
+const DEFINITIONS = definition.collection;
+
+export function findResource(state: State, group: string, version: string, plural: string): Resource | undefined {
+  const builtIn = builtInByPath.get(pathOf({ group, version, plural }));
+  if (builtIn !== undefined) return builtIn;
+  const defined = objectAt(state, DEFINITIONS, `${plural}.${group}`);
+  return defined && customResources(defined).find((resource) => resource.version === version);
 }
 
-export function servedResources(_state: State): readonly Resource[] {
-  return BUILT_IN;
+export function servedResources(state: State): readonly Resource[] {
+  return [...BUILT_IN, ...[...objectsIn(state, DEFINITIONS)].flatMap(customResources)];
 }
 
 /** The resource through which the objects of a collection are handled inside. */
 export function resourceOfCollection(state: State, collection: string): Resource | undefined {
-  return servedResources(state).find((resource) => resource.collection === collection);
+  const builtIn = BUILT_IN.find((resource) => resource.collection === collection);
+  if (builtIn !== undefined) return builtIn;
+  const defined = objectAt(state, DEFINITIONS, collection);
+  return defined && customResources(defined)[0];
 }

@@ -55,6 +55,8 @@ export interface Behaviour {
   setDefaults?(object: KubeObject): KubeObject;
   prepareCreate?(object: KubeObject, deciding: Deciding): KubeObject;
   prepareUpdate?(object: KubeObject, old: KubeObject, deciding: Deciding): KubeObject;
+  /** What a request to delete does to the object besides marking it. */
+  prepareDelete?(object: KubeObject): KubeObject;
   prepareStatus?(object: KubeObject, old: KubeObject): KubeObject;
   /** What is wrong with the object; `old` is there on updates. */
   validate?(object: KubeObject, old: KubeObject | undefined, deciding: Deciding): Cause[];

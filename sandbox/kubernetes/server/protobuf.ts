@@ -38,7 +38,7 @@ const KINDS: Readonly<Record<string, (object: Fields) => Record<string, unknown>
 };
 
 function metadata(meta: Fields): Record<string, unknown> {
-  const owners = (meta.get(13) ?? []).filter(Buffer.isBuffer).map((bytes) => {
+  const owners = (meta.get(13) ?? []).filter(isBytes).map((bytes) => {
     const owner = decodeFields(bytes);
     return defined({
       kind: textIn(owner, 1),
@@ -49,7 +49,7 @@ function metadata(meta: Fields): Record<string, unknown> {
       blockOwnerDeletion: flagIn(owner, 7),
     });
   });
-  const finalizers = (meta.get(14) ?? []).filter(Buffer.isBuffer).map((bytes) => bytes.toString());
+  const finalizers = (meta.get(14) ?? []).filter(isBytes).map((bytes) => bytes.toString());
   return defined({
     name: textIn(meta, 1),
     generateName: textIn(meta, 2),
@@ -100,6 +100,8 @@ function decodeFields(bytes: Buffer): Fields {
   return fields;
 }
 
+const isBytes = (value: Field): value is Buffer => Buffer.isBuffer(value);
+
 function bytesIn(fields: Fields, number: number): Buffer {
   const value = fields.get(number)?.[0];
   return Buffer.isBuffer(value) ? value : Buffer.alloc(0);
@@ -116,7 +118,7 @@ function flagIn(fields: Fields, number: number): boolean | undefined {
 
 /** A map is a list of entries {1: key, 2: value}. */
 function mapIn(fields: Fields, number: number, encoding: "utf8" | "base64"): Record<string, string> | undefined {
-  const entries = fields.get(number)?.filter(Buffer.isBuffer).map(decodeFields);
+  const entries = fields.get(number)?.filter(isBytes).map(decodeFields);
   if (entries === undefined) return undefined;
   return Object.fromEntries(entries.map((entry) => [textIn(entry, 1) ?? "", bytesIn(entry, 2).toString(encoding)]));
 }

@@ -1,7 +1,7 @@
 /** EndpointSlices: where a Service's pods are. The address type is fixed at birth. */
 import type { KubeObject } from "../contract.ts";
 import { familyOf } from "../cidr.ts";
-import { asArray, asObject, asString } from "../json.ts";
+import { asArray, asObject, asString, scalarText } from "../json.ts";
 import { ageColumn, column, nameColumn } from "../read/column.ts";
 import {
   anyObject,
@@ -70,7 +70,9 @@ export const endpointSlice = defineKind({
   columns: [
     nameColumn,
     column("AddressType", (object) => object["addressType"]),
-    column("Ports", (object) => brief(asArray(object["ports"]).map((port) => String(asObject(port)["port"] ?? "*")))),
+    column("Ports", (object) =>
+      brief(asArray(object["ports"]).map((port) => scalarText(asObject(port)["port"] ?? "*"))),
+    ),
     column("Endpoints", (object) =>
       brief(asArray(object["endpoints"]).flatMap((item) => asArray(asObject(item)["addresses"]).map(asString))),
     ),

@@ -79,7 +79,7 @@ export function validateMetadata(resource: Resource, object: KubeObject, old: Ku
 
 function validateName(resource: Resource, name: string): Cause[] {
   if (name === "") return [required("metadata.name", "name or generateName is required")];
-  const problems = (resource.behaviour.validateName ?? subdomainProblems)(name);
+  const problems = resource.behaviour.validateName?.(name) ?? subdomainProblems(name);
   return problems.map((problem) => invalidValue("metadata.name", name, problem));
 }
 

@@ -30,6 +30,7 @@ export const namespace = defineKind({
     validateName: labelProblems,
     setDefaults: withNameLabel,
     prepareCreate: (object) => ({ ...object, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } }),
+    prepareDelete: (object) => ({ ...object, status: { ...part(object, "status"), phase: "Terminating" } }),
     // The finalizers of a namespace change through /finalize alone.
     prepareUpdate: (object, old) => ({ ...object, spec: old["spec"] }),
   },

@@ -5,7 +5,7 @@
 import type { KubeObject } from "../contract.ts";
 import type { Resource } from "../resource.ts";
 import { collectionOf, historyAfter, keyOf, sortedKeys, type State } from "../state.ts";
-import { badRequest, expired, StatusError } from "../status-error.ts";
+import { badRequest, expired, type StatusError } from "../status-error.ts";
 import { checkListOptions, checkReached, parseVersion } from "./resource-version.ts";
 import { type Matcher, parseSelectors } from "./selectors.ts";
 

@@ -1,6 +1,6 @@
 /** Label and field selectors: which objects a list or a watch is about. */
 import type { KubeObject } from "../contract.ts";
-import { valueAt } from "../json.ts";
+import { scalarText, valueAt } from "../json.ts";
 import type { Resource } from "../resource.ts";
 import { badRequest } from "../status-error.ts";
 
@@ -114,7 +114,7 @@ function storedPath(field: string): string {
 
 function holds(object: KubeObject, term: FieldTerm): boolean {
   const found = valueAt(object, term.path);
-  const text = found === undefined || found === null ? absent(term.path) : String(found);
+  const text = found === undefined || found === null ? absent(term.path) : scalarText(found);
   return (text === term.value) === term.equal;
 }
 

@@ -1,8 +1,10 @@
 /** A request body in canonical form, with unknown fields refused, warned of or dropped as the client asked. */
 import type { JsonObject } from "../contract.ts";
 import type { Resource } from "../resource.ts";
-import { badRequest, invalid, StatusError } from "../status-error.ts";
+import { badRequest, invalid, type StatusError } from "../status-error.ts";
 import { decode, DecodeError } from "./decode.ts";
+import { prune } from "./prune.ts";
+import { objectMeta, struct } from "./schema.ts";
 
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
 
@@ -15,7 +17,7 @@ export function decodeBody(
   code: 400 | 422,
 ): JsonObject {
   try {
-    const { value, unknown } = decode(resource.schema, body);
+    const { value, unknown } = resource.custom ? decodeCustom(resource, body) : decode(resource.schema, body);
     if (unknown.length > 0) reportUnknown(resource, unknown, validation, warnings, code);
     return value as JsonObject;
   } catch (error) {
@@ -23,6 +25,15 @@ export function decodeBody(
     const message = `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}: ${error.message}`;
     throw refusal(resource, message, code);
   }
+}
+
+/** Custom resources are pruned rather than decoded; their metadata is like everyone's. */
+function decodeCustom(resource: Resource, body: JsonObject): { value: unknown; unknown: readonly string[] } {
+  const { metadata, ...rest } = body;
+  const unknown: string[] = [];
+  const pruned = prune(resource.schema, rest, unknown) as JsonObject;
+  const meta = decode(struct({ metadata: objectMeta }), { metadata });
+  return { value: { ...pruned, ...(meta.value as JsonObject) }, unknown: [...unknown, ...meta.unknown] };
 }
 
 function reportUnknown(

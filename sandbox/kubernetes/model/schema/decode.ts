@@ -84,6 +84,7 @@ function decodeString(schema: Schema, value: unknown, path: string): string | un
       if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(value.replaceAll(/[\r\n]/g, "")))
         throw new DecodeError(`illegal base64 data at ${path}`);
       return value.replaceAll(/[\r\n]/g, "");
+    case undefined:
     default:
       return value;
   }

@@ -98,8 +98,7 @@ function mark(write: Write, old: KubeObject, options: DeleteOptions): KubeObject
       ...(write.resource.generation && !already ? { generation: (old.metadata.generation ?? 1) + 1 } : {}),
     },
   };
-  if (old.kind !== "Namespace") return marked;
-  return { ...marked, status: { ...part(old, "status"), phase: "Terminating" } };
+  return already ? marked : (write.resource.behaviour.prepareDelete?.(marked) ?? marked);
 }
 
 /** Only a pod that runs on a node is given time to end. */

@@ -1,6 +1,6 @@
 /** What the write verbs share: their inputs, the way objects come in and go out, and the last checks. */
 import type { JsonObject, KubeObject } from "../contract.ts";
-import { asObject, isObject, without } from "../json.ts";
+import { asObject, asString, isObject, without } from "../json.ts";
 import { validateMetadata } from "../kinds/metadata.ts";
 import { type Deciding, groupVersion, type Resource } from "../resource.ts";
 import { decodeBody, type FieldValidation } from "../schema/decode-body.ts";
@@ -37,7 +37,7 @@ export function incoming(write: Write, body: unknown, name: string | undefined):
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   if (name !== undefined && meta["name"] !== undefined && meta["name"] !== name) {
-    const given = String(meta["name"]);
+    const given = asString(meta["name"]);
     throw badRequest(`the name of the object (${given}) does not match the name on the URL (${name})`);
   }
   const placed = resource.namespaced ? { ...meta, namespace: write.namespace } : without(meta, "namespace");
@@ -62,11 +62,11 @@ function checkType(resource: Resource, body: JsonObject): void {
   const { apiVersion, kind } = body;
   if (resource.custom && (kind === undefined || kind === "")) throw badRequest("Object 'Kind' is missing in the body");
   if (apiVersion !== undefined && apiVersion !== "" && apiVersion !== expected) {
-    const given = String(apiVersion);
+    const given = asString(apiVersion);
     throw badRequest(`the API version in the data (${given}) does not match the expected API version (${expected})`);
   }
   if (kind !== undefined && kind !== "" && kind !== resource.kind) {
-    throw badRequest(`${String(kind)} in version "${resource.version}" cannot be handled as a ${resource.kind}`);
+    throw badRequest(`${asString(kind)} in version "${resource.version}" cannot be handled as a ${resource.kind}`);
   }
 }
 

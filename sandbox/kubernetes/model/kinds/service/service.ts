@@ -44,8 +44,8 @@ function portsCell(service: KubeObject): string {
 }
 
 function selectorCell(service: KubeObject): string {
-  const pairs = Object.entries(specOf(service).selector ?? {}).sort();
-  return pairs.map(([key, value]) => `${key}=${value}`).join(",") || NONE;
+  const pairs = Object.entries(specOf(service).selector ?? {}).map(([key, value]) => `${key}=${value}`);
+  return pairs.sort().join(",") || NONE;
 }
 
 export const service = defineKind({

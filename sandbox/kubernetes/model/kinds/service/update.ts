@@ -57,7 +57,7 @@ function keepNodePorts(spec: ServiceSpec, old: ServiceSpec): unknown {
   });
 }
 
-function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): Record<string, undefined | unknown> {
+function dropUnneeded(spec: ServiceSpec, old: ServiceSpec): Record<string, unknown> {
   const dropped: Record<string, unknown> = {};
   const drop = (field: keyof ServiceSpec): void => {
     if (sameJson(spec[field], old[field])) dropped[String(field)] = undefined;

@@ -1,0 +1,32 @@
+/** Fills in a structural schema's defaults: for absent fields, and for nulls where null is not allowed. */
+import type { JsonObject } from "../contract.ts";
+import { isObject } from "../json.ts";
+import { mapUnlessSame, memberOf } from "./prune.ts";
+import type { Schema } from "./schema.ts";
+
+/** The value with defaults; the value itself if none was needed. */
+export function withDefaults(schema: Schema, value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return items === undefined ? value : mapUnlessSame(value, (item) => withDefaults(items, item));
+  }
+  return isObject(value) ? defaultedObject(schema, value) : value;
+}
+
+function defaultedObject(schema: Schema, value: JsonObject): JsonObject {
+  const filled: JsonObject = { ...value };
+  let changed = false;
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    const absent = filled[name] === undefined || (filled[name] === null && !property.nullable);
+    if (!absent || property.default === undefined) continue;
+    filled[name] = structuredClone(property.default);
+    changed = true;
+  }
+  for (const [name, member] of Object.entries(filled)) {
+    const property = memberOf(schema, name);
+    if (property === undefined) continue;
+    filled[name] = withDefaults(property, member);
+    changed ||= filled[name] !== member;
+  }
+  return changed ? filled : value;
+}
