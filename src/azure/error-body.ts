@@ -51,6 +51,14 @@ export function parseJson(text: string): unknown {
   }
 }
 
+const PARSED = new WeakMap<object, unknown>();
+
+/** The body of an answer as JSON, parsed once however often it is looked at; `undefined` where it is none. */
+export function jsonOf(answer: { readonly body: string }): unknown {
+  if (!PARSED.has(answer)) PARSED.set(answer, parseJson(answer.body));
+  return PARSED.get(answer);
+}
+
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

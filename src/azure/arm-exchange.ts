@@ -1,0 +1,182 @@
+/**
+ * One request to ARM and its answer: its turn in the budget, the token, the headers, the classified failure, and a
+ * report to whoever counts calls. Repeats only what cannot have had an effect: a refused token, a refused api-version.
+ */
+import type { Clock, Random } from "../core/clock.ts";
+import { ApiVersions, typeOf } from "./api-versions.ts";
+import { AZURE_LIMITS, Budget, type BudgetLimits, type CallKind, type Priority } from "./budget.ts";
+import type { Cloud } from "./clouds.ts";
+import type { FailureKind } from "./failure-codes.ts";
+import { ArmError, failureOfResponse, transient, type ArmFailure } from "./failures.ts";
+import type { TokenSource } from "./token-source.ts";
+import { NoAnswer, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
+
+export type Verb = "get" | "list" | "put" | "delete" | "post" | "poll";
+
+/** One call as it went, for metrics and spans. */
+export interface CallReport {
+  readonly verb: Verb;
+  /** `Microsoft.Network/loadBalancers`. */
+  readonly type: string;
+  readonly id: string;
+  readonly priority: Priority;
+  /** Absent when no answer came. */
+  readonly status: number | undefined;
+  readonly failure: FailureKind | undefined;
+  /** In the queue of the budget. */
+  readonly waitedMs: number;
+  /** On the wire. */
+  readonly durationMs: number;
+}
+
+export interface ExchangeOptions {
+  readonly cloud: Cloud;
+  readonly transport: ArmTransport;
+  readonly tokens: TokenSource;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly userAgent: string;
+  readonly limits?: BudgetLimits;
+  readonly onCall?: (call: CallReport) => void;
+}
+
+export interface Ask {
+  readonly verb: Verb;
+  readonly method: ArmRequest["method"];
+  /** A path such as a resource id, with or without a query; the api-version is added. Or a whole address as Azure gave it. */
+  readonly path: string;
+  readonly priority: Priority;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Codes by which a cloud says that it lacks an api-version. */
+const VERSION_REFUSALS = ["NoRegisteredProviderFound", "InvalidResourceType", "InvalidApiVersionParameter"];
+
+export class ArmExchange {
+  readonly #options: ExchangeOptions;
+  readonly #versions: ApiVersions;
+  readonly #budgets = new Map<string, Budget>();
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    this.#versions = new ApiVersions(options.cloud.profile);
+  }
+
+  /** Answers below 400 only; everything else throws `ArmError`. */
+  async send(ask: Ask): Promise<ArmResponse> {
+    const type = typeOf(ask.path);
+    for (let tokenWasRefused = false; ;) {
+      const version = this.#versions.of(type);
+      const { response, token } = await this.#once(ask, type, version);
+      if (response.status < 400) return response;
+      const failure = failureOfResponse(response, this.#options.clock.nowMs());
+      if (VERSION_REFUSALS.includes(failure.code) && !isAddress(ask.path) && this.#versions.refused(type, version))
+        continue;
+      if (failure.kind !== "unauthenticated" || tokenWasRefused) throw new ArmError(failure, doingOf(ask));
+      this.#options.tokens.refused(token);
+      tokenWasRefused = true;
+    }
+  }
+
+  budgetOf(path: string): Budget {
+    const subscription = /^\/subscriptions\/([^/?]+)/i.exec(
+      new URL(path, this.#options.cloud.resourceManager).pathname,
+    )?.[1];
+    const key = (subscription ?? "").toLowerCase();
+    const budget = this.#budgets.get(key) ?? new Budget(this.#options.clock, this.#options.limits ?? AZURE_LIMITS);
+    this.#budgets.set(key, budget);
+    return budget;
+  }
+
+  async #once(ask: Ask, type: string, version: string): Promise<{ response: ArmResponse; token: string }> {
+    const { clock, tokens, transport } = this.#options;
+    const url = this.#urlOf(ask.path, version);
+    const kind = kindOf(ask.method);
+    const askedMs = clock.monotonicMs();
+    await this.budgetOf(ask.path).enter(kind, ask.priority, ask.signal);
+    const sentMs = clock.monotonicMs();
+    const done = (response: ArmResponse | undefined, failure: ArmFailure | undefined): void => {
+      this.#settle(ask, kind, response, failure);
+      const id = new URL(url).pathname;
+      const timing = { waitedMs: sentMs - askedMs, durationMs: clock.monotonicMs() - sentMs };
+      const { verb, priority } = ask;
+      this.#options.onCall?.({ verb, type, id, priority, status: response?.status, failure: failure?.kind, ...timing });
+    };
+    try {
+      const token = await tokens.token();
+      const response = await transport.send(this.#requestOf(ask, url, token));
+      done(response, response.status < 400 ? undefined : failureOfResponse(response, clock.nowMs()));
+      return { response, token };
+    } catch (error) {
+      const known = armErrorOf(error, ask);
+      done(undefined, known?.failure);
+      throw known ?? error;
+    }
+  }
+
+  #settle(ask: Ask, kind: CallKind, response: ArmResponse | undefined, failure: ArmFailure | undefined): void {
+    const budget = this.budgetOf(ask.path);
+    if (failure?.kind === "throttled") budget.throttled(kind, failure.retryAfterMs);
+    else budget.answered(kind, response === undefined ? undefined : remainingOf(response, kind));
+  }
+
+  #requestOf(ask: Ask, url: string, token: string): ArmRequest {
+    const body = ask.body === undefined ? undefined : JSON.stringify(ask.body);
+    const headers = {
+      accept: "application/json",
+      authorization: `Bearer ${token}`,
+      "user-agent": this.#options.userAgent,
+      // fresh for each request: Azure may take a repeated one for a replay
+      "x-ms-client-request-id": uuidOf(this.#options.random),
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+      ...ask.headers,
+    };
+    return { method: ask.method, url, headers, body, signal: ask.signal };
+  }
+
+  /** Addresses that Azure gave (polls, next pages) are used as they are, but the token goes to nobody else. */
+  #urlOf(path: string, version: string): string {
+    const home = this.#options.cloud.resourceManager;
+    if (!isAddress(path)) return `${home}${path}${path.includes("?") ? "&" : "?"}api-version=${version}`;
+    const [host, homeHost] = [new URL(path).host, new URL(home).host];
+    if (host === homeHost || host.endsWith(`.${homeHost}`)) return path;
+    throw new ArmError(transient(`Azure pointed to ${host}, which is not ${homeHost}`, true), "following an address");
+  }
+}
+
+function armErrorOf(error: unknown, ask: Ask): ArmError | undefined {
+  if (error instanceof ArmError) return error;
+  if (!(error instanceof NoAnswer)) return undefined;
+  return new ArmError(transient(error.message, error.maybeSent), doingOf(ask), { cause: error });
+}
+
+function isAddress(path: string): boolean {
+  return /^https?:/i.test(path);
+}
+
+function doingOf({ verb, path }: Ask): string {
+  return `${verb} ${path.replace(/^https?:\/\/[^/]+/i, "").replace(/\?.*$/, "")}`;
+}
+
+function kindOf(method: ArmRequest["method"]): CallKind {
+  if (method === "DELETE") return "deletes";
+  return method === "GET" || method === "HEAD" ? "reads" : "writes";
+}
+
+/** The tighter of what the headers grant us and the whole subscription. */
+function remainingOf({ headers }: ArmResponse, kind: CallKind): number | undefined {
+  const granted = ["", "global-"]
+    .map((scope) => headers[`x-ms-ratelimit-remaining-subscription-${scope}${kind}`])
+    .filter((value) => value !== undefined && /^\d+$/.test(value))
+    .map(Number);
+  return granted.length === 0 ? undefined : Math.min(...granted);
+}
+
+/** A version 4 UUID of handed-in chance. */
+function uuidOf(random: Random): string {
+  const digit = (count: number): string =>
+    Array.from({ length: count }, () => Math.floor(random() * 16).toString(16)).join("");
+  return `${digit(8)}-${digit(4)}-4${digit(3)}-8${digit(3)}-${digit(12)}`;
+}

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { findCloud } from "./clouds.ts";
+import type { ArmTransport } from "./transport.ts";
+
+function answering(body: unknown, status = 200): ArmTransport & { asked: string[] } {
+  const asked: string[] = [];
+  return {
+    asked,
+    send: async ({ url }) => {
+      asked.push(url);
+      return { status, headers: {}, body: JSON.stringify(body) };
+    },
+    close: async () => {},
+  };
+}
+
+const NOBODY = answering(undefined, 500);
+const LISTED = {
+  name: "MyCloud",
+  resourceManager: "https://arm.mine/",
+  authentication: { loginEndpoint: "https://login.mine/", audiences: ["https://audience.mine/", "other"] },
+};
+
+test("named clouds need no request; the public one is the default", async () => {
+  assert.equal((await findCloud({}, NOBODY)).resourceManager, "https://management.azure.com");
+  assert.equal((await findCloud({ cloud: "AZUREUSGOVERNMENT" }, NOBODY)).authority, "https://login.microsoftonline.us");
+  assert.deepEqual(NOBODY.asked, []);
+});
+
+test("a custom cloud describes itself; the entry with the configured name is taken", async () => {
+  const transport = answering([{ name: "Other" }, LISTED]);
+  const cloud = await findCloud({ cloud: "mycloud", resourceManagerEndpoint: "https://arm.mine/" }, transport);
+  assert.deepEqual(cloud, {
+    resourceManager: "https://arm.mine",
+    authority: "https://login.mine",
+    audience: "https://audience.mine",
+    profile: "current",
+  });
+  assert.deepEqual(transport.asked, ["https://arm.mine/metadata/endpoints?api-version=2019-05-01"]);
+});
+
+test("without a name the first entry is taken, and an entry without address is the endpoint itself", async () => {
+  const { resourceManager: _, ...unaddressed } = LISTED;
+  const cloud = await findCloud({ resourceManagerEndpoint: "https://arm.here" }, answering([unaddressed]));
+  assert.equal(cloud.resourceManager, "https://arm.here");
+});
+
+test("a cloud that cannot be found says what to change", async () => {
+  await assert.rejects(findCloud({ cloud: "Mars" }, NOBODY), /cloud: "Mars" is not known; use AzurePublicCloud/);
+  await assert.rejects(findCloud({ cloud: "AzureStackCloud" }, NOBODY), /needs resourceManagerEndpoint/);
+  const settings = { cloud: "Mars", resourceManagerEndpoint: "https://arm.mine" };
+  await assert.rejects(findCloud(settings, answering([LISTED])), /"Mars" is not among .* \(MyCloud\)/);
+  await assert.rejects(findCloud(settings, answering({}, 404)), /answered 404 to \/metadata\/endpoints/);
+  const empty = { ...LISTED, name: "Mars", authentication: { loginEndpoint: "x", audiences: [] } };
+  await assert.rejects(findCloud(settings, answering([empty])), /no audience/);
+});
+
+test("Azure Stack is described by its file and has old api-versions unless told otherwise", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "azlb-clouds-"));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const environmentFile = join(directory, "environment.json");
+  writeFileSync(
+    environmentFile,
+    JSON.stringify({
+      resourceManagerEndpoint: "https://stack/",
+      tokenAudience: "https://aud",
+      activeDirectoryEndpoint: "https://adfs/adfs/",
+    }),
+  );
+  const stack = { cloud: "AzureStackCloud", environmentFile };
+  assert.deepEqual(await findCloud(stack, NOBODY), {
+    resourceManager: "https://stack",
+    authority: "https://adfs/adfs",
+    audience: "https://aud",
+    profile: "azureStack",
+  });
+  assert.equal((await findCloud({ ...stack, disableAzureStackCloud: true }, NOBODY)).profile, "current");
+  writeFileSync(environmentFile, "{}");
+  await assert.rejects(findCloud(stack, NOBODY), /must be JSON with resourceManagerEndpoint and tokenAudience/);
+});

@@ -1,0 +1,137 @@
+/**
+ * Which Azure we talk to: where its resource manager and its sign-in are, for whom its tokens must be made out, and
+ * which api-versions it knows. Named clouds are a table; a custom one describes itself at `/metadata/endpoints` of its
+ * `resourceManagerEndpoint`, Azure Stack may instead be described by the file that AZURE_ENVIRONMENT_FILEPATH names.
+ */
+import { readFile } from "node:fs/promises";
+
+import type { ApiProfile } from "./api-versions.ts";
+import { field, parseJson, textField } from "./error-body.ts";
+import type { ArmTransport } from "./transport.ts";
+
+export interface Cloud {
+  /** Without a slash at the end, as all addresses here. */
+  readonly resourceManager: string;
+  readonly authority: string;
+  readonly audience: string;
+  readonly profile: ApiProfile;
+}
+
+export interface CloudSettings {
+  /** `cloud` of the cloud config; empty is the public one. */
+  readonly cloud?: string | undefined;
+  readonly resourceManagerEndpoint?: string | undefined;
+  /** True: Azure Stack with today's api-versions. */
+  readonly disableAzureStackCloud?: boolean | undefined;
+  /** The value of AZURE_ENVIRONMENT_FILEPATH. */
+  readonly environmentFile?: string | undefined;
+}
+
+/** A cloud that cannot be found as configured: the message names the key, the value and the fix. */
+export class CloudError extends Error {
+  override readonly name = "CloudError";
+}
+
+type Addresses = Omit<Cloud, "profile">;
+
+const PUBLIC: Addresses = {
+  resourceManager: "https://management.azure.com",
+  authority: "https://login.microsoftonline.com",
+  audience: "https://management.core.windows.net",
+};
+const GOVERNMENT: Addresses = {
+  resourceManager: "https://management.usgovcloudapi.net",
+  authority: "https://login.microsoftonline.us",
+  audience: "https://management.core.usgovcloudapi.net",
+};
+const CHINA: Addresses = {
+  resourceManager: "https://management.chinacloudapi.cn",
+  authority: "https://login.chinacloudapi.cn",
+  audience: "https://management.core.chinacloudapi.cn",
+};
+/** By name in lower case; Azure Stack has no addresses of its own until it is described. */
+const NAMED: Readonly<Record<string, Addresses>> = {
+  "": PUBLIC,
+  azurecloud: PUBLIC,
+  azurepubliccloud: PUBLIC,
+  azureusgovernment: GOVERNMENT,
+  azureusgovernmentcloud: GOVERNMENT,
+  azurechinacloud: CHINA,
+};
+const AZURE_STACK = "azurestackcloud";
+
+/** Authorities that Microsoft's instance discovery knows; it must be off for all others. */
+export function isKnownAuthority(authority: string): boolean {
+  return [PUBLIC, GOVERNMENT, CHINA].some((known) => known.authority === trimmed(authority));
+}
+
+export async function findCloud(settings: CloudSettings, transport: ArmTransport): Promise<Cloud> {
+  const name = (settings.cloud ?? "").toLowerCase();
+  const isStack = name === AZURE_STACK;
+  const profile = isStack && settings.disableAzureStackCloud !== true ? "azureStack" : "current";
+  if (isStack && settings.environmentFile) return { ...(await readEnvironment(settings.environmentFile)), profile };
+  const endpoint = trimmed(settings.resourceManagerEndpoint ?? "");
+  if (endpoint !== "") return { ...(await askMetadata(endpoint, settings.cloud ?? "", transport)), profile };
+  if (isStack) {
+    throw new CloudError(
+      `cloud: "${settings.cloud}" needs resourceManagerEndpoint, or a file named by AZURE_ENVIRONMENT_FILEPATH`,
+    );
+  }
+  const known = NAMED[name];
+  if (known === undefined) {
+    throw new CloudError(
+      `cloud: "${settings.cloud}" is not known; use AzurePublicCloud, AzureUSGovernmentCloud, AzureChinaCloud or AzureStackCloud, or set resourceManagerEndpoint`,
+    );
+  }
+  return { ...known, profile };
+}
+
+async function askMetadata(endpoint: string, name: string, transport: ArmTransport): Promise<Addresses> {
+  const url = `${endpoint}/metadata/endpoints?api-version=2019-05-01`;
+  const answer = await transport.send({ method: "GET", url, headers: { accept: "application/json" } });
+  const listed = parseJson(answer.body);
+  if (answer.status !== 200 || !Array.isArray(listed)) {
+    throw new CloudError(
+      `resourceManagerEndpoint: ${endpoint} answered ${answer.status} to /metadata/endpoints, not a list of clouds`,
+    );
+  }
+  const entry = listed.find((each) => name === "" || textField(each, "name")?.toLowerCase() === name.toLowerCase());
+  if (entry === undefined) {
+    const names = listed.map((each) => textField(each, "name")).join(", ");
+    throw new CloudError(`cloud: "${name}" is not among the clouds of ${endpoint} (${names}); use one of these`);
+  }
+  return addressesOf(entry, endpoint);
+}
+
+function addressesOf(entry: unknown, endpoint: string): Addresses {
+  const authentication = field(entry, "authentication");
+  const audiences = field(authentication, "audiences");
+  const authority = textField(authentication, "loginEndpoint");
+  const audience: unknown = Array.isArray(audiences) ? audiences[0] : undefined;
+  if (authority === undefined || typeof audience !== "string") {
+    throw new CloudError(
+      `resourceManagerEndpoint: ${endpoint} names no authentication.loginEndpoint or no audience in /metadata/endpoints`,
+    );
+  }
+  const resourceManager = textField(entry, "resourceManager") || endpoint;
+  return { resourceManager: trimmed(resourceManager), authority: trimmed(authority), audience: trimmed(audience) };
+}
+
+async function readEnvironment(path: string): Promise<Addresses> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw new CloudError(`AZURE_ENVIRONMENT_FILEPATH: ${path} cannot be read`, { cause: error });
+  });
+  const body = parseJson(text);
+  const [resourceManager, audience] = [textField(body, "resourceManagerEndpoint"), textField(body, "tokenAudience")];
+  if (!resourceManager || !audience) {
+    throw new CloudError(
+      `AZURE_ENVIRONMENT_FILEPATH: ${path} must be JSON with resourceManagerEndpoint and tokenAudience`,
+    );
+  }
+  const authority = textField(body, "activeDirectoryEndpoint") ?? PUBLIC.authority;
+  return { resourceManager: trimmed(resourceManager), authority: trimmed(authority), audience: trimmed(audience) };
+}
+
+function trimmed(address: string): string {
+  return address.trim().replace(/\/+$/, "");
+}

@@ -1,0 +1,201 @@
+/**
+ * Who we sign in as. `chooseCredential` decides which of the configured ways is used (the first that is set:
+ * workload identity, managed identity, secret, certificate); `signIn` asks Entra ID or the machine for a token that
+ * way, through the same transport as everything else. `@azure/identity` does the exchange and is loaded only then.
+ */
+import { readFile } from "node:fs/promises";
+
+import type { HttpClient, PipelineRequest, PipelineResponse } from "@azure/core-rest-pipeline";
+import type { TokenCredential } from "@azure/identity";
+
+import { isKnownAuthority, type Cloud } from "./clouds.ts";
+import { ArmError, plainFailure, transient } from "./failures.ts";
+import type { Issued, TokenIssuer } from "./token-source.ts";
+import { NoAnswer, type ArmRequest, type ArmTransport } from "./transport.ts";
+
+/** The keys of the cloud config that have to do with signing in, as it spells them. */
+export interface CredentialSettings {
+  readonly tenantId?: string | undefined;
+  readonly aadClientId?: string | undefined;
+  readonly aadClientSecret?: string | undefined;
+  readonly aadClientCertPath?: string | undefined;
+  readonly aadClientCertPassword?: string | undefined;
+  readonly useManagedIdentityExtension?: boolean | undefined;
+  readonly userAssignedIdentityID?: string | undefined;
+  readonly useFederatedWorkloadIdentityExtension?: boolean | undefined;
+  readonly aadFederatedTokenFile?: string | undefined;
+}
+
+interface Application {
+  readonly tenantId: string;
+  readonly clientId: string;
+}
+
+export type Credential =
+  | (Application & { readonly kind: "workloadIdentity"; readonly tokenFile: string })
+  /** `identity`: a resource id or a client id; absent is the machine's own. */
+  | { readonly kind: "managedIdentity"; readonly identity: string | undefined }
+  | (Application & { readonly kind: "secret"; readonly secret: string })
+  | (Application & { readonly kind: "certificate"; readonly file: string; readonly password: string | undefined });
+
+/** A credential that cannot be used as configured: the message names the key and the fix. */
+export class CredentialError extends Error {
+  override readonly name = "CredentialError";
+}
+
+export function chooseCredential(settings: CredentialSettings): Credential {
+  const { aadFederatedTokenFile: tokenFile, aadClientSecret: secret, aadClientCertPath: file } = settings;
+  if (settings.useFederatedWorkloadIdentityExtension) {
+    if (!tokenFile) throw new CredentialError("useFederatedWorkloadIdentityExtension needs aadFederatedTokenFile");
+    return { kind: "workloadIdentity", ...applicationOf(settings, "workload identity"), tokenFile };
+  }
+  if (settings.useManagedIdentityExtension) {
+    return { kind: "managedIdentity", identity: settings.userAssignedIdentityID || undefined };
+  }
+  if (secret) return { kind: "secret", ...applicationOf(settings, "aadClientSecret"), secret };
+  if (file) {
+    const password = settings.aadClientCertPassword || undefined;
+    return { kind: "certificate", ...applicationOf(settings, "aadClientCertPath"), file, password };
+  }
+  throw new CredentialError(
+    "no credentials: set aadClientId with aadClientSecret or aadClientCertPath, useManagedIdentityExtension, or useFederatedWorkloadIdentityExtension with aadFederatedTokenFile",
+  );
+}
+
+function applicationOf({ tenantId, aadClientId }: CredentialSettings, way: string): Application {
+  if (!tenantId) throw new CredentialError(`tenantId is missing; ${way} needs it`);
+  if (!aadClientId) throw new CredentialError(`aadClientId is missing; ${way} needs it`);
+  return { tenantId, clientId: aadClientId };
+}
+
+/** What makes tokens for this cloud. Failures come as `ArmError`, free of secrets. */
+export function signIn(credential: Credential, cloud: Cloud, transport: ArmTransport): TokenIssuer {
+  const scope = `${cloud.audience}/.default`;
+  return async (signal) => {
+    const wire = new IdentityWire(transport);
+    try {
+      const made = await credentialOf(credential, cloud, wire);
+      const token = await made.getToken(scope, signal === undefined ? {} : { abortSignal: signal });
+      if (token === null) throw new Error("no token came");
+      return issuedOf(token);
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      throw signInError(error, credential, cloud, wire);
+    }
+  };
+}
+
+function issuedOf(token: { token: string; expiresOnTimestamp: number; refreshAfterTimestamp?: number }): Issued {
+  const { expiresOnTimestamp: expiresAtMs, refreshAfterTimestamp } = token;
+  return { token: token.token, expiresAtMs, refreshAfterMs: refreshAfterTimestamp };
+}
+
+async function credentialOf(credential: Credential, cloud: Cloud, wire: IdentityWire): Promise<TokenCredential> {
+  const identity = await import("@azure/identity");
+  const authorityHost = cloud.authority;
+  const options = { authorityHost, disableInstanceDiscovery: !isKnownAuthority(authorityHost), httpClient: wire };
+  switch (credential.kind) {
+    case "workloadIdentity": {
+      const { tenantId, clientId, tokenFile } = credential;
+      const assertion = (): Promise<string> => readFile(tokenFile, "utf8").then((text) => text.trim());
+      return new identity.ClientAssertionCredential(tenantId, clientId, assertion, options);
+    }
+    case "managedIdentity":
+      return new identity.ManagedIdentityCredential({ ...identityOf(credential.identity), httpClient: wire });
+    case "secret":
+      return new identity.ClientSecretCredential(credential.tenantId, credential.clientId, credential.secret, options);
+    case "certificate": {
+      const { tenantId, clientId, password } = credential;
+      const certificate = await readCertificate(credential.file);
+      const key = { certificate, ...(password === undefined ? {} : { certificatePassword: password }) };
+      return new identity.ClientCertificateCredential(tenantId, clientId, key, {
+        ...options,
+        sendCertificateChain: true,
+      });
+    }
+  }
+}
+
+function identityOf(identity: string | undefined): { resourceId: string } | { clientId: string } | object {
+  if (identity === undefined) return {};
+  return /\/subscriptions\//i.test(identity) ? { resourceId: identity } : { clientId: identity };
+}
+
+async function readCertificate(file: string): Promise<string> {
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw new CredentialError(`aadClientCertPath: ${file} cannot be read`, { cause: error });
+  });
+  if (text.includes("-----BEGIN ")) return text;
+  throw new CredentialError(
+    `aadClientCertPath: ${file} is not PEM; convert it: openssl pkcs12 -in ${file} -out client.pem -nodes`,
+  );
+}
+
+/** Carries `@azure/identity`'s requests over our transport, and remembers how the last one ended. */
+class IdentityWire implements HttpClient {
+  readonly #transport: ArmTransport;
+  lastStatus: number | undefined;
+  unanswered: NoAnswer | undefined;
+
+  constructor(transport: ArmTransport) {
+    this.#transport = transport;
+  }
+
+  async sendRequest(request: PipelineRequest): Promise<PipelineResponse> {
+    const { createHttpHeaders } = await import("@azure/core-rest-pipeline");
+    try {
+      const answer = await this.#transport.send({
+        method: request.method as ArmRequest["method"],
+        url: request.url,
+        headers: request.headers.toJSON(),
+        body: typeof request.body === "string" ? request.body : undefined,
+      });
+      this.lastStatus = answer.status;
+      return {
+        request,
+        status: answer.status,
+        headers: headersOf(answer.headers, createHttpHeaders),
+        bodyAsText: answer.body,
+      };
+    } catch (error) {
+      if (error instanceof NoAnswer) this.unanswered = error;
+      throw error;
+    }
+  }
+}
+
+function headersOf<Headers>(
+  headers: Readonly<Record<string, string | undefined>>,
+  create: (raw: Record<string, string>) => Headers,
+): Headers {
+  return create(Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value ?? ""])));
+}
+
+/** Nobody answered, or not properly: later it may work. Anything else is ours or the operator's to mend. */
+function signInError(error: unknown, credential: Credential, cloud: Cloud, wire: IdentityWire): ArmError {
+  const doing = `signing in by ${WAYS[credential.kind]}`;
+  if (wire.unanswered !== undefined) return new ArmError(transient(wire.unanswered.message, false), doing);
+  const said = withoutSecrets(error instanceof Error ? error.message : String(error), credential);
+  const where = credential.kind === "managedIdentity" ? "" : ` (${cloud.authority}, client ${credential.clientId})`;
+  if ((wire.lastStatus ?? 0) >= 500) return new ArmError(transient(`${said}${where}`, false), doing);
+  return new ArmError(plainFailure("unauthenticated", `${said}${where}`), doing);
+}
+
+const WAYS: Readonly<Record<Credential["kind"], string>> = {
+  workloadIdentity: "workload identity",
+  managedIdentity: "managed identity",
+  secret: "client secret",
+  certificate: "client certificate",
+};
+
+/** The first line, with whatever is secret in it blotted out. */
+function withoutSecrets(message: string, credential: Credential): string {
+  const secrets = [
+    credential.kind === "secret" ? credential.secret : undefined,
+    credential.kind === "certificate" ? credential.password : undefined,
+  ].filter((secret) => secret !== undefined && secret !== "");
+  const line = (message.split("\n")[0] ?? "").trim();
+  return secrets
+    .reduce<string>((text, secret) => text.replaceAll(secret ?? "", "***"), line)
+    .replace(/eyJ[\w-]+\.[\w-]+(\.[\w-]*)?/g, "***");
+}
