@@ -6,6 +6,7 @@ import { Command, CommanderError } from "commander";
 
 import { InputError } from "../cli/input-error.ts";
 import { registerAzure } from "../cli/azure.ts";
+import { registerBench } from "../cli/bench.ts";
 import { registerKube } from "../cli/kube.ts";
 
 const EXIT_FAILED = 1;
@@ -19,6 +20,7 @@ function program(): Command {
     .enablePositionalOptions()
     .exitOverride();
   registerAzure(azlb);
+  registerBench(azlb);
   registerKube(azlb);
   return azlb;
 }

@@ -1,0 +1,34 @@
+/**
+ * `azlb bench SCENARIO`: runs a benchmark and prints its table, or with `--json` its report. Exit code 1 when a bar
+ * does not hold. Every scenario stands in `bench/` and is named in the table below.
+ */
+import type { Command } from "commander";
+
+import { renderReport, type BenchReport } from "../../bench/report.ts";
+
+interface Scenario {
+  readonly description: string;
+  /** Adds the scenario's own options; they are handed to `run` as commander reads them. */
+  readonly configure?: (command: Command) => Command;
+  readonly run: (flags: Readonly<Record<string, unknown>>) => Promise<BenchReport>;
+}
+
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  emulator: {
+    description: "what the Azure emulator itself costs: GET and PUT of a 1 MB load balancer",
+    run: async () => (await import("../../bench/emulator.ts")).benchEmulator(),
+  },
+};
+
+export function registerBench(azlb: Command): void {
+  const bench = azlb.command("bench").description("measure, and say whether the bars hold");
+  for (const [name, { description, configure = (command) => command, run }] of Object.entries(SCENARIOS)) {
+    configure(bench.command(name).description(description).option("--json", "print one JSON object")).action(
+      async (flags: Readonly<Record<string, unknown>>) => {
+        const report = await run(flags);
+        process.stdout.write(flags["json"] === true ? `${JSON.stringify(report)}\n` : renderReport(report));
+        if (Object.values(report.bars).some(({ holds }) => !holds)) process.exitCode = 1;
+      },
+    );
+  }
+}
