@@ -34,7 +34,7 @@ export const configMap = defineKind({
   plural: "configmaps",
   shortNames: ["cm"],
   fields: { data: textMap, binaryData: mapOf(bytes), immutable: optionalFlag },
-  columns: [nameColumn, column("Data", keyCount, "integer"), ageColumn],
+  columns: [nameColumn, column("Data", keyCount), ageColumn],
   behaviour: {
     validate: (object, old) => [
       ...keyProblems(object, "data"),
@@ -72,7 +72,7 @@ export const secret = defineKind({
   plural: "secrets",
   selectableFields: ["type"],
   fields: { data: mapOf(bytes), stringData: textMap, type: text, immutable: optionalFlag },
-  columns: [nameColumn, column("Type", (object) => object["type"]), column("Data", keyCount, "integer"), ageColumn],
+  columns: [nameColumn, column("Type", (object) => object["type"]), column("Data", keyCount), ageColumn],
   behaviour: {
     setDefaults: encodeStringData,
     validate: (object, old) => [

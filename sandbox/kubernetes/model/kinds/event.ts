@@ -96,7 +96,7 @@ const columns = [
   }),
   column("Message", (event) => asString(event["message"]).trim()),
   wide("First Seen", (event, nowMs) => ageOf(firstSeen(event), nowMs)),
-  wide("Count", (event) => asObject(event["series"])["count"] ?? event["count"] ?? 1, "integer"),
+  wide("Count", (event) => asObject(event["series"])["count"] ?? event["count"] ?? 1),
   { ...nameColumn, priority: 1 },
 ];
 

@@ -1,7 +1,7 @@
 /**
  * What an update keeps and drops by itself, before validation.
  *
- *   left out by the client           | kept: cluster IPs, node ports (same port and protocol), health-check port
+ *   left out by the client           | kept: cluster IPs, node ports (by port name), health-check port
  *   type no longer needs a field,    | dropped: node ports, health-check port, class, allocate flag,
  *   and the client did not change it | external traffic policy, cluster IPs and families
  *   no longer a load balancer        | status.loadBalancer is wiped
@@ -46,14 +46,13 @@ function keepAllocated(spec: ServiceSpec, old: ServiceSpec): Partial<ServiceSpec
   return kept;
 }
 
-/** A port without a node port gets the one that the same port and protocol had, unless the client gave that away. */
+/** A port without a node port gets the one that its name had, unless another port keeps that one. */
 function keepNodePorts(spec: ServiceSpec, old: ServiceSpec): unknown {
-  const given = new Set(spec.ports?.map((port) => `${port.nodePort}/${port.protocol}`));
+  const given = new Set(spec.ports?.map((port) => port.nodePort));
   return spec.ports?.map((port) => {
     if (port.nodePort !== undefined) return port;
-    const before = old.ports?.find((item) => item.port === port.port && item.protocol === port.protocol);
-    if (before?.nodePort === undefined || given.has(`${before.nodePort}/${before.protocol}`)) return port;
-    return { ...port, nodePort: before.nodePort };
+    const before = old.ports?.find((item) => item.name === port.name)?.nodePort;
+    return before === undefined || given.has(before) ? port : { ...port, nodePort: before };
   });
 }
 

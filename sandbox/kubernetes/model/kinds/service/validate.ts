@@ -182,13 +182,12 @@ function validateLoadBalancerFields(spec: ServiceSpec): Cause[] {
 /** What stays as it is once set, unless the type changes. */
 function validateChange(spec: ServiceSpec, old: ServiceSpec): Cause[] {
   const causes: Cause[] = [];
-  const immutable = (field: string, value: unknown): Cause => invalidValue(field, value, "field is immutable");
   const bothHaveIPs = spec.type !== "ExternalName" && old.type !== "ExternalName";
   if (bothHaveIPs && old.clusterIP !== undefined && spec.clusterIP !== old.clusterIP) {
     causes.push(invalidValue("spec.clusterIPs[0]", spec.clusterIPs, "may not change once set"));
   }
   if (needsHealthPort(spec) && needsHealthPort(old) && spec.healthCheckNodePort !== old.healthCheckNodePort) {
-    causes.push(immutable("spec.healthCheckNodePort", spec.healthCheckNodePort));
+    causes.push(forbiddenField("spec.healthCheckNodePort", "field is immutable"));
   }
   if (isLoadBalancer(spec) && isLoadBalancer(old) && !sameJson(spec.loadBalancerClass, old.loadBalancerClass)) {
     causes.push(invalidValue("spec.loadBalancerClass", spec.loadBalancerClass, "may not change once set"));
