@@ -22,7 +22,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 
 export function registerBench(azlb: Command): void {
   const bench = azlb.command("bench").description("measure, and say whether the bars hold");
-  for (const [name, { description, configure = (command) => command, run }] of Object.entries(SCENARIOS)) {
+  for (const [name, { description, configure = (command: Command) => command, run }] of Object.entries(SCENARIOS)) {
     configure(bench.command(name).description(description).option("--json", "print one JSON object")).action(
       async (flags: Readonly<Record<string, unknown>>) => {
         const report = await run(flags);
