@@ -19,12 +19,12 @@ import { cloudConfigOf, guestEnvironment, type CloudConfig } from "./seed/cloud-
 import { seedOnce } from "./seed/first-start.ts";
 import { parseSeed, plant, type Seed } from "./seed/seed.ts";
 import { topologyNodes, type SeedNode, type Topology } from "./seed/topology.ts";
-import { portBook } from "./server/known-ports.ts";
+import { portBook } from "../shared/port-book.ts";
 import { listen, type Listening } from "./server/listener.ts";
 import { armAnswer, type Gate } from "./server/pipeline.ts";
 import { createThrottle } from "./server/throttle.ts";
 import { openAzureStore } from "./store/azure-store.ts";
-import { openDataDirectory, type DataDirectory } from "./store/data-directory.ts";
+import { openDataDirectory, type DataDirectory } from "../shared/data-directory.ts";
 
 export { BadInput } from "../shared/bad-input.ts";
 export { parseLatency, parseLimits } from "./control/settings.ts";

@@ -4,7 +4,7 @@
  * which PUTs the same once more.
  */
 import type { Account } from "../identity/account.ts";
-import type { DataDirectory } from "../store/data-directory.ts";
+import type { DataDirectory } from "../../shared/data-directory.ts";
 import { foreignResources } from "./foreign.ts";
 import { plant, type Planting, type Seed } from "./seed.ts";
 import { DEFAULT_TOPOLOGY, topologyResources, type Topology } from "./topology.ts";

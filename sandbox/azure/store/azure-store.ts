@@ -22,7 +22,7 @@ import {
   type Snapshot,
   type State,
 } from "../model/index.ts";
-import { openJournal, type Journal } from "./journal.ts";
+import { openJournal, type Journal } from "../../shared/journal.ts";
 
 /** Past this size a journal is replaced by a snapshot, unless the state itself is that large. */
 const COMPACT_AT_BYTES = 16 * 1024 * 1024;

@@ -1,11 +1,10 @@
 /**
- * Where an emulator keeps its files. With a directory of the user's everything outlives the process; without one the
- * certificates and the cloud config stand in a temporary directory that goes with it, and the state is in memory.
+ * Where a part of the sandbox keeps its files. With a directory of the user's everything outlives the process; without
+ * one the certificates and small files stand in a temporary directory that goes with it, and the state is in memory.
  *
  *   pki/        certificate authority
  *   state/      journal and snapshots of the model
- *   *.json      small facts: ports, seed, token key
- *   azure.json  cloud config of the seeded cluster
+ *   *.json      small facts: ports, seed, tokens; the cloud config of a seeded cluster
  */
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +23,7 @@ export interface DataDirectory {
 }
 
 export function openDataDirectory(path: string | undefined): DataDirectory {
-  const root = path ?? mkdtempSync(join(tmpdir(), "azlb-azure-"));
+  const root = path ?? mkdtempSync(join(tmpdir(), "azlb-"));
   mkdirSync(root, { recursive: true });
   return {
     pki: join(root, "pki"),

@@ -1,19 +1,23 @@
 /** Picks ports: the ones asked for, else those of the last start in this data directory, else free ones. */
-import type { DataDirectory } from "../store/data-directory.ts";
-import type { Listening } from "./listener.ts";
+import type { DataDirectory } from "./data-directory.ts";
 
 const FILE = "ports.json";
 
-export type PortName = "arm" | "plain" | "control";
-type Ports = Partial<Record<PortName, number>>;
+interface Listening {
+  readonly port: number;
+}
 
 export interface PortBook {
-  /** Listens on the port `asked` for, else on the remembered one if it is still free, else on any. */
-  listen(name: PortName, asked: number | undefined, open: (port: number) => Promise<Listening>): Promise<Listening>;
+  /** Listens on the port `asked` for, else on the one remembered by this name if it is still free, else on any. */
+  listen<Opened extends Listening>(
+    name: string,
+    asked: number | undefined,
+    open: (port: number) => Promise<Opened>,
+  ): Promise<Opened>;
 }
 
 export function portBook(directory: DataDirectory): PortBook {
-  const known: Ports = { ...(directory.read(FILE) as Ports | undefined) };
+  const known: Record<string, number> = { ...(directory.read(FILE) as Record<string, number> | undefined) };
   return {
     async listen(name, asked, open) {
       const isFree = asked === undefined || asked === 0;
@@ -25,7 +29,7 @@ export function portBook(directory: DataDirectory): PortBook {
   };
 }
 
-async function openKnown(port: number, open: (port: number) => Promise<Listening>): Promise<Listening> {
+async function openKnown<Opened>(port: number, open: (port: number) => Promise<Opened>): Promise<Opened> {
   try {
     return await open(port);
   } catch (error) {
