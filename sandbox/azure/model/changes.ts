@@ -41,8 +41,8 @@ export interface Resource {
   readonly assigned: Json;
 }
 
-/** What moves with every write, whatever its content. */
-export type ResourceMark = Pick<Resource, "revision" | "state" | "provisioned" | "lastOperation">;
+/** What a write moves besides content; the revision counts on by itself. */
+export type ResourceMark = Pick<Resource, "state" | "provisioned" | "lastOperation">;
 
 export type Change =
   | { readonly kind: "put"; readonly resource: Resource }

@@ -22,9 +22,12 @@ export interface Operation {
   readonly subscription: string;
   readonly provider: "Microsoft.Network" | "Microsoft.Compute" | "Microsoft.Resources";
   readonly location: string;
-  /** Key of the resource that it writes; the resource becomes Succeeded, or is dropped, when it ends. */
+  /** Key of the resource that it works on. */
   readonly key: string;
-  readonly verb: "PUT" | "POST" | "DELETE";
+  /** What its end brings: the resource becomes Succeeded, is dropped, or nothing changes. */
+  readonly effect: "provision" | "drop" | "none";
+  /** Keys of resources that become Succeeded with it. */
+  readonly companions?: readonly string[];
   /** Every key that others may not write meanwhile, its own included. */
   readonly locks: readonly string[];
   readonly startMs: number;
@@ -34,6 +37,6 @@ export interface Operation {
   /** How it will end if not well. */
   readonly fate?: OperationFate;
   readonly retryAfterSeconds?: number;
-  /** What its result URL answers once it succeeded (POST). */
+  /** What its result URL answers once it succeeded; absent where that is the resource, or nothing. */
   readonly result?: unknown;
 }

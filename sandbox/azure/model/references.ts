@@ -31,6 +31,7 @@ export type ReferenceKind =
   | "scaleSetMember"
   | "privateLink"
   | "gateway"
+  | "globalMember"
   | "scaleSetModel"
   | "healthProbe"
   | "network";
@@ -43,4 +44,24 @@ export interface Reference {
   readonly to: string;
   /** The private address that goes with an `address` reference. */
   readonly address?: string;
+}
+
+/** A reference as its target sees it. */
+export interface Referrer extends Reference {
+  /** Order of creation of what refers: lists of referrers follow it. */
+  readonly order: number;
+}
+
+const INVISIBLE: ReadonlySet<ReferenceKind> = new Set([
+  "scaleSetMember",
+  "gateway",
+  "globalMember",
+  "scaleSetModel",
+  "healthProbe",
+  "network",
+]);
+
+/** Whether the target shows the reference, so that its ETag changes with it. */
+export function isVisible(kind: ReferenceKind): boolean {
+  return !INVISIBLE.has(kind);
 }

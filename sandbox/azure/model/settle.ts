@@ -1,26 +1,110 @@
 /** What time alone brings: operations that end, and ended ones that are forgotten. */
-import type { Change } from "./changes.ts";
-import type { OperationFate } from "./operation.ts";
+import type { Change, Resource } from "./changes.ts";
+import { groupKeyOf, keyOf } from "./ids.ts";
+import type { Operation, OperationError, OperationFate } from "./operation.ts";
+import { typeNamed } from "./registry.ts";
 import type { State } from "./state.ts";
 
-export function settle(_state: State, _nowMs: number): readonly Change[] {
-  return [];
+export function settle(state: State, nowMs: number): readonly Change[] {
+  const changes: Change[] = [];
+  const due = [...state.running.values()].filter((operation) => operation.endMs <= nowMs);
+  due.sort((left, right) => left.endMs - right.endMs);
+  for (const operation of due) changes.push(...end(state, operation));
+  forget(state, nowMs, changes);
+  return changes;
 }
 
 /** When `settle` will next have something to say; undefined while nothing runs. */
 export function nextSettleAtMs(state: State): number | undefined {
   let next: number | undefined;
-  for (const operation of state.running.values())
-    if (next === undefined || operation.endMs < next) next = operation.endMs;
+  for (const { endMs } of state.running.values()) if (next === undefined || endMs < next) next = endMs;
   return next;
 }
 
 /** Ends a running operation now, badly; no changes if it is not running. */
-export function endOperation(
-  _state: State,
-  _operationId: string,
-  _fate: OperationFate,
-  _nowMs: number,
-): readonly Change[] {
-  return [];
+export function endOperation(state: State, operationId: string, fate: OperationFate, nowMs: number): readonly Change[] {
+  const operation = state.running.get(operationId);
+  return operation ? badEnd(state, { ...operation, endMs: nowMs }, fate) : [];
+}
+
+function end(state: State, operation: Operation): Change[] {
+  const fate = operation.fate ?? blocked(state, operation);
+  return fate ? badEnd(state, operation, fate) : goodEnd(state, operation);
+}
+
+function goodEnd(state: State, operation: Operation): Change[] {
+  const ended: Change = { kind: "operation", operation: { ...operation, status: "Succeeded" } };
+  switch (operation.effect) {
+    case "none":
+      return [ended];
+    case "provision":
+      return [...markAll(state, operation, "Succeeded"), ended];
+    case "drop":
+      return [...dropped(state, operation.key), ended];
+  }
+}
+
+/** Content stays as it was written: a PUT repairs it. */
+function badEnd(state: State, operation: Operation, fate: OperationFate): Change[] {
+  const { status, ...error } = fate;
+  const ended: Change = {
+    kind: "operation",
+    operation: { ...operation, status, error: error satisfies OperationError },
+  };
+  if (operation.effect === "none") return [ended];
+  const resource = state.resources.get(operation.key);
+  return [...markAll(state, operation, resource && isGroup(resource) ? "Succeeded" : status), ended];
+}
+
+function markAll(state: State, operation: Operation, to: "Succeeded" | "Failed" | "Canceled"): Change[] {
+  const keys = [operation.key, ...(operation.companions ?? [])];
+  return keys.flatMap((key): Change[] => {
+    const resource = state.resources.get(key);
+    if (!resource) return [];
+    const provisioned = resource.provisioned || to === "Succeeded";
+    return [{ kind: "mark", key, mark: { state: to, provisioned, lastOperation: resource.lastOperation } }];
+  });
+}
+
+/** Everything that goes with a resource, what hangs on others first. */
+function dropped(state: State, key: string): Change[] {
+  const resource = state.resources.get(key);
+  if (!resource) return [];
+  const keys = isGroup(resource)
+    ? contentsOf(state, key)
+    : (typeNamed(resource.type).dependants?.(state, resource) ?? []);
+  return [...keys, key].map((gone) => ({ kind: "drop", key: gone }));
+}
+
+function isGroup(resource: Resource): boolean {
+  return resource.type === "Microsoft.Resources/resourceGroups";
+}
+
+/** Keys of what is in a group, youngest first. */
+export function contentsOf(state: State, groupKey: string): string[] {
+  const prefix = `${groupKey}/`;
+  return [...state.resources.keys()].filter((key) => key.startsWith(prefix)).toReversed();
+}
+
+/** A group cannot go while something outside it needs something inside. */
+function blocked(state: State, operation: Operation): OperationFate | undefined {
+  const group = state.resources.get(operation.key);
+  if (operation.effect !== "drop" || !group || !isGroup(group)) return undefined;
+  for (const [target, referrers] of state.incoming) {
+    if (groupKeyOf(target) !== operation.key) continue;
+    for (const { from } of referrers.values()) {
+      if (groupKeyOf(keyOf(from)) === operation.key) continue;
+      const message = `Deletion of resource group '${group.id}' failed: ${target} is in use by ${from}.`;
+      return { status: "Failed", code: "ResourceGroupDeletionBlocked", message };
+    }
+  }
+  return undefined;
+}
+
+function forget(state: State, nowMs: number, changes: Change[]): void {
+  const before = nowMs - state.options.operationRetentionMs;
+  for (const operation of state.operations.values()) {
+    if (operation.status === "InProgress" || operation.endMs >= before) return;
+    changes.push({ kind: "forget", operationId: operation.id });
+  }
 }

@@ -5,7 +5,7 @@
 import type { Resource } from "./changes.ts";
 import type { Operation } from "./operation.ts";
 import { withOptions, type OptionOverrides, type Options } from "./options.ts";
-import type { Reference } from "./references.ts";
+import type { Reference, Referrer } from "./references.ts";
 
 export interface State {
   options: Options;
@@ -14,13 +14,17 @@ export interface State {
   readonly operations: Map<string, Operation>;
   /** Operations that are still running, by id. */
   readonly running: Map<string, Operation>;
+  /** Key of what a running operation locks → that operation's id. */
+  readonly locks: Map<string, string>;
   nextSequence: number;
   /** Key of a collection (its path in lower case) → keys of what is in it. */
   readonly collections: Map<string, Set<string>>;
   /** Key of a resource → what it refers to. */
   readonly outgoing: Map<string, readonly Reference[]>;
   /** Key of a resource or child → who refers to it, by the referrer's own id and kind. */
-  readonly incoming: Map<string, Map<string, Reference>>;
+  readonly incoming: Map<string, Map<string, Referrer>>;
+  /** Key of a subnet → private address → id of what holds it. */
+  readonly addresses: Map<string, Map<string, string>>;
 }
 
 /** A state as plain JSON: write it, and start from it again. */
@@ -37,10 +41,12 @@ export function emptyState(options: OptionOverrides = {}): State {
     resources: new Map(),
     operations: new Map(),
     running: new Map(),
+    locks: new Map(),
     nextSequence: 1,
     collections: new Map(),
     outgoing: new Map(),
     incoming: new Map(),
+    addresses: new Map(),
   };
 }
 

@@ -1,0 +1,35 @@
+/** POST: actions below a resource, at once or through an operation whose result is at its Location. */
+import { reply, requireGroup, type Call } from "./call.ts";
+import type { Decision } from "./contract.ts";
+import { gateway, resourceNotFound } from "./errors.ts";
+import { objectOf } from "./json.ts";
+import { begin, operationHeaders } from "./operations.ts";
+import type { ResourceRoute } from "./route.ts";
+
+export function act(call: Call, route: ResourceRoute): Decision {
+  requireGroup(call, route.subscription, route.group);
+  const resource = call.state.resources.get(route.key);
+  if (!resource) throw resourceNotFound(route.type.type, route.name, route.group);
+  const action = route.type.act?.({ state: call.state, resource, path: route.rest, body: objectOf(call.request.body) });
+  if (!action) throw gateway(404, "NotFound", `There is no action '${route.rest.join("/")}' on '${route.id}'.`);
+  if (!action.asynchronous) {
+    return { ...reply(call, { status: 200, headers: {}, body: action.result }), changes: action.changes };
+  }
+  const operation = begin(call, {
+    id: resource.id,
+    key: route.key,
+    type: resource.type,
+    location: resource.location,
+    name: action.name,
+    pace: "later",
+    kind: call.kind,
+    effect: "none",
+    result: action.result,
+  });
+  const unlocking = { ...operation, locks: [] };
+  return {
+    response: { status: 202, headers: operationHeaders(call, unlocking, true) },
+    changes: [...action.changes, { kind: "operation", operation: unlocking }],
+    operation: call.kind,
+  };
+}

@@ -1,0 +1,70 @@
+/**
+ * ETags. One covers a resource with all its children; it follows from the resource's revision, so it changes
+ * exactly when what is shown changes: once for a synchronous write, twice for an asynchronous one (Updating,
+ * then Succeeded), and with every back-reference that comes or goes.
+ *
+ *   Microsoft.Network  W/"<guid>"
+ *   Microsoft.Compute  "<counter>"
+ */
+import type { Resource } from "./changes.ts";
+import type { ArmRequest } from "./contract.ts";
+import { Refusal } from "./errors.ts";
+import { derivedGuid } from "./guid.ts";
+
+export function etagOf(resource: Pick<Resource, "type" | "guid" | "revision">): string {
+  if (isCompute(resource.type)) return `"${resource.revision}"`;
+  return `W/"${derivedGuid(`${resource.guid}:${resource.revision}`)}"`;
+}
+
+export function isCompute(type: string): boolean {
+  return type.startsWith("Microsoft.Compute/");
+}
+
+/** Refuses a request whose preconditions the resource (or its absence) does not meet. */
+export function checkPreconditions(
+  request: ArmRequest,
+  type: string,
+  id: string,
+  existing: Resource | undefined,
+): void {
+  const ifMatch = request.headers["if-match"];
+  const ifNoneMatch = request.headers["if-none-match"];
+  if (ifMatch !== undefined && !matches(ifMatch, existing)) throw mismatch(type, id, ifMatch, existing);
+  if (ifNoneMatch !== undefined && existing && matches(ifNoneMatch, existing)) throw exists(type, id, ifNoneMatch);
+}
+
+function matches(header: string, existing: Resource | undefined): boolean {
+  if (!existing) return false;
+  const wanted = opaque(header);
+  return wanted === "*" || wanted === opaque(etagOf(existing));
+}
+
+/** The value between the quotes; weak or strong, quoted or not, reads alike. */
+function opaque(etag: string): string {
+  return etag.trim().replace(/^W\//, "").replaceAll('"', "");
+}
+
+function mismatch(type: string, id: string, header: string, existing: Resource | undefined): Refusal {
+  if (isCompute(type)) {
+    const current = existing ? etagOf(existing) : '""';
+    const message = `Etag provided in if-match header "${opaque(header)}" does not match etag ${current} of resource.`;
+    return new Refusal("compute", 412, { code: "PreconditionFailed", message });
+  }
+  const current = existing ? etagOf(existing) : 'W/""';
+  return failed(
+    "PreconditionFailedEtagMismatch",
+    `Etag provided in if-match header W/"${opaque(header)}" does not match etag ${current} of resource ${id} ` +
+      "in NRP data store.",
+  );
+}
+
+function exists(type: string, id: string, header: string): Refusal {
+  const message = `Resource ${id} exists, and if-none-match header ${header} asks that it does not.`;
+  if (isCompute(type)) return new Refusal("compute", 412, { code: "PreconditionFailed", message });
+  return failed("PreconditionFailedResourceExists", message);
+}
+
+function failed(code: string, message: string): Refusal {
+  const error = { code: "PreconditionFailed", message: "Precondition failed.", details: [{ code, message }] };
+  return new Refusal("network", 412, error);
+}

@@ -1,0 +1,26 @@
+/** Leaves out of an answer what its api-version does not know yet. */
+import { isObject, type Json } from "./json.ts";
+import type { HiddenField } from "./options.ts";
+
+/** The same object if nothing is to be hidden; otherwise a copy along the hidden paths. */
+export function hideFields(wire: Json, type: string, apiVersion: string, fields: readonly HiddenField[]): Json {
+  let shown = wire;
+  for (const field of fields) {
+    if (apiVersion >= field.since || field.type.toLowerCase() !== type.toLowerCase()) continue;
+    shown = withoutPath(shown, field.path.split("."));
+  }
+  return shown;
+}
+
+function withoutPath(value: Json, path: readonly string[]): Json {
+  const [step = "", ...rest] = path;
+  const name = step.replace(/\[\]$/, "");
+  const inner = value[name];
+  if (inner === undefined) return value;
+  if (rest.length === 0) {
+    const { [name]: _, ...others } = value;
+    return others;
+  }
+  const into = (item: unknown): unknown => (isObject(item) ? withoutPath(item, rest) : item);
+  return { ...value, [name]: Array.isArray(inner) ? inner.map(into) : into(inner) };
+}

@@ -1,0 +1,122 @@
+/** What may not leave a load balancer: children that something outside still uses. */
+import type { Resource } from "../../changes.ts";
+import { inUse, invalid } from "../../errors.ts";
+import { keyOf } from "../../ids.ts";
+import type { Json } from "../../json.ts";
+import { childId, childrenOf, referrers } from "../../lookups.ts";
+import type { ReferenceKind } from "../../references.ts";
+import type { State } from "../../state.ts";
+import type { Candidate } from "./conflicts.ts";
+import type { Collection } from "./draft.ts";
+import { idIn, nameIn, stored } from "./shape.ts";
+
+interface Hold {
+  readonly collection: Collection;
+  readonly kind: ReferenceKind;
+  /** Code when the child alone goes. */
+  readonly code: string;
+  /** Code when the whole load balancer goes. */
+  readonly whole: string;
+  readonly by: string;
+}
+
+const HOLDS: readonly Hold[] = [
+  {
+    collection: "backendAddressPools",
+    kind: "scaleSetModel",
+    code: "LoadBalancerBackendAddressPoolInUseByVirtualMachineScaleSet",
+    whole: "LoadBalancerInUseByVirtualMachineScaleSet",
+    by: "virtual machine scale set",
+  },
+  {
+    collection: "probes",
+    kind: "healthProbe",
+    code: "CannotRemoveProbeUsedByVMSS",
+    whole: "LoadBalancerInUseByVirtualMachineScaleSet",
+    by: "virtual machine scale set",
+  },
+  {
+    collection: "backendAddressPools",
+    kind: "poolMember",
+    code: "InUseBackendAddressPoolCannotBeDeleted",
+    whole: "InUseLoadBalancerCannotBeDeleted",
+    by: "IP configuration",
+  },
+  {
+    collection: "inboundNatRules",
+    kind: "natTarget",
+    code: "InUseInboundNatRuleCannotBeDeleted",
+    whole: "InUseLoadBalancerCannotBeDeleted",
+    by: "IP configuration",
+  },
+  {
+    collection: "frontendIPConfigurations",
+    kind: "privateLink",
+    code: "FrontendIPConfigurationInUseByPrivateLinkService",
+    whole: "LoadBalancerInUseByPrivateLinkService",
+    by: "private link service",
+  },
+  {
+    collection: "frontendIPConfigurations",
+    kind: "globalMember",
+    code: "NotAllowedToDeleteFrontendIpConfigurationInUseByGlobalLB",
+    whole: "NotAllowedToDeleteLoadBalancerWithFrontendIpConfigurationInUseByGlobalLB",
+    by: "global load balancer backend pool",
+  },
+  {
+    collection: "frontendIPConfigurations",
+    kind: "gateway",
+    code: "FrontendIPConfigurationInUseByGatewayChain",
+    whole: "LoadBalancerInUseByGatewayChain",
+    by: "frontend IP configuration",
+  },
+];
+
+/** Refuses to delete a load balancer whose children are in use. */
+export function checkDeleteLoadBalancer(state: State, resource: Resource): void {
+  for (const hold of HOLDS) {
+    for (const child of stored(resource.body, hold.collection)) {
+      const id = childId(resource.id, hold.collection, nameIn(child));
+      const [holder] = referrers(state, keyOf(id), hold.kind);
+      if (!holder) continue;
+      throw inUse(
+        hold.whole,
+        `Cannot delete load balancer ${resource.id} since its child resources ${id} are in use by ${hold.by} ${holder.from}.`,
+      );
+    }
+  }
+}
+
+/** Refuses a write that leaves out a child in use. */
+export function checkRemovedChildren(state: State, before: Resource, after: Json): void {
+  for (const hold of HOLDS) {
+    const kept = childrenOf(after, hold.collection);
+    for (const child of stored(before.body, hold.collection)) {
+      if (!kept.has(nameIn(child).toLowerCase())) checkRelease(state, before.id, hold, nameIn(child));
+    }
+  }
+}
+
+function checkRelease(state: State, loadBalancerId: string, hold: Hold, name: string): void {
+  const id = childId(loadBalancerId, hold.collection, name);
+  const [holder] = referrers(state, keyOf(id), hold.kind);
+  if (!holder) return;
+  throw inUse(hold.code, `Cannot remove ${id} because it is in use by ${hold.by} ${holder.from}.`);
+}
+
+/** A probe that a scale set takes as its health must go on serving a rule. */
+export function checkHealthProbes(candidate: Candidate): void {
+  for (const probe of stored(candidate.body, "probes")) {
+    const id = childId(candidate.id, "probes", nameIn(probe));
+    const [scaleSet] = referrers(candidate.state, keyOf(id), "healthProbe");
+    if (!scaleSet || probeIsActive(candidate.body, id)) continue;
+    throw invalid(
+      "CannotRemoveRuleUsedByProbeUsedByVMSS",
+      `Load balancer rule that references probe ${id} cannot be removed because the probe is used as health probe by VM scale set ${scaleSet.from}.`,
+    );
+  }
+}
+
+export function probeIsActive(body: Json, probeId: string): boolean {
+  return stored(body, "loadBalancingRules").some((rule) => idIn(rule, "probe") === probeId);
+}

@@ -1,0 +1,146 @@
+/**
+ * Private addresses of a subnet: which one a configuration gets, and which ones it cannot have.
+ * The first four addresses and the last one are Azure's own; the first usable one is `.4`.
+ */
+import { contains, formatAddress, parseAddress, parseBlock, type Block, type Family } from "../addresses.ts";
+import { invalid } from "../errors.ts";
+import { propertiesOf, stringOf, stringsOf, type Json } from "../json.ts";
+import type { Target } from "../lookups.ts";
+import type { State } from "../state.ts";
+
+const RESERVED_AT_START = 4n;
+
+/** What one request has taken so far, so that two configurations in one body cannot get the same address. */
+export class Reservations {
+  readonly #taken = new Map<string, string>();
+  readonly #cursors = new Map<string, bigint>();
+
+  take(subnetKey: string, address: string, holder: string): string | undefined {
+    const key = `${subnetKey}|${address}`;
+    const other = this.#taken.get(key);
+    if (other === undefined) this.#taken.set(key, holder);
+    return other;
+  }
+
+  /** The first address of the block that nobody holds. */
+  firstFree(state: State, subnet: Target, block: Block): string | undefined {
+    const held = state.addresses.get(subnet.key);
+    const cursorKey = `${subnet.key}|${block.family}`;
+    const end = block.last - (block.family === 4 ? 1n : 0n);
+    for (let value = this.#cursors.get(cursorKey) ?? block.first + RESERVED_AT_START; value <= end; value++) {
+      const address = formatAddress(block.family, value);
+      if (held?.has(address) || this.#taken.has(`${subnet.key}|${address}`)) continue;
+      this.#cursors.set(cursorKey, value + 1n);
+      return address;
+    }
+    return undefined;
+  }
+}
+
+export interface AddressWish {
+  /** Id of the configuration that wants an address. */
+  readonly holder: string;
+  /** Id of the resource that it belongs to: what that one holds already is not taken. */
+  readonly owner: string;
+  readonly properties: Json;
+  /** The configuration as it was, to keep its address. */
+  readonly before: Json | undefined;
+}
+
+/** The private address that a configuration has after this write; refuses a static one it cannot have. */
+export function assignPrivateAddress(
+  state: State,
+  reservations: Reservations,
+  subnet: Target,
+  wish: AddressWish,
+): string {
+  const family: Family = wish.properties["privateIPAddressVersion"] === "IPv6" ? 6 : 4;
+  const block = blocksOf(subnet.child ?? {}).find((candidate) => candidate.family === family);
+  if (!block) throw full(subnet, wish.holder);
+  const wanted = stringOf(wish.properties["privateIPAddress"]);
+  if (isStatic(wish.properties) && wanted !== undefined) {
+    return takeStatic(state, reservations, { subnet, block, wanted, wish });
+  }
+  const kept = keptAddress(subnet, wish);
+  const address = kept ?? reservations.firstFree(state, subnet, block);
+  if (address === undefined) throw full(subnet, wish.holder);
+  reservations.take(subnet.key, address, wish.holder);
+  return address;
+}
+
+function isStatic(properties: Json): boolean {
+  return properties["privateIPAllocationMethod"] === "Static";
+}
+
+function keptAddress(subnet: Target, wish: AddressWish): string | undefined {
+  const before = wish.before && propertiesOf(wish.before);
+  const subnetBefore = stringOf((before?.["subnet"] as Json | undefined)?.["id"]);
+  if (subnetBefore?.toLowerCase() !== subnet.key) return undefined;
+  if (before?.["privateIPAddressVersion"] !== (wish.properties["privateIPAddressVersion"] ?? "IPv4")) return undefined;
+  return stringOf(before?.["privateIPAddress"]);
+}
+
+interface StaticWish {
+  readonly subnet: Target;
+  readonly block: Block;
+  readonly wanted: string;
+  readonly wish: AddressWish;
+}
+
+function takeStatic(state: State, reservations: Reservations, { subnet, block, wanted, wish }: StaticWish): string {
+  const parsed = parseAddress(wanted);
+  if (!parsed || !contains(block, parsed)) {
+    throw invalid(
+      "PrivateIPAddressNotInSubnet",
+      `Private static IP address ${wanted} does not belong to the range of subnet prefix ${prefixText(subnet.child ?? {})}.`,
+    );
+  }
+  const offset = parsed.value - block.first;
+  if (offset < RESERVED_AT_START || (block.family === 4 && parsed.value === block.last)) {
+    throw invalid(
+      "PrivateIPAddressInReservedRange",
+      `Private static IP address ${wanted} falls within reserved IP range of subnet prefix ${prefixText(subnet.child ?? {})}.`,
+    );
+  }
+  const address = formatAddress(block.family, parsed.value);
+  const holder = state.addresses.get(subnet.key)?.get(address);
+  const other = holder !== undefined && !belongsTo(holder, wish.owner) ? holder : undefined;
+  const clash = other ?? reservations.take(subnet.key, address, wish.holder);
+  if (clash !== undefined) throw allocated(address, clash);
+  return address;
+}
+
+function belongsTo(holder: string, owner: string): boolean {
+  return holder === owner || holder.startsWith(`${owner}/`);
+}
+
+function allocated(address: string, holder: string): Error {
+  return invalid(
+    "PrivateIPAddressIsAllocated",
+    `IP configuration ${holder} is using the private IP address ${address} which is already allocated.`,
+  );
+}
+
+function full(subnet: Target, holder: string): Error {
+  return invalid(
+    "SubnetIsFull",
+    `Subnet ${subnet.id} with address prefix ${prefixText(subnet.child ?? {})} does not have enough capacity for IP configuration ${holder}.`,
+  );
+}
+
+/** The blocks of a stored subnet, whichever way its prefix was given. */
+export function blocksOf(subnet: Json): Block[] {
+  return prefixesOf(subnet)
+    .map(parseBlock)
+    .filter((block) => block !== undefined);
+}
+
+export function prefixesOf(subnet: Json): readonly string[] {
+  const properties = propertiesOf(subnet);
+  const single = stringOf(properties["addressPrefix"]);
+  return single === undefined ? stringsOf(properties["addressPrefixes"]) : [single];
+}
+
+function prefixText(subnet: Json): string {
+  return prefixesOf(subnet).join(", ");
+}

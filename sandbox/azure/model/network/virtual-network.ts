@@ -1,0 +1,225 @@
+/** Virtual networks and their subnets: one ETag, ranges that do not overlap, nothing dropped that is in use. */
+import { contains, firstOverlap, formatAddress, parseBlock, type Block } from "../addresses.ts";
+import type { Resource } from "../changes.ts";
+import { inUse, invalid } from "../errors.ts";
+import { etagOf } from "../etags.ts";
+import { keyOf } from "../ids.ts";
+import { objectOf, objectsOf, propertiesOf, stringOf, stringsOf, type Json } from "../json.ts";
+import { childId, childrenOf, follow, referrers } from "../lookups.ts";
+import { checkName } from "../names.ts";
+import type { Plan, PutInput, ResourceType } from "../resource-type.ts";
+import type { State } from "../state.ts";
+import { checkCount } from "./counts.ts";
+import { envelope, only, renderChild, storedChild, topLevel, writtenProperties } from "./fields.ts";
+import { duplicateName, itemsOf } from "./load-balancer/draft.ts";
+import { prefixesOf } from "./private-addresses.ts";
+
+const SUBNET_READ_ONLY = new Set([
+  "ipConfigurations",
+  "ipConfigurationProfiles",
+  "privateEndpoints",
+  "purpose",
+  "resourceNavigationLinks",
+]);
+const SUBNET_DEFAULTS = {
+  delegations: [],
+  privateEndpointNetworkPolicies: "Disabled",
+  privateLinkServiceNetworkPolicies: "Enabled",
+} as const;
+const NETWORK_DEFAULTS = {
+  privateEndpointVNetPolicies: "Disabled",
+  virtualNetworkPeerings: [],
+  enableDdosProtection: false,
+} as const;
+
+function form(input: PutInput, body: Json): Json {
+  const properties: { [name: string]: unknown } = { ...NETWORK_DEFAULTS, ...writtenProperties(body) };
+  const seen = new Set<string>();
+  properties["subnets"] = itemsOf(properties["subnets"], "properties.subnets").map((item) => {
+    const name = stringOf(item["name"]) ?? "";
+    checkName("network", name);
+    if (seen.has(name.toLowerCase())) throw duplicateName(input.id, name);
+    seen.add(name.toLowerCase());
+    return subnetForm(input, name, item);
+  });
+  return { ...topLevel(body), properties };
+}
+
+function subnetForm(input: PutInput, name: string, item: Json): Json {
+  const id = childId(input.id, "subnets", name);
+  const properties: { [field: string]: unknown } = { ...SUBNET_DEFAULTS, ...writtenProperties(item, SUBNET_READ_ONLY) };
+  const rule = { owner: id, location: input.location, path: "properties.networkSecurityGroup" };
+  const group = follow(input.state, properties["networkSecurityGroup"], rule);
+  if (group) properties["networkSecurityGroup"] = only(group.id);
+  else delete properties["networkSecurityGroup"];
+  return storedChild(name, item, properties);
+}
+
+function subnetsOf(body: Json): readonly Json[] {
+  return objectsOf(propertiesOf(body)["subnets"]);
+}
+
+function planOf(input: PutInput, body: Json): Plan {
+  const { limits } = input.state.options;
+  checkCount(input, {
+    limit: limits.virtualNetworks,
+    code: "VirtualNetworkCountLimitReached",
+    what: "virtual networks",
+  });
+  const space = stringsOf(objectOf(propertiesOf(body)["addressSpace"])["addressPrefixes"]);
+  const blocks = space.map((prefix) => readBlock(input.id, prefix));
+  const subnets = subnetsOf(body);
+  if (subnets.length > limits.subnetsPerVirtualNetwork) {
+    throw invalid(
+      "SubnetCountLimitReached",
+      `Virtual network ${input.id} has ${subnets.length} subnets. It cannot have more than ${limits.subnetsPerVirtualNetwork}.`,
+    );
+  }
+  checkSubnets(input, blocks, subnets);
+  if (input.existing) checkChanged(input.state, input.existing, body);
+  return { body, assigned: {}, pace: "later" };
+}
+
+function readBlock(id: string, prefix: string): Block {
+  const block = parseBlock(prefix);
+  if (!block) {
+    throw invalid(
+      "InvalidAddressPrefixFormat",
+      `Address prefix ${prefix} of resource ${id} is not formatted correctly. It should follow CIDR notation, for example 10.0.0.0/24.`,
+    );
+  }
+  if (block.aligned) return block;
+  throw invalid(
+    "InvalidCIDRNotation",
+    `The address prefix ${prefix} in resource ${id} has an invalid CIDR notation. For the given prefix length, the address ` +
+      `prefix should be ${formatAddress(block.family, block.first)}/${block.length}.`,
+  );
+}
+
+function checkSubnets(input: PutInput, space: readonly Block[], subnets: readonly Json[]): void {
+  const blocks: Block[] = [];
+  const names: string[] = [];
+  for (const subnet of subnets) {
+    const name = stringOf(subnet["name"]) ?? "";
+    const prefixes = prefixesOf(subnet);
+    const id = childId(input.id, "subnets", name);
+    if (prefixes.length === 0)
+      throw invalid(
+        "SubnetMissingRequiredProperty",
+        `Subnet ${id} is missing required property 'addressPrefix' or 'addressPrefixes'.`,
+      );
+    for (const prefix of prefixes) {
+      const block = readBlock(id, prefix);
+      checkWithin(input.id, name, space, block);
+      blocks.push(block);
+      names.push(name);
+    }
+  }
+  const overlap = firstOverlap(blocks);
+  if (!overlap) return;
+  throw invalid(
+    "NetcfgSubnetRangesOverlap",
+    `Subnet '${names[overlap[1]]}' is not valid because its IP address range overlaps with that of an existing subnet in virtual network '${input.id.split("/").at(-1)}'.`,
+  );
+}
+
+function checkWithin(id: string, name: string, space: readonly Block[], block: Block): void {
+  const inside = (whole: Block): boolean =>
+    contains(whole, { family: block.family, value: block.first }) &&
+    contains(whole, { family: block.family, value: block.last });
+  if (space.some(inside)) return;
+  throw invalid("NetcfgInvalidSubnet", `Subnet '${name}' is not valid in virtual network '${id.split("/").at(-1)}'.`);
+}
+
+/** What is in use neither goes nor changes its range; a private link service keeps its subnet's policy. */
+function checkChanged(state: State, before: Resource, after: Json): void {
+  const kept = childrenOf(after, "subnets");
+  for (const subnet of subnetsOf(before.body)) {
+    const name = stringOf(subnet["name"]) ?? "";
+    const next = kept.get(name.toLowerCase());
+    if (!next) checkUnused(state, before, name);
+    else if (prefixesOf(subnet).join() !== prefixesOf(next).join()) checkRangeUnused(state, before, name);
+    if (next) checkPolicy(state, before, name, next);
+  }
+}
+
+function checkRangeUnused(state: State, network: Resource, name: string): void {
+  const id = childId(network.id, "subnets", name);
+  const [user] = referrers(state, keyOf(id), "address");
+  if (user)
+    throw inUse(
+      "InUsePrefixCannotBeDeleted",
+      `IpPrefix of subnet ${id} is in use by ${user.from} and cannot be changed.`,
+    );
+}
+
+function checkPolicy(state: State, network: Resource, name: string, subnet: Json): void {
+  if (propertiesOf(subnet)["privateLinkServiceNetworkPolicies"] === "Disabled") return;
+  const id = childId(network.id, "subnets", name);
+  const service = referrers(state, keyOf(id), "address").find((user) => user.from.includes("/privateLinkServices/"));
+  if (!service) return;
+  throw invalid(
+    "PrivateLinkServiceNetworkPoliciesCannotBeEnabledOnPrivateLinkServiceSubnet",
+    `Private link service network policies cannot be enabled on private link service subnet ${id}, used by ${service.from}.`,
+  );
+}
+
+function checkUnused(state: State, network: Resource, name: string): void {
+  const id = childId(network.id, "subnets", name);
+  const [user] = state.incoming.get(keyOf(id))?.values() ?? [];
+  if (!user) return;
+  throw inUse(
+    "InUseSubnetCannotBeDeleted",
+    `Subnet ${name} is in use by ${user.from} and cannot be deleted. In order to delete the subnet, delete all the resources within the subnet.`,
+  );
+}
+
+function render(state: State, resource: Resource): Json {
+  const etag = etagOf(resource);
+  const { subnets: _, ...properties } = propertiesOf(resource.body);
+  const subnets = subnetsOf(resource.body).map((subnet) => {
+    const key = keyOf(childId(resource.id, "subnets", stringOf(subnet["name"]) ?? ""));
+    const users = referrers(state, key, "address").map((user) => only(user.from));
+    return renderChild(resource, etag, "subnets", subnet, users.length > 0 ? { ipConfigurations: users } : {});
+  });
+  return envelope(resource, { ...properties, subnets });
+}
+
+export const virtualNetwork: ResourceType = {
+  type: "Microsoft.Network/virtualNetworks",
+  operation: "VirtualNetwork",
+  nameRule: "virtualNetwork",
+  children: [
+    {
+      collection: "subnets",
+      operation: "Subnet",
+      nameRule: "network",
+      put: (input) => subnetForm(input, input.name, input.body),
+    },
+  ],
+  deleteStatus: 202,
+  plan: (input, body) => planOf(input, form(input, body)),
+  planChild: planOf,
+  references: (resource) =>
+    subnetsOf(resource.body).flatMap((subnet) => {
+      const group = stringOf(objectOf(propertiesOf(subnet)["networkSecurityGroup"])["id"]);
+      if (group === undefined) return [];
+      return [
+        {
+          kind: "securityGroup" as const,
+          from: childId(resource.id, "subnets", stringOf(subnet["name"]) ?? ""),
+          to: keyOf(group),
+        },
+      ];
+    }),
+  render,
+  checkDelete: (state, resource) => {
+    for (const subnet of subnetsOf(resource.body)) checkUnused(state, resource, stringOf(subnet["name"]) ?? "");
+    const [user] = state.incoming.get(keyOf(resource.id))?.values() ?? [];
+    if (user)
+      throw inUse(
+        "InUseVirtualNetworkCannotBeDeleted",
+        `Virtual network ${resource.id} is in use by ${user.from} and cannot be deleted.`,
+      );
+  },
+};

@@ -1,0 +1,91 @@
+/** GET: a resource, a child, a view, or a list, page by page. */
+import { reply, requireGroup, shown, wireOf, type Call } from "./call.ts";
+import type { Resource } from "./changes.ts";
+import type { Decision } from "./contract.ts";
+import { childNotFound, gateway, groupNotFound, resourceNotFound } from "./errors.ts";
+import { etagOf } from "./etags.ts";
+import { keyOf } from "./ids.ts";
+import { objectsOf, propertiesOf, type Json } from "./json.ts";
+import { childId, childrenOf } from "./lookups.ts";
+import { requireParent } from "./put.ts";
+import { childTypeOf, unknownType, type CollectionRoute, type ResourceRoute } from "./route.ts";
+
+export function readResource(call: Call, route: ResourceRoute): Decision {
+  requireGroup(call, route.subscription, route.group);
+  const resource = call.state.resources.get(route.key);
+  if (route.rest.length > 0) return readBelow(call, route);
+  if (!resource) throw resourceNotFound(route.type.type, route.name, route.group);
+  const wire = route.type.expand?.(call.state, resource, call.request) ?? wireOf(call.state, resource);
+  return one(call, resource, wire);
+}
+
+function one(call: Call, resource: Resource, wire: Json): Decision {
+  return reply(call, { status: 200, headers: { etag: etagOf(resource) }, body: shown(call, resource.type, wire) });
+}
+
+/** Children come out of their parent's wire form; whatever else is below is a view. */
+function readBelow(call: Call, route: ResourceRoute): Decision {
+  const parent = requireParent(call, route);
+  const child = childTypeOf(route.type, route.rest);
+  if (child && route.rest.length <= 2) {
+    const wire = shown(call, parent.type, wireOf(call.state, parent));
+    const [, name] = route.rest;
+    if (name === undefined) return list(call, objectsOf(propertiesOf(wire)[child.collection]));
+    const found = childrenOf(wire, child.collection).get(name.toLowerCase());
+    if (!found) throw childNotFound(childId(parent.id, child.collection, name));
+    return reply(call, { status: 200, headers: { etag: etagOf(parent) }, body: found });
+  }
+  const view = route.type.view?.(call.state, parent, route.rest, call.request);
+  if (!view)
+    throw unknownType(
+      route.type.type.split("/")[0] ?? "",
+      `${route.type.type}/${route.rest.join("/")}`,
+      call.kind.type,
+    );
+  if ("list" in view) return list(call, view.list);
+  return reply(call, { status: 200, headers: view.etag === undefined ? {} : { etag: view.etag }, body: view.one });
+}
+
+export function readCollection(call: Call, route: CollectionRoute): Decision {
+  const { state, request } = call;
+  if (route.group !== undefined) requireListGroup(call, route.subscription, route.group);
+  if (route.parentKey !== undefined && !state.resources.has(route.parentKey)) {
+    throw gateway(404, "ParentResourceNotFound", `The parent resource '${route.parentKey}' could not be found.`);
+  }
+  const resources = [...(state.collections.get(route.key) ?? [])].flatMap((key) => state.resources.get(key) ?? []);
+  const wanted = route.type.filter ? resources.filter((resource) => route.type.filter?.(resource, request)) : resources;
+  return list(call, wanted, (resource) => {
+    const wire = route.type.expand?.(state, resource, request) ?? wireOf(state, resource);
+    return shown(call, resource.type, wire);
+  });
+}
+
+function requireListGroup(call: Call, subscription: string, group: string): void {
+  const found = call.state.resources.has(keyOf(`/subscriptions/${subscription}/resourceGroups/${group}`));
+  if (!found) throw groupNotFound(group);
+}
+
+/** One page of a list; the link to the next page says where this one ended. */
+function list(call: Call, items: readonly Json[]): Decision;
+function list<Item>(call: Call, items: readonly Item[], render: (item: Item) => Json): Decision;
+function list(call: Call, items: readonly unknown[], render?: (item: never) => Json): Decision {
+  const { pageSize } = call.state.options;
+  const start = Number(call.request.query["$skiptoken"] ?? call.request.query["$skipToken"] ?? 0);
+  if (!Number.isInteger(start) || start < 0)
+    throw gateway(400, "InvalidSkipToken", "The skip token is not one that was handed out.");
+  const end = pageSize > 0 ? start + pageSize : items.length;
+  const page = items.slice(start, end);
+  const value = render ? page.map((item) => render(item as never)) : page;
+  const next = end < items.length ? { nextLink: nextLink(call, end) } : {};
+  return reply(call, { status: 200, headers: {}, body: { value, ...next } });
+}
+
+function nextLink(call: Call, offset: number): string {
+  const { baseUrl, path, query } = call.request;
+  const rest = Object.entries(query).filter(([name]) => name.toLowerCase() !== "$skiptoken");
+  const parameters = [...rest, ["$skiptoken", String(offset)] as const];
+  const text = parameters.map(
+    ([name, value]) => `${encodeURIComponent(name).replace("%24", "$")}=${encodeURIComponent(value)}`,
+  );
+  return `${baseUrl}${path.split("/").map(encodeURIComponent).join("/")}?${text.join("&")}`;
+}

@@ -1,0 +1,31 @@
+/** Every type of resource that the emulator knows, by name. */
+import { publicIp } from "./network/public-ip.ts";
+import { publicIpPrefix } from "./network/public-ip-prefix.ts";
+import { networkSecurityGroup } from "./network/security-group/security-group.ts";
+import { virtualNetwork } from "./network/virtual-network.ts";
+import { loadBalancer } from "./network/load-balancer/load-balancer.ts";
+import { resourceGroup } from "./resource-group.ts";
+import type { ResourceType } from "./resource-type.ts";
+
+export const RESOURCE_TYPES: readonly ResourceType[] = [
+  resourceGroup,
+  loadBalancer,
+  publicIp,
+  publicIpPrefix,
+  networkSecurityGroup,
+  virtualNetwork,
+];
+
+const BY_NAME = new Map(RESOURCE_TYPES.map((type) => [type.type.toLowerCase(), type]));
+
+/** Case does not matter. */
+export function findType(name: string): ResourceType | undefined {
+  return BY_NAME.get(name.toLowerCase());
+}
+
+/** The type of something stored: it must exist. */
+export function typeNamed(name: string): ResourceType {
+  const type = findType(name);
+  if (!type) throw new Error(`No such resource type: ${name}`);
+  return type;
+}
