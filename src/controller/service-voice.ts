@@ -1,0 +1,92 @@
+/**
+ * What is said about a Service, where its owner looks: events on the object, and the log. The same thing is said once
+ * until something else is said; the recorder behind counts repetitions that come from elsewhere.
+ */
+import { describeFailure } from "../azure/failure-text.ts";
+import { ArmError } from "../azure/failures.ts";
+import { keyOf, type Service } from "../core/kubernetes.ts";
+import type { Log } from "../core/log.ts";
+import type { AzureStep } from "../core/plan.ts";
+import type { Rejection, Warning } from "../core/service/service-intent.ts";
+import type { Attempt } from "./next-attempt.ts";
+
+export interface Recorder {
+  event(object: Service, type: "Normal" | "Warning", reason: string, message: string): void;
+}
+
+export class ServiceVoice {
+  readonly #recorder: Recorder;
+  readonly #log: Log;
+  /** Service key → what was said last, by kind of utterance. */
+  readonly #said = new Map<string, Set<string>>();
+
+  constructor(recorder: Recorder, log: Log) {
+    this.#recorder = recorder;
+    this.#log = log;
+  }
+
+  ensuring(service: Service): void {
+    this.#say(service, "Normal", "EnsuringLoadBalancer", "Ensuring load balancer");
+  }
+
+  /** Everything is as the Service asks. */
+  settled(service: Service, warnings: readonly Warning[]): void {
+    const key = keyOf(service);
+    const before = this.#said.get(key);
+    const now = warnings.map((warning) => idOf("Warning", warning.reason, warning.message));
+    // what was wrong is right now, so that the same trouble is told again when it comes back
+    this.#said.set(key, new Set([...(before ?? [])].filter((said) => now.includes(said) || said.startsWith("Normal"))));
+    for (const { reason, message } of warnings) this.#say(service, "Warning", reason, message);
+  }
+
+  done(service: Service, reason: string, message: string): void {
+    this.#recorder.event(service, "Normal", reason, message);
+    this.#log.info(message, { service: keyOf(service) });
+  }
+
+  rejected(service: Service, { reason, message }: Rejection): void {
+    this.#say(service, "Warning", reason, message);
+  }
+
+  waiting(service: Service, why: string): void {
+    this.#log.info(why, { service: keyOf(service) });
+  }
+
+  drifted(service: Service, steps: readonly AzureStep[]): void {
+    const what = steps.map((step) => step.why).join("; ");
+    const message = `Azure differs from what this Service asks for and is left as it is: ${what}. Change the Service, or set azlb.io/drift-policy: enforce`;
+    this.#say(service, "Warning", "DriftDetected", message);
+  }
+
+  failed(service: Service, error: unknown, { tellUser }: Attempt): void {
+    const reason =
+      service.metadata.deletionTimestamp === undefined ? "SyncLoadBalancerFailed" : "DeleteLoadBalancerFailed";
+    const message = textOf(error);
+    if (tellUser) this.#say(service, "Warning", reason, message);
+    else this.#log.info(`will try again: ${message}`, { service: keyOf(service) });
+  }
+
+  forget(key: string): void {
+    this.#said.delete(key);
+  }
+
+  #say(service: Service, type: "Normal" | "Warning", reason: string, message: string): void {
+    const key = keyOf(service);
+    const said = this.#said.get(key) ?? new Set();
+    const id = idOf(type, reason, message);
+    if (said.has(id)) return;
+    this.#said.set(key, said.add(id));
+    this.#recorder.event(service, type, reason, message);
+    if (type === "Warning") this.#log.warn(`${reason}: ${message}`, { service: key });
+    else this.#log.info(message, { service: key });
+  }
+}
+
+function idOf(type: string, reason: string, message: string): string {
+  return `${type} ${reason} ${message}`;
+}
+
+function textOf(error: unknown): string {
+  if (error instanceof ArmError) return describeFailure(error.failure, "Azure");
+  return error instanceof Error ? error.message : String(error);
+}
