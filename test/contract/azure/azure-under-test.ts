@@ -53,6 +53,13 @@ export function clientsOf(azure: RunningAzure): AzureUnderTest {
   };
 }
 
+/** Everything that a paged list yields. */
+export async function listed<Item>(pages: AsyncIterable<Item>): Promise<Item[]> {
+  const items: Item[] = [];
+  for await (const item of pages) items.push(item);
+  return items;
+}
+
 /** Adds a CA to those that this process trusts, as NODE_EXTRA_CA_CERTS would have at its start. */
 export function trust(caPem: string): void {
   tls.setDefaultCACertificates([...tls.getCACertificates("default"), caPem]);
