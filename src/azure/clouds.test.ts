@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { findCloud } from "./clouds.ts";
+import { findCloud, type CloudSettings } from "./clouds.ts";
 import type { ArmTransport } from "./transport.ts";
 
 function answering(body: unknown, status = 200): ArmTransport & { asked: string[] } {
@@ -26,15 +26,23 @@ const LISTED = {
   authentication: { loginEndpoint: "https://login.mine/", audiences: ["https://audience.mine/", "other"] },
 };
 
+function settings(given: Partial<CloudSettings> = {}): CloudSettings {
+  return { cloud: "AzurePublicCloud", cloudName: "", resourceManagerEndpoint: undefined, azureStack: false, ...given };
+}
+
 test("named clouds need no request; the public one is the default", async () => {
-  assert.equal((await findCloud({}, NOBODY)).resourceManager, "https://management.azure.com");
-  assert.equal((await findCloud({ cloud: "AZUREUSGOVERNMENT" }, NOBODY)).authority, "https://login.microsoftonline.us");
+  assert.equal((await findCloud(settings(), NOBODY)).resourceManager, "https://management.azure.com");
+  assert.equal(
+    (await findCloud(settings({ cloud: "AzureUSGovernmentCloud" }), NOBODY)).authority,
+    "https://login.microsoftonline.us",
+  );
   assert.deepEqual(NOBODY.asked, []);
 });
 
 test("a custom cloud describes itself; the entry with the configured name is taken", async () => {
   const transport = answering([{ name: "Other" }, LISTED]);
-  const cloud = await findCloud({ cloud: "mycloud", resourceManagerEndpoint: "https://arm.mine/" }, transport);
+  const mine = settings({ cloudName: "mycloud", resourceManagerEndpoint: "https://arm.mine/" });
+  const cloud = await findCloud(mine, transport);
   assert.deepEqual(cloud, {
     resourceManager: "https://arm.mine",
     authority: "https://login.mine",
@@ -46,18 +54,18 @@ test("a custom cloud describes itself; the entry with the configured name is tak
 
 test("without a name the first entry is taken, and an entry without address is the endpoint itself", async () => {
   const { resourceManager: _, ...unaddressed } = LISTED;
-  const cloud = await findCloud({ resourceManagerEndpoint: "https://arm.here" }, answering([unaddressed]));
+  const cloud = await findCloud(settings({ resourceManagerEndpoint: "https://arm.here" }), answering([unaddressed]));
   assert.equal(cloud.resourceManager, "https://arm.here");
 });
 
 test("a cloud that cannot be found says what to change", async () => {
-  await assert.rejects(findCloud({ cloud: "Mars" }, NOBODY), /cloud: "Mars" is not known; use AzurePublicCloud/);
-  await assert.rejects(findCloud({ cloud: "AzureStackCloud" }, NOBODY), /needs resourceManagerEndpoint/);
-  const settings = { cloud: "Mars", resourceManagerEndpoint: "https://arm.mine" };
-  await assert.rejects(findCloud(settings, answering([LISTED])), /"Mars" is not among .* \(MyCloud\)/);
-  await assert.rejects(findCloud(settings, answering({}, 404)), /answered 404 to \/metadata\/endpoints/);
+  const bare = settings({ cloud: "AzureStackCloud", cloudName: "AzureStackCloud" });
+  await assert.rejects(findCloud(bare, NOBODY), /cloud: "AzureStackCloud" needs resourceManagerEndpoint/);
+  const mars = settings({ cloudName: "Mars", resourceManagerEndpoint: "https://arm.mine" });
+  await assert.rejects(findCloud(mars, answering([LISTED])), /"Mars" is not among .* \(MyCloud\)/);
+  await assert.rejects(findCloud(mars, answering({}, 404)), /answered 404 to \/metadata\/endpoints/);
   const empty = { ...LISTED, name: "Mars", authentication: { loginEndpoint: "x", audiences: [] } };
-  await assert.rejects(findCloud(settings, answering([empty])), /no audience/);
+  await assert.rejects(findCloud(mars, answering([empty])), /no audience/);
 });
 
 test("Azure Stack is described by its file and has old api-versions unless told otherwise", async (t) => {
@@ -72,14 +80,17 @@ test("Azure Stack is described by its file and has old api-versions unless told 
       activeDirectoryEndpoint: "https://adfs/adfs/",
     }),
   );
-  const stack = { cloud: "AzureStackCloud", environmentFile };
-  assert.deepEqual(await findCloud(stack, NOBODY), {
+  const stack = settings({ cloud: "AzureStackCloud", azureStack: true });
+  assert.deepEqual(await findCloud(stack, NOBODY, environmentFile), {
     resourceManager: "https://stack",
     authority: "https://adfs/adfs",
     audience: "https://aud",
     profile: "azureStack",
   });
-  assert.equal((await findCloud({ ...stack, disableAzureStackCloud: true }, NOBODY)).profile, "current");
+  assert.equal((await findCloud({ ...stack, azureStack: false }, NOBODY, environmentFile)).profile, "current");
   writeFileSync(environmentFile, "{}");
-  await assert.rejects(findCloud(stack, NOBODY), /must be JSON with resourceManagerEndpoint and tokenAudience/);
+  await assert.rejects(
+    findCloud(stack, NOBODY, environmentFile),
+    /must be JSON with resourceManagerEndpoint and tokenAudience/,
+  );
 });

@@ -5,6 +5,7 @@
  */
 import { readFile } from "node:fs/promises";
 
+import type { CloudName, CredentialConfig } from "../core/config/credential-config.ts";
 import type { ApiProfile } from "./api-versions.ts";
 import { field, parseJson, textField } from "./error-body.ts";
 import type { ArmTransport } from "./transport.ts";
@@ -17,15 +18,7 @@ export interface Cloud {
   readonly profile: ApiProfile;
 }
 
-export interface CloudSettings {
-  /** `cloud` of the cloud config; empty is the public one. */
-  readonly cloud?: string | undefined;
-  readonly resourceManagerEndpoint?: string | undefined;
-  /** True: Azure Stack with today's api-versions. */
-  readonly disableAzureStackCloud?: boolean | undefined;
-  /** The value of AZURE_ENVIRONMENT_FILEPATH. */
-  readonly environmentFile?: string | undefined;
-}
+export type CloudSettings = Pick<CredentialConfig, "cloud" | "cloudName" | "resourceManagerEndpoint" | "azureStack">;
 
 /** A cloud that cannot be found as configured: the message names the key, the value and the fix. */
 export class CloudError extends Error {
@@ -34,56 +27,45 @@ export class CloudError extends Error {
 
 type Addresses = Omit<Cloud, "profile">;
 
-const PUBLIC: Addresses = {
-  resourceManager: "https://management.azure.com",
-  authority: "https://login.microsoftonline.com",
-  audience: "https://management.core.windows.net",
+/** Azure Stack has no addresses of its own until it is described. */
+const NAMED: Readonly<Record<Exclude<CloudName, "AzureStackCloud">, Addresses>> = {
+  AzurePublicCloud: {
+    resourceManager: "https://management.azure.com",
+    authority: "https://login.microsoftonline.com",
+    audience: "https://management.core.windows.net",
+  },
+  AzureUSGovernmentCloud: {
+    resourceManager: "https://management.usgovcloudapi.net",
+    authority: "https://login.microsoftonline.us",
+    audience: "https://management.core.usgovcloudapi.net",
+  },
+  AzureChinaCloud: {
+    resourceManager: "https://management.chinacloudapi.cn",
+    authority: "https://login.chinacloudapi.cn",
+    audience: "https://management.core.chinacloudapi.cn",
+  },
 };
-const GOVERNMENT: Addresses = {
-  resourceManager: "https://management.usgovcloudapi.net",
-  authority: "https://login.microsoftonline.us",
-  audience: "https://management.core.usgovcloudapi.net",
-};
-const CHINA: Addresses = {
-  resourceManager: "https://management.chinacloudapi.cn",
-  authority: "https://login.chinacloudapi.cn",
-  audience: "https://management.core.chinacloudapi.cn",
-};
-/** By name in lower case; Azure Stack has no addresses of its own until it is described. */
-const NAMED: Readonly<Record<string, Addresses>> = {
-  "": PUBLIC,
-  azurecloud: PUBLIC,
-  azurepubliccloud: PUBLIC,
-  azureusgovernment: GOVERNMENT,
-  azureusgovernmentcloud: GOVERNMENT,
-  azurechinacloud: CHINA,
-};
-const AZURE_STACK = "azurestackcloud";
 
 /** Authorities that Microsoft's instance discovery knows; it must be off for all others. */
 export function isKnownAuthority(authority: string): boolean {
-  return [PUBLIC, GOVERNMENT, CHINA].some((known) => known.authority === trimmed(authority));
+  return Object.values(NAMED).some((known) => known.authority === trimmed(authority));
 }
 
-export async function findCloud(settings: CloudSettings, transport: ArmTransport): Promise<Cloud> {
-  const name = (settings.cloud ?? "").toLowerCase();
-  const isStack = name === AZURE_STACK;
-  const profile = isStack && settings.disableAzureStackCloud !== true ? "azureStack" : "current";
-  if (isStack && settings.environmentFile) return { ...(await readEnvironment(settings.environmentFile)), profile };
+/** `environmentFile`: the value of AZURE_ENVIRONMENT_FILEPATH, where it is set. */
+export async function findCloud(
+  settings: CloudSettings,
+  transport: ArmTransport,
+  environmentFile?: string,
+): Promise<Cloud> {
+  const profile = settings.azureStack ? "azureStack" : "current";
+  const isStack = settings.cloud === "AzureStackCloud";
+  if (isStack && environmentFile) return { ...(await readEnvironment(environmentFile)), profile };
   const endpoint = trimmed(settings.resourceManagerEndpoint ?? "");
-  if (endpoint !== "") return { ...(await askMetadata(endpoint, settings.cloud ?? "", transport)), profile };
-  if (isStack) {
-    throw new CloudError(
-      `cloud: "${settings.cloud}" needs resourceManagerEndpoint, or a file named by AZURE_ENVIRONMENT_FILEPATH`,
-    );
-  }
-  const known = NAMED[name];
-  if (known === undefined) {
-    throw new CloudError(
-      `cloud: "${settings.cloud}" is not known; use AzurePublicCloud, AzureUSGovernmentCloud, AzureChinaCloud or AzureStackCloud, or set resourceManagerEndpoint`,
-    );
-  }
-  return { ...known, profile };
+  if (endpoint !== "") return { ...(await askMetadata(endpoint, settings.cloudName, transport)), profile };
+  if (settings.cloud !== "AzureStackCloud") return { ...NAMED[settings.cloud], profile };
+  throw new CloudError(
+    `cloud: "${settings.cloudName}" needs resourceManagerEndpoint, or a file named by AZURE_ENVIRONMENT_FILEPATH`,
+  );
 }
 
 async function askMetadata(endpoint: string, name: string, transport: ArmTransport): Promise<Addresses> {
@@ -128,7 +110,7 @@ async function readEnvironment(path: string): Promise<Addresses> {
       `AZURE_ENVIRONMENT_FILEPATH: ${path} must be JSON with resourceManagerEndpoint and tokenAudience`,
     );
   }
-  const authority = textField(body, "activeDirectoryEndpoint") ?? PUBLIC.authority;
+  const authority = textField(body, "activeDirectoryEndpoint") ?? NAMED.AzurePublicCloud.authority;
   return { resourceManager: trimmed(resourceManager), authority: trimmed(authority), audience: trimmed(audience) };
 }
 

@@ -9,7 +9,8 @@ import "reflect-metadata"; // x509's dependency injection asks for it
 import { PemConverter, X509CertificateGenerator } from "@peculiar/x509";
 
 import type { Cloud } from "./clouds.ts";
-import { chooseCredential, signIn, type Credential } from "./credentials.ts";
+import type { Credential } from "../core/config/credential-config.ts";
+import { signIn } from "./credentials.ts";
 import { ArmError } from "./failures.ts";
 import { NoAnswer, type ArmRequest, type ArmTransport } from "./transport.ts";
 
@@ -61,30 +62,8 @@ function temporary(t: TestContext): string {
   return directory;
 }
 
-test("the first way that is configured is used, in the incumbent's order", () => {
-  const everything = {
-    tenantId: "t",
-    aadClientId: "c",
-    aadClientSecret: "s",
-    aadClientCertPath: "/cert",
-    useManagedIdentityExtension: true,
-    userAssignedIdentityID: "id",
-    useFederatedWorkloadIdentityExtension: true,
-    aadFederatedTokenFile: "/token",
-  };
-  assert.equal(chooseCredential(everything).kind, "workloadIdentity");
-  const noWorkload = { ...everything, useFederatedWorkloadIdentityExtension: false };
-  assert.deepEqual(chooseCredential(noWorkload), { kind: "managedIdentity", identity: "id" });
-  const noIdentity = { ...noWorkload, useManagedIdentityExtension: false };
-  assert.deepEqual(chooseCredential(noIdentity), { kind: "secret", tenantId: "t", clientId: "c", secret: "s" });
-  assert.equal(chooseCredential({ ...noIdentity, aadClientSecret: "" }).kind, "certificate");
-});
-
-test("what is missing is named", () => {
-  assert.throws(() => chooseCredential({}), /no credentials: set aadClientId with/);
-  assert.throws(() => chooseCredential({ aadClientId: "c", aadClientSecret: "s" }), /tenantId is missing/);
-  assert.throws(() => chooseCredential({ tenantId: "t", aadClientCertPath: "/c" }), /aadClientId is missing/);
-  assert.throws(() => chooseCredential({ useFederatedWorkloadIdentityExtension: true }), /needs aadFederatedTokenFile/);
+test("without credentials the error names the keys to set", async () => {
+  await assert.rejects(signIn({ kind: "none" }, CLOUD, granting([]))(), /no credentials: set aadClientId with/);
 });
 
 test("a secret is exchanged for a token made out to the cloud's audience", async () => {
@@ -116,7 +95,7 @@ test("workload identity reads its token file anew for every exchange", async (t)
 });
 
 test("a certificate signs an assertion that carries its chain", async (t) => {
-  const file = join(temporary(t), "client.pem");
+  const path = join(temporary(t), "client.pem");
   const algorithm = {
     name: "RSASSA-PKCS1-v1_5",
     hash: "SHA-256",
@@ -130,18 +109,18 @@ test("a certificate signs an assertion that carries its chain", async (t) => {
     signingAlgorithm: algorithm,
   });
   const key = PemConverter.encode(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey), "PRIVATE KEY");
-  writeFileSync(file, `${key}\n${certificate.toString("pem")}\n`);
+  writeFileSync(path, `${key}\n${certificate.toString("pem")}\n`);
   const seen: ArmRequest[] = [];
-  await signIn({ kind: "certificate", ...APPLICATION, file, password: undefined }, CLOUD, granting(seen))();
+  await signIn({ kind: "certificate", ...APPLICATION, path, password: undefined }, CLOUD, granting(seen))();
   const assertion = formOf(seen.at(-1)).get("client_assertion") ?? "";
   const header: unknown = JSON.parse(Buffer.from(assertion.split(".")[0] ?? "", "base64url").toString());
   assert.ok(typeof header === "object" && header !== null && "x5c" in header);
 });
 
 test("a certificate that is no PEM is refused with the command that makes it one", async (t) => {
-  const file = join(temporary(t), "client.pfx");
-  writeFileSync(file, Buffer.from([0x30, 0x82, 0x01]));
-  const issue = signIn({ kind: "certificate", ...APPLICATION, file, password: undefined }, CLOUD, granting([]));
+  const path = join(temporary(t), "client.pfx");
+  writeFileSync(path, Buffer.from([0x30, 0x82, 0x01]));
+  const issue = signIn({ kind: "certificate", ...APPLICATION, path, password: undefined }, CLOUD, granting([]));
   await assert.rejects(issue(), /aadClientCertPath: .* is not PEM; convert it: openssl pkcs12/);
 });
 
@@ -158,7 +137,11 @@ test("managed identity asks the App Service endpoint where the environment names
     const expires_on = String(Math.floor(Date.now() / 1000) + 3600);
     return { status: 200, body: { access_token: "mi", expires_on, resource: "r", token_type: "Bearer" } };
   });
-  const issued = await signIn({ kind: "managedIdentity", identity: "my-client" }, CLOUD, transport)();
+  const issued = await signIn(
+    { kind: "managedIdentity", userAssigned: { by: "clientId", id: "my-client" } },
+    CLOUD,
+    transport,
+  )();
   assert.equal(issued.token, "mi");
   const url = new URL(seen.at(-1)?.url ?? "");
   assert.deepEqual(

@@ -1,71 +1,22 @@
 /**
- * Who we sign in as. `chooseCredential` decides which of the configured ways is used (the first that is set:
- * workload identity, managed identity, secret, certificate); `signIn` asks Entra ID or the machine for a token that
- * way, through the same transport as everything else. `@azure/identity` does the exchange and is loaded only then.
+ * Signing in: asks Entra ID, or the machine, for a token in the way that the cloud config chose, through the same
+ * transport as everything else. `@azure/identity` does the exchange and is loaded only then. Keeping tokens is
+ * `token-source.ts`'s business.
  */
 import { readFile } from "node:fs/promises";
 
 import type { HttpClient, PipelineRequest, PipelineResponse } from "@azure/core-rest-pipeline";
 import type { TokenCredential } from "@azure/identity";
 
+import type { Credential } from "../core/config/credential-config.ts";
 import { isKnownAuthority, type Cloud } from "./clouds.ts";
 import { ArmError, plainFailure, transient } from "./failures.ts";
 import type { Issued, TokenIssuer } from "./token-source.ts";
 import { NoAnswer, type ArmRequest, type ArmTransport } from "./transport.ts";
 
-/** The keys of the cloud config that have to do with signing in, as it spells them. */
-export interface CredentialSettings {
-  readonly tenantId?: string | undefined;
-  readonly aadClientId?: string | undefined;
-  readonly aadClientSecret?: string | undefined;
-  readonly aadClientCertPath?: string | undefined;
-  readonly aadClientCertPassword?: string | undefined;
-  readonly useManagedIdentityExtension?: boolean | undefined;
-  readonly userAssignedIdentityID?: string | undefined;
-  readonly useFederatedWorkloadIdentityExtension?: boolean | undefined;
-  readonly aadFederatedTokenFile?: string | undefined;
-}
-
-interface Application {
-  readonly tenantId: string;
-  readonly clientId: string;
-}
-
-export type Credential =
-  | (Application & { readonly kind: "workloadIdentity"; readonly tokenFile: string })
-  /** `identity`: a resource id or a client id; absent is the machine's own. */
-  | { readonly kind: "managedIdentity"; readonly identity: string | undefined }
-  | (Application & { readonly kind: "secret"; readonly secret: string })
-  | (Application & { readonly kind: "certificate"; readonly file: string; readonly password: string | undefined });
-
 /** A credential that cannot be used as configured: the message names the key and the fix. */
 export class CredentialError extends Error {
   override readonly name = "CredentialError";
-}
-
-export function chooseCredential(settings: CredentialSettings): Credential {
-  const { aadFederatedTokenFile: tokenFile, aadClientSecret: secret, aadClientCertPath: file } = settings;
-  if (settings.useFederatedWorkloadIdentityExtension) {
-    if (!tokenFile) throw new CredentialError("useFederatedWorkloadIdentityExtension needs aadFederatedTokenFile");
-    return { kind: "workloadIdentity", ...applicationOf(settings, "workload identity"), tokenFile };
-  }
-  if (settings.useManagedIdentityExtension) {
-    return { kind: "managedIdentity", identity: settings.userAssignedIdentityID || undefined };
-  }
-  if (secret) return { kind: "secret", ...applicationOf(settings, "aadClientSecret"), secret };
-  if (file) {
-    const password = settings.aadClientCertPassword || undefined;
-    return { kind: "certificate", ...applicationOf(settings, "aadClientCertPath"), file, password };
-  }
-  throw new CredentialError(
-    "no credentials: set aadClientId with aadClientSecret or aadClientCertPath, useManagedIdentityExtension, or useFederatedWorkloadIdentityExtension with aadFederatedTokenFile",
-  );
-}
-
-function applicationOf({ tenantId, aadClientId }: CredentialSettings, way: string): Application {
-  if (!tenantId) throw new CredentialError(`tenantId is missing; ${way} needs it`);
-  if (!aadClientId) throw new CredentialError(`aadClientId is missing; ${way} needs it`);
-  return { tenantId, clientId: aadClientId };
 }
 
 /** What makes tokens for this cloud. Failures come as `ArmError`, free of secrets. */
@@ -101,12 +52,16 @@ async function credentialOf(credential: Credential, cloud: Cloud, wire: Identity
       return new identity.ClientAssertionCredential(tenantId, clientId, assertion, options);
     }
     case "managedIdentity":
-      return new identity.ManagedIdentityCredential({ ...identityOf(credential.identity), httpClient: wire });
+      return new identity.ManagedIdentityCredential({ ...identityOf(credential.userAssigned), httpClient: wire });
     case "secret":
       return new identity.ClientSecretCredential(credential.tenantId, credential.clientId, credential.secret, options);
+    case "none":
+      throw new CredentialError(
+        "no credentials: set aadClientId with aadClientSecret or aadClientCertPath, useManagedIdentityExtension, or useFederatedWorkloadIdentityExtension with aadFederatedTokenFile",
+      );
     case "certificate": {
       const { tenantId, clientId, password } = credential;
-      const certificate = await readCertificate(credential.file);
+      const certificate = await readCertificate(credential.path);
       const key = { certificate, ...(password === undefined ? {} : { certificatePassword: password }) };
       return new identity.ClientCertificateCredential(tenantId, clientId, key, {
         ...options,
@@ -116,9 +71,8 @@ async function credentialOf(credential: Credential, cloud: Cloud, wire: Identity
   }
 }
 
-function identityOf(identity: string | undefined): { resourceId: string } | { clientId: string } | object {
-  if (identity === undefined) return {};
-  return /\/subscriptions\//i.test(identity) ? { resourceId: identity } : { clientId: identity };
+function identityOf(assigned: { by: "resourceId" | "clientId"; id: string } | undefined): object {
+  return assigned === undefined ? {} : { [assigned.by]: assigned.id };
 }
 
 async function readCertificate(file: string): Promise<string> {
@@ -176,7 +130,7 @@ function signInError(error: unknown, credential: Credential, cloud: Cloud, wire:
   const doing = `signing in by ${WAYS[credential.kind]}`;
   if (wire.unanswered !== undefined) return new ArmError(transient(wire.unanswered.message, false), doing);
   const said = withoutSecrets(error instanceof Error ? error.message : String(error), credential);
-  const where = credential.kind === "managedIdentity" ? "" : ` (${cloud.authority}, client ${credential.clientId})`;
+  const where = "clientId" in credential ? ` (${cloud.authority}, client ${credential.clientId})` : "";
   if ((wire.lastStatus ?? 0) >= 500) return new ArmError(transient(`${said}${where}`, false), doing);
   return new ArmError(plainFailure("unauthenticated", `${said}${where}`), doing);
 }
@@ -186,6 +140,7 @@ const WAYS: Readonly<Record<Credential["kind"], string>> = {
   managedIdentity: "managed identity",
   secret: "client secret",
   certificate: "client certificate",
+  none: "nothing",
 };
 
 /** The first line, with whatever is secret in it blotted out. */
