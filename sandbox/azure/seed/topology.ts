@@ -78,9 +78,10 @@ export function placesOf({ subscriptionId, resourceGroup, location }: Account): 
   };
 }
 
+/** Without nodes there is a network and nothing in it. */
 export function topologyResources(account: Account, topology: Topology): SeedResource[] {
   const places = placesOf(account);
-  return [...network(places), ...machines(places, topology)];
+  return [...network(places), ...(topology.nodes === 0 ? [] : machines(places, topology))];
 }
 
 /** Every node, in order; the first address that Azure gives in a subnet is its fifth. */
