@@ -5,13 +5,14 @@
  *   ------------------------------------------|-----------------------------------------------------------
  *   TEST_ASSET_ETCD, TEST_ASSET_KUBE_APISERVER | one file each (TEST_ASSET_KUBECTL too)
  *   KUBEBUILDER_ASSETS/<name>                 | one folder for all
- *   PATH                                      | kubectl only: any recent one will do
+ *   PATH                                      | kubectl only, from 1.31 on  
  *   the cache                                 | what an earlier run built
  *   `go build`                                | pinned by test/e2e/go/go.mod; takes minutes, once
  *
  * A place that is named and lacks its file is an error, never passed over. With none of them the answer is
  * `NoControlPlane`, and whoever asked decides what that means. How the binaries are run is control-plane.ts.
  */
+import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { homedir } from "node:os";
@@ -70,7 +71,16 @@ function given(name: BinaryName): string | undefined {
 function givenKubectl(): string | undefined {
   const folder = process.env["KUBEBUILDER_ASSETS"];
   const named = process.env["TEST_ASSET_KUBECTL"] || (folder && isProgram(join(folder, "kubectl")));
-  return named ? given("kubectl") : onPath("kubectl");
+  if (named) return given("kubectl");
+  const found = onPath("kubectl");
+  return found !== undefined && isRecent(found) ? found : undefined;
+}
+
+/** The tour uses what kubectl has had since 1.31. */
+function isRecent(kubectl: string): boolean {
+  const { stdout } = spawnSync(kubectl, ["version", "--client", "-o", "json"], { encoding: "utf8", timeout: 30_000 });
+  const minor = /"minor": *"(\d+)/.exec(stdout)?.[1];
+  return Number(minor) >= 31;
 }
 
 function mustBeProgram(file: string, setting: string): string {

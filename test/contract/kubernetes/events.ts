@@ -73,7 +73,7 @@ export function events(api: Api): void {
       lastTimestamp: SECOND,
       count: 1,
     });
-    partly(made, { involvedObject: node, eventTime: null, reportingComponent: made["reportingComponent"] });
+    partly(made, { involvedObject: node, metadata: { namespace: "default" }, reason: "PreemptScheduled", count: 1 });
   });
 
   test("events.k8s.io/v1 asks for time, controller, instance, action, reason and type", async () => {

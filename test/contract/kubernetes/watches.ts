@@ -213,14 +213,6 @@ function ends(api: Api): void {
       assert.ok(Date.now() - startedMs > 900, "it waited");
     });
   });
-
-  test("the old watch path of one collection still works", async () => {
-    const ns = await api.namespace();
-    await make(api, ns, "a");
-    await watching(api, `/api/v1/watch/namespaces/${ns.name}/configmaps?timeoutSeconds=1`, async (watch) => {
-      assert.equal(await said(watch), "ADDED a");
-    });
-  });
 }
 
 async function watching(api: Api, path: string, look: (watch: WatchStream) => Promise<void>): Promise<void> {
