@@ -1,0 +1,70 @@
+/**
+ * Looks into a Service's annotations by the table, and collects what is to be said about them: problems refuse the
+ * Service, warnings do not. Reading goes on after a problem, so that a person sees all of them at once.
+ */
+import type { Annotation } from "./annotations.ts";
+import type { Rejection, Warning } from "./service-intent.ts";
+
+type Annotations = Readonly<Record<string, string>>;
+
+export class AnnotationReader {
+  readonly warnings: Warning[] = [];
+  readonly #annotations: Annotations;
+  readonly #problems: { readonly reason: string; readonly message: string }[] = [];
+
+  constructor(annotations: Annotations | undefined) {
+    this.#annotations = annotations ?? {};
+  }
+
+  get keys(): readonly string[] {
+    return Object.keys(this.#annotations);
+  }
+
+  /** As it is written; `undefined` where it is absent. */
+  raw(annotation: Annotation<unknown>, port?: number): string | undefined {
+    return this.#annotations[keyOf(annotation, port)];
+  }
+
+  /** `undefined` where it is absent, blank or wrong. */
+  get<Value>(annotation: Annotation<Value>, port?: number): Value | undefined {
+    const written = this.raw(annotation, port);
+    if (written === undefined) return undefined;
+    const reading = annotation.kind.read(written);
+    const subject = `${keyOf(annotation, port)}: "${written}"`;
+    if ("problem" in reading) {
+      this.reject("InvalidAnnotation", `${subject} ${reading.problem}`);
+      return undefined;
+    }
+    if (reading.remark !== undefined) this.warn("InvalidAnnotation", `${subject} ${reading.remark}`);
+    return reading.value;
+  }
+
+  isOn(annotation: Annotation<boolean>, port?: number): boolean {
+    return this.get(annotation, port) ?? false;
+  }
+
+  reject(reason: string, message: string): void {
+    this.#problems.push({ reason, message });
+  }
+
+  warn(reason: string, message: string): void {
+    this.warnings.push({ reason, message });
+  }
+
+  /** For a key that is there and does nothing. */
+  warnOfNoEffect(annotation: Annotation<unknown>, why: string): void {
+    this.warn("AnnotationHasNoEffect", `${annotation.key} has no effect: ${why}`);
+  }
+
+  /** All problems in one, under the reason of the first. */
+  get rejection(): Rejection | undefined {
+    const [first] = this.#problems;
+    if (first === undefined) return undefined;
+    const messages = new Set(this.#problems.map((problem) => problem.message));
+    return { kind: "rejection", reason: first.reason, message: [...messages].join("; ") };
+  }
+}
+
+export function keyOf(annotation: Annotation<unknown>, port?: number): string {
+  return port === undefined ? annotation.key : annotation.key.replace("{port}", String(port));
+}

@@ -1,0 +1,112 @@
+/**
+ * The kinds of value that an annotation may hold: what may be written, and what it reads as. A value that is wrong but
+ * harmless (the incumbent took it for something) reads with a `remark`; one that cannot be honoured is a `problem`.
+ * Both are ends of sentences that begin with the key and the value.
+ */
+import { formatAddress, parseAddress } from "../cidr.ts";
+import type { Family } from "../arm.ts";
+import { parseId } from "../ids.ts";
+
+export type Reading<Value> =
+  | { readonly value: Value; readonly remark?: string }
+  | { readonly value?: undefined; readonly problem: string };
+
+export interface ValueKind<Value> {
+  /** What may be written, for the docs and for messages. */
+  readonly allowed: string;
+  readonly read: (text: string) => Reading<Value>;
+}
+
+/** On only for `true` in any case, not trimmed: ` true` has always been off, and turning it on would be a surprise. */
+export const flag: ValueKind<boolean> = {
+  allowed: "`true`, `false`",
+  read: (text) => {
+    const isOn = text.toLowerCase() === "true";
+    if (isOn || text === "" || text.toLowerCase() === "false") return { value: isOn };
+    return { value: false, remark: "is taken as false; allowed: true, false" };
+  },
+};
+
+/** Blank is as good as absent. */
+export const text: ValueKind<string | undefined> = {
+  allowed: "text",
+  read: (written) => ({ value: written.trim() === "" ? undefined : written.trim() }),
+};
+
+export function integer(least: number, most: number = 2 ** 31 - 1): ValueKind<number> {
+  const allowed = most === 2 ** 31 - 1 ? `${least} or more` : `${least} to ${most}`;
+  return {
+    allowed: `whole number, ${allowed}`,
+    read: (written) => {
+      const value = /^[+-]?\d+$/.test(written.trim()) ? Number(written) : Number.NaN;
+      return value >= least && value <= most ? { value } : { problem: `is not a whole number, ${allowed}` };
+    },
+  };
+}
+
+/** `choices` in any case, trimmed. `otherwise` is what the rest has always been taken for; without it they are wrong. */
+export function choice<Choice extends string>(choices: readonly Choice[], otherwise?: Choice): ValueKind<Choice> {
+  const allowed = choices.join(", ");
+  return {
+    allowed: choices.map((choice) => `\`${choice}\``).join(", "),
+    read: (written) => {
+      const value = choices.find((choice) => choice.toLowerCase() === written.trim().toLowerCase());
+      if (value !== undefined) return { value };
+      if (otherwise === undefined) return { problem: `is none of ${allowed}` };
+      return { value: otherwise, remark: `is taken as ${otherwise}; allowed: ${allowed}` };
+    },
+  };
+}
+
+/** Items between commas, trimmed; blank ones are kept, since whether they mean anything differs by key. */
+export function list(what: string): ValueKind<readonly string[]> {
+  return {
+    allowed: `${what}, between commas`,
+    read: (written) => ({ value: written.split(",").map((item) => item.trim()) }),
+  };
+}
+
+/** Blank is as good as absent. */
+export function address(family: Family): ValueKind<string | undefined> {
+  return {
+    allowed: `an ${family} address`,
+    read: (written) => {
+      const parsed = parseAddress(written.trim());
+      if (written.trim() === "") return { value: undefined };
+      return parsed?.family === family ? { value: formatAddress(parsed) } : { problem: `is no ${family} address` };
+    },
+  };
+}
+
+export const addresses: ValueKind<readonly string[]> = {
+  allowed: "addresses, between commas",
+  read: (written) => {
+    const items = written.split(",").map((item) => item.trim());
+    const parsed = items.map((item) => parseAddress(item));
+    const wrong = items.filter((_, at) => parsed[at] === undefined);
+    if (wrong.length > 0) return { problem: `has what is no address: ${wrong.map((item) => `"${item}"`).join(", ")}` };
+    return { value: parsed.flatMap((address) => (address === undefined ? [] : [formatAddress(address)])) };
+  },
+};
+
+export const prefixId: ValueKind<string | undefined> = {
+  allowed: "resource id of a public IP prefix",
+  read: (written) => {
+    const id = written.trim();
+    if (id === "") return { value: undefined };
+    if (parseId(id)?.type.toLowerCase() === "publicipprefixes") return { value: id };
+    return {
+      problem: "is no id like /subscriptions/…/resourceGroups/…/providers/Microsoft.Network/publicIPPrefixes/…",
+    };
+  },
+};
+
+/** What Azure accepts as a label; empty removes the label. */
+export const dnsLabel: ValueKind<string> = {
+  allowed: "3 to 63 lower-case letters, digits and dashes, a letter first; empty removes it",
+  read: (written) => {
+    const label = written.trim();
+    if (label === "" || /^[a-z][a-z\d-]{1,61}[a-z\d]$/.test(label)) return { value: label };
+    return { problem: "is no DNS label: 3 to 63 lower-case letters, digits and dashes, a letter first, no dash last" };
+  },
+};

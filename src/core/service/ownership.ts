@@ -1,0 +1,44 @@
+/**
+ * Which Services are ours to serve, which are ours to clean up, and what marks them. By default those without a
+ * `loadBalancerClass`; with `--load-balancer-class` only those of that class, so that two controllers never meet.
+ */
+import { keyOf, type Service } from "../kubernetes.ts";
+import { baseName } from "../names.ts";
+import type { Owner } from "./service-intent.ts";
+
+/** The incumbent's: whichever controller runs, it cleans up what the other made. */
+export const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
+
+/**
+ * Written together with the finalizer where we serve a class. Kubernetes drops `loadBalancerClass` when a Service
+ * changes its type, and every controller's finalizer is the same: only this still says whose the Service was.
+ */
+export const CLASS_ANNOTATION = "azlb.io/class";
+
+/** `undefined`: Services without a class. */
+export type ClassFilter = string | undefined;
+
+/** Should it have a load balancer from us now? */
+export function wantsLoadBalancer(service: Service, classFilter: ClassFilter): boolean {
+  return service.spec.type === "LoadBalancer" && isOfClass(service, classFilter) && !isDeleting(service);
+}
+
+/** Does it hold something of ours that must go? What bears no finalizer holds nothing: that comes before any write. */
+export function needsCleanup(service: Service, classFilter: ClassFilter): boolean {
+  const isHeld = service.metadata.finalizers?.includes(FINALIZER) ?? false;
+  if (!isHeld) return false;
+  if (service.spec.type === "LoadBalancer") return isOfClass(service, classFilter) && isDeleting(service);
+  return service.metadata.annotations?.[CLASS_ANNOTATION] === classFilter;
+}
+
+function isOfClass(service: Service, classFilter: ClassFilter): boolean {
+  return service.spec.loadBalancerClass === classFilter;
+}
+
+function isDeleting(service: Service): boolean {
+  return service.metadata.deletionTimestamp !== undefined;
+}
+
+export function ownerOf(service: Service): Owner {
+  return { key: keyOf(service), uid: service.metadata.uid, base: baseName(service.metadata.uid) };
+}

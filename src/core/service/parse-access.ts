@@ -1,0 +1,104 @@
+/**
+ * Who may reach a Service. Ranges that are none open nothing, and close the Service to everybody who is not named:
+ * a typing error must not expose it.
+ */
+import type { Family } from "../arm.ts";
+import { aggregate, type Cidr, formatCidr, parseCidr } from "../cidr.ts";
+import type { Service } from "../kubernetes.ts";
+import type { AnnotationReader } from "./annotation-reader.ts";
+import { ACCESS, type Annotation } from "./annotations.ts";
+import type { AccessIntent, ServiceIntent } from "./service-intent.ts";
+
+export function parseAccess(service: Service, scope: ServiceIntent["scope"], read: AnnotationReader): AccessIntent {
+  const fromSpec = parseRanges(service.spec.loadBalancerSourceRanges ?? []);
+  const annotated = [ACCESS.ipRanges, ACCESS.sourceRanges].map((annotation) => rangesOf(annotation, read));
+  const fromAnnotations = annotated.flatMap((ranges) => ranges.valid);
+  const serviceTags = parseServiceTags(read);
+  warnOfInvalid("InvalidSourceRanges", "spec.loadBalancerSourceRanges", fromSpec, read);
+  checkConflicts(fromSpec.valid, fromAnnotations, serviceTags, read);
+
+  const valid = [...fromSpec.valid, ...fromAnnotations];
+  const hasInvalid = [fromSpec, ...annotated].some((ranges) => ranges.invalid.length > 0);
+  const ranges = { IPv4: aggregated(valid, "IPv4"), IPv6: aggregated(valid, "IPv6") };
+  const opensAll = [...ranges.IPv4, ...ranges.IPv6].some((range) => range.endsWith("/0"));
+  const denyAllExcept = read.isOn(ACCESS.denyAllExcept);
+  if (denyAllExcept && valid.length === 0 && !hasInvalid) {
+    read.warnOfNoEffect(ACCESS.denyAllExcept, "no source range is given, so there is nothing to except");
+  }
+  return {
+    ranges,
+    serviceTags,
+    allowFromInternet:
+      serviceTags.length === 0 && !hasInvalid && (valid.length === 0 ? scope === "external" : opensAll),
+    denyOthers: (denyAllExcept && valid.length > 0) || hasInvalid,
+    unmanaged: read.isOn(ACCESS.disableNsgRule),
+    ownRules: read.get(ACCESS.sharedSecurityRule) === "false",
+  };
+}
+
+interface Ranges {
+  readonly valid: readonly Cidr[];
+  readonly invalid: readonly string[];
+}
+
+function parseRanges(items: readonly string[]): Ranges {
+  const valid: Cidr[] = [];
+  const invalid: string[] = [];
+  for (const item of items) {
+    const parsed = parseCidr(item.trim());
+    if ("problem" in parsed) invalid.push(`"${item.trim()}" ${parsed.problem}`);
+    else valid.push(parsed);
+  }
+  return { valid, invalid };
+}
+
+function rangesOf(annotation: Annotation<readonly string[]>, read: AnnotationReader): Ranges {
+  const ranges = parseRanges(read.get(annotation) ?? []);
+  warnOfInvalid("InvalidAllowedIPRanges", annotation.key, ranges, read);
+  return ranges;
+}
+
+function warnOfInvalid(reason: string, subject: string, { invalid }: Ranges, read: AnnotationReader): void {
+  if (invalid.length === 0) return;
+  read.warn(reason, `${subject}: ${invalid.join("; ")}. It opens nothing, and whoever is not allowed is denied`);
+}
+
+function aggregated(ranges: readonly Cidr[], family: Family): string[] {
+  return aggregate(ranges.filter((range) => range.family === family)).map(formatCidr);
+}
+
+/** In the order they are written: priorities follow it. */
+function parseServiceTags(read: AnnotationReader): readonly string[] {
+  const written = read.get(ACCESS.serviceTags);
+  if (written === undefined) return [];
+  const tags = [...new Set(written.filter((tag) => tag !== ""))];
+  const wrong = tags.filter((tag) => /\s/.test(tag));
+  if (tags.length === 0) {
+    read.reject("InvalidAnnotation", `${ACCESS.serviceTags.key}: "" names no service tag: name one or remove the key`);
+  }
+  for (const tag of wrong) {
+    read.reject("InvalidAnnotation", `${ACCESS.serviceTags.key}: "${tag}" is no service tag such as AzureCloud`);
+  }
+  return tags;
+}
+
+function checkConflicts(
+  fromSpec: readonly Cidr[],
+  fromAnnotations: readonly Cidr[],
+  serviceTags: readonly string[],
+  read: AnnotationReader,
+): void {
+  if (fromSpec.length > 0 && fromAnnotations.length > 0) {
+    read.reject(
+      "ConflictConfiguration",
+      `spec.loadBalancerSourceRanges and ${ACCESS.ipRanges.key} (or ${ACCESS.sourceRanges.key}) are both given: ` +
+        "keep one of them",
+    );
+  }
+  if (fromSpec.length > 0 && serviceTags.length > 0) {
+    read.warn(
+      "ConflictConfiguration",
+      `spec.loadBalancerSourceRanges and ${ACCESS.serviceTags.key} are both given: both are allowed`,
+    );
+  }
+}
