@@ -5,6 +5,7 @@ import { Option, type Command } from "commander";
 
 import type { AzureOptions, RunningAzure, Topology } from "../../sandbox/azure/index.ts";
 import { InputError } from "./input-error.ts";
+import { renderSandboxLine, untilSignal, type SandboxLine } from "./sandbox-line.ts";
 
 /** As commander hands them over: texts, unless a flag stands alone. */
 export interface AzureFlags {
@@ -72,7 +73,7 @@ export function registerAzure(azlb: Command): void {
       httpPort: wholeNumber("--http-port", flags.httpPort),
       controlPort: wholeNumber("--control-port", flags.controlPort),
     });
-    process.stdout.write(flags.json === true ? `${JSON.stringify(sandboxLine(azure))}\n` : welcome(azure));
+    process.stdout.write(flags.json === true ? renderSandboxLine(azureLine(azure)) : welcome(azure));
     await untilSignal();
     await azure.close();
   });
@@ -148,19 +149,15 @@ function assignments(text: string): Record<string, number> {
   );
 }
 
-/** The line that every sandbox command prints: all keys, `null` for what isn't running. */
-function sandboxLine(azure: RunningAzure): Record<string, unknown> {
+/** The emulator's part of the line that every sandbox command prints. */
+export function azureLine(azure: RunningAzure): Partial<SandboxLine> {
   return {
-    kubeconfig: null,
     cloudConfig: azure.cloudConfigFile,
     armEndpoint: azure.armEndpoint,
     caFile: azure.caFile,
     subscriptionId: azure.subscriptionId,
     resourceGroup: azure.resourceGroup,
     azureControlUrl: azure.controlUrl,
-    kubeControlUrl: null,
-    dashboardUrl: null,
-    metricsUrl: null,
     env: azure.env,
   };
 }
@@ -176,10 +173,4 @@ function welcome(azure: RunningAzure): string {
     `  control           ${azure.controlUrl}   (faults, audit log, settings: docs/emulator.md)`,
     ``,
   ].join("\n");
-}
-
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
-  });
 }

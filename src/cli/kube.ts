@@ -3,6 +3,7 @@ import type { Command } from "commander";
 
 import type { ClusterNode, RunningKubernetes } from "../../sandbox/kubernetes/index.ts";
 import { InputError } from "./input-error.ts";
+import { renderSandboxLine, untilSignal, type SandboxLine } from "./sandbox-line.ts";
 
 interface KubeFlags {
   readonly port: string;
@@ -30,7 +31,7 @@ async function run(flags: KubeFlags): Promise<void> {
     ...(flags.dataDir === undefined ? {} : { dataDir: flags.dataDir }),
     log: (line) => process.stderr.write(`${line}\n`),
   });
-  process.stdout.write(flags.json === true ? `${JSON.stringify(sandboxLine(kubernetes))}\n` : welcome(kubernetes));
+  process.stdout.write(flags.json === true ? renderSandboxLine(kubernetesLine(kubernetes)) : welcome(kubernetes));
   await untilSignal();
   await kubernetes.close();
 }
@@ -48,21 +49,9 @@ function wholeNumber(flag: string, text: string): number {
   throw new InputError(`${flag} must be a whole number, not "${text}"`);
 }
 
-/** The line that every sandbox command prints: all keys, `null` for what isn't running. */
-function sandboxLine(kubernetes: RunningKubernetes): Record<string, unknown> {
-  return {
-    kubeconfig: kubernetes.kubeconfig,
-    cloudConfig: null,
-    armEndpoint: null,
-    caFile: kubernetes.caFile,
-    subscriptionId: null,
-    resourceGroup: null,
-    azureControlUrl: null,
-    kubeControlUrl: null,
-    dashboardUrl: null,
-    metricsUrl: null,
-    env: { KUBECONFIG: kubernetes.kubeconfig },
-  };
+/** Kubernetes' part of the line that every sandbox command prints. */
+export function kubernetesLine(kubernetes: RunningKubernetes): Partial<SandboxLine> {
+  return { kubeconfig: kubernetes.kubeconfig, caFile: kubernetes.caFile, env: { KUBECONFIG: kubernetes.kubeconfig } };
 }
 
 function welcome(kubernetes: RunningKubernetes): string {
@@ -73,10 +62,4 @@ function welcome(kubernetes: RunningKubernetes): string {
     `  kubectl get nodes`,
     ``,
   ].join("\n");
-}
-
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
-  });
 }
