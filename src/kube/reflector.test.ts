@@ -1,0 +1,354 @@
+/** The reflector against a scripted wire, under virtual time: what each way of failing leads to. */
+import assert from "node:assert/strict";
+import { test, type TestContext } from "node:test";
+
+import { ScriptedWire } from "../../test/support/scripted-wire.ts";
+import { seededRandom, settled, VirtualClock } from "../../test/support/virtual-clock.ts";
+import { KubeClient } from "./kube-client.ts";
+import { Reflector, type ReflectorProblem } from "./reflector.ts";
+import { SERVICES, type KubeObject } from "./resources.ts";
+import type { Change } from "./store.ts";
+
+interface Thing extends KubeObject {
+  readonly spec?: { readonly size?: number };
+}
+
+function thing(name: string, version: number, { uid = `uid-${name}`, size = version } = {}): Thing {
+  return { metadata: { name, namespace: "n", uid, resourceVersion: String(version) }, spec: { size } };
+}
+
+const added = (object: Thing) => ({ type: "ADDED", object });
+const modified = (object: Thing) => ({ type: "MODIFIED", object });
+const deleted = (object: Thing) => ({ type: "DELETED", object });
+const bookmark = (version: number, annotations = {}) => ({
+  type: "BOOKMARK",
+  object: { kind: "Service", apiVersion: "v1", metadata: { resourceVersion: String(version), annotations } },
+});
+const listEnd = (version: number) => bookmark(version, { "k8s.io/initial-events-end": "true" });
+const failureEvent = (code: number, reason: string) => ({ type: "ERROR", object: { kind: "Status", code, reason } });
+
+function told(change: Change<Thing>): string {
+  const size = (object: Thing): string => `${object.metadata.name}@${object.spec?.size ?? "?"}`;
+  return change.kind === "updated"
+    ? `updated ${size(change.old)} -> ${size(change.object)}`
+    : `${change.kind} ${size(change.object)}`;
+}
+
+async function startedReflector(t: TestContext, { random = seededRandom(1) } = {}) {
+  const clock = new VirtualClock();
+  const wire = new ScriptedWire();
+  const problems: ReflectorProblem[] = [];
+  const changes: string[] = [];
+  const reflector = new Reflector<Thing>({
+    client: new KubeClient({ transport: wire, clock }),
+    resource: SERVICES,
+    clock,
+    random,
+    project: (object) => object,
+    onProblem: (problem) => problems.push(problem),
+  });
+  reflector.subscribe((change) => {
+    changes.push(told(change));
+  });
+  const stop = new AbortController();
+  const run = reflector.run(stop.signal);
+  t.after(async () => {
+    stop.abort(new Error("the test is over"));
+    await run;
+    assert.equal(clock.timers, 0, "no timer is left");
+    assert.deepEqual(wire.open, [], "no connection is left");
+  });
+  await settled();
+  const takeChanges = (): string[] => changes.splice(0);
+  const names = (): string[] => [...reflector.store.keys()].sort();
+  return { clock, wire, problems, reflector, takeChanges, names };
+}
+
+/** A reflector that has things a and b at version 10, and follows. */
+async function syncedReflector(t: TestContext, options?: { random: () => number }) {
+  const world = await startedReflector(t, options);
+  world.wire.last
+    .open()
+    .line(added(thing("a", 1)))
+    .line(added(thing("b", 2)))
+    .line(listEnd(10));
+  await settled();
+  world.takeChanges();
+  return world;
+}
+
+test("streams everything in, is synced at the bookmark, and follows on the same connection", async (t) => {
+  const { wire, reflector, takeChanges, names } = await startedReflector(t);
+  const query = Object.fromEntries(wire.last.url.searchParams);
+  assert.equal(query["sendInitialEvents"], "true");
+  assert.equal(query["resourceVersionMatch"], "NotOlderThan");
+  assert.equal(query["allowWatchBookmarks"], "true");
+  let synced = false;
+  void reflector.synced.then(() => {
+    synced = true;
+  });
+  wire.last
+    .open()
+    .line(added(thing("a", 1)))
+    .line(added(thing("b", 2)));
+  await settled();
+  assert.equal(synced, false);
+  wire.last
+    .line(listEnd(10))
+    .line(modified(thing("a", 11)))
+    .line(deleted(thing("b", 12)));
+  await settled();
+  assert.equal(synced, true);
+  assert.deepEqual(takeChanges(), ["added a@1", "added b@2", "updated a@1 -> a@11", "deleted b@2"]);
+  assert.deepEqual(names(), ["n/a"]);
+  assert.equal(wire.exchanges.length, 1);
+});
+
+test("a watch that ends in good order is resumed at once, after the last thing heard", async (t) => {
+  const { clock, wire, takeChanges } = await syncedReflector(t);
+  wire.last.line(bookmark(15)).end();
+  await settled();
+  await clock.advance(0);
+  assert.equal(wire.exchanges.length, 2);
+  assert.equal(wire.last.url.searchParams.get("resourceVersion"), "15");
+  wire.last.open().line(modified(thing("a", 16)));
+  await settled();
+  assert.deepEqual(takeChanges(), ["updated a@1 -> a@16"]);
+});
+
+test("a broken connection is resumed after a pause, and what is told again is not told on", async (t) => {
+  const { clock, wire, problems, takeChanges } = await syncedReflector(t);
+  wire.last.line(modified(thing("a", 11)));
+  await settled();
+  wire.last.fail(new Error("ECONNRESET"));
+  await settled();
+  assert.equal(wire.exchanges.length, 1, "not at once");
+  await clock.advance(200);
+  assert.equal(wire.last.url.searchParams.get("resourceVersion"), "11");
+  assert.match(String(problems[0]?.error), /watch services.*ECONNRESET/);
+  wire.last
+    .open()
+    .line(modified(thing("a", 11)))
+    .line(modified(thing("a", 12)));
+  await settled();
+  assert.deepEqual(takeChanges(), ["updated a@1 -> a@11", "updated a@11 -> a@12"]);
+});
+
+test("half a line at the end of a broken connection is not a change", async (t) => {
+  const { clock, wire, takeChanges } = await syncedReflector(t);
+  wire.last.send(JSON.stringify(modified(thing("a", 11))).slice(0, 40)).end();
+  await clock.advance(1_000);
+  assert.equal(wire.last.url.searchParams.get("resourceVersion"), "10");
+  assert.deepEqual(takeChanges(), []);
+});
+
+for (const form of ["an ERROR event", "an HTTP status"]) {
+  test(`410 as ${form} lists anew and tells what changed meanwhile, also who took a name`, async (t) => {
+    const { clock, wire, takeChanges, names, reflector } = await syncedReflector(t);
+    if (form === "an ERROR event") {
+      wire.last.line(failureEvent(410, "Expired")).end();
+    } else {
+      wire.last.line(bookmark(11)).end();
+      await clock.advance(0);
+      wire.last.answer(410, { kind: "Status", code: 410, reason: "Expired" });
+    }
+    await clock.advance(0);
+    assert.equal(wire.last.url.searchParams.get("sendInitialEvents"), "true");
+    wire.last
+      .open()
+      .line(added(thing("a", 20, { uid: "another" })))
+      .line(added(thing("c", 21)));
+    await settled();
+    assert.deepEqual(names(), ["n/a", "n/b", "n/c"], "b may still come");
+    wire.last.line(listEnd(30));
+    await settled();
+    assert.deepEqual(takeChanges(), ["deleted a@1", "added a@20", "added c@21", "deleted b@2"]);
+    assert.equal(reflector.stats().lists, 2);
+    assert.equal(reflector.stats().expired, 1);
+  });
+}
+
+test("a new list that breaks off deletes nothing", async (t) => {
+  const { clock, wire, takeChanges, names } = await syncedReflector(t);
+  wire.last.line(failureEvent(410, "Expired")).end();
+  await clock.advance(0);
+  wire.last.open().line(added(thing("a", 1)));
+  await settled();
+  wire.last.fail(new Error("cut"));
+  await settled();
+  assert.deepEqual(names(), ["n/a", "n/b"]);
+  await clock.advance(1_000);
+  assert.equal(wire.last.url.searchParams.get("watch"), null, "then it lists by pages");
+  wire.last.answer(200, { metadata: { resourceVersion: "40" }, items: [thing("b", 2)] });
+  await settled();
+  assert.deepEqual(takeChanges(), ["deleted a@1"]);
+});
+
+test("endless 410s do not become a storm of lists", async (t) => {
+  const { clock, wire } = await syncedReflector(t);
+  const before = wire.exchanges.length;
+  for (const endMs = clock.monotonicMs() + 600_000; clock.monotonicMs() < endMs; await clock.advance(50)) {
+    for (const exchange of wire.open) exchange.open().line(listEnd(20)).line(failureEvent(410, "Expired")).end();
+  }
+  const lists = wire.exchanges.length - before;
+  assert.ok(lists > 10 && lists < 60, `${lists} lists in ten minutes`);
+});
+
+test("a server that ends every watch at once is not hammered", async (t) => {
+  const { clock, wire } = await syncedReflector(t);
+  wire.last.end();
+  const before = wire.exchanges.length;
+  for (const endMs = clock.monotonicMs() + 600_000; clock.monotonicMs() < endMs; await clock.advance(50)) {
+    for (const exchange of wire.open) exchange.open().end();
+  }
+  const watches = wire.exchanges.length - before;
+  assert.ok(watches > 10 && watches < 60, `${watches} watches in ten minutes`);
+});
+
+test("an unreachable server is asked for ever, at most twice a minute in the end", async (t) => {
+  const { clock, wire, reflector } = await startedReflector(t);
+  for (const endMs = clock.monotonicMs() + 3_600_000; clock.monotonicMs() < endMs; await clock.advance(1_000)) {
+    for (const exchange of wire.open) exchange.fail(new Error("ECONNREFUSED"));
+  }
+  assert.ok(wire.exchanges.length > 110 && wire.exchanges.length < 260, `${wire.exchanges.length} in an hour`);
+  let synced = false;
+  void reflector.synced.then(() => {
+    synced = true;
+  });
+  await clock.advanceUntil(() => {
+    const [exchange] = wire.open;
+    if (exchange?.url.searchParams.has("sendInitialEvents")) exchange.open().line(listEnd(1));
+    else exchange?.answer(200, { metadata: { resourceVersion: "1" }, items: [] });
+    return synced;
+  }, 61_000);
+});
+
+test("Retry-After is waited for, but not for ever", async (t) => {
+  const { clock, wire } = await syncedReflector(t, { random: () => 0 });
+  wire.last.line(bookmark(11)).end();
+  await clock.advance(0);
+  wire.last.answer(429, { kind: "Status", code: 429, reason: "TooManyRequests" }, { "retry-after": "17" });
+  await clock.advance(16_999);
+  assert.equal(wire.exchanges.length, 2);
+  await clock.advance(1);
+  assert.equal(wire.exchanges.length, 3);
+  wire.last.answer(503, "down", { "retry-after": "86400" });
+  await clock.advance(60_000);
+  assert.equal(wire.exchanges.length, 4);
+});
+
+test("a watch that is silent too long is replaced; bookmarks keep it", async (t) => {
+  const { clock, wire, reflector } = await syncedReflector(t);
+  for (let minute = 1; minute <= 5; minute++) {
+    await clock.advance(60_000);
+    wire.last.line(bookmark(10 + minute));
+  }
+  await clock.advance(99_000);
+  assert.equal(wire.exchanges.length, 1);
+  await clock.advance(1_500);
+  assert.equal(wire.exchanges.length, 2);
+  assert.equal(wire.exchanges[0]?.closed, true);
+  assert.equal(wire.last.url.searchParams.get("resourceVersion"), "15");
+  assert.equal(reflector.stats().silences, 1);
+});
+
+test("a server that accepts and never answers is given up after a while", async (t) => {
+  const { clock, wire } = await startedReflector(t);
+  await clock.advance(29_999);
+  assert.equal(wire.exchanges.length, 1);
+  await clock.advance(300);
+  assert.equal(wire.exchanges.length, 2);
+  assert.equal(wire.exchanges[0]?.closed, true);
+});
+
+test("without streaming lists it pages, watches from there, and never asks for a stream again", async (t) => {
+  const { clock, wire, takeChanges } = await startedReflector(t);
+  wire.last.answer(422, { kind: "Status", code: 422, reason: "Invalid" });
+  await clock.advance(0);
+  assert.equal(wire.last.url.searchParams.get("limit"), "500");
+  wire.last.answer(200, { metadata: { resourceVersion: "7", continue: "next" }, items: [thing("a", 1)] });
+  await settled();
+  assert.equal(wire.last.url.searchParams.get("continue"), "next");
+  wire.last.answer(200, { metadata: { resourceVersion: "7" }, items: [thing("b", 2)] });
+  await settled();
+  assert.equal(wire.last.url.searchParams.get("resourceVersion"), "7");
+  assert.deepEqual(takeChanges(), ["added a@1", "added b@2"]);
+  wire.last.open().line(failureEvent(410, "Expired")).end();
+  await clock.advance(1_000);
+  assert.equal(wire.last.url.searchParams.get("limit"), "500");
+});
+
+test("an old server that takes the stream for a plain watch is noticed by its plain bookmark", async (t) => {
+  const { clock, wire, names } = await startedReflector(t);
+  wire.last
+    .open()
+    .line(added(thing("a", 1)))
+    .line(bookmark(5));
+  await clock.advance(1_000);
+  assert.equal(wire.last.url.searchParams.get("limit"), "500");
+  wire.last.answer(200, { metadata: { resourceVersion: "7" }, items: [thing("a", 1)] });
+  await settled();
+  assert.deepEqual(names(), ["n/a"]);
+});
+
+test("a line that makes no sense leads to a new list, not to a blind watch", async (t) => {
+  const { clock, wire, takeChanges } = await syncedReflector(t);
+  wire.last.send('{"type":"MODIFIED","object":\n');
+  await clock.advance(1_000);
+  assert.equal(wire.last.url.searchParams.get("sendInitialEvents"), "true");
+  wire.last
+    .open()
+    .line(added(thing("a", 50)))
+    .line(added(thing("b", 2)))
+    .line(listEnd(60));
+  await settled();
+  assert.deepEqual(takeChanges(), ["updated a@1 -> a@50"]);
+});
+
+test("a subscriber that throws, or rejects, keeps nobody from anything", async (t) => {
+  const { wire, reflector, problems, takeChanges } = await startedReflector(t);
+  reflector.subscribe(() => {
+    throw new Error("thrown");
+  });
+  reflector.subscribe(() => Promise.reject(new Error("rejected")));
+  const heard: string[] = [];
+  reflector.subscribe((change) => {
+    heard.push(told(change));
+  });
+  wire.last
+    .open()
+    .line(added(thing("a", 1)))
+    .line(listEnd(10))
+    .line(modified(thing("a", 11)));
+  await settled();
+  assert.deepEqual(heard, ["added a@1", "updated a@1 -> a@11"]);
+  assert.deepEqual(takeChanges(), heard);
+  assert.equal(reflector.stats().subscriberErrors, 4);
+  assert.deepEqual(problems.map(({ error }) => String(error)).sort()[0], "Error: rejected");
+});
+
+test("a late subscriber is told what is known first", async (t) => {
+  const { wire, reflector } = await syncedReflector(t);
+  const heard: string[] = [];
+  reflector.subscribe((change) => {
+    heard.push(told(change));
+  });
+  wire.last.line(modified(thing("b", 11)));
+  await settled();
+  assert.deepEqual(heard, ["added a@1", "added b@2", "updated b@2 -> b@11"]);
+});
+
+test("a write that changes nothing which is kept is not told, but resumed from", async (t) => {
+  const { clock, wire, takeChanges, reflector } = await syncedReflector(t);
+  wire.last.line(modified(thing("a", 11, { size: 1 }))).end();
+  await clock.advance(1_000);
+  assert.deepEqual(takeChanges(), []);
+  assert.equal(reflector.stats().unchanged, 1);
+  assert.equal(wire.last.url.searchParams.get("resourceVersion"), "11");
+  assert.equal(reflector.store.get("n/a")?.metadata.resourceVersion, "11");
+});
+
+test("a reflector runs once", async (t) => {
+  const { reflector } = await startedReflector(t);
+  await assert.rejects(reflector.run(new AbortController().signal), /runs once/);
+});
