@@ -45,7 +45,9 @@ export type Step = AzureStep | ServiceStep;
 /** What the core would like to see before it decides. */
 export type Look =
   | { readonly kind: "publicIPs"; readonly resourceGroup: string }
-  | { readonly kind: "subnet"; readonly name: string };
+  | { readonly kind: "subnet"; readonly name: string }
+  /** The machines behind the nodes. */
+  | { readonly kind: "compute" };
 
 export type Decision =
   | { readonly kind: "look"; readonly at: readonly Look[] }

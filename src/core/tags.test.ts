@@ -6,10 +6,10 @@ test("a wanted tag is added and the others stay", () => {
   assert.deepEqual(mergeTags({ team: "a" }, { env: "prod" }, []), { team: "a", env: "prod" });
 });
 
-test("keys and values compare without case, and the spelling that is there stays", () => {
-  const seen = { Env: "PROD" };
+test("keys compare without case, and the spelling that is there stays; values to the letter", () => {
+  const seen = { Env: "prod" };
   assert.equal(mergeTags(seen, { env: "prod" }, []), seen);
-  assert.deepEqual(mergeTags(seen, { env: "test" }, []), { Env: "test" });
+  assert.deepEqual(mergeTags(seen, { env: "Prod" }, []), { Env: "Prod" });
 });
 
 test("nothing wanted and nothing there stays nothing", () => {

@@ -4,14 +4,14 @@
  */
 export type Tags = Readonly<Record<string, string>>;
 
-/** Keys and values compare without case, and a key keeps its spelling. Answers `seen` itself if that is right already. */
+/** Keys compare without case and keep their spelling. Answers `seen` itself if that is right already. */
 export function mergeTags(seen: Tags | undefined, wanted: Tags, systemTags: readonly string[]): Tags | undefined {
   const spelling = new Map(Object.keys(seen ?? {}).map((key) => [key.toLowerCase(), key]));
   const merged: Record<string, string> = { ...seen };
   let changed = false;
   for (const [key, value] of Object.entries(wanted)) {
     const known = spelling.get(key.toLowerCase()) ?? key;
-    if (merged[known]?.toLowerCase() === value.toLowerCase()) continue;
+    if (merged[known] === value) continue;
     merged[known] = value;
     changed = true;
   }

@@ -5,13 +5,16 @@
 import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "./arm.ts";
 import type { Compute } from "./backends/compute.ts";
 import type { ClusterConfig } from "./config/cluster-config.ts";
+import type { ClassFilter } from "./service/ownership.ts";
 import type { Node, Service } from "./kubernetes.ts";
 
 export interface Observed {
   readonly config: ClusterConfig;
+  /** The class of Services that we serve; absent: those without a class. */
+  readonly classFilter?: ClassFilter;
   /** The Service as the cache has it. */
   readonly service: Service;
-  /** Every other Service of type LoadBalancer of ours: who else claims an address. */
+  /** Every Service of type LoadBalancer of ours, itself perhaps included: who else claims an address. */
   readonly otherServices: readonly Service[];
   readonly nodes: readonly Node[];
   /** All load balancers of the load balancer's resource group. */

@@ -1,0 +1,58 @@
+/**
+ * The fast lane of admin state: which entries of a pool must change because of their nodes' taints, and nothing else of
+ * the pool. Members are neither added nor removed here, and an entry of no node of ours is not touched.
+ * @design AdminStateManager
+ */
+import type { BackendAddress, BackendPool } from "../arm.ts";
+import type { IPConfigurationFinder } from "../backends/machines.ts";
+import { canonicalAddress } from "../cidr.ts";
+import type { Node } from "../kubernetes.ts";
+import { correctAdminState } from "./correct-admin-state.ts";
+import { desiredAdminState } from "./desired-admin-state.ts";
+
+export interface NodeFinder {
+  /** `undefined`: the entry is of no node that we know. */
+  (entry: BackendAddress): Node | undefined;
+}
+
+/** `byIPConfiguration`: for pools of network interfaces, see `backends/machines.ts`. */
+export function nodeFinder(nodes: readonly Node[], byIPConfiguration?: IPConfigurationFinder): NodeFinder {
+  const byName = new Map(nodes.map((node) => [node.metadata.name.toLowerCase(), node]));
+  const byAddress = new Map<string, Node>();
+  for (const node of nodes) {
+    for (const { type, address } of node.status.addresses ?? []) {
+      if (type === "InternalIP") byAddress.set(canonicalAddress(address), node);
+    }
+  }
+  return ({ name, properties: { ipAddress, networkInterfaceIPConfiguration } }) =>
+    byName.get(name.toLowerCase()) ??
+    (networkInterfaceIPConfiguration && byIPConfiguration?.(networkInterfaceIPConfiguration.id)) ??
+    (ipAddress === undefined ? undefined : byAddress.get(canonicalAddress(ipAddress)));
+}
+
+export interface AdminStateChange {
+  readonly node: Node;
+  readonly entry: string;
+  readonly state: "Down" | "None";
+}
+
+export interface ReconciledAdminState {
+  /** The pool to write; the one that was handed in where nothing changes. */
+  readonly pool: BackendPool;
+  readonly changes: readonly AdminStateChange[];
+}
+
+export function reconcileAdminState(pool: BackendPool, nodeOf: NodeFinder): ReconciledAdminState {
+  const changes: AdminStateChange[] = [];
+  const entries = (pool.properties.loadBalancerBackendAddresses ?? []).map((entry) => {
+    const node = nodeOf(entry);
+    if (node === undefined) return entry;
+    const state = desiredAdminState(node);
+    const right = correctAdminState(entry, state);
+    if (right !== entry) changes.push({ node, entry: entry.name, state });
+    return right;
+  });
+  if (changes.length === 0) return { pool, changes };
+  const properties = { ...pool.properties, loadBalancerBackendAddresses: entries };
+  return { pool: { ...pool, properties }, changes };
+}

@@ -1,0 +1,63 @@
+/**
+ * Which nodes belong in the pools. Readiness does not count: health probes see to that. Nor do the taints that drain a
+ * node: it stays in the pool, with its admin state Down.
+ *
+ *   stays out                                                     | pools of addresses | pools of interfaces
+ *   --------------------------------------------------------------|--------------------|-------------------------------
+ *   being deleted                                                 | yes                | yes
+ *   label exclude-from-external-load-balancers, unless it is false| yes                | yes
+ *   taint ToBeDeletedByClusterAutoscaler                          | yes                | yes
+ *   label kubernetes.azure.com/managed=false                      | yes                | yes
+ *   control plane                                                 | yes                | Standard and excludeMasterFromStandardLB
+ *   label kubernetes.azure.com/resource-group of another group    | no                 | yes
+ *   no InternalIP of the family                                   | yes                | (its interface decides)
+ */
+import type { Family } from "../arm.ts";
+import { familyOf } from "../cidr.ts";
+import type { ClusterConfig } from "../config/cluster-config.ts";
+import type { Node } from "../kubernetes.ts";
+
+const EXCLUDE_LABEL = "node.kubernetes.io/exclude-from-external-load-balancers";
+const AUTOSCALER_TAINT = "ToBeDeletedByClusterAutoscaler";
+const MANAGED_LABEL = "kubernetes.azure.com/managed";
+const GROUP_LABEL = "kubernetes.azure.com/resource-group";
+const CONTROL_PLANE_LABELS = ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"];
+/** How Kubernetes spells false; anything else that is set excludes the node. */
+const FALSE = new Set(["0", "f", "F", "false", "False", "FALSE"]);
+
+type PoolConfig = Pick<ClusterConfig, "poolType" | "sku" | "excludeMasterFromStandardLB" | "resourceGroup">;
+
+export function isEligible(node: Node, config: PoolConfig): boolean {
+  const labels = node.metadata.labels ?? {};
+  return (
+    node.metadata.deletionTimestamp === undefined &&
+    !isExcluded(labels[EXCLUDE_LABEL]) &&
+    !(node.spec.taints ?? []).some(({ key }) => key === AUTOSCALER_TAINT) &&
+    labels[MANAGED_LABEL]?.toLowerCase() !== "false" &&
+    !(keepsControlPlaneOut(config) && isControlPlane(node)) &&
+    (config.poolType === "nodeIP" || isInGroup(labels[GROUP_LABEL], config.resourceGroup))
+  );
+}
+
+function isExcluded(label: string | undefined): boolean {
+  return label !== undefined && !FALSE.has(label);
+}
+
+export function isControlPlane(node: Node): boolean {
+  const labels = node.metadata.labels ?? {};
+  return CONTROL_PLANE_LABELS.some((label) => label in labels) || labels["kubernetes.io/role"] === "master";
+}
+
+function keepsControlPlaneOut({ poolType, sku, excludeMasterFromStandardLB }: PoolConfig): boolean {
+  return poolType === "nodeIP" || (sku === "standard" && excludeMasterFromStandardLB);
+}
+
+function isInGroup(label: string | undefined, resourceGroup: string): boolean {
+  return label === undefined || label.toLowerCase() === resourceGroup.toLowerCase();
+}
+
+/** The node's first InternalIP of the family. */
+export function nodeAddress(node: Node, family: Family): string | undefined {
+  const internal = (node.status.addresses ?? []).filter(({ type }) => type === "InternalIP");
+  return internal.find(({ address }) => familyOf(address) === family)?.address;
+}
