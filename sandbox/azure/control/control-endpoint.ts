@@ -8,7 +8,7 @@ import { jsonReply, type Answer, type HttpReply, type HttpRequest } from "../ser
 import type { AuditLog, AuditQuery } from "./audit.ts";
 import { parseFault, type FaultBoard } from "./faults.ts";
 import { patchSettings, renderSettings, type Adjustable } from "./settings.ts";
-import { parseJson } from "./shape.ts";
+import { parseJson } from "../../shared/shape.ts";
 
 export interface Controlled extends Adjustable {
   readonly faults: FaultBoard;

@@ -1,10 +1,16 @@
 /**
- * Faults that a test arms: which requests they hit, how often, and what happens to those. The format stands in
- * docs/emulator.md. Matching is here; carrying the effects out is the request pipeline's.
+ * What an armed fault can do to a request. The format stands in docs/emulator.md; which requests it hits is the
+ * fault board's, carrying it out the request pipeline's.
  */
-import { BadInput } from "../../shared/bad-input.ts";
+import {
+  type Fault as SharedFault,
+  type FaultBoard as SharedBoard,
+  faultBoard as newBoard,
+  parseFault as parseSharedFault,
+  type WantedFault,
+} from "../../shared/fault-board.ts";
+import { choiceOf, countOf, fieldsOf, listOf, onlyKeys, textOf, type Fields } from "../../shared/shape.ts";
 import type { OperationFate } from "../model/index.ts";
-import { choiceOf, countOf, fieldsOf, listOf, onlyKeys, textOf, type Fields } from "./shape.ts";
 
 export type Effect =
   | {
@@ -20,96 +26,14 @@ export type Effect =
   | { readonly kind: "operation"; readonly fate?: OperationFate; readonly tailMs?: number }
   | { readonly kind: "staleRead" };
 
-export interface Fault {
-  readonly id: string;
-  /** Empty: any method. */
-  readonly methods: readonly string[];
-  readonly path: string;
-  /** Client id of the caller whom it hits; `undefined` hits everybody. */
-  readonly caller: string | undefined;
-  /** Matching requests that pass unharmed first. */
-  readonly skip: number;
-  /** How many requests it hits after that; `undefined` means every one. */
-  readonly count: number | undefined;
-  readonly effect: Effect;
-}
+export type Fault = SharedFault<Effect>;
+export type FaultBoard = SharedBoard<Effect>;
 
-export interface ArmedFault extends Fault {
-  readonly hits: number;
-}
+export const faultBoard = (): FaultBoard => newBoard<Effect>();
 
-export interface FaultTarget {
-  readonly method: string;
-  readonly path: string;
-  readonly caller: string | undefined;
-}
+/** Reads the documented format; throws `BadInput`. */
+export const parseFault = (value: unknown): WantedFault<Effect> => parseSharedFault(value, parseEffect);
 
-export interface FaultBoard {
-  arm(fault: Omit<Fault, "id">): Fault;
-  /** Every armed fault that hits this request, at most one per kind of effect; counts the hit. */
-  hits(target: FaultTarget): readonly Fault[];
-  list(): readonly ArmedFault[];
-  clear(id?: string): number;
-}
-
-interface Slot {
-  readonly fault: Fault;
-  readonly pattern: RegExp;
-  seen: number;
-  hits: number;
-}
-
-export function faultBoard(): FaultBoard {
-  const slots: Slot[] = [];
-  let armed = 0;
-  return {
-    arm(wanted) {
-      const fault: Fault = { ...wanted, id: `fault-${++armed}` };
-      slots.push({ fault, pattern: pathPattern(fault.path), seen: 0, hits: 0 });
-      return fault;
-    },
-    hits(target) {
-      const found: Fault[] = [];
-      for (const slot of slots) {
-        if (!aims(slot, target) || found.some((fault) => fault.effect.kind === slot.fault.effect.kind)) continue;
-        slot.seen += 1;
-        if (slot.seen <= slot.fault.skip) continue;
-        if (slot.fault.count !== undefined && slot.hits >= slot.fault.count) continue;
-        slot.hits += 1;
-        found.push(slot.fault);
-      }
-      return found;
-    },
-    list: () => slots.map((slot) => ({ ...slot.fault, hits: slot.hits })),
-    clear(id) {
-      const kept = id === undefined ? [] : slots.filter((slot) => slot.fault.id !== id);
-      const cleared = slots.length - kept.length;
-      slots.splice(0, slots.length, ...kept);
-      return cleared;
-    },
-  };
-}
-
-function aims(slot: Slot, target: FaultTarget): boolean {
-  const { methods, caller } = slot.fault;
-  return (
-    (methods.length === 0 || methods.includes(target.method)) &&
-    (caller === undefined || caller === target.caller) &&
-    slot.pattern.test(target.path)
-  );
-}
-
-/** `*` stands for one segment or a part of it, `**` for any number of them; case does not matter. */
-function pathPattern(path: string): RegExp {
-  const source = path
-    .split(/(\*\*|\*)/)
-    .map((part) => (part === "**" ? ".*" : part === "*" ? "[^/]*" : part.replace(/[.+?^${}()|[\]\\]/g, "\\$&")))
-    .join("");
-  return new RegExp(`^${source}$`, "i");
-}
-
-const METHODS = ["GET", "HEAD", "PUT", "PATCH", "POST", "DELETE"] as const;
-const FAULT_KEYS = ["method", "path", "caller", "skip", "count", "effect"];
 const EFFECT_KEYS: Readonly<Record<Effect["kind"], readonly string[]>> = {
   status: ["kind", "status", "code", "message", "retryAfterSeconds"],
   delay: ["kind", "delayMs"],
@@ -118,25 +42,6 @@ const EFFECT_KEYS: Readonly<Record<Effect["kind"], readonly string[]>> = {
   operation: ["kind", "outcome", "code", "message", "details", "tailMs"],
   staleRead: ["kind"],
 };
-
-/** Reads the documented format; throws `BadInput`. */
-export function parseFault(value: unknown): Omit<Fault, "id"> {
-  const fields = fieldsOf(value, "fault");
-  onlyKeys(fields, FAULT_KEYS, "fault");
-  const methods = fields["method"] === undefined ? [] : [fields["method"]].flat();
-  const path = textOf(fields, "path", "fault", "**");
-  if (!path.startsWith("/") && !path.startsWith("*")) {
-    throw new BadInput(`fault.path must begin with "/" or "**", not ${JSON.stringify(path)}`);
-  }
-  return {
-    methods: methods.map((method) => choiceOf(method, METHODS, "fault.method")),
-    path,
-    caller: fields["caller"] === undefined ? undefined : textOf(fields, "caller", "fault"),
-    skip: countOf(fields, "skip", "fault", 0, 0),
-    count: fields["count"] === null ? undefined : countOf(fields, "count", "fault", 1, 1),
-    effect: parseEffect(fieldsOf(fields["effect"], "fault.effect")),
-  };
-}
 
 function parseEffect(fields: Fields): Effect {
   const where = "fault.effect";

@@ -5,7 +5,17 @@ import { AZURE_LIMITS, type OptionOverrides, type Options } from "../model/index
 import type { AzureStore } from "../store/azure-store.ts";
 import { FULL_ROLE, type Role } from "../server/role.ts";
 import type { Throttle } from "../server/throttle.ts";
-import { choiceOf, countOf, describe, fieldsOf, flagOf, listOf, onlyKeys, textOf, type Fields } from "./shape.ts";
+import {
+  choiceOf,
+  countOf,
+  describe,
+  fieldsOf,
+  flagOf,
+  listOf,
+  onlyKeys,
+  textOf,
+  type Fields,
+} from "../../shared/shape.ts";
 
 export interface Settings {
   latencyFactor: number;

@@ -13,7 +13,7 @@ import {
   parseJson,
   textOf,
   type Fields,
-} from "../control/shape.ts";
+} from "../../shared/shape.ts";
 import type { Account } from "../identity/account.ts";
 import type { ArmRequest, Draws } from "../model/index.ts";
 import type { AzureStore } from "../store/azure-store.ts";

@@ -1,5 +1,5 @@
 /** Reads values of unknown shape (control requests, seed files), and says which key is wrong and what it takes. */
-import { BadInput } from "../../shared/bad-input.ts";
+import { BadInput } from "./bad-input.ts";
 
 export type Fields = Readonly<Record<string, unknown>>;
 

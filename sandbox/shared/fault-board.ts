@@ -1,0 +1,115 @@
+/**
+ * Faults that a test arms: which requests they hit and how often. What a hit does is an effect that the board knows
+ * by its kind only; carrying it out is the server's.
+ */
+import { BadInput } from "./bad-input.ts";
+import { choiceOf, countOf, fieldsOf, onlyKeys, textOf, type Fields } from "./shape.ts";
+
+export interface Fault<Effect> {
+  readonly id: string;
+  /** Empty: any method. */
+  readonly methods: readonly string[];
+  readonly path: string;
+  /** Client id of the caller whom it hits; `undefined` hits everybody. */
+  readonly caller: string | undefined;
+  /** Matching requests that pass unharmed first. */
+  readonly skip: number;
+  /** How many requests it hits after that; `undefined` means every one. */
+  readonly count: number | undefined;
+  readonly effect: Effect;
+}
+
+export type WantedFault<Effect> = Omit<Fault<Effect>, "id">;
+
+export interface FaultTarget {
+  readonly method: string;
+  readonly path: string;
+  readonly caller: string | undefined;
+}
+
+export interface FaultBoard<Effect> {
+  arm(fault: WantedFault<Effect>): Fault<Effect>;
+  /** Every armed fault that hits this request, at most one per kind of effect; counts the hit. */
+  hits(target: FaultTarget): readonly Fault<Effect>[];
+  list(): readonly (Fault<Effect> & { readonly hits: number })[];
+  /** How many were cleared. */
+  clear(id?: string): number;
+}
+
+interface Slot<Effect> {
+  readonly fault: Fault<Effect>;
+  readonly pattern: RegExp;
+  seen: number;
+  hits: number;
+}
+
+export function faultBoard<Effect extends { readonly kind: string }>(): FaultBoard<Effect> {
+  const slots: Slot<Effect>[] = [];
+  let armed = 0;
+  return {
+    arm(wanted) {
+      const fault: Fault<Effect> = { ...wanted, id: `fault-${++armed}` };
+      slots.push({ fault, pattern: pathPattern(fault.path), seen: 0, hits: 0 });
+      return fault;
+    },
+    hits(target) {
+      const found: Fault<Effect>[] = [];
+      for (const slot of slots) {
+        if (!aims(slot, target) || found.some((fault) => fault.effect.kind === slot.fault.effect.kind)) continue;
+        slot.seen += 1;
+        if (slot.seen <= slot.fault.skip) continue;
+        if (slot.fault.count !== undefined && slot.hits >= slot.fault.count) continue;
+        slot.hits += 1;
+        found.push(slot.fault);
+      }
+      return found;
+    },
+    list: () => slots.map((slot) => ({ ...slot.fault, hits: slot.hits })),
+    clear(id) {
+      const kept = id === undefined ? [] : slots.filter((slot) => slot.fault.id !== id);
+      const cleared = slots.length - kept.length;
+      slots.splice(0, slots.length, ...kept);
+      return cleared;
+    },
+  };
+}
+
+function aims<Effect>(slot: Slot<Effect>, target: FaultTarget): boolean {
+  const { methods, caller } = slot.fault;
+  return (
+    (methods.length === 0 || methods.includes(target.method)) &&
+    (caller === undefined || caller === target.caller) &&
+    slot.pattern.test(target.path)
+  );
+}
+
+/** `*` stands for one segment or a part of it, `**` for any number of them; case does not matter. */
+function pathPattern(path: string): RegExp {
+  const source = path
+    .split(/(\*\*|\*)/)
+    .map((part) => (part === "**" ? ".*" : part === "*" ? "[^/]*" : part.replace(/[.+?^${}()|[\]\\]/g, "\\$&")))
+    .join("");
+  return new RegExp(`^${source}$`, "i");
+}
+
+const METHODS = ["GET", "HEAD", "PUT", "PATCH", "POST", "DELETE"] as const;
+const KEYS = ["method", "path", "caller", "skip", "count", "effect"];
+
+/** Reads the documented format; throws `BadInput`. The effect is its server's to understand. */
+export function parseFault<Effect>(value: unknown, parseEffect: (fields: Fields) => Effect): WantedFault<Effect> {
+  const fields = fieldsOf(value, "fault");
+  onlyKeys(fields, KEYS, "fault");
+  const methods = fields["method"] === undefined ? [] : [fields["method"]].flat();
+  const path = textOf(fields, "path", "fault", "**");
+  if (!path.startsWith("/") && !path.startsWith("*")) {
+    throw new BadInput(`fault.path must begin with "/" or "**", not ${JSON.stringify(path)}`);
+  }
+  return {
+    methods: methods.map((method) => choiceOf(method, METHODS, "fault.method")),
+    path,
+    caller: fields["caller"] === undefined ? undefined : textOf(fields, "caller", "fault"),
+    skip: countOf(fields, "skip", "fault", 0, 0),
+    count: fields["count"] === null ? undefined : countOf(fields, "count", "fault", 1, 1),
+    effect: parseEffect(fieldsOf(fields["effect"], "fault.effect")),
+  };
+}
