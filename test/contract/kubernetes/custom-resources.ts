@@ -112,6 +112,20 @@ function schemas(api: Api): void {
     });
   }
 
+  test("rules run after a value out of its bounds, but not after one that they could not stand on", async () => {
+    await defineWidgets(api);
+    const { collection } = widgetsIn(await api.namespace(), "a");
+    const causes = async (spec: object): Promise<string[]> => {
+      const { body } = await api.post(collection, widget("a", spec));
+      return (at(body, "details.causes") as { reason: string; field: string }[]).map(
+        ({ reason, field }) => `${reason} ${field}`,
+      );
+    };
+    assert.deepEqual(await causes({ size: 0, label: "a" }), ["FieldValueInvalid spec.size", "FieldValueInvalid spec"]);
+    const blocked = ["FieldValueNotSupported spec.colour", "FieldValueInvalid <nil>"];
+    assert.deepEqual(await causes({ size: 1, label: "a", colour: "blue" }), blocked);
+  });
+
   test("a rule's message is its own, computed where it says so", async () => {
     await defineWidgets(api);
     const { collection } = widgetsIn(await api.namespace(), "a");

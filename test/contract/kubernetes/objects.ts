@@ -266,6 +266,25 @@ export function objects(api: Api): void {
     });
   });
 
+  test("generation: counted on EndpointSlices and Pods, absent on Services, Nodes, Secrets and Leases", async () => {
+    const ns = await api.namespace();
+    const metadata = { name: "a" };
+    const slices = ns.group("discovery.k8s.io/v1", "endpointslices");
+    const slice = await api.create(slices, { metadata, addressType: "IPv4", endpoints: [] });
+    const endpoints = [{ addresses: ["10.1.0.1"] }];
+    const changed = accepted(await api.mergePatch(`${slices}/a`, { endpoints }));
+    assert.deepEqual([slice.metadata.generation, changed.metadata.generation], [1, 2]);
+    const pod = await api.create(ns.in("pods"), { metadata, spec: { containers: [{ name: "c", image: "i" }] } });
+    assert.equal(pod.metadata.generation, 1);
+    const without = [
+      await api.create(ns.in("services"), { metadata, spec: { ports: [{ port: 80 }] } }),
+      await api.create(ns.in("secrets"), { metadata }),
+      await api.create("/api/v1/nodes", { metadata: { generateName: "generation-" } }),
+      await api.create(ns.group("coordination.k8s.io/v1", "leases"), { metadata, spec: {} }),
+    ];
+    for (const object of without) assert.equal(object.metadata.generation, undefined, object.kind);
+  });
+
   test("a new namespace is Active and labelled with its name", async () => {
     const ns = await api.namespace();
     partly(await api.read(`/api/v1/namespaces/${ns.name}`), {

@@ -9,6 +9,7 @@ import { type Api, speak } from "./api.ts";
 import { customResources } from "./custom-resources.ts";
 import { deletion } from "./deletion.ts";
 import { discovery } from "./discovery.ts";
+import { endpointSlices } from "./endpoint-slices.ts";
 import { events } from "./events.ts";
 import { history } from "./history.ts";
 import { leases } from "./leases.ts";
@@ -35,6 +36,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   status,
   "custom resources": customResources,
   nodes,
+  "endpoint slices": endpointSlices,
   leases,
   events,
   lists,
