@@ -86,10 +86,23 @@ function armRequestOf(request: HttpRequest, nowMs: number): ArmRequest {
   const base = { method: request.method as ArmRequest["method"], path, query, headers, nowMs, baseUrl };
   if (text.trim() === "") return { ...base, body: undefined };
   try {
-    return { ...base, body: JSON.parse(text) as unknown };
+    const body = JSON.parse(text) as unknown;
+    return isNestedWithin(MAX_NESTING, body) ? { ...base, body } : { ...base, body: undefined, malformed: true };
   } catch {
     return { ...base, body: undefined, malformed: true };
   }
+}
+
+/** Deeper bodies count as unreadable, as with Azure's own parser. */
+const MAX_NESTING = 64;
+
+function isNestedWithin(levels: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  if (levels === 0) return false;
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    if (!isNestedWithin(levels - 1, item)) return false;
+  }
+  return true;
 }
 
 async function attend(gate: Gate, call: Call): Promise<Outcome> {

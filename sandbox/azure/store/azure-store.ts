@@ -127,12 +127,16 @@ function keysWritten(changes: readonly Change[]): string[] {
   return [...keys];
 }
 
-/** The state with everything at or under the path as it was before its last write. */
+/**
+ * The state with everything at or under the path, and the resource that a child path belongs to, as it was before its
+ * last write. The group that all of it is in stays.
+ */
 function staleState(state: State, previous: ReadonlyMap<string, Resource | undefined>, path: string): State {
   const asked = path.toLowerCase().replace(/\/$/, "");
   const resources = new Map(state.resources);
   for (const [key, resource] of previous) {
-    if (key !== asked && !key.startsWith(`${asked}/`) && !asked.startsWith(`${key}/`)) continue;
+    const isParent = key.includes("/providers/") && asked.startsWith(`${key}/`);
+    if (key !== asked && !key.startsWith(`${asked}/`) && !isParent) continue;
     if (resource === undefined) resources.delete(key);
     else resources.set(key, resource);
   }

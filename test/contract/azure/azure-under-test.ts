@@ -24,6 +24,7 @@ export interface AzureUnderTest extends RunningAzure {
   control(method: string, path: string, body?: unknown): Promise<unknown>;
 }
 
+/** Closed after the test that started it, or after the file; not to be called from a `before` hook. */
 export async function azureUnderTest(options: AzureOptions = {}): Promise<AzureUnderTest> {
   const azure = await startAzure(options);
   after(() => azure.close());

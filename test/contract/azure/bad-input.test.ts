@@ -1,32 +1,23 @@
 /** What no well-behaved client sends: answered as Azure does, and the emulator goes on. */
 import assert from "node:assert/strict";
 import { connect } from "node:net";
-import { after, afterEach, before, test } from "node:test";
+import { afterEach, test } from "node:test";
 
-import { armHttp, errorCode, wire, type ArmHttp } from "./arm-http.ts";
-import { azureUnderTest, type AzureUnderTest } from "./azure-under-test.ts";
+import { armHttp, errorCode, wire } from "./arm-http.ts";
+import { azureUnderTest } from "./azure-under-test.ts";
 
 const LIMIT = 256 * 1024;
 const VERSION = "?api-version=2025-05-01";
-let azure: AzureUnderTest;
-let arm: ArmHttp;
-let group: string;
-let network: string;
-
-before(async () => {
-  azure = await azureUnderTest({ maxBodyBytes: LIMIT, plainHttp: true });
-  arm = await armHttp(azure);
-  group = `/subscriptions/${azure.subscriptionId}/resourceGroups/${azure.resourceGroup}`;
-  network = `${group}/providers/Microsoft.Network`;
-});
+const azure = await azureUnderTest({ topology: { nodes: 0 }, maxBodyBytes: LIMIT, plainHttp: true });
+const arm = await armHttp(azure);
+const group = `/subscriptions/${azure.subscriptionId}/resourceGroups/${azure.resourceGroup}`;
+const network = `${group}/providers/Microsoft.Network`;
 
 /** Whatever was sent, the next request is answered. */
 afterEach(async () => {
   const alive = await arm.send("GET", `${network}/virtualNetworks/vnet${VERSION}`);
   assert.equal(alive.status, 200);
 });
-
-after(() => assert.equal(process.exitCode, undefined));
 
 const putText = (text: string) => arm.send("PUT", `${network}/loadBalancers/bad${VERSION}`, { text });
 
@@ -68,10 +59,10 @@ test("a body beyond the limit is refused with 413, and none of it is kept", asyn
   assert.equal((await arm.send("GET", `${network}/loadBalancers/bad${VERSION}`)).status, 404);
 });
 
-test("nesting without end is refused or kept, and ends nothing", async () => {
+test("nesting without end counts as unreadable", async () => {
   const depth = 20_000;
   const answer = await putText(`{"location": "westus2", "x": ${"[".repeat(depth)}${"]".repeat(depth)}}`);
-  assert.ok(answer.status >= 200 && answer.status < 600);
+  assert.deepEqual([answer.status, errorCode(answer)], [400, "InvalidRequestFormat"]);
 });
 
 test("names from a prototype are plain names", async () => {
@@ -116,7 +107,7 @@ test("a missing or misshapen api-version", async () => {
   const path = `${network}/loadBalancers`;
   const missing = await arm.send("GET", path);
   assert.deepEqual([missing.status, errorCode(missing)], [400, "MissingApiVersionParameter"]);
-  for (const version of ["latest", "2025-13-45", "2025-05-01; drop"]) {
+  for (const version of ["latest", "2025", "2025-05-01; drop"]) {
     const answer = await arm.send("GET", `${path}?api-version=${encodeURIComponent(version)}`);
     assert.deepEqual([answer.status, errorCode(answer)], [400, "InvalidApiVersionParameter"], version);
   }

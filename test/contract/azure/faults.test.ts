@@ -1,20 +1,14 @@
 /** Armed faults as a client sees them, and the log that tells afterwards what happened. */
 import assert from "node:assert/strict";
-import { afterEach, before, test } from "node:test";
+import { afterEach, test } from "node:test";
 
-import { armHttp, errorCode, type ArmHttp } from "./arm-http.ts";
-import { azureUnderTest, type AzureUnderTest } from "./azure-under-test.ts";
+import { armHttp, errorCode } from "./arm-http.ts";
+import { azureUnderTest } from "./azure-under-test.ts";
 
-let azure: AzureUnderTest;
-let arm: ArmHttp;
-let network: string;
 const VERSION = "?api-version=2025-05-01";
-
-before(async () => {
-  azure = await azureUnderTest();
-  arm = await armHttp(azure, "tester");
-  network = `/subscriptions/${azure.subscriptionId}/resourceGroups/${azure.resourceGroup}/providers/Microsoft.Network`;
-});
+const azure = await azureUnderTest({ topology: { nodes: 0 } });
+const arm = await armHttp(azure, "tester");
+const network = `/subscriptions/${azure.subscriptionId}/resourceGroups/${azure.resourceGroup}/providers/Microsoft.Network`;
 
 afterEach(() => azure.control("DELETE", "/faults"));
 

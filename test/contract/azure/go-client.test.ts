@@ -3,18 +3,13 @@
  * wire, request by request as that client sends them.
  */
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { test } from "node:test";
 
 import { wire } from "./arm-http.ts";
-import { azureUnderTest, type AzureUnderTest } from "./azure-under-test.ts";
+import { azureUnderTest } from "./azure-under-test.ts";
 
-let azure: AzureUnderTest;
-let plain: string;
-
-before(async () => {
-  azure = await azureUnderTest({ plainHttp: true });
-  plain = azure.httpEndpoint ?? "";
-});
+const azure = await azureUnderTest({ plainHttp: true });
+const plain = azure.httpEndpoint ?? "";
 
 interface CloudEntry {
   readonly name: string;

@@ -1,19 +1,14 @@
 /** Signing in: with a secret, with managed identity, and not at all. */
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { test } from "node:test";
 
 import { ClientSecretCredential, ManagedIdentityCredential } from "@azure/identity";
 
 import { armHttp, errorCode, managedIdentityToken, wire } from "./arm-http.ts";
-import { azureUnderTest, type AzureUnderTest } from "./azure-under-test.ts";
+import { azureUnderTest } from "./azure-under-test.ts";
 
-let azure: AzureUnderTest;
-let groupPath: string;
-
-before(async () => {
-  azure = await azureUnderTest({ plainHttp: true });
-  groupPath = `/subscriptions/${azure.subscriptionId}/resourcegroups/${azure.resourceGroup}?api-version=2021-04-01`;
-});
+const azure = await azureUnderTest({ topology: { nodes: 0 }, plainHttp: true });
+const groupPath = `/subscriptions/${azure.subscriptionId}/resourcegroups/${azure.resourceGroup}?api-version=2021-04-01`;
 
 const getGroup = (token: string | undefined) =>
   wire(`${azure.armEndpoint}${groupPath}`, "GET", token === undefined ? {} : { headers: { authorization: token } });
@@ -70,7 +65,7 @@ test("without a token, with a forged one, or with one for someone else, the answ
 });
 
 test("a token that has run out is refused as expired", async () => {
-  const shortLived = await azureUnderTest({ tokenLifetimeSeconds: 0 });
+  const shortLived = await azureUnderTest({ topology: { nodes: 0 }, tokenLifetimeSeconds: 0 });
   const token = await managedIdentityToken(shortLived);
   const answer = await wire(`${shortLived.armEndpoint}${groupPath}`, "GET", {
     headers: { authorization: `Bearer ${token}` },
