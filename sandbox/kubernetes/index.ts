@@ -1,33 +1,44 @@
 /**
- * The embedded Kubernetes API in this process: composes the pure model with its HTTPS server.
+ * The embedded Kubernetes API in this process: composes the pure model with its HTTPS server, its journal and its
+ * control endpoint.
  *
  *   await using kubernetes = await startKubernetes({ nodes: [{ name: "node-0", internalIPs: ["10.240.0.4"] }] });
  */
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import type { Server } from "node:http";
 
 import { openCertificateAuthority } from "../shared/certificate-authority.ts";
-import { type ClusterNode, seedCluster } from "./seed.ts";
-import { parseCidr } from "./model/cidr.ts";
+import { type DataDirectory, openDataDirectory } from "../shared/data-directory.ts";
+import { portBook } from "../shared/port-book.ts";
+import type { Change } from "./model/contract.ts";
 import { EmbeddedApi } from "./model/embedded-api.ts";
-import type { ServiceRanges } from "./model/service-ranges.ts";
-import { renderKubeconfig } from "./server/kubeconfig.ts";
+import { sandboxRanges } from "./model/service-ranges.ts";
+import { type ClusterNode, seedCluster } from "./seed.ts";
+import { listenForControl } from "./server/control-endpoint.ts";
+import { type Durable, openDurable } from "./server/durable.ts";
+import { kubeFaults } from "./server/faults.ts";
 import { listen } from "./server/kube-server.ts";
+import { kubeconfig } from "./server/kubeconfig.ts";
+import { driveLoops } from "./server/loop-driver.ts";
+import { TroubledApi } from "./server/troubled-api.ts";
 import { WatchHub } from "./server/watch-hub.ts";
 
 export type { ClusterNode } from "./seed.ts";
 
 export interface KubernetesOptions {
-  /** 0, the default: any free port. */
+  /** Left out or 0: the port of the last start in the same directory, else any free one. */
   readonly port?: number;
-  /** Where state, authority and kubeconfig live; default: a temporary directory that goes with the server. */
+  readonly controlPort?: number;
+  /** Where state, authority and kubeconfig live; default: the state in memory, the rest in a temporary directory. */
   readonly dataDir?: string;
   /** Nodes to register if they are not there yet. */
   readonly nodes?: readonly ClusterNode[];
   /** Whether Services may have IPv6 addresses too; default true. */
   readonly dualStack?: boolean;
+  /** Whether garbage is collected and namespaces are emptied; default true. */
+  readonly controllers?: boolean;
+  /** Whether nodes become Ready, pods run and EndpointSlices follow; default false. */
+  readonly simulate?: boolean;
   /** Where complaints go; default: stderr. */
   readonly log?: (line: string) => void;
 }
@@ -39,6 +50,8 @@ export interface RunningKubernetes extends AsyncDisposable {
   readonly caFile: string;
   /** Path of a kubeconfig that works with an unmodified kubectl. */
   readonly kubeconfig: string;
+  /** Where tests make it misbehave: docs/embedded-kubernetes.md. */
+  readonly controlUrl: string;
   /** The model itself, for whoever runs in the same process. */
   readonly api: EmbeddedApi;
   close(): Promise<void>;
@@ -47,49 +60,79 @@ export interface RunningKubernetes extends AsyncDisposable {
 /** kubectl dispatchers run the kubectl of this minor; clients skew by at most one without a warning. */
 const VERSION = { major: "1", minor: "33", gitVersion: "v1.33.0-azlb" };
 
+const nowMs = (): number => Date.now();
+
 export async function startKubernetes(options: KubernetesOptions = {}): Promise<RunningKubernetes> {
   const log = options.log ?? ((line: string) => void process.stderr.write(`${line}\n`));
-  const directory = options.dataDir ?? mkdtempSync(join(tmpdir(), "azlb-kube-"));
-  mkdirSync(directory, { recursive: true });
-  const authority = await openCertificateAuthority(join(directory, "pki"));
-  const certificate = await authority.issueServer();
-  const token = randomBytes(24).toString("base64url");
-  const api = new EmbeddedApi({
-    clock: { nowMs: () => Date.now() },
-    draws: { uuid: randomUUID, integer: (below) => randomInt(below) },
-    ranges: serviceRanges(options.dualStack ?? true),
-    version: VERSION,
-  });
+  const directory = openDataDirectory(options.dataDir);
+  const { api, close: closeJournal } = openApi(directory, options.dualStack ?? true);
   seedCluster(api, options.nodes ?? []);
+  const loops = driveLoops(api, { controllers: true, simulate: false, ...options }, nowMs);
   const watches = new WatchHub(api);
-  const { server, port } = await listen({
-    port: options.port ?? 0,
-    ...certificate,
-    caPem: authority.caPem,
-    token,
-    handle: (request) => Promise.resolve(api.request(request)),
-    watches,
-    log,
-  });
-  const url = `https://127.0.0.1:${port}`;
-  const kubeconfig = join(directory, "kubeconfig");
-  writeFileSync(kubeconfig, renderKubeconfig({ server: url, caPem: authority.caPem, token }), { mode: 0o600 });
+  const troubled = new TroubledApi(api, kubeFaults());
+  const authority = await openCertificateAuthority(directory.pki);
+  const certificate = await authority.issueServer();
+  const token = rememberedToken(directory);
+  const ports = portBook(directory);
+  const serving = await ports.listen("kube", options.port, (port) =>
+    listen({
+      ...certificate,
+      port,
+      caPem: authority.caPem,
+      token,
+      handle: (request) => troubled.request(request),
+      watches,
+      log,
+    }),
+  );
+  const control = await ports.listen("kubeControl", options.controlPort, (port) =>
+    listenForControl({ api, troubled, watches }, port),
+  );
+  const url = `https://127.0.0.1:${serving.port}`;
   const close = async (): Promise<void> => {
+    loops.stop();
     watches.cut("close");
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
-    if (options.dataDir === undefined) rmSync(directory, { recursive: true, force: true });
+    await Promise.all([closeServer(serving.server), closeServer(control.server)]);
+    closeJournal();
+    directory.dispose();
   };
-  return { url, token, caFile: authority.caFile, kubeconfig, api, close, [Symbol.asyncDispose]: close };
+  return {
+    url,
+    token,
+    caFile: authority.caFile,
+    kubeconfig: directory.write("kubeconfig", kubeconfig({ server: url, caPem: authority.caPem, token })),
+    controlUrl: `http://127.0.0.1:${control.port}`,
+    api,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
 }
 
-function serviceRanges(dualStack: boolean): ServiceRanges {
-  const ipv4 = parseCidr("10.0.0.0/16");
-  const ipv6 = parseCidr("fd00:10::/112");
-  if (ipv4 === undefined || ipv6 === undefined) throw new Error("unreachable: the ranges are constants");
-  return dualStack
-    ? { families: ["IPv4", "IPv6"], cidrs: { IPv4: ipv4, IPv6: ipv6 } }
-    : { families: ["IPv4"], cidrs: { IPv4: ipv4 } };
+/** The model, with what the directory remembers; it writes its changes there if the directory is to last. */
+function openApi({ state }: DataDirectory, dualStack: boolean): { api: EmbeddedApi; close: () => void } {
+  let durable: Durable | undefined;
+  const api = new EmbeddedApi({
+    clock: { nowMs },
+    draws: { uuid: randomUUID, integer: (below) => randomInt(below) },
+    ranges: sandboxRanges(dualStack),
+    version: VERSION,
+    record: (changes: readonly Change[]) => durable?.record(changes),
+  });
+  if (state !== undefined) durable = openDurable(state, api);
+  return { api, close: () => durable?.close() };
+}
+
+function rememberedToken(directory: DataDirectory): string {
+  const known = directory.read("kube-token.json");
+  if (typeof known === "string") return known;
+  const token = randomBytes(24).toString("base64url");
+  directory.write("kube-token.json", token);
+  return token;
+}
+
+function closeServer(server: Pick<Server, "close" | "closeAllConnections">): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
 }

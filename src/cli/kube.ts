@@ -7,7 +7,9 @@ import { renderSandboxLine, untilSignal, type SandboxLine } from "./sandbox-line
 
 interface KubeFlags {
   readonly port: string;
+  readonly controlPort: string;
   readonly nodes: string;
+  readonly withoutSimulation?: boolean;
   readonly dataDir?: string;
   readonly json?: boolean;
 }
@@ -18,7 +20,9 @@ export function registerKube(azlb: Command): void {
     .description("start the embedded Kubernetes API on loopback and say how to reach it")
     .option("--json", "print one line of JSON when ready")
     .option("--port <port>", "HTTPS port of the API (0: a free one)", "0")
+    .option("--control-port <port>", "port of the control endpoint", "0")
     .option("--nodes <count>", "nodes to register", "3")
+    .option("--without-simulation", "a bare API server: no node becomes Ready, no pod runs")
     .option("--data-dir <dir>", "keep state, certificates and kubeconfig here (default: memory)")
     .action(run);
 }
@@ -27,6 +31,8 @@ async function run(flags: KubeFlags): Promise<void> {
   const { startKubernetes } = await import("../../sandbox/kubernetes/index.ts");
   const kubernetes = await startKubernetes({
     port: wholeNumber("--port", flags.port),
+    controlPort: wholeNumber("--control-port", flags.controlPort),
+    simulate: flags.withoutSimulation !== true,
     nodes: exampleNodes(wholeNumber("--nodes", flags.nodes)),
     ...(flags.dataDir === undefined ? {} : { dataDir: flags.dataDir }),
     log: (line) => process.stderr.write(`${line}\n`),
@@ -60,6 +66,8 @@ function welcome(kubernetes: RunningKubernetes): string {
     ``,
     `  export KUBECONFIG=${kubernetes.kubeconfig}`,
     `  kubectl get nodes`,
+    ``,
+    `  control  ${kubernetes.controlUrl}   (faults, cut watches, compaction: docs/embedded-kubernetes.md)`,
     ``,
   ].join("\n");
 }

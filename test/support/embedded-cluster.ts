@@ -1,10 +1,10 @@
-/** The embedded Kubernetes API as a suite's cluster: in this process, single-stack and without its simulator. */
+/** The embedded Kubernetes API as a suite's cluster: in this process, single-stack, without a controller manager. */
 import { startKubernetes } from "../../sandbox/kubernetes/index.ts";
 import type { Cluster } from "./cluster.ts";
 import { connect } from "./kube-connection.ts";
 
 export async function openEmbeddedCluster(): Promise<Cluster> {
-  const kubernetes = await startKubernetes({ dualStack: false });
+  const kubernetes = await startKubernetes({ dualStack: false, controllers: false });
   const connection = connect(kubernetes.kubeconfig);
   return {
     ...connection,

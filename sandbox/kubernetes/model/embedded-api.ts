@@ -18,6 +18,8 @@ export interface ApiOptions {
   readonly draws: Draws;
   readonly ranges: ServiceRanges;
   readonly version: ServerVersion;
+  /** Told of changes before they are true, to write them down. */
+  readonly record?: (changes: readonly Change[]) => void;
 }
 
 export interface ServerVersion {
@@ -49,7 +51,9 @@ export class EmbeddedApi {
     }
   }
 
+  /** Makes changes true that were decided on the present state. */
   commit(changes: readonly Change[]): void {
+    if (changes.length > 0) this.#options.record?.(changes);
     for (const change of changes) {
       const entry = applyChange(this.state, change);
       for (const listener of this.#listeners) listener(entry);

@@ -1,5 +1,5 @@
 /** The address ranges that Services get their cluster IPs from, and the range of node ports. */
-import { randomAddress, type Cidr } from "./cidr.ts";
+import { parseCidr, randomAddress, type Cidr } from "./cidr.ts";
 import type { Draws } from "./contract.ts";
 
 export type IpFamily = "IPv4" | "IPv6";
@@ -33,4 +33,14 @@ export function freeNodePort(taken: (port: number) => boolean, draws: Draws): nu
     if (!taken(port)) return port;
   }
   return undefined;
+}
+
+/** The sandbox's ranges; single-stack is IPv4. */
+export function sandboxRanges(dualStack: boolean): ServiceRanges {
+  const ipv4 = parseCidr("10.0.0.0/16");
+  const ipv6 = parseCidr("fd00:10::/112");
+  if (ipv4 === undefined || ipv6 === undefined) throw new Error("unreachable: the ranges are constants");
+  return dualStack
+    ? { families: ["IPv4", "IPv6"], cidrs: { IPv4: ipv4, IPv6: ipv6 } }
+    : { families: ["IPv4"], cidrs: { IPv4: ipv4 } };
 }

@@ -7,6 +7,7 @@ import type { Answer, ApiRequest, Reply } from "../model/contract.ts";
 import { methodNotAllowed, StatusError, unsupportedMediaType } from "../model/status-error.ts";
 import { isAuthenticated, UNAUTHORIZED } from "./authenticate.ts";
 import { mediaType, readBody } from "./body.ts";
+import { CUT } from "./troubled-api.ts";
 import type { WatchHub } from "./watch-hub.ts";
 import { writeAnswer } from "./write-answer.ts";
 
@@ -17,7 +18,7 @@ export interface KubeServerOptions {
   readonly caPem: string;
   readonly token: string;
   /** Answers a request: the model, with whatever tests put in its way. */
-  handle(request: ApiRequest): Promise<Reply>;
+  handle(request: ApiRequest): Promise<Reply | typeof CUT>;
   readonly watches: WatchHub;
   log(line: string): void;
 }
@@ -53,6 +54,7 @@ async function serve(options: KubeServerOptions, message: IncomingMessage, respo
   const request = await requestOf(message);
   const reply = "kind" in request ? request : await options.handle(request);
   if (response.destroyed) return;
+  if (reply === CUT) return void message.socket.destroy();
   if (reply.kind === "answer") return writeAnswer(message, response, reply);
   options.watches.serve(reply, response);
 }

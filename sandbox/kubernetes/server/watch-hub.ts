@@ -24,8 +24,9 @@ export class WatchHub {
     this.#source = source;
   }
 
-  get count(): number {
-    return this.#open.size;
+  /** What is watched, one entry per open watch. */
+  list(): readonly string[] {
+    return [...this.#open].map((stream) => stream.collection);
   }
 
   /** Takes over the response until the watch ends. */

@@ -80,10 +80,21 @@ export function withoutMetadata(object: KubeObject, alter: (body: unknown) => un
   return sameJson(altered, body) ? object : { apiVersion, kind, metadata, ...(altered as object) };
 }
 
+/** Problems that leave a value on which rules cannot stand. */
+const BLOCKING: readonly string[] = [
+  "FieldValueRequired",
+  "FieldValueTypeInvalid",
+  "FieldValueNotSupported",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+];
+
 function problems(schema: Schema, object: KubeObject, old: KubeObject | undefined): Cause[] {
   const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...body } = object;
   const causes = validateSchema(schema, body, "");
-  if (causes.length === 0) return brokenRules(schema, object, old, "");
+  if (!causes.some(({ reason }) => BLOCKING.includes(reason))) {
+    return [...causes, ...brokenRules(schema, object, old, "")];
+  }
   const unchecked =
     "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
   return [...causes, invalidValue("<nil>", "null", unchecked)];

@@ -31,11 +31,8 @@ function validate(slice: KubeObject, old: KubeObject | undefined): Cause[] {
     const addresses = asArray(asObject(endpoint)["addresses"]).map(asString);
     const at = `endpoints[${index}].addresses`;
     if (addresses.length === 0) causes.push(required(at, "must contain at least 1 address"));
-    addresses.forEach((address, position) => {
-      if (type !== "FQDN" && familyOf(address) !== type) {
-        causes.push(invalidValue(`${at}[${position}]`, address, `must be an ${type} address`));
-      }
-    });
+    const stray = addresses.find((address) => type !== "FQDN" && familyOf(address) !== type);
+    if (stray !== undefined) causes.push(invalidValue(at, stray, `must be an ${type} address`));
   });
   return causes;
 }

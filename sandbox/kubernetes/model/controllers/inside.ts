@@ -1,0 +1,78 @@
+/** How the loops inside write: the same store and the same deletion as clients, without decoding or validation. */
+import type { KubeObject } from "../contract.ts";
+import type { EmbeddedApi } from "../embedded-api.ts";
+import { sameJson } from "../json.ts";
+import { resourceOfCollection } from "../registry.ts";
+import { keyOf, objectAt, objectsIn, type State } from "../state.ts";
+import { Transaction } from "../transaction.ts";
+import { createStored } from "../write/create.ts";
+import { type DeleteOptions, removeStored } from "../write/delete.ts";
+import { replaceStored } from "../write/update.ts";
+import { timestamp, type Write } from "../write/write.ts";
+
+export class Inside {
+  readonly #api: EmbeddedApi;
+
+  constructor(api: EmbeddedApi) {
+    this.#api = api;
+  }
+
+  get state(): State {
+    return this.#api.state;
+  }
+
+  get nowMs(): number {
+    return this.#api.deciding().nowMs;
+  }
+
+  /** Now, as metadata and conditions write it. */
+  get now(): string {
+    return timestamp(this.nowMs);
+  }
+
+  get(collection: string, key: string): KubeObject | undefined {
+    return objectAt(this.state, collection, key);
+  }
+
+  all(collection: string): KubeObject[] {
+    return [...objectsIn(this.state, collection)];
+  }
+
+  create(collection: string, object: KubeObject): void {
+    this.#write(collection, object, (write) => createStored(write, object));
+  }
+
+  /** Puts the object in the place of what stands there; nothing happens if it is the same. */
+  put(collection: string, object: KubeObject): void {
+    const old = this.get(collection, keyOf(object));
+    if (old === undefined || sameJson(old, object)) return;
+    this.#write(collection, object, ({ transaction }) => transaction.record("MODIFIED", collection, object));
+  }
+
+  /** An update with all its consequences: the last finalizer's removal removes the object. */
+  update(collection: string, object: KubeObject, sub?: "finalize"): void {
+    const old = this.get(collection, keyOf(object));
+    if (old !== undefined) this.#write(collection, object, (write) => replaceStored(write, old, object, sub));
+  }
+
+  remove(collection: string, key: string, options: DeleteOptions = {}): void {
+    const old = this.get(collection, key);
+    if (old !== undefined) this.#write(collection, old, (write) => removeStored(write, old, options));
+  }
+
+  #write(collection: string, object: KubeObject, act: (write: Write) => unknown): void {
+    const resource = resourceOfCollection(this.state, collection);
+    if (resource === undefined) return;
+    const transaction = new Transaction(this.state);
+    act({
+      ...this.#api.deciding(),
+      resource,
+      namespace: object.metadata.namespace,
+      transaction,
+      dryRun: false,
+      fieldValidation: "Ignore",
+      warnings: [],
+    });
+    this.#api.commit(transaction.changes);
+  }
+}

@@ -1,0 +1,25 @@
+/** The state as plain JSON, and back. History before the snapshot is not kept: watches from then start anew. */
+import type { Change, KubeObject } from "./contract.ts";
+import { applyChange, compact, type State } from "./state.ts";
+
+export interface StateSnapshot {
+  readonly revision: number;
+  readonly collections: Readonly<Record<string, readonly KubeObject[]>>;
+}
+
+export function snapshot(state: State): StateSnapshot {
+  const collections = [...state.collections].map(([name, { objects }]) => [name, [...objects.values()]] as const);
+  return { revision: state.revision, collections: Object.fromEntries(collections) };
+}
+
+/** Makes an empty state what the snapshot was, then what the changes made of it. */
+export function restore(state: State, before: StateSnapshot | undefined, changes: readonly Change[]): void {
+  for (const [collection, objects] of Object.entries(before?.collections ?? {})) {
+    for (const object of objects) applyChange(state, { revision: state.revision, type: "ADDED", collection, object });
+  }
+  if (before !== undefined) {
+    state.revision = before.revision;
+    compact(state, before.revision);
+  }
+  for (const change of changes) applyChange(state, change);
+}

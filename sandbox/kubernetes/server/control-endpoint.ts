@@ -1,0 +1,99 @@
+/**
+ * The control endpoint: how a test or a person makes the embedded API misbehave. Plain HTTP on loopback, apart from
+ * everything that looks like Kubernetes; documented in docs/embedded-kubernetes.md.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { BadInput } from "../../shared/bad-input.ts";
+import { choiceOf, countOf, type Fields, fieldsOf, onlyKeys, parseJson, textOf } from "../../shared/shape.ts";
+import type { EmbeddedApi } from "../model/embedded-api.ts";
+import { parseKubeFault } from "./faults.ts";
+import type { TroubledApi } from "./troubled-api.ts";
+import type { WatchHub } from "./watch-hub.ts";
+
+export interface Controlled {
+  readonly api: EmbeddedApi;
+  readonly troubled: TroubledApi;
+  readonly watches: WatchHub;
+}
+
+type Route = (controlled: Controlled, body: string, id: string) => unknown;
+
+const ROUTES: Readonly<Record<string, Route>> = {
+  "GET /": ({ api }) => ({ revision: api.state.revision, endpoints: Object.keys(ROUTES) }),
+  "GET /watches": ({ watches }) => ({ watches: watches.list() }),
+  "POST /watches/cut": cutWatches,
+  "POST /compact": ({ api }) => {
+    api.compact();
+    return { compactedRevision: api.state.compactedRevision };
+  },
+  "PUT /stale-lists": staleLists,
+  "DELETE /stale-lists": ({ troubled }) => {
+    troubled.staleRevision = undefined;
+    return {};
+  },
+  "GET /faults": ({ troubled }) => ({ faults: troubled.faults.list() }),
+  "POST /faults": ({ troubled }, body) => troubled.faults.arm(parseKubeFault(parseJson(body, "fault"))),
+  "DELETE /faults": ({ troubled }) => ({ cleared: troubled.faults.clear() }),
+  "DELETE /faults/{id}": ({ troubled }, _body, id) => ({ cleared: troubled.faults.clear(id) }),
+};
+
+function bodyFields(body: string, keys: readonly string[], where: string): Fields {
+  const fields = body.trim() === "" ? {} : fieldsOf(parseJson(body, where), where);
+  onlyKeys(fields, keys, where);
+  return fields;
+}
+
+function cutWatches({ watches }: Controlled, body: string): unknown {
+  const fields = bodyFields(body, ["how", "collection"], "cut");
+  const how = choiceOf(fields["how"] ?? "destroy", ["close", "destroy"], "cut.how");
+  const collection = fields["collection"] === undefined ? undefined : textOf(fields, "collection", "cut");
+  return { cut: watches.cut(how, collection) };
+}
+
+function staleLists({ api, troubled }: Controlled, body: string): unknown {
+  const fields = bodyFields(body, ["revision"], "stale-lists");
+  troubled.staleRevision = countOf(fields, "revision", "stale-lists", 1, api.state.revision);
+  return { revision: troubled.staleRevision };
+}
+
+export async function listenForControl(
+  controlled: Controlled,
+  port: number,
+): Promise<{ server: Server; port: number }> {
+  const server = createServer((message, response) => {
+    serve(controlled, message, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  return { server, port: (server.address() as AddressInfo).port };
+}
+
+async function serve(controlled: Controlled, message: IncomingMessage, response: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message as AsyncIterable<Buffer>) chunks.push(chunk);
+  const { status, body } = answer(controlled, message, Buffer.concat(chunks).toString());
+  response.writeHead(status, { "Content-Type": "application/json" }).end(`${JSON.stringify(body)}\n`);
+}
+
+function answer(controlled: Controlled, message: IncomingMessage, body: string): { status: number; body: unknown } {
+  const path = new URL(message.url ?? "/", "http://control").pathname;
+  const id = /^\/faults\/([^/]+)$/.exec(path)?.[1] ?? "";
+  const asked = `${message.method ?? "GET"} ${id === "" ? path : "/faults/{id}"}`;
+  const route = ROUTES[asked];
+  if (route === undefined) {
+    return {
+      status: 404,
+      body: { error: `no such control endpoint: ${asked}; known: ${Object.keys(ROUTES).join(", ")}` },
+    };
+  }
+  try {
+    return { status: 200, body: route(controlled, body, id) };
+  } catch (error) {
+    if (!(error instanceof BadInput)) throw error;
+    return { status: 400, body: { error: error.message } };
+  }
+}

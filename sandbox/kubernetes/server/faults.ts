@@ -1,0 +1,48 @@
+/** What an armed fault can do to a request of the embedded API. The format stands in docs/embedded-kubernetes.md. */
+import { type FaultBoard, faultBoard, parseFault, type WantedFault } from "../../shared/fault-board.ts";
+import { choiceOf, countOf, type Fields, onlyKeys, textOf } from "../../shared/shape.ts";
+
+export type Effect =
+  | {
+      readonly kind: "status";
+      readonly status: number;
+      readonly reason: string;
+      readonly message: string;
+      readonly retryAfterSeconds?: number;
+    }
+  | { readonly kind: "delay"; readonly delayMs: number }
+  /** The connection is torn without the request being carried out, or after it was. */
+  | { readonly kind: "cutBefore" }
+  | { readonly kind: "cutAfter" };
+
+export type KubeFaults = FaultBoard<Effect>;
+
+export const kubeFaults = (): KubeFaults => faultBoard<Effect>();
+
+const EFFECT_KEYS: Readonly<Record<Effect["kind"], readonly string[]>> = {
+  status: ["kind", "status", "reason", "message", "retryAfterSeconds"],
+  delay: ["kind", "delayMs"],
+  cutBefore: ["kind"],
+  cutAfter: ["kind"],
+};
+
+/** Reads the documented format; throws `BadInput`. */
+export function parseKubeFault(value: unknown): WantedFault<Effect> {
+  return parseFault(value, parseEffect);
+}
+
+function parseEffect(fields: Fields): Effect {
+  const where = "fault.effect";
+  const kind = choiceOf(fields["kind"], Object.keys(EFFECT_KEYS) as Effect["kind"][], `${where}.kind`);
+  onlyKeys(fields, EFFECT_KEYS[kind], where);
+  if (kind === "delay") return { kind, delayMs: countOf(fields, "delayMs", where, 0) };
+  if (kind !== "status") return { kind };
+  const after = fields["retryAfterSeconds"];
+  return {
+    kind,
+    status: countOf(fields, "status", where, 400),
+    reason: textOf(fields, "reason", where, "InternalError"),
+    message: textOf(fields, "message", where, "an armed fault answered this request"),
+    ...(after === undefined ? {} : { retryAfterSeconds: countOf(fields, "retryAfterSeconds", where, 0) }),
+  };
+}
