@@ -6,32 +6,24 @@
  * Sign-in and discovery pass through the same faults and the same log, but need no token. What Azure answers is the
  * model's; this file only decides who gets through, and when.
  */
-import type { Account } from "../identity/account.ts";
-import { isRefusal, type Caller, type TokenAuthority } from "../identity/tokens.ts";
+import type { Caller } from "../identity/tokens.ts";
 import type { AuditLog } from "../control/audit.ts";
 import { differences } from "../control/diff.ts";
 import type { Effect, Fault, FaultBoard } from "../control/faults.ts";
 import type { Latency } from "../latency/latency.ts";
 import { operationKindOf, type ArmRequest, type Draws, type OperationKind } from "../model/index.ts";
 import type { AzureStore, Touched } from "../store/azure-store.ts";
-import { armHeaders, gatewayError } from "./arm-headers.ts";
+import { admit, isPoll, type FrontDoor } from "./admission.ts";
+import { armHeaders } from "./arm-headers.ts";
 import { CUT, type Answer, type HttpReply, type HttpRequest } from "./http-message.ts";
-import { accessOf, allows, type Role } from "./role.ts";
-import { kindOfMethod, type Throttle } from "./throttle.ts";
 
-export interface Gate {
-  readonly account: Account;
-  readonly tokens: TokenAuthority;
-  readonly roleOf: (caller: Caller) => Role;
-  readonly throttle: Throttle;
+export interface Gate extends FrontDoor {
   readonly faults: FaultBoard;
   readonly audit: AuditLog;
   readonly latency: Latency;
   readonly store: AzureStore;
   /** Sign-in, discovery: whatever answers without a token; `undefined` for all other paths. */
   readonly open: (request: HttpRequest) => HttpReply | undefined;
-  readonly authorityUrl: () => string;
-  readonly allowsPlainHttp: boolean;
   readonly nowMs: () => number;
   readonly guid: () => string;
   /** Resolves early, to `false`, when the emulator closes. */
@@ -55,9 +47,6 @@ interface Outcome {
   readonly faults?: readonly Fault[];
 }
 
-const METHODS = ["GET", "HEAD", "PUT", "PATCH", "POST", "DELETE"];
-const POLL_PATH = /\/operation(?:s|results)\/[^/]+\/?$/i;
-
 export function armAnswer(gate: Gate): Answer {
   return async (request) => {
     const call = callOf(gate, request);
@@ -76,7 +65,7 @@ function callOf(gate: Gate, request: HttpRequest): Call {
     arm,
     startedMs,
     guid: gate.guid(),
-    isPoll: POLL_PATH.test(request.path),
+    isPoll: isPoll(request.path),
     kind: operationKindOf(arm),
   };
 }
@@ -108,7 +97,7 @@ function isNestedWithin(levels: number, value: unknown): boolean {
 async function attend(gate: Gate, call: Call): Promise<Outcome> {
   const { request } = call;
   const open = gate.open(request);
-  const admission = open === undefined ? admit(gate, call) : undefined;
+  const admission = open === undefined ? admit(gate, request) : undefined;
   if (admission?.refusal !== undefined) return { reply: admission.refusal, ...callerOf(admission.caller) };
   const caller = admission?.caller;
 
@@ -128,58 +117,6 @@ async function attend(gate: Gate, call: Call): Promise<Outcome> {
 
 function callerOf(caller: Caller | undefined): { caller?: Caller } {
   return caller === undefined ? {} : { caller };
-}
-
-interface Admission {
-  readonly refusal?: HttpReply;
-  readonly caller?: Caller;
-  /** Rate headers for the answer. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-/** The front door's own checks, in its order. */
-function admit(gate: Gate, { request }: Call): Admission {
-  const { method, path } = request;
-  if (!request.secure && !gate.allowsPlainHttp) {
-    return {
-      refusal: gatewayError(403, "SslRequired", "SSL is required. Use the https endpoint, or start with --http."),
-    };
-  }
-  const caller = gate.tokens.verify(request.headers["authorization"]);
-  if (isRefusal(caller)) {
-    const uri = `${gate.authorityUrl()}/${gate.account.tenantId}`;
-    const challenge = `Bearer authorization_uri="${uri}", error="invalid_token", error_description="${caller.message}"`;
-    return { refusal: gatewayError(401, caller.code, caller.message, { "www-authenticate": challenge }) };
-  }
-  if (!METHODS.includes(method)) {
-    return { refusal: gatewayError(405, "MethodNotAllowed", `The HTTP method '${method}' is not supported.`), caller };
-  }
-  const { action, scope } = accessOf(method, path);
-  if (!POLL_PATH.test(path) && !allows(gate.roleOf(caller), action)) {
-    const message =
-      `The client '${caller.clientId}' with object id '${caller.objectId}' does not have authorization to perform ` +
-      `action '${action}' over scope '${scope}' or the scope is invalid. If access was recently granted, please ` +
-      `refresh your credentials.`;
-    return { refusal: gatewayError(403, "AuthorizationFailed", message), caller };
-  }
-  return throttled(gate, request, caller);
-}
-
-function throttled(gate: Gate, { method, path }: HttpRequest, caller: Caller): Admission {
-  const subscription = path.split("/")[2] ?? "";
-  const ruling = gate.throttle.rule({
-    principal: caller.clientId,
-    subscription: subscription.toLowerCase(),
-    kind: kindOfMethod(method),
-    networkRegion: /\/providers\/microsoft\.network\//i.test(path) ? gate.account.location : undefined,
-  });
-  if (ruling.retryAfterSeconds === undefined) return { caller, headers: ruling.headers };
-  const seconds = String(ruling.retryAfterSeconds);
-  const message =
-    `Number of requests for subscription '${subscription}' and operation '${method}${path.toUpperCase()}' exceeded ` +
-    `the backend storage limit. Please try again after '${seconds}' seconds.`;
-  const headers = { ...ruling.headers, "retry-after": seconds };
-  return { caller, refusal: gatewayError(429, "SubscriptionRequestsThrottled", message, headers) };
 }
 
 type Effects = { [Kind in Effect["kind"]]?: Extract<Effect, { kind: Kind }> };

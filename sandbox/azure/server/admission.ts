@@ -1,0 +1,78 @@
+/**
+ * The front door's own checks, in its order: transport, token, method, role, throttle. Decides who gets through and
+ * which rate headers the answer carries; what is then answered is not its business.
+ */
+import type { Account } from "../identity/account.ts";
+import { isRefusal, type Caller, type TokenAuthority } from "../identity/tokens.ts";
+import { gatewayError } from "./arm-headers.ts";
+import type { HttpReply, HttpRequest } from "./http-message.ts";
+import { accessOf, allows, type Role } from "./role.ts";
+import { kindOfMethod, type Throttle } from "./throttle.ts";
+
+export interface FrontDoor {
+  readonly account: Account;
+  readonly tokens: TokenAuthority;
+  readonly roleOf: (caller: Caller) => Role;
+  readonly throttle: Throttle;
+  readonly authorityUrl: () => string;
+  readonly allowsPlainHttp: boolean;
+}
+
+const METHODS = ["GET", "HEAD", "PUT", "PATCH", "POST", "DELETE"];
+const POLL_PATH = /\/operation(?:s|results)\/[^/]+\/?$/i;
+
+/** Asking how an operation goes is neither a read of a resource nor subject to a role. */
+export function isPoll(path: string): boolean {
+  return POLL_PATH.test(path);
+}
+
+export interface Admission {
+  readonly refusal?: HttpReply;
+  readonly caller?: Caller;
+  /** Rate headers for the answer. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function admit(door: FrontDoor, request: HttpRequest): Admission {
+  const { method, path } = request;
+  if (!request.secure && !door.allowsPlainHttp) {
+    return {
+      refusal: gatewayError(403, "SslRequired", "SSL is required. Use the https endpoint, or start with --http."),
+    };
+  }
+  const caller = door.tokens.verify(request.headers["authorization"]);
+  if (isRefusal(caller)) {
+    const uri = `${door.authorityUrl()}/${door.account.tenantId}`;
+    const challenge = `Bearer authorization_uri="${uri}", error="invalid_token", error_description="${caller.message}"`;
+    return { refusal: gatewayError(401, caller.code, caller.message, { "www-authenticate": challenge }) };
+  }
+  if (!METHODS.includes(method)) {
+    return { refusal: gatewayError(405, "MethodNotAllowed", `The HTTP method '${method}' is not supported.`), caller };
+  }
+  const { action, scope } = accessOf(method, path);
+  if (!isPoll(path) && !allows(door.roleOf(caller), action)) {
+    const message =
+      `The client '${caller.clientId}' with object id '${caller.objectId}' does not have authorization to perform ` +
+      `action '${action}' over scope '${scope}' or the scope is invalid. If access was recently granted, please ` +
+      `refresh your credentials.`;
+    return { refusal: gatewayError(403, "AuthorizationFailed", message), caller };
+  }
+  return throttled(door, request, caller);
+}
+
+function throttled(door: FrontDoor, { method, path }: HttpRequest, caller: Caller): Admission {
+  const subscription = path.split("/")[2] ?? "";
+  const ruling = door.throttle.rule({
+    principal: caller.clientId,
+    subscription: subscription.toLowerCase(),
+    kind: kindOfMethod(method),
+    networkRegion: /\/providers\/microsoft\.network\//i.test(path) ? door.account.location : undefined,
+  });
+  if (ruling.retryAfterSeconds === undefined) return { caller, headers: ruling.headers };
+  const seconds = String(ruling.retryAfterSeconds);
+  const message =
+    `Number of requests for subscription '${subscription}' and operation '${method}${path.toUpperCase()}' exceeded ` +
+    `the backend storage limit. Please try again after '${seconds}' seconds.`;
+  const headers = { ...ruling.headers, "retry-after": seconds };
+  return { caller, refusal: gatewayError(429, "SubscriptionRequestsThrottled", message, headers) };
+}
