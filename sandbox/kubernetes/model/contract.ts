@@ -104,7 +104,7 @@ export interface OpenWatch {
   readonly ended: boolean;
   readonly timeoutMs: number;
   /** The frames that one change means for this watcher. */
-  accept(entry: HistoryEntry): readonly WatchFrame[];
+  accept(entry: HistoryEntry, nowMs: number): readonly WatchFrame[];
   /** The frame that says how far the watcher has come; undefined if it asked for none. */
   bookmark(revision: number): WatchFrame | undefined;
 }

@@ -71,10 +71,14 @@ export class EmbeddedApi {
     compact(this.state, this.state.revision);
   }
 
+  get nowMs(): number {
+    return this.#options.clock.nowMs();
+  }
+
   /** What decisions made right now may look at. */
   deciding(): Deciding {
-    const { clock, draws, ranges } = this.#options;
-    return { state: this.state, nowMs: clock.nowMs(), draws, ranges };
+    const { draws, ranges } = this.#options;
+    return { state: this.state, nowMs: this.nowMs, draws, ranges };
   }
 
   #decide(request: ApiRequest): Outcome {

@@ -1,5 +1,5 @@
 /**
- * The few protobuf bodies that kubectl insists on (`create namespace|configmap|secret`), as JSON. The envelope is
+ * The few protobuf bodies that kubectl insists on (`create namespace|configmap|secret|service`), as JSON. The envelope is
  * `k8s\0` and a message {1: {1 apiVersion, 2 kind}, 2: the object}; empty strings are sent and mean unset.
  */
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
@@ -29,6 +29,7 @@ const KINDS: Readonly<Record<string, (object: Fields) => Record<string, unknown>
     binaryData: mapIn(object, 3, "base64"),
     immutable: flagIn(object, 4),
   }),
+  "v1/Service": (object) => ({ spec: serviceSpec(decodeFields(bytesIn(object, 2))) }),
   "v1/Secret": (object) => ({
     data: mapIn(object, 2, "base64"),
     type: textIn(object, 3),
@@ -58,6 +59,27 @@ function metadata(meta: Fields): Record<string, unknown> {
     annotations: mapIn(meta, 12, "utf8"),
     ownerReferences: owners.length === 0 ? undefined : owners,
     finalizers: finalizers.length === 0 ? undefined : finalizers,
+  });
+}
+
+function serviceSpec(spec: Fields): Record<string, unknown> {
+  const ports = (spec.get(1) ?? []).filter(isBytes).map((bytes) => {
+    const port = decodeFields(bytes);
+    const target = decodeFields(bytesIn(port, 4));
+    return defined({
+      name: textIn(port, 1),
+      protocol: textIn(port, 2),
+      port: port.get(3)?.[0],
+      targetPort: textIn(target, 3) ?? target.get(2)?.[0],
+      nodePort: port.get(5)?.[0],
+    });
+  });
+  return defined({
+    ports: ports.length === 0 ? undefined : ports,
+    selector: mapIn(spec, 2, "utf8"),
+    clusterIP: textIn(spec, 3),
+    type: textIn(spec, 4),
+    externalName: textIn(spec, 10),
   });
 }
 

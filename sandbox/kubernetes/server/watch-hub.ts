@@ -14,6 +14,7 @@ const PIECE_BYTES = 64 * 1024;
 interface Source {
   subscribe(listener: (entry: HistoryEntry) => void): () => void;
   readonly state: { readonly revision: number };
+  readonly nowMs: number;
 }
 
 export class WatchHub {
@@ -74,7 +75,7 @@ class WatchStream {
 
   start(): void {
     const { timeoutMs } = this.#watch;
-    this.#unsubscribe = this.#source.subscribe((entry) => this.#queue(this.#watch.accept(entry)));
+    this.#unsubscribe = this.#source.subscribe((entry) => this.#queue(this.#watch.accept(entry, this.#source.nowMs)));
     this.#response.on("drain", () => {
       this.#flowing = true;
       this.#pump();

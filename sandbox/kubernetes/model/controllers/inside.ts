@@ -22,7 +22,7 @@ export class Inside {
   }
 
   get nowMs(): number {
-    return this.#api.deciding().nowMs;
+    return this.#api.nowMs;
   }
 
   /** Now, as metadata and conditions write it. */

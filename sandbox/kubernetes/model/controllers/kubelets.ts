@@ -58,6 +58,7 @@ function tendNode(inside: Inside, name: string): void {
         }
       : node;
   inside.put("nodes", { ...fresh, spec: withTaints(part(fresh, "spec"), ready === "" ? "True" : ready) });
+  if (ready === "") beat(inside, fresh);
 }
 
 const TAINT_KEYS: Readonly<Record<string, string>> = {

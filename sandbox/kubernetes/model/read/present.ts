@@ -8,7 +8,7 @@ import type { Page } from "./list.ts";
 export type Shape = "object" | "metadata" | "table";
 
 /** A stored object as it goes over the wire. */
-export type Presenter = (object: KubeObject) => unknown;
+export type Presenter = (object: KubeObject, nowMs: number) => unknown;
 
 /** The first of the Accept header's wishes that can be met. Protobuf cannot; JSON always can. */
 export function acceptedShape(accept: string): Shape {
@@ -66,9 +66,9 @@ export function presentList(presenting: Presenting, page: Page): unknown {
 export function watchPresenter(presenting: Presenting): Presenter {
   if (presenting.shape !== "table") return (object) => presentObject(presenting, object);
   let first = true;
-  return (object) => {
+  return (object, nowMs) => {
     const metadata = { resourceVersion: object.metadata.resourceVersion };
-    const row = table(presenting, [object], metadata, first);
+    const row = table({ ...presenting, nowMs }, [object], metadata, first);
     first = false;
     return row;
   };

@@ -25,12 +25,13 @@ interface Watching {
   readonly namespace: string | undefined;
   readonly query: Readonly<Record<string, string>>;
   readonly present: Presenter;
+  readonly nowMs: number;
   /** From 0 to 1: spreads the ends of watches without a timeout. */
   readonly jitter: number;
 }
 
 export function openWatch(watching: Watching): OpenWatch {
-  const { state, resource, namespace, query } = watching;
+  const { state, resource, namespace, query, nowMs } = watching;
   checkListOptions(query, true);
   const selectors = parseSelectors(resource, query);
   const matches: Matcher = (object) =>
@@ -39,10 +40,10 @@ export function openWatch(watching: Watching): OpenWatch {
   const streaming = query["sendInitialEvents"] === "true";
   const wholeState = streaming || (from === 0 && query["sendInitialEvents"] !== "false");
   const bookmarks = isTrue(query["allowWatchBookmarks"]);
-  const frames = (entry: HistoryEntry): WatchFrame[] => {
+  const frames = (entry: HistoryEntry, atMs: number): WatchFrame[] => {
     // A watch from a version that is yet to come stays silent until then.
     if (entry.collection !== resource.collection || (!wholeState && entry.revision <= from)) return [];
-    return framesFor(entry, matches, watching.present);
+    return framesFor(entry, matches, (object) => watching.present(object, atMs));
   };
   const common = {
     kind: "watch" as const,
@@ -52,20 +53,21 @@ export function openWatch(watching: Watching): OpenWatch {
     bookmark: (revision: number): WatchFrame | undefined => (bookmarks ? bookmark(resource, revision) : undefined),
   };
   if (!wholeState && from < state.compactedRevision) return { ...common, first: [tooOld(state, from)], ended: true };
-  if (!wholeState) return { ...common, first: historyAfter(state, from).flatMap(frames), ended: false };
+  if (!wholeState)
+    return { ...common, first: historyAfter(state, from).flatMap((entry) => frames(entry, nowMs)), ended: false };
   const end = streaming ? [bookmark(resource, state.revision, { [INITIAL_EVENTS_END]: "true" })] : [];
   return { ...common, first: [...initial(watching, matches), ...end], ended: false };
 }
 
-function initial({ state, resource, present }: Watching, matches: Matcher): WatchFrame[] {
+function initial({ state, resource, present, nowMs }: Watching, matches: Matcher): WatchFrame[] {
   const collection = collectionOf(state, resource.collection);
   return sortedKeys(collection).flatMap((key) => {
     const object = collection.objects.get(key);
-    return object !== undefined && matches(object) ? [{ type: "ADDED" as const, object: present(object) }] : [];
+    return object !== undefined && matches(object) ? [{ type: "ADDED" as const, object: present(object, nowMs) }] : [];
   });
 }
 
-function framesFor(entry: HistoryEntry, matches: Matcher, present: Presenter): WatchFrame[] {
+function framesFor(entry: HistoryEntry, matches: Matcher, present: (object: KubeObject) => unknown): WatchFrame[] {
   const before = entry.previous !== undefined && matches(entry.previous);
   const after = entry.type !== "DELETED" && matches(entry.object);
   if (!before && !after) return [];

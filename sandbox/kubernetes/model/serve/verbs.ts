@@ -122,6 +122,7 @@ function watched(deciding: Deciding, request: ApiRequest, target: Target, resour
     namespace: target.namespace,
     query: request.query,
     present: watchPresenter(presenting(deciding, request, resource)),
+    nowMs: deciding.nowMs,
     jitter: deciding.draws.integer(1000) / 1000,
   });
 }
