@@ -51,7 +51,7 @@ async function replay(context: TestContext, recording: Recording, all: ReadonlyM
       if (found.length === 0) matched += 1;
       unexplained.push(...found.filter((unlike) => !explained(context, recording, unlike)));
     }
-    assert.deepEqual(unexplained, []);
+    assert.equal(unexplained.length, 0, `differs from what was recorded:\n${unexplained.map(render).join("\n")}`);
   } finally {
     await azure.close();
   }
@@ -74,6 +74,11 @@ async function send(arm: ArmHttp, base: string, exchange: Exchange, last: WireAn
     ...(ifMatch === undefined ? {} : { headers: { "if-match": ifMatch } }),
     ...(body === undefined || body === null ? {} : { body }),
   });
+}
+
+function render({ where, recorded, ours }: Unlike): string {
+  const brief = (value: unknown): string => (JSON.stringify(value) ?? "absent").slice(0, 200);
+  return `  ${where}: recorded ${brief(recorded)}, ours ${brief(ours)}`;
 }
 
 function explained(context: TestContext, recording: Recording, unlike: Unlike): boolean {

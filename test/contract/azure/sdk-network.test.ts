@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { armHttp, errorCode } from "./arm-http.ts";
 import { azureUnderTest, listed } from "./azure-under-test.ts";
 
 const azure = await azureUnderTest({ topology: { nodes: 2, vmType: "standard", foreign: true } });
@@ -115,6 +116,10 @@ for (const [index, { label, client }] of azure.networks.entries()) {
 
   test(`${label}: on a NIC pool only adminState of existing members can be written`, async () => {
     const pools = client.loadBalancerBackendAddressPools;
+    const states = async () =>
+      (await pools.get(group, "kubernetes", "foreign-pool")).loadBalancerBackendAddresses?.map(
+        (member) => member.adminState,
+      );
     const seen = await pools.get(group, "kubernetes", "foreign-pool");
     const [first, second] = seen.loadBalancerBackendAddresses ?? [];
     const put = (...addresses: object[]) =>
@@ -122,25 +127,14 @@ for (const [index, { label, client }] of azure.networks.entries()) {
         loadBalancerBackendAddresses: addresses,
       });
     await put({ ...first, adminState: "Down" }, { ...second });
-    const after = await pools.get(group, "kubernetes", "foreign-pool");
-    assert.deepEqual(
-      after.loadBalancerBackendAddresses?.map((member) => member.adminState),
-      ["Down", undefined],
-    );
+    assert.deepEqual(await states(), ["Down", undefined]);
     const refused = "ModificationOfNICIpConfigBackendPoolNotSupported";
     assert.equal(await code(put({ ...first })), refused, "one is left out");
     assert.equal(await code(put()), refused, "all are left out");
-    const other = {
-      networkInterfaceIPConfiguration: { id: `${network}/networkInterfaces/agent-0-nic/ipConfigurations/ipconfig1` },
-    };
-    assert.equal(await code(put({ ...first }, { ...second }, { name: "new", ...other })), refused, "one is added");
-    assert.equal(await code(put({ ...first }, { ...second, ...other })), refused, "one is changed");
+    assert.equal(await code(put({ ...first }, { ...second }, { name: "new" })), refused, "one is added");
+    assert.deepEqual(await states(), ["Down", undefined], "a refused PUT changes nothing");
     await put({ ...first, adminState: "None" }, { ...second });
-    const last = await pools.get(group, "kubernetes", "foreign-pool");
-    assert.deepEqual(
-      last.loadBalancerBackendAddresses?.map((member) => member.adminState),
-      [undefined, undefined],
-    );
+    assert.deepEqual(await states(), [undefined, undefined]);
   });
 
   test(`${label}: names in another case find the same resource, and come back as they were made`, async () => {
@@ -148,6 +142,19 @@ for (const [index, { label, client }] of azure.networks.entries()) {
     assert.equal(seen.id, `${network}/loadBalancers/kubernetes`);
   });
 }
+
+test("on the wire, a pool PUT that gives a NIC member another NIC is refused too", async () => {
+  const arm = await armHttp(azure);
+  const path = `${network}/loadBalancers/kubernetes/backendAddressPools/foreign-pool?api-version=2025-05-01`;
+  type Pool = { properties: { loadBalancerBackendAddresses: { properties: Record<string, unknown> }[] } };
+  const pool = (await arm.send("GET", path)).body as Pool;
+  const other = { id: `${network}/networkInterfaces/agent-0-nic/ipConfigurations/ipconfig1` };
+  Object.assign(pool.properties.loadBalancerBackendAddresses[0]?.properties ?? {}, {
+    networkInterfaceIPConfiguration: other,
+  });
+  const changed = await arm.send("PUT", path, { body: pool });
+  assert.deepEqual([changed.status, errorCode(changed)], [400, "ModificationOfNICIpConfigBackendPoolNotSupported"]);
+});
 
 test("rule health is answered through an operation", async () => {
   const health = await azure.network.loadBalancerLoadBalancingRules.beginHealthAndWait(

@@ -86,10 +86,12 @@ function placeOf(recording: Recording): Place {
   };
 }
 
-/** The first region that the recording names: in a body, or in the path of a poll. */
+/** The first region that the recording names: in a body, in the path of a poll, or in a DNS name. */
+const REGIONS = [/"location":\s*"([a-z0-9]+)"/, /\/locations\/([a-z0-9]+)\//, /\.([a-z0-9]+)\.cloudapp\.azure\.com/];
+
 function locationOf({ exchanges }: Recording): string {
   const text = JSON.stringify(exchanges);
-  return /"location":\s*"([a-z0-9]+)"/.exec(text)?.[1] ?? /\/locations\/([a-z0-9]+)\//.exec(text)?.[1] ?? "eastus";
+  return REGIONS.map((pattern) => pattern.exec(text)?.[1]).find((region) => region !== undefined) ?? "eastus";
 }
 
 function bodyOf(recording: Recording | undefined, index = 0): Record<string, unknown> {
@@ -120,10 +122,11 @@ const SETUPS: Readonly<Record<string, Setup>> = {
   "13": addressPools,
   "14": addressPools,
   "15": portMapping,
-  "16": (place, _recording, all) => {
-    const put = all.get("15")?.exchanges[0];
-    if (put === undefined) throw new Error("recording 16 builds on 15");
-    return [...portMapping(place), { path: targetOf(put).split("?")[0] ?? "", body: put.request.body }];
+  "16": (_place, _recording, all) => {
+    const before = all.get("15");
+    const put = before?.exchanges[0];
+    if (before === undefined || put === undefined) throw new Error("recording 16 builds on 15");
+    return [...portMapping(placeOf(before)), { path: targetOf(put).split("?")[0] ?? "", body: put.request.body }];
   },
   "17": (place) => [
     place.group(),
@@ -292,7 +295,6 @@ interface ScaleSetWish {
   readonly config: string;
   readonly configMore?: object;
   readonly subnet: string;
-  readonly windows?: boolean;
 }
 
 function scaleSet(place: Place, wish: ScaleSetWish): Put {
@@ -361,29 +363,26 @@ function scaleSetNics(place: Place, recording: Recording): Put[] {
   ];
 }
 
-/** Recording 37: every instance has a public address of its own. */
+/** Recording 37: every instance has a public address of its own. Its region stands in the names that they resolve to. */
 function scaleSetAddresses(place: Place, recording: Recording): Put[] {
   const value = bodyOf(recording)["value"] as unknown[];
   return [
-    { ...place.group(), body: { location: "westus" } },
+    place.group(),
     place.vnet("vnet", "10.0.0.0/16", { subnet: "10.0.0.0/24" }),
-    scaleSet(
-      { ...place, location: "westus" },
-      {
-        name: "vmsswithip000002",
-        capacity: value.length,
-        nic: "vmssw0499Nic",
-        config: "vmssw0499IPConfig",
-        configMore: {
-          publicIPAddressConfiguration: {
-            name: "instancepublicip",
-            sku: { name: "Standard" },
-            properties: { idleTimeoutInMinutes: 10, dnsSettings: { domainNameLabel: "clivmss000004" } },
-          },
+    scaleSet(place, {
+      name: "vmsswithip000002",
+      capacity: value.length,
+      nic: "vmssw0499Nic",
+      config: "vmssw0499IPConfig",
+      configMore: {
+        publicIPAddressConfiguration: {
+          name: "instancepublicip",
+          sku: { name: "Standard" },
+          properties: { idleTimeoutInMinutes: 10, dnsSettings: { domainNameLabel: "clivmss000004" } },
         },
-        subnet: "vnet/subnets/subnet",
       },
-    ),
+      subnet: "vnet/subnets/subnet",
+    }),
   ];
 }
 
