@@ -37,6 +37,14 @@ export function desiredMembership(input: MembershipInput, family: Family): Membe
   return made;
 }
 
+const addresses = new WeakMap<MembershipFragment, readonly string[]>();
+
+export function addressesOfMembers(fragment: MembershipFragment): readonly string[] {
+  const known = addresses.get(fragment) ?? fragment.members.map(({ ipAddress }) => ipAddress);
+  addresses.set(fragment, known);
+  return known;
+}
+
 function makeMembership({ config, nodes, known }: MembershipInput, family: Family): MembershipFragment {
   return {
     pool: poolName(config.clusterName, family),

@@ -71,7 +71,7 @@ function attached(
     const after = seated(before, join, leave, chosenOfInterface);
     return after === before
       ? body
-      : ({ ...body, properties: { ...properties, ipConfigurations: after } } as Attachable);
+      : { ...(body as NetworkInterface), properties: { ...properties, ipConfigurations: after } };
   }
   const before = interfacesIn(body, resource);
   const after = before && seatedInterfaces(before, join, leave);

@@ -65,12 +65,17 @@ export function nicDetachment(input: NicMembershipInput): AzureStep[] {
   return plan.steps();
 }
 
-/** Ids of the members of our pools that are ours, in lower case. */
-export function ownIPConfigurations(input: Omit<NicMembershipInput, "compute"> & { compute?: Compute }): string[] {
-  const nodeOf = ipConfigurationFinder(input.nodes, input.compute);
-  const pools = input.loadBalancer.properties.backendAddressPools ?? [];
-  const ids = pools.flatMap(({ properties }) => (properties.backendIPConfigurations ?? []).map(({ id }) => id));
-  return ids.filter((id) => nodeOf(id) !== undefined).map((id) => id.toLowerCase());
+/** Ids of the members of our pools that are ours, in lower case: of nodes, or in the durable member list. */
+export function ownIPConfigurations({ nodes, compute, loadBalancer, known }: NicMembershipInput): string[] {
+  const nodeOf = ipConfigurationFinder(nodes, compute);
+  const names = new Set(known.map((name) => name.toLowerCase()));
+  const isKnown = (id: string): boolean => {
+    const body = compute.networkInterfaces.get(parentId(id)) ?? compute.instances.get(parentId(parentId(id)));
+    return body !== undefined && isKnownAs(body, names, compute);
+  };
+  const pools = loadBalancer.properties.backendAddressPools ?? [];
+  const members = pools.flatMap(({ properties }) => properties.backendIPConfigurations ?? []);
+  return members.map(({ id }) => id.toLowerCase()).filter((id) => nodeOf(id) !== undefined || isKnown(id));
 }
 
 function seatIn({ config, loadBalancer }: NicMembershipInput, family: Family): PoolSeat {

@@ -3,7 +3,7 @@
  * frontends that others need, which the merge knows. Leaves to others which load balancer that is
  * (`get-service-load-balancer.ts`) and which public IPs it stands on (`reconcile-public-ip.ts`).
  */
-import type { LoadBalancer } from "../arm.ts";
+import type { Family, LoadBalancer } from "../arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { poolName } from "../names.ts";
 import type { Owner } from "../service/service-intent.ts";
@@ -13,6 +13,8 @@ import type { Disposable, LoadBalancerFragment, LoadBalancerShell } from "./frag
 import { baseOf, frontendOf, indexOf, partsOf } from "./load-balancer-index.ts";
 
 export interface FragmentInput extends FrontendInput {
+  /** Of the Service's families those to be served now. */
+  readonly families: readonly Family[];
   readonly loadBalancer: { readonly id: string; readonly name: string };
   readonly disposable: Disposable | undefined;
   /** Does a Service with this base use this load balancer? */
@@ -20,8 +22,8 @@ export interface FragmentInput extends FrontendInput {
 }
 
 export function desiredFragment(input: FragmentInput): LoadBalancerFragment {
-  const { intent, config, seen, loadBalancer } = input;
-  const perFamily = intent.families.map((family) => {
+  const { intent, config, seen, loadBalancer, families } = input;
+  const perFamily = families.map((family) => {
     const frontend = desiredFrontend(input, family);
     const parts = desiredRules({ intent, config, loadBalancerId: loadBalancer.id, family, frontend: frontend.name });
     return { frontend, ...parts };
@@ -35,7 +37,7 @@ export function desiredFragment(input: FragmentInput): LoadBalancerFragment {
     frontends: perFamily.flatMap(({ frontend }) => frontend.own ?? []),
     probes: [...probes.values()],
     rules,
-    pools: intent.families.map((family) => poolName(config.clusterName, family)),
+    pools: families.map((family) => poolName(config.clusterName, family)),
     releases: releasesOf(seen, intent.owner, input.isServedHere).filter((name) => !used.includes(name)),
     disposable: input.disposable,
   };

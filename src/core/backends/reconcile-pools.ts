@@ -1,0 +1,96 @@
+/**
+ * Who must join or leave the pools of load balancers because of the nodes: of one load balancer for a Service, of all
+ * for a change of nodes. Either costs one step per pool (or per machine), never one per Service.
+ *
+ * Pools that the config calls pre-configured are filled by somebody else, unless they are empty or we have filled them
+ * before: then nobody else does.
+ */
+import type { BackendPool, Family, LoadBalancer } from "../arm.ts";
+import type { ClusterConfig } from "../config/cluster-config.ts";
+import { loadBalancerPartId } from "../ids.ts";
+import type { Node } from "../kubernetes.ts";
+import { indexOf } from "../load-balancer/load-balancer-index.ts";
+import { isInternalName, isManagedLoadBalancer, poolName } from "../names.ts";
+import type { AzureStep } from "../plan.ts";
+import type { Rejection } from "../service/service-intent.ts";
+import type { Compute } from "./compute.ts";
+import { desiredMembership } from "./desired-membership.ts";
+import { mergeMembership } from "./merge-membership.ts";
+import { nicMembership } from "./nic-membership.ts";
+import { vmSetOf } from "./vm-sets.ts";
+
+export interface PoolsInput {
+  readonly config: ClusterConfig;
+  readonly nodes: readonly Node[];
+  readonly loadBalancers: readonly LoadBalancer[];
+  /** By load balancer id in lower case: the durable member list. */
+  readonly members: ReadonlyMap<string, readonly string[]>;
+  readonly compute?: Compute;
+}
+
+const BOTH: readonly Family[] = ["IPv4", "IPv6"];
+const NOBODY: readonly string[] = [];
+
+/** For a change of nodes. A pool that cannot be filled is left as it is: the Services on it say why. */
+export function reconcilePools(input: PoolsInput): AzureStep[] {
+  const { config, nodes, compute, loadBalancers } = input;
+  const vmSets = config.sku === "basic" ? nodes.flatMap((node) => vmSetOf(node, compute) ?? []) : [];
+  return loadBalancers
+    .filter(({ name }) => isManagedLoadBalancer(name, config, vmSets))
+    .flatMap((loadBalancer) => {
+      const steps = reconcilePoolsOf(input, loadBalancer, BOTH);
+      return "kind" in steps ? [] : steps;
+    });
+}
+
+/** For one load balancer. Families that it has no pool for are passed over. */
+export function reconcilePoolsOf(
+  input: PoolsInput,
+  loadBalancer: LoadBalancer,
+  families: readonly Family[],
+): AzureStep[] | Rejection {
+  const { config, nodes, compute } = input;
+  const known = membersOf(input, loadBalancer);
+  const present = families.flatMap((family) => {
+    const pool = indexOf(loadBalancer).pools.get(poolName(config.clusterName, family).toLowerCase());
+    return pool !== undefined && isManaged(config, loadBalancer, pool, known) ? [{ family, pool }] : [];
+  });
+  if (config.poolType === "nodeIPConfiguration") {
+    const managed = present.map(({ family }) => family);
+    return compute === undefined ? [] : nicMembership({ config, nodes, compute, loadBalancer, known }, managed);
+  }
+  const steps: AzureStep[] = [];
+  for (const { family, pool } of present) {
+    const fragment = desiredMembership({ config, nodes, known }, family);
+    const { outcome, refused } = mergeMembership(pool, fragment);
+    const [refusal] = refused;
+    if (refusal !== undefined) return refusal.rejection;
+    const id = pool.id ?? loadBalancerPartId(loadBalancer.id, "backendAddressPools", pool.name);
+    const why = `${fragment.members.length} node(s) in pool ${pool.name} of ${loadBalancer.name}`;
+    if (outcome.kind === "put") steps.push({ kind: "membership", id, fragment, why });
+  }
+  return steps;
+}
+
+export function membersOf(
+  { members }: Pick<PoolsInput, "members">,
+  loadBalancer: LoadBalancer | undefined,
+): readonly string[] {
+  return members.get(loadBalancer?.id.toLowerCase() ?? "") ?? NOBODY;
+}
+
+export function isPreConfigured({ preConfiguredPools }: ClusterConfig, loadBalancer: string): boolean {
+  const kind = isInternalName(loadBalancer) ? "internal" : "external";
+  return preConfiguredPools === "all" || preConfiguredPools === kind;
+}
+
+function isManaged(
+  config: ClusterConfig,
+  loadBalancer: LoadBalancer,
+  { properties }: BackendPool,
+  known: readonly string[],
+): boolean {
+  const { loadBalancerBackendAddresses = [], backendIPConfigurations = [] } = properties;
+  const isEmpty = loadBalancerBackendAddresses.length + backendIPConfigurations.length === 0;
+  return !isPreConfigured(config, loadBalancer.name) || isEmpty || known.length > 0;
+}

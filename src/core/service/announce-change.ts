@@ -1,0 +1,57 @@
+/**
+ * A change is announced on the Service before its first write, so that a half of it is never taken for drift and a
+ * public IP in another resource group is found again after a crash. A Service that is new, or taken over, and whose
+ * public IPs are in the cluster's group needs no announcement: it bears no mark that could mislead.
+ */
+import { parseId } from "../ids.ts";
+import type { Decision } from "../plan.ts";
+import { fingerprintOf, isApplied, markOf, writeMark } from "./applied.ts";
+import { isAzureStep } from "./rounds.ts";
+import { frontendsOf } from "./service-parts.ts";
+import type { Wish } from "./service-wish.ts";
+
+/** The decision itself, or the announcement that must come before it. */
+export function announced(wish: Wish, decision: Decision): Decision {
+  const { service, config } = wish.observed;
+  if (decision.kind !== "act" || !decision.steps.some(isAzureStep)) return decision;
+  const mark = markOf(service);
+  const isNoted = groupsNow(wish).every((group) => mark?.groups.includes(group));
+  const isHonest = mark?.fingerprint === undefined || isApplied(service, config);
+  if (isNoted && isHonest) return decision;
+  const ingress = service.status.loadBalancer.ingress ?? [];
+  const step = { kind: "publish", ingress, applied: markDuring(wish), why: "a change begins" } as const;
+  return { kind: "act", steps: [step], warnings: [] };
+}
+
+export function markDuring(wish: Wish): string {
+  const noted = markOf(wish.observed.service)?.groups ?? [];
+  return writeMark({ fingerprint: undefined, groups: [...new Set([...noted, ...groupsNow(wish)])] });
+}
+
+/** Everything is applied and nothing is left behind. */
+export function finalMark(wish: Wish): string {
+  const { observed, publicIPs } = wish;
+  const groups = outside(
+    wish,
+    publicIPs.uses.map(({ id }) => id),
+  );
+  return writeMark({ fingerprint: fingerprintOf(observed.service, observed.config), groups });
+}
+
+/** Resource groups that the Service has, or is about to have, public IPs in. */
+function groupsNow(wish: Wish): string[] {
+  const { observed, intent, publicIPs } = wish;
+  const frontends = observed.loadBalancers.flatMap((seen) => frontendsOf(seen, intent.owner.base));
+  return outside(wish, [
+    ...publicIPs.uses.map(({ id }) => id),
+    ...publicIPs.releases.map(({ seen }) => seen.id),
+    ...frontends.flatMap(({ properties }) => properties.publicIPAddress?.id ?? []),
+  ]);
+}
+
+/** Their groups but for the cluster's own, which is looked at anyway. */
+function outside({ observed: { config } }: Wish, ids: readonly string[]): string[] {
+  const groups = new Set(ids.flatMap((id) => parseId(id)?.resourceGroup.toLowerCase() ?? []));
+  groups.delete(config.resourceGroup.toLowerCase());
+  return [...groups];
+}

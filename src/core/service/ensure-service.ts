@@ -1,0 +1,151 @@
+/**
+ * The phases of a Service that should be served: each finds its part right, or asks for one round. Their order is told
+ * in `reconcile-service.ts`.
+ */
+import { reconcilePoolsOf } from "../backends/reconcile-pools.ts";
+import { securityGroupId } from "../ids.ts";
+import type { Ingress } from "../kubernetes.ts";
+import { absentFragment } from "../load-balancer/desired-fragment.ts";
+import { reconcileLoadBalancer } from "../load-balancer/reconcile-load-balancer.ts";
+import type { AzureStep, Decision } from "../plan.ts";
+import { mergePublicIP } from "../public-ip/merge-public-ip.ts";
+import { reconcileSecurityGroup } from "../security-group/reconcile-security-group.ts";
+import { finalMark, markDuring } from "./announce-change.ts";
+import { isChanged, markOf } from "./applied.ts";
+import { disposableOf, leaveLoadBalancers } from "./leave-load-balancer.ts";
+import { isServedOn } from "./other-services.ts";
+import { FINALIZER } from "./ownership.ts";
+import { closeAddresses, givePublicIPsBack } from "./release-service.ts";
+import { act, firstRound, type Phase, reject, wait } from "./rounds.ts";
+import { accessAddresses, addressOf, fragmentOf, ingressOf, type Wish } from "./service-wish.ts";
+
+export const holdFinalizer: Phase<Wish> = ({ observed: { service } }) =>
+  service.metadata.finalizers?.includes(FINALIZER)
+    ? undefined
+    : act([{ kind: "addFinalizer", why: "nothing is made in Azure that could not be cleaned up" }]);
+
+/** A public IP that can never be what is asked for makes way for another of its name; its address is lost. */
+export const replacePublicIPs: Phase<Wish> = (wish) => {
+  const { observed, intent, publicIPs, placement } = wish;
+  const replaced = publicIPs.uses.filter(({ mustBeReplaced }) => mustBeReplaced);
+  if (replaced.length === 0) return undefined;
+  const closing = {
+    released: replaced.flatMap(({ seen }) => seen?.properties.ipAddress ?? []),
+    nodes: { IPv4: [], IPv6: [] },
+  };
+  const families = intent.families.filter((family) => !replaced.some((use) => use.family === family));
+  const leaveFrontends: Phase<Wish> = () =>
+    placement.seen && reconciled(reconcileLoadBalancer(placement.id, placement.seen, remainder(wish, families)));
+  const releases = publicIPs.releases.filter(({ seen }) => replaced.some(({ id }) => id === seen.id));
+  return firstRound(
+    [() => closeAddresses(observed, intent.owner, closing), leaveFrontends, () => givePublicIPsBack(releases)],
+    wish,
+  );
+};
+
+function remainder(wish: Wish, families: Wish["intent"]["families"]) {
+  const { observed, intent, placement } = wish;
+  if (families.length > 0 || placement.seen === undefined) return fragmentOf(wish, families);
+  return absentFragment({
+    owner: intent.owner,
+    seen: placement.seen,
+    disposable: disposableOf(observed, placement.seen),
+    isServedHere: isServedOn(observed.otherServices, observed.config, placement.name),
+  });
+}
+
+export const makePublicIPs: Phase<Wish> = ({ publicIPs, intent, warnings }) => {
+  const steps: AzureStep[] = [];
+  for (const { id, seen, fragment, family } of publicIPs.uses) {
+    const { outcome, refused } = mergePublicIP(seen, [fragment]);
+    const [refusal] = refused;
+    if (refusal !== undefined) return reject(refusal.rejection);
+    const why = `${seen === undefined ? "made for" : "used by"} ${intent.owner.key} (${family})`;
+    if (outcome.kind === "put") steps.push({ kind: "publicIP", id, fragment, why });
+  }
+  return act(steps, warnings);
+};
+
+/** One address cannot stand on two load balancers: another of the same kind is left first. */
+export const leaveFormerLoadBalancers: Phase<Wish> = ({ observed, intent, placement }) =>
+  leaveLoadBalancers(observed, intent.owner, placement.movedFrom);
+
+export const joinLoadBalancer: Phase<Wish> = (wish) => {
+  const { intent, placement } = wish;
+  return reconciled(reconcileLoadBalancer(placement.id, placement.seen, fragmentOf(wish, intent.families)));
+};
+
+function reconciled(result: ReturnType<typeof reconcileLoadBalancer>): Decision | undefined {
+  switch (result.kind) {
+    case "settled":
+      return undefined;
+    case "act":
+      return act([result.step], result.warnings);
+    case "stale":
+      return wait("the load balancer is being changed by others");
+    case "reject":
+      return reject(result.rejection);
+  }
+}
+
+/** Neither needs the other, so both go in one round. */
+export const fillPoolsAndOpenAccess: Phase<Wish> = (wish) => {
+  const { observed, intent, placement } = wish;
+  const pools = placement.seen === undefined ? [] : reconcilePoolsOf(observed, placement.seen, intent.families);
+  if ("kind" in pools) return reject(pools);
+  const missing = intent.families.find((family) => addressOf(wish, family) === undefined);
+  if (missing !== undefined) return act(pools) ?? wait(`Azure has not given it an ${missing} address yet`);
+  const access = openAccess(wish, "dead");
+  if (access?.kind !== "act") return access ?? act(pools);
+  return act([...pools, ...access.steps], access.warnings);
+};
+
+function openAccess(wish: Wish, released: "dead" | "all"): Decision | undefined {
+  const { observed, intent } = wish;
+  const changed = isChanged(observed.service, observed.config);
+  const result = reconcileSecurityGroup(observed, intent, accessAddresses(wish, released), { changed });
+  if (result.kind === "reject") return reject(result.rejection);
+  if (result.kind === "settled") return undefined;
+  const why = `who may reach ${intent.owner.key}`;
+  return act([{ kind: "access", id: securityGroupId(observed.config), fragment: result.fragment, why }], wish.warnings);
+}
+
+/** The mark is written along, unless something of the Service's past is still to be removed. */
+export const publishAddresses: Phase<Wish> = (wish) => {
+  const { service } = wish.observed;
+  const ingress = ingressOf(wish);
+  if (isPublished(service.status.loadBalancer.ingress ?? [], ingress)) return undefined;
+  const applied = firstRound(LEFTOVERS, wish) === undefined ? finalMark(wish) : markDuring(wish);
+  return act([{ kind: "publish", ingress, applied, why: ingress.map(({ ip }) => ip).join(", ") }], wish.warnings);
+};
+
+/** In any order, since the incumbent's is another; a missing `ipMode` means VIP. */
+function isPublished(seen: readonly Ingress[], wanted: readonly Ingress[]): boolean {
+  const ips = new Set(wanted.map(({ ip }) => ip));
+  return (
+    seen.length === wanted.length &&
+    seen.every(({ ip, hostname, ipMode = "VIP" }) => ips.has(ip) && !hostname && ipMode === "VIP")
+  );
+}
+
+export const closeFormerAddresses: Phase<Wish> = (wish) => openAccess(wish, "all");
+
+export const leaveOppositeLoadBalancers: Phase<Wish> = ({ observed, intent, placement }) =>
+  leaveLoadBalancers(observed, intent.owner, placement.flippedFrom);
+
+export const releaseFormerPublicIPs: Phase<Wish> = ({ publicIPs }) => givePublicIPsBack(publicIPs.releases);
+
+/** What remains of the Service's past, in the order in which it may go. */
+export const LEFTOVERS: readonly Phase<Wish>[] = [
+  closeFormerAddresses,
+  leaveOppositeLoadBalancers,
+  releaseFormerPublicIPs,
+];
+
+/** A change that was announced is over. */
+export const markApplied: Phase<Wish> = (wish) => {
+  const mark = markOf(wish.observed.service);
+  if (mark === undefined || mark.fingerprint !== undefined) return undefined;
+  const ingress = wish.observed.service.status.loadBalancer.ingress ?? [];
+  return act([{ kind: "publish", ingress, applied: finalMark(wish), why: "all of its change is applied" }]);
+};

@@ -1,0 +1,53 @@
+/** A Service leaves load balancers. One that is deleted with it lets go of the machines in its pools first. */
+import type { LoadBalancer } from "../arm.ts";
+import { desiredMembership } from "../backends/desired-membership.ts";
+import { nicDetachment, ownIPConfigurations } from "../backends/nic-membership.ts";
+import { ownEntries } from "../backends/own-entries.ts";
+import { isPreConfigured, membersOf } from "../backends/reconcile-pools.ts";
+import { absentFragment } from "../load-balancer/desired-fragment.ts";
+import type { Disposable } from "../load-balancer/fragment.ts";
+import { reconcileLoadBalancer } from "../load-balancer/reconcile-load-balancer.ts";
+import { poolName } from "../names.ts";
+import type { AzureStep, Decision } from "../plan.ts";
+import type { Observed } from "../world.ts";
+import { isServedOn } from "./other-services.ts";
+import { act, reject } from "./rounds.ts";
+import type { Owner, Warning } from "./service-intent.ts";
+
+export function leaveLoadBalancers(
+  observed: Observed,
+  owner: Owner,
+  loadBalancers: readonly LoadBalancer[],
+): Decision | undefined {
+  const { config, otherServices } = observed;
+  const steps: AzureStep[] = [];
+  const warnings: Warning[] = [];
+  for (const seen of loadBalancers) {
+    const isServedHere = isServedOn(otherServices, config, seen.name);
+    const fragment = absentFragment({ owner, seen, disposable: disposableOf(observed, seen), isServedHere });
+    const result = reconcileLoadBalancer(seen.id, seen, fragment);
+    if (result.kind === "reject") return reject(result.rejection);
+    if (result.kind !== "act") continue;
+    const detachments = result.deletes ? detachmentsOf(observed, seen) : [];
+    steps.push(...(detachments.length > 0 ? detachments : [result.step]));
+    warnings.push(...result.warnings);
+  }
+  return act(steps, warnings);
+}
+
+/** What of a load balancer is the cluster's own. `undefined`: it stays, its pools are somebody else's. */
+export function disposableOf(observed: Observed, loadBalancer: LoadBalancer): Disposable | undefined {
+  const { config, nodes, compute } = observed;
+  if (isPreConfigured(config, loadBalancer.name)) return undefined;
+  const known = membersOf(observed, loadBalancer);
+  const pools = [poolName(config.clusterName, "IPv4"), poolName(config.clusterName, "IPv6")];
+  if (config.poolType === "nodeIP") return { pools, entries: desiredMembership({ config, nodes, known }, "IPv4").own };
+  const interfaces = compute && ownIPConfigurations({ config, nodes, compute, loadBalancer, known });
+  return { pools, entries: ownEntries(nodes, known, interfaces) };
+}
+
+function detachmentsOf(observed: Observed, loadBalancer: LoadBalancer): AzureStep[] {
+  const { config, nodes, compute } = observed;
+  if (config.poolType === "nodeIP" || compute === undefined) return [];
+  return nicDetachment({ config, nodes, compute, loadBalancer, known: membersOf(observed, loadBalancer) });
+}

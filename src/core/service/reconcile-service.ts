@@ -1,0 +1,112 @@
+/**
+ * The story of a Service, told in rounds: look, get the first thing right that is not, look again. The stored objects
+ * say how far it has come, so it may be interrupted anywhere and is taken up where it stopped.
+ */
+import type { Ingress } from "../kubernetes.ts";
+import { loadBalancersWith } from "../load-balancer/get-service-load-balancer.ts";
+import type { Decision, Look } from "../plan.ts";
+import { boundPublicIPs, publicIPGroups } from "../public-ip/reconcile-public-ip.ts";
+import type { Observed } from "../world.ts";
+import { announced, finalMark } from "./announce-change.ts";
+import { markOf } from "./applied.ts";
+import {
+  fillPoolsAndOpenAccess,
+  holdFinalizer,
+  joinLoadBalancer,
+  leaveFormerLoadBalancers,
+  LEFTOVERS,
+  makePublicIPs,
+  markApplied,
+  publishAddresses,
+  replacePublicIPs,
+} from "./ensure-service.ts";
+import { needsCleanup, ownerOf, wantsLoadBalancer } from "./ownership.ts";
+import { publicIPResourceGroup } from "./parse-addresses.ts";
+import { parseService } from "./parse-service.ts";
+import {
+  clearStatus,
+  closeAllAddresses,
+  dropFinalizer,
+  leaveAllLoadBalancers,
+  releaseAllPublicIPs,
+} from "./release-service.ts";
+import { firstRound, looksFor, type Phase, reject } from "./rounds.ts";
+import type { ServiceIntent } from "./service-intent.ts";
+import { addressesOn, frontendsOf } from "./service-parts.ts";
+import { subnetName, type Wish, wishOf } from "./service-wish.ts";
+
+/** The new side is built and published before the old one goes. */
+const ENSURE: readonly Phase<Wish>[] = [
+  holdFinalizer,
+  replacePublicIPs,
+  makePublicIPs,
+  leaveFormerLoadBalancers,
+  joinLoadBalancer,
+  fillPoolsAndOpenAccess,
+  publishAddresses,
+  ...LEFTOVERS,
+  markApplied,
+];
+
+/** A public IP never before its frontend; the finalizer last. */
+const RELEASE: readonly Phase<Observed>[] = [
+  closeAllAddresses,
+  leaveAllLoadBalancers,
+  releaseAllPublicIPs,
+  clearStatus,
+  dropFinalizer,
+];
+
+const SETTLED: Decision = { kind: "settled", warnings: [] };
+
+export function reconcileService(observed: Observed): Decision {
+  const { service, classFilter } = observed;
+  if (wantsLoadBalancer(service, classFilter)) return ensured(observed);
+  return needsCleanup(service, classFilter) ? released(observed) : SETTLED;
+}
+
+function ensured(observed: Observed): Decision {
+  const parsed = parseService(observed.service, observed.config);
+  if (!("intent" in parsed)) return reject(parsed);
+  const { intent, warnings } = parsed;
+  const at = [...looksFor(observed, groupsOf(observed)), ...subnetLook(observed, intent)];
+  if (at.length > 0) return { kind: "look", at };
+  const wish = wishOf(observed, intent, warnings);
+  if ("kind" in wish) return reject(wish);
+  const round = firstRound(ENSURE, wish);
+  return round === undefined ? { kind: "settled", warnings, applied: finalMark(wish) } : announced(wish, round);
+}
+
+function released(observed: Observed): Decision {
+  const at = looksFor(observed, groupsOf(observed));
+  return at.length > 0 ? { kind: "look", at } : (firstRound(RELEASE, observed) ?? SETTLED);
+}
+
+/** Wherever public IPs of the Service may be, by what it says, by what it said, and by what stands in Azure. */
+function groupsOf(observed: Observed): string[] {
+  const { service, config } = observed;
+  const groups = [publicIPResourceGroup(service, config), ...(markOf(service)?.groups ?? [])];
+  return publicIPGroups(observed, ownerOf(service), groups);
+}
+
+function subnetLook(observed: Observed, intent: ServiceIntent): Look[] {
+  const name = subnetName(observed, intent);
+  return intent.scope === "internal" && !observed.subnets.has(name) ? [{ kind: "subnet", name }] : [];
+}
+
+export type Published =
+  | { readonly kind: "look"; readonly at: readonly Look[] }
+  | { readonly kind: "present"; readonly ingress: readonly Ingress[] }
+  | { readonly kind: "absent" };
+
+/** At which addresses Azure serves the Service now, whatever it asks for. Only public IPs left: present, at none. */
+export function publishedIngress(observed: Observed): Published {
+  const at = looksFor(observed, groupsOf(observed));
+  if (at.length > 0) return { kind: "look", at };
+  const owner = ownerOf(observed.service);
+  const frontends = observed.loadBalancers.flatMap((seen) => frontendsOf(seen, owner.base));
+  const isThere = loadBalancersWith(observed.loadBalancers, owner.base).length > 0;
+  if (!isThere && boundPublicIPs(observed, owner).length === 0) return { kind: "absent" };
+  const ingress = addressesOn(observed, frontends).map((ip) => ({ ip, ipMode: "VIP" }));
+  return { kind: "present", ingress };
+}

@@ -1,0 +1,78 @@
+/**
+ * The phases of a Service that should not be served any more: who may reach it, what it has on load balancers, its
+ * public IPs, its status, its finalizer. Needs nothing that the Service asks for, so a Service that cannot be read can
+ * be cleaned up all the same.
+ */
+import { addressesOfMembers, desiredMembership } from "../backends/desired-membership.ts";
+import { membersOf } from "../backends/reconcile-pools.ts";
+import { securityGroupId } from "../ids.ts";
+import { loadBalancersWith } from "../load-balancer/get-service-load-balancer.ts";
+import type { AzureStep, Decision } from "../plan.ts";
+import { mergePublicIP } from "../public-ip/merge-public-ip.ts";
+import { boundPublicIPs, type PublicIPRelease, releasedPublicIPs } from "../public-ip/reconcile-public-ip.ts";
+import { releaseSecurityGroup, type ServiceAddresses } from "../security-group/reconcile-security-group.ts";
+import type { Observed } from "../world.ts";
+import { leaveLoadBalancers } from "./leave-load-balancer.ts";
+import { ownerOf } from "./ownership.ts";
+import { act, type Phase, reject } from "./rounds.ts";
+import type { Owner } from "./service-intent.ts";
+import { addressesOn, frontendsOf, publishedAddresses } from "./service-parts.ts";
+
+export const closeAllAddresses: Phase<Observed> = (observed) => {
+  const owner = ownerOf(observed.service);
+  const frontends = observed.loadBalancers.flatMap((seen) => frontendsOf(seen, owner.base));
+  const publics = boundPublicIPs(observed, owner).flatMap(({ properties }) => properties.ipAddress ?? []);
+  const released = [...publishedAddresses(observed), ...addressesOn(observed, frontends), ...publics];
+  const membership = { config: observed.config, nodes: observed.nodes, known: membersOf(observed, undefined) };
+  const nodes = {
+    IPv4: addressesOfMembers(desiredMembership(membership, "IPv4")),
+    IPv6: addressesOfMembers(desiredMembership(membership, "IPv6")),
+  };
+  return closeAddresses(observed, owner, { released: [...new Set(released)], nodes });
+};
+
+interface Closing {
+  readonly released: readonly string[];
+  /** Of nodes whose ports the Service may have opened. */
+  readonly nodes: ServiceAddresses["nodes"];
+}
+
+/** A security group that is not there holds nothing to close. */
+export function closeAddresses(observed: Observed, owner: Owner, closing: Closing): Decision | undefined {
+  const result = releaseSecurityGroup(observed, owner, { ...closing, current: { IPv4: [], IPv6: [] } });
+  if (result.kind === "reject") return reject(result.rejection);
+  if (result.kind === "settled") return undefined;
+  const why = `${owner.key} leaves ${closing.released.join(", ")}`;
+  return act([{ kind: "access", id: securityGroupId(observed.config), fragment: result.fragment, why }]);
+}
+
+/** On whatever load balancer, of either kind, its parts are. */
+export const leaveAllLoadBalancers: Phase<Observed> = (observed) => {
+  const owner = ownerOf(observed.service);
+  return leaveLoadBalancers(observed, owner, loadBalancersWith(observed.loadBalancers, owner.base));
+};
+
+export const releaseAllPublicIPs: Phase<Observed> = (observed) =>
+  givePublicIPsBack(releasedPublicIPs(observed, ownerOf(observed.service), []));
+
+export function givePublicIPsBack(releases: readonly PublicIPRelease[]): Decision | undefined {
+  const steps: AzureStep[] = releases
+    .filter(({ seen, fragment }) => mergePublicIP(seen, [fragment]).outcome.kind !== "unchanged")
+    .map(({ seen, fragment }) => ({
+      kind: "publicIP",
+      id: seen.id,
+      fragment,
+      why: `${fragment.owner.key} does not use it any more`,
+    }));
+  return act(steps);
+}
+
+/** A Service that is being deleted takes its status with it. */
+export const clearStatus: Phase<Observed> = ({ service }) => {
+  const isShown = (service.status.loadBalancer.ingress ?? []).length > 0;
+  if (service.metadata.deletionTimestamp !== undefined || !isShown) return undefined;
+  return act([{ kind: "publish", ingress: [], applied: undefined, why: "it is served no longer" }]);
+};
+
+export const dropFinalizer: Phase<Observed> = () =>
+  act([{ kind: "removeFinalizer", why: "nothing of it is left in Azure" }]);

@@ -1,0 +1,36 @@
+/** What a Service has in Azure now: on which frontends it stands, and at which addresses. */
+import type { Frontend, LoadBalancer, PublicIP } from "../arm.ts";
+import { canonicalAddress } from "../cidr.ts";
+import { parseId } from "../ids.ts";
+import { frontendOf, indexOf, partsOf } from "../load-balancer/load-balancer-index.ts";
+import { indexOf as indexOfPublicIPs } from "../public-ip/public-ip-index.ts";
+import type { Observed } from "../world.ts";
+
+/** The frontends that bear its name, and those of others that its rules stand on. */
+export function frontendsOf(loadBalancer: LoadBalancer, base: string): Frontend[] {
+  const index = indexOf(loadBalancer);
+  const { frontends, rules } = partsOf(index, base);
+  const used = rules.map(({ properties }) => index.frontends.get(frontendOf(properties.frontendIPConfiguration) ?? ""));
+  return [...new Set([...frontends, ...used])].filter((frontend) => frontend !== undefined);
+}
+
+/** The addresses of these frontends, as far as they have some yet, in their canonical spelling. */
+export function addressesOn(observed: Pick<Observed, "publicIPs">, frontends: readonly Frontend[]): string[] {
+  return frontends.flatMap(({ properties: { publicIPAddress, privateIPAddress } }) => {
+    const publicIP = publicIPAddress && findPublicIP(observed, publicIPAddress.id);
+    const address = publicIPAddress === undefined ? privateIPAddress : publicIP?.properties.ipAddress;
+    return address === undefined ? [] : [canonicalAddress(address)];
+  });
+}
+
+function findPublicIP({ publicIPs }: Pick<Observed, "publicIPs">, id: string): PublicIP | undefined {
+  const { resourceGroup = "", name = "" } = parseId(id) ?? {};
+  const list = publicIPs.get(resourceGroup.toLowerCase());
+  return list && indexOfPublicIPs(list).byName.get(name.toLowerCase());
+}
+
+export function publishedAddresses({ service }: Pick<Observed, "service">): string[] {
+  return (service.status.loadBalancer.ingress ?? []).flatMap(({ ip }) =>
+    ip === undefined ? [] : [canonicalAddress(ip)],
+  );
+}

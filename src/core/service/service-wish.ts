@@ -1,0 +1,149 @@
+/**
+ * What a Service asks for, placed: on which load balancer, with which public IPs, and the addresses that come of it.
+ * Everything that the phases of `ensure-service.ts` look at.
+ */
+import type { Family } from "../arm.ts";
+import { addressesOfMembers, desiredMembership } from "../backends/desired-membership.ts";
+import { isOwnEntry } from "../backends/own-entries.ts";
+import { membersOf } from "../backends/reconcile-pools.ts";
+import { canonicalAddress } from "../cidr.ts";
+import type { Ingress } from "../kubernetes.ts";
+import { desiredFragment } from "../load-balancer/desired-fragment.ts";
+import { desiredFrontend, type FrontendInput } from "../load-balancer/desired-frontend.ts";
+import type { LoadBalancerFragment } from "../load-balancer/fragment.ts";
+import { getServiceLoadBalancer, type Placement } from "../load-balancer/get-service-load-balancer.ts";
+import { indexOf } from "../load-balancer/load-balancer-index.ts";
+import { type PublicIPDecision, reconcilePublicIP } from "../public-ip/reconcile-public-ip.ts";
+import type { ServiceAddresses } from "../security-group/reconcile-security-group.ts";
+import type { Observed } from "../world.ts";
+import { disposableOf } from "./leave-load-balancer.ts";
+import { isServedOn } from "./other-services.ts";
+import type { Rejection, ServiceIntent, Warning } from "./service-intent.ts";
+import { addressesOn, frontendsOf, publishedAddresses } from "./service-parts.ts";
+
+export interface Wish {
+  readonly observed: Observed;
+  readonly intent: ServiceIntent;
+  readonly warnings: readonly Warning[];
+  readonly placement: Placement;
+  readonly publicIPs: PublicIPDecision;
+}
+
+export function wishOf(observed: Observed, intent: ServiceIntent, warnings: readonly Warning[]): Wish | Rejection {
+  const subnet = subnetOf(observed, intent);
+  if (subnet === null) return refuseSubnet(observed, intent);
+  const placement = getServiceLoadBalancer(observed, intent);
+  if ("kind" in placement) return placement;
+  const publicIPs = reconcilePublicIP(observed, intent);
+  if ("kind" in publicIPs) return publicIPs;
+  return { observed, intent, warnings, placement, publicIPs };
+}
+
+export function subnetName({ config }: Pick<Observed, "config">, intent: ServiceIntent): string {
+  return intent.subnet ?? config.subnetName;
+}
+
+function subnetOf(observed: Observed, intent: ServiceIntent) {
+  return intent.scope === "internal" ? observed.subnets.get(subnetName(observed, intent)) : undefined;
+}
+
+function refuseSubnet(observed: Observed, intent: ServiceIntent): Rejection {
+  const { vnetName } = observed.config;
+  const where =
+    intent.subnet === undefined
+      ? "subnetName of the config"
+      : "annotation service.beta.kubernetes.io/azure-load-balancer-internal-subnet";
+  const message = `${where}: VNet "${vnetName}" has no subnet "${subnetName(observed, intent)}": name one that it has`;
+  return { kind: "rejection", reason: "SubnetNotFound", message };
+}
+
+/** The fragment for these families; a family that waits for its public IP to be replaced is left out. */
+export function fragmentOf(wish: Wish, families: readonly Family[]): LoadBalancerFragment {
+  const { observed, intent, placement } = wish;
+  return desiredFragment({
+    ...frontendInput(wish),
+    families,
+    loadBalancer: placement,
+    disposable: placement.seen && disposableOf(observed, placement.seen),
+    isServedHere: isServedOn(observed.otherServices, observed.config, placement.name),
+    intent,
+  });
+}
+
+function frontendInput({ observed, intent, placement, publicIPs }: Wish): FrontendInput {
+  return {
+    intent,
+    config: observed.config,
+    seen: placement.seen,
+    publicIPs: Object.fromEntries(publicIPs.uses.map(({ family, id }) => [family, id])),
+    subnet: subnetOf(observed, intent) ?? undefined,
+    zones: observed.zones,
+    published: publishedAddresses(observed),
+  };
+}
+
+/** The address of each family as Azure has it; `undefined` while it has none. */
+export function addressOf(wish: Wish, family: Family): string | undefined {
+  const { intent, placement, publicIPs } = wish;
+  if (intent.scope === "external")
+    return publicIPs.uses.find((use) => use.family === family)?.seen?.properties.ipAddress;
+  const { name } = desiredFrontend(frontendInput(wish), family);
+  return placement.seen && indexOf(placement.seen).frontends.get(name.toLowerCase())?.properties.privateIPAddress;
+}
+
+/** In the order of the families, whatever that of the load balancer is; then the additional ones. */
+export function ingressOf(wish: Wish): Ingress[] {
+  const addresses = wish.intent.families.flatMap((family) => addressOf(wish, family) ?? []);
+  const all = new Set([...addresses, ...wish.intent.additionalPublicIPs]);
+  return [...all].map((ip) => ({ ip, ipMode: "VIP" }));
+}
+
+/**
+ * The addresses as the security group needs them. An address that the Service leaves is closed at once if nothing
+ * stands there any more; `all` closes those too that still serve while the new side is being built.
+ */
+export function accessAddresses(wish: Wish, released: "dead" | "all"): ServiceAddresses {
+  const current = perFamily(wish, (family) => [addressOf(wish, family) ?? []].flat());
+  const nodes = perFamily(wish, (family) => addressesOfMembers(membershipOf(wish, family)));
+  const kept = new Set([...current.IPv4, ...current.IPv6, ...wish.intent.additionalPublicIPs].map(canonicalAddress));
+  const serving = formerAddresses(wish);
+  const gone = [...publishedAddresses(wish.observed), ...formerNodes(wish, nodes)];
+  const left = released === "all" ? [...gone, ...serving] : gone.filter((address) => !serving.includes(address));
+  return { current, nodes, released: [...new Set(left)].filter((address) => !kept.has(address)) };
+}
+
+function perFamily(
+  { intent: { families } }: Wish,
+  list: (family: Family) => readonly string[],
+): Record<Family, readonly string[]> {
+  return {
+    IPv4: families.includes("IPv4") ? list("IPv4") : [],
+    IPv6: families.includes("IPv6") ? list("IPv6") : [],
+  };
+}
+
+/** Where the Service may still be reached although it is on its way to another address. */
+function formerAddresses({ observed, intent, placement, publicIPs }: Wish): string[] {
+  const frontends = placement.flippedFrom.flatMap((seen) => frontendsOf(seen, intent.owner.base));
+  const publics = publicIPs.releases.flatMap(({ seen }) => seen.properties.ipAddress ?? []);
+  return [...addressesOn(observed, frontends), ...publics.map(canonicalAddress)];
+}
+
+function membershipOf({ observed, placement }: Wish, family: Family) {
+  const { config, nodes } = observed;
+  return desiredMembership({ config, nodes, known: membersOf(observed, placement.seen) }, family);
+}
+
+/** Nodes that are about to leave the pools: where traffic is sent to nodes themselves, they must be closed too. */
+function formerNodes(wish: Wish, nodes: Readonly<Record<Family, readonly string[]>>): string[] {
+  const { intent, placement } = wish;
+  if (intent.floatingIP && !(intent.scope === "internal" && intent.families.includes("IPv6"))) return [];
+  const current = new Set([...nodes.IPv4, ...nodes.IPv6].map(canonicalAddress));
+  const { own } = membershipOf(wish, "IPv4");
+  const pools = placement.seen?.properties.backendAddressPools ?? [];
+  return pools
+    .flatMap(({ properties }) => properties.loadBalancerBackendAddresses ?? [])
+    .filter((entry) => isOwnEntry(entry, own))
+    .map(({ properties }) => canonicalAddress(properties.ipAddress ?? ""))
+    .filter((address) => address !== "" && !current.has(address));
+}
