@@ -34,6 +34,10 @@ function renamed(object: KubeObject, names: Readonly<Record<string, string>>, ap
   return { ...(Object.fromEntries(fields) as unknown as KubeObject), apiVersion };
 }
 
+/** What a reader of either API is shown where nothing was said; the old one shows two texts more. */
+const UNSAID = { eventTime: null, firstTimestamp: null, lastTimestamp: null, source: {} };
+const UNSAID_IN_CORE = { ...UNSAID, reportingComponent: "", reportingInstance: "" };
+
 const shared: Record<string, Schema> = {
   reason: text,
   type: text,
@@ -92,7 +96,8 @@ const columns = [
   wide("Source", (event) => {
     const from = asObject(event["source"]);
     const component = asString(from["component"]) || asString(event["reportingComponent"]);
-    return [component, asString(from["host"])].filter((part) => part !== "").join(", ");
+    const host = asString(from["host"]) || asString(event["reportingInstance"]);
+    return [component, host].filter((part) => part !== "").join(", ");
   }),
   column("Message", (event) => asString(event["message"]).trim()),
   wide("First Seen", (event, nowMs) => ageOf(firstSeen(event), nowMs)),
@@ -130,6 +135,7 @@ export const coreEvent = defineKind({
     reportingComponent: optionalText,
   },
   behaviour: {
+    fromStored: (object) => ({ ...UNSAID_IN_CORE, ...object }),
     validate: (event, old) => (old === undefined ? [...namespaceProblems(event), ...dialectProblems(event, {})] : []),
   },
 });
@@ -150,7 +156,7 @@ export const event = defineKind({
   },
   behaviour: {
     toStored: (object) => renamed(object, OLD_NAME, "v1"),
-    fromStored: (object) => renamed(object, NEW_NAME, "events.k8s.io/v1"),
+    fromStored: (object) => renamed({ ...UNSAID, ...object }, NEW_NAME, "events.k8s.io/v1"),
     validate: (stored, old) =>
       old === undefined
         ? [...namespaceProblems(stored), ...dialectProblems(stored, NEW_NAME), ...newApiProblems(stored)]

@@ -157,7 +157,7 @@ export const pod = defineKind({
   ],
   behaviour: {
     setDefaults: withDefaults,
-    prepareCreate: (object) => ({ ...object, status: { phase: "Pending", qosClass: "BestEffort" } }),
+    prepareCreate: (object) => ({ ...admitted(object), status: { phase: "Pending", qosClass: "BestEffort" } }),
     validate,
   },
 });
@@ -183,10 +183,22 @@ function withDefaults(object: KubeObject): KubeObject {
       dnsPolicy: "ClusterFirst",
       securityContext: {},
       schedulerName: "default-scheduler",
+      enableServiceLinks: true,
       ...spec,
       ...(filled.length === 0 ? {} : { containers: filled }),
     },
   };
+}
+
+/** What admission adds: the priority of no class, and patience with a node that is not ready or not reachable. */
+function admitted(object: KubeObject): KubeObject {
+  const spec = part(object, "spec");
+  const own = asArray(spec["tolerations"]).map(asObject);
+  const patience = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]
+    .filter((key) => !own.some((toleration) => toleration["key"] === key))
+    .map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }));
+  const priority = { priority: 0, preemptionPolicy: "PreemptLowerPriority" };
+  return { ...object, spec: { ...spec, ...priority, tolerations: [...own, ...patience] } };
 }
 
 function containerDefaults(item: Record<string, unknown>): Record<string, unknown> {
