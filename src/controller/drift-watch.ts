@@ -38,9 +38,7 @@ export class DriftWatch {
 
   /** May what the Service owns in Azure be written now? */
   mayRepair(service: Service): boolean {
-    const parsed = parseService(service, this.#config);
-    if (!("intent" in parsed)) return true;
-    return this.policyOf(service) === "enforce" || !isApplied(service, parsed.intent, this.#config);
+    return this.policyOf(service) === "enforce" || !isApplied(service, this.#config);
   }
 
   note(service: Service, outcome: SyncOutcome): void {

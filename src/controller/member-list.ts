@@ -6,6 +6,7 @@
  * Names only grow before a write and shrink after one; a name too many does no harm, a name too few would leave an
  * entry behind for ever.
  */
+import type { MembershipFragment } from "../core/backends/membership.ts";
 import { CONFIG_MAPS, type KubeObject } from "../kube/resources.ts";
 import type { KubeClient } from "../kube/kube-client.ts";
 import { isFailure } from "../kube/kube-failure.ts";
@@ -35,28 +36,54 @@ export function projectMemberList(object: KubeObject): MemberList {
 }
 
 /** ConfigMap names allow lower case, digits, dots and dashes; a load balancer's allows more. */
-export function memberListName(loadBalancerId: string): string {
+function memberListName(loadBalancerId: string): string {
   const name = loadBalancerId.slice(loadBalancerId.lastIndexOf("/") + 1);
   const safe = name.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-");
   return `azlb-members-${safe}`;
 }
 
-/**
- * Makes the stored list hold at least `members`. Resolves once that is durable; throws where it isn't, and then
- * the pool must not be written.
- */
-export async function writeMemberList(
-  client: KubeClient,
-  loadBalancerId: string,
-  members: readonly string[],
-): Promise<void> {
-  const place = { namespace: MEMBER_LIST_NAMESPACE, name: memberListName(loadBalancerId) };
-  const data = { loadBalancer: loadBalancerId.toLowerCase(), members: members.toSorted().join("\n") };
-  try {
-    await client.patch(CONFIG_MAPS, place, { merge: { data } });
-  } catch (error) {
-    if (!isFailure(error, "notFound")) throw error;
-    const list = { metadata: { ...place, labels: { [LABEL_KEY]: "true" } }, data };
-    await client.create(CONFIG_MAPS, list);
+/** Remembers, before a pool is written, whom it will hold. */
+export class MemberLists {
+  readonly #client: KubeClient;
+  readonly #stored: (name: string) => MemberList | undefined;
+  /** What was stored last, where the cache may not show it yet. */
+  readonly #written = new Map<string, ReadonlySet<string>>();
+  /** One write at a time per list: each holds what the one before stored. */
+  readonly #turns = new Map<string, Promise<void>>();
+
+  constructor(client: KubeClient, stored: (name: string) => MemberList | undefined) {
+    this.#client = client;
+    this.#stored = stored;
+  }
+
+  /** Resolves once the list holds every name that the pool will; throws where it doesn't: then the pool must wait. */
+  remember({ id, fragment }: { readonly id: string; readonly fragment: MembershipFragment }): Promise<void> {
+    const loadBalancerId = id.slice(0, id.search(/\/backendAddressPools\//i)).toLowerCase();
+    const name = memberListName(loadBalancerId);
+    const turn = (this.#turns.get(name) ?? Promise.resolve())
+      .catch(() => {})
+      .then(() => this.#extend(name, loadBalancerId, fragment));
+    this.#turns.set(name, turn);
+    return turn;
+  }
+
+  async #extend(name: string, loadBalancerId: string, { members }: MembershipFragment): Promise<void> {
+    const known = this.#written.get(name) ?? new Set(this.#stored(name)?.members);
+    if (members.every((member) => known.has(member.name))) return;
+    const names = new Set([...known, ...members.map((member) => member.name)]);
+    await this.#write(name, loadBalancerId, names);
+    this.#written.set(name, names);
+  }
+
+  async #write(name: string, loadBalancerId: string, names: ReadonlySet<string>): Promise<void> {
+    const place = { namespace: MEMBER_LIST_NAMESPACE, name };
+    const data = { loadBalancer: loadBalancerId, members: [...names].sort().join("\n") };
+    try {
+      await this.#client.patch(CONFIG_MAPS, place, { merge: { data } });
+    } catch (error) {
+      if (!isFailure(error, "notFound")) throw error;
+      const list = { metadata: { ...place, labels: { [LABEL_KEY]: "true" } }, data };
+      await this.#client.create(CONFIG_MAPS, list);
+    }
   }
 }

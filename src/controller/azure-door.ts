@@ -1,0 +1,73 @@
+/**
+ * The one door through which decisions become writes, to Azure and to the Service. Resolves once the write is over;
+ * rejects with the failure, or with `Refused` where the user must change something.
+ */
+import { ArmError } from "../azure/failures.ts";
+import type { Priority } from "../azure/budget.ts";
+import type { GroupCommit } from "../azure/group-commit.ts";
+import type { Committed, ArmBody } from "../azure/commit-types.ts";
+import type { Service } from "../core/kubernetes.ts";
+import type { AzureStep, Look, Step } from "../core/plan.ts";
+import type { Rejection, Warning } from "../core/service/service-intent.ts";
+import type { Observed } from "../core/world.ts";
+import { writeOf } from "./azure-writes.ts";
+import type { Door } from "./cloud-load-balancer.ts";
+import type { MemberLists } from "./member-list.ts";
+import type { Observer } from "./observer.ts";
+import { projectService } from "./projections.ts";
+import type { ServiceWriter } from "./service-writer.ts";
+
+/** A merge found that the Service's part cannot stand. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  readonly rejection: Rejection;
+
+  constructor(rejection: Rejection) {
+    super(rejection.message);
+    this.rejection = rejection;
+  }
+}
+
+export interface AzureDoorOptions {
+  readonly observer: Observer;
+  readonly commit: GroupCommit;
+  readonly services: ServiceWriter;
+  readonly members: MemberLists;
+  readonly onWarning: (service: Service | undefined, warning: Warning) => void;
+}
+
+export class AzureDoor implements Door {
+  readonly #options: AzureDoorOptions;
+
+  constructor(options: AzureDoorOptions) {
+    this.#options = options;
+  }
+
+  observe(service: Service, looks: readonly Look[], signal: AbortSignal): Promise<Observed> {
+    return this.#options.observer.observe(service, looks, signal);
+  }
+
+  async apply(service: Service, step: Step): Promise<Service | undefined> {
+    if ("id" in step) {
+      const priority = service.metadata.deletionTimestamp === undefined ? "create" : "delete";
+      await this.write(step, priority, service);
+      return undefined;
+    }
+    const stored = await this.#options.services.apply(service, step);
+    return stored === undefined ? undefined : projectService(stored);
+  }
+
+  /** Also for writes that no Service asked for: pools that follow the nodes. */
+  async write(step: AzureStep, priority: Priority, service?: Service): Promise<void> {
+    const { commit, members, onWarning } = this.#options;
+    if (step.kind === "membership") await members.remember(step);
+    const committed = await commit.submit(writeOf(step, priority));
+    for (const warning of warningsOf(committed)) onWarning(service, warning);
+    if (committed.kind === "refused") throw new Refused(committed.rejection);
+    if (committed.kind === "failed") throw new ArmError(committed.failure, step.why);
+  }
+}
+
+function warningsOf(committed: Committed<ArmBody>): readonly Warning[] {
+  return "warnings" in committed ? committed.warnings : [];
+}

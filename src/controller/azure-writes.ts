@@ -1,0 +1,56 @@
+/**
+ * Steps that write to Azure become writes of the group commit: which resource, whose fragment, which merge. The merges
+ * are the core's, so what is written is what a plan showed, merged into what is there at the moment of the write.
+ */
+import type { ArmBody, Merge, Write } from "../azure/commit-types.ts";
+import type { Priority } from "../azure/budget.ts";
+import type { BackendPool, SecurityGroup } from "../core/arm.ts";
+import { mergeAttachment } from "../core/backends/merge-attachment.ts";
+import type { MembershipFragment } from "../core/backends/membership.ts";
+import { mergeMembership } from "../core/backends/merge-membership.ts";
+import { mergeLoadBalancer } from "../core/load-balancer/merge-load-balancer.ts";
+import type { AzureStep, Merged } from "../core/plan.ts";
+import { mergePublicIP } from "../core/public-ip/merge-public-ip.ts";
+import type { Owner } from "../core/service/service-intent.ts";
+import { mergeSecurityGroup } from "../core/security-group/merge-security-group.ts";
+
+/** A pool's or a machine's writes all come from the cluster, not from a Service: the newest takes the older's place. */
+const CLUSTER = "cluster";
+
+export function writeOf(step: AzureStep, priority: Priority): Write<ArmBody, never> {
+  const { id, kind } = step;
+  switch (step.kind) {
+    case "loadBalancer":
+      return byService(step.fragment, mergeLoadBalancer);
+    case "publicIP":
+      return byService(step.fragment, mergePublicIP);
+    case "access":
+      return byService(step.fragment, (seen: SecurityGroup | undefined, fragments) =>
+        mergeSecurityGroup(seen ?? null, fragments),
+      );
+    case "membership":
+      return erased({ id, kind, owner: CLUSTER, fragment: step.fragment, merge: mergeNewestMembership, priority });
+    case "attachment":
+      return erased({ id, kind, owner: CLUSTER, fragment: step.fragment, merge: mergeAttachment, priority });
+  }
+  function byService<Body extends ArmBody, Fragment extends { readonly owner: Owner }>(
+    fragment: Fragment,
+    merge: Merge<Body, Fragment>,
+  ): Write<ArmBody, never> {
+    return erased({ id, kind, owner: fragment.owner.key, fragment, merge, priority });
+  }
+}
+
+/** The group commit hands each merge only fragments and bodies of its own id. */
+function erased<Body extends ArmBody, Fragment>(write: Write<Body, Fragment>): Write<ArmBody, never> {
+  return write as unknown as Write<ArmBody, never>;
+}
+
+function mergeNewestMembership(
+  seen: BackendPool | undefined,
+  fragments: readonly MembershipFragment[],
+): Merged<BackendPool> {
+  const newest = fragments.at(-1);
+  if (seen === undefined || newest === undefined) return { outcome: { kind: "unchanged" }, refused: [], warnings: [] };
+  return mergeMembership(seen, newest);
+}

@@ -1,0 +1,88 @@
+/**
+ * Fills in what one decision may look at: the cluster from the caches, Azure from the mirror. A part that cannot be
+ * read fails the look; it is never shown as empty.
+ */
+import type { Mirror } from "../azure/mirror.ts";
+import type { ClusterConfig } from "../core/config/cluster-config.ts";
+import type { Service } from "../core/kubernetes.ts";
+import type { Look } from "../core/plan.ts";
+import { wantsLoadBalancer, type ClassFilter } from "../core/service/ownership.ts";
+import type { Observed } from "../core/world.ts";
+import type { ClusterCache } from "./cluster-cache.ts";
+import type { MemberList } from "./member-list.ts";
+import { Snapshot } from "./snapshot.ts";
+
+export interface ObserverOptions {
+  readonly config: ClusterConfig;
+  readonly classFilter: ClassFilter;
+  readonly cache: ClusterCache;
+  readonly mirror: Mirror;
+}
+
+export class Observer {
+  readonly #options: ObserverOptions;
+  readonly #services: Snapshot<Service>;
+  readonly #nodes: Snapshot<Observed["nodes"][number]>;
+  readonly #members: Snapshot<MemberList>;
+
+  constructor(options: ObserverOptions) {
+    this.#options = options;
+    const { cache, classFilter } = options;
+    this.#services = new Snapshot(cache.services, (service) => wantsLoadBalancer(service, classFilter));
+    this.#nodes = new Snapshot(cache.nodes);
+    this.#members = new Snapshot(cache.memberLists);
+  }
+
+  async observe(service: Service, looks: readonly Look[], signal: AbortSignal): Promise<Observed> {
+    const { config, mirror } = this.#options;
+    const [shared, publicIPs, subnets, compute] = await Promise.all([
+      this.observePools(signal),
+      this.#publicIPs(looks, signal),
+      this.#subnets(looks, signal),
+      looks.some((look) => look.kind === "compute") ? mirror.compute(signal) : undefined,
+    ]);
+    const securityGroup = config.securityGroupName === "" ? null : await mirror.securityGroup(signal);
+    return {
+      ...shared,
+      service,
+      otherServices: this.#services.values,
+      publicIPs,
+      subnets,
+      securityGroup,
+      ...(compute !== undefined && { compute }),
+    };
+  }
+
+  /** What pools depend on, whoever's they are. */
+  async observePools(
+    signal: AbortSignal,
+  ): Promise<Pick<Observed, "config" | "classFilter" | "nodes" | "loadBalancers" | "zones" | "members">> {
+    const { config, classFilter, mirror } = this.#options;
+    const [loadBalancers, zones] = await Promise.all([mirror.loadBalancers(signal), mirror.zones(signal)]);
+    return {
+      config,
+      classFilter,
+      nodes: this.#nodes.values,
+      loadBalancers,
+      zones,
+      members: this.#members.derive((lists) => new Map(lists.map((list) => [list.loadBalancerId, list.members]))),
+    };
+  }
+
+  async #publicIPs(looks: readonly Look[], signal: AbortSignal): Promise<Observed["publicIPs"]> {
+    const found = new Map<string, Observed["publicIPs"] extends ReadonlyMap<string, infer List> ? List : never>();
+    for (const look of looks) {
+      if (look.kind !== "publicIPs") continue;
+      found.set(look.resourceGroup.toLowerCase(), await this.#options.mirror.publicIPs(look.resourceGroup, signal));
+    }
+    return found;
+  }
+
+  async #subnets(looks: readonly Look[], signal: AbortSignal): Promise<Observed["subnets"]> {
+    const found = new Map<string, Observed["subnets"] extends ReadonlyMap<string, infer Body> ? Body : never>();
+    for (const look of looks) {
+      if (look.kind === "subnet") found.set(look.name, await this.#options.mirror.subnet(look.name, signal));
+    }
+    return found;
+  }
+}

@@ -1,0 +1,2 @@
+/** The incumbent's default for `--cluster-name`, and the sandbox's cluster. */
+export const CLUSTER_NAME = "kubernetes";

@@ -1,0 +1,29 @@
+/** A client for the cluster that flags and environment mean, over real connections. */
+import { homedir } from "node:os";
+
+import { findCluster } from "../kube/find-cluster.ts";
+import { HttpTransport } from "../kube/http-transport.ts";
+import { KubeClient, type RequestSample } from "../kube/kube-client.ts";
+import { LiveCredentials } from "../kube/live-credentials.ts";
+import { realClock } from "./real-clock.ts";
+
+export interface KubeAccessOptions {
+  /** The file of `--kubeconfig`; else `KUBECONFIG`, the pod's own cluster, or `~/.kube/config`. */
+  readonly kubeconfig?: string | undefined;
+  readonly userAgent: string;
+  readonly onRequest?: (sample: RequestSample) => void;
+}
+
+export interface KubeAccess {
+  readonly client: KubeClient;
+  close(): Promise<void>;
+}
+
+export function openKubeClient({ kubeconfig, ...options }: KubeAccessOptions): KubeAccess {
+  const access = findCluster({ kubeconfig, env: process.env, homeDir: homedir() });
+  const transport = new HttpTransport(new LiveCredentials(access, realClock));
+  return {
+    client: new KubeClient({ transport, clock: realClock, ...options }),
+    close: () => transport.close(),
+  };
+}

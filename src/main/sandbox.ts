@@ -1,0 +1,92 @@
+/**
+ * The whole sandbox in one process: an emulated Azure, a Kubernetes (embedded, or the one of a kubeconfig) whose nodes
+ * are the machines of that Azure, and the controller between them. Each part can be left out.
+ */
+import { startAzure, type AzureOptions, type RunningAzure, type SeedNode } from "../../sandbox/azure/index.ts";
+import { startKubernetes, type ClusterNode } from "../../sandbox/kubernetes/index.ts";
+import type { Log } from "../core/log.ts";
+import { CLUSTER_NAME } from "./cluster-name.ts";
+import { startController, type RunningController } from "./controller.ts";
+import { openKubeClient } from "./kube-access.ts";
+import { ensureNodes } from "./sandbox-nodes.ts";
+
+export interface SandboxOptions {
+  readonly azure: AzureOptions;
+  /** Use this API server instead of the embedded one. */
+  readonly kubeconfig?: string | undefined;
+  readonly dataDir?: string | undefined;
+  readonly withController: boolean;
+  readonly log: Log;
+}
+
+export interface RunningSandbox {
+  readonly azure: RunningAzure;
+  readonly kubeconfig: string;
+  readonly kubeControlUrl: string | null;
+  readonly controller: RunningController | undefined;
+  close(): Promise<void>;
+}
+
+export async function startSandbox(options: SandboxOptions): Promise<RunningSandbox> {
+  const closers: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of closers.splice(0).reverse()) await end();
+  };
+  try {
+    const azure = await startAzure(options.azure);
+    closers.push(() => azure.close());
+    const cluster = await openCluster(options, azure.nodes.map(clusterNode));
+    closers.push(cluster.close);
+    const controller = options.withController ? await attach(options, azure, cluster.kubeconfig) : undefined;
+    if (controller !== undefined) closers.push(() => controller.close());
+    return { azure, ...cluster, controller, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Cluster {
+  readonly kubeconfig: string;
+  readonly kubeControlUrl: string | null;
+  close(): Promise<void>;
+}
+
+async function openCluster({ kubeconfig, dataDir, log }: SandboxOptions, nodes: ClusterNode[]): Promise<Cluster> {
+  if (kubeconfig !== undefined) {
+    const { client, close } = openKubeClient({ kubeconfig, userAgent: "azlb-sandbox" });
+    await ensureNodes(client, nodes);
+    await close();
+    return { kubeconfig, kubeControlUrl: null, close: () => Promise.resolve() };
+  }
+  const kubernetes = await startKubernetes({
+    nodes,
+    log: (line) => log.info(line),
+    ...(dataDir !== undefined && { dataDir: `${dataDir}/kubernetes` }),
+  });
+  return {
+    kubeconfig: kubernetes.kubeconfig,
+    kubeControlUrl: kubernetes.controlUrl,
+    close: () => kubernetes.close(),
+  };
+}
+
+function attach({ log }: SandboxOptions, azure: RunningAzure, kubeconfig: string): Promise<RunningController> {
+  return startController({
+    kubeconfig,
+    cloudConfig: { kind: "file", path: azure.cloudConfigFile },
+    clusterName: CLUSTER_NAME,
+    env: { ...process.env, ...azure.env },
+    leaderElect: false,
+    log,
+  });
+}
+
+function clusterNode({ name, ip, providerId, zone }: SeedNode): ClusterNode {
+  return {
+    name,
+    internalIPs: [ip],
+    providerID: providerId,
+    labels: { "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": `westus2-${zone}` },
+  };
+}
