@@ -12,10 +12,9 @@ export function act(call: Call, route: ResourceRoute): Decision {
   if (!resource) throw resourceNotFound(route.type.type, route.name, route.group);
   const action = route.type.act?.({ state: call.state, resource, path: route.rest, body: objectOf(call.request.body) });
   if (!action) throw gateway(404, "NotFound", `There is no action '${route.rest.join("/")}' on '${route.id}'.`);
-  if (!action.asynchronous) {
-    return { ...reply(call, { status: 200, headers: {}, body: action.result }), changes: action.changes };
-  }
-  const operation = begin(call, {
+  if (action.answer === "atOnce" && !action.migrates)
+    return reply(call, { status: 200, headers: {}, body: action.result });
+  const begun = begin(call, {
     id: resource.id,
     key: route.key,
     type: resource.type,
@@ -23,13 +22,13 @@ export function act(call: Call, route: ResourceRoute): Decision {
     name: action.name,
     pace: "later",
     kind: call.kind,
-    effect: "none",
+    effect: action.migrates ? "migrate" : "none",
     result: action.result,
   });
-  const unlocking = { ...operation, locks: [] };
-  return {
-    response: { status: 202, headers: operationHeaders(call, unlocking, true) },
-    changes: [...action.changes, { kind: "operation", operation: unlocking }],
-    operation: call.kind,
-  };
+  const operation = { ...begun, locks: [], ...(action.migrates && { pools: action.migrates }) };
+  const response =
+    action.answer === "atOnce"
+      ? { status: 200, headers: {}, body: action.result }
+      : { status: 202, headers: operationHeaders(call, operation, true) };
+  return { response, changes: [{ kind: "operation", operation }], operation: call.kind };
 }

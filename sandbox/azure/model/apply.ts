@@ -125,7 +125,16 @@ function unlink(state: State, reference: Reference): void {
   const held = reference.address === undefined ? undefined : state.addresses.get(reference.to);
   if (held?.get(reference.address ?? "") === reference.from) held.delete(reference.address ?? "");
   if (held?.size === 0) state.addresses.delete(reference.to);
+  release(state, reference);
   touch(state, reference);
+}
+
+/** The target forgets what it kept about a referrer that is gone. */
+function release(state: State, reference: Reference): void {
+  const key = ownerOf(state, reference);
+  const owner = state.resources.get(key);
+  const body = owner && typeNamed(owner.type).released?.(owner.body, reference);
+  if (owner && body && body !== owner.body) state.resources.set(key, { ...owner, body });
 }
 
 function link(state: State, key: string, resource: Resource, references: readonly Reference[]): void {
@@ -149,8 +158,12 @@ function entry<Value>(map: Map<string, Map<string, Value>>, key: string): Map<st
 
 function touch(state: State, reference: Reference): void {
   if (!isVisible(reference.kind)) return;
-  const owner = state.resources.has(reference.to) ? reference.to : parentKeyOf(reference.to);
-  mark(state, owner, {});
+  mark(state, ownerOf(state, reference), {});
+}
+
+/** The resource that a reference leads to, or into. */
+function ownerOf(state: State, reference: Reference): string {
+  return state.resources.has(reference.to) ? reference.to : parentKeyOf(reference.to);
 }
 
 function keepOperation(state: State, operation: Operation): void {

@@ -87,6 +87,8 @@ export interface ReferenceRule {
   readonly path: string;
   /** Where the target is a child: its collection. */
   readonly child?: string;
+  /** The target may be in any state. */
+  readonly anyState?: boolean;
 }
 
 /** Follows a reference; refuses one that leads nowhere, elsewhere, or to something that is not ready. */
@@ -95,7 +97,7 @@ export function follow(state: State, value: unknown, rule: ReferenceRule): Targe
   if (id === undefined) return undefined;
   const target = rule.child === undefined ? findResource(state, id) : findChild(state, id, rule.child);
   if (!target || target.resource.location !== rule.location) throw referenceNotFound(id, rule.owner);
-  if (target.resource.state !== "Succeeded") throw notProvisioned(target, rule.owner);
+  if (!rule.anyState && target.resource.state !== "Succeeded") throw notProvisioned(target, rule.owner);
   return target;
 }
 

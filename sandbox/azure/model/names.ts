@@ -1,7 +1,7 @@
 /** Which names Azure takes, by kind of resource. */
-import { gateway, invalid } from "./errors.ts";
+import { compute, gateway, invalid } from "./errors.ts";
 
-export type NameRule = "network" | "virtualNetwork" | "resourceGroup" | "virtualMachine" | "any";
+export type NameRule = "network" | "virtualNetwork" | "resourceGroup" | "virtualMachine" | "instanceId";
 
 const NETWORK = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,78}[A-Za-z0-9_])?$/;
 const VIRTUAL_NETWORK = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}[A-Za-z0-9_]$/;
@@ -32,8 +32,13 @@ export function checkName(rule: NameRule, name: string): void {
         `The provided resource group name '${name}' has these invalid characters or length: it can have 1 to 90 ` +
           "letters, numbers, underscores, parentheses, hyphens and periods, and cannot end with a period.",
       );
-    case "any":
-      return;
+    case "instanceId":
+      if (/^\d+$/.test(name)) return;
+      throw compute(
+        400,
+        "InvalidParameter",
+        `The provided instanceId ${name} is not an active Virtual Machine Scale Set VM instanceId.`,
+      );
   }
 }
 

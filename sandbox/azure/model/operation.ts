@@ -24,8 +24,10 @@ export interface Operation {
   readonly location: string;
   /** Key of the resource that it works on. */
   readonly key: string;
-  /** What its end brings: the resource becomes Succeeded, is dropped, or nothing changes. */
-  readonly effect: "provision" | "drop" | "none";
+  /** What its end brings: the resource becomes Succeeded, is dropped, has pools migrated, or nothing changes. */
+  readonly effect: "provision" | "drop" | "migrate" | "none";
+  /** Names of the pools that `migrate` turns into pools of addresses. */
+  readonly pools?: readonly string[];
   /** Keys of resources that become Succeeded with it. */
   readonly companions?: readonly string[];
   /** Every key that others may not write meanwhile, its own included. */

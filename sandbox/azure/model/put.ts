@@ -12,8 +12,8 @@ import { canonicalLocation, keyOf, nameOf } from "./ids.ts";
 import { sameJson, stringOf, type Json } from "./json.ts";
 import { childrenOf } from "./lookups.ts";
 import { checkName } from "./names.ts";
-import { begin, makeWay, operationHeaders } from "./operations.ts";
-import type { ChildType, Plan, PutInput } from "./resource-type.ts";
+import { begin, makeWay, operationHeaders, type Start } from "./operations.ts";
+import type { ChildType, Pace, Plan, PutInput } from "./resource-type.ts";
 import type { ResourceRoute } from "./route.ts";
 
 export function putResource(call: Call, route: ResourceRoute): Decision {
@@ -139,48 +139,52 @@ function accept(call: Call, route: ResourceRoute, accepted: Accepted): Decision 
   const { input, plan, change } = accepted;
   const { existing } = input;
   const name = `Put${accepted.operation}Operation`;
-  const unchanged =
-    existing?.state === "Succeeded" && sameJson(existing.body, plan.body) && sameJson(existing.assigned, plan.assigned);
-  const forced = call.draws.fate !== undefined;
-  const pace = forced ? "later" : unchanged ? (plan.pace === "headerless" ? "headerless" : "now") : plan.pace;
+  const idle = call.draws.fate === undefined && isUnchanged(existing, plan);
+  const pace = paceOf(call, route, plan, idle);
   const kind = { ...call.kind, weight: plan.weight ?? call.kind.weight, bare: pace !== "later" };
-  const companions = plan.companions ?? [];
-  const start = {
-    id: input.id,
-    key: input.key,
-    type: route.type.type,
-    location: input.location,
-    name,
-    pace,
-    kind,
-    effect: "provision" as const,
-    ...(plan.locks && { locks: plan.locks }),
-    companions: companions.flatMap((item) =>
-      item.kind === "put" && item.resource.state !== "Succeeded" ? [keyOf(item.resource.id)] : [],
-    ),
-  };
+  const start = startOf(route, accepted, { name, pace, kind });
   const operation = begin(call, start);
-  const way = makeWay(call, start, operation.id);
-  const resource =
-    unchanged && !forced ? existing : written(call, route, { ...accepted, name, later: pace === "later" });
-  const changes: Change[] = [...way];
+  const changes: Change[] = makeWay(call, start, operation.id);
+  const resource = idle && existing ? existing : written(call, route, { ...accepted, name, later: pace === "later" });
   if (resource !== existing) changes.push(changeOf(input.key, resource, change));
-  changes.push(...companions);
+  changes.push(...(plan.companions ?? []));
   if (pace !== "headerless") changes.push({ kind: "operation", operation });
   const wire = wireOf(call.state, resource);
   const created = change ? change.created : !existing;
+  const body = shown(call, route.type.type, plan.present?.(wire) ?? wire);
   return {
     response: {
-      status: created ? 201 : 200,
+      status: created ? (route.type.createStatus ?? 201) : 200,
       headers: {
         ...(pace !== "headerless" && operationHeaders(call, operation, false)),
         ...(isCompute(route.type.type) && { etag: String(wire["etag"]) }),
       },
-      body: shown(call, route.type.type, change ? childIn(wire, change.collection, change.name) : wire),
+      body: change ? childIn(body, change.collection, change.name) : body,
     },
     changes,
     operation: kind,
   };
+}
+
+/** A write that says what is there already. */
+function isUnchanged(existing: Resource | undefined, plan: Plan): boolean {
+  if (existing?.state !== "Succeeded" || (plan.companions ?? []).length > 0) return false;
+  return sameJson(existing.body, plan.body) && sameJson(existing.assigned, plan.assigned);
+}
+
+function paceOf(call: Call, route: ResourceRoute, plan: Plan, idle: boolean): Pace {
+  if (call.draws.fate !== undefined) return "later";
+  if (!idle || plan.pace === "headerless") return plan.pace;
+  return isCompute(route.type.type) ? "headerless" : "now";
+}
+
+function startOf(route: ResourceRoute, { input, plan }: Accepted, more: Pick<Start, "name" | "pace" | "kind">): Start {
+  const { id, key, location } = input;
+  const companions = (plan.companions ?? []).flatMap((item) =>
+    item.kind === "put" && item.resource.state !== "Succeeded" ? [keyOf(item.resource.id)] : [],
+  );
+  const locks = plan.locks ? { locks: plan.locks } : {};
+  return { id, key, type: route.type.type, location, effect: "provision", companions, ...locks, ...more };
 }
 
 /** The resource after the write. */

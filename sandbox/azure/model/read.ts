@@ -2,21 +2,30 @@
 import { reply, requireGroup, shown, wireOf, type Call } from "./call.ts";
 import type { Resource } from "./changes.ts";
 import type { Decision } from "./contract.ts";
-import { childNotFound, gateway, groupNotFound, resourceNotFound } from "./errors.ts";
+import { childNotFound, compute, gateway, groupNotFound, resourceNotFound } from "./errors.ts";
 import { etagOf } from "./etags.ts";
 import { keyOf } from "./ids.ts";
 import { objectsOf, propertiesOf, type Json } from "./json.ts";
 import { childId, childrenOf } from "./lookups.ts";
+import { checkName } from "./names.ts";
 import { requireParent } from "./put.ts";
 import { childTypeOf, unknownType, type CollectionRoute, type ResourceRoute } from "./route.ts";
 
 export function readResource(call: Call, route: ResourceRoute): Decision {
   requireGroup(call, route.subscription, route.group);
   const resource = call.state.resources.get(route.key);
+  if (!resource && route.type.untracked) throw absent(route);
   if (route.rest.length > 0) return readBelow(call, route);
-  if (!resource) throw resourceNotFound(route.type.type, route.name, route.group);
+  if (!resource) throw absent(route);
   const wire = route.type.expand?.(call.state, resource, call.request) ?? wireOf(call.state, resource);
   return one(call, resource, wire);
+}
+
+function absent(route: ResourceRoute): Error {
+  if (route.type.nameRule === "instanceId") checkName("instanceId", route.name);
+  if (route.type.untracked)
+    return compute(404, "NotFound", `The entity ${route.id} was not found in this Azure location.`);
+  return resourceNotFound(route.type.type, route.name, route.group);
 }
 
 function one(call: Call, resource: Resource, wire: Json): Decision {
@@ -43,6 +52,10 @@ function readBelow(call: Call, route: ResourceRoute): Decision {
       call.kind.type,
     );
   if ("list" in view) return list(call, view.list);
+  if ("resources" in view) {
+    const resources = view.resources.flatMap((key) => call.state.resources.get(key) ?? []);
+    return list(call, resources, (resource) => shown(call, resource.type, wireOf(call.state, resource)));
+  }
   return reply(call, { status: 200, headers: view.etag === undefined ? {} : { etag: view.etag }, body: view.one });
 }
 

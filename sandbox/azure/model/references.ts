@@ -14,8 +14,14 @@
  *   securityGroup    | subnet, NIC                   | NSG            | subnets, networkInterfaces
  *   virtualMachine   | VM                            | NIC            | virtualMachine
  *   availabilitySet  | VM                            | AS             | virtualMachines
+ *   scaleSetMember   | instance, flexible VM         | scale set      | sku.capacity
  *   privateLink      | private link service          | frontend       | privateLinkServices
+ *   privateLinkNic   | private link service          | NIC            | privateLinkService
+ *   privateLinkSubnet| private link service          | subnet         | nothing; it holds the target fast
+ *   gateway          | frontend                      | frontend       | nothing; it holds the target fast
+ *   globalMember     | pool of a global LB           | frontend       | nothing; it holds the target fast
  *   scaleSetModel    | scale set                     | pool, NSG, …   | nothing; it holds the target fast
+ *   healthProbe      | scale set                     | probe          | nothing; it holds the target fast
  *   network          | pool, member                  | VNet, subnet   | nothing; it holds the target fast
  */
 export type ReferenceKind =
@@ -30,6 +36,8 @@ export type ReferenceKind =
   | "availabilitySet"
   | "scaleSetMember"
   | "privateLink"
+  | "privateLinkNic"
+  | "privateLinkSubnet"
   | "gateway"
   | "globalMember"
   | "scaleSetModel"
@@ -53,7 +61,7 @@ export interface Referrer extends Reference {
 }
 
 const INVISIBLE: ReadonlySet<ReferenceKind> = new Set([
-  "scaleSetMember",
+  "privateLinkSubnet",
   "gateway",
   "globalMember",
   "scaleSetModel",

@@ -1,4 +1,10 @@
 /** Every type of resource that the emulator knows, by name. */
+import { availabilitySet } from "./compute/availability-set.ts";
+import { scaleSetInstance } from "./compute/scale-set-instance.ts";
+import { scaleSet } from "./compute/scale-set.ts";
+import { virtualMachine } from "./compute/virtual-machine.ts";
+import { networkInterface } from "./network/network-interface/network-interface.ts";
+import { privateLinkService } from "./network/private-link-service.ts";
 import { publicIp } from "./network/public-ip.ts";
 import { publicIpPrefix } from "./network/public-ip-prefix.ts";
 import { networkSecurityGroup } from "./network/security-group/security-group.ts";
@@ -14,6 +20,12 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
   publicIpPrefix,
   networkSecurityGroup,
   virtualNetwork,
+  networkInterface,
+  privateLinkService,
+  availabilitySet,
+  virtualMachine,
+  scaleSet,
+  scaleSetInstance,
 ];
 
 const BY_NAME = new Map(RESOURCE_TYPES.map((type) => [type.type.toLowerCase(), type]));

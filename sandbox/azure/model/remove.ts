@@ -19,6 +19,10 @@ export function deleteResource(call: Call, route: ResourceRoute): Decision {
   checkPreconditions(call.request, existing.type, existing.id, existing);
   route.type.checkDelete(call.state, existing);
   checkUnlocked(call, route.key);
+  if (route.type.synchronousDelete) {
+    const response = { status: route.type.deleteStatus, headers: {} };
+    return { response, changes: [{ kind: "drop", key: route.key }], operation: call.kind };
+  }
   const name = `Delete${route.type.operation}Operation`;
   const operation = begin(call, { ...startOf(call, existing, route), name, effect: "drop" });
   const mark = { state: "Deleting", provisioned: existing.provisioned, lastOperation: name } as const;

@@ -40,6 +40,8 @@ export interface Plan {
   readonly weight?: number;
   /** Other resources that this write locks while it runs. */
   readonly locks?: readonly string[];
+  /** The answer's body, where it shows more than the state does yet. */
+  readonly present?: (wire: Json) => Json;
   /** Resources that come or go with it; those that are not Succeeded become so when it ends. */
   readonly companions?: readonly Change[];
 }
@@ -62,8 +64,11 @@ export interface ChildInput extends PutInput {
   readonly body: Json;
 }
 
-/** One thing, or a list of things. */
-export type View = { readonly one: Json; readonly etag?: string } | { readonly list: readonly Json[] };
+/** One thing, a list of things, or a list of resources by key. */
+export type View =
+  | { readonly one: Json; readonly etag?: string }
+  | { readonly list: readonly Json[] }
+  | { readonly resources: readonly string[] };
 
 export interface ActionInput {
   readonly state: State;
@@ -73,12 +78,17 @@ export interface ActionInput {
   readonly body: Json;
 }
 
-/** What a POST does: changes, and a result that comes at once or through an operation. */
+/** What a POST does: its result, and what happens when its operation ends. */
 export interface Action {
   readonly name: string;
   readonly result: Json;
-  readonly asynchronous: boolean;
-  readonly changes: readonly Change[];
+  /**
+   * atOnce     | the result is the answer
+   * byLocation | 202; the result is at the Location once the operation has ended
+   */
+  readonly answer: "atOnce" | "byLocation";
+  /** Pools whose NIC members become addresses, some time after the answer. */
+  readonly migrates?: readonly string[];
 }
 
 export interface ResourceType {
@@ -92,6 +102,12 @@ export interface ResourceType {
   readonly creating?: ProvisioningState;
   /** False where the location is not in the body but follows from the parent or group. */
   readonly located?: false;
+  /** Status of a PUT that creates; 201 where absent. */
+  readonly createStatus?: 200;
+  /** True where DELETE is done with its answer. */
+  readonly synchronousDelete?: true;
+  /** True where the provider, not the front door, says that one is not there. */
+  readonly untracked?: true;
   /** Status of an accepted DELETE. */
   readonly deleteStatus: 200 | 202;
   /** Validates a body against the state and gives its normal form; throws a Refusal. */
@@ -99,6 +115,8 @@ export interface ResourceType {
   /** Validates the parent with one child replaced; throws a Refusal. */
   planChild?(input: PutInput & { readonly existing: Resource }, body: Json): Plan;
   references(resource: Resource): readonly Reference[];
+  /** The body once a reference to one of its children is gone, where it kept something about it. */
+  released?(body: Json, reference: Reference): Json;
   /** The wire form, complete with ids, ETags, states and back-references. */
   render(state: State, resource: Resource): Json;
   /** Throws a Refusal when something still needs the resource. */

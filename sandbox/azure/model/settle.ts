@@ -1,6 +1,7 @@
 /** What time alone brings: operations that end, and ended ones that are forgotten. */
 import type { Change, Resource } from "./changes.ts";
 import { groupKeyOf, keyOf } from "./ids.ts";
+import { migratedPools } from "./network/load-balancer/migrate.ts";
 import type { Operation, OperationError, OperationFate } from "./operation.ts";
 import { typeNamed } from "./registry.ts";
 import type { State } from "./state.ts";
@@ -41,6 +42,8 @@ function goodEnd(state: State, operation: Operation): Change[] {
       return [...markAll(state, operation, "Succeeded"), ended];
     case "drop":
       return [...dropped(state, operation.key), ended];
+    case "migrate":
+      return [...migratedPools(state, operation.key, operation.pools ?? []), ended];
   }
 }
 
@@ -51,7 +54,7 @@ function badEnd(state: State, operation: Operation, fate: OperationFate): Change
     kind: "operation",
     operation: { ...operation, status, error: error satisfies OperationError },
   };
-  if (operation.effect === "none") return [ended];
+  if (operation.effect === "none" || operation.effect === "migrate") return [ended];
   const resource = state.resources.get(operation.key);
   return [...markAll(state, operation, resource && isGroup(resource) ? "Succeeded" : status), ended];
 }

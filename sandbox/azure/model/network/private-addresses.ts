@@ -45,6 +45,8 @@ export interface AddressWish {
   readonly properties: Json;
   /** The configuration as it was, to keep its address. */
   readonly before: Json | undefined;
+  /** How a taken address is refused; NICs and private link services differ. */
+  readonly takenCode?: "PrivateIPAddressInUse";
 }
 
 /** The private address that a configuration has after this write; refuses a static one it cannot have. */
@@ -95,8 +97,7 @@ function takeStatic(state: State, reservations: Reservations, { subnet, block, w
       `Private static IP address ${wanted} does not belong to the range of subnet prefix ${prefixText(subnet.child ?? {})}.`,
     );
   }
-  const offset = parsed.value - block.first;
-  if (offset < RESERVED_AT_START || (block.family === 4 && parsed.value === block.last)) {
+  if (!isUsable(block, wanted)) {
     throw invalid(
       "PrivateIPAddressInReservedRange",
       `Private static IP address ${wanted} falls within reserved IP range of subnet prefix ${prefixText(subnet.child ?? {})}.`,
@@ -106,17 +107,23 @@ function takeStatic(state: State, reservations: Reservations, { subnet, block, w
   const holder = state.addresses.get(subnet.key)?.get(address);
   const other = holder !== undefined && !belongsTo(holder, wish.owner) ? holder : undefined;
   const clash = other ?? reservations.take(subnet.key, address, wish.holder);
-  if (clash !== undefined) throw allocated(address, clash);
+  if (clash !== undefined) throw allocated(wish.takenCode ?? "PrivateIPAddressIsAllocated", address, clash);
   return address;
+}
+
+/** Whether an address of the block is one that Azure hands out. */
+export function isUsable(block: Block, address: string): boolean {
+  const value = parseAddress(address)?.value ?? 0n;
+  return value - block.first >= RESERVED_AT_START && (block.family === 6 || value !== block.last);
 }
 
 function belongsTo(holder: string, owner: string): boolean {
   return holder === owner || holder.startsWith(`${owner}/`);
 }
 
-function allocated(address: string, holder: string): Error {
+function allocated(code: string, address: string, holder: string): Error {
   return invalid(
-    "PrivateIPAddressIsAllocated",
+    code,
     `IP configuration ${holder} is using the private IP address ${address} which is already allocated.`,
   );
 }

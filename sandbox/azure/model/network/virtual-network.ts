@@ -1,5 +1,5 @@
 /** Virtual networks and their subnets: one ETag, ranges that do not overlap, nothing dropped that is in use. */
-import { contains, firstOverlap, formatAddress, parseBlock, type Block } from "../addresses.ts";
+import { contains, firstOverlap, formatAddress, parseAddress, parseBlock, type Block } from "../addresses.ts";
 import type { Resource } from "../changes.ts";
 import { inUse, invalid } from "../errors.ts";
 import { etagOf } from "../etags.ts";
@@ -12,7 +12,7 @@ import type { State } from "../state.ts";
 import { checkCount } from "./counts.ts";
 import { envelope, only, renderChild, storedChild, topLevel, writtenProperties } from "./fields.ts";
 import { duplicateName, itemsOf } from "./load-balancer/draft.ts";
-import { prefixesOf } from "./private-addresses.ts";
+import { blocksOf, isUsable, prefixesOf, Reservations } from "./private-addresses.ts";
 
 const SUBNET_READ_ONLY = new Set([
   "ipConfigurations",
@@ -156,7 +156,7 @@ function checkRangeUnused(state: State, network: Resource, name: string): void {
 function checkPolicy(state: State, network: Resource, name: string, subnet: Json): void {
   if (propertiesOf(subnet)["privateLinkServiceNetworkPolicies"] === "Disabled") return;
   const id = childId(network.id, "subnets", name);
-  const service = referrers(state, keyOf(id), "address").find((user) => user.from.includes("/privateLinkServices/"));
+  const [service] = referrers(state, keyOf(id), "privateLinkSubnet");
   if (!service) return;
   throw invalid(
     "PrivateLinkServiceNetworkPoliciesCannotBeEnabledOnPrivateLinkServiceSubnet",
@@ -173,6 +173,31 @@ function checkUnused(state: State, network: Resource, name: string): void {
     `Subnet ${name} is in use by ${user.from} and cannot be deleted. In order to delete the subnet, delete all the resources within the subnet.`,
   );
 }
+
+/** Whether an address is free, and if not, some that are. */
+function availability(state: State, network: Resource, address: string): Json {
+  const parsed = parseAddress(address);
+  for (const [name, subnet] of childrenOf(network.body, "subnets")) {
+    const key = `${keyOf(network.id)}/subnets/${name}`;
+    const block = blocksOf(subnet).find((candidate) => parsed && contains(candidate, parsed));
+    if (!block) continue;
+    const target = { id: key, key, resource: network, child: subnet };
+    const reservations = new Reservations();
+    const free = Array.from({ length: SUGGESTIONS }, () => reservations.firstFree(state, target, block));
+    const available = isUsable(block, address) && !state.addresses.get(key)?.has(address);
+    return {
+      available,
+      ...(!available && { availableIPAddresses: free.filter((item) => item !== undefined) }),
+      isPlatformReserved: false,
+    };
+  }
+  throw invalid(
+    "PrivateIPAddressNotInAnySubnet",
+    `Private IP address ${address} does not belong to any subnet of ${network.id}.`,
+  );
+}
+
+const SUGGESTIONS = 5;
 
 function render(state: State, resource: Resource): Json {
   const etag = etagOf(resource);
@@ -213,6 +238,10 @@ export const virtualNetwork: ResourceType = {
       ];
     }),
   render,
+  view: (state, resource, path, request) =>
+    path.length === 1 && path[0]?.toLowerCase() === "checkipaddressavailability"
+      ? { one: availability(state, resource, request.query["ipAddress"] ?? "") }
+      : undefined,
   checkDelete: (state, resource) => {
     for (const subnet of subnetsOf(resource.body)) checkUnused(state, resource, stringOf(subnet["name"]) ?? "");
     const [user] = state.incoming.get(keyOf(resource.id))?.values() ?? [];

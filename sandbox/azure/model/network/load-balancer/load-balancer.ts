@@ -7,13 +7,14 @@ import { childId, childrenOf } from "../../lookups.ts";
 import type { Reference, ReferenceKind } from "../../references.ts";
 import type { ChildInput, Plan, PutInput, ResourceType } from "../../resource-type.ts";
 import { skuOf, topLevel, writtenProperties } from "../fields.ts";
+import { actOnLoadBalancer, nicsOf } from "./actions.ts";
 import { checkAcrossLoadBalancers, checkConflicts } from "./conflicts.ts";
 import { COLLECTIONS, namedItems, newDraft, type Collection, type Draft } from "./draft.ts";
 import { frontendForm } from "./frontends.ts";
 import { checkLimits } from "./limits.ts";
-import { poolForm } from "./pools.ts";
+import { poolForm, releaseMember } from "./pools.ts";
 import { probeForm } from "./probes.ts";
-import { checkDeleteLoadBalancer, checkHealthProbes, checkRemovedChildren } from "./removal.ts";
+import { checkDeleteLoadBalancer, checkHealthProbes, checkRemovedChildren, checkUnreferenced } from "./removal.ts";
 import { renderLoadBalancer } from "./render.ts";
 import { natPoolForm, natRuleForm, outboundRuleForm, ruleForm } from "./rules.ts";
 import { idIn, ipMembersOf, nameIn, needsProgramming, stored } from "./shape.ts";
@@ -165,6 +166,13 @@ export const loadBalancer: ResourceType = {
   /** A pool or NAT rule always takes its time. */
   planChild: (input, body) => ({ ...planOf(input, body), pace: "later" }),
   references,
+  released: releaseMember,
   render: renderLoadBalancer,
+  view: (state, resource, path) =>
+    path.length === 1 && path[0]?.toLowerCase() === "networkinterfaces"
+      ? { resources: nicsOf({ state, resource }) }
+      : undefined,
+  act: actOnLoadBalancer,
   checkDelete: checkDeleteLoadBalancer,
+  checkDeleteChild: (_state, resource, collection, name) => checkUnreferenced(resource, collection, name),
 };

@@ -11,9 +11,10 @@
 import { parseAddress } from "../../addresses.ts";
 import { invalid, unreadable } from "../../errors.ts";
 import { derivedGuid } from "../../guid.ts";
-import { keyOf } from "../../ids.ts";
-import { isObject, objectOf, propertiesOf, stringOf, without, type Json } from "../../json.ts";
-import { childId, follow, referenceId, referrers } from "../../lookups.ts";
+import { keyOf, nameOf } from "../../ids.ts";
+import { isObject, objectOf, objectsOf, propertiesOf, stringOf, without, type Json } from "../../json.ts";
+import { childId, childrenOf, follow, referenceId, referrers } from "../../lookups.ts";
+import type { Reference } from "../../references.ts";
 import type { PutInput } from "../../resource-type.ts";
 import { only, storedChild, writtenProperties } from "../fields.ts";
 import { duplicateName, itemsOf } from "./draft.ts";
@@ -304,4 +305,18 @@ function checkSize(write: PoolWrite, id: string, size: number): void {
     "BackendAddressPoolSizeLimitReached",
     `Backend pool ${id} has ${size} members. It cannot have more than ${limit}.`,
   );
+}
+
+/** The body without what was set on a NIC member that has left. */
+export function releaseMember(body: Json, reference: Reference): Json {
+  if (reference.kind !== "poolMember") return body;
+  const pool = childrenOf(body, "backendAddressPools").get(nameOf(reference.to));
+  const settings = objectOf(pool?.[NIC_SETTINGS]);
+  const key = keyOf(reference.from);
+  if (!pool || !(key in settings)) return body;
+  const { [NIC_SETTINGS]: _, ...bare } = pool;
+  const left = without(settings, new Set([key]));
+  const next = Object.keys(left).length === 0 ? bare : { ...bare, [NIC_SETTINGS]: left };
+  const pools = objectsOf(propertiesOf(body)["backendAddressPools"]).map((item) => (item === pool ? next : item));
+  return { ...body, properties: { ...propertiesOf(body), backendAddressPools: pools } };
 }

@@ -1,6 +1,6 @@
 /** What may not leave a load balancer: children that something outside still uses. */
 import type { Resource } from "../../changes.ts";
-import { inUse, invalid } from "../../errors.ts";
+import { inUse, invalid, referenceNotFound } from "../../errors.ts";
 import { keyOf } from "../../ids.ts";
 import type { Json } from "../../json.ts";
 import { childId, childrenOf, referrers } from "../../lookups.ts";
@@ -8,7 +8,7 @@ import type { ReferenceKind } from "../../references.ts";
 import type { State } from "../../state.ts";
 import type { Candidate } from "./conflicts.ts";
 import type { Collection } from "./draft.ts";
-import { idIn, nameIn, stored } from "./shape.ts";
+import { idIn, idsIn, nameIn, stored } from "./shape.ts";
 
 interface Hold {
   readonly collection: Collection;
@@ -119,4 +119,20 @@ export function checkHealthProbes(candidate: Candidate): void {
 
 export function probeIsActive(body: Json, probeId: string): boolean {
   return stored(body, "loadBalancingRules").some((rule) => idIn(rule, "probe") === probeId);
+}
+
+/** A pool that a rule of the same load balancer names cannot be deleted alone. */
+export function checkUnreferenced(loadBalancer: Resource, collection: string, name: string): void {
+  const key = keyOf(childId(loadBalancer.id, collection, name));
+  for (const referring of ["loadBalancingRules", "inboundNatRules", "outboundRules"] as const) {
+    for (const rule of stored(loadBalancer.body, referring)) {
+      const ids = [idIn(rule, "backendAddressPool"), ...idsIn(rule, "backendAddressPools")];
+      if (ids.some((id) => id !== undefined && keyOf(id) === key)) {
+        throw referenceNotFound(
+          childId(loadBalancer.id, collection, name),
+          childId(loadBalancer.id, referring, nameIn(rule)),
+        );
+      }
+    }
+  }
 }

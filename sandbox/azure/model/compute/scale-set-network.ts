@@ -1,0 +1,255 @@
+/**
+ * NIC configurations of scale sets. The model names subnets, pools and security groups; each instance has
+ * its own copy, with an address for every configuration, and shows it as NICs that nobody can write.
+ */
+import { formatAddress } from "../addresses.ts";
+import type { Resource } from "../changes.ts";
+import { etagOf } from "../etags.ts";
+import { derivedGuid } from "../guid.ts";
+import { keyOf, nameOf } from "../ids.ts";
+import { numberOf, objectOf, objectsOf, propertiesOf, stringOf, type Json } from "../json.ts";
+import { follow, findChild } from "../lookups.ts";
+import { only } from "../network/fields.ts";
+import { itemsOf } from "../network/load-balancer/draft.ts";
+import { configurationReferences } from "../network/network-interface/membership.ts";
+import { dnsSettings, macAddress, NIC_DEFAULTS } from "../network/network-interface/network-interface.ts";
+import { assignPrivateAddress, type Reservations } from "../network/private-addresses.ts";
+import type { Reference } from "../references.ts";
+import type { PutInput } from "../resource-type.ts";
+import type { State } from "../state.ts";
+
+const NIC_CONFIGURATION_DEFAULTS = {
+  primary: true,
+  enableAcceleratedNetworking: false,
+  disableTcpStateTracking: false,
+  enableIPForwarding: false,
+} as const;
+
+type Place = Pick<PutInput, "state" | "location" | "id">;
+
+/** A network profile with defaults filled in and references made canonical. */
+export function networkProfileForm(place: Place, profile: Json): Json {
+  const configurations = itemsOf(profile["networkInterfaceConfigurations"], "networkInterfaceConfigurations");
+  const probe = follow(place.state, profile["healthProbe"], rule(place, "healthProbe", "probes"));
+  return {
+    ...profile,
+    ...(probe && { healthProbe: only(probe.id) }),
+    networkInterfaceConfigurations: configurations.map((nic) => nicConfigurationForm(place, nic)),
+  };
+}
+
+function rule(place: Place, path: string, child?: string) {
+  return { owner: place.id, location: place.location, path, anyState: true, ...(child !== undefined && { child }) };
+}
+
+function nicConfigurationForm(place: Place, nic: Json): Json {
+  const properties: { [name: string]: unknown } = {
+    ...NIC_CONFIGURATION_DEFAULTS,
+    dnsSettings: { dnsServers: [] },
+    ...propertiesOf(nic),
+  };
+  const group = follow(place.state, properties["networkSecurityGroup"], rule(place, "networkSecurityGroup"));
+  if (group) properties["networkSecurityGroup"] = only(group.id);
+  const items = itemsOf(properties["ipConfigurations"], "ipConfigurations");
+  properties["ipConfigurations"] = items.map((item) => ipForm(place, item));
+  return { ...nic, properties };
+}
+
+function ipForm(place: Place, item: Json): Json {
+  const properties: { [name: string]: unknown } = { privateIPAddressVersion: "IPv4", ...propertiesOf(item) };
+  const subnet = follow(place.state, properties["subnet"], { ...rule(place, "subnet", "subnets"), anyState: false });
+  if (subnet) properties["subnet"] = only(subnet.id);
+  for (const [field, collection] of MEMBERSHIPS) {
+    const targets = itemsOf(properties[field], field).flatMap(
+      (value) => follow(place.state, value, rule(place, field, collection)) ?? [],
+    );
+    if (targets.length > 0) properties[field] = targets.map((target) => only(target.id));
+    else delete properties[field];
+  }
+  return { ...item, properties };
+}
+
+const MEMBERSHIPS = [
+  ["loadBalancerBackendAddressPools", "backendAddressPools"],
+  ["loadBalancerInboundNatPools", "inboundNatPools"],
+] as const;
+
+interface Configured {
+  readonly nic: Json;
+  readonly ip: Json;
+  /** `nic/ip`, the key of its address. */
+  readonly place: string;
+}
+
+/** Every IP configuration of a profile, with the NIC configuration that it is in. */
+export function configurationsOf(profile: Json): Configured[] {
+  return objectsOf(profile["networkInterfaceConfigurations"]).flatMap((nic) =>
+    objectsOf(propertiesOf(nic)["ipConfigurations"]).map((ip) => ({ nic, ip, place: `${nameIn(nic)}/${nameIn(ip)}` })),
+  );
+}
+
+function nameIn(value: Json): string {
+  return stringOf(value["name"]) ?? "";
+}
+
+/** What a model holds fast. */
+export function modelReferences(scaleSetId: string, profile: Json): Reference[] {
+  const targets = new Set<string>();
+  const add = (value: unknown): void => {
+    const id = stringOf(objectOf(value)["id"]);
+    if (id !== undefined) targets.add(keyOf(id));
+  };
+  for (const { nic, ip } of configurationsOf(profile)) {
+    add(propertiesOf(nic)["networkSecurityGroup"]);
+    add(propertiesOf(ip)["subnet"]);
+    for (const pool of objectsOf(propertiesOf(ip)["loadBalancerBackendAddressPools"])) add(pool);
+    for (const pool of objectsOf(propertiesOf(ip)["loadBalancerInboundNatPools"])) add(pool);
+  }
+  const held = [...targets].map((to): Reference => ({ kind: "scaleSetModel", from: scaleSetId, to }));
+  const probe = stringOf(objectOf(profile["healthProbe"])["id"]);
+  return probe === undefined ? held : [...held, { kind: "healthProbe", from: scaleSetId, to: keyOf(probe) }];
+}
+
+/** The addresses of an instance, by place; what it has already stays. */
+export function assignAddresses(
+  place: Place,
+  profile: Json,
+  before: Resource | undefined,
+  reservations: Reservations,
+): Json {
+  const known = objectOf(before?.assigned["addresses"]);
+  const addresses: { [name: string]: unknown } = {};
+  for (const { ip, place: at } of configurationsOf(profile)) {
+    const subnet = findChild(place.state, stringOf(objectOf(propertiesOf(ip)["subnet"])["id"]) ?? "", "subnets");
+    if (!subnet) continue;
+    const properties = propertiesOf(ip);
+    const kept = known[at] === undefined ? undefined : { properties: { ...properties, privateIPAddress: known[at] } };
+    const holder = `${place.id}/${at}`;
+    addresses[at] = assignPrivateAddress(place.state, reservations, subnet, {
+      holder,
+      owner: place.id,
+      properties,
+      before: kept,
+    });
+  }
+  return addresses;
+}
+
+/** A NIC configuration of an instance as the NIC that it is. */
+interface InstanceNic {
+  readonly id: string;
+  readonly name: string;
+  readonly properties: Json;
+  readonly ipConfigurations: readonly { readonly id: string; readonly stored: Json }[];
+}
+
+export function nicsOf(instance: Resource): InstanceNic[] {
+  const addresses = objectOf(instance.assigned["addresses"]);
+  return objectsOf(profileOf(instance)["networkInterfaceConfigurations"]).map((nic) => {
+    const name = nameIn(nic);
+    const id = `${instance.id}/networkInterfaces/${name}`;
+    const ipConfigurations = objectsOf(propertiesOf(nic)["ipConfigurations"]).map((ip, index) => ({
+      id: `${id}/ipConfigurations/${nameIn(ip)}`,
+      stored: ipOnNic(ip, addresses[`${name}/${nameIn(ip)}`], index === 0),
+    }));
+    return { id, name, properties: propertiesOf(nic), ipConfigurations };
+  });
+}
+
+export function profileOf(instance: Resource): Json {
+  return objectOf(propertiesOf(instance.body)["networkProfileConfiguration"]);
+}
+
+function ipOnNic(ip: Json, address: unknown, first: boolean): Json {
+  const { publicIPAddressConfiguration: _, ...properties } = propertiesOf(ip);
+  return {
+    name: nameIn(ip),
+    properties: { privateIPAddress: address, privateIPAllocationMethod: "Dynamic", primary: first, ...properties },
+  };
+}
+
+/** What the NICs of an instance refer to. */
+export function instanceReferences(instance: Resource): Reference[] {
+  return nicsOf(instance).flatMap((nic) => {
+    const group = stringOf(objectOf(nic.properties["networkSecurityGroup"])["id"]);
+    const held: Reference[] = group === undefined ? [] : [{ kind: "securityGroup", from: nic.id, to: keyOf(group) }];
+    return [...held, ...nic.ipConfigurations.flatMap(({ id, stored }) => configurationReferences(id, stored))];
+  });
+}
+
+function nicEtag(instance: Resource, name: string): string {
+  return etagOf({ type: "Microsoft.Network", guid: `${instance.guid}/${name}`, revision: instance.revision });
+}
+
+/** The NICs of an instance on the wire. */
+export function renderNics(instance: Resource): Json[] {
+  return nicsOf(instance).map((nic) => {
+    const etag = nicEtag(instance, nic.name);
+    const { ipConfigurations: _, dnsSettings: dns, ...properties } = nic.properties;
+    const ipConfigurations = nic.ipConfigurations.map(({ id, stored }) => ({
+      name: stored["name"],
+      id,
+      etag,
+      properties: { provisioningState: instance.state, ...propertiesOf(stored) },
+    }));
+    return {
+      name: nic.name,
+      id: nic.id,
+      etag,
+      properties: {
+        provisioningState: instance.state,
+        resourceGuid: derivedGuid(`${instance.guid}/${nic.name}`),
+        ipConfigurations,
+        ...NIC_DEFAULTS,
+        enableFpga: false,
+        ...properties,
+        dnsSettings: dnsSettings(objectOf(dns), { ipConfigurations }),
+        macAddress: macAddress(`${instance.guid}/${nic.name}`),
+        virtualMachine: { id: instance.id },
+      },
+      location: instance.location,
+      kind: "Regular",
+    };
+  });
+}
+
+/** Addresses follow the order of creation, sixteen to an instance. */
+const PUBLIC_BASE = 13n << 24n;
+
+/** The public addresses of an instance on the wire. */
+export function renderPublicIps(_state: State, instance: Resource): Json[] {
+  const found: Json[] = [];
+  for (const { nic, ip } of configurationsOf(profileOf(instance))) {
+    const configuration = objectOf(propertiesOf(ip)["publicIPAddressConfiguration"]);
+    if (configuration["name"] === undefined) continue;
+    const owner = `${instance.id}/networkInterfaces/${nameIn(nic)}/ipConfigurations/${nameIn(ip)}`;
+    found.push(renderPublicIp(instance, configuration, owner, found.length));
+  }
+  return found;
+}
+
+function renderPublicIp(instance: Resource, configuration: Json, owner: string, index: number): Json {
+  const properties = propertiesOf(configuration);
+  const name = nameIn(configuration);
+  const label = stringOf(objectOf(properties["dnsSettings"])["domainNameLabel"]);
+  const domainNameLabel = `vm${nameOf(instance.id)}.${label}`;
+  return {
+    name,
+    id: `${owner}/publicIPAddresses/${name}`,
+    etag: nicEtag(instance, name),
+    properties: {
+      provisioningState: instance.state,
+      resourceGuid: derivedGuid(`${instance.guid}/${owner}/${name}`),
+      ipAddress: formatAddress(4, PUBLIC_BASE + BigInt(instance.sequence * 16 + index)),
+      publicIPAddressVersion: properties["publicIPAddressVersion"] ?? "IPv4",
+      publicIPAllocationMethod: "Static",
+      idleTimeoutInMinutes: numberOf(properties["idleTimeoutInMinutes"]) ?? 4,
+      ...(label !== undefined && {
+        dnsSettings: { domainNameLabel, fqdn: `${domainNameLabel}.${instance.location}.cloudapp.azure.com` },
+      }),
+      ipTags: properties["ipTags"] ?? [],
+      ipConfiguration: { id: owner },
+    },
+    sku: { name: "Standard" },
+  };
+}

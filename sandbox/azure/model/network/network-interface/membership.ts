@@ -1,0 +1,187 @@
+/** What a NIC's pools and NAT rules allow it, seen from the NIC. Used for NICs and for scale-set instances. */
+import { invalid } from "../../errors.ts";
+import { keyOf, parentKeyOf } from "../../ids.ts";
+import { objectOf, objectsOf, propertiesOf, stringOf, type Json } from "../../json.ts";
+import { childrenOf, findChild, referrers } from "../../lookups.ts";
+import type { Reference } from "../../references.ts";
+import type { State } from "../../state.ts";
+import { rulesServing, tooManyRules } from "../load-balancer/limits.ts";
+import {
+  backendPortOf,
+  ipMembersOf,
+  isFloating,
+  isInternal,
+  nicMemberCount,
+  rulesByPool,
+} from "../load-balancer/shape.ts";
+
+/** Ids that a stored configuration names in a list of references. */
+export function idsIn(configuration: Json, field: string): readonly string[] {
+  return objectsOf(propertiesOf(configuration)[field]).map((item) => stringOf(item["id"]) ?? "");
+}
+
+/** What one configuration refers to. */
+export function configurationReferences(id: string, configuration: Json): Reference[] {
+  const properties = propertiesOf(configuration);
+  const found: Reference[] = [];
+  const subnet = stringOf(objectOf(properties["subnet"])["id"]);
+  const address = stringOf(properties["privateIPAddress"]);
+  if (subnet !== undefined)
+    found.push({ kind: "address", from: id, to: keyOf(subnet), ...(address !== undefined && { address }) });
+  const publicIp = stringOf(objectOf(properties["publicIPAddress"])["id"]);
+  if (publicIp !== undefined) found.push({ kind: "publicIp", from: id, to: keyOf(publicIp) });
+  for (const pool of idsIn(configuration, "loadBalancerBackendAddressPools"))
+    found.push({ kind: "poolMember", from: id, to: keyOf(pool) });
+  for (const rule of idsIn(configuration, "loadBalancerInboundNatRules"))
+    found.push({ kind: "natTarget", from: id, to: keyOf(rule) });
+  return found;
+}
+
+export interface Membership {
+  readonly state: State;
+  /** Canonical id of the NIC. */
+  readonly nicId: string;
+  /** References that the NIC will have, and those it has. */
+  readonly after: readonly Reference[];
+  readonly before: readonly Reference[];
+  /** Key of the availability set of its machine. */
+  readonly availabilitySet: string | undefined;
+}
+
+/** Keys of the load balancers whose members this write changes. */
+export function changedLoadBalancers(membership: Membership): string[] {
+  const edge = (item: Reference): string => `${item.kind}|${item.from}|${item.to}`;
+  const joins = (item: Reference): boolean => item.kind === "poolMember" || item.kind === "natTarget";
+  const [before, after] = [new Set(membership.before.map(edge)), new Set(membership.after.map(edge))];
+  const changed = [
+    ...membership.after.filter((item) => joins(item) && !before.has(edge(item))),
+    ...membership.before.filter((item) => joins(item) && !after.has(edge(item))),
+  ];
+  return [...new Set(changed.map((item) => parentKeyOf(item.to)))];
+}
+
+export function checkMembership(membership: Membership): void {
+  const pools = membership.after.filter((item) => item.kind === "poolMember");
+  const joined = new Set(membership.before.map((item) => `${item.from}|${item.to}`));
+  for (const item of pools) if (!joined.has(`${item.from}|${item.to}`)) checkJoin(membership, item);
+  checkRuleCount(membership, pools);
+  checkPortsAcross(membership, pools);
+  checkNatRules(membership);
+}
+
+function checkJoin({ state, availabilitySet }: Membership, item: Reference): void {
+  const loadBalancer = state.resources.get(parentKeyOf(item.to));
+  const pool = findChild(state, item.to, "backendAddressPools");
+  if (!loadBalancer || !pool?.child) return;
+  if (ipMembersOf(pool.child).length > 0) {
+    throw invalid(
+      "CannotMixIPBasedAddressesAndIPConfigurationsOnLoadBalancerBackendAddressPool",
+      `Mixing backend ipconfigurations and IPAddresses in backend pool ${pool.id} is not allowed.`,
+    );
+  }
+  const basic = objectOf(loadBalancer.body["sku"])["name"] === "Basic";
+  const { limits } = state.options;
+  const limit = basic ? limits.basicPoolSize : limits.poolSize;
+  if (nicMemberCount(state, item.to) >= limit) {
+    throw invalid(
+      "BackendAddressPoolSizeLimitReached",
+      `Backend pool ${pool.id} cannot have more than ${limit} members.`,
+    );
+  }
+  if (basic) checkAvailabilitySets(state, item, availabilitySet, loadBalancer.id);
+}
+
+/** The members of a Basic pool share one availability set; a Basic load balancer spans a bounded number. */
+function checkAvailabilitySets(state: State, item: Reference, own: string | undefined, loadBalancerId: string): void {
+  const ofPool = setsOf(state, item.to);
+  if (ofPool.size > 0 && !ofPool.has(own)) {
+    throw invalid(
+      "NetworkInterfaceAndLoadBalancerAreInDifferentAvailabilitySets",
+      `Network interface of IP configuration ${item.from} uses load balancer ${loadBalancerId} that is in different availability set.`,
+    );
+  }
+  const all = new Set<string | undefined>([own]);
+  const pools = childrenOf(state.resources.get(keyOf(loadBalancerId))?.body ?? {}, "backendAddressPools");
+  for (const name of pools.keys())
+    for (const set of setsOf(state, `${parentKeyOf(item.to)}/backendaddresspools/${name}`)) all.add(set);
+  const limit = state.options.limits.availabilitySetsPerBasicLoadBalancer;
+  if (all.size > limit) {
+    throw invalid(
+      "MaxAvailabilitySetsInLoadBalancerReached",
+      `Load balancer ${loadBalancerId} cannot span more than ${limit} availability sets.`,
+    );
+  }
+}
+
+/** Keys of the availability sets behind a pool; undefined stands for machines in none. */
+function setsOf(state: State, poolKey: string): Set<string | undefined> {
+  return new Set(
+    referrers(state, poolKey, "poolMember").map((member) => availabilitySetOf(state, parentKeyOf(keyOf(member.from)))),
+  );
+}
+
+export function availabilitySetOf(state: State, nicKey: string): string | undefined {
+  const [machine] = referrers(state, nicKey, "virtualMachine");
+  const references = machine ? (state.outgoing.get(keyOf(machine.from)) ?? []) : [];
+  return references.find((item) => item.kind === "availabilitySet")?.to;
+}
+
+function checkRuleCount({ state, nicId, after }: Membership, pools: readonly Reference[]): void {
+  const limit = state.options.limits.rulesPerNic;
+  let count = after.filter((item) => item.kind === "natTarget").length;
+  for (const item of pools) count += rulesServing(state, item.to);
+  if (count > limit) throw tooManyRules(nicId, count, limit);
+}
+
+/** One configuration cannot serve one backend port for two load balancers of one type. */
+function checkPortsAcross({ state }: Membership, pools: readonly Reference[]): void {
+  const taken = new Map<string, string>();
+  for (const item of pools) {
+    const loadBalancer = state.resources.get(parentKeyOf(item.to));
+    if (!loadBalancer) continue;
+    const internal = isInternal(loadBalancer.body);
+    for (const [pool, rules] of rulesByPool(loadBalancer.body)) {
+      if (keyOf(pool) !== item.to) continue;
+      for (const rule of rules) {
+        if (isFloating(rule)) continue;
+        const place = `${item.from}|${internal}|${backendPortOf(rule)}`;
+        const other = taken.get(place);
+        if (other !== undefined && other !== loadBalancer.id) throw samePorts(item.from, other, loadBalancer.id);
+        taken.set(place, loadBalancer.id);
+      }
+    }
+  }
+}
+
+function samePorts(configuration: string, first: string, second: string): Error {
+  const vmss = configuration.includes("/virtualMachineScaleSets/") ? "Vmss" : "";
+  return invalid(
+    `RulesOfSameLoadBalancerTypeUseSameBackendPortProtocolAnd${vmss}IPConfig`,
+    `Load balancers ${first} and ${second} are of the same type and use the same backend port and protocol with IP configuration ${configuration}.`,
+  );
+}
+
+/** A NAT rule leads to one configuration, and a configuration's backend port to one NAT rule. */
+function checkNatRules({ state, after }: Membership): void {
+  const taken = new Map<string, string>();
+  for (const item of after) {
+    const rule = item.kind === "natTarget" ? findChild(state, item.to, "inboundNatRules") : undefined;
+    if (!rule?.child) continue;
+    const place = `${item.from}|${backendPortOf(rule.child)}`;
+    const other = taken.get(place);
+    if (other !== undefined) {
+      throw invalid(
+        "RulesUseSameBackendPortProtocolAndIPConfig",
+        `Inbound NAT rules ${other} and ${rule.id} use the same backend port and protocol with IP configuration ${item.from}.`,
+      );
+    }
+    taken.set(place, rule.id);
+    const [holder] = referrers(state, item.to, "natTarget").filter((user) => user.from !== item.from);
+    if (holder && !after.some((own) => own.from === holder.from)) {
+      throw invalid(
+        "InboundNatRuleAlreadyInUse",
+        `Inbound NAT rule ${rule.id} is already in use by IP configuration ${holder.from}.`,
+      );
+    }
+  }
+}
