@@ -47,6 +47,24 @@ export interface HiddenField {
   readonly since: string;
 }
 
+const LOAD_BALANCER = "Microsoft.Network/loadBalancers";
+
+/** Fields that Azure itself shows from some api-version on. */
+export const AZURE_HIDDEN_FIELDS: readonly HiddenField[] = [
+  { type: LOAD_BALANCER, path: "properties.mode", since: "2026-01-01" },
+  { type: LOAD_BALANCER, path: "properties.frontendIPConfigurations[].properties.ddosSettings", since: "2026-01-01" },
+  {
+    type: LOAD_BALANCER,
+    path: "properties.frontendIPConfigurations[].properties.enableConnectionTracking",
+    since: "2026-01-01",
+  },
+  {
+    type: "Microsoft.Network/networkInterfaces",
+    path: "properties.defaultOutboundConnectivityEnabled",
+    since: "2025-01-01",
+  },
+];
+
 /** Does a member's adminState outlive a PUT that leaves it out? Azure does not document it. */
 export interface AdminStateSurvival {
   readonly ipMembers: boolean;
@@ -71,7 +89,7 @@ export type OptionOverrides = { readonly [name in keyof Options]?: Partial<Optio
 
 const DEFAULTS: Options = {
   limits: AZURE_LIMITS,
-  hiddenFields: [],
+  hiddenFields: AZURE_HIDDEN_FIELDS,
   adminStateSurvives: { ipMembers: false, nicMembers: true },
   regions: [],
   subscriptions: [],

@@ -1,7 +1,7 @@
 /** Instances of a uniform scale set: read, and written one by one to join or leave pools. */
 import type { Change, Resource } from "../changes.ts";
 import { compute } from "../errors.ts";
-import { keyOf, nameOf, parentKeyOf } from "../ids.ts";
+import { groupIdOf, keyOf, nameOf, parentKeyOf } from "../ids.ts";
 import { objectOf, propertiesOf, stringOf, type Json } from "../json.ts";
 import { checkMembership } from "../network/network-interface/membership.ts";
 import { Reservations } from "../network/private-addresses.ts";
@@ -80,10 +80,15 @@ function storageOf(profile: Json, seed: InstanceSeed): Json {
   const storage = objectOf(profile["storageProfile"]);
   const set = nameOf(seed.scaleSetId);
   const name = `${set}_${set}_${seed.instanceId}_OS__1_${seed.guid.replaceAll("-", "")}`;
+  const osDisk = osDiskForm(objectOf(storage["osDisk"]), isWindows(storage));
+  const managedDisk = {
+    ...objectOf(osDisk["managedDisk"]),
+    id: `${groupIdOf(seed.scaleSetId)}/providers/Microsoft.Compute/disks/${name}`,
+  };
   return {
     ...storage,
     imageReference: imageForm(objectOf(storage["imageReference"])),
-    osDisk: { ...osDiskForm(objectOf(storage["osDisk"]), isWindows(storage)), name },
+    osDisk: { ...osDisk, name, managedDisk },
     dataDisks: storage["dataDisks"] ?? [],
   };
 }

@@ -177,6 +177,10 @@ export function instanceReferences(instance: Resource): Reference[] {
   });
 }
 
+/** These views speak an old api-version, which differs in two fields. */
+const { defaultOutboundConnectivityEnabled: _, ...OLD_NIC_DEFAULTS } = NIC_DEFAULTS;
+const INSTANCE_NIC_DEFAULTS = { ...OLD_NIC_DEFAULTS, enableFpga: false } as const;
+
 function nicEtag(instance: Resource, name: string): string {
   return etagOf({ type: "Microsoft.Network", guid: `${instance.guid}/${name}`, revision: instance.revision });
 }
@@ -200,8 +204,7 @@ export function renderNics(instance: Resource): Json[] {
         provisioningState: instance.state,
         resourceGuid: derivedGuid(`${instance.guid}/${nic.name}`),
         ipConfigurations,
-        ...NIC_DEFAULTS,
-        enableFpga: false,
+        ...INSTANCE_NIC_DEFAULTS,
         ...properties,
         dnsSettings: dnsSettings(objectOf(dns), { ipConfigurations }),
         macAddress: macAddress(`${instance.guid}/${nic.name}`),
