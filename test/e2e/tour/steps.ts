@@ -13,7 +13,7 @@ const APPLY: readonly Step[] = [
   { title: "apply a definition", script: "kubectl apply -f $TOUR/definition.yaml" },
   {
     title: "wait until it is established",
-    script: "kubectl wait --for=condition=Established crd/sights.tour.example.com --timeout=30s",
+    script: "kubectl wait --for=condition=Established crd/sights.tour.example.com --timeout=60s",
   },
   { title: "apply one of every kind", script: "kubectl apply -f $TOUR/everything.yaml" },
   { title: "apply again: nothing changed", script: "kubectl apply -f $TOUR/everything.yaml" },
@@ -216,15 +216,15 @@ const WAIT_AND_DELETE: readonly Step[] = [
   {
     title: "wait for a condition",
     script: `kubectl patch node tour-node --subresource=status -p '{"status":{"conditions":[{"type":"Ready","status":"True","reason":"KubeletReady","message":"up"}]}}'
-      kubectl wait --for=condition=Ready node/tour-node --timeout=30s`,
+      kubectl wait --for=condition=Ready node/tour-node --timeout=60s`,
   },
   {
     title: "wait for a value",
-    script: "kubectl wait --for=jsonpath='{.status.loadBalancer.ingress[0].ip}'=20.1.2.3 svc/web -n tour --timeout=30s",
+    script: "kubectl wait --for=jsonpath='{.status.loadBalancer.ingress[0].ip}'=20.1.2.3 svc/web -n tour --timeout=60s",
   },
   {
     title: "wait for what comes later",
-    script: `kubectl wait --for=jsonpath='{.data.ready}'=yes cm/settings -n tour --timeout=30s > waited & waiter=$!
+    script: `kubectl wait --for=jsonpath='{.data.ready}'=yes cm/settings -n tour --timeout=60s > waited & waiter=$!
       kubectl patch cm settings -n tour --type=merge -p '{"data":{"ready":"yes"}}'
       wait $waiter && cat waited`,
   },
@@ -242,7 +242,7 @@ const WAIT_AND_DELETE: readonly Step[] = [
   {
     title: "delete --wait ends when the finalizer goes",
     script: `: > deleted
-      kubectl delete cm settings -n tour --wait --timeout=30s > deleted & deleter=$!
+      kubectl delete cm settings -n tour --wait --timeout=60s > deleted & deleter=$!
       until grep -q deleted deleted; do sleep 0.1; done
       kubectl patch cm settings -n tour --type=merge -p '{"metadata":{"finalizers":null}}'
       wait $deleter && cat deleted
@@ -251,7 +251,7 @@ const WAIT_AND_DELETE: readonly Step[] = [
   {
     title: "wait --for=delete",
     script: `: > requests
-      kubectl wait --for=delete lease/leader -n tour --timeout=30s -v=6 > waited 2> requests & waiter=$!
+      kubectl wait --for=delete lease/leader -n tour --timeout=60s -v=6 > waited 2> requests & waiter=$!
       until grep -q watch=true requests; do sleep 0.1; done
       kubectl delete lease leader -n tour
       wait $waiter && cat waited`,
@@ -271,7 +271,7 @@ const WAIT_AND_DELETE: readonly Step[] = [
   { title: "delete what is not there", script: "kubectl delete svc web -n tour", code: 1 },
   {
     title: "delete the definition, and its objects with it",
-    script: "kubectl delete -f $TOUR/definition.yaml --timeout=30s; kubectl get st -A",
+    script: "kubectl delete -f $TOUR/definition.yaml --timeout=60s; kubectl get st -A",
     code: 1,
   },
 ];
