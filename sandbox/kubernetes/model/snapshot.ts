@@ -8,7 +8,9 @@ export interface StateSnapshot {
 }
 
 export function snapshot(state: State): StateSnapshot {
-  const collections = [...state.collections].map(([name, { objects }]) => [name, [...objects.values()]] as const);
+  const collections = [...state.collections]
+    .map(([name, { objects }]) => [name, [...objects.values()]] as const)
+    .filter(([, objects]) => objects.length > 0);
   return { revision: state.revision, collections: Object.fromEntries(collections) };
 }
 

@@ -1,7 +1,7 @@
 /**
  * What an update keeps and drops by itself, before validation.
  *
- *   left out by the client           | kept: cluster IPs, node ports (by port name), health-check port
+ *   left out by the client           | kept: cluster IPs, families, node ports (by port name), health-check port
  *   type no longer needs a field,    | dropped: node ports, health-check port, class, allocate flag,
  *   and the client did not change it | external traffic policy, cluster IPs and families
  *   no longer a load balancer        | status.loadBalancer is wiped
@@ -22,7 +22,7 @@ import {
 export function prepareServiceUpdate(service: KubeObject, old: KubeObject): KubeObject {
   const kept = keepAllocated(specOf(service), specOf(old));
   const dropped = dropUnneeded({ ...specOf(service), ...kept }, specOf(old));
-  const updated = withSpec(service, { ...kept, ...dropped });
+  const updated = toSingleStack(withSpec(service, { ...kept, ...dropped }), specOf(old));
   if (!isLoadBalancer(specOf(old)) || isLoadBalancer(specOf(updated))) return updated;
   return { ...updated, status: { ...asObject(updated["status"]), loadBalancer: {} } };
 }
@@ -30,6 +30,8 @@ export function prepareServiceUpdate(service: KubeObject, old: KubeObject): Kube
 function keepAllocated(spec: ServiceSpec, old: ServiceSpec): Partial<ServiceSpec> {
   const kept: Record<string, unknown> = {};
   if (needsClusterIP(spec) && needsClusterIP(old)) {
+    kept["ipFamilyPolicy"] = spec.ipFamilyPolicy ?? old.ipFamilyPolicy;
+    kept["ipFamilies"] = spec.ipFamilies ?? old.ipFamilies;
     if (spec.clusterIP === undefined && spec.clusterIPs === undefined) {
       kept["clusterIP"] = old.clusterIP;
       kept["clusterIPs"] = old.clusterIPs;
@@ -44,6 +46,15 @@ function keepAllocated(spec: ServiceSpec, old: ServiceSpec): Partial<ServiceSpec
     kept["healthCheckNodePort"] = spec.healthCheckNodePort ?? old.healthCheckNodePort;
   }
   return kept;
+}
+
+/** From two families to one: the second goes where the client changed nothing but the policy. */
+function toSingleStack(service: KubeObject, old: ServiceSpec): KubeObject {
+  const spec = specOf(service);
+  if (spec.ipFamilyPolicy !== "SingleStack" || old.ipFamilyPolicy === "SingleStack") return service;
+  const first = (field: "ipFamilies" | "clusterIPs"): unknown =>
+    sameJson(spec[field], old[field]) ? spec[field]?.slice(0, 1) : spec[field];
+  return withSpec(service, { ipFamilies: first("ipFamilies"), clusterIPs: first("clusterIPs") });
 }
 
 /** A port without a node port gets the one that its name had, unless another port keeps that one. */
