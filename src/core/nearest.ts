@@ -35,11 +35,14 @@ export function editDistance(one: string, other: string, atMost: number = Number
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let i = 1; i <= one.length; i++) {
     const next = [i];
+    let least = i;
     for (let j = 1; j <= other.length; j++) {
       const replaced = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const distance = Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1);
+      next.push(distance);
+      least = Math.min(least, distance);
     }
-    if (Math.min(...next) > atMost) return atMost + 1;
+    if (least > atMost) return atMost + 1;
     row = next;
   }
   return row.at(-1) ?? 0;

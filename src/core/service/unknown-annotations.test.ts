@@ -10,7 +10,8 @@ test("no known key is unknown", () => assert.deepEqual(unknownAnnotations(KEYS, 
 
 test("no key is listed twice", () => assert.equal(new Set(KEYS).size, KEYS.length));
 
-const LETTERS = "abcdefghijklmnopqrstuvwxyz-_./";
+/** No slash: Kubernetes refuses a key with two of them. */
+const LETTERS = "abcdefghijklmnopqrstuvwxyz-_.";
 const typo = fc
   .record({
     key: fc.constantFrom(...KEYS),

@@ -13,6 +13,8 @@ const PORT_PATTERN = new RegExp(
     .map((annotation) => annotation.key.replaceAll(".", "\\.").replace("{port}", "(\\d+)"))
     .join("|")})$`,
 );
+/** Most keys of other people are told by their domain, without a look at all names. */
+const DOMAINS = [...new Set(KNOWN.map((key) => key.slice(0, key.indexOf("/"))))];
 const LOOKS_LIKE_OURS = [`${PREFIX}azure-`, `${PREFIX}port_`];
 /** So many wrong letters make a key under another prefix suspicious. */
 const FEW_LETTERS = 2;
@@ -29,6 +31,8 @@ export function unknownAnnotations(keys: readonly string[], ports: readonly numb
 
 function isSuspicious(key: string): boolean {
   if (LOOKS_LIKE_OURS.some((start) => key.toLowerCase().startsWith(start))) return true;
+  const [domain = "", name] = key.split("/");
+  if (name !== undefined && !DOMAINS.some((known) => isSlipOf(domain, known))) return false;
   return [key, withPlaceholder(key)].some((form) => KNOWN.some((known) => isSlipOf(form, known)));
 }
 
