@@ -1,9 +1,13 @@
 /** `azlb kube`: the embedded Kubernetes API alone. Flags in, one line of facts out; the rest is `sandbox/kubernetes`. */
 import type { Command } from "commander";
 
-import type { ClusterNode, RunningKubernetes } from "../../sandbox/kubernetes/index.ts";
+import type { ClusterNode, KubernetesOptions, RunningKubernetes } from "../../sandbox/kubernetes/index.ts";
+import { parseFlagNumber } from "./flag-values.ts";
 import { InputError } from "./input-error.ts";
 import { renderSandboxLine, untilSignal, type SandboxLine } from "./sandbox-line.ts";
+
+const MOST_PORT = 65_535;
+const MOST_NODES = 5_000;
 
 interface KubeFlags {
   readonly port: string;
@@ -28,18 +32,30 @@ export function registerKube(azlb: Command): void {
 }
 
 async function run(flags: KubeFlags): Promise<void> {
-  const { startKubernetes } = await import("../../sandbox/kubernetes/index.ts");
-  const kubernetes = await startKubernetes({
-    port: wholeNumber("--port", flags.port),
-    controlPort: wholeNumber("--control-port", flags.controlPort),
+  const kubernetes = await start({
+    port: parseFlagNumber("--port", flags.port, 0, MOST_PORT),
+    controlPort: parseFlagNumber("--control-port", flags.controlPort, 0, MOST_PORT),
     simulate: flags.withoutSimulation !== true,
-    nodes: exampleNodes(wholeNumber("--nodes", flags.nodes)),
+    nodes: exampleNodes(parseFlagNumber("--nodes", flags.nodes, 0, MOST_NODES)),
     ...(flags.dataDir === undefined ? {} : { dataDir: flags.dataDir }),
     log: (line) => process.stderr.write(`${line}\n`),
   });
   process.stdout.write(flags.json === true ? renderSandboxLine(kubernetesLine(kubernetes)) : welcome(kubernetes));
   await untilSignal();
   await kubernetes.close();
+}
+
+/** What the user can put right is said in one line. */
+async function start(options: KubernetesOptions): Promise<RunningKubernetes> {
+  const { startKubernetes } = await import("../../sandbox/kubernetes/index.ts");
+  try {
+    return await startKubernetes(options);
+  } catch (error) {
+    const { code, port, path, message } = error as NodeJS.ErrnoException & { port?: number };
+    if (code === "EADDRINUSE") throw new InputError(`port ${port} is in use; choose another one`);
+    if (path !== undefined) throw new InputError(`--data-dir ${options.dataDir ?? ""} cannot be used: ${message}`);
+    throw error;
+  }
 }
 
 /** Machines of the sandbox's subnet, named as a scale set names them. */
@@ -50,14 +66,14 @@ function exampleNodes(count: number): ClusterNode[] {
   }));
 }
 
-function wholeNumber(flag: string, text: string): number {
-  if (/^\d+$/.test(text)) return Number(text);
-  throw new InputError(`${flag} must be a whole number, not "${text}"`);
-}
-
 /** Kubernetes' part of the line that every sandbox command prints. */
 export function kubernetesLine(kubernetes: RunningKubernetes): Partial<SandboxLine> {
-  return { kubeconfig: kubernetes.kubeconfig, caFile: kubernetes.caFile, env: { KUBECONFIG: kubernetes.kubeconfig } };
+  return {
+    kubeconfig: kubernetes.kubeconfig,
+    caFile: kubernetes.caFile,
+    kubeControlUrl: kubernetes.controlUrl,
+    env: { KUBECONFIG: kubernetes.kubeconfig },
+  };
 }
 
 function welcome(kubernetes: RunningKubernetes): string {

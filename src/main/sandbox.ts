@@ -61,6 +61,7 @@ async function openCluster({ kubeconfig, dataDir, log }: SandboxOptions, nodes: 
   }
   const kubernetes = await startKubernetes({
     nodes,
+    simulate: true,
     log: (line) => log.info(line),
     ...(dataDir !== undefined && { dataDir: `${dataDir}/kubernetes` }),
   });
