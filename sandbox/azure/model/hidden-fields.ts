@@ -21,6 +21,15 @@ function withoutPath(value: Json, path: readonly string[]): Json {
     const { [name]: _, ...others } = value;
     return others;
   }
-  const into = (item: unknown): unknown => (isObject(item) ? withoutPath(item, rest) : item);
-  return { ...value, [name]: Array.isArray(inner) ? inner.map(into) : into(inner) };
+  const shown = Array.isArray(inner) ? withoutInEach(inner, rest) : into(inner, rest);
+  return shown === inner ? value : { ...value, [name]: shown };
+}
+
+function into(item: unknown, path: readonly string[]): unknown {
+  return isObject(item) ? withoutPath(item, path) : item;
+}
+
+function withoutInEach(items: readonly unknown[], path: readonly string[]): readonly unknown[] {
+  const shown = items.map((item) => into(item, path));
+  return shown.some((item, index) => item !== items[index]) ? shown : items;
 }

@@ -58,16 +58,25 @@ export function begin(call: Call, start: Start): Operation {
   };
 }
 
-/** The changes that make way for a write, or a Refusal if it must wait. */
-export function makeWay(call: Call, start: Pick<Start, "key" | "name" | "locks">, newId: string): Change[] {
-  const changes: Change[] = [];
+/** What makes way for a write: changes that end older operations, and the companions that they leave behind. */
+export interface Way {
+  readonly changes: Change[];
+  readonly inherited: readonly string[];
+}
+
+/** Refuses a write that must wait. */
+export function makeWay(call: Call, start: Pick<Start, "key" | "name" | "locks">, newId: string): Way {
+  const older = new Map<string, Operation>();
   for (const key of [start.key, ...(start.locks ?? [])]) {
     const holder = call.state.running.get(call.state.locks.get(key) ?? "");
-    if (!holder || changes.some((change) => change.kind === "operation" && change.operation.id === holder.id)) continue;
-    if (!supersedes(start, holder)) throw locked(call, key, holder);
-    changes.push({ kind: "operation", operation: superseded(holder, start.name, newId, call.request.nowMs) });
+    if (holder && !supersedes(start, holder)) throw locked(call, key, holder);
+    if (holder) older.set(holder.id, superseded(holder, start.name, newId, call.request.nowMs));
   }
-  return changes;
+  const ended = [...older.values()];
+  return {
+    changes: ended.map((operation) => ({ kind: "operation", operation })),
+    inherited: ended.flatMap((operation) => operation.companions ?? []),
+  };
 }
 
 const SUPERSEDING = /^Put(LoadBalancer|LoadBalancerBackendAddressPool|InboundNatRule|VirtualMachineScaleSet)Operation$/;

@@ -143,8 +143,10 @@ function accept(call: Call, route: ResourceRoute, accepted: Accepted): Decision 
   const pace = paceOf(call, route, plan, idle);
   const kind = { ...call.kind, weight: plan.weight ?? call.kind.weight, bare: pace !== "later" };
   const start = startOf(route, accepted, { name, pace, kind });
-  const operation = begin(call, start);
-  const changes: Change[] = makeWay(call, start, operation.id);
+  const begun = begin(call, start);
+  const { changes, inherited } = makeWay(call, start, begun.id);
+  const operation =
+    inherited.length > 0 ? { ...begun, companions: [...(begun.companions ?? []), ...inherited] } : begun;
   const resource = idle && existing ? existing : written(call, route, { ...accepted, name, later: pace === "later" });
   if (resource !== existing) changes.push(changeOf(input.key, resource, change));
   changes.push(...(plan.companions ?? []));

@@ -54,7 +54,7 @@ function readBelow(call: Call, route: ResourceRoute): Decision {
   if ("list" in view) return list(call, view.list);
   if ("resources" in view) {
     const resources = view.resources.flatMap((key) => call.state.resources.get(key) ?? []);
-    return list(call, resources, (resource) => shown(call, resource.type, wireOf(call.state, resource)));
+    return listResources(call, resources, (resource) => shown(call, resource.type, wireOf(call.state, resource)));
   }
   return reply(call, { status: 200, headers: view.etag === undefined ? {} : { etag: view.etag }, body: view.one });
 }
@@ -67,7 +67,7 @@ export function readCollection(call: Call, route: CollectionRoute): Decision {
   }
   const resources = [...(state.collections.get(route.key) ?? [])].flatMap((key) => state.resources.get(key) ?? []);
   const wanted = route.type.filter ? resources.filter((resource) => route.type.filter?.(resource, request)) : resources;
-  return list(call, wanted, (resource) => {
+  return listResources(call, wanted, (resource) => {
     const wire = route.type.expand?.(state, resource, request) ?? wireOf(state, resource);
     return shown(call, resource.type, wire);
   });
@@ -78,25 +78,42 @@ function requireListGroup(call: Call, subscription: string, group: string): void
   if (!found) throw groupNotFound(group);
 }
 
-/** One page of a list; the link to the next page says where this one ended. */
-function list(call: Call, items: readonly Json[]): Decision;
-function list<Item>(call: Call, items: readonly Item[], render: (item: Item) => Json): Decision;
-function list(call: Call, items: readonly unknown[], render?: (item: never) => Json): Decision {
+/**
+ * One page of a list. The link to the next page says where this one ended: by order of creation for resources,
+ * so that what comes and goes between pages is neither skipped nor shown twice; by position for views.
+ */
+function list(call: Call, items: readonly Json[]): Decision {
   const { pageSize } = call.state.options;
-  const start = Number(call.request.query["$skiptoken"] ?? call.request.query["$skipToken"] ?? 0);
-  if (!Number.isInteger(start) || start < 0)
-    throw gateway(400, "InvalidSkipToken", "The skip token is not one that was handed out.");
+  const start = skipToken(call);
   const end = pageSize > 0 ? start + pageSize : items.length;
-  const page = items.slice(start, end);
-  const value = render ? page.map((item) => render(item as never)) : page;
-  const next = end < items.length ? { nextLink: nextLink(call, end) } : {};
-  return reply(call, { status: 200, headers: {}, body: { value, ...next } });
+  return page(call, items.slice(start, end), end < items.length ? end : undefined);
 }
 
-function nextLink(call: Call, offset: number): string {
+function listResources(call: Call, resources: readonly Resource[], render: (resource: Resource) => Json): Decision {
+  const { pageSize } = call.state.options;
+  const after = skipToken(call);
+  const left = after === 0 ? resources : resources.filter((resource) => resource.sequence > after);
+  const shownOnes = pageSize > 0 ? left.slice(0, pageSize) : left;
+  const more = shownOnes.length < left.length;
+  return page(call, shownOnes.map(render), more ? shownOnes.at(-1)?.sequence : undefined);
+}
+
+function page(call: Call, value: readonly Json[], next: number | undefined): Decision {
+  const body = next === undefined ? { value } : { value, nextLink: nextLink(call, next) };
+  return reply(call, { status: 200, headers: {}, body });
+}
+
+function skipToken(call: Call): number {
+  const { query } = call.request;
+  const token = Number(query["$skiptoken"] ?? query["$skipToken"] ?? 0);
+  if (Number.isInteger(token) && token >= 0) return token;
+  throw gateway(400, "InvalidSkipToken", "The skip token is not one that was handed out.");
+}
+
+function nextLink(call: Call, token: number): string {
   const { baseUrl, path, query } = call.request;
   const rest = Object.entries(query).filter(([name]) => name.toLowerCase() !== "$skiptoken");
-  const parameters = [...rest, ["$skiptoken", String(offset)] as const];
+  const parameters = [...rest, ["$skiptoken", String(token)] as const];
   const text = parameters.map(
     ([name, value]) => `${encodeURIComponent(name).replace("%24", "$")}=${encodeURIComponent(value)}`,
   );

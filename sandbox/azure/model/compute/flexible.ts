@@ -3,7 +3,7 @@ import type { Change, Resource } from "../changes.ts";
 import { derivedGuid } from "../guid.ts";
 import { keyOf, nameOf } from "../ids.ts";
 import { objectOf, objectsOf, propertiesOf, stringOf } from "../json.ts";
-import { nicForm } from "../network/network-interface/network-interface.ts";
+import { checkedMembership, nicForm } from "../network/network-interface/network-interface.ts";
 import type { PutInput } from "../resource-type.ts";
 import type { Growth } from "./growth.ts";
 
@@ -28,6 +28,7 @@ function newMachine({ input, model, reservations }: Growth, suffix: string, sequ
     const id = `${group}/providers/Microsoft.Network/networkInterfaces/${stringOf(configuration["name"]) ?? "nic"}-${suffix}`;
     const place = { ...input, id, key: keyOf(id), existing: undefined };
     const body = nicForm(place, { properties: propertiesOf(configuration) }, reservations);
+    checkedMembership(place, body);
     return made(input, {
       id,
       type: "Microsoft.Network/networkInterfaces",

@@ -5,7 +5,8 @@
 import { contains, formatAddress, parseAddress, parseBlock, type Block, type Family } from "../addresses.ts";
 import { invalid } from "../errors.ts";
 import { propertiesOf, stringOf, stringsOf, type Json } from "../json.ts";
-import type { Target } from "../lookups.ts";
+import { parentKeyOf } from "../ids.ts";
+import { childrenOf, type Target } from "../lookups.ts";
 import type { State } from "../state.ts";
 
 const RESERVED_AT_START = 4n;
@@ -64,10 +65,24 @@ export function assignPrivateAddress(
     return takeStatic(state, reservations, { subnet, block, wanted, wish });
   }
   const kept = keptAddress(subnet, wish);
+  if (kept === undefined) checkRoom(state, subnet);
   const address = kept ?? reservations.firstFree(state, subnet, block);
   if (address === undefined) throw full(subnet, wish.holder);
   reservations.take(subnet.key, address, wish.holder);
   return address;
+}
+
+function checkRoom(state: State, subnet: Target): void {
+  const limit = state.options.limits.privateAddressesPerVirtualNetwork;
+  let count = 0;
+  for (const name of childrenOf(subnet.resource.body, "subnets").keys()) {
+    count += state.addresses.get(`${parentKeyOf(subnet.key)}/subnets/${name}`)?.size ?? 0;
+  }
+  if (count < limit) return;
+  throw invalid(
+    "PrivateIPAddressCountLimitReached",
+    `Virtual network ${subnet.resource.id} cannot have more than ${limit} private IP addresses.`,
+  );
 }
 
 function isStatic(properties: Json): boolean {

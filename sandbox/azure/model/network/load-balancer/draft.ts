@@ -64,11 +64,15 @@ export function duplicateName(id: string, name: string): Error {
 
 /** The canonical id of a child of this same load balancer that a reference names. */
 export function innerId(draft: Draft, value: unknown, collection: Collection, owner: string): string | undefined {
+  const known = innerName(draft, isObject(value) ? stringOf(value["id"]) : undefined, collection);
+  if (known !== undefined) return childId(draft.input.id, collection, known);
   const id = referenceId(value, `properties.${collection}`);
   if (id === undefined) return undefined;
-  const key = id.toLowerCase();
+  throw referenceNotFound(id, owner);
+}
+
+function innerName(draft: Draft, id: string | undefined, collection: Collection): string | undefined {
+  const key = id?.toLowerCase();
   const prefix = `${draft.input.key}/${collection.toLowerCase()}/`;
-  const name = key.startsWith(prefix) ? draft.names.get(collection)?.get(key.slice(prefix.length)) : undefined;
-  if (name === undefined) throw referenceNotFound(id, owner);
-  return childId(draft.input.id, collection, name);
+  return key?.startsWith(prefix) ? draft.names.get(collection)?.get(key.slice(prefix.length)) : undefined;
 }

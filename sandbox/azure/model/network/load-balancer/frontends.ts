@@ -30,6 +30,7 @@ export function frontendForm(draft: Draft, item: Json, publicIps: Map<string, st
   const publicIp = target("publicIPAddress");
   const prefix = target("publicIPPrefix");
   const subnet = target("subnet", "subnets");
+  const gateway = target("gatewayLoadBalancer", "frontendIPConfigurations");
   checkSides(id, subnet, publicIp ?? prefix);
   checkZones(id, before, item);
   properties["privateIPAllocationMethod"] ??= "Dynamic";
@@ -38,6 +39,7 @@ export function frontendForm(draft: Draft, item: Json, publicIps: Map<string, st
     properties["publicIPAddress"] = only(publicIp.id);
   }
   if (prefix) properties["publicIPPrefix"] = only(prefix.id);
+  if (gateway) properties["gatewayLoadBalancer"] = only(gateway.id);
   if (subnet) {
     properties["subnet"] = only(subnet.id);
     properties["privateIPAddressVersion"] ??= "IPv4";

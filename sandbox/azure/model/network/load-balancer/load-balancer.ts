@@ -6,6 +6,7 @@ import { objectOf, propertiesOf, stringOf, type Json } from "../../json.ts";
 import { childId, childrenOf } from "../../lookups.ts";
 import type { Reference, ReferenceKind } from "../../references.ts";
 import type { ChildInput, Plan, PutInput, ResourceType } from "../../resource-type.ts";
+import { checkCount } from "../counts.ts";
 import { skuOf, topLevel, writtenProperties } from "../fields.ts";
 import { actOnLoadBalancer, nicsOf } from "./actions.ts";
 import { checkAcrossLoadBalancers, checkConflicts } from "./conflicts.ts";
@@ -67,6 +68,8 @@ function validate(input: PutInput, body: Json): void {
     );
   }
   if (input.existing) checkRemovedChildren(input.state, input.existing, body);
+  const { loadBalancers } = input.state.options.limits;
+  checkCount(input, { limit: loadBalancers, code: "LoadBalancerCountLimitReached", what: "load balancers" });
   checkLimits(candidate);
   checkConflicts(candidate);
   checkHealthProbes(candidate);

@@ -125,19 +125,14 @@ function renderMember(
   mapping: Json[] | undefined,
 ): Json {
   const name = nameIn(member);
-  const { properties: _, name: __, ...others } = member;
-  return {
-    name,
-    id: childId(poolId, "loadBalancerBackendAddresses", name),
-    etag,
-    ...others,
-    properties: {
-      provisioningState: shownState(resource),
-      ...propertiesOf(member),
-      ...(mapping && { inboundNatRulesPortMapping: mapping }),
-    },
-    type: `${resource.type}/backendAddressPools/loadBalancerBackendAddresses`,
-  };
+  const wire: { [field: string]: unknown } = { name, id: childId(poolId, "loadBalancerBackendAddresses", name), etag };
+  for (const field in member) if (field !== "name" && field !== "properties") wire[field] = member[field];
+  const properties: { [field: string]: unknown } = { provisioningState: shownState(resource) };
+  Object.assign(properties, member["properties"]);
+  if (mapping) properties["inboundNatRulesPortMapping"] = mapping;
+  wire["properties"] = properties;
+  wire["type"] = `${resource.type}/backendAddressPools/loadBalancerBackendAddresses`;
+  return wire;
 }
 
 /** NAT rules on a pool give each member the next port of their range. */

@@ -80,6 +80,12 @@ function plan(input: PutInput, body: Json): Plan {
     what: "network interfaces",
   });
   const stored = nicForm(input, body, new Reservations());
+  const locks = checkedMembership(input, stored);
+  return { body: stored, assigned: {}, pace: locks.length > 0 ? "later" : "headerless", locks };
+}
+
+/** Keys of the load balancers that a NIC joins or leaves; refuses what they do not allow. */
+export function checkedMembership(input: Pick<PutInput, "state" | "id" | "key">, stored: Json): string[] {
   const membership = {
     state: input.state,
     nicId: input.id,
@@ -88,8 +94,7 @@ function plan(input: PutInput, body: Json): Plan {
     availabilitySet: availabilitySetOf(input.state, input.key),
   };
   checkMembership(membership);
-  const locks = changedLoadBalancers(membership);
-  return { body: stored, assigned: {}, pace: locks.length > 0 ? "later" : "headerless", locks };
+  return changedLoadBalancers(membership);
 }
 
 function referencesOf(id: string, body: Json): Reference[] {
