@@ -206,7 +206,12 @@ export interface NewObject {
     readonly generateName?: string;
     readonly namespace?: string;
     readonly resourceVersion?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly finalizers?: readonly string[];
+    readonly ownerReferences?: readonly object[];
   };
+  readonly [field: string]: unknown;
 }
 
 interface KubeList<T> {

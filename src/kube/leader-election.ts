@@ -164,8 +164,8 @@ export class LeaderElection {
     try {
       this.#see(
         known === undefined
-          ? await client.create<Lease>(LEASES, { metadata: { namespace, name }, spec } as Lease, signal)
-          : await client.replace<Lease>(LEASES, { ...known, spec } as Lease, signal),
+          ? await client.create<Lease>(LEASES, { metadata: { namespace, name }, spec }, signal)
+          : await client.replace<Lease>(LEASES, { ...known, spec }, signal),
       );
       return true;
     } catch (error) {
@@ -183,6 +183,8 @@ export class LeaderElection {
   /** So that the next leader need not wait. Best effort: if it fails, the lease runs out by itself. */
   async #release(): Promise<void> {
     const { client, clock, onProblem } = this.#options;
+    if (this.#lease === undefined) return;
+    const lease = this.#lease;
     const now = microTime(clock.nowMs());
     const spec = {
       ...this.#lease?.spec,
@@ -192,7 +194,7 @@ export class LeaderElection {
       renewTime: now,
     };
     try {
-      await this.#soon((signal) => client.replace<Lease>(LEASES, { ...this.#lease, spec } as Lease, signal));
+      await this.#soon((signal) => client.replace<Lease>(LEASES, { ...lease, spec }, signal));
     } catch (error) {
       onProblem?.(error);
     }
