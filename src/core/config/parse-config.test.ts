@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { CONFIG } from "../../../test/support/core-fixtures.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { KNOWN_KEYS } from "./config-keys.ts";
 import type { CredentialConfig } from "./credential-config.ts";
@@ -27,33 +28,13 @@ function errorsOf(raw: Raw, environment: Environment = {}): readonly string[] {
 
 test("the least config gets the incumbent's defaults", () => {
   assert.deepEqual(parsed({}).config, {
-    clusterName: "kubernetes",
-    location: "westus2",
+    ...CONFIG,
     subscriptionId: "s",
     networkSubscriptionId: "s",
-    resourceGroup: "rg",
-    loadBalancerResourceGroup: "rg",
-    loadBalancerName: "kubernetes",
-    sku: "standard",
-    vmType: "vmss",
-    poolType: "nodeIPConfiguration",
     vnetName: "",
-    vnetResourceGroup: "rg",
     subnetName: "",
     securityGroupName: "",
-    securityGroupResourceGroup: "rg",
-    primaryVmSet: "",
-    excludeMasterFromStandardLB: true,
-    disableOutboundSnat: false,
-    maximumLoadBalancerRuleCount: 250,
-    preConfiguredPools: "none",
-    sharedProbe: undefined,
-    enableIPTagMutation: false,
-    enableAdminState: true,
-    tags: {},
-    systemTags: [],
-    extendedLocation: undefined,
-    azureStack: false,
+    poolType: "nodeIPConfiguration",
   });
   assert.deepEqual(parsed({}).warnings, []);
 });

@@ -1,19 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aPort, aService, CONFIG, type ServiceShape } from "../../../test/support/core-fixtures.ts";
-import { parseService } from "../service/parse-service.ts";
+import { aPort, type ServiceShape } from "../../../test/support/core-fixtures.ts";
+import { accepted } from "../../../test/support/parsed-service.ts";
 import type { AccessRule, ServiceAddresses } from "./access.ts";
 import { desiredAccess } from "./desired-access.ts";
 
 const V4: ServiceAddresses["current"] = { IPv4: ["20.0.0.1"], IPv6: [] };
 const BOTH: ServiceAddresses["current"] = { IPv4: ["20.0.0.1"], IPv6: ["2603::1"] };
 const NODES: ServiceAddresses["nodes"] = { IPv4: ["10.240.0.4", "10.240.0.5"], IPv6: ["fd00::4"] };
-
-function accessOf(shape: ServiceShape, current: ServiceAddresses["current"]): readonly AccessRule[] {
-  const parsed = parseService(aService(shape), CONFIG);
-  assert.ok("intent" in parsed, JSON.stringify(parsed));
-  return desiredAccess(parsed.intent, { current, nodes: NODES });
-}
 
 /** One line a rule. */
 const render = ({ access, protocol, family, sources, ports, destinations }: AccessRule): string =>
@@ -125,5 +119,7 @@ const cases: readonly (readonly [string, ServiceShape, ServiceAddresses["current
   ["without an address nothing is opened", { annotations: NO_FLOATING }, { IPv4: [], IPv6: [] }, []],
 ];
 for (const [sentence, shape, current, expected] of cases) {
-  test(sentence, () => assert.deepEqual(accessOf(shape, current).map(render), expected));
+  test(sentence, () =>
+    assert.deepEqual(desiredAccess(accepted(shape).intent, { current, nodes: NODES }).map(render), expected),
+  );
 }

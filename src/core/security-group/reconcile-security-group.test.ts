@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aPort, aService, CONFIG, type ServiceShape } from "../../../test/support/core-fixtures.ts";
+import { intentOf } from "../../../test/support/parsed-service.ts";
 import type { PublicIP, SecurityGroup, SecurityRule } from "../arm.ts";
 import type { Service } from "../kubernetes.ts";
 import { ownerOf } from "../service/ownership.ts";
-import { parseService } from "../service/parse-service.ts";
 import type { Observed } from "../world.ts";
 import type { ServiceAddresses } from "./access.ts";
 import { mergeSecurityGroup } from "./merge-security-group.ts";
@@ -27,9 +27,7 @@ function at(address: string, more: Partial<ServiceAddresses> = {}): ServiceAddre
 }
 
 function reconcile(seen: World, service: Service, addresses: ServiceAddresses, changed = true): AccessDecision {
-  const parsed = parseService(service, CONFIG);
-  assert.ok("intent" in parsed, JSON.stringify(parsed));
-  return reconcileSecurityGroup({ ...seen, service }, parsed.intent, addresses, { changed });
+  return reconcileSecurityGroup({ ...seen, service }, intentOf(service), addresses, { changed });
 }
 
 function release(seen: World, service: Service, addresses: ServiceAddresses): AccessDecision {

@@ -1,14 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aService, CONFIG, type ServiceShape } from "../../../test/support/core-fixtures.ts";
-import { parseService } from "./parse-service.ts";
+import type { ServiceShape } from "../../../test/support/core-fixtures.ts";
+import { accepted } from "../../../test/support/parsed-service.ts";
 import type { AccessIntent } from "./service-intent.ts";
-
-function accessOf(shape: ServiceShape): AccessIntent {
-  const parsed = parseService(aService(shape), CONFIG);
-  assert.ok("intent" in parsed, JSON.stringify(parsed));
-  return parsed.intent.access;
-}
 
 const INTERNAL = { "azure-load-balancer-internal": "true" };
 const ranges = (...loadBalancerSourceRanges: string[]): Pick<ServiceShape, "spec"> => ({
@@ -83,7 +77,7 @@ const cases: readonly (readonly [string, ServiceShape, Partial<AccessIntent>])[]
 ];
 for (const [sentence, shape, expected] of cases) {
   test(sentence, () => {
-    const access = accessOf(shape);
+    const { access } = accepted(shape).intent;
     assert.deepEqual({ ...access, ...expected }, access);
   });
 }

@@ -1,15 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aPort, aService, CONFIG, type ServiceShape } from "../../../test/support/core-fixtures.ts";
+import { aPort, type ServiceShape } from "../../../test/support/core-fixtures.ts";
+import { accepted } from "../../../test/support/parsed-service.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Service } from "../kubernetes.ts";
-import { parseService } from "./parse-service.ts";
 import type { PortIntent } from "./service-intent.ts";
 
 function probesOf(shape: ServiceShape, config: Partial<ClusterConfig> = {}): PortIntent["probe"][] {
-  const parsed = parseService(aService(shape), { ...CONFIG, ...config });
-  assert.ok("intent" in parsed, JSON.stringify(parsed));
-  return parsed.intent.ports.map((port) => port.probe);
+  return accepted(shape, config).intent.ports.map((port) => port.probe);
 }
 
 const TIMING = { intervalSeconds: 5, threshold: 2 } as const;

@@ -1,0 +1,303 @@
+/** What parsing says about Services that ask for what cannot be, or for nothing. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { aPort, type ServiceShape } from "../../../test/support/core-fixtures.ts";
+import { accepted, refused } from "../../../test/support/parsed-service.ts";
+import type { ClusterConfig } from "../config/cluster-config.ts";
+
+const INTERNAL = { "azure-load-balancer-internal": "true" };
+const BASIC = { sku: "basic" } as const;
+const V6 = { ipFamilies: ["IPv6"] } as const;
+
+const warnings: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>, string, RegExp])[] = [
+  [
+    "mode on Standard",
+    { annotations: { "azure-load-balancer-mode": "as1" } },
+    {},
+    "AnnotationHasNoEffect",
+    /azure-load-balancer-mode has no effect: Standard/,
+  ],
+  [
+    "all ports on an external Service",
+    { annotations: { "azure-load-balancer-enable-high-availability-ports": "true" } },
+    {},
+    "AnnotationHasNoEffect",
+    /only internal/,
+  ],
+  [
+    "a subnet on an external Service",
+    { annotations: { "azure-load-balancer-internal-subnet": "s" } },
+    {},
+    "AnnotationHasNoEffect",
+    /internal-subnet has no effect/,
+  ],
+  [
+    "a public IP on an internal Service",
+    { annotations: { ...INTERNAL, "azure-pip-name": "p" } },
+    {},
+    "AnnotationHasNoEffect",
+    /no public IP/,
+  ],
+  [
+    "a flag that is neither true nor false",
+    { annotations: { "azure-load-balancer-internal": "yes" } },
+    {},
+    "InvalidAnnotation",
+    /internal: "yes" is taken as false; allowed: true, false/,
+  ],
+  [
+    "a flag with blanks",
+    { annotations: { "azure-load-balancer-internal": "true " } },
+    {},
+    "InvalidAnnotation",
+    /"true " is taken as false/,
+  ],
+  [
+    "a probe protocol that is none",
+    { annotations: { "azure-load-balancer-health-probe-protocol": "grpc" } },
+    {},
+    "InvalidAnnotation",
+    /"grpc" is taken as Tcp; allowed: Tcp, Http, Https/,
+  ],
+  [
+    "Https on Basic",
+    { annotations: { "azure-load-balancer-health-probe-protocol": "https" } },
+    BASIC,
+    "AnnotationHasNoEffect",
+    /Basic has no Https/,
+  ],
+  [
+    "an appProtocol that hides the annotation",
+    {
+      annotations: { "azure-load-balancer-health-probe-protocol": "http" },
+      spec: { ports: [aPort(80, { appProtocol: "kubernetes.io/h2c" })] },
+    },
+    {},
+    "AnnotationHasNoEffect",
+    /h2c.*port_80_health-probe_protocol: "http"/,
+  ],
+  [
+    "a pair of tags that is none",
+    { annotations: { "azure-pip-tags": "a=1,b" } },
+    {},
+    "InvalidAnnotation",
+    /azure-pip-tags: "b" is not one key=value/,
+  ],
+  [
+    "a pinned address beside a name",
+    { annotations: { "azure-pip-name": "p", "azure-load-balancer-ipv4": "20.0.0.1" } },
+    {},
+    "ConflictConfiguration",
+    /20\.0\.0\.1 has no effect beside/,
+  ],
+  [
+    "an address of a family that it has not",
+    { annotations: { "azure-load-balancer-ipv6": "2603::1" } },
+    {},
+    "AnnotationHasNoEffect",
+    /no IPv6/,
+  ],
+  [
+    "a range that is none",
+    { spec: { loadBalancerSourceRanges: ["10.0.0.1/8"] } },
+    {},
+    "InvalidSourceRanges",
+    /write 10\.0\.0\.0\/8.*denied/,
+  ],
+  [
+    "an annotated range that is none",
+    { annotations: { "azure-allowed-ip-ranges": "" } },
+    {},
+    "InvalidAllowedIPRanges",
+    /"" is no CIDR/,
+  ],
+  [
+    "ranges beside service tags",
+    { annotations: { "azure-allowed-service-tags": "Storage" }, spec: { loadBalancerSourceRanges: ["10.0.0.0/8"] } },
+    {},
+    "ConflictConfiguration",
+    /both are allowed/,
+  ],
+  [
+    "denying others without a range",
+    { annotations: { "azure-deny-all-except-load-balancer-source-ranges": "true" } },
+    {},
+    "AnnotationHasNoEffect",
+    /nothing to except/,
+  ],
+  [
+    "an unknown drift policy",
+    { annotations: { "azlb.io/drift-policy": "fix" } },
+    {},
+    "InvalidAnnotation",
+    /"fix" is taken as report/,
+  ],
+  [
+    "sharing that is neither",
+    { annotations: { "azure-shared-securityrule": "no" } },
+    {},
+    "InvalidAnnotation",
+    /"no" is taken as true/,
+  ],
+  [
+    "a misspelt key",
+    { annotations: { "azure-load-balancer-health-probe-path": "/" } },
+    {},
+    "UnknownAnnotation",
+    /did you mean service\.beta\.kubernetes\.io\/azure-load-balancer-health-probe-request-path/,
+  ],
+  [
+    "a port that the Service has not",
+    { annotations: { port_81_no_probe_rule: "true" } },
+    {},
+    "UnknownAnnotation",
+    /names port 81.*it has 80/,
+  ],
+];
+for (const [what, shape, config, reason, message] of warnings) {
+  test(`${what} is warned of`, () => {
+    const said = accepted(shape, config).warnings;
+    assert.equal(said.length, 1, JSON.stringify(said));
+    assert.equal(said[0]?.reason, reason);
+    assert.match(said[0]?.message ?? "", message);
+  });
+}
+
+const refusals: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>, RegExp])[] = [
+  [
+    "an idle timeout too short",
+    { annotations: { "azure-load-balancer-tcp-idle-timeout": "3" } },
+    {},
+    /tcp-idle-timeout: "3" is not a whole number, 4 to 100/,
+  ],
+  [
+    "one too long for Basic",
+    { annotations: { "azure-load-balancer-tcp-idle-timeout": "31" } },
+    BASIC,
+    /"31" is too long: 30/,
+  ],
+  [
+    "one that is no number",
+    { annotations: { "azure-load-balancer-tcp-idle-timeout": "4.5" } },
+    {},
+    /"4\.5" is not a whole/,
+  ],
+  [
+    "a probe interval too short",
+    { annotations: { "azure-load-balancer-health-probe-interval": "4" } },
+    {},
+    /interval: "4" is not/,
+  ],
+  [
+    "too few probes",
+    { annotations: { "azure-load-balancer-health-probe-num-of-probe": "1" } },
+    {},
+    /num-of-probe: "1"/,
+  ],
+  [
+    "probes that take two minutes",
+    { annotations: { "azure-load-balancer-health-probe-interval": "60" } },
+    {},
+    /2 probes every 60 s take 120 s/,
+  ],
+  [
+    "a probe port that is none",
+    { annotations: { "port_80_health-probe_port": "nope" } },
+    {},
+    /port_80_health-probe_port: "nope" is not the name/,
+  ],
+  ["a probe port of zero", { annotations: { "port_80_health-probe_port": "0" } }, {}, /"0" is not the name/],
+  [
+    "an IPv6 address under the IPv4 key",
+    { annotations: { "azure-load-balancer-ipv4": "2603::1" } },
+    {},
+    /ipv4: "2603::1" is no IPv4 address/,
+  ],
+  [
+    "a private address on an external Service",
+    { spec: { loadBalancerIP: "10.0.0.1" } },
+    {},
+    /10\.0\.0\.1 cannot be a public one/,
+  ],
+  ["Azure's own address", { spec: { loadBalancerIP: "168.63.129.16" } }, {}, /cannot be a public one/],
+  ["a load balancer IP that is none", { spec: { loadBalancerIP: "nope" } }, {}, /spec\.loadBalancerIP: "nope"/],
+  ["a prefix that is no id", { annotations: { "azure-pip-prefix-id": "p" } }, {}, /prefix-id: "p" is no id like/],
+  ["a DNS label that is none", { annotations: { "azure-dns-label-name": "My_App" } }, {}, /"My_App" is no DNS label/],
+  [
+    "additional addresses that are none",
+    { annotations: { "azure-additional-public-ips": "20.0.0.1,x" } },
+    {},
+    /no address: "x"/,
+  ],
+  [
+    "two kinds of source ranges",
+    { annotations: { "azure-allowed-ip-ranges": "10.0.0.0/8" }, spec: { loadBalancerSourceRanges: ["10.0.0.0/8"] } },
+    {},
+    /both given: keep one/,
+  ],
+  ["no service tag at all", { annotations: { "azure-allowed-service-tags": "" } }, {}, /names no service tag/],
+  ["SCTP on an external Service", { spec: { ports: [aPort(80, { protocol: "SCTP" })] } }, {}, /port 80 is SCTP/],
+  [
+    "a port without node port to probe",
+    { spec: { ports: [{ protocol: "TCP", port: 80 }] } },
+    {},
+    /no nodePort to probe/,
+  ],
+  [
+    "a port without node port to reach",
+    {
+      annotations: { "azure-disable-load-balancer-floating-ip": "true", port_80_no_probe_rule: "true" },
+      spec: { ports: [{ protocol: "TCP", port: 80 }] },
+    },
+    {},
+    /has no nodePort, which it needs/,
+  ],
+  [
+    "internal IPv6 without node port",
+    {
+      annotations: { ...INTERNAL, port_80_no_probe_rule: "true" },
+      spec: { ...V6, ports: [{ protocol: "TCP", port: 80 }] },
+    },
+    {},
+    /internal IPv6 has no floating IP/,
+  ],
+  [
+    "Local without its health check",
+    { spec: { externalTrafficPolicy: "Local" } },
+    {},
+    /healthCheckNodePort is missing/,
+  ],
+  ["no ports", { spec: { ports: [] } }, {}, /spec\.ports is empty/],
+  [
+    "a private link service",
+    { annotations: { "azure-pls-create": " True" } },
+    {},
+    /azure-pls-create cannot be honoured yet/,
+  ],
+  [
+    "a choice of load balancers",
+    { annotations: { "azure-Load-Balancer-configurations": "a" } },
+    {},
+    /configurations cannot be honoured yet/,
+  ],
+];
+for (const [what, shape, config, message] of refusals) {
+  test(`${what} is refused by key, value and fix`, () => assert.match(refused(shape, config).message, message));
+}
+
+test("what is for later has its own reason, and other keys of a private link service refuse nothing", () => {
+  assert.equal(refused({ annotations: { "azure-pls-create": "true" } }).reason, "NotSupportedYet");
+  assert.deepEqual(accepted({ annotations: { "azure-pls-name": "x", "azure-pls-create": "false" } }).warnings, []);
+});
+
+test("all that is wrong is said at once", () => {
+  const { message } = refused({
+    annotations: { "azure-load-balancer-tcp-idle-timeout": "3", "azure-pip-prefix-id": "p" },
+  });
+  assert.ok(message.includes("idle-timeout") && message.includes("prefix-id"), message);
+});
+
+test("a key of somebody else is nobody's business", () => {
+  const keys = ["aws-load-balancer-type", "example.com/azure-load-balancer-internal", "prometheus.io/port"];
+  assert.deepEqual(accepted({ annotations: Object.fromEntries(keys.map((key) => [key, "x"])) }).warnings, []);
+});
