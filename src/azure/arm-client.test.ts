@@ -12,7 +12,7 @@ const GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network";
 const LB = `${GROUP}/loadBalancers/lb`;
 const CREATE = { priority: "create" } as const;
 
-function rig(options: MemoryArmOptions = {}) {
+function rig(options: Omit<MemoryArmOptions, "clock"> = {}) {
   const clock = new VirtualClock();
   const arm = new MemoryArm({ clock, ...options });
   const calls: CallReport[] = [];
@@ -100,7 +100,7 @@ test("a write that has succeeded at once is not polled, even where there is an a
 });
 
 test("a longer write is followed to its end and read again, for the ETag that holds then", async () => {
-  const { arm, client, run } = rig({ polls: 3 });
+  const { arm, client, run } = rig({ operationMs: 3_000 });
   const body = await run(client.put<{ etag: string; properties: object }>(LB, { properties: {} }, CREATE));
   assert.deepEqual(body.properties, { provisioningState: "Succeeded" });
   assert.equal(body.etag, arm.read(LB)?.["etag"]);
@@ -116,7 +116,7 @@ test("what a part's write is followed by is what was asked for", async () => {
 });
 
 test("polls wait as long as they are told", async () => {
-  const { clock, arm, client, run } = rig({ polls: 2 });
+  const { clock, arm, client, run } = rig({ operationMs: 15_000 });
   arm.interpose = (request) => {
     const answer = arm.answer(request);
     return request.url.includes("/operations/") ? { ...answer, headers: { "retry-after": "10" } } : undefined;
@@ -144,7 +144,7 @@ test("the first poll learns to come when the operation is over", async () => {
 });
 
 test("an operation that fails or is cancelled gives its reason", async () => {
-  const { arm, client, failing } = rig({ polls: 0 });
+  const { arm, client, failing } = rig({ operationMs: 0 });
   arm.interpose = ({ url }) =>
     url.includes("/operations/")
       ? json(200, {
@@ -181,7 +181,7 @@ test("an operation with a Location only is over when that no longer says 202", a
 });
 
 test("polls that stumble do not end the operation", async () => {
-  const { arm, client, run } = rig({ polls: 1 });
+  const { arm, client, run } = rig({ operationMs: 1_000 });
   let stumbles = 0;
   arm.interpose = ({ url }) => {
     if (!url.includes("/operations/") || stumbles >= 4) return undefined;
@@ -194,20 +194,20 @@ test("polls that stumble do not end the operation", async () => {
 });
 
 test("an operation that nobody knows any more may have had its effect", async () => {
-  const { arm, client, failing } = rig({ polls: 1 });
+  const { arm, client, failing } = rig({ operationMs: 1_000 });
   arm.interpose = ({ url }) => (url.includes("/operations/") ? error(404, "NotFound") : undefined);
   const failure = await failing(client.put(LB, { properties: {} }, CREATE));
   assert.ok(failure.kind === "transient" && failure.maybeApplied);
 });
 
 test("an operation that never ends is given up", async () => {
-  const { client, failing } = rig({ polls: Number.POSITIVE_INFINITY });
+  const { client, failing } = rig({ operationMs: Number.POSITIVE_INFINITY });
   const failure = await failing(client.put(LB, { properties: {} }, CREATE));
   assert.match(failure.message, /still runs after 900 s/);
 });
 
 test("deleting what is gone is done; deleting what is held is an error", async () => {
-  const { arm, client, run, failing } = rig({ polls: 1 });
+  const { arm, client, run, failing } = rig({ operationMs: 1_000 });
   await run(client.delete(LB, CREATE));
   arm.write(LB, { properties: {} });
   await run(client.delete(LB, CREATE));
@@ -310,7 +310,7 @@ test("each call is reported with its kind, its outcome and how long it took", as
 });
 
 test("an aborted call ends and leaves nothing behind", async () => {
-  const { clock, client } = rig({ polls: Number.POSITIVE_INFINITY });
+  const { clock, client } = rig({ operationMs: Number.POSITIVE_INFINITY });
   const abort = new AbortController();
   const put = client.put(LB, { properties: {} }, { ...CREATE, signal: abort.signal });
   const ended = assert.rejects(put, /enough/);

@@ -25,6 +25,8 @@ export interface CallOptions {
 export interface WriteOptions extends CallOptions {
   /** The ETag that must still hold; `"absent"`: only where nothing is there. */
   readonly ifMatch?: string | undefined;
+  /** The last word before the write leaves, after all waiting: throws to keep it back. */
+  readonly guard?: () => void | Promise<void>;
   /** What to read when the write is over: the resource itself, or the one that it is a part of. */
   readonly thenRead?: string;
 }
@@ -74,8 +76,8 @@ export class ArmClient {
   }
 
   /** The resource as it is once the write is over, with the ETag that then holds. */
-  async put<Body>(id: string, body: unknown, { ifMatch, thenRead, ...options }: WriteOptions): Promise<Body> {
-    const ask: Ask = { verb: "put", method: "PUT", path: id, body, headers: conditionOf(ifMatch), ...options };
+  async put<Body>(id: string, body: unknown, { ifMatch, thenRead, guard, ...options }: WriteOptions): Promise<Body> {
+    const ask: Ask = { verb: "put", method: "PUT", path: id, body, headers: conditionOf(ifMatch), guard, ...options };
     const first = await this.#exchange.send(ask);
     const last = await this.#follow(id, first, options);
     const isWhole = last === first && thenRead === undefined;
@@ -83,9 +85,9 @@ export class ArmClient {
   }
 
   /** Returns once it is gone; what was not there is gone too. */
-  async delete(id: string, { ifMatch, ...options }: WriteOptions): Promise<void> {
+  async delete(id: string, { ifMatch, guard, ...options }: WriteOptions): Promise<void> {
     try {
-      const ask: Ask = { verb: "delete", method: "DELETE", path: id, headers: conditionOf(ifMatch), ...options };
+      const ask: Ask = { verb: "delete", method: "DELETE", path: id, headers: conditionOf(ifMatch), guard, ...options };
       await this.#follow(id, await this.#exchange.send(ask), options);
     } catch (error) {
       if (!(error instanceof ArmError) || error.failure.kind !== "notFound") throw error;

@@ -49,6 +49,8 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
+  /** The last word before it leaves, after all waiting: throws to keep it back. */
+  readonly guard?: (() => void | Promise<void>) | undefined;
 }
 
 /** Codes by which a cloud says that it lacks an api-version. */
@@ -95,7 +97,7 @@ export class ArmExchange {
     const url = this.#urlOf(ask.path, version);
     const kind = kindOf(ask.method);
     const askedMs = clock.monotonicMs();
-    await this.budgetOf(ask.path).enter(kind, ask.priority, ask.signal);
+    await this.budgetOf(ask.path).enter(kind, ask.priority, ask.signal, isShared(type));
     const sentMs = clock.monotonicMs();
     const done = (response: ArmResponse | undefined, failure: ArmFailure | undefined): void => {
       this.#settle(ask, kind, response, failure);
@@ -106,6 +108,7 @@ export class ArmExchange {
     };
     try {
       const token = await tokens.token();
+      await ask.guard?.();
       const response = await transport.send(this.#requestOf(ask, url, token));
       done(response, response.status < 400 ? undefined : failureOfResponse(response, clock.nowMs()));
       return { response, token };
@@ -150,6 +153,11 @@ function armErrorOf(error: unknown, ask: Ask): ArmError | undefined {
   if (error instanceof ArmError) return error;
   if (!(error instanceof NoAnswer)) return undefined;
   return new ArmError(transient(error.message, error.maybeSent), doingOf(ask), { cause: error });
+}
+
+/** Many Services wait for one write of these, and have got their public IPs already. */
+function isShared(type: string): boolean {
+  return /\/(loadBalancers|networkSecurityGroups)\b/i.test(type);
 }
 
 function isAddress(path: string): boolean {

@@ -45,7 +45,8 @@ const WINDOW_MS = 300_000;
 
 interface Waiter {
   readonly kind: CallKind;
-  readonly rank: number;
+  readonly priority: Priority;
+  readonly isAhead: boolean;
   readonly go: () => void;
 }
 
@@ -79,8 +80,11 @@ export class Budget {
     };
   }
 
-  /** Waits for the caller's turn. Whoever was let in must say `answered` or `throttled`, exactly once. */
-  enter(kind: CallKind, priority: Priority, signal?: CancelSignal): Promise<void> {
+  /**
+   * Waits for the caller's turn. Whoever was let in must say `answered` or `throttled`, exactly once.
+   * `isAhead`: before others of the same priority, because many wait for this one call.
+   */
+  enter(kind: CallKind, priority: Priority, signal?: CancelSignal, isAhead = false): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const giveUp = (): void => {
@@ -92,7 +96,7 @@ export class Budget {
         signal?.removeEventListener("abort", giveUp);
         resolve();
       };
-      const waiter = { kind, rank: ORDER.indexOf(priority), go };
+      const waiter = { kind, priority, isAhead, go };
       signal?.addEventListener("abort", giveUp);
       this.#enqueue(waiter);
       this.#admit(kind);
@@ -133,7 +137,7 @@ export class Budget {
 
   #enqueue(waiter: Waiter): void {
     const queue = this.#waiting[waiter.kind];
-    const at = queue.findIndex((other) => other.rank > waiter.rank);
+    const at = queue.findIndex((other) => rankOf(other) > rankOf(waiter));
     queue.splice(at === -1 ? queue.length : at, 0, waiter);
   }
 
@@ -162,11 +166,11 @@ export class Budget {
   }
 
   /** 0 when it may go now. */
-  #waitMs({ kind, rank }: Waiter): number {
+  #waitMs({ kind, priority }: Waiter): number {
     const gate = this.#gates[kind];
     const nowMs = this.#clock.monotonicMs();
     this.#refill(gate);
-    const reserved = RESERVED[ORDER[rank] ?? "resync"];
+    const reserved = RESERVED[priority];
     const missing = 1 + reserved * gate.size - gate.tokens;
     const tokenMs = missing > 0 ? Math.ceil((missing / gate.perSecond) * 1000) : 0;
     return Math.max(tokenMs, gate.closedUntilMs - nowMs, this.#windowOf(kind).waitMs(nowMs, reserved), 0);
@@ -181,4 +185,8 @@ export class Budget {
     gate.tokens = Math.min(gate.size, gate.tokens + ((nowMs - gate.filledAtMs) / 1000) * gate.perSecond);
     gate.filledAtMs = nowMs;
   }
+}
+
+function rankOf({ priority, isAhead }: Waiter): number {
+  return ORDER.indexOf(priority) - (isAhead ? 0.5 : 0);
 }

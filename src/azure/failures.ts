@@ -54,6 +54,8 @@ export type ArmFailure = Base &
 export class ArmError extends Error {
   override readonly name = "ArmError";
   readonly failure: ArmFailure;
+  /** The content that Azure had accepted, where it was the operation that failed later. */
+  accepted?: unknown;
 
   constructor(failure: ArmFailure, doing: string, options?: ErrorOptions) {
     const code = failure.code === "" ? "" : ` (${failure.code})`;
@@ -89,8 +91,10 @@ export function transient(message: string, maybeApplied: boolean, code = ""): Ar
   return { kind: "transient", ...base, maybeApplied, retryAfterMs: undefined };
 }
 
-export function plainFailure(kind: "fenced" | "unauthenticated" | "superseded", message: string): ArmFailure {
-  return { kind, code: "", message, status: undefined, details: [], requestId: undefined };
+/** One that we find ourselves, without Azure having said so. */
+export function plainFailure(kind: "fenced" | "unauthenticated" | "busy", message: string): ArmFailure {
+  const base = { code: "", message, status: undefined, details: [], requestId: undefined };
+  return kind === "busy" ? { kind, ...base, retryAfterMs: undefined } : { kind, ...base };
 }
 
 interface Facts {

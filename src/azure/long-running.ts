@@ -113,5 +113,8 @@ function stillRunning({ id }: Followed, withinMs: number): ArmError {
 }
 
 function failed({ id, first }: Followed, answer: ArmResponse): ArmError {
-  return new ArmError(failureOfOperation(jsonOf(answer), first.headers["x-ms-request-id"]), `writing ${id}`);
+  const failure = failureOfOperation(jsonOf(answer), first.headers["x-ms-request-id"]);
+  const error = new ArmError(failure, `writing ${id}`);
+  error.accepted = jsonOf(first);
+  return error;
 }

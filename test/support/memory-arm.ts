@@ -9,11 +9,19 @@ import type { Clock } from "../../src/core/clock.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 export interface MemoryArmOptions {
-  readonly clock?: Clock;
+  readonly clock: Clock;
   /** Between the moment a request takes effect and its answer. */
   readonly replyMs?: number;
-  /** How often an operation answers that it is still in progress; absent: writes are over at once. */
-  readonly polls?: number;
+  /** How long writes take after they were accepted; absent: they are over with their answer. */
+  readonly operationMs?: number;
+}
+
+interface Operation {
+  readonly id: string;
+  readonly deletes: boolean;
+  readonly endMs: number;
+  /** Of what it works on; none once it is over. */
+  etag: unknown;
 }
 
 export class MemoryArm implements ArmTransport {
@@ -21,21 +29,21 @@ export class MemoryArm implements ArmTransport {
   readonly #options: MemoryArmOptions;
   /** By id in lower case. */
   readonly #resources = new Map<string, Body>();
-  readonly #operations = new Map<string, { left: number; readonly id: string; readonly gone: boolean }>();
+  readonly #operations = new Map<string, Operation>();
   #changes = 0;
   /** Every request that arrived, oldest first. */
   readonly requests: ArmRequest[] = [];
   /** Sees each request first; what it returns or throws is the answer. */
   interpose: (request: ArmRequest) => Promise<ArmResponse | undefined> | ArmResponse | undefined = () => undefined;
 
-  constructor(options: MemoryArmOptions = {}) {
+  constructor(options: MemoryArmOptions) {
     this.#options = options;
   }
 
   async send(request: ArmRequest): Promise<ArmResponse> {
     this.requests.push(request);
     const answer = (await this.interpose(request)) ?? this.answer(request);
-    if (this.#options.replyMs) await this.#options.clock?.sleep(this.#options.replyMs);
+    if (this.#options.replyMs) await this.#options.clock.sleep(this.#options.replyMs);
     return answer;
   }
 
@@ -51,6 +59,7 @@ export class MemoryArm implements ArmTransport {
   }
 
   read(id: string): Body | undefined {
+    this.#endOperations();
     return this.#resources.get(id.toLowerCase());
   }
 
@@ -74,6 +83,7 @@ export class MemoryArm implements ArmTransport {
 
   #list(path: string): ArmResponse {
     const prefix = `${path.toLowerCase()}/`;
+    this.#endOperations();
     const value = [...this.#resources].filter(
       ([id]) => id.startsWith(prefix) && !id.slice(prefix.length).includes("/"),
     );
@@ -84,7 +94,7 @@ export class MemoryArm implements ArmTransport {
     const seen = this.read(id);
     if (!holds(request, seen)) return error(412, "PreconditionFailed");
     const sent = JSON.parse(request.body ?? "{}") as { properties?: Body };
-    const isLong = this.#options.polls !== undefined;
+    const isLong = this.#options.operationMs !== undefined;
     const provisioningState = isLong ? "Updating" : "Succeeded";
     this.write(id, { ...sent, properties: { ...sent.properties, provisioningState } });
     return json(seen === undefined ? 201 : 200, this.read(id), isLong ? this.#operation(id, false) : {});
@@ -94,30 +104,36 @@ export class MemoryArm implements ArmTransport {
     const seen = this.read(id);
     if (seen === undefined) return { status: 204, headers: {}, body: "" };
     if (!holds(request, seen)) return error(412, "PreconditionFailed");
-    if (this.#options.polls !== undefined) return { status: 202, headers: this.#operation(id, true), body: "" };
+    if (this.#options.operationMs !== undefined) return { status: 202, headers: this.#operation(id, true), body: "" };
     this.write(id, undefined);
     return { status: 200, headers: {}, body: "" };
   }
 
-  #operation(id: string, gone: boolean): Record<string, string> {
+  #operation(id: string, deletes: boolean): Record<string, string> {
     const path = `/operations/${++this.#changes}`;
-    this.#operations.set(path, { left: this.#options.polls ?? 0, id, gone });
+    const endMs = this.#options.clock.monotonicMs() + (this.#options.operationMs ?? 0);
+    this.#operations.set(path, { id, deletes, endMs, etag: this.#resources.get(id.toLowerCase())?.["etag"] });
     return { "azure-asyncoperation": `${MemoryArm.url}${path}` };
   }
 
   #poll(path: string): ArmResponse {
     const operation = this.#operations.get(path);
     if (operation === undefined) return error(404, "NotFound");
-    if (operation.left-- > 0) return json(200, { status: "InProgress" });
-    const body = this.read(operation.id);
-    if (operation.gone) this.write(operation.id, undefined);
-    else if (body !== undefined && stateOf(body) === "Updating") {
-      this.write(operation.id, {
-        ...body,
-        properties: { ...(body["properties"] as Body), provisioningState: "Succeeded" },
-      });
+    this.#endOperations();
+    const isOver = operation.endMs <= this.#options.clock.monotonicMs();
+    return json(200, { status: isOver ? "Succeeded" : "InProgress" });
+  }
+
+  /** Whoever wrote last has the last word: an operation on what was written since has no effect. */
+  #endOperations(): void {
+    for (const operation of this.#operations.values()) {
+      const { id, deletes, endMs, etag } = operation;
+      const body = this.#resources.get(id.toLowerCase());
+      if (endMs > this.#options.clock.monotonicMs() || body === undefined || body["etag"] !== etag) continue;
+      operation.etag = undefined;
+      const properties = { ...(body["properties"] as Body), provisioningState: "Succeeded" };
+      this.write(id, deletes ? undefined : { ...body, properties });
     }
-    return json(200, { status: "Succeeded" });
   }
 
   #nextEtag(): string {
@@ -131,10 +147,6 @@ export function json(status: number, body: unknown, headers: Record<string, stri
 
 export function error(status: number, code: string, more: { message?: string; details?: unknown[] } = {}): ArmResponse {
   return json(status, { error: { code, message: more.message ?? `${code} happened.`, details: more.details ?? [] } });
-}
-
-function stateOf(body: Body): unknown {
-  return (body["properties"] as Body | undefined)?.["provisioningState"];
 }
 
 function holds({ headers }: ArmRequest, seen: Body | undefined): boolean {

@@ -1,0 +1,172 @@
+/**
+ * One attempt to bring a batch of fragments into a resource: look, merge, write under the ETag of what was seen.
+ * Answers what came of each write, or throws the `ArmError` that stopped all of them; trying again, waiting and
+ * bisecting are the lane's business.
+ *
+ * The look is free where the last sighting is known: a conflict tells when that is outdated. Bad news, though (a
+ * refusal, a deletion), is only ever acted on after a look at Azure itself.
+ */
+import type { Merged } from "../core/plan.ts";
+import type { ArmClient } from "./arm-client.ts";
+import type { Priority } from "./budget.ts";
+import type { ArmBody, Committed } from "./commit-types.ts";
+import { ArmError, plainFailure } from "./failures.ts";
+import { isChanging, isPart, partOf, provisioningStateOf, wholeOf } from "./resource-parts.ts";
+import { takenBack, type Rollback } from "./rollback.ts";
+import { mostUrgent, type Ticket } from "./ticket.ts";
+
+export interface CommitContext {
+  readonly client: ArmClient;
+  /** What was last seen of a whole resource: `null` when it wasn't there, `undefined` when nobody looked. */
+  readonly lastSeen: (id: string) => ArmBody | null | undefined;
+  /** `undefined`: what was last seen holds no more, and nobody has looked since. */
+  readonly onSeen: (id: string, body: ArmBody | null | undefined) => void;
+  /** May this process still write? Asked right before each write leaves. */
+  readonly mayWrite: () => boolean | Promise<boolean>;
+}
+
+/** The write was accepted and failed as an operation. */
+export class FailedLater extends ArmError {
+  readonly rollback: Rollback;
+
+  constructor(error: ArmError, rollback: Rollback) {
+    super(error.failure, "writing", { cause: error });
+    this.rollback = rollback;
+  }
+}
+
+export interface Attempt {
+  readonly outcome: "written" | "unchanged" | "deleted" | "refused";
+  readonly settled: ReadonlyMap<Ticket, Committed<ArmBody>>;
+}
+
+/** What earlier attempts left to this one. */
+export interface Before {
+  /** Nothing that was seen before counts any more. */
+  readonly again: boolean;
+  readonly rollback: Rollback | undefined;
+}
+
+export async function commitBatch(batch: readonly Ticket[], before: Before, context: CommitContext): Promise<Attempt> {
+  const afresh = before.again || batch.some((ticket) => ticket.write.afresh);
+  const known = afresh ? undefined : context.lastSeen(wholeOf(idOf(batch)));
+  if (known !== undefined && !isChanging(known)) {
+    const merged = mergeInto(known, batch);
+    if (!isBadNews(merged)) return carryOut(known, merged, batch, context);
+  }
+  const now = await look(batch, context);
+  const base = takenBack(before.rollback, now);
+  if (base !== undefined && isPart(idOf(batch))) {
+    await put(wholeOf(idOf(batch)), base, base, mostUrgent(batch), context);
+    return commitBatch(batch, { again: false, rollback: undefined }, context);
+  }
+  const whole = base ?? now;
+  const merged = mergeInto(whole, batch);
+  // what a failed write left behind is only made good by writing once more, although it looks right
+  const isBroken = base !== undefined || (before.again && provisioningStateOf(now) === "failed");
+  if (!isBroken || whole === null || merged.outcome.kind !== "unchanged")
+    return carryOut(whole, merged, batch, context);
+  const body = await put(wholeOf(idOf(batch)), whole, whole, mostUrgent(batch), context);
+  return { outcome: "written", settled: settledAs({ kind: "written", body }, merged, batch) };
+}
+
+function idOf(batch: readonly Ticket[]): string {
+  return batch[0]?.write.id ?? "";
+}
+
+async function look(batch: readonly Ticket[], { client, onSeen }: CommitContext): Promise<ArmBody | null> {
+  const id = wholeOf(idOf(batch));
+  const priority = mostUrgent(batch);
+  const whole = await client.find<ArmBody>(id, { priority });
+  onSeen(id, whole);
+  // a write into a running operation would cancel it, and fail whoever started it: those in no hurry wait
+  if (isChanging(whole) && priority !== "drain")
+    throw new ArmError(plainFailure("busy", `${id} is being changed`), "waiting");
+  return whole;
+}
+
+function mergeInto(whole: ArmBody | null, batch: readonly Ticket[]): Merged<ArmBody> {
+  const id = idOf(batch);
+  const seen = isPart(id) ? partOf(whole, id) : (whole ?? undefined);
+  const merge = batch.at(-1)?.write.merge;
+  if (merge === undefined) throw new Error("a batch is never empty");
+  return merge(
+    seen,
+    batch.map((ticket) => ticket.write.fragment),
+  );
+}
+
+function isBadNews({ outcome, refused, stale = [] }: Merged<ArmBody>): boolean {
+  return outcome.kind === "delete" || refused.length > 0 || stale.length > 0;
+}
+
+async function carryOut(
+  whole: ArmBody | null,
+  merged: Merged<ArmBody>,
+  batch: readonly Ticket[],
+  context: CommitContext,
+): Promise<Attempt> {
+  const id = idOf(batch);
+  switch (merged.outcome.kind) {
+    case "unchanged": {
+      const settled = settledAs({ kind: "unchanged", body: whole }, merged, batch);
+      const isRefused = [...settled.values()].every(({ kind }) => kind === "refused" || kind === "stale");
+      return { outcome: isRefused ? "refused" : "unchanged", settled };
+    }
+    case "put": {
+      const body = await put(id, merged.outcome.body, whole, mostUrgent(batch), context);
+      return { outcome: "written", settled: settledAs({ kind: "written", body }, merged, batch) };
+    }
+    case "delete": {
+      const priority = mostUrgent(batch);
+      await context.client.delete(id, { ...guarded(context), priority, ifMatch: whole?.etag });
+      context.onSeen(wholeOf(id), isPart(id) ? await context.client.find(wholeOf(id), { priority }) : null);
+      return { outcome: "deleted", settled: settledAs({ kind: "deleted" }, merged, batch) };
+    }
+  }
+}
+
+async function put(
+  id: string,
+  body: ArmBody,
+  whole: ArmBody | null,
+  priority: Priority,
+  context: CommitContext,
+): Promise<ArmBody> {
+  const isNew = isPart(id) ? partOf(whole, id) === undefined : whole === null;
+  const condition = { ifMatch: isNew ? "absent" : whole?.etag, ...(isPart(id) ? { thenRead: wholeOf(id) } : {}) };
+  try {
+    const written = await context.client.put<ArmBody>(id, body, { ...guarded(context), priority, ...condition });
+    context.onSeen(wholeOf(id), written);
+    return written;
+  } catch (error) {
+    const wasAccepted = error instanceof ArmError && error.accepted !== undefined && !isPart(id);
+    throw wasAccepted && whole !== null ? new FailedLater(error, { before: whole, accepted: error.accepted }) : error;
+  }
+}
+
+function guarded({ mayWrite }: CommitContext): { guard: () => Promise<void> } {
+  return {
+    guard: async () => {
+      if (await mayWrite()) return;
+      throw new ArmError(plainFailure("fenced", "this process may not write (any more)"), "writing");
+    },
+  };
+}
+
+type Common = { kind: "written"; body: ArmBody } | { kind: "unchanged"; body: ArmBody | null } | { kind: "deleted" };
+
+function settledAs(
+  common: Common,
+  { refused, stale = [], warnings }: Merged<ArmBody>,
+  batch: readonly Ticket[],
+): ReadonlyMap<Ticket, Committed<ArmBody>> {
+  const rejections = new Map(refused.map(({ owner, rejection }) => [owner, rejection]));
+  const outcomeOf = (owner: string): Committed<ArmBody> => {
+    const rejection = rejections.get(owner);
+    if (rejection !== undefined) return { kind: "refused", rejection };
+    if (stale.includes(owner)) return { kind: "stale" };
+    return { ...common, warnings: warnings.filter((each) => each.owner === owner).map(({ warning }) => warning) };
+  };
+  return new Map(batch.map((ticket) => [ticket, outcomeOf(ticket.owner)]));
+}

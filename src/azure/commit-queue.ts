@@ -1,0 +1,89 @@
+/**
+ * The writes that wait for one resource and its parts, and which of them go next: all of one kind for one id go
+ * together, those with the most urgent write first, then those whose oldest write waited longest. Batches that were
+ * set apart to find a culprit stay apart, and go before what came later.
+ */
+import type { Ticket } from "./ticket.ts";
+
+export interface Batch {
+  readonly id: string;
+  readonly tickets: readonly Ticket[];
+  readonly isApart: boolean;
+}
+
+export class CommitQueue {
+  /** By kind and id, then by owner. */
+  readonly #waiting = new Map<string, Map<string, Ticket>>();
+  #apart: Ticket[][] = [];
+
+  get isUrgent(): boolean {
+    return this.#batches().some(({ tickets }) => tickets.some(({ priority }) => priority === "drain"));
+  }
+
+  /** A new write: takes the place of the same owner's that still waits. */
+  add(ticket: Ticket): void {
+    for (const group of this.#apart) {
+      const at = group.findIndex((other) => other.owner === ticket.owner && other.key === ticket.key);
+      const older = group[at];
+      if (older === undefined) continue;
+      ticket.replace(older);
+      group[at] = ticket;
+      return;
+    }
+    const waiting = this.#waitingFor(ticket);
+    const older = waiting.get(ticket.owner);
+    if (older !== undefined) ticket.replace(older);
+    waiting.set(ticket.owner, ticket);
+  }
+
+  /** Writes that must be tried again: a newer one of the same owner, come meanwhile, takes their place. */
+  putBack(tickets: readonly Ticket[]): void {
+    for (const ticket of tickets) {
+      if (!this.#giveWay(ticket)) this.#waitingFor(ticket).set(ticket.owner, ticket);
+    }
+  }
+
+  /** Each group goes by itself, in this order; writes that a newer one replaces go with that one. */
+  setApart(groups: readonly (readonly Ticket[])[]): void {
+    const left = groups.map((group) => group.filter((ticket) => !this.#giveWay(ticket)));
+    this.#apart = [...left.filter((group) => group.length > 0), ...this.#apart];
+  }
+
+  /** Removes and returns what goes next. */
+  take(): Batch | undefined {
+    const next = this.#batches().sort(byUrgency)[0];
+    const first = next?.tickets[0];
+    if (next === undefined || first === undefined) return undefined;
+    if (next.isApart) this.#apart = this.#apart.filter((group) => group !== next.tickets);
+    else this.#waiting.delete(first.key);
+    return next;
+  }
+
+  #giveWay(ticket: Ticket): boolean {
+    const newer = this.#waiting.get(ticket.key)?.get(ticket.owner);
+    newer?.replace(ticket);
+    return newer !== undefined;
+  }
+
+  #waitingFor({ key }: Ticket): Map<string, Ticket> {
+    const waiting = this.#waiting.get(key) ?? new Map<string, Ticket>();
+    this.#waiting.set(key, waiting);
+    return waiting;
+  }
+
+  #batches(): Batch[] {
+    const batch = (tickets: readonly Ticket[], isApart: boolean): Batch => {
+      return { id: tickets[0]?.write.id ?? "", tickets, isApart };
+    };
+    return [
+      ...this.#apart.map((group) => batch(group, true)),
+      ...[...this.#waiting.values()].map((waiting) => batch([...waiting.values()], false)),
+    ];
+  }
+}
+
+function byUrgency(one: Batch, other: Batch): number {
+  const rank = ({ tickets }: Batch): number => Math.min(...tickets.map((ticket) => ticket.rank));
+  const since = ({ tickets }: Batch): number => Math.min(...tickets.map((ticket) => ticket.sinceMs));
+  return rank(one) - rank(other) || Number(other.isApart) - Number(one.isApart) || since(one) - since(other);
+}

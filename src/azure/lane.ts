@@ -1,0 +1,147 @@
+/**
+ * The one writer of one Azure resource and its parts. What waits leaves together, one write at a time; what arrives
+ * meanwhile leaves with the next. Decides what to do when a write fails (the figures are `retry-policy.ts`'s):
+ *
+ *   failure                        | the batch
+ *   -------------------------------|----------------------------------------------------------------------------
+ *   conflict, superseded           | looks again, merges again, writes again, after a short random wait
+ *   busy, transient, throttled     | the same, after growing waits
+ *   notProvisioned                 | the same, once what it waits for was repaired; then as an invalid one
+ *   invalid, quota, inUse,         | is taken apart until the culprit stands alone, who fails with its own error,
+ *     denied for a reference       |   and all others are in
+ *   anything else                  | fails as a whole
+ *
+ * All of it is bounded: a write that has failed too often fails for good, and whoever asked decides what then.
+ */
+import type { Clock, Random } from "../core/clock.ts";
+import { commitBatch, FailedLater, type Attempt, type Before, type CommitContext } from "./commit-batch.ts";
+import { CommitQueue, type Batch } from "./commit-queue.ts";
+import { UNCHANGED, type AttemptReport } from "./commit-types.ts";
+import { ArmError, plainFailure, type ArmFailure } from "./failures.ts";
+import { wholeOf } from "./resource-parts.ts";
+import { isConflict, isRetryable, isSomebodysFault, isSpent, maybeChanged, retryWaitMs } from "./retry-policy.ts";
+import { splitBatch } from "./split-batch.ts";
+import { Ticket } from "./ticket.ts";
+
+export interface LaneContext extends CommitContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** How long a first write waits for company. */
+  readonly gatherMs: number;
+  readonly onAttempt: (report: AttemptReport) => void;
+  /** Writes something that is in the way, unchanged, if it failed to be provisioned. */
+  readonly repair: (id: string) => void;
+}
+
+const UNTRIED: Before = { again: false, rollback: undefined };
+const RESTORE = "restore";
+
+export class Lane {
+  readonly #context: LaneContext;
+  readonly #onIdle: () => void;
+  readonly #queue = new CommitQueue();
+  #running: Promise<void> | undefined;
+  #before: Before = UNTRIED;
+  #isClosed = false;
+
+  constructor(context: LaneContext, onIdle: () => void) {
+    this.#context = context;
+    this.#onIdle = onIdle;
+  }
+
+  /** Resolves when nothing waits any more; `undefined` when nothing does. */
+  get running(): Promise<void> | undefined {
+    return this.#running;
+  }
+
+  submit(ticket: Ticket): void {
+    this.#queue.add(ticket);
+    this.#running ??= this.#run();
+  }
+
+  /** The write in flight ends; what waits fails. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #run(): Promise<void> {
+    if (!this.#queue.isUrgent) await this.#context.clock.sleep(this.#context.gatherMs);
+    for (let batch = this.#queue.take(); batch !== undefined; batch = this.#queue.take()) {
+      if (this.#isClosed) failAll(batch.tickets, plainFailure("fenced", "this process is stopping"));
+      else await this.#attempt(batch);
+    }
+    // in the same turn as the empty take: whoever submits next finds an idle lane
+    this.#running = undefined;
+    this.#onIdle();
+  }
+
+  async #attempt(batch: Batch): Promise<void> {
+    const { tickets } = batch;
+    const startMs = this.#context.clock.monotonicMs();
+    let attempt: Attempt;
+    try {
+      attempt = await commitBatch(tickets, this.#before, this.#context);
+    } catch (error) {
+      if (!(error instanceof ArmError)) {
+        for (const ticket of tickets) ticket.crash(error);
+        return;
+      }
+      this.#remember(error, batch);
+      const bisects = tickets.length > 1 && isSomebodysFault(error.failure, tickets);
+      this.#report(batch, startMs, error.failure.kind, bisects);
+      if (bisects) this.#queue.setApart(splitBatch(tickets, error.failure));
+      else if (isRetryable(error.failure)) await this.#tryAgain(batch, error.failure);
+      else this.#giveUp(batch, error.failure);
+      return;
+    }
+    this.#before = UNTRIED;
+    this.#report(batch, startMs, attempt.outcome, false);
+    for (const [ticket, outcome] of attempt.settled) ticket.settle(outcome);
+  }
+
+  #remember(error: ArmError, { id }: Batch): void {
+    if (maybeChanged(error.failure)) {
+      this.#context.onSeen(wholeOf(id), undefined);
+      this.#before = { ...this.#before, again: true };
+    }
+    if (error instanceof FailedLater) this.#before = { again: true, rollback: error.rollback };
+  }
+
+  async #tryAgain({ tickets, isApart }: Batch, failure: ArmFailure): Promise<void> {
+    for (const ticket of tickets) {
+      if (isConflict(failure)) ticket.conflicts += 1;
+      else ticket.failures += 1;
+    }
+    failAll(tickets.filter(isSpent), failure);
+    const rest = tickets.filter((ticket) => !isSpent(ticket));
+    if (rest.length === 0) return;
+    if (isApart) this.#queue.setApart([rest]);
+    else this.#queue.putBack(rest);
+    if (failure.kind === "notProvisioned" && failure.referencedId) this.#context.repair(failure.referencedId);
+    await this.#context.clock.sleep(retryWaitMs(failure, rest, this.#context.random));
+  }
+
+  /** What a refused write has left behind must go, even if nobody else writes. */
+  #giveUp({ id, tickets }: Batch, failure: ArmFailure): void {
+    failAll(tickets, failure);
+    if (this.#before.rollback === undefined || tickets[0]?.write.kind === RESTORE) return;
+    const wish = {
+      kind: RESTORE,
+      owner: RESTORE,
+      fragment: undefined,
+      merge: () => UNCHANGED,
+      priority: "create",
+    } as const;
+    this.#queue.add(new Ticket({ id: wholeOf(id), ...wish }, this.#context.clock.monotonicMs()));
+  }
+
+  #report({ id, tickets }: Batch, startMs: number, outcome: AttemptReport["outcome"], bisects: boolean): void {
+    const oldestMs = Math.min(...tickets.map(({ sinceMs }) => sinceMs));
+    const timing = { waitedMs: startMs - oldestMs, durationMs: this.#context.clock.monotonicMs() - startMs };
+    this.#context.onAttempt({ id, size: tickets.length, outcome, bisects, ...timing });
+  }
+}
+
+function failAll(tickets: readonly Ticket[], failure: ArmFailure): void {
+  for (const ticket of tickets) ticket.settle({ kind: "failed", failure });
+}

@@ -1,0 +1,57 @@
+/**
+ * The smallest resource that many share: a list of parts, each marked with its owner. What group commit is tested on,
+ * with a merge that anyone can check by eye.
+ */
+import type { ArmBody, Merge } from "../../src/azure/commit-types.ts";
+import type { Merged } from "../../src/core/plan.ts";
+
+export interface Part {
+  readonly name: string;
+  readonly owner: string;
+  readonly value: number;
+}
+
+export interface SharedList extends ArmBody {
+  readonly properties: { readonly parts?: readonly Part[]; readonly provisioningState?: string };
+}
+
+/** All that the owner wants there. */
+export interface Wish {
+  readonly owner: string;
+  readonly parts: readonly Part[];
+}
+
+export function wish(owner: string, ...values: number[]): Wish {
+  return { owner, parts: values.map((value, at) => ({ name: `${owner}-${at}`, owner, value })) };
+}
+
+/** Negative values cannot stand; without parts of anyone the list goes. */
+export const mergeList: Merge<SharedList, Wish> = (seen, wishes): Merged<SharedList> => {
+  const refused = wishes.filter(({ parts }) => parts.some(({ value }) => value < 0));
+  const accepted = wishes.filter((each) => !refused.includes(each));
+  const owners = new Set(accepted.map(({ owner }) => owner));
+  const kept = (seen?.properties.parts ?? []).filter(({ owner }) => !owners.has(owner));
+  const added = accepted.flatMap(({ parts }) => parts).filter((part) => !kept.includes(part));
+  const parts = [...kept, ...added];
+  const body = { ...seen, properties: { ...seen?.properties, parts } };
+  return {
+    outcome: outcomeOf(seen, body, parts),
+    refused: refused.map(({ owner }) => {
+      return { owner, rejection: { kind: "rejection", reason: "Negative", message: `${owner} is negative` } };
+    }),
+    warnings: [],
+  };
+};
+
+function outcomeOf(
+  seen: SharedList | undefined,
+  body: SharedList,
+  parts: readonly Part[],
+): Merged<SharedList>["outcome"] {
+  if (parts.length === 0) return seen === undefined ? { kind: "unchanged" } : { kind: "delete" };
+  return canonical(seen?.properties.parts) === canonical(parts) ? { kind: "unchanged" } : { kind: "put", body };
+}
+
+function canonical(parts: readonly Part[] = []): string {
+  return JSON.stringify(parts.map((part) => `${part.name} ${part.value}`).sort());
+}
