@@ -8,25 +8,14 @@ import type { GroupCommit } from "../azure/group-commit.ts";
 import type { Committed, ArmBody } from "../azure/commit-types.ts";
 import type { Service } from "../core/kubernetes.ts";
 import type { AzureStep, Look, Step } from "../core/plan.ts";
-import type { Rejection, Warning } from "../core/service/service-intent.ts";
+import type { Warning } from "../core/service/service-intent.ts";
 import type { Observed } from "../core/world.ts";
 import { writeOf } from "./azure-writes.ts";
-import type { Door } from "./cloud-load-balancer.ts";
+import { Refused, type Door } from "./cloud-load-balancer.ts";
 import type { MemberLists } from "./member-list.ts";
 import type { Observer } from "./observer.ts";
 import { projectService } from "./projections.ts";
 import type { ServiceWriter } from "./service-writer.ts";
-
-/** A merge found that the Service's part cannot stand. */
-export class Refused extends Error {
-  override readonly name = "Refused";
-  readonly rejection: Rejection;
-
-  constructor(rejection: Rejection) {
-    super(rejection.message);
-    this.rejection = rejection;
-  }
-}
 
 export interface AzureDoorOptions {
   readonly observer: Observer;

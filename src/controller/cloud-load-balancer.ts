@@ -7,6 +7,7 @@
  */
 import type { Ingress, Service } from "../core/kubernetes.ts";
 import type { AzureStep, Decision, Look, Step } from "../core/plan.ts";
+import { APPLIED_ANNOTATION } from "../core/service/applied.ts";
 import { publishedIngress, reconcileService } from "../core/service/reconcile-service.ts";
 import type { Rejection, Warning } from "../core/service/service-intent.ts";
 import type { Observed } from "../core/world.ts";
@@ -18,8 +19,20 @@ export interface Door {
   apply(service: Service, step: Step, signal: AbortSignal): Promise<Service | undefined>;
 }
 
+/** A merge found that the Service's part cannot stand where it would go: somebody must change something. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  readonly rejection: Rejection;
+
+  constructor(rejection: Rejection) {
+    super(rejection.message);
+    this.rejection = rejection;
+  }
+}
+
 export type SyncOutcome =
-  | { readonly kind: "settled"; readonly warnings: readonly Warning[] }
+  /** `steps`: what had to be done for it. */
+  | { readonly kind: "settled"; readonly steps: readonly Step[]; readonly warnings: readonly Warning[] }
   /** Somebody must change the Service first. */
   | { readonly kind: "rejected"; readonly rejection: Rejection }
   /** Something else has to end first. */
@@ -29,7 +42,7 @@ export type SyncOutcome =
 
 export interface SyncOptions {
   readonly signal: AbortSignal;
-  /** Is this step one that may be taken now? Drift policy: `false` leaves the difference and reports it. */
+  /** May what the Service owns be written now? The drift policy may say that a difference is left and reported. */
   readonly mayRepair: boolean;
 }
 
@@ -72,9 +85,19 @@ export class CloudLoadBalancer {
     return this.#settle(service, { signal, mayRepair: true });
   }
 
-  async #settle(first: Service, { signal, mayRepair }: SyncOptions): Promise<SyncOutcome> {
+  async #settle(service: Service, options: SyncOptions): Promise<SyncOutcome> {
+    try {
+      return await this.#rounds(service, options);
+    } catch (error) {
+      if (error instanceof Refused) return { kind: "rejected", rejection: error.rejection };
+      throw error;
+    }
+  }
+
+  async #rounds(first: Service, { signal, mayRepair }: SyncOptions): Promise<SyncOutcome> {
     let service = first;
     let looks: readonly Look[] = [];
+    const taken: Step[] = [];
     const warnings: Warning[] = [];
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const decision: Decision = reconcileService(await this.#door.observe(service, looks, signal));
@@ -87,10 +110,12 @@ export class CloudLoadBalancer {
           const repairs = mayRepair ? [] : decision.steps.filter(isRepair);
           if (repairs.length > 0) return { kind: "drifted", steps: repairs };
           service = (await this.#applyAll(service, decision.steps, signal)) ?? service;
+          taken.push(...decision.steps);
           continue;
         }
         case "settled":
-          return { kind: "settled", warnings: [...warnings, ...decision.warnings] };
+          await this.#mark(service, decision.applied, signal);
+          return { kind: "settled", steps: taken, warnings: [...warnings, ...decision.warnings] };
         case "wait":
           return { kind: "waiting", why: decision.why };
         case "reject":
@@ -98,6 +123,13 @@ export class CloudLoadBalancer {
       }
     }
     throw new Error(`Service ${service.metadata.name} did not settle after ${MAX_ROUNDS} rounds`);
+  }
+
+  /** A Service that was taken over as it is bears no mark yet; from now on a difference is drift. */
+  async #mark(service: Service, applied: string | undefined, signal: AbortSignal): Promise<void> {
+    if (applied === undefined || service.metadata.annotations?.[APPLIED_ANNOTATION] === applied) return;
+    const ingress = service.status.loadBalancer.ingress ?? [];
+    await this.#door.apply(service, { kind: "publish", ingress, applied, why: "it is as it asks for" }, signal);
   }
 
   /** The steps of one round don't depend on each other. All are tried; the first failure is told. */

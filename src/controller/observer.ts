@@ -3,6 +3,7 @@
  * read fails the look; it is never shown as empty.
  */
 import type { Mirror } from "../azure/mirror.ts";
+import type { PublicIP, Subnet } from "../core/arm.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Service } from "../core/kubernetes.ts";
 import type { Look } from "../core/plan.ts";
@@ -35,30 +36,26 @@ export class Observer {
 
   async observe(service: Service, looks: readonly Look[], signal: AbortSignal): Promise<Observed> {
     const { config, mirror } = this.#options;
-    const [shared, publicIPs, subnets, compute] = await Promise.all([
+    const [shared, publicIPs, subnets, securityGroup] = await Promise.all([
       this.observePools(signal),
       this.#publicIPs(looks, signal),
       this.#subnets(looks, signal),
-      looks.some((look) => look.kind === "compute") ? mirror.compute(signal) : undefined,
+      config.securityGroupName === "" ? null : mirror.securityGroup(signal),
     ]);
-    const securityGroup = config.securityGroupName === "" ? null : await mirror.securityGroup(signal);
-    return {
-      ...shared,
-      service,
-      otherServices: this.#services.values,
-      publicIPs,
-      subnets,
-      securityGroup,
-      ...(compute !== undefined && { compute }),
-    };
+    return { ...shared, service, otherServices: this.#services.values, publicIPs, subnets, securityGroup };
   }
 
-  /** What pools depend on, whoever's they are. */
+  /** What pools depend on, whoever's they are. Machines are looked at only where they decide something. */
   async observePools(
     signal: AbortSignal,
-  ): Promise<Pick<Observed, "config" | "classFilter" | "nodes" | "loadBalancers" | "zones" | "members">> {
+  ): Promise<Omit<Observed, "service" | "otherServices" | "publicIPs" | "subnets" | "securityGroup">> {
     const { config, classFilter, mirror } = this.#options;
-    const [loadBalancers, zones] = await Promise.all([mirror.loadBalancers(signal), mirror.zones(signal)]);
+    const needsMachines = config.poolType === "nodeIPConfiguration" || config.sku === "basic";
+    const [loadBalancers, zones, compute] = await Promise.all([
+      mirror.loadBalancers(signal),
+      mirror.zones(signal),
+      needsMachines ? mirror.compute(signal) : undefined,
+    ]);
     return {
       config,
       classFilter,
@@ -66,11 +63,12 @@ export class Observer {
       loadBalancers,
       zones,
       members: this.#members.derive((lists) => new Map(lists.map((list) => [list.loadBalancerId, list.members]))),
+      ...(compute !== undefined && { compute }),
     };
   }
 
   async #publicIPs(looks: readonly Look[], signal: AbortSignal): Promise<Observed["publicIPs"]> {
-    const found = new Map<string, Observed["publicIPs"] extends ReadonlyMap<string, infer List> ? List : never>();
+    const found = new Map<string, readonly PublicIP[]>();
     for (const look of looks) {
       if (look.kind !== "publicIPs") continue;
       found.set(look.resourceGroup.toLowerCase(), await this.#options.mirror.publicIPs(look.resourceGroup, signal));
@@ -79,7 +77,7 @@ export class Observer {
   }
 
   async #subnets(looks: readonly Look[], signal: AbortSignal): Promise<Observed["subnets"]> {
-    const found = new Map<string, Observed["subnets"] extends ReadonlyMap<string, infer Body> ? Body : never>();
+    const found = new Map<string, Subnet | null>();
     for (const look of looks) {
       if (look.kind === "subnet") found.set(look.name, await this.#options.mirror.subnet(look.name, signal));
     }

@@ -128,7 +128,7 @@ export class ServiceController {
     drift.note(service, outcome);
     switch (outcome.kind) {
       case "settled":
-        voice.settled(service, outcome.warnings);
+        voice.settled(service, outcome.steps, outcome.warnings);
         return { kind: "done" };
       case "drifted":
         voice.drifted(service, outcome.steps);

@@ -6,7 +6,7 @@ import { describeFailure } from "../azure/failure-text.ts";
 import { ArmError } from "../azure/failures.ts";
 import { keyOf, type Service } from "../core/kubernetes.ts";
 import type { Log } from "../core/log.ts";
-import type { AzureStep } from "../core/plan.ts";
+import type { AzureStep, Step } from "../core/plan.ts";
 import type { Rejection, Warning } from "../core/service/service-intent.ts";
 import type { Attempt } from "./next-attempt.ts";
 
@@ -25,23 +25,28 @@ export class ServiceVoice {
     this.#log = log;
   }
 
-  ensuring(service: Service): void {
-    this.#say(service, "Normal", "EnsuringLoadBalancer", "Ensuring load balancer");
-  }
-
-  /** Everything is as the Service asks. */
-  settled(service: Service, warnings: readonly Warning[]): void {
+  /** Everything is as the Service asks; `steps` is what that took. */
+  settled(service: Service, steps: readonly Step[], warnings: readonly Warning[]): void {
     const key = keyOf(service);
-    const before = this.#said.get(key);
     const now = warnings.map((warning) => idOf("Warning", warning.reason, warning.message));
-    // what was wrong is right now, so that the same trouble is told again when it comes back
-    this.#said.set(key, new Set([...(before ?? [])].filter((said) => now.includes(said) || said.startsWith("Normal"))));
-    for (const { reason, message } of warnings) this.#say(service, "Warning", reason, message);
+    // what is right now may be told again when it goes wrong again
+    this.#said.set(key, new Set([...(this.#said.get(key) ?? [])].filter((said) => now.includes(said))));
+    for (const warning of warnings) this.warned(service, warning);
+    if (steps.length > 0) this.#done(service, steps);
   }
 
-  done(service: Service, reason: string, message: string): void {
+  #done(service: Service, steps: readonly Step[]): void {
+    const published = steps.findLast((step) => step.kind === "publish");
+    const isGone = steps.some((step) => step.kind === "removeFinalizer");
+    const reason = isGone ? "DeletedLoadBalancer" : "EnsuredLoadBalancer";
+    const addresses = published?.ingress.map(({ ip }) => ip).join(", ");
+    const message = isGone ? "Deleted load balancer" : `Ensured load balancer${addresses ? `: ${addresses}` : ""}`;
     this.#recorder.event(service, "Normal", reason, message);
     this.#log.info(message, { service: keyOf(service) });
+  }
+
+  warned(service: Service, { reason, message }: Warning): void {
+    this.#say(service, "Warning", reason, message);
   }
 
   rejected(service: Service, { reason, message }: Rejection): void {

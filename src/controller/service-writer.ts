@@ -6,7 +6,7 @@
 import { APPLIED_ANNOTATION } from "../core/service/applied.ts";
 import type { Ingress, Service } from "../core/kubernetes.ts";
 import type { ServiceStep } from "../core/plan.ts";
-import { FINALIZER } from "../core/service/ownership.ts";
+import { CLASS_ANNOTATION, FINALIZER, type ClassFilter } from "../core/service/ownership.ts";
 import type { KubeClient } from "../kube/kube-client.ts";
 import { isFailure } from "../kube/kube-failure.ts";
 import { SERVICES, type KubeObject } from "../kube/resources.ts";
@@ -18,9 +18,11 @@ interface Place {
 
 export class ServiceWriter {
   readonly #client: KubeClient;
+  readonly #classFilter: ClassFilter;
 
-  constructor(client: KubeClient) {
+  constructor(client: KubeClient, classFilter: ClassFilter) {
     this.#client = client;
+    this.#classFilter = classFilter;
   }
 
   /** Resolves with the Service as the server has it now, or `undefined` when it is gone. */
@@ -43,7 +45,9 @@ export class ServiceWriter {
 
   /** Strategic merge adds to the list: others' finalizers are safe without a version. */
   #addFinalizer({ metadata: { uid } }: Service, place: Place): Promise<KubeObject> {
-    return this.#client.patch(SERVICES, place, { strategic: { metadata: { finalizers: [FINALIZER] } } }, { uid });
+    const annotations = this.#classFilter === undefined ? {} : { [CLASS_ANNOTATION]: this.#classFilter };
+    const metadata = { finalizers: [FINALIZER], annotations };
+    return this.#client.patch(SERVICES, place, { strategic: { metadata } }, { uid });
   }
 
   #removeFinalizer({ metadata: { uid } }: Service, place: Place): Promise<KubeObject> {

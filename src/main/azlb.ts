@@ -7,7 +7,10 @@ import { Command, CommanderError } from "commander";
 import { InputError } from "../cli/input-error.ts";
 import { registerAzure } from "../cli/azure.ts";
 import { registerBench } from "../cli/bench.ts";
+import { registerController } from "../cli/controller.ts";
 import { registerKube } from "../cli/kube.ts";
+import { registerSandbox } from "../cli/sandbox.ts";
+import { VERSION } from "./version.ts";
 
 const EXIT_FAILED = 1;
 const EXIT_BAD_INPUT = 2;
@@ -15,13 +18,15 @@ const EXIT_BAD_INPUT = 2;
 function program(): Command {
   const azlb = new Command("azlb")
     .description("Azure load balancers for Kubernetes Services, and a sandbox to try them in.")
-    .version("0.1.0")
+    .version(VERSION)
     .showHelpAfterError("(run with --help for the options)")
     .enablePositionalOptions()
     .exitOverride();
+  registerSandbox(azlb);
+  registerController(azlb);
   registerAzure(azlb);
-  registerBench(azlb);
   registerKube(azlb);
+  registerBench(azlb);
   return azlb;
 }
 

@@ -77,7 +77,7 @@ function attach({ log }: SandboxOptions, azure: RunningAzure, kubeconfig: string
     kubeconfig,
     cloudConfig: { kind: "file", path: azure.cloudConfigFile },
     clusterName: CLUSTER_NAME,
-    env: { ...process.env, ...azure.env },
+    env: {},
     leaderElect: false,
     log,
   });

@@ -45,8 +45,11 @@ function chooseCredential(read: ConfigReader, environment: Environment, tenantId
     needClient(read, clientId, "workload identity");
     return { kind: "workloadIdentity", tenantId, clientId, tokenFile };
   }
-  if (read.flag("useManagedIdentityExtension", false)) return managedIdentity(read.text("userAssignedIdentityID"));
   const secret = environment["AZURE_CLIENT_SECRET"] || read.text("aadClientSecret");
+  const mayHaveIdentity = hasIdentityEndpoint(environment) || isAzureMachine(read) || secret === "";
+  if (read.flag("useManagedIdentityExtension", false) && mayHaveIdentity) {
+    return managedIdentity(read.text("userAssignedIdentityID"));
+  }
   if (secret !== "") {
     needClient(read, clientId, "aadClientSecret");
     return { kind: "secret", tenantId, clientId, secret };
@@ -55,6 +58,16 @@ function chooseCredential(read: ConfigReader, environment: Environment, tenantId
   if (path === "") return { kind: "none" };
   needClient(read, clientId, "aadClientCertPath");
   return { kind: "certificate", tenantId, clientId, path, password: read.text("aadClientCertPassword") || undefined };
+}
+
+/** Where the machine's identity is offered by the environment rather than by Azure's metadata service. */
+function hasIdentityEndpoint(environment: Environment): boolean {
+  return (environment["IDENTITY_ENDPOINT"] ?? environment["MSI_ENDPOINT"] ?? "") !== "";
+}
+
+/** With an Azure of its own address there is no metadata service to ask: a secret beside it is what is meant. */
+function isAzureMachine(read: ConfigReader): boolean {
+  return read.text("resourceManagerEndpoint") === "";
 }
 
 function needClient(read: ConfigReader, clientId: string, reason: string): void {

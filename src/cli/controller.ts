@@ -1,0 +1,132 @@
+/** `azlb controller`: the controller alone, with the incumbent's spelling of flags. */
+import { Option, type Command } from "commander";
+
+import type { ControllerProcessOptions } from "../main/controller.ts";
+import type { CloudConfigSource } from "../main/load-cloud-config.ts";
+import type { DriftPolicy } from "../core/service/service-intent.ts";
+import { parseFlagBoolean, parseFlagDurationMs, parseFlagNumber } from "./flag-values.ts";
+import { InputError } from "./input-error.ts";
+import { untilSignal } from "./sandbox-line.ts";
+
+interface ControllerFlags {
+  readonly kubeconfig?: string;
+  readonly cloudConfig?: string;
+  readonly cloudConfigSecretName?: string;
+  readonly cloudConfigSecretNamespace: string;
+  readonly cloudConfigKey: string;
+  readonly clusterName: string;
+  readonly leaderElect: string | boolean;
+  readonly leaderElectLeaseDuration: string;
+  readonly leaderElectRenewDeadline: string;
+  readonly leaderElectRetryPeriod: string;
+  readonly leaderElectResourceName: string;
+  readonly leaderElectResourceNamespace: string;
+  readonly loadBalancerClass?: string;
+  readonly driftPolicy: DriftPolicy;
+  readonly driftCheckPeriod: string;
+  readonly concurrentServiceSyncs: string;
+  readonly bindAddress: string;
+  readonly healthPort: string;
+  readonly logFormat?: "text" | "json";
+}
+
+/** Flags that deployments of the incumbent carry and that mean nothing here: said once, not an error. */
+const WITHOUT_EFFECT = [
+  "allocate-node-cidrs",
+  "authentication-kubeconfig",
+  "authorization-kubeconfig",
+  "cloud-provider",
+  "cluster-cidr",
+  "configure-cloud-routes",
+  "controllers",
+  "enable-dynamic-reloading",
+  "kube-api-burst",
+  "kube-api-qps",
+  "min-resync-period",
+  "node-monitor-period",
+  "node-sync-period",
+  "route-reconciliation-period",
+  "secure-port",
+  "use-service-account-credentials",
+  "v",
+];
+
+export function registerController(azlb: Command): void {
+  const command = azlb
+    .command("controller")
+    .description("run the controller: LoadBalancer Services get their Azure load balancers")
+    .option("--kubeconfig <file>", "the cluster (default: KUBECONFIG, the pod's own, or ~/.kube/config)")
+    .option("--cloud-config <file>", "azure.json: JSON or YAML")
+    .option("--cloud-config-secret-name <name>", "read the cloud config from this Secret instead")
+    .option("--cloud-config-secret-namespace <namespace>", "namespace of that Secret", "kube-system")
+    .option("--cloud-config-key <key>", "key in that Secret", "cloud-config")
+    .option("--cluster-name <name>", "prefix of names in Azure; must stay the same for a cluster's life", "kubernetes")
+    .option("--leader-elect [bool]", "lead only while holding the Lease", true)
+    .option("--leader-elect-lease-duration <duration>", "how long a lease lasts unrenewed", "15s")
+    .option("--leader-elect-renew-deadline <duration>", "how long the leader tries to renew before it stops", "10s")
+    .option("--leader-elect-retry-period <duration>", "wait between tries", "2s")
+    .option("--leader-elect-resource-name <name>", "name of the Lease", "azlb-controller")
+    .option("--leader-elect-resource-namespace <namespace>", "namespace of the Lease", "kube-system")
+    .option("--load-balancer-class <class>", "serve only Services of this class (default: those without a class)")
+    .addOption(
+      new Option("--drift-policy <policy>", "what to do when Azure was edited by hand under an unchanged Service")
+        .choices(["report", "enforce", "ignore"])
+        .default("report"),
+    )
+    .option("--drift-check-period <duration>", "how often Azure is read and compared; 0: never", "5m")
+    .option("--concurrent-service-syncs <count>", "Services worked on at a time", "500")
+    .option("--bind-address <address>", "address of /healthz, /readyz and /metrics", "0.0.0.0")
+    .option("--health-port <port>", "their port; 0: a free one", "10358")
+    .addOption(new Option("--log-format <format>", "default: text at a terminal").choices(["text", "json"]));
+  for (const flag of WITHOUT_EFFECT) command.addOption(new Option(`--${flag} [value]`).hideHelp());
+  command.action(run);
+}
+
+async function run(flags: ControllerFlags & Readonly<Record<string, unknown>>): Promise<void> {
+  const [{ startController }, { stderrLog }] = await Promise.all([
+    import("../main/controller.ts"),
+    import("../main/stderr-log.ts"),
+  ]);
+  const log = stderrLog(flags.logFormat);
+  for (const flag of WITHOUT_EFFECT) {
+    if (flags[camelCase(flag)] !== undefined) log.warn(`--${flag} has no effect here`);
+  }
+  const controller = await startController({ ...processOptions(flags), log });
+  const why = await Promise.race([controller.ended, untilSignal().then(() => "asked to" as const)]);
+  if (why === "lost") log.error("the leader's lease is lost; another one leads now");
+  await controller.close();
+  if (why === "lost") process.exitCode = 1;
+}
+
+function processOptions(flags: ControllerFlags): Omit<ControllerProcessOptions, "log"> {
+  return {
+    kubeconfig: flags.kubeconfig,
+    cloudConfig: cloudConfigSource(flags),
+    clusterName: flags.clusterName,
+    env: process.env,
+    leaderElect: parseFlagBoolean("--leader-elect", flags.leaderElect),
+    lease: {
+      namespace: flags.leaderElectResourceNamespace,
+      name: flags.leaderElectResourceName,
+      leaseDurationMs: parseFlagDurationMs("--leader-elect-lease-duration", flags.leaderElectLeaseDuration),
+      renewDeadlineMs: parseFlagDurationMs("--leader-elect-renew-deadline", flags.leaderElectRenewDeadline),
+      retryPeriodMs: parseFlagDurationMs("--leader-elect-retry-period", flags.leaderElectRetryPeriod),
+    },
+    loadBalancerClass: flags.loadBalancerClass,
+    driftPolicy: flags.driftPolicy,
+    driftPeriodMs: parseFlagDurationMs("--drift-check-period", flags.driftCheckPeriod),
+    workers: parseFlagNumber("--concurrent-service-syncs", flags.concurrentServiceSyncs, 1, 10_000),
+    health: { host: flags.bindAddress, port: parseFlagNumber("--health-port", flags.healthPort, 0, 65_535) },
+  };
+}
+
+function cloudConfigSource(flags: ControllerFlags): CloudConfigSource {
+  if (flags.cloudConfig !== undefined) return { kind: "file", path: flags.cloudConfig };
+  const { cloudConfigSecretName: name, cloudConfigSecretNamespace: namespace, cloudConfigKey: key } = flags;
+  if (name !== undefined) return { kind: "secret", namespace, name, key };
+  throw new InputError("there is no cloud config: give --cloud-config FILE or --cloud-config-secret-name NAME");
+}
+
+function camelCase(flag: string): string {
+  return flag.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

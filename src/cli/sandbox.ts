@@ -1,0 +1,84 @@
+/** `azlb sandbox`: everything on this machine, with an example that shows it at work. */
+import { fileURLToPath } from "node:url";
+
+import { Option, type Command } from "commander";
+
+import type { RunningSandbox } from "../main/sandbox.ts";
+import { azureLine, azureOptions, withAzureFlags, type AzureFlags } from "./azure.ts";
+import { renderSandboxLine, untilSignal, type SandboxLine } from "./sandbox-line.ts";
+
+interface SandboxFlags extends AzureFlags {
+  readonly json?: boolean;
+  readonly example?: "basic" | "none";
+  readonly kubeconfig?: string;
+  readonly controller: boolean;
+  readonly withoutController?: boolean;
+}
+
+const EXAMPLE_FILE = fileURLToPath(new URL("../../examples/basic.yaml", import.meta.url));
+
+export function registerSandbox(azlb: Command): void {
+  const command = azlb
+    .command("sandbox")
+    .description("start an Azure, a Kubernetes and the controller on this machine, with an example")
+    .option("--json", "print one line of JSON when ready")
+    .addOption(
+      new Option("--example <name>", "what to apply at the start (default: basic; none with --json)").choices([
+        "basic",
+        "none",
+      ]),
+    )
+    .option("--kubeconfig <file>", "use that API server instead of the embedded one")
+    .option("--without-controller", "leave our controller out, so that another one can be attached");
+  withAzureFlags(command).action(run);
+}
+
+async function run(flags: SandboxFlags): Promise<void> {
+  const [{ startSandbox }, { stderrLog }] = await Promise.all([
+    import("../main/sandbox.ts"),
+    import("../main/stderr-log.ts"),
+  ]);
+  const sandbox = await startSandbox({
+    azure: await azureOptions(flags),
+    kubeconfig: flags.kubeconfig,
+    dataDir: flags.dataDir,
+    withController: flags.withoutController !== true,
+    log: stderrLog(),
+  });
+  process.stdout.write(flags.json === true ? renderSandboxLine(sandboxLine(sandbox)) : welcome(sandbox));
+  const example = flags.example ?? (flags.json === true ? "none" : "basic");
+  if (example === "basic" && sandbox.controller !== undefined) await showExample(sandbox);
+  await untilSignal();
+  await sandbox.close();
+}
+
+async function showExample({ kubeconfig }: RunningSandbox): Promise<void> {
+  const { playExample } = await import("../main/example.ts");
+  await playExample({ kubeconfig, file: EXAMPLE_FILE, say: (line) => process.stdout.write(`${line}\n`) });
+}
+
+function sandboxLine({ azure, kubeconfig, kubeControlUrl, controller }: RunningSandbox): Partial<SandboxLine> {
+  const line = azureLine(azure);
+  return {
+    ...line,
+    kubeconfig,
+    kubeControlUrl,
+    metricsUrl: controller?.metricsUrl ?? null,
+    env: { ...line.env, KUBECONFIG: kubeconfig },
+  };
+}
+
+function welcome({ azure, kubeconfig, controller }: RunningSandbox): string {
+  const lines = [
+    `The sandbox is running; Ctrl-C stops it.`,
+    ``,
+    `  export KUBECONFIG=${kubeconfig}`,
+    `  kubectl get services --watch`,
+    ``,
+    `  Azure    ${azure.armEndpoint}   (cloud config: ${azure.cloudConfigFile})`,
+    `  control  ${azure.controlUrl}`,
+    ...(controller === undefined ? [] : [`  metrics  ${controller.metricsUrl}`]),
+    ``,
+  ];
+  return `${lines.join("\n")}\n`;
+}

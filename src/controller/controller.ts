@@ -1,0 +1,161 @@
+/**
+ * The controller put together from its parts, free of sockets, clocks and files: those are handed in, so that a
+ * simulation runs the same thing. `start` fills the caches, then lets the loops run; `stop` finishes what is in flight.
+ */
+import type { ArmClient } from "../azure/arm-client.ts";
+import type { AttemptReport } from "../azure/commit-types.ts";
+import { GroupCommit } from "../azure/group-commit.ts";
+import { Mirror } from "../azure/mirror.ts";
+import type { Clock, Random, Timer } from "../core/clock.ts";
+import type { ClusterConfig } from "../core/config/cluster-config.ts";
+import type { Service } from "../core/kubernetes.ts";
+import type { Log } from "../core/log.ts";
+import type { ClassFilter } from "../core/service/ownership.ts";
+import type { DriftPolicy, Warning } from "../core/service/service-intent.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
+import type { Fence } from "../kube/fence.ts";
+import type { KubeClient } from "../kube/kube-client.ts";
+import { AzureDoor } from "./azure-door.ts";
+import { CloudLoadBalancer } from "./cloud-load-balancer.ts";
+import { ClusterCache } from "./cluster-cache.ts";
+import { DriftWatch } from "./drift-watch.ts";
+import { MEMBER_LIST_NAMESPACE, MemberLists } from "./member-list.ts";
+import type { Metrics } from "./metrics.ts";
+import { Observer } from "./observer.ts";
+import { PoolController } from "./pool-controller.ts";
+import { ServiceController } from "./service-controller.ts";
+import { ServiceVoice } from "./service-voice.ts";
+import { ServiceWriter } from "./service-writer.ts";
+
+export interface ControllerOptions {
+  readonly config: ClusterConfig;
+  readonly kube: KubeClient;
+  readonly arm: ArmClient;
+  readonly recorder: EventRecorder;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly fence: Fence;
+  readonly classFilter: ClassFilter;
+  readonly driftPolicy: DriftPolicy;
+  /** How often Azure is read anew and compared. */
+  readonly driftPeriodMs: number;
+  readonly workers: number;
+}
+
+export class Controller {
+  readonly #options: ControllerOptions;
+  readonly #cache: ClusterCache;
+  readonly #mirror: Mirror;
+  readonly #commit: GroupCommit;
+  readonly #services: ServiceController;
+  readonly #pools: PoolController;
+  readonly #ending = new AbortController();
+  #running: Promise<void> | undefined;
+  #resyncTimer: Timer | undefined;
+  #isReady = false;
+
+  constructor(options: ControllerOptions) {
+    this.#options = options;
+    const { config, arm, clock, random, log, fence, metrics, classFilter } = options;
+    const kube = options.kube.fencedBy(fence);
+    this.#cache = new ClusterCache({ client: options.kube, clock, random, log });
+    this.#mirror = new Mirror({ client: arm, config });
+    this.#commit = new GroupCommit({
+      client: arm,
+      clock,
+      random,
+      mayWrite: () => fence.holds(),
+      lastSeen: (id) => this.#mirror.lastSeen(id),
+      onSeen: (id, body) => this.#mirror.seen(id, body),
+      onAttempt: (report) => measure(metrics, report),
+    });
+    const observer = new Observer({ config, classFilter, cache: this.#cache, mirror: this.#mirror });
+    const voice = new ServiceVoice(serviceRecorder(options.recorder), log);
+    const memberLists = this.#cache.memberLists.store;
+    const door = new AzureDoor({
+      observer,
+      commit: this.#commit,
+      services: new ServiceWriter(kube, classFilter),
+      members: new MemberLists(kube, (name) => memberLists.get(`${MEMBER_LIST_NAMESPACE}/${name}`)),
+      onWarning: (service, warning) => tell(voice, log, service, warning),
+    });
+    this.#services = new ServiceController({
+      services: this.#cache.services,
+      cloud: new CloudLoadBalancer(door),
+      voice,
+      drift: new DriftWatch(config, options.driftPolicy, metrics),
+      metrics,
+      clock,
+      random,
+      log,
+      classFilter,
+      workers: options.workers,
+    });
+    this.#pools = new PoolController({
+      nodes: this.#cache.nodes,
+      observer,
+      door,
+      clock,
+      random,
+      log,
+      onSettled: () => this.#services.resync(),
+    });
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Resolves once the caches are filled and the loops run. */
+  async start(): Promise<void> {
+    this.#running = this.#cache.run(this.#ending.signal);
+    await this.#cache.synced;
+    this.#pools.start();
+    this.#services.start();
+    this.#isReady = true;
+    this.#scheduleResync();
+  }
+
+  /** Lets the writes in flight end, within its patience. */
+  async stop(patienceMs = 20_000): Promise<void> {
+    this.#isReady = false;
+    this.#resyncTimer?.cancel();
+    await Promise.all([this.#services.stop(patienceMs), this.#pools.stop(patienceMs), this.#commit.close()]);
+    await this.#options.recorder.flushed();
+    this.#ending.abort(new Error("the controller stops"));
+    await this.#running;
+  }
+
+  #scheduleResync(): void {
+    const { clock, driftPeriodMs, random } = this.#options;
+    if (driftPeriodMs === 0) return;
+    this.#resyncTimer = clock.setTimer(driftPeriodMs * (0.9 + 0.2 * random()), () => {
+      this.#mirror.expire();
+      this.#pools.resync();
+      this.#services.resync();
+      this.#scheduleResync();
+    });
+  }
+}
+
+function serviceRecorder(recorder: EventRecorder) {
+  return {
+    event: ({ metadata }: Service, type: "Normal" | "Warning", reason: string, message: string): void => {
+      const { namespace, name, uid } = metadata;
+      recorder.record({ about: { apiVersion: "v1", kind: "Service", namespace, name, uid }, type, reason, message });
+    },
+  };
+}
+
+function tell(voice: ServiceVoice, log: Log, service: Service | undefined, warning: Warning): void {
+  if (service === undefined) log.warn(`${warning.reason}: ${warning.message}`);
+  else voice.warned(service, warning);
+}
+
+function measure(metrics: Metrics, { id, size, outcome }: AttemptReport): void {
+  const kind = id.split("/").at(-2) ?? "";
+  if (outcome === "written" || outcome === "deleted") metrics.batchSize.observe({ kind }, size);
+  else if (outcome !== "unchanged" && outcome !== "refused") metrics.conflicts.inc({ reason: outcome });
+}

@@ -1,0 +1,38 @@
+/** A client for the Azure that the cloud config means, over real connections, with the credentials that it names. */
+import { ArmClient } from "../azure/arm-client.ts";
+import type { CallReport } from "../azure/arm-exchange.ts";
+import { findCloud } from "../azure/clouds.ts";
+import { signIn } from "../azure/credentials.ts";
+import { HttpTransport } from "../azure/http-transport.ts";
+import { CachedTokens } from "../azure/token-source.ts";
+import type { CredentialConfig } from "../core/config/credential-config.ts";
+import { realClock } from "./real-clock.ts";
+
+export interface AzureAccessOptions {
+  readonly credentials: CredentialConfig;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly userAgent: string;
+  readonly onCall?: (call: CallReport) => void;
+}
+
+export interface AzureAccess {
+  readonly client: ArmClient;
+  close(): Promise<void>;
+}
+
+export async function openArmClient(options: AzureAccessOptions): Promise<AzureAccess> {
+  const { credentials, env, userAgent, onCall } = options;
+  const transport = new HttpTransport({ caFile: credentials.caFile, env });
+  const cloud = await findCloud(credentials, transport, env["AZURE_ENVIRONMENT_FILEPATH"]);
+  const tokens = new CachedTokens(signIn(credentials.credential, cloud, transport), realClock);
+  const client = new ArmClient({
+    cloud,
+    transport,
+    tokens,
+    clock: realClock,
+    random: Math.random,
+    userAgent: credentials.userAgent ?? userAgent,
+    ...(onCall !== undefined && { onCall }),
+  });
+  return { client, close: () => transport.close() };
+}

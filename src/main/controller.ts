@@ -1,0 +1,165 @@
+/**
+ * The controller as a process: real connections, real time, the leader's lease, health endpoints. What it does once it
+ * leads is `controller/controller.ts`.
+ */
+import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
+
+import type { CallReport } from "../azure/arm-exchange.ts";
+import { Controller } from "../controller/controller.ts";
+import { Metrics } from "../controller/metrics.ts";
+import type { Log } from "../core/log.ts";
+import type { DriftPolicy } from "../core/service/service-intent.ts";
+import { EventRecorder } from "../kube/event-recorder.ts";
+import { OPEN_FENCE, type Fence } from "../kube/fence.ts";
+import { LeaderElection } from "../kube/leader-election.ts";
+import { openArmClient } from "./azure-access.ts";
+import { startHealthServer } from "./health-server.ts";
+import { openKubeClient } from "./kube-access.ts";
+import { loadCloudConfig, type CloudConfigSource } from "./load-cloud-config.ts";
+import { realClock } from "./real-clock.ts";
+import { VERSION } from "./version.ts";
+
+export interface ControllerProcessOptions {
+  readonly kubeconfig?: string | undefined;
+  readonly cloudConfig: CloudConfigSource;
+  readonly clusterName: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+  readonly leaderElect: boolean;
+  readonly lease?: LeaseOptions;
+  readonly loadBalancerClass?: string | undefined;
+  readonly driftPolicy?: DriftPolicy;
+  readonly driftPeriodMs?: number;
+  readonly workers?: number;
+  readonly health?: { readonly host: string; readonly port: number };
+}
+
+export interface LeaseOptions {
+  readonly namespace: string;
+  readonly name: string;
+  readonly leaseDurationMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryPeriodMs: number;
+}
+
+export interface RunningController {
+  readonly metricsUrl: string;
+  /** Resolves when it ends by itself: the lease is lost, or it failed. */
+  readonly ended: Promise<"lost" | "stopped">;
+  close(): Promise<void>;
+}
+
+export const DEFAULT_LEASE: LeaseOptions = {
+  namespace: "kube-system",
+  name: "azlb-controller",
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2_000,
+};
+const USER_AGENT = `azlb/${VERSION}`;
+/** Workers only wait for writers: as many as there may be Services in one batch. */
+const WORKERS = 500;
+const DRIFT_PERIOD_MS = 300_000;
+
+/** Resolves once it runs: as the leader, or waiting to become it. */
+export async function startController(options: ControllerProcessOptions): Promise<RunningController> {
+  const { log, env } = options;
+  const metrics = new Metrics();
+  const kube = openKubeClient({ kubeconfig: options.kubeconfig, userAgent: USER_AGENT });
+  const { config, credentials } = await loadCloudConfig({
+    source: options.cloudConfig,
+    clusterName: options.clusterName,
+    env,
+    client: kube.client,
+    log,
+  });
+  const arm = await openArmClient({
+    credentials,
+    env,
+    userAgent: USER_AGENT,
+    onCall: (call) => measureCall(metrics, call),
+  });
+  const stopping = new AbortController();
+  let leading: Controller | undefined;
+  const lead = async (fence: Fence): Promise<void> => {
+    const common = { clock: realClock, random: Math.random };
+    const client = kube.client.fencedBy(fence);
+    const recorder = new EventRecorder({ ...common, client, component: "azlb" });
+    leading = new Controller({
+      ...common,
+      config,
+      kube: kube.client,
+      arm: arm.client,
+      recorder,
+      metrics,
+      log,
+      fence,
+      classFilter: options.loadBalancerClass,
+      driftPolicy: options.driftPolicy ?? "report",
+      driftPeriodMs: options.driftPeriodMs ?? DRIFT_PERIOD_MS,
+      workers: options.workers ?? WORKERS,
+    });
+    await leading.start();
+    log.info("the controller is running", { cluster: config.clusterName });
+    await aborted(stopping.signal, fence.signal);
+    await leading.stop();
+    leading = undefined;
+  };
+  const health = await startHealthServer({
+    ...(options.health ?? { host: "127.0.0.1", port: 0 }),
+    metrics,
+    unready: () => (leading?.isReady === true ? undefined : "not leading yet, or the caches are not filled"),
+  });
+  const ended = (options.leaderElect ? elect(options, kube.client, stopping.signal, lead) : alone(lead)).finally(() =>
+    Promise.all([kube.close(), arm.close()]),
+  );
+  ended.catch((error: unknown) => log.error(`the controller ended: ${String(error)}`));
+  return {
+    metricsUrl: `${health.url}/metrics`,
+    ended,
+    async close() {
+      stopping.abort(new Error("the controller stops"));
+      await ended.catch(() => {});
+      await health.close();
+    },
+  };
+}
+
+async function alone(lead: (fence: Fence) => Promise<void>): Promise<"stopped"> {
+  await lead(OPEN_FENCE);
+  return "stopped";
+}
+
+function elect(
+  { lease = DEFAULT_LEASE, log }: ControllerProcessOptions,
+  client: ReturnType<typeof openKubeClient>["client"],
+  signal: AbortSignal,
+  lead: (fence: Fence) => Promise<void>,
+): Promise<"lost" | "stopped"> {
+  const election = new LeaderElection({
+    client,
+    clock: realClock,
+    random: Math.random,
+    identity: `${hostname()}_${randomUUID()}`,
+    onProblem: (error) => log.warn(`leader election: ${String(error)}`),
+    ...lease,
+  });
+  return election.run(signal, lead);
+}
+
+/** Resolves when either is aborted. */
+function aborted(...signals: readonly AbortSignal[]): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of signals) {
+      if (signal.aborted) resolve();
+      else signal.addEventListener("abort", () => resolve(), { once: true });
+    }
+  });
+}
+
+function measureCall(metrics: Metrics, { verb, type, status, failure, durationMs }: CallReport): void {
+  metrics.armSeconds.observe({ resource: type, method: verb }, durationMs / 1000);
+  if (failure === undefined) return;
+  metrics.armErrors.inc({ resource: type, method: verb, status_code: String(status ?? 0), error_code: failure });
+}

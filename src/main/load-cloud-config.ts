@@ -1,0 +1,78 @@
+/**
+ * Reads the cloud config from a file or from a Secret, as the incumbent does, and has it parsed. Everything that is wrong
+ * is said in one error; what is only odd goes to the log.
+ */
+import { readFileSync } from "node:fs";
+
+import { parse as parseYaml } from "yaml";
+
+import type { ClusterConfig } from "../core/config/cluster-config.ts";
+import type { CredentialConfig } from "../core/config/credential-config.ts";
+import { parseConfig } from "../core/config/parse-config.ts";
+import type { Log } from "../core/log.ts";
+import type { KubeClient } from "../kube/kube-client.ts";
+import { SECRETS, type KubeObject } from "../kube/resources.ts";
+
+export type CloudConfigSource =
+  | { readonly kind: "file"; readonly path: string }
+  | { readonly kind: "secret"; readonly namespace: string; readonly name: string; readonly key: string };
+
+export interface LoadedConfig {
+  readonly config: ClusterConfig;
+  readonly credentials: CredentialConfig;
+}
+
+/** The config cannot be used. The message names file or Secret, key, value and fix. */
+export class CloudConfigError extends Error {
+  override readonly name = "CloudConfigError";
+}
+
+export interface LoadOptions {
+  readonly source: CloudConfigSource;
+  readonly clusterName: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly client: KubeClient;
+  readonly log: Log;
+}
+
+export async function loadCloudConfig({ source, clusterName, env, client, log }: LoadOptions): Promise<LoadedConfig> {
+  const where = source.kind === "file" ? source.path : `Secret ${source.namespace}/${source.name}, key ${source.key}`;
+  const text = source.kind === "file" ? readConfigFile(source.path) : await readSecret(client, source, where);
+  const parsed = parseConfig(parseText(text, where), { clusterName, environment: env });
+  for (const warning of parsed.warnings) log.warn(`${where}: ${warning}`);
+  if (parsed.kind === "invalid") throw new CloudConfigError(`${where}: ${parsed.errors.join("; ")}`);
+  return { config: parsed.config, credentials: parsed.credentials };
+}
+
+function readConfigFile(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CloudConfigError(`--cloud-config ${path} cannot be read: ${why}`);
+  }
+}
+
+async function readSecret(
+  client: KubeClient,
+  { namespace, name, key }: CloudConfigSource & { kind: "secret" },
+  where: string,
+): Promise<string> {
+  const secret = await client.get<KubeObject & { data?: Record<string, string> }>(SECRETS, { namespace, name });
+  const value = secret.data?.[key];
+  if (value === undefined) {
+    const keys = Object.keys(secret.data ?? {}).join(", ") || "none";
+    throw new CloudConfigError(`${where}: there is no such key; the Secret has: ${keys}`);
+  }
+  return Buffer.from(value, "base64").toString("utf8");
+}
+
+/** JSON is YAML too; the parser's first line says where it stumbled, without quoting the rest. */
+function parseText(text: string, where: string): unknown {
+  try {
+    return parseYaml(text) as unknown;
+  } catch (error) {
+    const [firstLine = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    throw new CloudConfigError(`${where}: neither JSON nor YAML: ${firstLine}`);
+  }
+}
