@@ -26,6 +26,7 @@ import {
 import { mergedFrontends, mergedPools, mergedProbes, mergedRules } from "./merged-parts.ts";
 import { isRightFrontend, isRightProbe, isRightRule } from "./parts.ts";
 import { refusePortClashes } from "./port-clashes.ts";
+import { refuseMovesOfShared } from "./shared-frontends.ts";
 
 type Outcome = Merged<LoadBalancer>["outcome"];
 
@@ -37,7 +38,11 @@ export function mergeLoadBalancer(
   const start = seen ?? emptyLoadBalancer(batch);
   if (start === undefined) return { outcome: { kind: "unchanged" }, refused: [], warnings: [] };
   const index = indexOf(start);
-  const refused = new Map([...refuseOtherSku(start, batch), ...refusePortClashes(index, batch)]);
+  const refused = new Map([
+    ...refuseOtherSku(start, batch),
+    ...refuseMovesOfShared(index, batch),
+    ...refusePortClashes(index, batch),
+  ]);
   const standing = batch.filter(({ owner }) => !refused.has(owner.base.toLowerCase()));
   const stale = staleIn(index, standing);
   const accepted = standing.filter((fragment) => !stale.includes(fragment));

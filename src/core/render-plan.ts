@@ -1,0 +1,142 @@
+/**
+ * A plan for people and for machines: what would be written where, for whom, why, and what that changes. The first
+ * round is exactly what a controller would do now; later ones are predicted.
+ */
+import type { LoadBalancer } from "./arm.ts";
+import { parentId, parseId, sameId } from "./ids.ts";
+import { keyOf } from "./kubernetes.ts";
+import type { AzureStep, Decision, ServiceStep, Step } from "./plan.ts";
+import { type Difference, diff } from "./plan-diff.ts";
+import { predict } from "./predict.ts";
+import { reconcileService } from "./service/reconcile-service.ts";
+import { isAzureStep } from "./service/rounds.ts";
+import type { Observed } from "./world.ts";
+
+export interface PlannedStep {
+  readonly verb: "create" | "update" | "delete" | "patch";
+  /** ARM id, or `services/{namespace}/{name}`. */
+  readonly id: string;
+  /** Services on whose behalf, `namespace/name`; none where it is the cluster's own (pools). */
+  readonly owners: readonly string[];
+  /** Something goes that was there. */
+  readonly destructive: boolean;
+  readonly why: string;
+  readonly diff: readonly Difference[];
+  /** Rests on what earlier steps are expected to lead to. */
+  readonly predicted: boolean;
+}
+
+export interface ServicePlan {
+  readonly steps: readonly PlannedStep[];
+  /** How the story ends: settled, rejected, or with something to wait for or to look at. */
+  readonly end: Decision;
+}
+
+/** More than any story has: one that does not end is a bug, and shows as one. */
+const MOST_ROUNDS = 30;
+
+/** All rounds until the Service is settled. A look that the first round asks for is the caller's to answer. */
+export function planService(observed: Observed): ServicePlan {
+  const steps: PlannedStep[] = [];
+  let seen = observed;
+  let decision = reconcileService(seen);
+  for (let round = 0; round < MOST_ROUNDS && decision.kind === "act"; round++) {
+    steps.push(...describeSteps(seen, decision.steps, round > 0));
+    seen = predict(seen, decision.steps);
+    decision = reconcileService(seen);
+  }
+  return { steps, end: decision };
+}
+
+/** The steps of one round. Those on one resource leave in one write and are one line. */
+export function describeSteps(observed: Observed, steps: readonly Step[], predicted: boolean): PlannedStep[] {
+  const groups = Map.groupBy(steps, (step) => (isAzureStep(step) ? step.id.toLowerCase() : step.kind));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    return isAzureStep(first)
+      ? [describeAzure(observed, group.filter(isAzureStep), predicted)]
+      : [describeService(observed, first, predicted)];
+  });
+}
+
+function describeAzure(observed: Observed, steps: readonly AzureStep[], predicted: boolean): PlannedStep {
+  const id = steps[0]?.id ?? "";
+  const [before, after] = [bodyOf(observed, id), bodyOf(predict(observed, steps), id)];
+  const changes = diff(before, after);
+  const owners = new Set(steps.flatMap((step) => ("owner" in step.fragment ? [step.fragment.owner.key] : [])));
+  return {
+    verb: after === undefined ? "delete" : before === undefined ? "create" : "update",
+    id,
+    owners: [...owners].sort(),
+    destructive: changes.some((change) => !("after" in change)),
+    why: [...new Set(steps.map(({ why }) => why))].join("; "),
+    diff: changes,
+    predicted,
+  };
+}
+
+function describeService(observed: Observed, step: ServiceStep, predicted: boolean): PlannedStep {
+  const { service } = observed;
+  const changes = diff(service, predict(observed, [step]).service);
+  return {
+    verb: "patch",
+    id: `services/${keyOf(service)}`,
+    owners: [keyOf(service)],
+    destructive: false,
+    why: step.why,
+    diff: changes,
+    predicted,
+  };
+}
+
+/** Whatever the id names, as it is seen. */
+function bodyOf(observed: Observed, id: string): unknown {
+  const { type = "", resourceGroup = "" } = parseId(id) ?? {};
+  switch (type.toLowerCase()) {
+    case "loadbalancers":
+      return observed.loadBalancers.find((one) => sameId(one.id, id));
+    case "loadbalancers/backendaddresspools":
+      return poolOf(observed.loadBalancers, id);
+    case "publicipaddresses":
+      return observed.publicIPs.get(resourceGroup.toLowerCase())?.find((one) => sameId(one.id, id));
+    case "networksecuritygroups":
+      return observed.securityGroup;
+    default: {
+      const key = id.toLowerCase();
+      const { networkInterfaces, scaleSets, instances } = observed.compute ?? {};
+      return networkInterfaces?.get(key) ?? scaleSets?.get(key) ?? instances?.get(key);
+    }
+  }
+}
+
+function poolOf(loadBalancers: readonly LoadBalancer[], id: string): unknown {
+  const parent = loadBalancers.find((one) => sameId(one.id, parentId(id)));
+  const name = parseId(id)?.name.toLowerCase();
+  return parent?.properties.backendAddressPools?.find((pool) => pool.name.toLowerCase() === name);
+}
+
+export function renderPlan(steps: readonly PlannedStep[]): string {
+  if (steps.length === 0) return "Nothing to do.\n";
+  return steps.map(renderStep).join("\n");
+}
+
+function renderStep({ verb, id, owners, destructive, why, diff: changes, predicted }: PlannedStep): string {
+  const marks = [...(destructive ? ["DESTRUCTIVE"] : []), ...(predicted ? ["predicted"] : [])];
+  const heading = `${verb} ${id}${marks.length > 0 ? ` [${marks.join(", ")}]` : ""}`;
+  const forWhom = owners.length > 0 ? ` (for ${owners.join(", ")})` : "";
+  return [heading, `  ${why}${forWhom}`, ...changes.map(renderDifference), ""].join("\n");
+}
+
+function renderDifference({ path, ...change }: Difference): string {
+  if (!("before" in change)) return `  + ${path}: ${short(change.after)}`;
+  if (!("after" in change)) return `  - ${path}: ${short(change.before)}`;
+  return `  ~ ${path}: ${short(change.before)} -> ${short(change.after)}`;
+}
+
+const LONGEST = 120;
+
+function short(value: unknown): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

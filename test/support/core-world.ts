@@ -1,0 +1,279 @@
+/**
+ * A cluster and its Azure in memory, in which whole histories run on the core alone: Services are applied and deleted as
+ * an API server would, decisions come from `reconcileService`, and what they lead to is predicted.
+ */
+import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../src/core/arm.ts";
+import type { Compute } from "../../src/core/backends/compute.ts";
+import { reconcilePools } from "../../src/core/backends/reconcile-pools.ts";
+import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
+import { parentId } from "../../src/core/ids.ts";
+import { keyOf, type Node, type Service, type ServicePort } from "../../src/core/kubernetes.ts";
+import { baseName } from "../../src/core/names.ts";
+import type { AzureStep, Decision, Look, Step } from "../../src/core/plan.ts";
+import { predict } from "../../src/core/predict.ts";
+import { attachPublicIPs } from "../../src/core/predicted-azure.ts";
+import type { Rejection } from "../../src/core/service/service-intent.ts";
+import { reconcileService } from "../../src/core/service/reconcile-service.ts";
+import type { Observed } from "../../src/core/world.ts";
+import { CONFIG } from "./core-fixtures.ts";
+import type { KnownService } from "./incumbent-states.ts";
+
+/** More than any story has. */
+const MOST_ROUNDS = 40;
+const FIRST_NODE_PORT = 30_000;
+
+export class CoreWorld {
+  readonly config: ClusterConfig;
+  nodes: readonly Node[];
+  services = new Map<string, Service>();
+  loadBalancers: readonly LoadBalancer[] = [];
+  publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
+  subnets: ReadonlyMap<string, Subnet | null>;
+  securityGroup: SecurityGroup | null;
+  zones: readonly string[] = ["1", "2", "3"];
+  members = new Map<string, readonly string[]>();
+  compute: Compute | undefined;
+  /** Every Service that ever was. */
+  readonly known = new Map<string, KnownService>();
+  #nextUid = 1;
+  #nextPort = FIRST_NODE_PORT;
+
+  constructor(config: Partial<ClusterConfig> = {}) {
+    this.config = { ...CONFIG, ...config };
+    this.nodes = [0, 1, 2].map((at) =>
+      aNode(`vmss00000${at}`, [`10.240.0.${4 + at}`, `fd00::${(100 + at).toString(16)}`]),
+    );
+    this.publicIPs = new Map([[this.config.resourceGroup, []]]);
+    this.subnets = new Map([
+      ["subnet", aSubnet("subnet", "10.240.0.0/16")],
+      ["subnet2", aSubnet("subnet2", "10.241.0.0/16")],
+    ]);
+    this.securityGroup = aSecurityGroup();
+  }
+
+  apply(manifest: {
+    metadata: { name: string; annotations?: Readonly<Record<string, string>> };
+    spec: object;
+  }): Service {
+    const { name, annotations = {} } = manifest.metadata;
+    const uid = `00000000-0000-4000-8000-${String(this.#nextUid++).padStart(11, "0")}0`;
+    const spec = manifest.spec as Partial<Service["spec"]>;
+    return this.#store({
+      metadata: { name, namespace: "default", uid, annotations },
+      spec: {
+        ...spec,
+        type: spec.type ?? "LoadBalancer",
+        ports: this.#allocate(spec.ports ?? []),
+        ...(spec.externalTrafficPolicy === "Local" && {
+          healthCheckNodePort: spec.healthCheckNodePort ?? this.#nextPort++,
+        }),
+      },
+      status: { loadBalancer: {} },
+    });
+  }
+
+  annotate(name: string, annotations: Readonly<Record<string, string | null>>): Service {
+    const service = this.service(name);
+    const merged = Object.entries({ ...service.metadata.annotations, ...annotations }).filter(
+      ([, value]) => value !== null,
+    );
+    const kept = Object.fromEntries(merged) as Record<string, string>;
+    return this.#store({ ...service, metadata: { ...service.metadata, annotations: kept } });
+  }
+
+  respec(name: string, spec: Partial<Service["spec"]>): Service {
+    const service = this.service(name);
+    const ports = spec.ports === undefined ? service.spec.ports : this.#allocate(spec.ports);
+    return this.#store({ ...service, spec: { ...service.spec, ...spec, ports } });
+  }
+
+  delete(name: string): void {
+    const service = this.service(name);
+    this.#store({ ...service, metadata: { ...service.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } });
+    this.#collect();
+  }
+
+  service(name: string): Service {
+    const service = this.services.get(`default/${name}`);
+    if (service === undefined) throw new Error(`no Service ${name}`);
+    return service;
+  }
+
+  observe(service: Service): Observed {
+    return {
+      config: this.config,
+      service,
+      otherServices: [...this.services.values()].filter(({ spec }) => spec.type === "LoadBalancer"),
+      nodes: this.nodes,
+      loadBalancers: this.loadBalancers,
+      publicIPs: this.publicIPs,
+      subnets: this.subnets,
+      securityGroup: this.securityGroup,
+      zones: this.zones,
+      members: this.members,
+      ...(this.compute && { compute: this.compute }),
+    };
+  }
+
+  /** Decides for one Service; what it wants to look at is shown to it. */
+  decide(service: Service): Decision {
+    for (let looks = 0; looks < MOST_ROUNDS; looks++) {
+      const decision = reconcileService(this.observe(service));
+      if (decision.kind !== "look") return decision;
+      for (const look of decision.at) this.#show(look);
+    }
+    throw new Error(`${keyOf(service)} looks and looks`);
+  }
+
+  /** Does what the steps say, and no more. */
+  write(service: Service, steps: readonly Step[]): void {
+    for (const step of steps) if (step.kind === "membership") this.#remember(step);
+    const after = predict(this.observe(service), steps);
+    this.loadBalancers = after.loadBalancers;
+    this.publicIPs = after.publicIPs;
+    this.securityGroup = after.securityGroup;
+    this.compute = after.compute;
+    if (this.services.has(keyOf(service))) this.#store(after.service);
+    this.#collect();
+  }
+
+  /** Runs every Service to its end, and the pools after them. Answers the rejections by name. */
+  settle(): Map<string, Rejection> {
+    const rejected = new Map<string, Rejection>();
+    for (const key of [...this.services.keys()]) {
+      const rejection = this.#settleOne(key);
+      if (rejection !== undefined) rejected.set(key.slice("default/".length), rejection);
+    }
+    const any = [...this.services.values()][0];
+    if (any !== undefined) this.write(any, this.poolSteps());
+    return rejected;
+  }
+
+  poolSteps(): AzureStep[] {
+    const { config, nodes, loadBalancers, members, compute } = this;
+    return reconcilePools({ config, nodes, loadBalancers, members, ...(compute && { compute }) });
+  }
+
+  #settleOne(key: string): Rejection | undefined {
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const service = this.services.get(key);
+      if (service === undefined) return undefined;
+      const decision = this.decide(service);
+      if (decision.kind === "reject") return decision.rejection;
+      if (decision.kind === "wait") throw new Error(`${key} waits: ${decision.why}`);
+      if (decision.kind !== "act") return undefined;
+      this.write(service, decision.steps);
+    }
+    throw new Error(`${key} does not settle`);
+  }
+
+  /** Somebody else's write. */
+  putPublicIP(name: string, body: { readonly [field: string]: unknown }, group = this.config.resourceGroup): PublicIP {
+    const id = `/subscriptions/sub/resourceGroups/${group}/providers/Microsoft.Network/publicIPAddresses/${name}`;
+    const list = this.publicIPs.get(group) ?? [];
+    const { properties = {}, ...rest } = body as { properties?: PublicIP["properties"] };
+    const address = `20.9.9.${list.length + 1}`;
+    const made: PublicIP = {
+      id,
+      name,
+      ...rest,
+      properties: { idleTimeoutInMinutes: 4, ipAddress: address, ...properties },
+    };
+    this.publicIPs = new Map([...this.publicIPs, [group, [...list.filter((one) => one.id !== id), made]]]);
+    return made;
+  }
+
+  /** References back from public IPs to frontends, after somebody put load balancers here by hand. */
+  attach(): void {
+    this.publicIPs = new Map(
+      [...this.publicIPs].map(([group, list]) => [group, attachPublicIPs(list, this.loadBalancers)]),
+    );
+  }
+
+  #show(look: Look): void {
+    if (look.kind === "publicIPs") {
+      const group = look.resourceGroup.toLowerCase();
+      this.publicIPs = new Map([...this.publicIPs, [group, this.publicIPs.get(group) ?? []]]);
+    } else if (look.kind === "subnet") {
+      this.subnets = new Map([...this.subnets, [look.name, null]]);
+    } else {
+      this.compute ??= {
+        virtualMachines: new Map(),
+        networkInterfaces: new Map(),
+        scaleSets: new Map(),
+        instances: new Map(),
+      };
+    }
+  }
+
+  #remember({ id, fragment }: Extract<AzureStep, { kind: "membership" }>): void {
+    const key = parentId(id).toLowerCase();
+    const names = new Set([...(this.members.get(key) ?? []), ...fragment.members.map(({ name }) => name)]);
+    this.members.set(key, [...names]);
+  }
+
+  /** One node port for one port, whatever its protocols. */
+  #allocate(ports: readonly Partial<ServicePort>[]): ServicePort[] {
+    const allocated = new Map<number, number>();
+    return ports.map(({ port = 0, ...more }) => {
+      const nodePort = more.nodePort ?? allocated.get(port) ?? this.#nextPort++;
+      allocated.set(port, nodePort);
+      return { protocol: "TCP", port, ...more, nodePort };
+    });
+  }
+
+  #store(service: Service): Service {
+    this.services.set(keyOf(service), service);
+    const { name, uid } = service.metadata;
+    const { ports, healthCheckNodePort } = service.spec;
+    const nodePorts = ports.map(({ protocol, port, nodePort = 0 }) => ({ protocol, port, nodePort }));
+    this.known.set(uid, { name, base: baseName(uid), nodePorts, healthPort: healthCheckNodePort });
+    return service;
+  }
+
+  /** A Service that is deleted and held by nobody is gone. */
+  #collect(): void {
+    for (const [key, { metadata }] of this.services) {
+      if (metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0)
+        this.services.delete(key);
+    }
+  }
+}
+
+export function aNode(name: string, addresses: readonly string[], more: Partial<Node["spec"]> = {}): Node {
+  return {
+    metadata: { name, uid: `node-${name}` },
+    spec: more,
+    status: { addresses: addresses.map((address) => ({ type: "InternalIP", address })) },
+  };
+}
+
+export function aSubnet(name: string, addressPrefix: string): Subnet {
+  return { name, properties: { addressPrefix } };
+}
+
+/** With a rule of somebody else's. */
+export function aSecurityGroup(): SecurityGroup {
+  return {
+    id: "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/networkSecurityGroups/nsg",
+    name: "nsg",
+    location: "westus2",
+    properties: {
+      securityRules: [
+        {
+          name: "foreign-ssh",
+          properties: {
+            access: "Allow",
+            destinationAddressPrefix: "*",
+            destinationPortRange: "22",
+            direction: "Inbound",
+            priority: 200,
+            protocol: "Tcp",
+            sourceAddressPrefix: "1.2.3.4/32",
+            sourcePortRange: "*",
+          },
+        },
+      ],
+    },
+  };
+}
