@@ -67,3 +67,16 @@ test("a damaged record ends the journal there; a half-written snapshot is passed
   writeFileSync(join(directory, "snapshot-7.json"), '12345678 {"torn":');
   assert.deepEqual(reopened(directory), { snapshot: undefined, entries: ["kept"] });
 });
+
+test("killed between two generations, whichever files are left tell the same", () => {
+  const directory = fresh();
+  const { journal } = openJournal<unknown, unknown>(directory);
+  journal.append(1);
+  const older = readFileSync(join(directory, "journal-0.log"));
+  journal.compact({ upTo: 1 });
+  const wanted = { snapshot: { upTo: 1 }, entries: [] };
+  rmSync(join(directory, "journal-1.log")); // the snapshot was renamed, the next journal not yet made
+  writeFileSync(join(directory, "journal-0.log"), older); // and the older one not yet removed
+  assert.deepEqual(reopened(directory), wanted);
+  assert.deepEqual(readdirSync(directory).sort(), ["journal-1.log", "snapshot-1.json"]);
+});

@@ -5,7 +5,8 @@
  */
 import type { Account } from "../identity/account.ts";
 import { IDENTITY_ENDPOINT_PATH } from "../identity/managed-identity.ts";
-import { NAMES, type Topology } from "./topology.ts";
+import { NAMES } from "./places.ts";
+import type { Topology } from "./topology.ts";
 
 export type CloudConfig = Readonly<Record<string, string | boolean>>;
 

@@ -4,7 +4,9 @@
  * `kubernetes` uses, a frontend with its own pool of two machines, probe, rule and (Standard) outbound rule.
  */
 import type { Account } from "../identity/account.ts";
-import { machineResources, NAMES, placesOf, type SeedResource, type Topology } from "./topology.ts";
+import { machineResources } from "./machine.ts";
+import { NAMES, placesOf, type SeedResource } from "./places.ts";
+import type { Topology } from "./topology.ts";
 
 const LOAD_BALANCER = "kubernetes";
 

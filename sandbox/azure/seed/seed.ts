@@ -17,7 +17,8 @@ import {
 import type { Account } from "../identity/account.ts";
 import type { ArmRequest, Draws } from "../model/index.ts";
 import type { AzureStore } from "../store/azure-store.ts";
-import { BACKEND_POOL_TYPES, SKUS, VM_TYPES, type SeedResource, type Topology } from "./topology.ts";
+import type { SeedResource } from "./places.ts";
+import { BACKEND_POOL_TYPES, SKUS, VM_TYPES, type Topology } from "./topology.ts";
 
 /** What a seed file or the control endpoint asks for. */
 export interface Seed {

@@ -11,6 +11,8 @@
 import { createHash } from "node:crypto";
 
 import type { Account } from "../identity/account.ts";
+import { machineResources, STORAGE_PROFILE } from "./machine.ts";
+import { NAMES, placesOf, type Places, type SeedResource } from "./places.ts";
 
 export const VM_TYPES = ["vmss", "vmssflex", "standard"] as const;
 export type VmType = (typeof VM_TYPES)[number];
@@ -36,21 +38,6 @@ export const DEFAULT_TOPOLOGY: Topology = {
   foreign: false,
 };
 
-export const NAMES = {
-  virtualNetwork: "vnet",
-  subnet: "subnet",
-  secondSubnet: "subnet2",
-  securityGroup: "nsg",
-  scaleSet: "vmss",
-  availabilitySet: "agents",
-} as const;
-
-/** One PUT. */
-export interface SeedResource {
-  readonly path: string;
-  readonly body: unknown;
-}
-
 export interface SeedNode {
   /** Kubernetes node name. */
   readonly name: string;
@@ -59,23 +46,6 @@ export interface SeedNode {
   /** Name of its scale set or availability set. */
   readonly vmSet: string;
   readonly zone: string;
-}
-
-export interface Places {
-  readonly group: string;
-  readonly network: string;
-  readonly compute: string;
-  readonly location: string;
-}
-
-export function placesOf({ subscriptionId, resourceGroup, location }: Account): Places {
-  const group = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`;
-  return {
-    group,
-    network: `${group}/providers/Microsoft.Network`,
-    compute: `${group}/providers/Microsoft.Compute`,
-    location,
-  };
 }
 
 /** Without nodes there is a network and nothing in it. */
@@ -149,7 +119,7 @@ function uniformScaleSet({ compute, network, location }: Places, nodes: number):
         upgradePolicy: { mode: "Manual" },
         virtualMachineProfile: {
           osProfile: { computerNamePrefix: NAMES.scaleSet, adminUsername: "azureuser" },
-          storageProfile,
+          storageProfile: STORAGE_PROFILE,
           networkProfile: {
             networkInterfaceConfigurations: [
               {
@@ -190,7 +160,6 @@ function availabilitySet({ compute, location }: Places): SeedResource {
   };
 }
 
-/** A machine of its own and its NIC, which is called after the node: `<node>-nic`. */
 function machine(places: Places, vmType: "vmssflex" | "standard", index: number): SeedResource[] {
   const { compute } = places;
   const set =
@@ -206,65 +175,6 @@ function machine(places: Places, vmType: "vmssflex" | "standard", index: number)
     zones: vmType === "vmssflex" ? [String((index % 3) + 1)] : undefined,
   });
 }
-
-export interface MachineWanted {
-  readonly path: string;
-  readonly computerName: string;
-  readonly ip: string;
-  readonly subnet: string;
-  /** What it belongs to, as properties of the machine. */
-  readonly set: Readonly<Record<string, unknown>>;
-  readonly zones: readonly string[] | undefined;
-  /** Ids of the backend pools that its NIC joins. */
-  readonly pools?: readonly string[];
-}
-
-export function machineResources({ network, location }: Places, wanted: MachineWanted): SeedResource[] {
-  const nic = `${network}/networkInterfaces/${wanted.computerName}-nic`;
-  const subnet = { id: `${network}/virtualNetworks/${NAMES.virtualNetwork}/subnets/${wanted.subnet}` };
-  const pools = wanted.pools?.map((id) => ({ id }));
-  return [
-    {
-      path: nic,
-      body: {
-        location,
-        properties: {
-          ipConfigurations: [
-            {
-              name: "ipconfig1",
-              properties: {
-                primary: true,
-                privateIPAddress: wanted.ip,
-                privateIPAllocationMethod: "Static",
-                subnet,
-                ...(pools === undefined ? {} : { loadBalancerBackendAddressPools: pools }),
-              },
-            },
-          ],
-        },
-      },
-    },
-    {
-      path: wanted.path,
-      body: {
-        location,
-        ...(wanted.zones === undefined ? {} : { zones: wanted.zones }),
-        properties: {
-          hardwareProfile: { vmSize: "Standard_D2s_v3" },
-          osProfile: { computerName: wanted.computerName, adminUsername: "azureuser" },
-          storageProfile,
-          networkProfile: { networkInterfaces: [{ id: nic, properties: { primary: true } }] },
-          ...wanted.set,
-        },
-      },
-    },
-  ];
-}
-
-const storageProfile = {
-  imageReference: { publisher: "Canonical", offer: "ubuntu-24_04-lts", sku: "server", version: "latest" },
-  osDisk: { createOption: "FromImage", caching: "ReadOnly", managedDisk: { storageAccountType: "Premium_LRS" } },
-};
 
 function nodeName(vmType: VmType, index: number): string {
   return vmType === "standard" ? `agent-${index}` : `${NAMES.scaleSet}${index.toString(36).padStart(6, "0")}`;

@@ -26,6 +26,27 @@ export function armHeaders(ids: ReplyIds): Record<string, string> {
   };
 }
 
+/** What the provider behind the front door adds; the front door's own errors lack it, and the rate headers. */
+export function providerHeaders(path: string, guid: string, isRead: boolean): Record<string, string> {
+  const [, provider = ""] = /\/providers\/microsoft\.([a-z]+)/i.exec(path) ?? [];
+  switch (provider.toLowerCase()) {
+    case "network":
+      return { "x-ms-arm-service-request-id": guid };
+    case "compute":
+      return { "x-ms-ratelimit-remaining-resource": isRead ? COMPUTE_READS : COMPUTE_WRITES };
+    default:
+      return {};
+  }
+}
+
+/** As on a subscription that is at rest. */
+const COMPUTE_READS = "Microsoft.Compute/LowCostGetSubscriptionMaximum;23999,Microsoft.Compute/LowCostGetResource;35";
+const COMPUTE_WRITES = "Microsoft.Compute/UpdateVMSubscriptionMaximum;1499,Microsoft.Compute/UpdateVMResource;11";
+
+export function isGatewayError(reply: HttpReply): boolean {
+  return reply.headers["x-ms-failure-cause"] === "gateway";
+}
+
 /** An error of the front door: marked as such, and without the provider's headers. */
 export function gatewayError(
   status: number,

@@ -13,8 +13,8 @@ import type { Effect, Fault, FaultBoard } from "../control/faults.ts";
 import type { Latency } from "../latency/latency.ts";
 import { operationKindOf, type ArmRequest, type Draws, type OperationKind } from "../model/index.ts";
 import type { AzureStore, Touched } from "../store/azure-store.ts";
-import { admit, isPoll, type FrontDoor } from "./admission.ts";
-import { armHeaders } from "./arm-headers.ts";
+import { admit, isPoll, type Admission, type FrontDoor } from "./admission.ts";
+import { armHeaders, isGatewayError, providerHeaders } from "./arm-headers.ts";
 import { CUT, type Answer, type HttpReply, type HttpRequest } from "./http-message.ts";
 
 export interface Gate extends FrontDoor {
@@ -112,7 +112,15 @@ async function attend(gate: Gate, call: Call): Promise<Outcome> {
   const { reply, touched } = open === undefined ? askModel(gate, call, effects, replyMs) : { reply: open, touched: [] };
   if (replyMs > 0 && !(await gate.sleep(replyMs))) return { reply: CUT, ...outcome, touched };
   if (effects.cutAfter !== undefined) return { reply: CUT, ...outcome, touched };
-  return { reply: withHeaders(reply, admission?.headers ?? {}), ...outcome, touched };
+  const headers = isGatewayError(reply) ? {} : behindTheDoor(gate, call, admission);
+  return { reply: withHeaders(reply, headers), ...outcome, touched };
+}
+
+/** Headers that only an answer from a provider has. */
+function behindTheDoor(gate: Gate, { request }: Call, admission: Admission | undefined): Record<string, string> {
+  if (admission === undefined) return {};
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  return { ...admission.headers, ...providerHeaders(request.path, gate.guid(), isRead) };
 }
 
 function callerOf(caller: Caller | undefined): { caller?: Caller } {

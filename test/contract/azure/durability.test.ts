@@ -12,6 +12,8 @@ import { trust } from "./azure-under-test.ts";
 
 const ROUNDS = 6;
 const WRITERS = 4;
+/** Enough for the journal to be replaced by a snapshot several times. */
+const BALLAST = "x".repeat(200_000);
 const directory = mkdtempSync(join(tmpdir(), "azlb-durable-"));
 after(() => rmSync(directory, { recursive: true }));
 
@@ -31,8 +33,9 @@ async function write(arm: ArmHttp, name: string, progress: Progress, acknowledge
     const body = {
       location: "westus2",
       sku: { name: "Standard" },
-      tags: { version: String(version), ballast: "x".repeat(200) },
+      tags: { version: String(version) },
       properties: { publicIPAllocationMethod: "Static" },
+      ballast: BALLAST,
     };
     const answer = await arm.send("PUT", path(name), { body }).catch(() => undefined);
     if (answer === undefined) return;

@@ -1,0 +1,67 @@
+/** A machine of its own and its NIC, as PUTs in order. The NIC is called after the node: `<node>-nic`. */
+import { NAMES, type Places, type SeedResource } from "./places.ts";
+
+export interface MachineWanted {
+  readonly path: string;
+  readonly computerName: string;
+  readonly ip: string;
+  readonly subnet: string;
+  /** What it belongs to, as properties of the machine. */
+  readonly set: Readonly<Record<string, unknown>>;
+  readonly zones: readonly string[] | undefined;
+  /** Ids of the backend pools that its NIC joins, once the machine is there. */
+  readonly pools?: readonly string[];
+}
+
+export function machineResources(places: Places, wanted: MachineWanted): SeedResource[] {
+  const machine: SeedResource = {
+    path: wanted.path,
+    body: {
+      location: places.location,
+      ...(wanted.zones === undefined ? {} : { zones: wanted.zones }),
+      properties: {
+        hardwareProfile: { vmSize: "Standard_D2s_v3" },
+        osProfile: { computerName: wanted.computerName, adminUsername: "azureuser" },
+        storageProfile: STORAGE_PROFILE,
+        networkProfile: { networkInterfaces: [{ id: nicPath(places, wanted), properties: { primary: true } }] },
+        ...wanted.set,
+      },
+    },
+  };
+  const joined = wanted.pools === undefined ? [] : [nic(places, wanted, wanted.pools)];
+  return [nic(places, wanted, []), machine, ...joined];
+}
+
+function nicPath({ network }: Places, wanted: MachineWanted): string {
+  return `${network}/networkInterfaces/${wanted.computerName}-nic`;
+}
+
+function nic(places: Places, wanted: MachineWanted, pools: readonly string[]): SeedResource {
+  const subnet = { id: `${places.network}/virtualNetworks/${NAMES.virtualNetwork}/subnets/${wanted.subnet}` };
+  const membership = { loadBalancerBackendAddressPools: pools.map((id) => ({ id })) };
+  return {
+    path: nicPath(places, wanted),
+    body: {
+      location: places.location,
+      properties: {
+        ipConfigurations: [
+          {
+            name: "ipconfig1",
+            properties: {
+              primary: true,
+              privateIPAddress: wanted.ip,
+              privateIPAllocationMethod: "Static",
+              subnet,
+              ...(pools.length === 0 ? {} : membership),
+            },
+          },
+        ],
+      },
+    },
+  };
+}
+
+export const STORAGE_PROFILE = {
+  imageReference: { publisher: "Canonical", offer: "ubuntu-24_04-lts", sku: "server", version: "latest" },
+  osDisk: { createOption: "FromImage", caching: "ReadOnly", managedDisk: { storageAccountType: "Premium_LRS" } },
+};

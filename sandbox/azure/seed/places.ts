@@ -1,0 +1,34 @@
+/** The names of what is seeded, and where it stands. */
+import type { Account } from "../identity/account.ts";
+
+export const NAMES = {
+  virtualNetwork: "vnet",
+  subnet: "subnet",
+  secondSubnet: "subnet2",
+  securityGroup: "nsg",
+  scaleSet: "vmss",
+  availabilitySet: "agents",
+} as const;
+
+/** One PUT. */
+export interface SeedResource {
+  readonly path: string;
+  readonly body: unknown;
+}
+
+export interface Places {
+  readonly group: string;
+  readonly network: string;
+  readonly compute: string;
+  readonly location: string;
+}
+
+export function placesOf({ subscriptionId, resourceGroup, location }: Account): Places {
+  const group = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`;
+  return {
+    group,
+    network: `${group}/providers/Microsoft.Network`,
+    compute: `${group}/providers/Microsoft.Compute`,
+    location,
+  };
+}

@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { test } from "node:test";
+
+import { SANDBOX_ACCOUNT } from "../identity/account.ts";
+import { openAzureStore } from "../store/azure-store.ts";
+import { foreignResources } from "./foreign.ts";
+import { plant } from "./seed.ts";
+import { SKUS, topologyNodes, topologyResources, VM_TYPES, type Topology } from "./topology.ts";
+
+const setUp = () => {
+  const nowMs = () => 1_700_000_000_000;
+  return { store: openAzureStore({ directory: undefined, options: {}, nowMs }), nowMs, guid: () => randomUUID() };
+};
+
+for (const vmType of VM_TYPES) {
+  for (const sku of SKUS) {
+    test(`Azure takes the seed of ${vmType} nodes, ${sku}, with foreign things, and takes it twice`, () => {
+      const topology: Topology = { nodes: 4, vmType, backendPool: "nodeIP", sku, foreign: true };
+      const planting = setUp();
+      const resources = [
+        ...topologyResources(SANDBOX_ACCOUNT, topology),
+        ...foreignResources(SANDBOX_ACCOUNT, topology),
+      ];
+      plant(resources, planting);
+      const { resources: before } = planting.store.snapshot();
+      plant(resources, planting); // a start that was killed half-way seeds again
+      const { resources: after } = planting.store.snapshot();
+      assert.deepEqual(
+        after.map(({ id, body }) => [id, body]),
+        before.map(({ id, body }) => [id, body]),
+      );
+    });
+  }
+
+  test(`every ${vmType} node is there under its provider id, with its address`, () => {
+    const topology: Topology = { nodes: 40, vmType, backendPool: "nodeIP", sku: "standard", foreign: false };
+    const planting = setUp();
+    plant(topologyResources(SANDBOX_ACCOUNT, topology), planting);
+    const { resources } = planting.store.snapshot();
+    const ids = new Set(resources.map(({ id }) => id.toLowerCase()));
+    const nodes = topologyNodes(SANDBOX_ACCOUNT, topology);
+    for (const { providerId } of nodes)
+      assert.ok(ids.has(providerId.replace("azure://", "").toLowerCase()), providerId);
+    assert.equal(new Set(nodes.map(({ ip }) => ip)).size, 40);
+    const text = JSON.stringify(resources);
+    for (const { ip } of nodes) assert.ok(text.includes(`"${ip}"`), ip);
+  });
+}
+
+test("node names follow the scale set's base 36", () => {
+  const topology: Topology = { nodes: 37, vmType: "vmss", backendPool: "nodeIP", sku: "standard", foreign: false };
+  const names = topologyNodes(SANDBOX_ACCOUNT, topology).map(({ name }) => name);
+  assert.deepEqual([names[0], names[10], names[36]], ["vmss000000", "vmss00000a", "vmss000010"]);
+});
