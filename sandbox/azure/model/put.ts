@@ -147,7 +147,8 @@ function accept(call: Call, route: ResourceRoute, accepted: Accepted): Decision 
   const { changes, inherited } = makeWay(call, start, begun.id);
   const operation =
     inherited.length > 0 ? { ...begun, companions: [...(begun.companions ?? []), ...inherited] } : begun;
-  const resource = idle && existing ? existing : written(call, route, { ...accepted, name, later: pace === "later" });
+  const next = written(call, route, { ...accepted, name, later: pace === "later" });
+  const resource = existing && (idle || looksAlike(existing, next)) ? existing : next;
   if (resource !== existing) changes.push(changeOf(input.key, resource, change));
   changes.push(...(plan.companions ?? []));
   if (pace !== "headerless") changes.push({ kind: "operation", operation });
@@ -172,6 +173,11 @@ function accept(call: Call, route: ResourceRoute, accepted: Accepted): Decision 
 function isUnchanged(existing: Resource | undefined, plan: Plan): boolean {
   if (existing?.state !== "Succeeded" || (plan.companions ?? []).length > 0) return false;
   return sameJson(existing.body, plan.body) && sameJson(existing.assigned, plan.assigned);
+}
+
+/** Nothing that shows is different: the same content is on its way once more. */
+function looksAlike(before: Resource, after: Resource): boolean {
+  return before.state === after.state && sameJson(before.body, after.body) && sameJson(before.assigned, after.assigned);
 }
 
 function paceOf(call: Call, route: ResourceRoute, plan: Plan, idle: boolean): Pace {

@@ -14,7 +14,7 @@ export const SUBSCRIPTION = "00000000-0000-0000-0000-000000000001";
 export const GROUP = `/subscriptions/${SUBSCRIPTION}/resourceGroups/rg`;
 export const NETWORK = `${GROUP}/providers/Microsoft.Network`;
 export const COMPUTE = `${GROUP}/providers/Microsoft.Compute`;
-const API_VERSION = "2025-05-01";
+export const API_VERSION = "2025-05-01";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers freely
 export type Answer = ArmResponse & { readonly body: any };

@@ -18,6 +18,7 @@ export function migratedPools(state: State, loadBalancerKey: string, pools: read
     if (!pool) continue;
     const poolKey = keyOf(childId(loadBalancer.id, "backendAddressPools", name));
     const members = referrers(state, poolKey, "poolMember");
+    if (members.length === 0) continue;
     const owners = [
       ...members.map((member) => ownerKeyOf(member.from)),
       ...referrers(state, poolKey, "scaleSetModel").map((user) => keyOf(user.from)),

@@ -1,0 +1,138 @@
+/**
+ * Laws of the whole model, over random histories of valid and invalid requests:
+ *
+ *   refusals      a refused request changes nothing
+ *   references    nothing refers to what is not there
+ *   symmetry      both sides of every relation say the same
+ *   ETags         same ETag, same content; other ETag, other content; none is ever used twice
+ *   durability    a journal replayed, and a snapshot restored, give the same world
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { apply, decide, emptyState, restore, settle, snapshot, type Change, type State } from "./index.ts";
+import { wireOf } from "./call.ts";
+import { typeNamed } from "./registry.ts";
+import { history, type Command } from "./laws.commands.ts";
+import { danglingReferences, asymmetries } from "./laws.invariants.ts";
+import { API_VERSION, World } from "./test-world.ts";
+
+const LIMITS = { standardPublicIps: 3, rulesPerNic: 3, poolSize: 4 };
+
+class Run {
+  readonly world = new World({ limits: LIMITS });
+  readonly journal: Change[] = [];
+  readonly #seen = new Map<string, { etag: string; content: string; past: Set<string> }>();
+
+  play(command: Command): void {
+    const { world } = this;
+    world.nowMs += command.afterMs;
+    world.tailMs = command.tailMs;
+    world.fate = command.fate;
+    this.#keep(settle(world.state, world.nowMs));
+    this.checkEtags();
+    const before = JSON.stringify(snapshot(world.state));
+    const etag = this.#etagFor(command);
+    const decision = decide(
+      world.state,
+      {
+        method: command.method,
+        path: command.path,
+        query: { "api-version": API_VERSION },
+        headers: etag === undefined ? {} : { "if-match": etag },
+        body: this.#bodyOf(command),
+        nowMs: world.nowMs,
+        baseUrl: "https://arm.test",
+      },
+      world.draws,
+    );
+    assert.equal(JSON.stringify(snapshot(world.state)), before, "deciding alters nothing");
+    if (decision.response.status >= 400) assert.deepEqual(decision.changes, [], "a refusal changes nothing");
+    this.#keep(decision.changes);
+    this.check();
+  }
+
+  #keep(changes: readonly Change[]): void {
+    this.journal.push(...(JSON.parse(JSON.stringify(changes)) as Change[]));
+    apply(this.world.state, changes);
+  }
+
+  #bodyOf(command: Command): unknown {
+    if (command.body === undefined) return undefined;
+    if (command.echo === undefined) return JSON.parse(JSON.stringify(command.body));
+    const there = this.world.get(command.path);
+    const text = JSON.stringify(there.body, (name, value: unknown) =>
+      name === "properties" && command.echo !== "as it is" && isMember(value)
+        ? { ...value, adminState: command.echo }
+        : value,
+    );
+    return JSON.parse(text);
+  }
+
+  #etagFor(command: Command): string | undefined {
+    if (command.ifMatch === "stale") return 'W/"stale"';
+    const resource = this.world.state.resources.get(command.path.toLowerCase());
+    return command.ifMatch === "current" && resource ? String(wireOf(this.world.state, resource)["etag"]) : undefined;
+  }
+
+  check(): void {
+    const { state } = this.world;
+    assert.deepEqual(danglingReferences(state), []);
+    assert.deepEqual(asymmetries(state), []);
+    this.checkEtags();
+  }
+
+  checkEtags(): void {
+    const { state } = this.world;
+    for (const resource of state.resources.values()) {
+      const wire = wireOf(state, resource);
+      assert.deepEqual(wire, typeNamed(resource.type).render(state, resource), `${resource.id} is shown as it is`);
+      const etag = String(wire["etag"]);
+      if (wire["etag"] === undefined) continue;
+      const content = JSON.stringify(wire).replaceAll(JSON.stringify(etag), "");
+      const known = this.#seen.get(resource.guid) ?? { etag: "", content: "", past: new Set<string>() };
+      assert.equal(etag === known.etag, content === known.content, `ETag of ${resource.id} moves with its content`);
+      if (etag === known.etag) continue;
+      assert.ok(!known.past.has(etag), `ETag of ${resource.id} is used once`);
+      this.#seen.set(resource.guid, { etag, content, past: known.past.add(etag) });
+    }
+  }
+}
+
+function isMember(value: unknown): value is object {
+  return (
+    typeof value === "object" && value !== null && ("ipAddress" in value || "networkInterfaceIPConfiguration" in value)
+  );
+}
+
+/** Everything that can be asked of a state. */
+function picture(state: State): unknown {
+  const wires = [...state.resources.values()].map((resource) => typeNamed(resource.type).render(state, resource));
+  return {
+    snapshot: snapshot(state),
+    wires,
+    running: [...state.running.keys()],
+    locks: [...state.locks].sort(),
+    addresses: flat(state.addresses),
+  };
+}
+
+function flat(addresses: State["addresses"]): unknown {
+  return [...addresses].map(([subnet, held]) => [subnet, [...held].sort()]).sort();
+}
+
+test("random histories keep every law", () => {
+  fc.assert(
+    fc.property(history, (commands) => {
+      const run = new Run();
+      for (const command of commands) run.play(command);
+      const { state } = run.world;
+      const replayed = emptyState({ limits: LIMITS });
+      apply(replayed, run.journal);
+      assert.deepEqual(picture(replayed), picture(state), "replaying the journal gives the same world");
+      const restored = restore(JSON.parse(JSON.stringify(snapshot(state))));
+      assert.deepEqual(picture(restored), picture(state), "restoring a snapshot gives the same world");
+    }),
+    { numRuns: 150 },
+  );
+});
