@@ -10,7 +10,7 @@ import type { Server } from "node:http";
 import { openCertificateAuthority } from "../shared/certificate-authority.ts";
 import { type DataDirectory, openDataDirectory } from "../shared/data-directory.ts";
 import { portBook } from "../shared/port-book.ts";
-import type { Change } from "./model/contract.ts";
+import type { ApiRequest, Change } from "./model/contract.ts";
 import { EmbeddedApi } from "./model/embedded-api.ts";
 import { sandboxRanges } from "./model/service-ranges.ts";
 import { type ClusterNode, seedCluster } from "./seed.ts";
@@ -63,39 +63,51 @@ const VERSION = { major: "1", minor: "33", gitVersion: "v1.33.0-azlb" };
 const nowMs = (): number => Date.now();
 
 export async function startKubernetes(options: KubernetesOptions = {}): Promise<RunningKubernetes> {
-  const log = options.log ?? ((line: string) => void process.stderr.write(`${line}\n`));
+  const closers: (() => void | Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of closers.splice(0).reverse()) await end();
+  };
+  try {
+    const running = await start(options, (end) => closers.push(end));
+    return { ...running, close, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** Starts part by part; what was started is undone in reverse order, also if a later part fails. */
+async function start(
+  options: KubernetesOptions,
+  atEnd: (end: () => void | Promise<void>) => void,
+): Promise<Omit<RunningKubernetes, "close" | typeof Symbol.asyncDispose>> {
   const directory = openDataDirectory(options.dataDir);
-  const { api, close: closeJournal } = openApi(directory, options.dualStack ?? true);
+  atEnd(() => directory.dispose());
+  const api = openApi(directory, options.dualStack ?? true, atEnd);
   seedCluster(api, options.nodes ?? []);
   const loops = driveLoops(api, { controllers: true, simulate: false, ...options }, nowMs);
+  atEnd(() => loops.stop());
+  const authority = await openCertificateAuthority(directory.pki);
+  const token = rememberedToken(directory);
   const watches = new WatchHub(api);
   const troubled = new TroubledApi(api, kubeFaults());
-  const authority = await openCertificateAuthority(directory.pki);
-  const certificate = await authority.issueServer();
-  const token = rememberedToken(directory);
+  const serverOptions = {
+    ...(await authority.issueServer()),
+    caPem: authority.caPem,
+    token,
+    handle: (request: ApiRequest) => troubled.request(request),
+    watches,
+    log: options.log ?? ((line: string) => void process.stderr.write(`${line}\n`)),
+  };
   const ports = portBook(directory);
-  const serving = await ports.listen("kube", options.port, (port) =>
-    listen({
-      ...certificate,
-      port,
-      caPem: authority.caPem,
-      token,
-      handle: (request) => troubled.request(request),
-      watches,
-      log,
-    }),
-  );
+  const serving = await ports.listen("kube", options.port, (port) => listen({ ...serverOptions, port }));
+  atEnd(() => closeServer(serving.server));
+  atEnd(() => void watches.cut("close"));
   const control = await ports.listen("kubeControl", options.controlPort, (port) =>
     listenForControl({ api, troubled, watches }, port),
   );
+  atEnd(() => closeServer(control.server));
   const url = `https://127.0.0.1:${serving.port}`;
-  const close = async (): Promise<void> => {
-    loops.stop();
-    watches.cut("close");
-    await Promise.all([closeServer(serving.server), closeServer(control.server)]);
-    closeJournal();
-    directory.dispose();
-  };
   return {
     url,
     token,
@@ -103,13 +115,11 @@ export async function startKubernetes(options: KubernetesOptions = {}): Promise<
     kubeconfig: directory.write("kubeconfig", kubeconfig({ server: url, caPem: authority.caPem, token })),
     controlUrl: `http://127.0.0.1:${control.port}`,
     api,
-    close,
-    [Symbol.asyncDispose]: close,
   };
 }
 
 /** The model, with what the directory remembers; it writes its changes there if the directory is to last. */
-function openApi({ state }: DataDirectory, dualStack: boolean): { api: EmbeddedApi; close: () => void } {
+function openApi({ state }: DataDirectory, dualStack: boolean, atEnd: (end: () => void) => void): EmbeddedApi {
   let durable: Durable | undefined;
   const api = new EmbeddedApi({
     clock: { nowMs },
@@ -119,7 +129,8 @@ function openApi({ state }: DataDirectory, dualStack: boolean): { api: EmbeddedA
     record: (changes: readonly Change[]) => durable?.record(changes),
   });
   if (state !== undefined) durable = openDurable(state, api);
-  return { api, close: () => durable?.close() };
+  atEnd(() => durable?.close());
+  return api;
 }
 
 function rememberedToken(directory: DataDirectory): string {

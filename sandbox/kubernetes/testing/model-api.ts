@@ -1,12 +1,16 @@
 /** The pure model for tests: its clock stands until it is moved, its draws repeat, its verbs are short. */
 import { ControlLoops } from "../model/controllers/control-loops.ts";
-import type { Answer, Draws, JsonObject, KubeObject, OpenWatch, Reply } from "../model/contract.ts";
+import type { Answer, Change, Draws, JsonObject, KubeObject, OpenWatch, Reply } from "../model/contract.ts";
 import { EmbeddedApi } from "../model/embedded-api.ts";
 import { sandboxRanges } from "../model/service-ranges.ts";
 
 export interface ModelOptions {
   readonly dualStack?: boolean;
   readonly seed?: number;
+  /** Told of changes before they are true. */
+  readonly record?: (changes: readonly Change[]) => void;
+  /** Leaves even the namespace `default` out. */
+  readonly empty?: boolean;
 }
 
 export class ModelApi {
@@ -19,8 +23,9 @@ export class ModelApi {
       draws: repeatable(options.seed ?? 1),
       ranges: sandboxRanges(options.dualStack ?? false),
       version: { major: "1", minor: "33", gitVersion: "v1.33.0" },
+      ...(options.record === undefined ? {} : { record: options.record }),
     });
-    this.create("/api/v1/namespaces", { metadata: { name: "default" } });
+    if (!options.empty) this.create("/api/v1/namespaces", { metadata: { name: "default" } });
   }
 
   request(method: string, url: string, body?: unknown, contentType = "application/json"): Reply {

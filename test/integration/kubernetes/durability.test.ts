@@ -1,0 +1,138 @@
+/** `azlb kube --data-dir`, killed at any moment: whatever it acknowledged is there after the next start. */
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { after, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { type KubeConnection, type KubeObject, connect } from "../../support/kube-connection.ts";
+
+const AZLB = resolve(import.meta.dirname, "../../../bin/azlb");
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const directory = mkdtempSync(join(tmpdir(), "azlb-durability-"));
+const running = new Set<ChildProcess>();
+
+after(() => {
+  for (const child of running) child.kill("SIGKILL");
+  rmSync(directory, { recursive: true, force: true });
+});
+
+interface Line {
+  readonly kubeconfig: string;
+  readonly kubeControlUrl: string;
+}
+
+/** Starts the command; resolves with what it says once ready. */
+async function start(...flags: string[]): Promise<{ child: ChildProcess; line: Line }> {
+  const child = spawn(AZLB, ["kube", "--json", "--nodes", "1", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  running.add(child);
+  child.once("exit", () => running.delete(child));
+  const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+  const [text] = (await once(lines, "line")) as [string];
+  return { child, line: JSON.parse(text) as Line };
+}
+
+async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  const exit = once(child, "exit");
+  child.kill(signal);
+  const [code] = (await exit) as [number | null];
+  return code;
+}
+
+/** Writes until the connection breaks; gives the last acknowledged object by name. */
+async function writeUntilKilled(client: KubeConnection, round: number): Promise<Map<string, KubeObject>> {
+  const acknowledged = new Map<string, KubeObject>();
+  try {
+    for (let count = 0; ; count++) {
+      const name = `map-${round}-${count % 20}`;
+      const exists = acknowledged.has(name);
+      const body = { metadata: { name }, data: { count: String(count) } };
+      const reply = await client.request(exists ? "PUT" : "POST", exists ? `${MAPS}/${name}` : MAPS, { body });
+      assert.ok(reply.code < 300, reply.text);
+      acknowledged.set(name, reply.body);
+    }
+  } catch (error) {
+    if (error instanceof assert.AssertionError) throw error;
+  }
+  return acknowledged;
+}
+
+const countOf = (object: KubeObject): number => Number((object["data"] as { count: string }).count);
+
+test(
+  "kill -9 loses nothing that was acknowledged; address, credentials and versions stay",
+  { timeout: 120_000 },
+  async () => {
+    let first: Line | undefined;
+    let lastVersion = "0";
+    for (let round = 0; round < 3; round++) {
+      const { child, line } = await start("--data-dir", directory);
+      first ??= line;
+      assert.deepEqual(line, first, "the same line after a restart");
+      const client = connect(line.kubeconfig);
+      const writing = writeUntilKilled(client, round);
+      await delay(300);
+      await kill(child, "SIGKILL");
+      const acknowledged = await writing;
+      await client.close();
+      assert.ok(acknowledged.size > 0, "nothing was written before the kill");
+
+      const again = await start("--data-dir", directory);
+      const reader = connect(again.line.kubeconfig);
+      for (const [name, said] of acknowledged) {
+        const seen = (await reader.request("GET", `${MAPS}/${name}`)).body;
+        assert.equal(seen.metadata.uid, said.metadata.uid);
+        // The last write may have been carried out without its answer.
+        assert.ok(countOf(seen) >= countOf(said), `${name}: ${countOf(seen)} after ${countOf(said)}`);
+      }
+      const list = await reader.request("GET", `${MAPS}?limit=1`);
+      assert.ok(Number(list.body.metadata.resourceVersion) > Number(lastVersion), "versions never go back");
+      lastVersion = list.body.metadata.resourceVersion ?? "";
+      await reader.close();
+      await kill(again.child, "SIGKILL");
+    }
+  },
+);
+
+test("a watch resumes over a restart, from the version it had", { timeout: 60_000 }, async () => {
+  const before = await start("--data-dir", directory);
+  const client = connect(before.line.kubeconfig);
+  const { body } = await client.request("GET", `${MAPS}?limit=1`);
+  await client.request("POST", MAPS, { body: { metadata: { name: "missed" } } });
+  await kill(before.child, "SIGKILL");
+  const again = await start("--data-dir", directory);
+  const watch = await client.watch(`${MAPS}?watch=true&resourceVersion=${body.metadata.resourceVersion}`);
+  assert.equal((await watch.next()).object.metadata.name, "missed");
+  watch.close();
+  await client.close();
+  await kill(again.child, "SIGKILL");
+});
+
+test("asked to stop, it stops with 0, open watches or not", { timeout: 60_000 }, async () => {
+  const { child, line } = await start();
+  const client = connect(line.kubeconfig);
+  const watch = await client.watch(`${MAPS}?watch=true`);
+  assert.equal(await kill(child, "SIGTERM"), 0);
+  await watch.rest().catch(() => []);
+  await client.close();
+});
+
+test("bad flags end with 2 and one line that names them", { timeout: 60_000 }, async () => {
+  for (const [flags, message] of [
+    [["--port", "high"], /--port is "high"/],
+    [["--nodes", "-1"], /--nodes is "-1"/],
+    [["--data-dir", `${AZLB}/inside`], /--data-dir .* cannot be used/],
+  ] as const) {
+    const child = spawn(AZLB, ["kube", ...flags], { stdio: ["ignore", "ignore", "pipe"] });
+    let text = "";
+    child.stderr.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    const [code] = (await once(child, "close")) as [number];
+    assert.equal(code, 2);
+    assert.match(text, message);
+    assert.equal(text.trim().split("\n").length, 1);
+  }
+});
