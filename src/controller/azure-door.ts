@@ -15,6 +15,7 @@ import { Refused, type Door } from "./cloud-load-balancer.ts";
 import type { MemberLists } from "./member-list.ts";
 import type { Observer } from "./observer.ts";
 import { projectService } from "./projections.ts";
+import type { ServiceMemory } from "./service-memory.ts";
 import type { ServiceWriter } from "./service-writer.ts";
 
 export interface AzureDoorOptions {
@@ -22,6 +23,7 @@ export interface AzureDoorOptions {
   readonly commit: GroupCommit;
   readonly services: ServiceWriter;
   readonly members: MemberLists;
+  readonly memory: ServiceMemory;
   readonly onWarning: (service: Service | undefined, warning: Warning) => void;
 }
 
@@ -36,6 +38,10 @@ export class AzureDoor implements Door {
     return this.#options.observer.observe(service, looks, signal);
   }
 
+  refresh(): void {
+    this.#options.observer.refresh();
+  }
+
   async apply(service: Service, step: Step): Promise<Service | undefined> {
     if ("id" in step) {
       const priority = service.metadata.deletionTimestamp === undefined ? "create" : "delete";
@@ -43,7 +49,10 @@ export class AzureDoor implements Door {
       return undefined;
     }
     const stored = await this.#options.services.apply(service, step);
-    return stored === undefined ? undefined : projectService(stored);
+    if (stored === undefined) return undefined;
+    const written = projectService(stored);
+    this.#options.memory.wrote(written);
+    return written;
   }
 
   /** Also for writes that no Service asked for: pools that follow the nodes. */

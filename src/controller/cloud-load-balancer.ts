@@ -15,6 +15,8 @@ import type { Observed } from "../core/world.ts";
 export interface Door {
   /** Everything the core may look at for this Service; throws where something cannot be read. */
   observe(service: Service, looks: readonly Look[], signal: AbortSignal): Promise<Observed>;
+  /** What was seen may be old: look at Azure itself next time. */
+  refresh(): void;
   /** Makes one step true; resolves with the Service as it is afterwards where the step wrote to it. */
   apply(service: Service, step: Step, signal: AbortSignal): Promise<Service | undefined>;
 }
@@ -99,6 +101,7 @@ export class CloudLoadBalancer {
     let looks: readonly Look[] = [];
     const taken: Step[] = [];
     const warnings: Warning[] = [];
+    let isFresh = false;
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const decision: Decision = reconcileService(await this.#door.observe(service, looks, signal));
       switch (decision.kind) {
@@ -119,7 +122,10 @@ export class CloudLoadBalancer {
         case "wait":
           return { kind: "waiting", why: decision.why };
         case "reject":
-          return { kind: "rejected", rejection: decision.rejection };
+          if (isFresh) return { kind: "rejected", rejection: decision.rejection };
+          this.#door.refresh(); // what it asks for may have been made a moment ago
+          isFresh = true;
+          continue;
       }
     }
     throw new Error(`Service ${service.metadata.name} did not settle after ${MAX_ROUNDS} rounds`);

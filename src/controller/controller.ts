@@ -24,6 +24,7 @@ import type { Metrics } from "./metrics.ts";
 import { Observer } from "./observer.ts";
 import { PoolController } from "./pool-controller.ts";
 import { ServiceController } from "./service-controller.ts";
+import { ServiceMemory } from "./service-memory.ts";
 import { ServiceVoice } from "./service-voice.ts";
 import { ServiceWriter } from "./service-writer.ts";
 
@@ -74,8 +75,10 @@ export class Controller {
     const observer = new Observer({ config, classFilter, cache: this.#cache, mirror: this.#mirror });
     const voice = new ServiceVoice(serviceRecorder(options.recorder), log);
     const memberLists = this.#cache.memberLists.store;
+    const memory = new ServiceMemory();
     const door = new AzureDoor({
       observer,
+      memory,
       commit: this.#commit,
       services: new ServiceWriter(kube, classFilter),
       members: new MemberLists(kube, (name) => memberLists.get(`${MEMBER_LIST_NAMESPACE}/${name}`)),
@@ -84,6 +87,7 @@ export class Controller {
     this.#services = new ServiceController({
       services: this.#cache.services,
       cloud: new CloudLoadBalancer(door),
+      memory,
       voice,
       drift: new DriftWatch(config, options.driftPolicy, metrics),
       metrics,

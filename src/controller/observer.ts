@@ -45,6 +45,11 @@ export class Observer {
     return { ...shared, service, otherServices: this.#services.values, publicIPs, subnets, securityGroup };
   }
 
+  /** Look at Azure itself next time. */
+  refresh(): void {
+    this.#options.mirror.expire();
+  }
+
   /** What pools depend on, whoever's they are. Machines are looked at only where they decide something. */
   async observePools(
     signal: AbortSignal,

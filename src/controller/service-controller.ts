@@ -21,6 +21,7 @@ import type { DriftWatch } from "./drift-watch.ts";
 import type { Metrics } from "./metrics.ts";
 import { nextAttempt } from "./next-attempt.ts";
 import type { CachedService } from "./projections.ts";
+import type { ServiceMemory } from "./service-memory.ts";
 import type { ServiceVoice } from "./service-voice.ts";
 
 export interface ServiceControllerOptions {
@@ -28,6 +29,7 @@ export interface ServiceControllerOptions {
   readonly cloud: CloudLoadBalancer;
   readonly voice: ServiceVoice;
   readonly drift: DriftWatch;
+  readonly memory: ServiceMemory;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: Random;
@@ -62,8 +64,8 @@ export class ServiceController {
     this.#options.services.subscribe((change) => {
       const service = change.object;
       if (change.kind === "deleted") {
-        this.#options.voice.forget(keyOf(service));
-        this.#options.drift.forget(keyOf(service));
+        const key = keyOf(service);
+        for (const who of [this.#options.voice, this.#options.drift, this.#options.memory]) who.forget(key);
       } else if (this.#concerns(service)) {
         this.#queue.add(keyOf(service), {
           priority: this.#wants(service) ? PRIORITY.change : PRIORITY.delete,
@@ -98,9 +100,11 @@ export class ServiceController {
   }
 
   async #sync({ key, failures, signal }: Job): Promise<Verdict> {
-    const { services, voice, metrics, clock } = this.#options;
-    const service = services.store.get(key);
-    if (service === undefined || !this.#concerns(service)) return { kind: "done" };
+    const { services, memory, voice, metrics, clock } = this.#options;
+    const cached = services.store.get(key);
+    if (cached === undefined) return { kind: "done" };
+    const service = memory.newest(cached);
+    if (!this.#concerns(service)) return { kind: "done" };
     const request = this.#wants(service) ? "services_ensure_loadbalancer" : "services_ensure_loadbalancer_deleted";
     const startedMs = clock.monotonicMs();
     try {
