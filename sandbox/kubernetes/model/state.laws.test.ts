@@ -93,6 +93,7 @@ test("pages show the state of the first one, whatever is written in between", ()
   fc.assert(
     fc.property(acts, fc.array(acts, { maxLength: 6 }), fc.integer({ min: 1, max: 3 }), (before, between, limit) => {
       const model = new ModelApi();
+      for (const name of ["a", "b", "c", "d", "e"]) act(model, { verb: "create", name });
       for (const item of before) act(model, item);
       const whole = byName(model.items(MAPS));
       const seen: KubeObject[] = [];

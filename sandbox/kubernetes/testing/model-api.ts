@@ -7,6 +7,8 @@ import { sandboxRanges } from "../model/service-ranges.ts";
 export interface ModelOptions {
   readonly dualStack?: boolean;
   readonly seed?: number;
+  /** Default: draws that repeat with the seed. */
+  readonly draws?: Draws;
   /** Told of changes before they are true. */
   readonly record?: (changes: readonly Change[]) => void;
   /** Leaves even the namespace `default` out. */
@@ -20,7 +22,7 @@ export class ModelApi {
   constructor(options: ModelOptions = {}) {
     this.api = new EmbeddedApi({
       clock: { nowMs: () => this.nowMs },
-      draws: repeatable(options.seed ?? 1),
+      draws: options.draws ?? repeatable(options.seed ?? 1),
       ranges: sandboxRanges(options.dualStack ?? false),
       version: { major: "1", minor: "33", gitVersion: "v1.33.0" },
       ...(options.record === undefined ? {} : { record: options.record }),

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import * as fc from "fast-check";
 
-import { ModelApi } from "../../../testing/model-api.ts";
+import { ModelApi, repeatable } from "../../../testing/model-api.ts";
 import type { KubeObject } from "../../contract.ts";
 import { type ServiceSpec, specOf } from "./spec.ts";
 
@@ -64,8 +64,10 @@ function complete({
 
 test("no two Services hold the same address or port, and each holds what its type needs", () => {
   fc.assert(
-    fc.property(acts, fc.integer(), (history, seed) => {
-      const model = new ModelApi({ dualStack: true, seed });
+    fc.property(acts, fc.nat(), (history, seed) => {
+      // Draws that always fall on the same place: what is taken must be seen to be taken.
+      const draws = { ...repeatable(seed), integer: (below: number) => seed % below };
+      const model = new ModelApi({ dualStack: true, draws });
       for (const { verb, name, spec } of history) {
         const url = `${SERVICES}/${name}`;
         const there = model.send("GET", url);
