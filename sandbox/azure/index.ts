@@ -87,11 +87,23 @@ export interface RunningAzure {
 
 /** Azure's own: 4 MB. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** A seed may be large. */
+const MAX_CONTROL_BODY_BYTES = 256 * 1024 * 1024;
 const TOKEN_LIFETIME_SECONDS = 86_400;
 const TOKEN_KEY_FILE = "token-key.json";
 
+/** Throws `BadInput` for options and seeds that cannot be used; nothing is left behind then. */
 export async function startAzure(options: AzureOptions = {}): Promise<RunningAzure> {
   const directory = openDataDirectory(options.dataDir);
+  try {
+    return await startIn(directory, options);
+  } catch (error) {
+    directory.dispose();
+    throw error;
+  }
+}
+
+async function startIn(directory: DataDirectory, options: AzureOptions): Promise<RunningAzure> {
   const authority = await openCertificateAuthority(directory.pki);
   const parts = assemble(options, directory);
   const listeners = await openListeners(options, directory, authority, parts);
@@ -123,6 +135,8 @@ export async function startAzure(options: AzureOptions = {}): Promise<RunningAzu
   parts.about = () => ({ ...running, caPem: undefined });
   return running;
 }
+
+type ListenerName = "arm" | "plain" | "control";
 
 interface Parts {
   readonly account: Account;
@@ -191,7 +205,7 @@ async function openListeners(
   directory: DataDirectory,
   authority: CertificateAuthority,
   parts: Parts,
-): Promise<Record<"arm" | "plain" | "control", Listening>> {
+): Promise<Record<ListenerName, Listening>> {
   const log = options.log ?? (() => {});
   const common = {
     maxBodyBytes: options.maxBodyBytes ?? MAX_BODY_BYTES,
@@ -206,11 +220,24 @@ async function openListeners(
     about: () => parts.about(),
   });
   const ports = portBook(directory);
-  return {
-    arm: await ports.listen("arm", options.port, (port) => listen(answer, { ...common, port, certificate })),
-    plain: await ports.listen("plain", options.httpPort, (port) => listen(answer, { ...common, port })),
-    control: await ports.listen("control", options.controlPort, (port) => listen(control, { ...common, port })),
+  const opened: Listening[] = [];
+  const open = async (name: ListenerName, asked: number | undefined, serve: (port: number) => Promise<Listening>) => {
+    const listening = await ports.listen(name, asked, serve);
+    opened.push(listening);
+    return listening;
   };
+  try {
+    return {
+      arm: await open("arm", options.port, (port) => listen(answer, { ...common, port, certificate })),
+      plain: await open("plain", options.httpPort, (port) => listen(answer, { ...common, port })),
+      control: await open("control", options.controlPort, (port) =>
+        listen(control, { ...common, port, maxBodyBytes: MAX_CONTROL_BODY_BYTES }),
+      ),
+    };
+  } catch (error) {
+    await Promise.all(opened.map((listening) => listening.close()));
+    throw error;
+  }
 }
 
 /** Tokens outlive a restart because the key does. */

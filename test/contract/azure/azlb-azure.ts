@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { resolve } from "node:path";
+import { after } from "node:test";
 
 const AZLB = resolve(import.meta.dirname, "../../../bin/azlb");
 const START_DEADLINE_MS = 60_000;
@@ -26,6 +27,7 @@ export interface AzlbProcess {
 
 export async function startAzlbAzure(...flags: string[]): Promise<AzlbProcess> {
   const child = spawn(AZLB, ["azure", "--json", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  after(() => child.kill("SIGKILL")); // where the test gave up before it stopped it
   const ended = endOf(child);
   const lineText = await firstLine(child);
   return {

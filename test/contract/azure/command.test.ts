@@ -102,12 +102,14 @@ for (const [what, flags, message] of WRONG) {
   });
 }
 
-test("a port that is taken: exit code 2", async () => {
-  const taken = createServer();
-  await new Promise<void>((done) => taken.listen(0, "127.0.0.1", done));
-  const { port } = taken.address() as AddressInfo;
-  const { code, stderr } = await runAzlb("azure", "--port", String(port));
-  taken.close();
-  assert.equal(code, 2);
-  assert.match(stderr, new RegExp(`port ${port} is in use`));
-});
+for (const flag of ["--port", "--control-port"]) {
+  test(`${flag} that is taken: exit code 2, and nothing stays open`, async () => {
+    const taken = createServer();
+    await new Promise<void>((done) => taken.listen(0, "127.0.0.1", done));
+    const { port } = taken.address() as AddressInfo;
+    const { code, stderr } = await runAzlb("azure", flag, String(port));
+    taken.close();
+    assert.equal(code, 2);
+    assert.match(stderr, new RegExp(`port ${port} is in use`));
+  });
+}
