@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { armRig } from "../../test/support/arm-rig.ts";
 import { error, json, MemoryArm, type MemoryArmOptions } from "../../test/support/memory-arm.ts";
-import { seededRandom, VirtualClock } from "../../test/support/virtual-clock.ts";
-import { ArmClient } from "./arm-client.ts";
 import type { CallReport } from "./arm-exchange.ts";
 import { ArmError, type ArmFailure } from "./failures.ts";
 import { NoAnswer } from "./transport.ts";
@@ -13,28 +12,14 @@ const LB = `${GROUP}/loadBalancers/lb`;
 const CREATE = { priority: "create" } as const;
 
 function rig(options: Omit<MemoryArmOptions, "clock"> = {}) {
-  const clock = new VirtualClock();
-  const arm = new MemoryArm({ clock, ...options });
   const calls: CallReport[] = [];
   const refused: string[] = [];
   let tokens = 0;
-  const client = new ArmClient({
-    cloud: { resourceManager: MemoryArm.url, authority: "", audience: "", profile: "current" },
-    transport: arm,
+  const rigged = armRig(options, {
     tokens: { token: async () => `token-${tokens}`, refused: (token) => void (refused.push(token), tokens++) },
-    clock,
-    random: seededRandom(1),
-    userAgent: "azlb/test",
     onCall: (call) => calls.push(call),
   });
-  /** Lets time pass until the work is over. */
-  const run = async <Result>(work: Promise<Result>): Promise<Result> => {
-    let isOver = false;
-    const over = (): void => void (isOver = true);
-    work.then(over, over);
-    await clock.advanceUntil(() => isOver);
-    return work;
-  };
+  const { run } = rigged;
   const failing = async (work: Promise<unknown>): Promise<ArmFailure> => {
     const thrown: unknown = await run(work).then(
       () => assert.fail("should have failed"),
@@ -43,7 +28,7 @@ function rig(options: Omit<MemoryArmOptions, "clock"> = {}) {
     if (!(thrown instanceof ArmError)) throw thrown;
     return thrown.failure;
   };
-  return { clock, arm, client, calls, refused, run, failing };
+  return { ...rigged, calls, refused, failing };
 }
 
 test("a body comes back as it is, unknown fields included, and goes out as it is", async () => {

@@ -7,10 +7,10 @@ import { test } from "node:test";
 
 import * as fc from "fast-check";
 
-import { error, json, MemoryArm } from "../../test/support/memory-arm.ts";
+import { armRig } from "../../test/support/arm-rig.ts";
+import { error, json, type MemoryArm } from "../../test/support/memory-arm.ts";
 import { mergeList, wish, type SharedList } from "../../test/support/shared-list.ts";
-import { seededRandom, VirtualClock } from "../../test/support/virtual-clock.ts";
-import { ArmClient } from "./arm-client.ts";
+import { seededRandom } from "../../test/support/virtual-clock.ts";
 import type { ArmBody } from "./commit-types.ts";
 import { GroupCommit } from "./group-commit.ts";
 import { NoAnswer, type ArmRequest, type ArmResponse } from "./transport.ts";
@@ -73,16 +73,7 @@ function fail(arm: MemoryArm, request: ArmRequest, fault: Fault | undefined): Ar
 }
 
 async function play(script: readonly Action[], luck: readonly Fault[], operationMs: number | undefined) {
-  const clock = new VirtualClock();
-  const arm = new MemoryArm({ clock, replyMs: 700, ...(operationMs === undefined ? {} : { operationMs }) });
-  const client = new ArmClient({
-    cloud: { resourceManager: MemoryArm.url, authority: "", audience: "", profile: "current" },
-    transport: arm,
-    tokens: { token: async () => "token", refused: () => {} },
-    clock,
-    random: seededRandom(script.length),
-    userAgent: "test",
-  });
+  const { clock, arm, client } = armRig({ replyMs: 700, ...(operationMs === undefined ? {} : { operationMs }) });
   const known = new Map<string, ArmBody | null | undefined>();
   const commit = new GroupCommit({
     client,

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { error, json, MemoryArm, type MemoryArmOptions } from "../../test/support/memory-arm.ts";
+import { armRig } from "../../test/support/arm-rig.ts";
+import { error, json, type MemoryArmOptions } from "../../test/support/memory-arm.ts";
 import { mergeList, wish, type SharedList, type Wish } from "../../test/support/shared-list.ts";
-import { seededRandom, settled, VirtualClock } from "../../test/support/virtual-clock.ts";
-import { ArmClient } from "./arm-client.ts";
+import { seededRandom, settled } from "../../test/support/virtual-clock.ts";
 import type { ArmBody, AttemptReport, Committed } from "./commit-types.ts";
 import { GroupCommit, type GroupCommitOptions } from "./group-commit.ts";
 import type { ArmRequest } from "./transport.ts";
@@ -15,16 +15,7 @@ const LB = `${GROUP}/loadBalancers/lb`;
 const PIP = `${GROUP}/publicIPAddresses/pip`;
 
 function rig(armOptions: Omit<MemoryArmOptions, "clock"> = {}, options: Partial<GroupCommitOptions> = {}) {
-  const clock = new VirtualClock();
-  const arm = new MemoryArm({ clock, replyMs: 100, ...armOptions });
-  const client = new ArmClient({
-    cloud: { resourceManager: MemoryArm.url, authority: "", audience: "", profile: "current" },
-    transport: arm,
-    tokens: { token: async () => "token", refused: () => {} },
-    clock,
-    random: seededRandom(1),
-    userAgent: "test",
-  });
+  const { clock, arm, client, run } = armRig({ replyMs: 100, ...armOptions });
   const attempts: AttemptReport[] = [];
   const known = new Map<string, ArmBody | null>();
   const commit = new GroupCommit({
@@ -42,13 +33,6 @@ function rig(armOptions: Omit<MemoryArmOptions, "clock"> = {}, options: Partial<
   });
   const submit = (fragment: Wish, id = LB, priority: "create" | "drain" = "create"): Promise<Committed<SharedList>> =>
     commit.submit({ id, kind: "list", owner: fragment.owner, fragment, merge: mergeList, priority });
-  const run = async <Result>(work: Promise<Result>): Promise<Result> => {
-    let isOver = false;
-    const over = (): void => void (isOver = true);
-    work.then(over, over);
-    await clock.advanceUntil(() => isOver);
-    return work;
-  };
   /** `name value` of all parts, sorted. */
   const parts = (id = LB): string[] => {
     const list = arm.read(id) as unknown as SharedList | undefined;

@@ -1,159 +1,189 @@
 /**
- * What we last saw of the Azure resources that decisions look at. Filled by lists (one per kind and resource group, so
- * reads do not grow with the number of Services), kept right by the writers, read anew when it expires. Readers at the
- * same moment share one request; a failed read fails its readers and is never shown as "nothing there".
+ * What we last saw of Azure: load balancers, public IPs, the security group, subnets, machines. Filled by lists, so
+ * that reads do not grow with the number of Services; kept by what the writers see; read anew only when told that it
+ * has expired. Decides nothing.
  */
 import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../core/arm.ts";
 import type { Compute, Instance, NetworkInterface, ScaleSet, VirtualMachine } from "../core/backends/compute.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
-import { securityGroupId, subnetId } from "../core/ids.ts";
-import type { ArmClient, CallOptions } from "./arm-client.ts";
+import { parseId, securityGroupId, subnetId } from "../core/ids.ts";
+import type { ArmClient } from "./arm-client.ts";
+import { followingOf } from "./attachments.ts";
 import type { ArmBody } from "./commit-types.ts";
-import { SeenResources } from "./seen-resources.ts";
-import { zonesOf } from "./zones.ts";
+import { field, textField } from "./error-body.ts";
+import { Shelf } from "./shelf.ts";
 
 export interface MirrorOptions {
   readonly client: ArmClient;
   readonly config: ClusterConfig;
 }
 
-interface Identified extends ArmBody {
+interface Named extends ArmBody {
   readonly id: string;
 }
+
+const READ = { priority: "create" } as const;
+/** Read one by one; everything else is listed. */
+const SINGLE = /^(networkSecurityGroups|virtualNetworks\/subnets)$/i;
 
 export class Mirror {
   readonly #client: ArmClient;
   readonly #config: ClusterConfig;
-  readonly #kinds = new Map<string, SeenResources<Identified>>();
+  /** By the path of the list, or by id for what is read alone; in lower case. */
+  readonly #shelves = new Map<string, Shelf<Named>>();
+  #compute: { readonly lists: readonly unknown[]; readonly made: Compute } | undefined;
   #zones: Promise<readonly string[]> | undefined;
-  #compute: { readonly parts: readonly unknown[]; readonly compute: Compute } | undefined;
 
   constructor({ client, config }: MirrorOptions) {
     this.#client = client;
     this.#config = config;
   }
 
+  /** All of the load balancers' resource group. */
   loadBalancers(signal?: AbortSignal): Promise<readonly LoadBalancer[]> {
-    const { networkSubscriptionId, loadBalancerResourceGroup } = this.#config;
-    return this.#listed<LoadBalancer>(
-      network(networkSubscriptionId, loadBalancerResourceGroup, "loadBalancers"),
-      signal,
-    );
+    return this.#list<LoadBalancer>(this.#loadBalancerPath(), signal);
   }
 
   publicIPs(resourceGroup: string, signal?: AbortSignal): Promise<readonly PublicIP[]> {
-    const { networkSubscriptionId } = this.#config;
-    return this.#listed<PublicIP>(network(networkSubscriptionId, resourceGroup, "publicIPAddresses"), signal);
+    return this.#list<PublicIP>(this.#networkPath(resourceGroup, "publicIPAddresses"), signal);
   }
 
+  /** `null` where there is none. */
   async securityGroup(signal?: AbortSignal): Promise<SecurityGroup | null> {
-    return this.#single<SecurityGroup>(securityGroupId(this.#config), signal);
+    return (await this.#list<SecurityGroup>(securityGroupId(this.#config), signal))[0] ?? null;
   }
 
   async subnet(name: string, signal?: AbortSignal): Promise<Subnet | null> {
-    return this.#single<Subnet & Identified>(subnetId(this.#config, name), signal);
-  }
-
-  /** Of the region; they never change while we live. */
-  zones(signal?: AbortSignal): Promise<readonly string[]> {
-    const { subscriptionId, location, azureStack } = this.#config;
-    if (azureStack) return Promise.resolve([]);
-    this.#zones ??= this.#client
-      .get(`/subscriptions/${subscriptionId}/providers/Microsoft.Compute`, readOptions(signal))
-      .then((provider) => zonesOf(provider, location))
-      .catch((error: unknown) => {
-        this.#zones = undefined;
-        throw error;
-      });
-    return this.#zones;
+    return (await this.#list<Subnet & Named>(subnetId(this.#config, name), signal))[0] ?? null;
   }
 
   /** The machines of the cluster's resource group. */
   async compute(signal?: AbortSignal): Promise<Compute> {
     const { subscriptionId, resourceGroup } = this.#config;
-    const at = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.Compute`;
-    const [scaleSets, virtualMachines, networkInterfaces] = await Promise.all([
-      this.#listed<ScaleSet>(`${at}/virtualMachineScaleSets`, signal),
-      this.#listed<VirtualMachine>(`${at}/virtualMachines`, signal),
-      this.#listed<NetworkInterface>(network(subscriptionId, resourceGroup, "networkInterfaces"), signal),
+    const group = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers`;
+    const [virtualMachines, networkInterfaces, scaleSets] = await Promise.all([
+      this.#list<VirtualMachine>(`${group}/Microsoft.Compute/virtualMachines`, signal),
+      this.#list<NetworkInterface>(`${group}/Microsoft.Network/networkInterfaces`, signal),
+      this.#list<ScaleSet>(`${group}/Microsoft.Compute/virtualMachineScaleSets`, signal),
     ]);
-    const uniform = scaleSets.filter(({ properties }) => properties["orchestrationMode"] !== "Flexible");
-    const instances = await Promise.all(
-      uniform.map(({ id }) => this.#listed<Instance>(`${id}/virtualMachines?$expand=instanceView`, signal)),
-    );
-    const parts = [scaleSets, virtualMachines, networkInterfaces, ...instances];
-    if (this.#compute === undefined || !sameParts(this.#compute.parts, parts)) {
-      const compute = {
-        scaleSets: byId(scaleSets),
-        virtualMachines: byId(virtualMachines),
-        networkInterfaces: byId(networkInterfaces),
-        instances: byId(instances.flat()),
-      };
-      this.#compute = { parts, compute };
-    }
-    return this.#compute.compute;
+    const uniform = scaleSets.filter(({ properties }) => textField(properties, "orchestrationMode") !== "Flexible");
+    const instances = await Promise.all(uniform.map(({ id }) => this.#list<Instance>(`${id}/virtualMachines`, signal)));
+    return this.#indexed([virtualMachines, networkInterfaces, scaleSets, ...instances], () => ({
+      virtualMachines: byId(virtualMachines),
+      networkInterfaces: byId(networkInterfaces),
+      scaleSets: byId(scaleSets),
+      instances: byId(instances.flat()),
+    }));
   }
 
-  /** For writers: what is known of it without asking; `undefined` where nobody has looked. */
+  /** Made anew only when one of the lists has changed: every Service asks for it. */
+  #indexed(lists: readonly unknown[], make: () => Compute): Compute {
+    const known = this.#compute;
+    if (known?.lists.length === lists.length && known.lists.every((list, at) => list === lists[at])) return known.made;
+    const made = make();
+    this.#compute = { lists, made };
+    return made;
+  }
+
+  /** Of the region; empty where it has none. Never changes while we run, so it is read once. */
+  zones(signal?: AbortSignal): Promise<readonly string[]> {
+    this.#zones ??= this.#readZones().catch((error: unknown) => {
+      this.#zones = undefined;
+      throw error;
+    });
+    return unlessAborted(this.#zones, signal);
+  }
+
+  /** What a writer may start from: `null` where it isn't there, `undefined` where it must look. */
   lastSeen(id: string): ArmBody | null | undefined {
-    return this.#homeOf(id)?.get(id);
+    return this.#shelves.get(shelfKeyOf(id))?.lastSeen(id);
   }
 
-  /** For writers: what they read or wrote; `undefined` where they no longer know. */
+  /** What a writer has seen; `undefined`: what was last seen holds no more. */
   seen(id: string, body: ArmBody | null | undefined): void {
-    const home = this.#homeOf(id);
-    if (body === undefined) home?.expire();
-    else home?.tell(id, body as Identified | null);
+    this.#shelf(shelfKeyOf(id)).seen(id, body as Named | null | undefined);
+    if (body === undefined || parseId(id)?.type.toLowerCase() !== "loadbalancers") return;
+    const following = followingOf(id, body as LoadBalancer | null);
+    for (const [key, shelf] of this.#shelves) {
+      if (key.endsWith("/publicipaddresses")) (shelf as unknown as Shelf<PublicIP>).changeAll(following);
+    }
   }
 
   /** Whoever looks next looks at Azure. */
   expire(): void {
-    for (const kind of this.#kinds.values()) kind.expire();
+    for (const shelf of this.#shelves.values()) shelf.expire();
   }
 
-  #listed<Body extends { readonly id: string }>(path: string, signal?: AbortSignal): Promise<readonly Body[]> {
-    const list = (): Promise<Identified[]> => this.#client.list<Identified>(path, readOptions(signal));
-    const values: Promise<readonly { readonly id: string }[]> = this.#kind(collectionOf(path), list).values(signal);
-    return values as Promise<readonly Body[]>;
+  #list<Body extends Named>(path: string, signal: AbortSignal | undefined): Promise<readonly Body[]> {
+    const shelf = this.#shelf(path);
+    return unlessAborted(shelf.read() as Promise<readonly unknown[]> as Promise<readonly Body[]>, signal);
   }
 
-  async #single<Body extends { readonly id?: string }>(id: string, signal?: AbortSignal): Promise<Body | null> {
-    const find = async (): Promise<Identified[]> => {
-      const found = await this.#client.find<Identified>(id, readOptions(signal));
+  #shelf(path: string): Shelf<Named> {
+    const key = path.toLowerCase();
+    const shelf = this.#shelves.get(key) ?? new Shelf<Named>(() => this.#load(path));
+    this.#shelves.set(key, shelf);
+    return shelf;
+  }
+
+  async #load(path: string): Promise<readonly Named[]> {
+    const alone = parseId(path);
+    if (alone !== undefined && SINGLE.test(alone.type)) {
+      const found = await this.#client.find<Named>(path, READ);
       return found === null ? [] : [found];
-    };
-    const values: readonly unknown[] = await this.#kind(id.toLowerCase(), find).values(signal);
-    return (values[0] as Body | undefined) ?? null;
+    }
+    const isInstances = /\/virtualMachineScaleSets\/[^/]+\/virtualMachines$/i.test(path);
+    return this.#client.list<Named>(isInstances ? `${path}?$expand=instanceView` : path, READ);
   }
 
-  #kind(key: string, list: () => Promise<Identified[]>): SeenResources<Identified> {
-    const known = this.#kinds.get(key) ?? new SeenResources<Identified>(list);
-    this.#kinds.set(key, known);
-    return known;
+  async #readZones(): Promise<readonly string[]> {
+    const { azureStack, location, subscriptionId } = this.#config;
+    if (azureStack) return [];
+    const provider = await this.#client.get(`/subscriptions/${subscriptionId}/providers/Microsoft.Compute`, READ);
+    const machines = find(provider, "resourceTypes", (type) => textField(type, "resourceType") === "virtualMachines");
+    const mapping = find(machines, "zoneMappings", (each) => normal(textField(each, "location")) === normal(location));
+    const zones = field(mapping, "zones");
+    return Array.isArray(zones) ? zones.filter((zone) => typeof zone === "string").sort() : [];
   }
 
-  /** Where a resource is kept: by itself, or with the others of its collection. */
-  #homeOf(id: string): SeenResources<Identified> | undefined {
-    return this.#kinds.get(id.toLowerCase()) ?? this.#kinds.get(collectionOf(id.slice(0, id.lastIndexOf("/"))));
+  #loadBalancerPath(): string {
+    return this.#networkPath(this.#config.loadBalancerResourceGroup, "loadBalancers");
+  }
+
+  #networkPath(resourceGroup: string, type: string): string {
+    const { networkSubscriptionId } = this.#config;
+    return `/subscriptions/${networkSubscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.Network/${type}`;
   }
 }
 
-function network(subscription: string, group: string, collection: string): string {
-  return `/subscriptions/${subscription}/resourceGroups/${group}/providers/Microsoft.Network/${collection}`;
+/** Of the list that a resource is in, or of itself where it is read alone. */
+function shelfKeyOf(id: string): string {
+  const isSingle = SINGLE.test(parseId(id)?.type ?? "");
+  return (isSingle ? id : id.slice(0, id.lastIndexOf("/"))).toLowerCase();
 }
 
-function collectionOf(path: string): string {
-  return (path.split("?")[0] ?? path).toLowerCase();
+/** The first object of a field's list that fits. */
+function find(value: unknown, name: string, fits: (each: unknown) => boolean): unknown {
+  const list = field(value, name);
+  return Array.isArray(list) ? list.find(fits) : undefined;
 }
 
-function readOptions(signal: AbortSignal | undefined): CallOptions {
-  return { priority: "create", signal };
+/** Regions are spelled "West US 2" and "westus2". */
+function normal(location: string | undefined): string | undefined {
+  return location?.toLowerCase().replaceAll(" ", "");
 }
 
-function byId<Body extends { readonly id: string }>(bodies: readonly Body[]): ReadonlyMap<string, Body> {
+function byId<Body extends Named>(bodies: readonly Body[]): ReadonlyMap<string, Body> {
   return new Map(bodies.map((body) => [body.id.toLowerCase(), body]));
 }
 
-function sameParts(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((part, at) => part === other[at]);
+/** The shared request goes on for the others. */
+function unlessAborted<Result>(shared: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (signal === undefined) return shared;
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(signal.reason);
+    signal.addEventListener("abort", giveUp);
+    shared.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
+  });
 }

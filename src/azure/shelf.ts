@@ -1,0 +1,97 @@
+/**
+ * What was last seen of one list of resources. Readers share one request and its result; writers' results are put in
+ * as they come and win over a list that was asked for before. A failed read throws to everyone who waits, and the next
+ * reader asks again: nothing is ever shown as empty because it could not be read.
+ */
+
+interface Entry<Body> {
+  /** `null`: it isn't there. */
+  readonly body: Body | null;
+  /** When it was learned, counted in things learned. */
+  readonly at: number;
+}
+
+export class Shelf<Body extends { readonly id: string }> {
+  readonly #load: () => Promise<readonly Body[]>;
+  /** By id in lower case. */
+  readonly #entries = new Map<string, Entry<Body>>();
+  /** Changed in a way that we know of, to something that we have not read: shown, but no base for a write. */
+  readonly #outdated = new Set<string>();
+  #values: readonly Body[] | undefined;
+  #learned = 0;
+  /** A read that began before this does not count. */
+  #freshSince = 1;
+  #loadedAt = 0;
+  #loading: Promise<void> | undefined;
+
+  constructor(load: () => Promise<readonly Body[]>) {
+    this.#load = load;
+  }
+
+  /** The same array as long as nothing has changed. */
+  async read(): Promise<readonly Body[]> {
+    while (this.#loadedAt < this.#freshSince) await this.#loadOnce();
+    return (this.#values ??= [...this.#entries.values()].flatMap(({ body }) => (body === null ? [] : [body])));
+  }
+
+  /** `null`: it isn't there; `undefined`: nobody has looked, or what was seen holds no more. */
+  lastSeen(id: string): Body | null | undefined {
+    const key = id.toLowerCase();
+    if (this.#outdated.has(key)) return undefined;
+    const entry = this.#entries.get(key);
+    if (entry !== undefined) return entry.body;
+    return this.#loadedAt >= this.#freshSince ? null : undefined;
+  }
+
+  /** `undefined`: what was seen holds no more; readers look again. */
+  seen(id: string, body: Body | null | undefined): void {
+    const key = id.toLowerCase();
+    this.#outdated.delete(key);
+    if (body === undefined) {
+      this.#entries.delete(key);
+      this.expire();
+    } else {
+      this.#entries.set(key, { body, at: ++this.#learned });
+    }
+    this.#values = undefined;
+  }
+
+  /** What has changed in a known way is shown as changed, but must be read before it is written. */
+  changeAll(change: (body: Body) => Body): void {
+    for (const [key, { body }] of this.#entries) {
+      const changed = body === null ? null : change(body);
+      if (changed === body) continue;
+      this.#entries.set(key, { body: changed, at: ++this.#learned });
+      this.#outdated.add(key);
+      this.#values = undefined;
+    }
+  }
+
+  /** Whoever reads next looks at Azure. */
+  expire(): void {
+    this.#freshSince = ++this.#learned;
+  }
+
+  /** One at a time: a read that began before the last expiry is let run out, and another one follows. */
+  #loadOnce(): Promise<void> {
+    const at = ++this.#learned;
+    this.#loading ??= this.#load()
+      .then((listed) => this.#take(listed, at))
+      .finally(() => {
+        this.#loading = undefined;
+      });
+    return this.#loading;
+  }
+
+  #take(listed: readonly Body[], at: number): void {
+    const known = new Map(this.#entries);
+    this.#entries.clear();
+    for (const body of listed) this.#entries.set(body.id.toLowerCase(), { body, at });
+    for (const [key, entry] of known) {
+      if (entry.at > at) this.#entries.set(key, entry);
+      else this.#outdated.delete(key);
+    }
+    this.#loadedAt = at;
+    this.#values = undefined;
+  }
+}
