@@ -10,6 +10,8 @@ const BOOKMARK_EVERY_MS = 60_000;
 const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 const MOST_WAITING_FRAMES = 1_000_000;
 const PIECE_BYTES = 64 * 1024;
+/** The longest that a timer can wait. */
+const LONGEST_MS = 2 ** 31 - 1;
 
 interface Source {
   subscribe(listener: (entry: HistoryEntry) => void): () => void;
@@ -74,7 +76,7 @@ class WatchStream {
   }
 
   start(): void {
-    const { timeoutMs } = this.#watch;
+    const timeoutMs = Math.min(this.#watch.timeoutMs, LONGEST_MS);
     this.#unsubscribe = this.#source.subscribe((entry) => this.#queue(this.#watch.accept(entry, this.#source.nowMs)));
     this.#response.on("drain", () => {
       this.#flowing = true;

@@ -4,6 +4,7 @@ import type { EmbeddedApi } from "../embedded-api.ts";
 import { sameJson } from "../json.ts";
 import { resourceOfCollection } from "../registry.ts";
 import { keyOf, objectAt, objectsIn, type State } from "../state.ts";
+import { StatusError } from "../status-error.ts";
 import { Transaction } from "../transaction.ts";
 import { createStored } from "../write/create.ts";
 import { type DeleteOptions, removeStored } from "../write/delete.ts";
@@ -60,11 +61,12 @@ export class Inside {
     if (old !== undefined) this.#write(collection, old, (write) => removeStored(write, old, options));
   }
 
+  /** A write that is refused does not happen; the loops look again at the next change. */
   #write(collection: string, object: KubeObject, act: (write: Write) => unknown): void {
     const resource = resourceOfCollection(this.state, collection);
     if (resource === undefined) return;
     const transaction = new Transaction(this.state);
-    act({
+    const write: Write = {
       ...this.#api.deciding(),
       resource,
       namespace: object.metadata.namespace,
@@ -72,7 +74,13 @@ export class Inside {
       dryRun: false,
       fieldValidation: "Ignore",
       warnings: [],
-    });
+    };
+    try {
+      act(write);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      return;
+    }
     this.#api.commit(transaction.changes);
   }
 }

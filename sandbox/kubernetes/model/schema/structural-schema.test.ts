@@ -153,6 +153,14 @@ test("a rule that cannot be compiled, or is no question, is refused with the def
   assert.equal(problems("'text'"), 1);
 });
 
+test("a pattern is RE2's: it may ignore case, and one that cannot be read is refused with the definition", () => {
+  assert.equal(validateSchema({ type: "string", pattern: "(?i)^a\\-b$" }, "A-B", "f").length, 0);
+  assert.deepEqual(
+    structuralProblems({ type: "string", pattern: "(" }, "s").map((cause) => cause.field),
+    ["s.pattern"],
+  );
+});
+
 test("a structural schema is typed everywhere", () => {
   const fields = structuralProblems({ type: "object", properties: { a: {}, b: { type: "array" } } }, "s").map(
     (cause) => cause.field,

@@ -1,7 +1,8 @@
 /** What a schema must be like to be structural: typed everywhere, so that it can prune, default and validate. */
-import { type Cause, forbiddenField, required } from "../status-error.ts";
+import { type Cause, forbiddenField, invalidValue, required } from "../status-error.ts";
 import { ruleProblems } from "./rules.ts";
 import type { Schema } from "./schema.ts";
+import { compilePattern } from "./validate.ts";
 
 export function structuralProblems(schema: Schema, path: string): Cause[] {
   return [
@@ -30,6 +31,9 @@ function typeProblems(schema: Schema, path: string): Cause[] {
       forbiddenField(`${path}.additionalProperties`, "additionalProperties and properties are mutual exclusive"),
     );
   }
+  if (schema.pattern !== undefined && !isPattern(schema.pattern)) {
+    causes.push(invalidValue(`${path}.pattern`, schema.pattern, "must be a valid regular expression"));
+  }
   if (schema.uniqueItems === true) {
     causes.push(
       forbiddenField(
@@ -39,4 +43,12 @@ function typeProblems(schema: Schema, path: string): Cause[] {
     );
   }
   return causes;
+}
+
+function isPattern(pattern: string): boolean {
+  try {
+    return compilePattern(pattern) instanceof RegExp;
+  } catch {
+    return false;
+  }
 }

@@ -75,7 +75,7 @@ function stringProblems(schema: Schema, value: string, path: string): Cause[] {
     const why = `${path} in body should be at least ${schema.minLength} chars long`;
     causes.push(cause("FieldValueInvalid", path, value, why));
   }
-  if (schema.pattern !== undefined && !new RegExp(schema.pattern, "u").test(value)) {
+  if (schema.pattern !== undefined && !compilePattern(schema.pattern).test(value)) {
     causes.push(cause("FieldValueInvalid", path, value, `${path} in body should match '${schema.pattern}'`));
   }
   if (FORMATS[schema.format ?? ""]?.(value) === false) {
@@ -83,6 +83,19 @@ function stringProblems(schema: Schema, value: string, path: string): Cause[] {
     causes.push(cause("FieldValueTypeInvalid", path, value, why));
   }
   return causes;
+}
+
+const patterns = new Map<string, RegExp>();
+
+/** A pattern of the definition, which is RE2; throws SyntaxError. The one spelling that needs translation is `(?i)`. */
+export function compilePattern(pattern: string): RegExp {
+  let compiled = patterns.get(pattern);
+  if (compiled === undefined) {
+    const caseless = pattern.startsWith("(?i)");
+    compiled = caseless ? new RegExp(pattern.slice(4), "i") : new RegExp(pattern);
+    patterns.set(pattern, compiled);
+  }
+  return compiled;
 }
 
 /** Formats that are checked; others say something to people only. */

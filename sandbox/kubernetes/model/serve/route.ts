@@ -21,7 +21,7 @@ export function parseRoute(path: string): Route {
   const parts = path
     .split("/")
     .filter((part) => part !== "")
-    .map(decodeURIComponent);
+    .map(decoded);
   const core = parts[0] === "api";
   const rest = parts.slice(core ? 2 : 3);
   if ((!core && parts[0] !== "apis") || rest.length === 0) return { kind: "page", path: `/${parts.join("/")}` };
@@ -36,4 +36,13 @@ export function parseRoute(path: string): Route {
     kind: "resource",
     target: { group, version, namespace: inside ? rest[1] : undefined, plural, name, subresource },
   };
+}
+
+/** A segment that is not well encoded names nothing, so it may stay as it is. */
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
