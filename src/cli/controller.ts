@@ -2,18 +2,13 @@
 import { Option, type Command } from "commander";
 
 import type { ControllerProcessOptions } from "../main/controller.ts";
-import type { CloudConfigSource } from "../main/load-cloud-config.ts";
 import type { DriftPolicy } from "../core/service/service-intent.ts";
+import { cloudConfigSource, withCloudConfigFlags, type CloudConfigFlags } from "./cloud-config-flags.ts";
 import { parseFlagBoolean, parseFlagDurationMs, parseFlagNumber } from "./flag-values.ts";
-import { InputError } from "./input-error.ts";
 import { untilSignal } from "./sandbox-line.ts";
 
-interface ControllerFlags {
+interface ControllerFlags extends CloudConfigFlags {
   readonly kubeconfig?: string;
-  readonly cloudConfig?: string;
-  readonly cloudConfigSecretName?: string;
-  readonly cloudConfigSecretNamespace: string;
-  readonly cloudConfigKey: string;
   readonly clusterName: string;
   readonly leaderElect: string | boolean;
   readonly leaderElectLeaseDuration: string;
@@ -56,10 +51,6 @@ export function registerController(azlb: Command): void {
     .command("controller")
     .description("run the controller: LoadBalancer Services get their Azure load balancers")
     .option("--kubeconfig <file>", "the cluster (default: KUBECONFIG, the pod's own, or ~/.kube/config)")
-    .option("--cloud-config <file>", "azure.json: JSON or YAML")
-    .option("--cloud-config-secret-name <name>", "read the cloud config from this Secret instead")
-    .option("--cloud-config-secret-namespace <namespace>", "namespace of that Secret", "kube-system")
-    .option("--cloud-config-key <key>", "key in that Secret", "cloud-config")
     .option("--cluster-name <name>", "prefix of names in Azure; must stay the same for a cluster's life", "kubernetes")
     .option("--leader-elect [bool]", "lead only while holding the Lease", true)
     .option("--leader-elect-lease-duration <duration>", "how long a lease lasts unrenewed", "15s")
@@ -79,7 +70,7 @@ export function registerController(azlb: Command): void {
     .option("--health-port <port>", "their port; 0: a free one", "10358")
     .addOption(new Option("--log-format <format>", "default: text at a terminal").choices(["text", "json"]));
   for (const flag of WITHOUT_EFFECT) command.addOption(new Option(`--${flag} [value]`).hideHelp());
-  command.action(run);
+  withCloudConfigFlags(command).action(run);
 }
 
 async function run(flags: ControllerFlags & Readonly<Record<string, unknown>>): Promise<void> {
@@ -118,13 +109,6 @@ function processOptions(flags: ControllerFlags): Omit<ControllerProcessOptions, 
     workers: parseFlagNumber("--concurrent-service-syncs", flags.concurrentServiceSyncs, 1, 10_000),
     health: { host: flags.bindAddress, port: parseFlagNumber("--health-port", flags.healthPort, 0, 65_535) },
   };
-}
-
-function cloudConfigSource(flags: ControllerFlags): CloudConfigSource {
-  if (flags.cloudConfig !== undefined) return { kind: "file", path: flags.cloudConfig };
-  const { cloudConfigSecretName: name, cloudConfigSecretNamespace: namespace, cloudConfigKey: key } = flags;
-  if (name !== undefined) return { kind: "secret", namespace, name, key };
-  throw new InputError("there is no cloud config: give --cloud-config FILE or --cloud-config-secret-name NAME");
 }
 
 function camelCase(flag: string): string {

@@ -4,14 +4,31 @@
  */
 import { Command, CommanderError } from "commander";
 
-import { InputError } from "../cli/input-error.ts";
 import { registerAzure } from "../cli/azure.ts";
 import { registerBench } from "../cli/bench.ts";
 import { registerController } from "../cli/controller.ts";
 import { registerKube } from "../cli/kube.ts";
+import { registerExplain } from "../cli/explain.ts";
+import { registerPlan } from "../cli/plan.ts";
 import { registerSandbox } from "../cli/sandbox.ts";
 import { VERSION } from "./version.ts";
 
+/**
+ * What the user gave cannot be used: a flag, a file, credentials, an address where nobody answers. By name, so that a
+ * command loads only the parts that it needs.
+ */
+const BAD_INPUT = new Set([
+  "InputError",
+  "BadInput",
+  "KubeConfigError",
+  "KubeFailure",
+  "CloudConfigError",
+  "CloudError",
+  "CredentialError",
+  "NoAnswer",
+  "ArmError",
+  "NoSuchService",
+]);
 const EXIT_FAILED = 1;
 const EXIT_BAD_INPUT = 2;
 
@@ -24,6 +41,8 @@ function program(): Command {
     .exitOverride();
   registerSandbox(azlb);
   registerController(azlb);
+  registerPlan(azlb);
+  registerExplain(azlb);
   registerAzure(azlb);
   registerKube(azlb);
   registerBench(azlb);
@@ -33,7 +52,7 @@ function program(): Command {
 /** Exit codes: 0 done, 1 the work failed or a bar does not hold, 2 bad input. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_BAD_INPUT;
-  if (error instanceof InputError) {
+  if (error instanceof Error && BAD_INPUT.has(error.name)) {
     process.stderr.write(`azlb: ${error.message}\n`);
     return EXIT_BAD_INPUT;
   }

@@ -1,0 +1,29 @@
+/** `azlb explain service/NAME`: where a Service stands and what it waits for. Reads only. */
+import type { Command } from "commander";
+
+import { withCloudConfigFlags } from "./cloud-config-flags.ts";
+import { parseServiceArgument } from "./service-argument.ts";
+import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
+
+interface ExplainFlags extends ViewFlags {
+  readonly namespace: string;
+}
+
+export function registerExplain(azlb: Command): void {
+  const command = azlb
+    .command("explain <service>")
+    .description("say where a Service stands and what it waits for. SERVICE: service/NAME")
+    .option("-n, --namespace <namespace>", "its namespace", "default");
+  withCloudConfigFlags(withViewFlags(command)).action(run);
+}
+
+async function run(service: string, flags: ExplainFlags): Promise<void> {
+  const key = parseServiceArgument(service, flags.namespace);
+  const [{ withClusterView }, { explainService }, { stderrLog }] = await Promise.all([
+    import("../main/cluster-view.ts"),
+    import("../main/explain-service.ts"),
+    import("../main/stderr-log.ts"),
+  ]);
+  const text = await withClusterView({ ...viewOptions(flags), log: stderrLog() }, (view) => explainService(view, key));
+  process.stdout.write(text);
+}

@@ -1,0 +1,9 @@
+/** How commands name a Service: `service/NAME` (also `svc/NAME`, or the bare name), with `-n NAMESPACE`. */
+import { InputError } from "./input-error.ts";
+
+/** `namespace/name`. */
+export function parseServiceArgument(text: string, namespace: string): string {
+  const match = /^(?:(service|services|svc)\/)?([a-z0-9]([a-z0-9-]*[a-z0-9])?)$/.exec(text);
+  if (match === null) throw new InputError(`"${text}" names no Service: write service/NAME, and -n NAMESPACE`);
+  return `${namespace}/${match[2]}`;
+}

@@ -1,0 +1,28 @@
+/** The flags that commands which only look have in common with the controller. */
+import type { Command } from "commander";
+
+import type { ViewOptions } from "../main/cluster-view.ts";
+import { cloudConfigSource, type CloudConfigFlags } from "./cloud-config-flags.ts";
+
+export interface ViewFlags extends CloudConfigFlags {
+  readonly kubeconfig?: string;
+  readonly clusterName: string;
+  readonly loadBalancerClass?: string;
+}
+
+export function withViewFlags(command: Command): Command {
+  return command
+    .option("--kubeconfig <file>", "the cluster (default: KUBECONFIG, the pod's own, or ~/.kube/config)")
+    .option("--cluster-name <name>", "prefix of names in Azure", "kubernetes")
+    .option("--load-balancer-class <class>", "Services of this class (default: those without a class)");
+}
+
+export function viewOptions(flags: ViewFlags): Omit<ViewOptions, "log"> {
+  return {
+    kubeconfig: flags.kubeconfig,
+    cloudConfig: cloudConfigSource(flags),
+    clusterName: flags.clusterName,
+    loadBalancerClass: flags.loadBalancerClass,
+    env: process.env,
+  };
+}

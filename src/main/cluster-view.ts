@@ -1,0 +1,100 @@
+/**
+ * One look at a cluster and its Azure, for commands that only read: the same caches, mirror and observer as the
+ * controller's, filled once.
+ */
+import { Mirror } from "../azure/mirror.ts";
+import { ClusterCache } from "../controller/cluster-cache.ts";
+import { Observer } from "../controller/observer.ts";
+import type { CachedService } from "../controller/projections.ts";
+import type { ClusterConfig } from "../core/config/cluster-config.ts";
+import type { Log } from "../core/log.ts";
+import type { Look } from "../core/plan.ts";
+import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/service/ownership.ts";
+import { reconcileService } from "../core/service/reconcile-service.ts";
+import type { Observed } from "../core/world.ts";
+import type { KubeClient } from "../kube/kube-client.ts";
+import { NODES } from "../kube/resources.ts";
+import { openArmClient } from "./azure-access.ts";
+import { openKubeClient } from "./kube-access.ts";
+import { loadCloudConfig, type CloudConfigSource } from "./load-cloud-config.ts";
+import { realClock } from "./real-clock.ts";
+import { VERSION } from "./version.ts";
+
+export interface ViewOptions {
+  readonly kubeconfig?: string | undefined;
+  readonly cloudConfig: CloudConfigSource;
+  readonly clusterName: string;
+  readonly loadBalancerClass?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly log: Log;
+}
+
+export interface ClusterView {
+  readonly client: KubeClient;
+  readonly config: ClusterConfig;
+  readonly classFilter: ClassFilter;
+  /** Services that are ours to serve or to clean up, by key in order. */
+  readonly services: readonly CachedService[];
+  find(key: string): CachedService | undefined;
+  /** Everything a decision about it needs, looks answered. */
+  observe(service: CachedService): Promise<Observed>;
+}
+
+const USER_AGENT = `azlb/${VERSION}`;
+const MOST_LOOKS = 10;
+
+/** Runs the reader with a fresh view, and closes everything behind it. */
+export async function withClusterView<R>(options: ViewOptions, read: (view: ClusterView) => Promise<R>): Promise<R> {
+  const { log, env, clusterName, loadBalancerClass: classFilter } = options;
+  const kube = openKubeClient({ kubeconfig: options.kubeconfig, userAgent: USER_AGENT });
+  const ending = new AbortController();
+  const closers: (() => Promise<unknown>)[] = [() => kube.close()];
+  try {
+    await checkReachable(kube.client, ending.signal);
+    const source = options.cloudConfig;
+    const { config, credentials } = await loadCloudConfig({ source, clusterName, env, client: kube.client, log });
+    const arm = await openArmClient({ credentials, env, userAgent: USER_AGENT });
+    closers.push(() => arm.close());
+    const cache = new ClusterCache({ client: kube.client, clock: realClock, random: Math.random, log });
+    const mirror = new Mirror({ client: arm.client, config });
+    const observer = new Observer({ config, classFilter, cache, mirror });
+    const running = cache.run(ending.signal);
+    closers.push(() => running);
+    await cache.synced;
+    const concerns = (service: CachedService): boolean =>
+      wantsLoadBalancer(service, classFilter) || needsCleanup(service, classFilter);
+    const services = [...cache.services.store.values()].filter(concerns).sort(byKey);
+    return await read({
+      client: kube.client,
+      config,
+      classFilter,
+      services,
+      find: (key) => cache.services.store.get(key),
+      observe: (service) => observeFully(observer, service, ending.signal),
+    });
+  } finally {
+    ending.abort(new Error("the look is over"));
+    for (const close of closers.reverse()) await close();
+  }
+}
+
+/** Fails at once where the caches would go on trying for ever. */
+async function checkReachable(client: KubeClient, signal: AbortSignal): Promise<void> {
+  await client.listPages(NODES, {}, signal, 1).next();
+}
+
+async function observeFully(observer: Observer, service: CachedService, signal: AbortSignal): Promise<Observed> {
+  let looks: readonly Look[] = [];
+  for (let look = 0; look < MOST_LOOKS; look++) {
+    const observed = await observer.observe(service, looks, signal);
+    const decision = reconcileService(observed);
+    if (decision.kind !== "look") return observed;
+    looks = [...looks, ...decision.at];
+  }
+  throw new Error(`looking at Service ${service.metadata.name} did not end`);
+}
+
+function byKey(one: CachedService, other: CachedService): number {
+  const keys = [one, other].map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+  return (keys[0] ?? "") < (keys[1] ?? "") ? -1 : 1;
+}

@@ -1,0 +1,31 @@
+/** The plan of a cluster or of one Service, out of one look at it. */
+import { keyOf } from "../core/kubernetes.ts";
+import { planCluster } from "../core/plan-cluster.ts";
+import { renderPlan, type PlannedStep } from "../core/render-plan.ts";
+import type { Rejection } from "../core/service/service-intent.ts";
+import type { ClusterView } from "./cluster-view.ts";
+import { NoSuchService } from "./no-such-service.ts";
+
+export interface Plan {
+  readonly steps: readonly PlannedStep[];
+  /** Services that cannot be served as they are. */
+  readonly rejected: readonly ({ readonly service: string } & Omit<Rejection, "kind">)[];
+}
+
+export async function makePlan(view: ClusterView, only: string | undefined): Promise<Plan> {
+  const services = view.services.filter((service) => only === undefined || keyOf(service) === only);
+  if (only !== undefined && services.length === 0) throw new NoSuchService(only, view.find(only));
+  const worlds = await Promise.all(services.map((service) => view.observe(service)));
+  const { steps, ends } = planCluster(worlds);
+  const rejected = [...ends].flatMap(([service, { kind, ...end }]) =>
+    kind === "reject" && "rejection" in end
+      ? [{ service, reason: end.rejection.reason, message: end.rejection.message }]
+      : [],
+  );
+  return { steps, rejected };
+}
+
+export function renderPlanText({ steps, rejected }: Plan): string {
+  const refusals = rejected.map(({ service, reason, message }) => `refused ${service}\n  ${reason}: ${message}\n`);
+  return [renderPlan(steps), ...refusals].join("\n");
+}
