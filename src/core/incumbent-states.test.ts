@@ -126,7 +126,7 @@ for (const { name, steps } of readScenarios()) {
       );
       assert.deepEqual(found, PUT_RIGHT[name] ?? []);
       assert.deepEqual(world.poolSteps(), []);
-      for (const { metadata } of [...world.services.values()]) {
+      for (const { metadata } of world.services.values()) {
         if (metadata.deletionTimestamp !== undefined) world.services.delete(`default/${metadata.name}`);
       }
     }

@@ -140,7 +140,7 @@ export class CoreWorld {
   /** Runs every Service to its end, and the pools after them. Answers the rejections by name. */
   settle(): Map<string, Rejection> {
     const rejected = new Map<string, Rejection>();
-    for (const key of [...this.services.keys()]) {
+    for (const key of this.services.keys()) {
       const rejection = this.#settleOne(key);
       if (rejection !== undefined) rejected.set(key.slice("default/".length), rejection);
     }

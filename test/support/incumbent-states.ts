@@ -260,7 +260,7 @@ export function addressBook(): (placeholder: string) => string {
     if (known !== undefined) return known;
     const place = book.size + 10;
     const isPrivate = placeholder.startsWith("<fip:");
-    const isIPv6 = /-IPv6>$/.test(placeholder);
+    const isIPv6 = placeholder.endsWith("-IPv6>");
     const made = isPrivate ? `10.240.1.${place}` : isIPv6 ? `2603:1030::${place.toString(16)}` : `20.1.1.${place}`;
     book.set(placeholder, made);
     return made;

@@ -11,8 +11,9 @@
  */
 import type { LoadBalancer, LoadBalancerProperties } from "../arm.ts";
 import type { Merged } from "../plan.ts";
-import type { Rejection, Warning } from "../service/service-intent.ts";
+import type { Warning } from "../service/service-intent.ts";
 import { mergeTags } from "../tags.ts";
+import { admitFragments } from "./admit-fragments.ts";
 import type { LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";
 import { hasForeignRest } from "./foreign-rest.ts";
 import {
@@ -25,8 +26,6 @@ import {
 } from "./load-balancer-index.ts";
 import { mergedFrontends, mergedPools, mergedProbes, mergedRules } from "./merged-parts.ts";
 import { isRightFrontend, isRightProbe, isRightRule } from "./parts.ts";
-import { refusePortClashes } from "./port-clashes.ts";
-import { refuseMovesOfShared } from "./shared-frontends.ts";
 
 type Outcome = Merged<LoadBalancer>["outcome"];
 
@@ -37,25 +36,15 @@ export function mergeLoadBalancer(
   const batch = [...fragments].sort(byOwner);
   const start = seen ?? emptyLoadBalancer(batch);
   if (start === undefined) return { outcome: { kind: "unchanged" }, refused: [], warnings: [] };
-  const index = indexOf(start);
-  const refused = new Map([
-    ...refuseOtherSku(start, batch),
-    ...refuseMovesOfShared(index, batch),
-    ...refusePortClashes(index, batch),
-  ]);
-  const standing = batch.filter(({ owner }) => !refused.has(owner.base.toLowerCase()));
-  const stale = staleIn(index, standing);
-  const accepted = standing.filter((fragment) => !stale.includes(fragment));
+  const { accepted, refused, stale } = admitFragments(start, batch);
   const pending = seen === undefined ? accepted : accepted.filter((fragment) => !isSettled(seen, fragment));
   const outcome = settle(start, pending, seen !== undefined);
+  const remaining = remainingFrontends(start, outcome);
   return {
     outcome,
-    refused: batch.flatMap(({ owner }) => {
-      const rejection = refused.get(owner.base.toLowerCase());
-      return rejection === undefined ? [] : [{ owner: owner.key, rejection }];
-    }),
-    warnings: accepted.flatMap((fragment) => warningsFor(index, fragment, remainingFrontends(start, outcome))),
-    ...(stale.length > 0 ? { stale: stale.map(({ owner }) => owner.key) } : {}),
+    refused,
+    warnings: accepted.flatMap((fragment) => warningsFor(indexOf(start), fragment, remaining)),
+    ...(stale.length > 0 && { stale }),
   };
 }
 
@@ -83,7 +72,8 @@ function holds<Part>(seen: Part | undefined, wanted: Part, isRight: (seen: Part,
 
 /** Names, in lower case, of frontends that are there and that this Service has left: its own, and those it releases. */
 function leftFrontends(index: LoadBalancerIndex, fragment: LoadBalancerFragment): string[] {
-  const wanted = new Set(fragment.frontends.map(({ name }) => name.toLowerCase()));
+  const used = fragment.rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration));
+  const wanted = new Set([...used, ...fragment.frontends.map(({ name }) => name.toLowerCase())]);
   const own = partsOf(index, fragment.owner.base).frontends.map(({ name }) => name.toLowerCase());
   const released = fragment.releases.map((name) => name.toLowerCase()).filter((name) => index.frontends.has(name));
   return [...own, ...released].filter((name) => !wanted.has(name));
@@ -148,31 +138,6 @@ function byOwner({ owner: one }: LoadBalancerFragment, { owner: other }: LoadBal
 
 function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
-}
-
-/** A load balancer cannot change its SKU, and takes public IPs of its own SKU only. */
-function refuseOtherSku(start: LoadBalancer, batch: readonly LoadBalancerFragment[]): Map<string, Rejection> {
-  const sku = (start.sku?.name ?? "Basic").toLowerCase();
-  const refused = new Map<string, Rejection>();
-  for (const { owner, shell } of batch) {
-    if (shell === undefined || shell.sku.name.toLowerCase() === sku) continue;
-    const message =
-      `load balancer "${start.name}" has SKU ${sku}, but loadBalancerSku is ${shell.sku.name.toLowerCase()}: ` +
-      `upgrade or delete it, or set loadBalancerName to another name`;
-    refused.set(owner.base.toLowerCase(), { kind: "rejection", reason: "LoadBalancerSkuMismatch", message });
-  }
-  return refused;
-}
-
-/** Fragments whose rules name a frontend of somebody else that has gone since they were decided. */
-function staleIn(index: LoadBalancerIndex, batch: readonly LoadBalancerFragment[]): readonly LoadBalancerFragment[] {
-  const coming = new Set(batch.flatMap(({ frontends }) => frontends.map(({ name }) => name.toLowerCase())));
-  return batch.filter(({ rules }) =>
-    rules.some((rule) => {
-      const name = frontendOf(rule.properties.frontendIPConfiguration);
-      return name !== undefined && !index.frontends.has(name) && !coming.has(name);
-    }),
-  );
 }
 
 function remainingFrontends(start: LoadBalancer, outcome: Outcome): ReadonlySet<string> {
