@@ -4,6 +4,7 @@
  * appears under an old ETag.
  */
 import type { Change, Resource } from "./changes.ts";
+import { isCompute } from "./etags.ts";
 import { collectionOf, keyOf, parentKeyOf, subscriptionCollectionOf } from "./ids.ts";
 import { objectsOf, propertiesOf, stringOf, type Json } from "./json.ts";
 import type { Operation } from "./operation.ts";
@@ -72,9 +73,12 @@ export function replaceChild(body: Json, collection: string, name: string, child
   return { ...body, properties: { ...propertiesOf(body), [collection]: next } };
 }
 
+/** Compute counts writes alone: neither the end of an operation nor a reference from elsewhere moves its ETags. */
 function mark(state: State, key: string, moved: Partial<Resource>): void {
   const resource = state.resources.get(key);
-  if (resource) state.resources.set(key, { ...resource, ...moved, revision: resource.revision + 1 });
+  if (!resource) return;
+  const revision = isCompute(resource.type) ? resource.revision : resource.revision + 1;
+  state.resources.set(key, { ...resource, ...moved, revision });
 }
 
 function drop(state: State, key: string): void {

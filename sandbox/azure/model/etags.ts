@@ -4,7 +4,7 @@
  * then Succeeded), and with every back-reference that comes or goes.
  *
  *   Microsoft.Network  W/"<guid>"
- *   Microsoft.Compute  "<counter>"
+ *   Microsoft.Compute  "<counter>" of writes alone: "1" when made, and still when its operation has ended
  */
 import type { Resource } from "./changes.ts";
 import type { ArmRequest } from "./contract.ts";

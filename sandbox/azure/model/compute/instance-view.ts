@@ -12,12 +12,13 @@ export function provisioningStatus(resource: Resource): Json {
 
 export function instanceView(resource: Resource, computerName: string): Json {
   const power = stringOf(resource.assigned["powerState"]) ?? "running";
-  const windows = objectOf(objectOf(propertiesOf(resource.body)["storageProfile"])["osDisk"])["osType"] === "Windows";
+  const storage = objectOf(propertiesOf(resource.body)["storageProfile"]);
+  const windows = objectOf(storage["osDisk"])["osType"] === "Windows";
   return {
     platformUpdateDomain: 0,
     platformFaultDomain: 0,
     computerName,
-    osName: windows ? "Windows Server" : "ubuntu",
+    osName: windows ? windowsName(objectOf(storage["imageReference"])) : "ubuntu",
     osVersion: windows ? "10.0" : "22.04",
     vmAgent: {
       vmAgentVersion: "2.0.0.0",
@@ -26,7 +27,7 @@ export function instanceView(resource: Resource, computerName: string): Json {
           code: "ProvisioningState/succeeded",
           level: "Info",
           displayStatus: "Ready",
-          message: "Guest Agent is running",
+          message: windows ? "GuestAgent is running and processing the extensions." : "Guest Agent is running",
           time: timeOf(resource.createdMs),
         },
       ],
@@ -38,6 +39,11 @@ export function instanceView(resource: Resource, computerName: string): Json {
       { code: `PowerState/${power}`, level: "Info", displayStatus: `VM ${power}` },
     ],
   };
+}
+
+/** `2019-Datacenter` is shown as `Windows Server 2019 Datacenter`. */
+function windowsName(image: Json): string {
+  return ["Windows Server", ...(stringOf(image["sku"])?.split("-") ?? [])].join(" ");
 }
 
 function diskName(resource: Resource): string {

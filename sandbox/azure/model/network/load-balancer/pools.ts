@@ -93,7 +93,10 @@ function sortMembers(poolId: string, items: readonly Json[], names: ReadonlyMap<
     );
     const key = reference === undefined ? names.get(stringOf(item["name"]) ?? "") : keyOf(reference);
     if (key === undefined) {
-      ip.push(item);
+      // Clients drop the NIC reference, which is read-only to them: no address either means one more NIC is meant.
+      const isStranger = names.size > 0 && propertiesOf(item)["ipAddress"] === undefined;
+      if (isStranger) nic.set(stringOf(item["name"]) ?? "", item);
+      else ip.push(item);
       continue;
     }
     if (nic.has(key)) {
