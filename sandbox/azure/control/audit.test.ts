@@ -16,6 +16,7 @@ const ENTRY: Omit<AuditEntry, "sequence"> = {
   status: 200,
   code: null,
   durationMs: 1,
+  operationMs: null,
   ifMatch: null,
   faults: [],
   diff: [],

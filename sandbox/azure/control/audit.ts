@@ -22,6 +22,8 @@ export interface AuditEntry {
   /** Code of the error body. */
   readonly code: string | null;
   readonly durationMs: number;
+  /** From arrival to the end of the operation that it began, as drawn; `null` where it began none. */
+  readonly operationMs: number | null;
   readonly ifMatch: string | null;
   /** Ids of the faults that hit it. */
   readonly faults: readonly string[];

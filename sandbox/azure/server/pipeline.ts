@@ -38,6 +38,8 @@ interface Call {
   readonly guid: string;
   readonly isPoll: boolean;
   readonly kind: OperationKind | undefined;
+  /** From arrival to the end of the operation that it begins, once drawn. */
+  operationMs: number | null;
 }
 
 interface Outcome {
@@ -67,6 +69,7 @@ function callOf(gate: Gate, request: HttpRequest): Call {
     guid: gate.guid(),
     isPoll: isPoll(request.path),
     kind: operationKindOf(arm),
+    operationMs: null,
   };
 }
 
@@ -166,7 +169,8 @@ function drawsOf(gate: Gate, call: Call, { operation }: Effects, replyMs: number
     guid: () => (guids++ === 0 ? call.guid : gate.guid()),
     tailMs(kind) {
       const tail = operation?.tailMs ?? gate.latency.tailMs(kind);
-      return tail === 0 ? 0 : replyMs + tail;
+      call.operationMs = replyMs + tail;
+      return tail === 0 ? 0 : call.operationMs;
     },
     retryAfterSeconds: (kind) => gate.latency.retryAfterSeconds(kind),
     ...(operation?.fate === undefined ? {} : { fate: operation.fate }),
@@ -202,6 +206,7 @@ function log(gate: Gate, call: Call, outcome: Outcome): void {
     status,
     code: reply === CUT ? null : errorCodeOf(reply.body),
     durationMs: gate.nowMs() - call.startedMs,
+    operationMs: call.operationMs,
     ifMatch: request.headers["if-match"] ?? null,
     faults: (outcome.faults ?? []).map((fault) => fault.id),
     diff: (outcome.touched ?? []).map(({ before, after }) => ({
