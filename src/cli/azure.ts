@@ -4,8 +4,14 @@ import { readFileSync } from "node:fs";
 import { Option, type Command } from "commander";
 
 import type { AzureOptions, RunningAzure, Topology } from "../../sandbox/azure/index.ts";
+import { parseFlagNumber } from "./flag-values.ts";
 import { InputError } from "./input-error.ts";
 import { renderSandboxLine, untilSignal, type SandboxLine } from "./sandbox-line.ts";
+
+const MOST_PORT = 65_535;
+/** As many as a pool of Azure's holds. */
+const MOST_NODES = 5_000;
+const MOST_BODY_BYTES = 1024 ** 3;
 
 /** As commander hands them over: texts, unless a flag stands alone. */
 export interface AzureFlags {
@@ -69,9 +75,9 @@ export function registerAzure(azlb: Command): void {
   withAzureFlags(command).action(async (flags: OwnFlags) => {
     const azure = await start({
       ...(await azureOptions(flags)),
-      port: wholeNumber("--port", flags.port),
-      httpPort: wholeNumber("--http-port", flags.httpPort),
-      controlPort: wholeNumber("--control-port", flags.controlPort),
+      port: parseFlagNumber("--port", flags.port, 0, MOST_PORT),
+      httpPort: parseFlagNumber("--http-port", flags.httpPort, 0, MOST_PORT),
+      controlPort: parseFlagNumber("--control-port", flags.controlPort, 0, MOST_PORT),
     });
     process.stdout.write(flags.json === true ? renderSandboxLine(azureLine(azure)) : welcome(azure));
     await untilSignal();
@@ -84,7 +90,7 @@ export async function azureOptions(flags: AzureFlags): Promise<AzureOptions> {
   const { parseLatency, parseLimits, parseSeed, SANDBOX_ACCOUNT } = await import("../../sandbox/azure/index.ts");
   const { nodes, vmType, backendPool, sku, foreign, dataDir, seed, limits, maxBodyBytes } = flags;
   const topology: Partial<Topology> = {
-    ...(nodes === undefined ? {} : { nodes: wholeNumber("--nodes", nodes) }),
+    ...(nodes === undefined ? {} : { nodes: parseFlagNumber("--nodes", nodes, 0, MOST_NODES) }),
     ...(vmType === undefined ? {} : { vmType }),
     ...(backendPool === undefined ? {} : { backendPool }),
     ...(sku === undefined ? {} : { sku }),
@@ -93,11 +99,13 @@ export async function azureOptions(flags: AzureFlags): Promise<AzureOptions> {
   return named(() => ({
     topology,
     latency: parseLatency(flags.latency),
-    latencySeed: wholeNumber("--latency-seed", flags.latencySeed),
+    latencySeed: parseFlagNumber("--latency-seed", flags.latencySeed, 0, Number.MAX_SAFE_INTEGER),
     throttling: flags.throttling ?? false,
     plainHttp: flags.http ?? false,
     ...(limits === undefined ? {} : { model: { limits: parseLimits(assignments(limits)) } }),
-    ...(maxBodyBytes === undefined ? {} : { maxBodyBytes: wholeNumber("--max-body-bytes", maxBodyBytes) }),
+    ...(maxBodyBytes === undefined
+      ? {}
+      : { maxBodyBytes: parseFlagNumber("--max-body-bytes", maxBodyBytes, 1, MOST_BODY_BYTES) }),
     ...(dataDir === undefined ? {} : { dataDir }),
     ...(seed === undefined ? {} : { seed: parseSeed(readText(seed), SANDBOX_ACCOUNT) }),
     log: (line: string) => process.stderr.write(`azure: ${line}\n`),
@@ -134,17 +142,12 @@ function readText(file: string): string {
   }
 }
 
-function wholeNumber(flag: string, text: string): number {
-  if (/^\d+$/.test(text)) return Number(text);
-  throw new InputError(`${flag} must be a whole number, not "${text}"`);
-}
-
 /** `a=1,b=2` as an object; the names are checked by whoever knows them. */
 function assignments(text: string): Record<string, number> {
   return Object.fromEntries(
     text.split(",").map((item) => {
       const [name = "", value = ""] = item.split("=");
-      return [name.trim(), wholeNumber(`--limits ${name}`, value.trim())];
+      return [name.trim(), parseFlagNumber(`--limits ${name}`, value.trim() || "nothing", 0, Number.MAX_SAFE_INTEGER)];
     }),
   );
 }

@@ -88,7 +88,7 @@ const WRONG: readonly [string, readonly string[], RegExp][] = [
     /latency must be none, realistic or a factor such as 0\.1, not "slow"/,
   ],
   ["a limit that Azure has not", ["--limits", "rules=5"], /a key of limits must be one of .*rulesPerLoadBalancer/],
-  ["a count that is none", ["--nodes", "many"], /--nodes must be a whole number, not "many"/],
+  ["a count that is none", ["--nodes", "many"], /--nodes is "many"; it takes a whole number from 0 to 5000/],
   ["an unknown flag", ["--node", "3"], /unknown option '--node'/],
   ["an unknown choice", ["--vm-type", "vm"], /Allowed choices are vmss, vmssflex, standard/],
 ];
