@@ -57,17 +57,18 @@ export interface Behaviour {
   prepareUpdate?(object: KubeObject, old: KubeObject, deciding: Deciding): KubeObject;
   /** What a request to delete does to the object besides marking it. */
   prepareDelete?(object: KubeObject): KubeObject;
-  prepareStatus?(object: KubeObject, old: KubeObject): KubeObject;
   /** What is wrong with the object; `old` is there on updates. */
   validate?(object: KubeObject, old: KubeObject | undefined, deciding: Deciding): Cause[];
   validateStatus?(object: KubeObject, old: KubeObject): Cause[];
   validateName?(name: string): string[];
   /** Gives out what must be unique (addresses, ports) once the object is valid. */
-  allocate?(
-    object: KubeObject,
-    old: KubeObject | undefined,
-    deciding: Deciding,
-  ): { object: KubeObject; causes: Cause[] };
+  allocate?(object: KubeObject, deciding: Deciding): Allocated;
+}
+
+/** The object with what it was given, or why it cannot have it. */
+export interface Allocated {
+  readonly object: KubeObject;
+  readonly causes: Cause[];
 }
 
 export function groupVersion(resource: { group: string; version: string }): string {

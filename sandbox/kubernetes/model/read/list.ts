@@ -7,7 +7,7 @@ import type { Resource } from "../resource.ts";
 import { collectionOf, historyAfter, keyOf, sortedKeys, type State } from "../state.ts";
 import { badRequest, expired, type StatusError } from "../status-error.ts";
 import { checkListOptions, checkReached, parseVersion } from "./resource-version.ts";
-import { type Matcher, parseSelectors } from "./selectors.ts";
+import { type Matcher, parseMatcher } from "./selectors.ts";
 
 export interface Page {
   readonly items: readonly KubeObject[];
@@ -32,10 +32,8 @@ export function list(
   }
   const exact = query["resourceVersionMatch"] === "Exact" ? asked : undefined;
   const snapshot = snapshotAt(state, resource.collection, token?.revision ?? exact ?? state.revision);
-  const selectors = parseSelectors(resource, query);
-  const inside: Matcher = (object) =>
-    (namespace === undefined || object.metadata.namespace === namespace) && (selectors?.matches(object) ?? true);
-  return page(snapshot, inside, selectors !== undefined, limit, token);
+  const { matches, selected } = parseMatcher(resource, namespace, query);
+  return page(snapshot, matches, selected, limit, token);
 }
 
 interface Snapshot {

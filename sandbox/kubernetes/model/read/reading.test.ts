@@ -33,7 +33,7 @@ const LABELS: readonly [selector: string, matches: boolean][] = [
 
 for (const [labelSelector, matches] of LABELS) {
   test(`labels: ${labelSelector} ${matches ? "matches" : "does not match"}`, () => {
-    assert.equal(parseSelectors(pod, { labelSelector })?.matches(OBJECT), matches);
+    assert.equal(parseSelectors(pod, { labelSelector })?.(OBJECT), matches);
   });
 }
 
@@ -46,7 +46,7 @@ const FIELDS: readonly [selector: string, matches: boolean][] = [
 
 for (const [fieldSelector, matches] of FIELDS) {
   test(`fields: ${fieldSelector} ${matches ? "matches" : "does not match"}`, () => {
-    assert.equal(parseSelectors(pod, { fieldSelector })?.matches(OBJECT), matches);
+    assert.equal(parseSelectors(pod, { fieldSelector })?.(OBJECT), matches);
   });
 }
 

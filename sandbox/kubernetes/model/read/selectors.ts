@@ -13,20 +13,26 @@ interface Requirement {
 }
 
 /** True for the objects that both selectors take; undefined when there is neither. */
-export function parseSelectors(
-  resource: Resource,
-  query: Readonly<Record<string, string>>,
-): { matches: Matcher; nameOnly: string | undefined } | undefined {
+export function parseSelectors(resource: Resource, query: Readonly<Record<string, string>>): Matcher | undefined {
   const labels = query["labelSelector"] ?? "";
   const fields = query["fieldSelector"] ?? "";
   if (labels === "" && fields === "") return undefined;
   const requirements = parseLabelSelector(labels);
   const terms = parseFieldSelector(fields, resource);
-  const named = terms.find((term) => term.field === "metadata.name" && term.equal);
+  return (object) => requirements.every((item) => meets(object, item)) && terms.every((term) => holds(object, term));
+}
+
+/** The objects of a namespace (or of all) that the query selects. */
+export function parseMatcher(
+  resource: Resource,
+  namespace: string | undefined,
+  query: Readonly<Record<string, string>>,
+): { matches: Matcher; selected: boolean } {
+  const selectors = parseSelectors(resource, query);
   return {
     matches: (object) =>
-      requirements.every((item) => meets(object, item)) && terms.every((term) => holds(object, term)),
-    nameOnly: named?.value,
+      (namespace === undefined || object.metadata.namespace === namespace) && (selectors?.(object) ?? true),
+    selected: selectors !== undefined,
   };
 }
 
@@ -35,7 +41,7 @@ const SET = new RegExp(`^(${KEY})\\s+(in|notin)\\s*\\(([^()]*)\\)$`);
 const COMPARED = new RegExp(`^(${KEY})\\s*(==|=|!=|<|>)\\s*([-A-Za-z0-9_.]*)$`);
 const PRESENT = new RegExp(`^(!?)\\s*(${KEY})$`);
 
-export function parseLabelSelector(selector: string): Requirement[] {
+function parseLabelSelector(selector: string): Requirement[] {
   return splitOutsideParentheses(selector).map((text) => {
     const set = SET.exec(text);
     if (set) {

@@ -14,7 +14,7 @@ import { historyAfter, sortedKeys, collectionOf, type State } from "../state.ts"
 import { expired } from "../status-error.ts";
 import type { Presenter } from "./present.ts";
 import { checkListOptions, parseVersion } from "./resource-version.ts";
-import { type Matcher, parseSelectors } from "./selectors.ts";
+import { type Matcher, parseMatcher } from "./selectors.ts";
 
 export const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 const LEAST_DEFAULT_TIMEOUT_MS = 30 * 60_000;
@@ -33,9 +33,7 @@ interface Watching {
 export function openWatch(watching: Watching): OpenWatch {
   const { state, resource, namespace, query, nowMs } = watching;
   checkListOptions(query, true);
-  const selectors = parseSelectors(resource, query);
-  const matches: Matcher = (object) =>
-    (namespace === undefined || object.metadata.namespace === namespace) && (selectors?.matches(object) ?? true);
+  const { matches } = parseMatcher(resource, namespace, query);
   const from = parseVersion(query["resourceVersion"]);
   const streaming = query["sendInitialEvents"] === "true";
   const wholeState = streaming || (from === 0 && query["sendInitialEvents"] !== "false");

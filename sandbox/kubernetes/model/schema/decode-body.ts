@@ -18,12 +18,15 @@ export function decodeBody(
 ): JsonObject {
   try {
     const { value, unknown } = resource.custom ? decodeCustom(resource, body) : decode(resource.schema, body);
-    if (unknown.length > 0) reportUnknown(resource, unknown, validation, warnings, code);
+    const texts = unknown.map((path) => `unknown field "${path}"`);
+    if (texts.length > 0 && validation === "Strict") {
+      throw new DecodeError(`strict decoding error: ${texts.join(", ")}`);
+    }
+    if (validation === "Warn") warnings.push(...texts);
     return value as JsonObject;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const message = `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}: ${error.message}`;
-    throw refusal(resource, message, code);
+    throw refusal(resource, error.message, code);
   }
 }
 
@@ -36,25 +39,8 @@ function decodeCustom(resource: Resource, body: JsonObject): { value: unknown; u
   return { value: { ...pruned, ...(meta.value as JsonObject) }, unknown: [...unknown, ...meta.unknown] };
 }
 
-function reportUnknown(
-  resource: Resource,
-  unknown: readonly string[],
-  validation: FieldValidation,
-  warnings: string[],
-  code: 400 | 422,
-): void {
-  const texts = unknown.map((path) => `unknown field "${path}"`);
-  if (validation === "Strict") {
-    throw refusal(
-      resource,
-      `${code === 400 ? `${resource.kind} in version "${resource.version}" cannot be handled as a ${resource.kind}: ` : ""}strict decoding error: ${texts.join(", ")}`,
-      code,
-    );
-  }
-  if (validation === "Warn") warnings.push(...texts);
-}
-
-function refusal(resource: Resource, message: string, code: 400 | 422): StatusError {
-  if (code === 400) return badRequest(message);
-  return invalid(resource, "", [{ reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${message}` }]);
+function refusal(resource: Resource, why: string, code: 400 | 422): StatusError {
+  const { kind, version } = resource;
+  if (code === 400) return badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${why}`);
+  return invalid(resource, "", [{ reason: "FieldValueInvalid", field: "patch", message: `Invalid value: ${why}` }]);
 }

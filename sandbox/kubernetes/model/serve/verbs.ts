@@ -25,15 +25,24 @@ export interface Outcome {
 
 const PAGE_NOT_FOUND: Answer = { kind: "answer", status: 404, body: "404 page not found\n", contentType: "text/plain" };
 
+/** A request together with what it is about. */
+interface Call {
+  readonly deciding: Deciding;
+  readonly request: ApiRequest;
+  readonly resource: Resource;
+  readonly namespace: string | undefined;
+}
+
 export function serveResource(deciding: Deciding, request: ApiRequest, target: Target): Outcome {
+  const { namespace, name } = target;
   const resource = findResource(deciding.state, target.group, target.version, target.plural);
-  if (resource === undefined) return { reply: unknownResource(deciding, target), changes: [] };
-  if (target.namespace !== undefined && !resource.namespaced)
-    return { reply: unknownResource(deciding, target), changes: [] };
+  if (resource === undefined || (namespace !== undefined && !resource.namespaced)) {
+    return told(unknownResource(deciding, target));
+  }
   const sub = subresourceOf(resource, target);
   if (request.bodyProblem !== undefined) throw badRequest(request.bodyProblem);
-  if (target.name === undefined) return onCollection(deciding, request, target, resource);
-  return onObject(deciding, request, { ...target, name: target.name }, resource, sub);
+  const call: Call = { deciding, request, resource, namespace };
+  return name === undefined ? onCollection(call) : onObject(call, name, sub);
 }
 
 function unknownResource({ state }: Deciding, target: Target): Answer {
@@ -51,48 +60,37 @@ function subresourceOf(resource: Resource, { subresource }: Target): Subresource
   throw new StatusError(404, "NotFound", "the server could not find the requested resource", {});
 }
 
-function onCollection(deciding: Deciding, request: ApiRequest, target: Target, resource: Resource): Outcome {
-  const { query } = request;
+function onCollection(call: Call): Outcome {
+  const { request } = call;
   switch (request.method) {
     case "GET":
-      return {
-        reply: isTrue(query["watch"])
-          ? watched(deciding, request, target, resource)
-          : listed(deciding, request, target, resource),
-        changes: [],
-      };
+      return told(isTrue(request.query["watch"]) ? watched(call, request.query) : listed(call));
     case "POST": {
-      const write = writing(deciding, request, target, resource);
+      const write = writing(call);
       return outcome(write, request, create(write, request.body), 201);
     }
     case "DELETE":
-      return removeAll(deciding, request, target, resource);
+      return removeAll(call);
     default:
       throw methodNotAllowed();
   }
 }
 
-function onObject(
-  deciding: Deciding,
-  request: ApiRequest,
-  target: Target & { name: string },
-  resource: Resource,
-  sub: Subresource,
-): Outcome {
-  const write = writing(deciding, request, target, resource);
+function onObject(call: Call, name: string, sub: Subresource): Outcome {
+  const { request, resource } = call;
+  const write = writing(call);
   switch (request.method) {
-    case "GET":
-      if (isTrue(request.query["watch"]))
-        return { reply: watchedByName(deciding, request, target, resource), changes: [] };
-      return { reply: got(deciding, request, target, resource), changes: [] };
+    case "GET": {
+      const byName = { ...request.query, fieldSelector: `metadata.name=${name}` };
+      return told(isTrue(request.query["watch"]) ? watched(call, byName) : got(call, name));
+    }
     case "PUT":
-      return outcome(write, request, update(write, target.name, sub, request.body), 200);
+      return outcome(write, request, update(write, name, sub, request.body), 200);
     case "PATCH":
-      return outcome(write, request, patch(write, target.name, sub, request.contentType, request.body), 200);
+      return outcome(write, request, patch(write, name, sub, request.contentType, request.body), 200);
     case "DELETE": {
       if (sub !== undefined) throw methodNotAllowed();
-      const options = parseDeleteOptions(request.body, request.query);
-      const removed = remove(write, target.name, options);
+      const removed = remove(write, name, parseDeleteOptions(request.body, request.query));
       if (!removed.removed || resource.deleteAnswersObject) return outcome(write, request, removed, 200);
       return { reply: success(resource, removed.object), changes: write.transaction.changes };
     }
@@ -101,53 +99,50 @@ function onObject(
   }
 }
 
-function got(deciding: Deciding, request: ApiRequest, target: Target & { name: string }, resource: Resource): Answer {
-  const { name, namespace } = target;
+/** A reply that changes nothing. */
+function told(reply: Reply): Outcome {
+  return { reply, changes: [] };
+}
+
+function got(call: Call, name: string): Answer {
+  const { deciding, request, resource, namespace } = call;
   checkReached(deciding.state, parseVersion(request.query["resourceVersion"]));
   const key = keyOf({ metadata: { name, ...(namespace === undefined ? {} : { namespace }) } });
   const object = objectAt(deciding.state, resource.collection, key);
   if (object === undefined) throw notFound(resource, name);
-  return answer(200, presentObject(presenting(deciding, request, resource), object));
+  return answer(200, presentObject(presenting(call), object));
 }
 
-function listed(deciding: Deciding, request: ApiRequest, target: Target, resource: Resource): Answer {
-  const page = list(deciding.state, resource, target.namespace, request.query);
-  return answer(200, presentList(presenting(deciding, request, resource), page));
+function listed(call: Call): Answer {
+  const page = list(call.deciding.state, call.resource, call.namespace, call.request.query);
+  return answer(200, presentList(presenting(call), page));
 }
 
-function watched(deciding: Deciding, request: ApiRequest, target: Target, resource: Resource): Reply {
+function watched(call: Call, query: ApiRequest["query"]): Reply {
+  const { deciding, resource, namespace } = call;
   return openWatch({
     state: deciding.state,
     resource,
-    namespace: target.namespace,
-    query: request.query,
-    present: watchPresenter(presenting(deciding, request, resource)),
+    namespace,
+    query,
+    present: watchPresenter(presenting(call)),
     nowMs: deciding.nowMs,
     jitter: deciding.draws.integer(1000) / 1000,
   });
 }
 
-function watchedByName(deciding: Deciding, request: ApiRequest, target: Target, resource: Resource): Reply {
-  const query = { ...request.query, fieldSelector: `metadata.name=${target.name ?? ""}` };
-  return watched(deciding, { ...request, query }, target, resource);
-}
-
-function removeAll(deciding: Deciding, request: ApiRequest, target: Target, resource: Resource): Outcome {
-  const page = list(deciding.state, resource, target.namespace, request.query);
+function removeAll(call: Call): Outcome {
+  const { deciding, request, resource, namespace } = call;
+  const page = list(deciding.state, resource, namespace, request.query);
   const options = parseDeleteOptions(request.body, request.query);
   const transaction = new Transaction(deciding.state);
   for (const { metadata } of page.items) {
-    const write = {
-      ...writing(deciding, request, { ...target, namespace: metadata.namespace }, resource),
-      transaction,
-    };
-    remove(write, metadata.name ?? "", options);
+    remove({ ...writing(call), namespace: metadata.namespace, transaction }, metadata.name ?? "", options);
   }
-  const reply = answer(200, presentList(presenting(deciding, request, resource), page));
-  return { reply, changes: transaction.changes };
+  return { reply: answer(200, presentList(presenting(call), page)), changes: transaction.changes };
 }
 
-function writing(deciding: Deciding, request: ApiRequest, target: Target, resource: Resource): Write {
+function writing({ deciding, request, resource, namespace }: Call): Write {
   const { query } = request;
   const dryRun = query["dryRun"] ?? asDryRun(request.body, request.method);
   if (dryRun !== undefined && dryRun !== "All" && dryRun !== "") {
@@ -156,7 +151,7 @@ function writing(deciding: Deciding, request: ApiRequest, target: Target, resour
   return {
     ...deciding,
     resource,
-    namespace: target.namespace,
+    namespace,
     transaction: new Transaction(deciding.state),
     dryRun: dryRun === "All",
     fieldValidation: fieldValidation(query["fieldValidation"]),
@@ -177,7 +172,7 @@ function fieldValidation(value: string | undefined): FieldValidation {
   throw badRequest(`invalid fieldValidation "${value}": use Strict, Warn or Ignore`);
 }
 
-function presenting(deciding: Deciding, request: ApiRequest, resource: Resource): Parameters<typeof presentObject>[0] {
+function presenting({ deciding, request, resource }: Call): Parameters<typeof presentObject>[0] {
   const shape = acceptedShape(request.accept);
   return { resource, shape, nowMs: deciding.nowMs, includeObject: request.query["includeObject"] };
 }

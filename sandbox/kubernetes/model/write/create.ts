@@ -19,7 +19,7 @@ export function create(write: Write, body: unknown): Written {
   if (object.metadata.resourceVersion !== undefined) {
     throw new StatusError(500, "", "resourceVersion should not be set on objects to be created");
   }
-  return { object: fromStored(resource, createStored(write, object)), created: true };
+  return { object: fromStored(resource, createStored(write, object)) };
 }
 
 /** Creates from a stored form; controllers inside come in here. */
@@ -35,7 +35,7 @@ export function createStored(write: Write, object: KubeObject): KubeObject {
   if (objectAt(write.state, resource.collection, keyOf(prepared)) !== undefined) {
     throw alreadyExists(resource, prepared.metadata.name ?? "");
   }
-  const allocated = behaviour.allocate?.(prepared, undefined, write) ?? { object: prepared, causes: [] };
+  const allocated = behaviour.allocate?.(prepared, write) ?? { object: prepared, causes: [] };
   if (allocated.causes.length > 0) throw invalid(resource, prepared.metadata.name ?? "", allocated.causes);
   if (write.dryRun) return allocated.object;
   return write.transaction.record("ADDED", resource.collection, allocated.object);

@@ -35,7 +35,7 @@ export function replaceStored(write: Write, old: KubeObject, object: KubeObject,
   checkValid(write, prepared, old, sub);
   const allocated =
     sub === undefined
-      ? (resource.behaviour.allocate?.(prepared, old, write) ?? { object: prepared, causes: [] })
+      ? (resource.behaviour.allocate?.(prepared, write) ?? { object: prepared, causes: [] })
       : { object: prepared, causes: [] };
   if (allocated.causes.length > 0) throw invalid(resource, name, allocated.causes);
   return store(write, old, withGeneration(resource, allocated.object, old));
@@ -46,8 +46,7 @@ function prepare(write: Write, old: KubeObject, object: KubeObject, sub: Subreso
   const kept: KubeObject = { ...object, metadata: keepServerFields(object.metadata, old.metadata) };
   const scoped = withinSubresource(write.resource, kept, old, sub);
   const defaulted = behaviour.setDefaults?.(scoped) ?? scoped;
-  if (sub === "status") return behaviour.prepareStatus?.(defaulted, old) ?? defaulted;
-  if (sub === "finalize") return defaulted;
+  if (sub !== undefined) return defaulted;
   return behaviour.prepareUpdate?.(defaulted, old, write) ?? defaulted;
 }
 

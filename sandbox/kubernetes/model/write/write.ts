@@ -19,7 +19,6 @@ export interface Write extends Deciding {
 
 export interface Written {
   readonly object: KubeObject;
-  readonly created?: boolean;
   readonly removed?: boolean;
 }
 

@@ -1,0 +1,74 @@
+/** Families and cluster IPs: those asked for are checked, the others drawn from the cluster's ranges. */
+import { contains, familyOf } from "../../cidr.ts";
+import type { KubeObject } from "../../contract.ts";
+import type { Allocated, Deciding } from "../../resource.ts";
+import { freeAddress, type IpFamily } from "../../service-ranges.ts";
+import { type Cause, invalidValue } from "../../status-error.ts";
+import { isHeadless, needsClusterIP, type ServiceSpec, specOf, withSpec } from "./spec.ts";
+
+const SINGLE = "SingleStack";
+const REQUIRE_DUAL = "RequireDualStack";
+
+export function allocateFamilies(service: KubeObject, { ranges }: Deciding): Allocated {
+  const spec = specOf(service);
+  if (!needsClusterIP(spec)) return { object: service, causes: [] };
+  const asked = spec.ipFamilies ?? (spec.clusterIPs ?? []).map(familyOf).filter((family) => family !== undefined);
+  // Who writes the endpoints of such a Service by hand may use both families, whatever the cluster has.
+  const unbound = isHeadless(spec) && Object.keys(spec.selector ?? {}).length === 0;
+  const policy = spec.ipFamilyPolicy ?? (unbound || asked.length > 1 ? REQUIRE_DUAL : SINGLE);
+  const first = asked[0] ?? ranges.families[0] ?? "IPv4";
+  const both = policy !== SINGLE && (ranges.families.length > 1 || unbound);
+  const ipFamilies: IpFamily[] = both ? [first, first === "IPv4" ? "IPv6" : "IPv4"] : [first];
+  return {
+    object: withSpec(service, { ipFamilyPolicy: policy, ipFamilies }),
+    causes: unbound ? [] : familyProblems(asked, policy, ranges.families),
+  };
+}
+
+function familyProblems(asked: readonly IpFamily[], policy: string, available: readonly IpFamily[]): Cause[] {
+  const causes: Cause[] = [];
+  const missing = asked.findIndex((family) => !available.includes(family));
+  if (missing >= 0) {
+    causes.push(invalidValue(`spec.ipFamilies[${missing}]`, asked[missing], "not configured on this cluster"));
+  }
+  if (policy === REQUIRE_DUAL && available.length < 2) {
+    causes.push(invalidValue("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services"));
+  }
+  if (policy === SINGLE && asked.length > 1) {
+    const why = "may not be SingleStack when multiple ipFamilies are specified";
+    causes.push(invalidValue("spec.ipFamilyPolicy", policy, why));
+  }
+  return causes;
+}
+
+export function allocateClusterIPs(service: KubeObject, deciding: Deciding): Allocated {
+  const spec = specOf(service);
+  if (!needsClusterIP(spec)) return { object: service, causes: [] };
+  if (isHeadless(spec)) return { object: withSpec(service, { clusterIPs: ["None"] }), causes: [] };
+  const asked = spec.clusterIPs ?? (spec.clusterIP === undefined ? [] : [spec.clusterIP]);
+  const causes: Cause[] = [];
+  const clusterIPs = (spec.ipFamilies ?? []).flatMap((family, index) => {
+    const given = asked[index];
+    if (given !== undefined) causes.push(...addressProblems(service, given, family, deciding));
+    const ip = given ?? drawn(family, deciding);
+    if (ip === undefined) causes.push(invalidValue("spec.clusterIPs", [], "failed to allocate IP: range is full"));
+    return ip === undefined ? [] : [ip];
+  });
+  return { object: withSpec(service, { clusterIP: clusterIPs[0], clusterIPs }), causes };
+}
+
+function drawn(family: IpFamily, { ranges, state, draws }: Deciding): ServiceSpec["clusterIP"] {
+  return freeAddress(ranges, family, (ip) => state.indexes.clusterIPs.has(ip), draws);
+}
+
+function addressProblems(service: KubeObject, ip: string, family: IpFamily, { ranges, state }: Deciding): Cause[] {
+  const range = ranges.cidrs[family];
+  const refused = (why: string): Cause[] => [
+    invalidValue("spec.clusterIPs", [ip], `failed to allocate IP ${ip}: ${why}`),
+  ];
+  if (range === undefined || !contains(range, ip)) {
+    return refused(`the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${range?.text}`);
+  }
+  const holder = state.indexes.clusterIPs.get(ip);
+  return holder === undefined || holder === service.metadata.uid ? [] : refused("provided IP is already allocated");
+}
