@@ -18,6 +18,10 @@ export function atMost(value: number, bar: number): Bar {
   return { value, bar, holds: value <= bar };
 }
 
+export function atLeast(value: number, bar: number): Bar {
+  return { value, bar, holds: value >= bar };
+}
+
 /** A table for people. */
 export function renderReport({ scenario, figures, bars, notes = [] }: BenchReport): string {
   const width = Math.max(...[...Object.keys(figures), ...Object.keys(bars)].map((name) => name.length));

@@ -4,6 +4,7 @@
  */
 import type { Command } from "commander";
 
+import { parseFlagNumber } from "./flag-values.ts";
 import { renderReport, type BenchReport } from "../../bench/report.ts";
 
 interface Scenario {
@@ -14,6 +15,24 @@ interface Scenario {
 }
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  "bulk-create": {
+    description: "many Services at once, against one at a time",
+    configure: (command) =>
+      command
+        .option("--services <count>", "Services created at once", "200")
+        .option("--nodes <count>", "nodes of the cluster", "100")
+        .option("--latency <profile>", "as of azlb azure", "0.1")
+        .option("--baseline-services <count>", "Services of the one-at-a-time baseline", "40")
+        .option("--controller <which>", "ours, or external: attach your own to the sandbox that is printed", "ours"),
+    run: async (flags) =>
+      (await import("../../bench/bulk-create.ts")).benchBulkCreate({
+        services: parseFlagNumber("--services", String(flags["services"]), 1, 10_000),
+        nodes: parseFlagNumber("--nodes", String(flags["nodes"]), 1, 5_000),
+        latency: String(flags["latency"]),
+        baselineServices: parseFlagNumber("--baseline-services", String(flags["baselineServices"]), 1, 10_000),
+        controller: flags["controller"] === "external" ? "external" : "ours",
+      }),
+  },
   emulator: {
     description: "what the Azure emulator itself costs: GET and PUT of a 1 MB load balancer",
     run: async () => (await import("../../bench/emulator.ts")).benchEmulator(),

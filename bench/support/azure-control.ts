@@ -1,0 +1,53 @@
+/** The emulator's control endpoint, as benchmarks and tests read it: what was asked of Azure, and how long it took. */
+
+export interface AuditEntry {
+  readonly sequence: number;
+  readonly time: string;
+  readonly method: string;
+  readonly path: string;
+  readonly type: string | null;
+  readonly verb: string | null;
+  readonly poll: boolean;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly operationMs: number | null;
+}
+
+export class AzureControl {
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** Requests since the given sequence number, polls and sign-ins included. */
+  async audit(after = 0): Promise<readonly AuditEntry[]> {
+    const { entries } = (await this.#get(`/audit?after=${after}`)) as { entries: readonly AuditEntry[] };
+    return entries;
+  }
+
+  async #get(path: string): Promise<unknown> {
+    const response = await fetch(`${this.#url}${path}`);
+    if (!response.ok) throw new Error(`GET ${path} of the control endpoint: ${response.status}`);
+    return response.json();
+  }
+}
+
+/** `PUT loadBalancers` → how many; polls and sign-ins don't count. */
+export function countCalls(entries: readonly AuditEntry[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { verb, type, poll } of entries) {
+    if (poll || verb === null || type === null) continue;
+    const name = `${verb} ${type.slice(type.indexOf("/") + 1)}`;
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+}
+
+export function countReads(entries: readonly AuditEntry[]): number {
+  return entries.filter(({ verb, poll }) => !poll && (verb === "GET" || verb === "LIST")).length;
+}
+
+export function countWrites(entries: readonly AuditEntry[]): number {
+  return entries.filter(({ verb, poll }) => !poll && verb !== null && verb !== "GET" && verb !== "LIST").length;
+}

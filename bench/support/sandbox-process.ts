@@ -1,0 +1,57 @@
+/**
+ * The sandbox and a controller as processes of their own, so that a benchmark measures the controller and not the
+ * scheduling of one event loop. Everything that is started here ends with `close`.
+ */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+import type { SandboxLine } from "../../src/cli/sandbox-line.ts";
+
+const AZLB = fileURLToPath(new URL("../../bin/azlb", import.meta.url));
+const STOP_WITHIN_MS = 30_000;
+
+export interface SandboxProcess {
+  readonly line: SandboxLine;
+  close(): Promise<void>;
+}
+
+export interface ControllerProcess {
+  readonly pid: number;
+  close(): Promise<void>;
+}
+
+/** Waits until everything that the flags ask for is ready. */
+export async function startSandboxProcess(flags: readonly string[]): Promise<SandboxProcess> {
+  const child = spawn(AZLB, ["sandbox", "--json", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  const lines = createInterface({ input: child.stdout });
+  const line = await Promise.race([
+    once(lines, "line").then(([text]) => JSON.parse(String(text)) as SandboxLine),
+    once(child, "exit").then(([code]) => {
+      throw new Error(`azlb sandbox ended with ${String(code)} before it was ready`);
+    }),
+  ]);
+  return { line, close: () => end(child) };
+}
+
+/** Our controller against that sandbox. Its log is dropped unless AZLB_BENCH_LOG is set. */
+export function startControllerProcess({ line }: SandboxProcess, flags: readonly string[]): ControllerProcess {
+  const given = ["--kubeconfig", line.kubeconfig ?? "", "--cloud-config", line.cloudConfig ?? ""];
+  const log = process.env["AZLB_BENCH_LOG"] === undefined ? "ignore" : "inherit";
+  const child = spawn(
+    AZLB,
+    ["controller", ...given, "--leader-elect=false", "--health-port=0", "--bind-address=127.0.0.1", ...flags],
+    { stdio: ["ignore", "ignore", log] },
+  );
+  return { pid: child.pid ?? 0, close: () => end(child) };
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
+  const patience = setTimeout(() => child.kill("SIGKILL"), STOP_WITHIN_MS);
+  await exited;
+  clearTimeout(patience);
+}

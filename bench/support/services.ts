@@ -1,0 +1,76 @@
+/** Services by the hundred, and the moment at which each has its address. */
+import type { KubeClient } from "../../src/kube/kube-client.ts";
+import { Reflector } from "../../src/kube/reflector.ts";
+import { SERVICES } from "../../src/kube/resources.ts";
+import { projectService, type CachedService } from "../../src/controller/projections.ts";
+import { realClock } from "../../src/main/real-clock.ts";
+
+const CREATED_AT_A_TIME = 20;
+
+/** `svc-0` … of one port each. Resolves with the time at which each was asked for. */
+export async function createServices(client: KubeClient, count: number, from = 0): Promise<Map<string, number>> {
+  const askedMs = new Map<string, number>();
+  const numbers = Array.from({ length: count }, (_, at) => from + at);
+  const worker = async (): Promise<void> => {
+    for (let number = numbers.shift(); number !== undefined; number = numbers.shift()) {
+      const name = `svc-${number}`;
+      askedMs.set(`default/${name}`, realClock.monotonicMs());
+      await client.create(SERVICES, {
+        metadata: { name, namespace: "default" },
+        spec: { type: "LoadBalancer", ports: [{ name: "http", port: 80 }], selector: { app: name } },
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: CREATED_AT_A_TIME }, worker));
+  return askedMs;
+}
+
+/** Watches Services and notes when each first has an address. */
+export class AddressWatch {
+  readonly servedMs = new Map<string, number>();
+  readonly #reflector: Reflector<CachedService>;
+  readonly #ending = new AbortController();
+  readonly #running: Promise<void>;
+  #waiting: { readonly count: number; readonly resolve: () => void } | undefined;
+
+  constructor(client: KubeClient) {
+    const parts = { client, clock: realClock, random: Math.random, resource: SERVICES, project: projectService };
+    this.#reflector = new Reflector(parts);
+    this.#reflector.subscribe((change) => {
+      if (change.kind !== "deleted") this.#note(change.object);
+    });
+    this.#running = this.#reflector.run(this.#ending.signal);
+  }
+
+  async served(count: number, withinMs: number): Promise<void> {
+    if (this.servedMs.size >= count) return;
+    const late = new Promise<never>((_, reject) => {
+      const timer = setTimeout(
+        () => reject(new Error(`${this.servedMs.size} of ${count} Services have an address after ${withinMs} ms`)),
+        withinMs,
+      );
+      timer.unref();
+    });
+    const all = new Promise<void>((resolve) => {
+      this.#waiting = { count, resolve };
+    });
+    await Promise.race([all, late]);
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort(new Error("the watch is over"));
+    await this.#running;
+  }
+
+  #note(service: CachedService): void {
+    const key = `${service.metadata.namespace}/${service.metadata.name}`;
+    if ((service.status.loadBalancer.ingress ?? []).length === 0 || this.servedMs.has(key)) return;
+    this.servedMs.set(key, realClock.monotonicMs());
+    if (this.#waiting !== undefined && this.servedMs.size >= this.#waiting.count) this.#waiting.resolve();
+  }
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+}
