@@ -1,5 +1,5 @@
 /** Random requests over a small world: few names, so that they meet; mostly sensible bodies, so that some pass. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { ArmRequest } from "./contract.ts";
 import type { OperationFate } from "./operation.ts";
 import { COMPUTE, GROUP, NETWORK } from "./test-world.ts";
@@ -325,7 +325,7 @@ const opening: readonly Command[] = OPENING.map(([path, body]) => ({
 const manner = fc.record({
   afterMs: fc.constantFrom(0, 0, 500, 5_000),
   tailMs: fc.constantFrom(0, 0, 0, 1_000),
-  ifMatch: fc.constantFrom("none", "none", "none", "current", "stale") as fc.Arbitrary<Command["ifMatch"]>,
+  ifMatch: fc.constantFrom("none", "none", "none", "current", "stale"),
   fate: fc.constantFrom(undefined, undefined, undefined, undefined, undefined, undefined, {
     status: "Failed" as const,
     code: "InternalServerError",

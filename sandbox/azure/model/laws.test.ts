@@ -9,7 +9,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { isCompute } from "./etags.ts";
 import { apply, decide, emptyState, restore, settle, snapshot, type Change, type State } from "./index.ts";
 import { wireOf } from "./call.ts";
@@ -113,13 +113,17 @@ function picture(state: State): unknown {
     snapshot: snapshot(state),
     wires,
     running: [...state.running.keys()],
-    locks: [...state.locks].sort(),
+    locks: sorted(state.locks),
     addresses: flat(state.addresses),
   };
 }
 
 function flat(addresses: State["addresses"]): unknown {
-  return [...addresses].map(([subnet, held]) => [subnet, [...held].sort()]).sort();
+  return sorted([...addresses].map(([subnet, held]): [string, unknown] => [subnet, sorted(held)]));
+}
+
+function sorted<Value>(entries: Iterable<[string, Value]>): [string, Value][] {
+  return [...entries].sort(([left], [right]) => (left < right ? -1 : 1));
 }
 
 test("random histories keep every law", () => {

@@ -17,7 +17,9 @@ export const COMPUTE = `${GROUP}/providers/Microsoft.Compute`;
 export const API_VERSION = "2025-05-01";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- tests look into answers freely
-export type Answer = ArmResponse & { readonly body: any };
+export type Wire = any;
+
+export type Answer = ArmResponse & { readonly body: Wire };
 
 export class World {
   state: State;

@@ -1,0 +1,308 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  build,
+  codeOf,
+  frontend,
+  internalFrontend,
+  LB,
+  lbBody,
+  nicBody,
+  nicId,
+  pipId,
+  poolId,
+  PUBLIC_IP,
+  rule,
+  scaleSetBody,
+  SCALE_SET,
+  SUBNET,
+  worldWithLoadBalancer,
+  type LbParts,
+} from "../../test-fixtures.ts";
+import { NETWORK, type Wire } from "../../test-world.ts";
+
+const FRONT2 = { frontendIPConfiguration: { id: `${LB}/frontendIPConfigurations/front2` } };
+const TWO_FRONTENDS = [frontend("front", "pip1"), frontend("front2", "pip2")];
+const PROBE = { name: "probe", properties: { protocol: "Tcp", port: 80 } };
+
+describe("a load balancer is refused", () => {
+  const cases: readonly (readonly [what: string, parts: LbParts, code: string])[] = [
+    [
+      "two rules on one backend port of a pool",
+      { frontends: TWO_FRONTENDS, rules: [rule("a"), rule("b", FRONT2)] },
+      "RulesUseSameBackendPortProtocolAndPool",
+    ],
+    [
+      "two floating rules on one backend port of a pool and frontend",
+      { rules: [rule("a", { enableFloatingIP: true }), rule("b", { frontendPort: 81, enableFloatingIP: true })] },
+      "RulesUseSameBackendPortProtocolAndPoolAndFrontendIPWithFloatingIPEnabled",
+    ],
+    [
+      "two rules on one frontend port",
+      { rules: [rule("a"), rule("b", { backendPort: 81 })] },
+      "RulesUseSameFrontendPortProtocolAndIPConfig",
+    ],
+    [
+      "two rules for all ports in one pool",
+      {
+        frontends: [internalFrontend("front"), internalFrontend("front2")],
+        rules: [haPorts("a"), haPorts("b", FRONT2)],
+      },
+      "RulesUseSameBackendPortProtocolAndPool",
+    ],
+    [
+      "a frontend without an address",
+      { frontends: [{ name: "front", properties: {} }] },
+      "FrontendIPConfigHasNoSubnetOrPublicIP",
+    ],
+    [
+      "a frontend that is public and internal",
+      { frontends: [internalFrontend("front", { publicIPAddress: { id: pipId("pip1") } })] },
+      "FrontendIPConfigHasBothSubnetAndPublicIP",
+    ],
+    ["pools without a frontend", { frontends: [] }, "LoadBalancerWithoutFrontendIPCantHaveChildResources"],
+    [
+      "one public address in two frontends",
+      { frontends: [frontend("front", "pip1"), frontend("x", "pip1")] },
+      "PublicIPReferencedByMultipleIPConfigs",
+    ],
+    [
+      "a basic public address",
+      { frontends: [frontend("front", "basic")] },
+      "DifferentSkuLoadBalancersAndPublicIPAddressNotAllowed",
+    ],
+    [
+      "SNAT on a frontend with an outbound rule",
+      { rules: [rule("a")], outboundRules: [outboundRule({})] },
+      "LoadBalancingRuleMustDisableSNATSinceSameFrontendIPConfigurationIsReferencedByOutboundRule",
+    ],
+    [
+      "outbound ports that are no multiple of 8",
+      { outboundRules: [outboundRule({ allocatedOutboundPorts: 9 })] },
+      "InvalidAllocatedOutboundPorts",
+    ],
+    ["a rule without its frontend", { rules: [rule("a", FRONT2)] }, "InvalidResourceReference"],
+    ["a rule without its pool", { pools: [], rules: [rule("a")] }, "InvalidResourceReference"],
+    [
+      "a rule without its probe",
+      { rules: [rule("a", { probe: { id: `${LB}/probes/x` } })] },
+      "InvalidResourceReference",
+    ],
+    ["a public address that is not there", { frontends: [frontend("front", "nope")] }, "InvalidResourceReference"],
+    [
+      "a reference without an id",
+      { frontends: [{ name: "front", properties: { publicIPAddress: {} } }] },
+      "MissingJsonReferenceId",
+    ],
+    [
+      "a reference that is no id",
+      { frontends: [{ name: "front", properties: { publicIPAddress: { id: "pip1" } } }] },
+      "LinkedInvalidPropertyId",
+    ],
+    ["a frontend name of 81 characters", { frontends: [frontend("f".repeat(81), "pip1")] }, "InvalidResourceName"],
+    ["two pools of one name", { pools: [{ name: "pool" }, { name: "POOL" }] }, "DuplicateResourceName"],
+    ["port 0 without protocol All", { rules: [rule("a", { frontendPort: 0, backendPort: 0 })] }, "InvalidRulePort"],
+    [
+      "an HTTP probe without a path",
+      { probes: [{ name: "p", properties: { protocol: "Http", port: 80 } }] },
+      "InvalidProbe",
+    ],
+    [
+      "a probe that takes too long",
+      { probes: [{ name: "p", properties: { protocol: "Tcp", port: 80, intervalInSeconds: 61, numberOfProbes: 2 } }] },
+      "InvalidProbe",
+    ],
+    ["an idle timeout of 3 minutes", { rules: [rule("a", { idleTimeoutInMinutes: 3 })] }, "InvalidIdleTimeout"],
+    ["another sku", { sku: "Gateway" }, "LoadBalancerSkuCannotBeChanged"],
+    [
+      "more frontends than fit",
+      { frontends: [frontend("front", "pip1"), frontend("b", "pip2"), frontend("c", "pip3")] },
+      "FrontendIPConfigurationCountLimitReached",
+    ],
+    [
+      "more rules than fit",
+      { rules: [1, 2, 3, 4].map((port) => rule(`r${port}`, { frontendPort: port, backendPort: port })) },
+      "LoadBalancerRuleCountLimitReached",
+    ],
+  ];
+  for (const [what, parts, code] of cases) {
+    test(`for ${what}`, () => {
+      const world = worldWithLoadBalancer({}, { limits: { frontendsPerLoadBalancer: 2, rulesPerLoadBalancer: 3 } });
+      build(world, [pipId("basic"), { ...PUBLIC_IP, sku: { name: "Basic" } }]);
+      const before = world.get(LB).body;
+      const answer = world.put(LB, lbBody(parts));
+      assert.equal(codeOf(answer), code);
+      assert.deepEqual(world.get(LB).body, before);
+    });
+  }
+});
+
+function haPorts(name: string, more: Record<string, unknown> = {}): Record<string, unknown> {
+  return rule(name, { protocol: "All", frontendPort: 0, backendPort: 0, ...more });
+}
+
+function outboundRule(more: Record<string, unknown>): Record<string, unknown> {
+  const properties = {
+    frontendIPConfigurations: [{ id: `${LB}/frontendIPConfigurations/front` }],
+    backendAddressPool: { id: poolId("pool") },
+    protocol: "All",
+    ...more,
+  };
+  return { name: "out", properties };
+}
+
+describe("what a load balancer shares", () => {
+  test("a basic load balancer takes no standard address", () => {
+    const world = worldWithLoadBalancer({ sku: "Basic" });
+    build(world, [pipId("standard"), PUBLIC_IP]);
+    assert.equal(
+      codeOf(world.put(LB, lbBody({ sku: "Basic", frontends: [frontend("front", "standard")] }))),
+      "PublicIPAndLBSkuDoNotMatch",
+    );
+  });
+
+  test("a public address of another load balancer is not to be had, and the owner is named", () => {
+    const world = worldWithLoadBalancer();
+    const answer = world.put(`${NETWORK}/loadBalancers/other`, lbBody({ pools: [] }));
+    assert.equal(answer.body.error.code, "PublicIPAddressInUse");
+    assert.match(answer.body.error.message, /loadBalancers\/lb\/frontendIPConfigurations\/front/);
+  });
+
+  test("rules of two public load balancers may not share a NIC's port", () => {
+    const other = `${NETWORK}/loadBalancers/other`;
+    const world = worldWithLoadBalancer({ rules: [rule("a")] });
+    build(
+      world,
+      [other, lbBody({ frontends: [frontend("front", "pip2")] })],
+      [nicId("nic"), nicBody([poolId("pool"), poolId("pool", other)])],
+    );
+    const answer = world.put(other, lbBody({ frontends: [frontend("front", "pip2")], rules: [rule("b", {}, other)] }));
+    assert.equal(codeOf(answer), "RulesOfSameLoadBalancerTypeUseSameBackendPortProtocolAndIPConfig");
+    assert.equal(
+      world.put(
+        other,
+        lbBody({ frontends: [frontend("front", "pip2")], rules: [rule("b", { enableFloatingIP: true }, other)] }),
+      ).status,
+      200,
+    );
+  });
+
+  test("a NIC takes part in so many rules and no more", () => {
+    const world = worldWithLoadBalancer({ rules: [rule("a")] }, { limits: { rulesPerNic: 1 } });
+    build(world, [nicId("nic"), nicBody([poolId("pool")])]);
+    const rules = [rule("a"), rule("b", { frontendPort: 81, backendPort: 81 })];
+    assert.equal(codeOf(world.put(LB, lbBody({ rules }))), "LoadBalancerRuleCountLimitReachedForNic");
+  });
+});
+
+describe("what holds a load balancer", () => {
+  test("a scale set's model holds it, and says so", () => {
+    const world = worldWithLoadBalancer();
+    build(world, [SCALE_SET, scaleSetBody(0, [poolId("pool")])]);
+    const answer = world.delete(LB);
+    assert.equal(answer.body.error.code, "LoadBalancerInUseByVirtualMachineScaleSet");
+    assert.match(answer.body.error.message, /virtualMachineScaleSets\/vmss/);
+  });
+
+  test("a scale set's health probe keeps its rule", () => {
+    const served = { rules: [rule("a", { probe: { id: `${LB}/probes/probe` } })], probes: [PROBE] };
+    const world = worldWithLoadBalancer({ probes: [PROBE] });
+    const body = scaleSetBody(0) as {
+      properties: { virtualMachineProfile: { networkProfile: Record<string, unknown> } };
+    };
+    body.properties.virtualMachineProfile.networkProfile["healthProbe"] = { id: `${LB}/probes/probe` };
+    assert.equal(codeOf(world.put(SCALE_SET, body)), "CannotUseInactiveHealthProbe");
+    build(world, [LB, lbBody(served)], [SCALE_SET, body]);
+    assert.equal(codeOf(world.put(LB, lbBody({ probes: [PROBE] }))), "CannotRemoveRuleUsedByProbeUsedByVMSS");
+  });
+
+  test("a pool with NIC members does not go away with a PUT that leaves it out", () => {
+    const world = worldWithLoadBalancer();
+    build(world, [nicId("nic"), nicBody([poolId("pool")])]);
+    assert.equal(world.put(LB, lbBody({ pools: [] })).status, 400);
+    assert.equal(world.delete(LB).status, 400);
+  });
+
+  test("a pool that a rule names is not deleted alone", () => {
+    const world = worldWithLoadBalancer({ rules: [rule("a")] });
+    assert.equal(codeOf(world.delete(poolId("pool"))), "InvalidResourceReference");
+    build(world, [LB, lbBody()]);
+    assert.equal(world.delete(poolId("pool")).status, 202);
+    assert.deepEqual(world.get(LB).body.properties.backendAddressPools, []);
+  });
+});
+
+describe("the normal form", () => {
+  test("has defaults, back-references, both spellings of the pool, and canonical ids", () => {
+    const world = worldWithLoadBalancer();
+    const loud = (id: string): string =>
+      id.replace("loadBalancers", "LOADBALANCERS").replace("frontendIPConfigurations", "FrontendIpConfigurations");
+    const written = rule("a", {
+      frontendIPConfiguration: { id: loud(`${LB}/frontendIPConfigurations/FRONT`) },
+      probe: { id: `${LB}/probes/probe` },
+    });
+    build(world, [LB, lbBody({ rules: [written], probes: [PROBE] })]);
+    const { properties } = world.get(LB).body;
+    assert.deepEqual(properties.loadBalancingRules[0].properties, {
+      provisioningState: "Succeeded",
+      frontendIPConfiguration: { id: `${LB}/frontendIPConfigurations/front` },
+      frontendPort: 80,
+      backendPort: 80,
+      protocol: "Tcp",
+      enableFloatingIP: false,
+      idleTimeoutInMinutes: 4,
+      enableTcpReset: false,
+      enableDestinationServiceEndpoint: false,
+      allowBackendPortConflict: false,
+      disableOutboundSnat: false,
+      loadDistribution: "Default",
+      probe: { id: `${LB}/probes/probe` },
+      backendAddressPool: { id: poolId("pool") },
+      backendAddressPools: [{ id: poolId("pool") }],
+    });
+    const link = [{ id: `${LB}/loadBalancingRules/a` }];
+    assert.deepEqual(properties.frontendIPConfigurations[0].properties.loadBalancingRules, link);
+    assert.deepEqual(properties.backendAddressPools[0].properties.loadBalancingRules, link);
+    assert.deepEqual(properties.probes[0].properties.loadBalancingRules, link);
+    assert.equal(properties.probes[0].properties.probeThreshold, 1);
+    assert.deepEqual(properties.inboundNatPools, []);
+  });
+
+  test("keeps fields that it does not know, at every level, and gives them back", () => {
+    const world = worldWithLoadBalancer();
+    const unknown = { deep: [{ odd: null }, 1.5, "text"] };
+    const body = lbBody({
+      frontends: [{ ...frontend("front", "pip1"), brandNew: unknown }],
+      pools: [{ name: "pool", properties: { fieldOfTomorrow: unknown } }],
+      rules: [rule("a", { fieldOfTomorrow: unknown })],
+    });
+    const written = {
+      ...body,
+      topLevelNews: unknown,
+      properties: { ...(body["properties"] as object), lbNews: unknown },
+    };
+    build(world, [LB, written]);
+    const wire = world.get(LB).body;
+    assert.deepEqual(wire.topLevelNews, unknown);
+    assert.deepEqual(wire.properties.lbNews, unknown);
+    assert.deepEqual(wire.properties.frontendIPConfigurations[0].brandNew, unknown);
+    assert.deepEqual(wire.properties.backendAddressPools[0].properties.fieldOfTomorrow, unknown);
+    assert.deepEqual(wire.properties.loadBalancingRules[0].properties.fieldOfTomorrow, unknown);
+    assert.deepEqual(world.put(LB, wire).body, wire, "what was read can be written back as it is");
+  });
+
+  test("gives internal frontends an address, and lets them keep it", () => {
+    const frontends = [
+      internalFrontend("front"),
+      internalFrontend("fixed", { privateIPAllocationMethod: "Static", privateIPAddress: "10.0.0.9" }),
+    ];
+    const world = worldWithLoadBalancer({ frontends });
+    const addresses = () =>
+      world.get(LB).body.properties.frontendIPConfigurations.map((item: Wire) => item.properties.privateIPAddress);
+    assert.deepEqual(addresses(), ["10.0.0.4", "10.0.0.9"]);
+    build(world, [LB, lbBody({ frontends: [internalFrontend("new"), ...frontends] })]);
+    assert.deepEqual(addresses(), ["10.0.0.5", "10.0.0.4", "10.0.0.9"]);
+    const subnet = world.get(SUBNET).body;
+    assert.equal(subnet.properties.ipConfigurations.length, 3);
+  });
+});
