@@ -22,16 +22,26 @@ export function differences(before: unknown, after: unknown): Difference[] {
 
 function compare(path: string, before: unknown, after: unknown, found: Difference[]): void {
   if (before === after) return;
-  const named = Array.isArray(before) && Array.isArray(after) && namesOf(before) && namesOf(after);
-  if (named) compareFields(path, byName(before as Named[]), byName(after as Named[]), bracket, found);
+  if (Array.isArray(before) && Array.isArray(after)) compareLists(path, before, after, found);
   else if (isFields(before) && isFields(after)) compareFields(path, before, after, dot, found);
-  else if (JSON.stringify(before) !== JSON.stringify(after)) {
-    found.push({
-      path,
-      ...(before === undefined ? {} : { before }),
-      ...(after === undefined ? {} : { after }),
-    });
-  }
+  else pushUnlessSame(path, before, after, found);
+}
+
+function compareLists(path: string, before: readonly unknown[], after: readonly unknown[], found: Difference[]): void {
+  if (!haveNames(before) || !haveNames(after)) return pushUnlessSame(path, before, after, found);
+  const inPlace = before.length === after.length && before.every((item, index) => item.name === after[index]?.name);
+  if (!inPlace) return compareFields(path, byName(before), byName(after), bracket, found);
+  // The usual case, and the one that must be quick: a long list of which a few items changed.
+  before.forEach((item, index) => compare(bracket(path, item.name), item, after[index], found));
+}
+
+function pushUnlessSame(path: string, before: unknown, after: unknown, found: Difference[]): void {
+  if (JSON.stringify(before) === JSON.stringify(after)) return;
+  found.push({
+    path,
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+  });
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -57,13 +67,13 @@ function isFields(value: unknown): value is Fields {
 }
 
 /** Every item has a name of its own. */
-function namesOf(list: readonly unknown[]): boolean {
+function haveNames(list: readonly unknown[]): list is readonly Named[] {
   const names = new Set<unknown>();
   for (const item of list) {
-    if (!isFields(item) || typeof item["name"] !== "string" || names.has(item["name"])) return false;
+    if (!isFields(item) || typeof item["name"] !== "string") return false;
     names.add(item["name"]);
   }
-  return true;
+  return names.size === list.length;
 }
 
 function byName(list: readonly Named[]): Fields {
