@@ -107,7 +107,7 @@ export function accessAddresses(wish: Wish, released: "dead" | "all"): ServiceAd
   const nodes = perFamily(wish, (family) => addressesOfMembers(membershipOf(wish, family)));
   const kept = new Set([...current.IPv4, ...current.IPv6, ...wish.intent.additionalPublicIPs].map(canonicalAddress));
   const serving = formerAddresses(wish);
-  const gone = [...publishedAddresses(wish.observed), ...formerNodes(wish, nodes)];
+  const gone = [...publishedAddresses(wish.observed), ...formerNodes(wish)];
   const left = released === "all" ? [...gone, ...serving] : gone.filter((address) => !serving.includes(address));
   return { current, nodes, released: [...new Set(left)].filter((address) => !kept.has(address)) };
 }
@@ -135,15 +135,15 @@ function membershipOf({ observed, placement }: Wish, family: Family) {
 }
 
 /** Nodes that are about to leave the pools: where traffic is sent to nodes themselves, they must be closed too. */
-function formerNodes(wish: Wish, nodes: Readonly<Record<Family, readonly string[]>>): string[] {
+function formerNodes(wish: Wish): string[] {
   const { intent, placement } = wish;
   if (intent.floatingIP && !(intent.scope === "internal" && intent.families.includes("IPv6"))) return [];
-  const current = new Set([...nodes.IPv4, ...nodes.IPv6].map(canonicalAddress));
-  const { own } = membershipOf(wish, "IPv4");
+  const memberships = [membershipOf(wish, "IPv4"), membershipOf(wish, "IPv6")];
+  const current = new Set(memberships.flatMap(addressesOfMembers).map(canonicalAddress));
   const pools = placement.seen?.properties.backendAddressPools ?? [];
   return pools
     .flatMap(({ properties }) => properties.loadBalancerBackendAddresses ?? [])
-    .filter((entry) => isOwnEntry(entry, own))
+    .filter((entry) => memberships.some(({ own }) => isOwnEntry(entry, own)))
     .map(({ properties }) => canonicalAddress(properties.ipAddress ?? ""))
     .filter((address) => address !== "" && !current.has(address));
 }

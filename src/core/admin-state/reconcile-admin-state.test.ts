@@ -1,0 +1,77 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { aNode } from "../../../test/support/core-world.ts";
+import type { BackendAddress, BackendPool } from "../arm.ts";
+import type { Taint } from "../kubernetes.ts";
+import { desiredAdminState } from "./desired-admin-state.ts";
+import { nodeFinder, reconcileAdminState } from "./reconcile-admin-state.ts";
+
+const OUT: Taint = { key: "node.kubernetes.io/out-of-service", effect: "NoExecute" };
+const SPOT: Taint = { key: "cloudprovider.azure.microsoft.com/draining", value: "spot-eviction", effect: "NoSchedule" };
+
+describe("the state that taints ask for", () => {
+  for (const [what, taints, state] of [
+    ["no taints", [], "None"],
+    ["out of service, whatever its value", [{ ...OUT, value: "nodeshutdown" }], "Down"],
+    ["spot eviction", [SPOT], "Down"],
+    ["draining for another reason", [{ ...SPOT, value: "upgrade" }], "None"],
+    ["a cordon", [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }], "None"],
+    ["both of ours", [OUT, SPOT], "Down"],
+  ] as const) {
+    test(`${what}: ${state}`, () => assert.equal(desiredAdminState(aNode("node", [], { taints })), state));
+  }
+});
+
+function entry(name: string, properties: BackendAddress["properties"]): BackendAddress {
+  return { name, properties };
+}
+
+function reconciled(entries: readonly BackendAddress[], taints: readonly Taint[]) {
+  const pool: BackendPool = { name: "kubernetes", properties: { loadBalancerBackendAddresses: entries } };
+  const node = aNode("node", ["10.0.0.4", "fd00::4"], { taints });
+  const nodeOf = nodeFinder([node], (id) => (id === "nic-config" ? node : undefined));
+  const result = reconcileAdminState(pool, nodeOf);
+  return {
+    ...result,
+    isSame: result.pool === pool,
+    states: result.pool.properties.loadBalancerBackendAddresses?.map(({ properties }) => properties.adminState),
+  };
+}
+
+describe("the entries of a pool", () => {
+  test("a node's are found by name, by address, and by network interface", () => {
+    const entries = [
+      entry("NODE", { ipAddress: "10.9.9.9" }),
+      entry("migrated", { ipAddress: "fd00:0:0::4" }),
+      entry("0a1b", { networkInterfaceIPConfiguration: { id: "nic-config" } }),
+    ];
+    const { states, changes } = reconciled(entries, [SPOT]);
+    assert.deepEqual(states, ["Down", "Down", "Down"]);
+    assert.deepEqual(
+      changes.map(({ entry: name, state }) => [name, state]),
+      [
+        ["NODE", "Down"],
+        ["migrated", "Down"],
+        ["0a1b", "Down"],
+      ],
+    );
+  });
+
+  test("a left over Down goes back to None, an Up stays", () => {
+    const entries = [entry("node", { adminState: "Down" }), entry("x", { ipAddress: "10.0.0.4", adminState: "Up" })];
+    assert.deepEqual(reconciled(entries, []).states, ["None", "Up"]);
+  });
+
+  test("Down is enforced over an Up", () => {
+    assert.deepEqual(reconciled([entry("node", { adminState: "Up" })], [OUT]).states, ["Down"]);
+  });
+
+  test("others' entries are never touched, and nothing to do is the same pool", () => {
+    const entries = [
+      entry("server", { ipAddress: "10.0.0.9", adminState: "Down" }),
+      entry("node", { adminState: "Down" }),
+    ];
+    const { isSame, changes } = reconciled(entries, [OUT]);
+    assert.deepEqual([isSame, changes], [true, []]);
+  });
+});

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CONFIG } from "../../../test/support/core-fixtures.ts";
+import { aNode } from "../../../test/support/core-world.ts";
+import { aLoadBalancer } from "../../../test/support/fragments.ts";
+import type { BackendPool, LoadBalancer } from "../arm.ts";
+import type { ClusterConfig } from "../config/cluster-config.ts";
+import type { AzureStep } from "../plan.ts";
+import { reconcilePools } from "./reconcile-pools.ts";
+
+const nodes = [aNode("one", ["10.0.0.1", "fd00::1"])];
+
+function named(name: string, pools: readonly string[], entries: readonly string[] = []): LoadBalancer {
+  const body = aLoadBalancer({});
+  const filled = pools.map((pool): BackendPool => ({
+    name: pool,
+    properties: {
+      loadBalancerBackendAddresses: entries.map((ip, at) => ({ name: `server-${at}`, properties: { ipAddress: ip } })),
+    },
+  }));
+  return {
+    ...body,
+    name,
+    id: body.id.replace(/kubernetes$/, name),
+    properties: { ...body.properties, backendAddressPools: filled },
+  };
+}
+
+function steps(
+  loadBalancers: readonly LoadBalancer[],
+  more: { config?: ClusterConfig; members?: [string, string[]][] } = {},
+): AzureStep[] {
+  const { config = CONFIG, members = [] } = more;
+  return reconcilePools({ config, nodes, loadBalancers, members: new Map(members) });
+}
+
+const poolsOf = (list: readonly AzureStep[]): string[] => list.map(({ id }) => id.split("/").slice(-3).join("/"));
+
+test("one step per pool of the cluster's load balancers, none for other pools and other load balancers", () => {
+  const all = [
+    named("kubernetes", ["kubernetes", "kubernetes-IPv6", "office"]),
+    named("kubernetes-internal", ["kubernetes"]),
+    named("office", ["kubernetes"]),
+  ];
+  assert.deepEqual(poolsOf(steps(all)), [
+    "kubernetes/backendAddressPools/kubernetes",
+    "kubernetes/backendAddressPools/kubernetes-IPv6",
+    "kubernetes-internal/backendAddressPools/kubernetes",
+  ]);
+});
+
+test("pre-configured pools are left to those who fill them, of the kinds that the config names", () => {
+  const all = [
+    named("kubernetes", ["kubernetes"], ["10.9.9.9"]),
+    named("kubernetes-internal", ["kubernetes"], ["10.9.9.9"]),
+  ];
+  const config = { ...CONFIG, preConfiguredPools: "external" as const };
+  assert.deepEqual(poolsOf(steps(all, { config })), ["kubernetes-internal/backendAddressPools/kubernetes"]);
+  assert.deepEqual(steps(all, { config: { ...CONFIG, preConfiguredPools: "all" } }), []);
+});
+
+test("a pre-configured pool that is empty, or that we have filled before, is ours to fill", () => {
+  const config = { ...CONFIG, preConfiguredPools: "all" as const };
+  assert.equal(steps([named("kubernetes", ["kubernetes"])], { config }).length, 1);
+  const filled = named("kubernetes", ["kubernetes"], ["10.9.9.9"]);
+  assert.equal(steps([filled], { config, members: [[filled.id.toLowerCase(), ["one"]]] }).length, 1);
+});
+
+test("a pool that cannot be filled stops no other", () => {
+  const ofInterfaces = named("kubernetes", ["kubernetes"]);
+  const pool = { name: "kubernetes", properties: { backendIPConfigurations: [{ id: "nic" }] } };
+  const mixed = { ...ofInterfaces, properties: { ...ofInterfaces.properties, backendAddressPools: [pool] } };
+  assert.deepEqual(poolsOf(steps([mixed, named("kubernetes-internal", ["kubernetes"])])), [
+    "kubernetes-internal/backendAddressPools/kubernetes",
+  ]);
+});
