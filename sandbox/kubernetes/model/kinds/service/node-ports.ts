@@ -15,7 +15,8 @@ export function allocateNodePorts(service: KubeObject, deciding: Deciding): Allo
   const ports: ServicePort[] = [...(spec.ports ?? [])];
   for (const [index, port] of ports.entries()) {
     if (port.nodePort !== undefined) continue;
-    const nodePort = sharedNodePort(ports, port, isTaken) ?? drawn(ports, port, isTaken, deciding);
+    const own = { ...spec, ports };
+    const nodePort = sharedNodePort(ports, port, isTaken) ?? drawn(own, port, isTaken, deciding);
     if (nodePort === undefined)
       return { object: service, causes: [required("spec.ports", "no free node port is left")] };
     ports[index] = { ...port, nodePort };
@@ -38,21 +39,16 @@ function sharedNodePort(ports: readonly ServicePort[], port: ServicePort, isTake
   return twin === undefined || isTaken(twin, port.protocol) ? undefined : twin;
 }
 
-function drawn(
-  ports: readonly ServicePort[],
-  port: ServicePort,
-  isTaken: Taken,
-  deciding: Deciding,
-): number | undefined {
-  const own = ownPorts({ ports });
+function drawn(spec: ServiceSpec, port: ServicePort, isTaken: Taken, deciding: Deciding): number | undefined {
+  const own = new Set([...portsOf(spec), spec.healthCheckNodePort]);
   return freeNodePort(
     (candidate) => own.has(candidate) || isTaken(candidate, port.protocol) || isTaken(candidate),
     deciding.draws,
   );
 }
 
-function ownPorts({ ports = [] }: ServiceSpec): Set<number | undefined> {
-  return new Set(ports.map((port) => port.nodePort));
+function portsOf({ ports = [] }: ServiceSpec): (number | undefined)[] {
+  return ports.map((port) => port.nodePort);
 }
 
 function problems(field: string, port: number, taken: boolean): Cause[] {
@@ -68,7 +64,7 @@ export function allocateHealthPort(service: KubeObject, deciding: Deciding): All
   if (!needsHealthPort(spec)) return { object: service, causes: [] };
   const field = "spec.healthCheckNodePort";
   const isTaken = takenByOthers(service, deciding);
-  const own = ownPorts(spec);
+  const own = new Set(portsOf(spec));
   const given = spec.healthCheckNodePort;
   if (given !== undefined) {
     return { object: service, causes: problems(field, given, own.has(given) || isTaken(given)) };

@@ -84,7 +84,7 @@ test("no two Services hold the same address or port, and each holds what its typ
         assert.deepEqual([...clusterIPs.keys(), ...nodePorts.keys()].sort(), all.sort());
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 100 },
   );
 });
 
