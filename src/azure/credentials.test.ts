@@ -77,6 +77,7 @@ test("a secret is exchanged for a token made out to the cloud's audience", async
     ["grant_type", "client_id", "client_secret", "scope"].map((key) => form.get(key)?.split(" ")[0]),
     ["client_credentials", "client", "s3cret-of-ours", "https://audience.example/.default"],
   );
+  assert.equal(seen.at(-1)?.headers["accept-encoding"], undefined, "answers come unpacked");
   assert.ok(
     seen.every((request) => request.url.startsWith(CLOUD.authority)),
     "asks nobody but the authority",

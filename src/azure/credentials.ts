@@ -12,7 +12,7 @@ import type { Credential } from "../core/config/credential-config.ts";
 import { isKnownAuthority, type Cloud } from "./clouds.ts";
 import { ArmError, plainFailure, transient } from "./failures.ts";
 import type { Issued, TokenIssuer } from "./token-source.ts";
-import { NoAnswer, type ArmRequest, type ArmTransport } from "./transport.ts";
+import { NoAnswer, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
 
 /** A credential that cannot be used as configured: the message names the key and the fix. */
 export class CredentialError extends Error {
@@ -23,7 +23,7 @@ export class CredentialError extends Error {
 export function signIn(credential: Credential, cloud: Cloud, transport: ArmTransport): TokenIssuer {
   const scope = `${cloud.audience}/.default`;
   return async (signal) => {
-    const wire = new IdentityWire(transport);
+    const wire = wireFor(credential, transport);
     try {
       const made = await credentialOf(credential, cloud, wire);
       const token = await made.getToken(scope, signal === undefined ? {} : { abortSignal: signal });
@@ -87,35 +87,42 @@ async function readCertificate(file: string): Promise<string> {
 
 /** Carries `@azure/identity`'s requests over our transport, and remembers how the last one ended. */
 class IdentityWire implements HttpClient {
-  readonly #transport: ArmTransport;
+  transport: ArmTransport | undefined;
   lastStatus: number | undefined;
   unanswered: NoAnswer | undefined;
 
-  constructor(transport: ArmTransport) {
-    this.#transport = transport;
-  }
-
   async sendRequest(request: PipelineRequest): Promise<PipelineResponse> {
     const { createHttpHeaders } = await import("@azure/core-rest-pipeline");
+    // our transport does not unpack what it did not ask to be packed
+    request.headers.delete("accept-encoding");
     try {
-      const answer = await this.#transport.send({
+      const answer = await this.#send({
         method: request.method as ArmRequest["method"],
         url: request.url,
         headers: request.headers.toJSON(),
         body: typeof request.body === "string" ? request.body : undefined,
       });
-      this.lastStatus = answer.status;
-      return {
-        request,
-        status: answer.status,
-        headers: headersOf(answer.headers, createHttpHeaders),
-        bodyAsText: answer.body,
-      };
+      const { status, headers, body } = answer;
+      this.lastStatus = status;
+      return { request, status, headers: headersOf(headers, createHttpHeaders), bodyAsText: body };
     } catch (error) {
       if (error instanceof NoAnswer) this.unanswered = error;
       throw error;
     }
   }
+
+  #send(request: ArmRequest): Promise<ArmResponse> {
+    if (this.transport === undefined) throw new NoAnswer("there is no transport to sign in over", false);
+    return this.transport.send(request);
+  }
+}
+
+/** The library keeps the first wire that a managed identity came over for as long as the process lives. */
+const MACHINE_WIRE = new IdentityWire();
+
+function wireFor(credential: Credential, transport: ArmTransport): IdentityWire {
+  const wire = credential.kind === "managedIdentity" ? MACHINE_WIRE : new IdentityWire();
+  return Object.assign(wire, { transport, lastStatus: undefined, unanswered: undefined });
 }
 
 function headersOf<Headers>(
