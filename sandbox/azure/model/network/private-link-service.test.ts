@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import {
+  build,
+  codeOf,
+  frontend,
+  internalFrontend,
+  LB,
+  lbBody,
+  member,
+  nicBody,
+  nicId,
+  poolId,
+  SUBNET,
+  VNET,
+  worldWithLoadBalancer,
+} from "../test-fixtures.ts";
+import { NETWORK } from "../test-world.ts";
+
+const PLS = `${NETWORK}/privateLinkServices/pls`;
+const LINKS = `${VNET}/subnets/links`;
+type Fields = Record<string, unknown>;
+
+function body(more: Fields = {}, address: Fields = {}, lb = LB): Fields {
+  return {
+    location: "eastus",
+    properties: {
+      ipConfigurations: [{ name: "nat", properties: { subnet: { id: LINKS }, ...address } }],
+      loadBalancerFrontendIpConfigurations: [{ id: `${lb}/frontendIPConfigurations/front` }],
+      ...more,
+    },
+  };
+}
+
+describe("a private link service", () => {
+  test("has an alias and a NIC of its own, and its frontend knows it", () => {
+    const world = build(worldWithLoadBalancer(), [PLS, body()]);
+    const { properties } = world.get(PLS).body;
+    assert.match(properties.alias, /^pls\.[0-9a-f-]{36}\.eastus\.azure\.privatelinkservice$/);
+    const [nic] = properties.networkInterfaces;
+    assert.match(nic.id, /networkInterfaces\/pls\.nic\.[0-9a-f-]{36}$/);
+    assert.deepEqual(world.get(nic.id).body.properties.privateLinkService, { id: PLS });
+    assert.equal(codeOf(world.delete(nic.id)), "NicInUse");
+    assert.deepEqual(world.get(`${LB}/frontendIPConfigurations/front`).body.properties.privateLinkServices, [
+      { id: PLS },
+    ]);
+    assert.equal(world.delete(LB).status, 400);
+    assert.equal(world.put(LB, lbBody({ frontends: [frontend("other", "pip2")] })).status, 400);
+    world.delete(PLS);
+    assert.equal(world.get(nic.id).status, 404);
+    assert.equal(world.delete(LB).status, 202);
+  });
+
+  test("keeps its connections through a PUT, and cannot go while it has any", () => {
+    const world = build(worldWithLoadBalancer(), [PLS, body()]);
+    const connection = `${PLS}/privateEndpointConnections/pe.1`;
+    const state = (status: string) => ({ properties: { privateLinkServiceConnectionState: { status } } });
+    build(
+      world,
+      [connection, state("Pending")],
+      [connection, state("Approved")],
+      [PLS, body({ enableProxyProtocol: true })],
+    );
+    assert.equal(world.get(connection).body.properties.privateLinkServiceConnectionState.status, "Approved");
+    assert.equal(world.delete(PLS).status, 400);
+    assert.equal(world.delete(connection).status, 202);
+    assert.equal(world.delete(PLS).status, 202);
+  });
+
+  const refusals: readonly (readonly [string, Fields, string])[] = [
+    ["a destination address", body({ destinationIPAddress: "10.0.0.1" }), "PrivateLinkServiceUdrIsDisabled"],
+    [
+      "a subnet with network policies",
+      body({}, { subnet: { id: SUBNET } }),
+      "PrivateLinkServiceCannotBeCreatedInSubnetThatHasNetworkPoliciesEnabled",
+    ],
+    [
+      "an address that is taken",
+      body({}, { privateIPAllocationMethod: "Static", privateIPAddress: "10.0.1.4" }),
+      "PrivateIPAddressInUse",
+    ],
+    [
+      "a frontend that is not there",
+      body({ loadBalancerFrontendIpConfigurations: [{ id: `${LB}/frontendIPConfigurations/no` }] }),
+      "InvalidResourceReference",
+    ],
+    ["no frontend", body({ loadBalancerFrontendIpConfigurations: [] }), "PrivateLinkServiceMissingFrontend"],
+    [
+      "nine addresses",
+      body({
+        ipConfigurations: Array.from({ length: 9 }, (_, index) => ({
+          name: `n${index}`,
+          properties: { subnet: { id: LINKS } },
+        })),
+      }),
+      "PrivateLinkServiceIpConfigurationCountInvalid",
+    ],
+  ];
+  for (const [what, written, code] of refusals) {
+    test(`is refused ${what}`, () => {
+      const world = build(worldWithLoadBalancer(), [nicId("taken"), nicBody([], { subnet: { id: LINKS } })]);
+      assert.equal(codeOf(world.put(PLS, written)), code);
+    });
+  }
+
+  test("is refused a load balancer with addresses in a pool", () => {
+    const world = worldWithLoadBalancer();
+    build(world, [poolId("pool"), { properties: { loadBalancerBackendAddresses: [member("a", "10.0.0.1")] } }]);
+    assert.equal(codeOf(world.put(PLS, body())), "PrivateLinkServiceNotSupportedWithIPBasedBackendPool");
+  });
+
+  test("stays with its load balancer, which has room for a few", () => {
+    const other = `${NETWORK}/loadBalancers/other`;
+    const world = worldWithLoadBalancer({}, { limits: { privateLinkServicesPerLoadBalancer: 1 } });
+    build(world, [other, lbBody({ frontends: [internalFrontend("front")] })], [PLS, body()]);
+    assert.equal(codeOf(world.put(PLS, body({}, {}, other))), "PrivateLinkServiceLoadBalancerCannotBeChanged");
+    assert.equal(codeOf(world.put(`${PLS}2`, body())), "PrivateLinkServiceCountLimitReachedForLoadBalancer");
+  });
+
+  test("keeps its subnet from getting network policies", () => {
+    const world = build(worldWithLoadBalancer(), [PLS, body()]);
+    const enabled = { properties: { addressPrefix: "10.0.1.0/24", privateLinkServiceNetworkPolicies: "Enabled" } };
+    assert.equal(
+      codeOf(world.put(LINKS, enabled)),
+      "PrivateLinkServiceNetworkPoliciesCannotBeEnabledOnPrivateLinkServiceSubnet",
+    );
+  });
+});
