@@ -80,7 +80,11 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test("ten thousand reconnects", { timeout: 120_000 }, async () => {
+function connections(server: Server): Promise<number> {
+  return new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+}
+
+test("ten thousand reconnects", { timeout: 120_000 }, async (t) => {
   const server = new BadServer();
   await new Promise<void>((resolve) => server.http.listen(0, "127.0.0.1", resolve));
   const clock = hurriedClock(HURRY);
@@ -101,6 +105,13 @@ test("ten thousand reconnects", { timeout: 120_000 }, async () => {
   });
   const stop = new AbortController();
   const run = reflector.run(stop.signal);
+  t.after(async () => {
+    stop.abort(new Error("the test is over"));
+    await run;
+    await transport.close();
+    server.http.close();
+    await eventually(async () => assert.equal(await connections(server.http), 0), 10_000);
+  });
 
   await eventually(() => assert.ok(server.requests >= WARM_UP), 60_000);
   const beforeBytes = heapBytes();
@@ -111,13 +122,4 @@ test("ten thousand reconnects", { timeout: 120_000 }, async () => {
   assert.ok(getEventListeners(stop.signal, "abort").length <= 3, "listeners pile up");
   const sockets = process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
   assert.ok(sockets <= 6, `${sockets} sockets are open`); // one connection has two ends here, and one may be closing
-
-  stop.abort(new Error("the test is over"));
-  await run;
-  await transport.close();
-  await eventually(async () => {
-    const left = await new Promise((resolve) => server.http.getConnections((_, count) => resolve(count)));
-    assert.equal(left, 0);
-  }, 10_000);
-  server.http.close();
 });
