@@ -4,7 +4,7 @@
  * whether they may be sent again (`group-commit.ts`). All failures are `ArmError`.
  */
 import { typeOf } from "./api-versions.ts";
-import { ArmExchange, type Ask, type ExchangeOptions } from "./arm-exchange.ts";
+import { ArmExchange, type Ask, type ExchangeOptions, type Verb } from "./arm-exchange.ts";
 import type { Budget, Priority } from "./budget.ts";
 import { field, jsonOf, textField } from "./error-body.ts";
 import { ArmError, transient } from "./failures.ts";
@@ -25,6 +25,8 @@ export interface CallOptions {
 export interface WriteOptions extends CallOptions {
   /** The ETag that must still hold; `"absent"`: only where nothing is there. */
   readonly ifMatch?: string | undefined;
+  /** Ends the wait for its turn, but not the write once it has left. */
+  readonly queueSignal?: AbortSignal;
   /** The last word before the write leaves, after all waiting: throws to keep it back. */
   readonly guard?: () => void | Promise<void>;
   /** What to read when the write is over: the resource itself, or the one that it is a part of. */
@@ -76,19 +78,19 @@ export class ArmClient {
   }
 
   /** The resource as it is once the write is over, with the ETag that then holds. */
-  async put<Body>(id: string, body: unknown, { ifMatch, thenRead, guard, ...options }: WriteOptions): Promise<Body> {
-    const ask: Ask = { verb: "put", method: "PUT", path: id, body, headers: conditionOf(ifMatch), guard, ...options };
-    const first = await this.#exchange.send(ask);
-    const last = await this.#follow(id, first, options);
+  async put<Body>(id: string, body: unknown, { thenRead, ...options }: WriteOptions): Promise<Body> {
+    const first = await this.#write({ verb: "put", method: "PUT", path: id, body }, options);
+    const last = await this.#follow("put", id, first, options);
     const isWhole = last === first && thenRead === undefined;
-    return isWhole ? (bodyOf(first) as Body) : this.get<Body>(thenRead ?? id, options);
+    if (isWhole) return bodyOf(first) as Body;
+    return this.get<Body>(thenRead ?? id, { priority: options.priority, signal: options.signal });
   }
 
   /** Returns once it is gone; what was not there is gone too. */
-  async delete(id: string, { ifMatch, guard, ...options }: WriteOptions): Promise<void> {
+  async delete(id: string, options: WriteOptions): Promise<void> {
     try {
-      const ask: Ask = { verb: "delete", method: "DELETE", path: id, headers: conditionOf(ifMatch), guard, ...options };
-      await this.#follow(id, await this.#exchange.send(ask), options);
+      const first = await this.#write({ verb: "delete", method: "DELETE", path: id }, options);
+      await this.#follow("delete", id, first, options);
     } catch (error) {
       if (!(error instanceof ArmError) || error.failure.kind !== "notFound") throw error;
       if (error.failure.missing === "subscription") throw error;
@@ -98,7 +100,7 @@ export class ArmClient {
   /** An action; its result once it is over. */
   async post<Body>(path: string, body: unknown, options: CallOptions): Promise<Body | undefined> {
     const first = await this.#exchange.send({ verb: "post", method: "POST", path, body, ...options });
-    const last = await this.#follow(path, first, options);
+    const last = await this.#follow("post", path, first, options);
     const result = last === first ? undefined : first.headers["location"];
     if (result === undefined) return jsonOf(first) as Body | undefined;
     return bodyOf(await this.#read({ verb: "get", method: "GET", path: result, ...options })) as Body;
@@ -109,9 +111,14 @@ export class ArmClient {
     return this.#exchange.budgetOf(path);
   }
 
-  #follow(id: string, first: ArmResponse, ask: CallOptions): Promise<ArmResponse> {
+  #write(what: Pick<Ask, "verb" | "method" | "path" | "body">, options: WriteOptions): Promise<ArmResponse> {
+    const { ifMatch, ...rest } = options;
+    return this.#exchange.send({ ...what, ...rest, headers: conditionOf(ifMatch) });
+  }
+
+  #follow(verb: Verb, id: string, first: ArmResponse, { priority, signal }: CallOptions): Promise<ArmResponse> {
     return followOperation(
-      { id, first, type: typeOf(id), ask },
+      { id, first, type: `${verb} ${typeOf(id)}`, ask: { priority, signal } },
       {
         send: (poll) => this.#exchange.send(poll),
         clock: this.#options.clock,

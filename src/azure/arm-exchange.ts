@@ -49,6 +49,8 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
+  /** Ends the wait for its turn, but not the call once it has left. */
+  readonly queueSignal?: AbortSignal | undefined;
   /** The last word before it leaves, after all waiting: throws to keep it back. */
   readonly guard?: (() => void | Promise<void>) | undefined;
 }
@@ -97,7 +99,7 @@ export class ArmExchange {
     const url = this.#urlOf(ask.path, version);
     const kind = kindOf(ask.method);
     const askedMs = clock.monotonicMs();
-    await this.budgetOf(ask.path).enter(kind, ask.priority, ask.signal, isShared(type));
+    await this.budgetOf(ask.path).enter(kind, ask.priority, ask.queueSignal ?? ask.signal, isShared(type));
     const sentMs = clock.monotonicMs();
     const done = (response: ArmResponse | undefined, failure: ArmFailure | undefined): void => {
       this.#settle(ask, kind, response, failure);

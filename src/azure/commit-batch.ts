@@ -7,7 +7,7 @@
  * refusal, a deletion), is only ever acted on after a look at Azure itself.
  */
 import type { Merged } from "../core/plan.ts";
-import type { ArmClient } from "./arm-client.ts";
+import type { ArmClient, WriteOptions } from "./arm-client.ts";
 import type { Priority } from "./budget.ts";
 import type { ArmBody, Committed } from "./commit-types.ts";
 import { ArmError, plainFailure } from "./failures.ts";
@@ -21,6 +21,8 @@ export interface CommitContext {
   readonly lastSeen: (id: string) => ArmBody | null | undefined;
   /** `undefined`: what was last seen holds no more, and nobody has looked since. */
   readonly onSeen: (id: string, body: ArmBody | null | undefined) => void;
+  /** Aborted, with a fenced `ArmError`, when no further write may begin. */
+  readonly closing: AbortSignal;
   /** May this process still write? Asked right before each write leaves. */
   readonly mayWrite: () => boolean | Promise<boolean>;
 }
@@ -74,10 +76,10 @@ function idOf(batch: readonly Ticket[]): string {
   return batch[0]?.write.id ?? "";
 }
 
-async function look(batch: readonly Ticket[], { client, onSeen }: CommitContext): Promise<ArmBody | null> {
+async function look(batch: readonly Ticket[], { client, onSeen, closing }: CommitContext): Promise<ArmBody | null> {
   const id = wholeOf(idOf(batch));
   const priority = mostUrgent(batch);
-  const whole = await client.find<ArmBody>(id, { priority });
+  const whole = await client.find<ArmBody>(id, { priority, signal: closing });
   onSeen(id, whole);
   // a write into a running operation would cancel it, and fail whoever started it: those in no hurry wait
   if (isChanging(whole) && priority !== "drain")
@@ -145,8 +147,9 @@ async function put(
   }
 }
 
-function guarded({ mayWrite }: CommitContext): { guard: () => Promise<void> } {
+function guarded({ mayWrite, closing }: CommitContext): Pick<WriteOptions, "guard" | "queueSignal"> {
   return {
+    queueSignal: closing,
     guard: async () => {
       if (await mayWrite()) return;
       throw new ArmError(plainFailure("fenced", "this process may not write (any more)"), "writing");

@@ -441,6 +441,17 @@ test("closing lets the write in flight end and fails what waits", async () => {
   assert.equal(clock.timers, 0);
 });
 
+test("closing cuts every wait short", async () => {
+  const { clock, arm, commit, submit, run } = rig();
+  arm.interpose = (request) =>
+    isPut(request) ? { ...error(429, "SubscriptionRequestsThrottled"), headers: { "retry-after": "300" } } : undefined;
+  const outcomes = [submit(wish("a", 1)), submit(wish("b", 1), PIP)];
+  await clock.advance(5_000);
+  await run(commit.close());
+  assert.deepEqual(kinds(await Promise.all(outcomes)), ["failed", "failed"]);
+  assert.ok(clock.monotonicMs() < 6_000);
+});
+
 test("a reference that failed to be provisioned is repaired and the write goes on", async () => {
   const { arm, submit, run } = rig();
   arm.write(PIP, { properties: { provisioningState: "Failed" } });

@@ -4,12 +4,14 @@
  * while a write is in flight are merged and leave together in the next. What a fragment means, and what it may touch,
  * is the merge's business alone.
  */
+import { setMaxListeners } from "node:events";
+
 import type { Clock, Random } from "../core/clock.ts";
 import type { Merged } from "../core/plan.ts";
 import type { ArmClient } from "./arm-client.ts";
 import { UNCHANGED, type ArmBody, type AttemptReport, type Committed, type Write } from "./commit-types.ts";
-import { plainFailure } from "./failures.ts";
-import { Lane, type LaneContext } from "./lane.ts";
+import { ArmError } from "./failures.ts";
+import { Lane, STOPPING, type LaneContext } from "./lane.ts";
 import { provisioningStateOf, wholeOf } from "./resource-parts.ts";
 import { Ticket } from "./ticket.ts";
 
@@ -34,25 +36,25 @@ export class GroupCommit {
   readonly #context: LaneContext;
   /** By id of the whole resource in lower case; only those at work. */
   readonly #lanes = new Map<string, Lane>();
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   constructor(options: GroupCommitOptions) {
     const nothing = (): undefined => undefined;
+    setMaxListeners(0, this.#closing.signal); // every resource at work listens
     this.#context = {
       lastSeen: nothing,
       onSeen: nothing,
       gatherMs: GATHER_MS,
       onAttempt: nothing,
       ...options,
+      closing: this.#closing.signal,
       repair: (id) => this.#repair(id),
     };
   }
 
   /** Resolves with what came of it, once that is certain; rejects only where a merge threw. */
   submit<Body extends ArmBody, Fragment>(write: Write<Body, Fragment>): Promise<Committed<Body>> {
-    if (this.#isClosed) {
-      return Promise.resolve({ kind: "failed", failure: plainFailure("fenced", "this process is stopping") });
-    }
+    if (this.#closing.signal.aborted) return Promise.resolve({ kind: "failed", failure: STOPPING });
     // the lane hands each merge only what belongs to its own id
     const ticket = new Ticket(write as unknown as Write<ArmBody, unknown>, this.#context.clock.monotonicMs());
     const outcome = ticket.outcome();
@@ -67,8 +69,7 @@ export class GroupCommit {
 
   /** Lets the writes in flight end, fails what waits, takes nothing more. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const lane of this.#lanes.values()) lane.close();
+    this.#closing.abort(new ArmError(STOPPING, "writing"));
     for (const lane of this.#lanes.values()) await lane.running;
   }
 

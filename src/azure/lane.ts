@@ -35,6 +35,8 @@ export interface LaneContext extends CommitContext {
 
 const UNTRIED: Before = { again: false, rollback: undefined };
 const RESTORE = "restore";
+/** Why what waits fails when the process stops. */
+export const STOPPING = plainFailure("fenced", "this process is stopping");
 
 export class Lane {
   readonly #context: LaneContext;
@@ -42,7 +44,6 @@ export class Lane {
   readonly #queue = new CommitQueue();
   #running: Promise<void> | undefined;
   #before: Before = UNTRIED;
-  #isClosed = false;
 
   constructor(context: LaneContext, onIdle: () => void) {
     this.#context = context;
@@ -59,15 +60,10 @@ export class Lane {
     this.#running ??= this.#run();
   }
 
-  /** The write in flight ends; what waits fails. */
-  close(): void {
-    this.#isClosed = true;
-  }
-
   async #run(): Promise<void> {
-    if (!this.#queue.isUrgent) await this.#context.clock.sleep(this.#context.gatherMs);
+    if (!this.#queue.isUrgent) await this.#pause(this.#context.gatherMs);
     for (let batch = this.#queue.take(); batch !== undefined; batch = this.#queue.take()) {
-      if (this.#isClosed) failAll(batch.tickets, plainFailure("fenced", "this process is stopping"));
+      if (this.#context.closing.aborted) failAll(batch.tickets, STOPPING);
       else await this.#attempt(batch);
     }
     // in the same turn as the empty take: whoever submits next finds an idle lane
@@ -118,7 +114,12 @@ export class Lane {
     if (isApart) this.#queue.setApart([rest]);
     else this.#queue.putBack(rest);
     if (failure.kind === "notProvisioned" && failure.referencedId) this.#context.repair(failure.referencedId);
-    await this.#context.clock.sleep(retryWaitMs(failure, rest, this.#context.random));
+    await this.#pause(retryWaitMs(failure, rest, this.#context.random));
+  }
+
+  /** Cut short when the process stops. */
+  async #pause(ms: number): Promise<void> {
+    await this.#context.clock.sleep(ms, this.#context.closing).catch(() => {});
   }
 
   /** What a refused write has left behind must go, even if nobody else writes. */

@@ -19,6 +19,7 @@ export interface Followed {
   /** The path of the resource that is written. */
   readonly id: string;
   readonly first: ArmResponse;
+  /** What is written, for the pace: operations of one kind take alike. */
   readonly type: string;
   readonly ask: Pick<Ask, "priority" | "signal">;
 }

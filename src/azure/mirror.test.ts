@@ -115,6 +115,23 @@ test("after expiry everything is read anew, also by whom an older read is under 
   assert.equal(arm.count("GET"), 2);
 });
 
+test("what has not changed stays the same object, however often it is read", async () => {
+  const { arm, mirror, run } = rig();
+  arm.write(LB, { properties: {} });
+  arm.write(`${LB}-2`, { properties: {} });
+  const first = await run(mirror.loadBalancers());
+  mirror.expire();
+  assert.equal(await run(mirror.loadBalancers()), first);
+  arm.write(`${LB}-2`, { properties: { changed: true } });
+  mirror.expire();
+  const later = await run(mirror.loadBalancers());
+  assert.equal(later[0], first[0]);
+  assert.notEqual(later[1], first[1]);
+  arm.write(LB, undefined);
+  mirror.expire();
+  assert.deepEqual(names(await run(mirror.loadBalancers())), ["lb-2"]);
+});
+
 test("public IPs follow what their load balancer holds, and must be read before they are written", async () => {
   const { arm, mirror, run } = rig();
   arm.write(PIP, { properties: { ipAddress: "1.2.3.4" } });

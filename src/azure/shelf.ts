@@ -11,7 +11,7 @@ interface Entry<Body> {
   readonly at: number;
 }
 
-export class Shelf<Body extends { readonly id: string }> {
+export class Shelf<Body extends { readonly id: string; readonly etag?: string }> {
   readonly #load: () => Promise<readonly Body[]>;
   /** By id in lower case. */
   readonly #entries = new Map<string, Entry<Body>>();
@@ -46,14 +46,14 @@ export class Shelf<Body extends { readonly id: string }> {
   /** `undefined`: what was seen holds no more; readers look again. */
   seen(id: string, body: Body | null | undefined): void {
     const key = id.toLowerCase();
-    this.#outdated.delete(key);
     if (body === undefined) {
       this.#entries.delete(key);
+      this.#values = undefined;
       this.expire();
     } else {
-      this.#entries.set(key, { body, at: ++this.#learned });
+      this.#put(key, this.#unchanged(key, body) ?? body, ++this.#learned);
     }
-    this.#values = undefined;
+    this.#outdated.delete(key);
   }
 
   /** What has changed in a known way is shown as changed, but must be read before it is written. */
@@ -61,9 +61,8 @@ export class Shelf<Body extends { readonly id: string }> {
     for (const [key, { body }] of this.#entries) {
       const changed = body === null ? null : change(body);
       if (changed === body) continue;
-      this.#entries.set(key, { body: changed, at: ++this.#learned });
+      this.#put(key, changed, ++this.#learned);
       this.#outdated.add(key);
-      this.#values = undefined;
     }
   }
 
@@ -84,14 +83,30 @@ export class Shelf<Body extends { readonly id: string }> {
   }
 
   #take(listed: readonly Body[], at: number): void {
-    const known = new Map(this.#entries);
-    this.#entries.clear();
-    for (const body of listed) this.#entries.set(body.id.toLowerCase(), { body, at });
-    for (const [key, entry] of known) {
-      if (entry.at > at) this.#entries.set(key, entry);
-      else this.#outdated.delete(key);
+    const found = new Map(listed.map((body) => [body.id.toLowerCase(), body]));
+    for (const [key, entry] of this.#entries) {
+      if (entry.at > at || found.has(key)) continue;
+      this.#entries.delete(key);
+      this.#values = undefined;
+    }
+    for (const [key, body] of found) {
+      if ((this.#entries.get(key)?.at ?? 0) > at) continue;
+      this.#put(key, this.#unchanged(key, body) ?? body, at);
+      this.#outdated.delete(key);
     }
     this.#loadedAt = at;
-    this.#values = undefined;
+  }
+
+  #put(key: string, body: Body | null, at: number): void {
+    const known = this.#entries.get(key);
+    if (known === undefined || known.body !== body) this.#values = undefined;
+    this.#entries.set(key, { body, at });
+  }
+
+  /** The very object that we have, where the ETag says so: what others derived from it need not be derived again. */
+  #unchanged(key: string, body: Body | null): Body | undefined {
+    const known = this.#entries.get(key)?.body;
+    if (!known || body?.etag === undefined || this.#outdated.has(key)) return undefined;
+    return known.etag === body.etag ? known : undefined;
   }
 }
