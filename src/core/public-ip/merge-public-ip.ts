@@ -28,6 +28,8 @@ interface State {
   /** The Services that use it; `undefined` for one that a person made. */
   readonly services: readonly string[] | undefined;
   readonly isFreed: boolean;
+  /** Whose the DNS label is: of ours a tag says so, of a person's only this batch. */
+  readonly labelOwner: string | undefined;
   readonly refused: Merged<PublicIP>["refused"];
   readonly warnings: Merged<PublicIP>["warnings"];
 }
@@ -42,8 +44,10 @@ export function mergePublicIP(seen: PublicIP | undefined, fragments: readonly Pu
     return { outcome: { kind: "unchanged" }, refused: [], warnings: [], ...(stale.length > 0 && { stale }) };
   }
   const services = seen === undefined ? [] : servicesOf(seen);
-  const first: State = { body: start, services, isFreed: false, refused: [], warnings: [] };
-  const state = uses.reduce(used, releases.reduce(released, first));
+  const labelOwner = services && dnsOwnerOf(start);
+  const first: State = { body: start, services, isFreed: false, labelOwner, refused: [], warnings: [] };
+  const rank = rankOf(labelOwner);
+  const state = uses.sort((one, other) => rank(one) - rank(other)).reduce(used, releases.reduce(released, first));
   return { outcome: outcomeOf(seen, state), refused: state.refused, warnings: state.warnings };
 }
 
@@ -64,12 +68,13 @@ function listing(body: PublicIP, services: readonly string[]): PublicIP {
 function released(state: State, { owner, keptBy }: Release): State {
   const left = state.services?.filter((key) => !sameKey(key, owner.key));
   if (left === undefined || left.length === state.services?.length) return state;
-  const body = sameKey(dnsOwnerOf(state.body) ?? "", owner.key) ? withoutLabel(state.body) : state.body;
+  const isLabelOwner = sameKey(state.labelOwner ?? "", owner.key);
   const isUnused = left.length === 0;
   const kept = { owner: owner.key, warning: { reason: "DeletePublicIPAddress", message: stays(state.body, keptBy) } };
   return {
     ...state,
-    body,
+    body: isLabelOwner ? withoutLabel(state.body) : state.body,
+    labelOwner: isLabelOwner ? undefined : state.labelOwner,
     services: left,
     isFreed: isUnused && keptBy === undefined,
     warnings: isUnused && keptBy !== undefined ? [...state.warnings, kept] : state.warnings,
@@ -84,24 +89,28 @@ function used(state: State, use: Use): State {
   const rejection = refuseLabel(state, use) ?? refuseLength(state, use);
   if (rejection !== undefined) return { ...state, refused: [...state.refused, { owner: use.owner.key, rejection }] };
   const labelled = withLabel(state, use);
-  if (state.services === undefined) return { ...state, body: labelled };
+  if (state.services === undefined) return labelled;
   const isListed = state.services.some((key) => sameKey(key, use.owner.key));
   return {
-    ...state,
-    body: withSku(withIPTags(withTags(labelled, use), use), use),
+    ...labelled,
+    body: withSku(withIPTags(withTags(labelled.body, use), use), use),
     services: isListed ? state.services : [...state.services, use.owner.key],
     isFreed: false,
   };
 }
 
-function refuseLabel({ body }: State, { owner, dnsLabel }: Use): Rejection | undefined {
-  const holder = dnsOwnerOf(body);
-  const label = body.properties.dnsSettings?.domainNameLabel ?? "";
-  if (!dnsLabel || holder === undefined || sameKey(holder, owner.key) || dnsLabel === label) return undefined;
+/** Who asks for no label, or for the one that is there, is in nobody's way. */
+function refuseLabel({ body, labelOwner }: State, { owner, dnsLabel }: Use): Rejection | undefined {
+  const label = labelOf(body);
+  if (!dnsLabel || labelOwner === undefined || sameKey(labelOwner, owner.key) || dnsLabel === label) return undefined;
   const message =
-    `annotation azure-dns-label-name asks for "${dnsLabel}", but Service ${holder} has set the label of public IP ` +
+    `annotation azure-dns-label-name asks for "${dnsLabel}", but Service ${labelOwner} has set the label of public IP ` +
     `"${body.name}" to "${label}": use the same label, or another address`;
   return { kind: "rejection", reason: "DNSLabelConflict", message };
+}
+
+function labelOf({ properties }: PublicIP): string {
+  return properties.dnsSettings?.domainNameLabel ?? "";
 }
 
 function refuseLength({ body, services = [] }: State, { owner }: Use): Rejection | undefined {
@@ -113,16 +122,20 @@ function refuseLength({ body, services = [] }: State, { owner }: Use): Rejection
   return { kind: "rejection", reason: "TooManyServices", message };
 }
 
-function withLabel({ body, services }: State, { owner, dnsLabel }: Use): PublicIP {
-  const label = body.properties.dnsSettings?.domainNameLabel ?? "";
-  const holder = dnsOwnerOf(body);
-  if (dnsLabel === undefined || (holder !== undefined && !sameKey(holder, owner.key))) return body;
-  if (dnsLabel === "") return label === "" && holder === undefined ? body : withoutLabel(body);
-  const isOwned = services === undefined || sameKey(holder ?? "", owner.key);
-  if (label === dnsLabel && isOwned) return body;
+function withLabel(state: State, { owner, dnsLabel }: Use): State {
+  const { body, services, labelOwner } = state;
+  const isOwner = labelOwner === undefined || sameKey(labelOwner, owner.key);
+  if (dnsLabel === undefined || !isOwner) return state;
+  if (dnsLabel === "") {
+    const isClear = labelOf(body) === "" && labelOwner === undefined;
+    return isClear ? state : { ...state, body: withoutLabel(body), labelOwner: undefined };
+  }
+  const isTagged = services === undefined || labelOwner !== undefined;
+  if (labelOf(body) === dnsLabel && isTagged) return { ...state, labelOwner: owner.key };
   const dnsSettings = { ...body.properties.dnsSettings, domainNameLabel: dnsLabel };
   const tags = services === undefined ? body.tags : { ...body.tags, [DNS_TAG]: owner.key };
-  return { ...body, ...(tags && { tags }), properties: { ...body.properties, dnsSettings } };
+  const labelled = { ...body, ...(tags && { tags }), properties: { ...body.properties, dnsSettings } };
+  return { ...state, body: labelled, labelOwner: owner.key };
 }
 
 function withoutLabel(body: PublicIP): PublicIP {
@@ -145,6 +158,11 @@ function withIPTags(body: PublicIP, { ipTags }: Use): PublicIP {
 function withSku(body: PublicIP, { sku }: Use): PublicIP {
   const isRight = sku === undefined || body.sku?.name?.toLowerCase() === sku.toLowerCase();
   return isRight ? body : { ...body, sku: { ...body.sku, name: sku } };
+}
+
+/** The label's owner may give it up to others; who asks for it comes before who asks for none. */
+function rankOf(labelOwner: string | undefined): (use: Use) => number {
+  return ({ owner, dnsLabel }) => (sameKey(labelOwner ?? "", owner.key) ? 0 : dnsLabel === "" ? 2 : 1);
 }
 
 function compare(one: string, other: string): number {
