@@ -23,6 +23,7 @@ import { MEMBER_LIST_NAMESPACE, MemberLists } from "./member-list.ts";
 import type { Metrics } from "./metrics.ts";
 import { Observer } from "./observer.ts";
 import { PoolController } from "./pool-controller.ts";
+import { ResourceLock } from "./resource-lock.ts";
 import { ServiceController } from "./service-controller.ts";
 import { ServiceMemory } from "./service-memory.ts";
 import { ServiceVoice } from "./service-voice.ts";
@@ -50,8 +51,10 @@ export class Controller {
   readonly #cache: ClusterCache;
   readonly #mirror: Mirror;
   readonly #commit: GroupCommit;
+  readonly #lock: ResourceLock;
   readonly #services: ServiceController;
   readonly #pools: PoolController;
+  readonly #stopping = new AbortController();
   readonly #ending = new AbortController();
   #running: Promise<void> | undefined;
   #resyncTimer: Timer | undefined;
@@ -67,10 +70,21 @@ export class Controller {
       client: arm,
       clock,
       random,
-      mayWrite: () => fence.holds(),
+      mayWrite: async () => {
+        await this.#lock.hold();
+        return fence.holds();
+      },
       lastSeen: (id) => this.#mirror.lastSeen(id),
       onSeen: (id, body) => this.#mirror.seen(id, body),
       onAttempt: (report) => measure(metrics, report),
+    });
+    this.#lock = new ResourceLock({
+      client: kube,
+      clock,
+      signal: this.#stopping.signal,
+      onOthers: () => this.#mirror.expire(),
+      onRival: (message) => this.#services.tellAll("RivalController", message),
+      onWait: (message) => log.warn(message),
     });
     const observer = new Observer({ config, classFilter, cache: this.#cache, mirror: this.#mirror });
     const voice = new ServiceVoice(serviceRecorder(options.recorder), log);
@@ -126,7 +140,9 @@ export class Controller {
   async stop(patienceMs = 20_000): Promise<void> {
     this.#isReady = false;
     this.#resyncTimer?.cancel();
+    this.#stopping.abort(new Error("the controller stops"));
     await Promise.all([this.#services.stop(patienceMs), this.#pools.stop(patienceMs), this.#commit.close()]);
+    await this.#lock.release().catch(() => {}); // it runs out by itself
     await this.#options.recorder.flushed();
     this.#ending.abort(new Error("the controller stops"));
     await this.#running;

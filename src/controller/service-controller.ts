@@ -82,6 +82,13 @@ export class ServiceController {
     }
   }
 
+  /** A warning that concerns every Service that we serve. */
+  tellAll(reason: string, message: string): void {
+    for (const service of this.#options.services.store.values()) {
+      if (this.#wants(service)) this.#options.voice.warned(service, { reason, message });
+    }
+  }
+
   /** Lets the writes in flight end. */
   stop(patienceMs: number): Promise<void> {
     return this.#queue.stop(patienceMs);

@@ -1,0 +1,146 @@
+/**
+ * The lock that the incumbent and its platform take around their writes to a cluster's load balancers: a Lease, held by
+ * name. We take part under our own name, so that nobody writes in the middle of somebody else's change; once for all
+ * writes of a burst instead of once per Service.
+ *
+ * Who held it last stands in an annotation. Where that is somebody else, what we last saw of Azure is out of date; and
+ * where it is the incumbent although we have been at work, two service controllers run at once, which is said loudly.
+ */
+import type { Clock, Timer } from "../core/clock.ts";
+import type { KubeClient } from "../kube/kube-client.ts";
+import { isFailure } from "../kube/kube-failure.ts";
+import { microTime } from "../kube/micro-time.ts";
+import { LEASES, type KubeObject } from "../kube/resources.ts";
+
+const PLACE = { namespace: "kube-system", name: "aks-managed-resource-locker" };
+const HOLDER = "azlb-controller";
+const INCUMBENT = "cloud-controller-manager";
+const PREVIOUS_HOLDER = "aks-managed-resource-locker-previous-holder";
+const DURATION_SECONDS = 900;
+/** Kept a little longer than a write takes to follow another. */
+const LINGER_MS = 2_000;
+/** Taken anew in good time before others may think that we are gone. */
+const RENEW_AFTER_MS = (DURATION_SECONDS * 1000) / 3;
+const TRY_AGAIN_MS = 1_000;
+
+interface Lease extends KubeObject {
+  readonly spec?: {
+    readonly holderIdentity?: string | null;
+    readonly leaseDurationSeconds?: number | null;
+    readonly renewTime?: string | null;
+  };
+}
+
+export interface ResourceLockOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  /** Ends the waiting for it. */
+  readonly signal: AbortSignal;
+  /** Somebody else has written since: what was last seen may be wrong. */
+  readonly onOthers: (previousHolder: string) => void;
+  /** The incumbent's service controller is at work beside us. */
+  readonly onRival: (message: string) => void;
+  /** Somebody holds it; we wait. */
+  readonly onWait: (message: string) => void;
+}
+
+export class ResourceLock {
+  readonly #options: ResourceLockOptions;
+  #held: { readonly sinceMs: number } | undefined;
+  #taking: Promise<void> | undefined;
+  #timer: Timer | undefined;
+  #hasHeld = false;
+
+  constructor(options: ResourceLockOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves once it is ours, for at least as long as a write takes. Waits while somebody else has it. */
+  async hold(): Promise<void> {
+    const { clock } = this.#options;
+    const isFresh = this.#held !== undefined && clock.monotonicMs() - this.#held.sinceMs < RENEW_AFTER_MS;
+    if (!isFresh) {
+      this.#taking ??= this.#take().finally(() => {
+        this.#taking = undefined;
+      });
+      await this.#taking;
+    }
+    this.#timer?.cancel();
+    this.#timer = clock.setTimer(LINGER_MS, () => void this.release().catch(() => {}));
+  }
+
+  /** Gives it back, where we have it. */
+  async release(): Promise<void> {
+    this.#timer?.cancel();
+    if (this.#held === undefined) return;
+    this.#held = undefined;
+    await this.#options.client.patch(LEASES, PLACE, {
+      merge: { metadata: { annotations: { [PREVIOUS_HOLDER]: HOLDER } }, spec: { holderIdentity: "" } },
+    });
+  }
+
+  async #take(): Promise<void> {
+    const { clock, signal } = this.#options;
+    let waited = false;
+    for (;;) {
+      const lease = await this.#read();
+      const blocker = lease === undefined ? undefined : this.#blockerOf(lease);
+      if (blocker === undefined && (await this.#write(lease))) {
+        this.#notice(lease);
+        this.#held = { sinceMs: clock.monotonicMs() };
+        this.#hasHeld = true;
+        return;
+      }
+      if (blocker !== undefined && !waited) this.#options.onWait(`${blocker} holds the lock on the load balancers`);
+      waited ||= blocker !== undefined;
+      await clock.sleep(TRY_AGAIN_MS, signal);
+    }
+  }
+
+  async #read(): Promise<Lease | undefined> {
+    try {
+      return await this.#options.client.get<Lease>(LEASES, PLACE);
+    } catch (error) {
+      if (isFailure(error, "notFound")) return undefined;
+      throw error;
+    }
+  }
+
+  /** Who has it now and may not be disturbed. */
+  #blockerOf({ spec = {} }: Lease): string | undefined {
+    const { holderIdentity, leaseDurationSeconds, renewTime } = spec;
+    if (!holderIdentity || holderIdentity === HOLDER) return undefined;
+    const endsMs = Date.parse(renewTime ?? "") + (leaseDurationSeconds ?? 0) * 1000;
+    return endsMs > this.#options.clock.nowMs() ? holderIdentity : undefined;
+  }
+
+  /** False where somebody was faster. */
+  async #write(lease: Lease | undefined): Promise<boolean> {
+    const { client, clock } = this.#options;
+    const now = microTime(clock.nowMs());
+    const spec = {
+      holderIdentity: HOLDER,
+      leaseDurationSeconds: DURATION_SECONDS,
+      acquireTime: now,
+      renewTime: now,
+    };
+    try {
+      if (lease === undefined) await client.create(LEASES, { metadata: PLACE, spec });
+      else await client.patch(LEASES, PLACE, { merge: { spec } }, { resourceVersion: lease.metadata.resourceVersion });
+      return true;
+    } catch (error) {
+      if (isFailure(error, "conflict", "alreadyExists")) return false;
+      throw error;
+    }
+  }
+
+  #notice(lease: Lease | undefined): void {
+    const previous = lease?.metadata.annotations?.[PREVIOUS_HOLDER];
+    if (previous === undefined || previous === HOLDER) return;
+    this.#options.onOthers(previous);
+    if (previous !== INCUMBENT || !this.#hasHeld) return;
+    this.#options.onRival(
+      `${INCUMBENT} changes this cluster's load balancers too: run it with --controllers=*,-service-lb-controller, or stop azlb`,
+    );
+  }
+}
