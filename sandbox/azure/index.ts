@@ -5,11 +5,13 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
+import { BadInput } from "../shared/bad-input.ts";
 import { openCertificateAuthority, type CertificateAuthority } from "../shared/certificate-authority.ts";
 import { auditLog } from "./control/audit.ts";
 import { controlAnswer } from "./control/control-endpoint.ts";
 import { faultBoard } from "./control/faults.ts";
 import { roleFor, type Settings } from "./control/settings.ts";
+import { openDataPlane, type DataPlane } from "./data-plane/data-plane.ts";
 import { SANDBOX_ACCOUNT, type Account } from "./identity/account.ts";
 import { signInAnswer } from "./identity/sign-in.ts";
 import { acceptsAudience, tokenAuthority } from "./identity/tokens.ts";
@@ -23,10 +25,12 @@ import { portBook } from "../shared/port-book.ts";
 import { listen, type Listening } from "./server/listener.ts";
 import { armAnswer, type Gate } from "./server/pipeline.ts";
 import { createThrottle } from "./server/throttle.ts";
-import { openAzureStore } from "./store/azure-store.ts";
+import { openAzureStore, type AzureStore } from "./store/azure-store.ts";
 import { openDataDirectory, type DataDirectory } from "../shared/data-directory.ts";
 
 export { BadInput } from "../shared/bad-input.ts";
+export type { FlowEntry } from "./data-plane/flow-book.ts";
+export type { FrontendView, MemberView } from "./data-plane/render.ts";
 export { parseLatency, parseLimits } from "./control/settings.ts";
 export { SANDBOX_ACCOUNT, type Account } from "./identity/account.ts";
 export { AZURE_LIMITS, type Limits, type OptionOverrides } from "./model/index.ts";
@@ -64,6 +68,8 @@ export interface AzureOptions {
   readonly account?: Partial<Account>;
   readonly maxBodyBytes?: number;
   readonly tokenLifetimeSeconds?: number;
+  /** Forward real connections on loopback, as the load balancers say. */
+  readonly dataPlane?: boolean;
   readonly log?: (line: string) => void;
 }
 
@@ -106,7 +112,10 @@ export async function startAzure(options: AzureOptions = {}): Promise<RunningAzu
 async function startIn(directory: DataDirectory, options: AzureOptions): Promise<RunningAzure> {
   const authority = await openCertificateAuthority(directory.pki);
   const parts = assemble(options, directory);
-  const listeners = await openListeners(options, directory, authority, parts);
+  const listeners = await openListeners(options, directory, authority, parts).catch(async (error: unknown) => {
+    await parts.dataPlane?.close();
+    throw error;
+  });
   const { account } = parts;
   const reach = { armEndpoint: listeners.arm.url, plainUrl: listeners.plain.url, caFile: authority.caFile };
   parts.urls.authority = listeners.arm.url;
@@ -128,6 +137,7 @@ async function startIn(directory: DataDirectory, options: AzureOptions): Promise
     async close() {
       parts.closing.abort();
       await Promise.all(Object.values(listeners).map((listener) => listener.close()));
+      await parts.dataPlane?.close();
       parts.gate.store.close();
       directory.dispose();
     },
@@ -143,6 +153,7 @@ interface Parts {
   readonly gate: Gate;
   readonly settings: Settings;
   readonly topology: Topology;
+  readonly dataPlane: DataPlane | undefined;
   readonly closing: AbortController;
   /** Known once the listeners are open. */
   readonly urls: { authority: string; readonly audiences: string[] };
@@ -165,6 +176,8 @@ function assemble(options: AzureOptions, directory: DataDirectory): Parts {
   const planting = { store, nowMs, guid };
   const { seed, topology: wanted = {}, log = () => {} } = options;
   const topology = seedOnce({ account, wanted, seed, directory, planting, log });
+  const dataPlane = options.dataPlane === true ? startDataPlane(store, log) : undefined;
+  mapMembers(dataPlane, seed);
   const tokens = tokenAuthority({
     account,
     key: tokenKey(directory),
@@ -193,10 +206,15 @@ function assemble(options: AzureOptions, directory: DataDirectory): Parts {
     gate,
     settings,
     topology,
+    dataPlane,
     closing,
     urls,
     about: () => ({}),
-    seed: (text) => plant(parseSeed(text, account).resources, planting),
+    seed: (text) => {
+      const parsed = parseSeed(text, account);
+      mapMembers(dataPlane, parsed);
+      return plant(parsed.resources, planting);
+    },
   };
 }
 
@@ -216,6 +234,7 @@ async function openListeners(
   const control = controlAnswer({
     ...parts.gate,
     settings: parts.settings,
+    dataPlane: parts.dataPlane,
     seed: parts.seed,
     about: () => parts.about(),
   });
@@ -238,6 +257,20 @@ async function openListeners(
     await Promise.all(opened.map((listening) => listening.close()));
     throw error;
   }
+}
+
+function startDataPlane(store: AzureStore, log: (line: string) => void): DataPlane {
+  const setTimer = (afterMs: number, callback: () => void) => {
+    const timeout = setTimeout(callback, afterMs);
+    return { cancel: () => clearTimeout(timeout) };
+  };
+  return openDataPlane({ store, clock: { nowMs: () => Date.now(), setTimer }, log });
+}
+
+function mapMembers(dataPlane: DataPlane | undefined, seed: Seed | undefined): void {
+  if (seed === undefined || Object.keys(seed.members).length === 0) return;
+  if (dataPlane === undefined) throw new BadInput("seed.members needs the data plane; start with --data-plane");
+  dataPlane.mapMembers(seed.members);
 }
 
 /** Tokens outlive a restart because the key does. */

@@ -28,6 +28,7 @@ export interface AzureFlags {
   readonly maxBodyBytes?: string;
   readonly dataDir?: string;
   readonly seed?: string;
+  readonly dataPlane?: boolean;
 }
 
 interface OwnFlags extends AzureFlags {
@@ -58,6 +59,7 @@ export function withAzureFlags(command: Command): Command {
     .option("--latency <profile>", "none, realistic, or a factor of realistic such as 0.1", "none")
     .option("--latency-seed <number>", "the same number repeats the same draws", "1")
     .option("--throttling", "refuse with 429 as Azure's token buckets would")
+    .option("--data-plane", "forward real connections on loopback, as the load balancers say")
     .option("--http", "serve Resource Manager over plain HTTP too")
     .option("--limits <name=value,…>", "Azure's limits, lowered or raised: rulesPerLoadBalancer=5000,…")
     .option("--max-body-bytes <bytes>", "largest request body (default: 4 MB, as Azure)")
@@ -102,6 +104,7 @@ export async function azureOptions(flags: AzureFlags): Promise<AzureOptions> {
     latencySeed: parseFlagNumber("--latency-seed", flags.latencySeed, 0, Number.MAX_SAFE_INTEGER),
     throttling: flags.throttling ?? false,
     plainHttp: flags.http ?? false,
+    dataPlane: flags.dataPlane ?? false,
     ...(limits === undefined ? {} : { model: { limits: parseLimits(assignments(limits)) } }),
     ...(maxBodyBytes === undefined
       ? {}

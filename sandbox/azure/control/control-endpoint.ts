@@ -4,13 +4,15 @@
  * docs/emulator.md.
  */
 import { BadInput } from "../../shared/bad-input.ts";
+import { wholeNumber } from "./query.ts";
 import { jsonReply, type Answer, type HttpReply, type HttpRequest } from "../server/http-message.ts";
 import type { AuditLog, AuditQuery } from "./audit.ts";
+import { DATA_PLANE_ROUTES, type DataPlaneControlled } from "./data-plane-routes.ts";
 import { parseFault, type FaultBoard } from "./faults.ts";
 import { patchSettings, renderSettings, type Adjustable } from "./settings.ts";
 import { parseJson } from "../../shared/shape.ts";
 
-export interface Controlled extends Adjustable {
+export interface Controlled extends Adjustable, DataPlaneControlled {
   readonly faults: FaultBoard;
   readonly audit: AuditLog;
   /** Plants what the text of a seed asks for; throws `BadInput`. */
@@ -19,7 +21,7 @@ export interface Controlled extends Adjustable {
   readonly about: () => unknown;
 }
 
-type Route = (controlled: Controlled, request: HttpRequest, id: string | undefined) => HttpReply;
+type Route = (controlled: Controlled, request: HttpRequest, id: string | undefined) => HttpReply | Promise<HttpReply>;
 
 const ROUTES: Readonly<Record<string, Route>> = {
   "GET /": (controlled) => jsonReply(200, { about: controlled.about(), endpoints: Object.keys(ROUTES) }),
@@ -40,21 +42,22 @@ const ROUTES: Readonly<Record<string, Route>> = {
   },
   "GET /state": ({ store }) => jsonReply(200, store.snapshot()),
   "POST /seed": ({ seed }, { text }) => jsonReply(200, { planted: seed(text) }),
+  ...DATA_PLANE_ROUTES,
 };
 
 export function controlAnswer(controlled: Controlled): Answer {
-  return (request) => {
+  return async (request) => {
     const [name = "", id] = request.path.split("/").slice(1);
     const route = ROUTES[`${request.method} /${name}${id === undefined ? "" : "/{id}"}`];
     if (route === undefined) {
       const message = `No such control endpoint: ${request.method} ${request.path}. Known: ${Object.keys(ROUTES).join(", ")}.`;
-      return Promise.resolve(jsonReply(404, { error: { code: "NotFound", message } }));
+      return jsonReply(404, { error: { code: "NotFound", message } });
     }
     try {
-      return Promise.resolve(route(controlled, request, id));
+      return await route(controlled, request, id);
     } catch (error) {
       if (!(error instanceof BadInput)) throw error;
-      return Promise.resolve(jsonReply(400, { error: { code: "BadInput", message: error.message } }));
+      return jsonReply(400, { error: { code: "BadInput", message: error.message } });
     }
   };
 }
@@ -74,11 +77,4 @@ function auditQuery(query: HttpRequest["query"]): AuditQuery {
     ...wholeNumber(query, "after"),
     ...wholeNumber(query, "limit"),
   };
-}
-
-function wholeNumber(query: HttpRequest["query"], key: "after" | "limit"): AuditQuery {
-  const text = query[key];
-  if (text === undefined) return {};
-  if (!/^\d+$/.test(text)) throw new BadInput(`${key} must be a whole number, not ${JSON.stringify(text)}`);
-  return { [key]: Number(text) };
 }

@@ -14,6 +14,7 @@ import {
   textOf,
   type Fields,
 } from "../../shared/shape.ts";
+import { parseMemberTable, type MemberTablePatch } from "../data-plane/member-table.ts";
 import type { Account } from "../identity/account.ts";
 import type { ArmRequest, Draws } from "../model/index.ts";
 import type { AzureStore } from "../store/azure-store.ts";
@@ -24,6 +25,8 @@ import { BACKEND_POOL_TYPES, SKUS, VM_TYPES, type Topology } from "./topology.ts
 export interface Seed {
   readonly topology: Partial<Topology>;
   readonly resources: readonly SeedResource[];
+  /** Where on loopback the members of pools listen, for the data plane. */
+  readonly members: MemberTablePatch;
 }
 
 const API_VERSIONS = { network: "2025-05-01", compute: "2025-04-01", resources: "2021-04-01" };
@@ -70,10 +73,11 @@ export function parseSeed(text: string, account: Account): Seed {
     .replaceAll("{resourceGroup}", account.resourceGroup)
     .replaceAll("{location}", account.location);
   const fields = fieldsOf(parseJson(filled, "seed"), "seed");
-  onlyKeys(fields, ["topology", "resources"], "seed");
+  onlyKeys(fields, ["topology", "resources", "members"], "seed");
   return {
     topology: fields["topology"] === undefined ? {} : parseTopology(fieldsOf(fields["topology"], "seed.topology")),
     resources: listOf(fields["resources"] ?? [], "seed.resources").map(parseResource),
+    members: parseMemberTable(fields["members"] ?? {}, "seed.members"),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   apply,
   decide,
   emptyState,
+  nextSettleAtMs,
   restore,
   settle,
   setOptions,
@@ -45,6 +46,12 @@ export interface AzureStore {
   readonly options: Options;
   setOptions(overrides: OptionOverrides): void;
   snapshot(): Snapshot;
+  /** Tells of changes once they are made. Returns the state that they are made to, for reading. */
+  watch(watcher: (changes: readonly Change[]) => void): State;
+  /** Ends the operations that are due. Requests do so by themselves; a watcher may not want to wait for one. */
+  settle(): void;
+  /** When the next operation ends; `undefined` while none runs. */
+  readonly nextSettleAtMs: number | undefined;
   close(): void;
 }
 
@@ -60,6 +67,7 @@ type StateJournal = Journal<Snapshot, readonly Change[]>;
 export function openAzureStore({ directory, options, nowMs }: AzureStoreOptions): AzureStore {
   const { state, journal } = load(directory);
   const previous = new Map<string, Resource | undefined>();
+  const watchers: ((changes: readonly Change[]) => void)[] = [];
   let compactAtBytes = COMPACT_AT_BYTES;
 
   function commit(changes: readonly Change[]): Touched[] {
@@ -69,6 +77,7 @@ export function openAzureStore({ directory, options, nowMs }: AzureStoreOptions)
     apply(state, changes);
     for (const [key, resource] of before) previous.set(key, resource);
     if (journal !== undefined && journal.size > compactAtBytes) compact(journal);
+    for (const tell of watchers) tell(changes);
     return [...before].map(([key, resource]) => ({ before: resource, after: state.resources.get(key) }));
   }
 
@@ -102,6 +111,14 @@ export function openAzureStore({ directory, options, nowMs }: AzureStoreOptions)
     snapshot() {
       settleNow();
       return snapshot(state);
+    },
+    watch(watcher) {
+      watchers.push(watcher);
+      return state;
+    },
+    settle: settleNow,
+    get nextSettleAtMs() {
+      return nextSettleAtMs(state);
     },
     close() {
       journal?.close();

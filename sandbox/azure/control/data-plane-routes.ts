@@ -1,0 +1,69 @@
+/** What the control endpoint offers of the data plane: frontends and counts, the flow log, the member table, settings. */
+import { BadInput } from "../../shared/bad-input.ts";
+import { onlyKeys, parseJson } from "../../shared/shape.ts";
+import type { DataPlane } from "../data-plane/data-plane.ts";
+import type { FlowQuery } from "../data-plane/flow-book.ts";
+import { parseMemberTable } from "../data-plane/member-table.ts";
+import type { FrontendView } from "../data-plane/render.ts";
+import { jsonReply, type HttpReply, type HttpRequest } from "../server/http-message.ts";
+import { wholeNumber } from "./query.ts";
+
+export interface DataPlaneControlled {
+  /** `undefined` unless it was asked for. */
+  readonly dataPlane: DataPlane | undefined;
+}
+
+type Route = (controlled: DataPlaneControlled, request: HttpRequest) => HttpReply | Promise<HttpReply>;
+
+export const DATA_PLANE_ROUTES: Readonly<Record<string, Route>> = {
+  "GET /data-plane": async (controlled, { query }) => {
+    const plane = running(controlled);
+    const isWanted = frontendFilter(query);
+    const frontends = (await plane.frontends()).filter(isWanted);
+    return jsonReply(200, { frontends, settings: plane.settings });
+  },
+  "PATCH /data-plane": (controlled, { text }) => {
+    const plane = running(controlled);
+    plane.patch(parseJson(text, "data-plane"));
+    return jsonReply(200, { settings: plane.settings });
+  },
+  "GET /members": (controlled) => jsonReply(200, running(controlled).members),
+  "POST /members": (controlled, { text }) => {
+    const plane = running(controlled);
+    plane.mapMembers(parseMemberTable(parseJson(text, "members"), "members"));
+    return jsonReply(200, plane.members);
+  },
+  "GET /flows": (controlled, { query }) =>
+    jsonReply(200, { entries: running(controlled).book.entries(flowQuery(query)) }),
+  "DELETE /flows": (controlled) => {
+    running(controlled).book.clear();
+    return { status: 204, headers: {} };
+  },
+};
+
+function running({ dataPlane }: DataPlaneControlled): DataPlane {
+  if (dataPlane !== undefined) return dataPlane;
+  throw new BadInput("the data plane is off; start the emulator with --data-plane");
+}
+
+function frontendFilter(query: HttpRequest["query"]): (view: FrontendView) => boolean {
+  onlyKeys(query, ["address", "port", "protocol"], "query of /data-plane");
+  const { address, protocol } = query;
+  const { port } = wholeNumber(query, "port");
+  return (view) =>
+    (address === undefined || view.address === address) &&
+    (port === undefined || view.port === port) &&
+    (protocol === undefined || view.protocol.toLowerCase() === protocol.toLowerCase());
+}
+
+function flowQuery(query: HttpRequest["query"]): FlowQuery {
+  onlyKeys(query, ["after", "limit", "event", "frontend", "member"], "query of /flows");
+  const { event, frontend, member } = query;
+  return {
+    ...wholeNumber(query, "after"),
+    ...wholeNumber(query, "limit"),
+    ...(event !== undefined && { event }),
+    ...(frontend !== undefined && { frontend }),
+    ...(member !== undefined && { member }),
+  };
+}

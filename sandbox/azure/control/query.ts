@@ -1,0 +1,11 @@
+/** Values of query parameters. */
+import { BadInput } from "../../shared/bad-input.ts";
+import type { HttpRequest } from "../server/http-message.ts";
+
+/** The parameter as a whole number under its own name; nothing where it is not given. */
+export function wholeNumber<Key extends string>(query: HttpRequest["query"], key: Key): { [Name in Key]?: number } {
+  const text = query[key];
+  if (text === undefined) return {};
+  if (!/^\d+$/.test(text)) throw new BadInput(`${key} must be a whole number, not ${JSON.stringify(text)}`);
+  return { [key]: Number(text) } as { [Name in Key]?: number };
+}

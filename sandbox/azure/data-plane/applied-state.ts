@@ -1,0 +1,37 @@
+/**
+ * Azure as the network has it: each resource as its last successful operation left it. A write that is still running,
+ * or that failed, has changed what Resource Manager shows but not what packets meet.
+ */
+import { apply, emptyState, type Change, type State } from "../model/index.ts";
+
+/** At a start nobody knows what ran before: everything that was provisioned once counts. */
+export function appliedState(seen: State): State {
+  const applied = emptyState();
+  for (const resource of seen.resources.values()) {
+    if (resource.provisioned) apply(applied, [{ kind: "put", resource }]);
+  }
+  return applied;
+}
+
+/** Brings the applied state up to changes that were just made to the seen one; says whether anything took effect. */
+export function applySucceeded(applied: State, seen: State, changes: readonly Change[]): boolean {
+  let moved = false;
+  for (const key of keysIn(changes)) {
+    const resource = seen.resources.get(key);
+    const known = applied.resources.get(key);
+    if (resource === undefined && known !== undefined) apply(applied, [{ kind: "drop", key }]);
+    else if (resource?.state === "Succeeded") apply(applied, [{ kind: "put", resource }]);
+    else continue;
+    moved = true;
+  }
+  return moved;
+}
+
+function keysIn(changes: readonly Change[]): Set<string> {
+  const keys = new Set<string>();
+  for (const change of changes) {
+    if (change.kind === "put") keys.add(change.resource.id.toLowerCase());
+    if (change.kind === "child" || change.kind === "mark" || change.kind === "drop") keys.add(change.key);
+  }
+  return keys;
+}

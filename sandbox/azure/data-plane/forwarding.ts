@@ -1,0 +1,97 @@
+/** What a load balancer forwards, as the data plane sees it. `read-forwarding.ts` reads it out of Azure's resources. */
+
+export type Transport = "Tcp" | "Udp";
+export type AdminState = "None" | "Up" | "Down";
+/** What is hashed: the five-tuple; both addresses; both addresses and the protocol. */
+export type Distribution = "Default" | "SourceIP" | "SourceIPProtocol";
+
+/** Where a member's address is: keys of its NIC (or scale-set instance) and of its subnet, as far as they are known. */
+export interface Place {
+  readonly nic: string | undefined;
+  readonly subnet: string | undefined;
+}
+
+export interface Member {
+  /** Id of the pool that it is in. */
+  readonly pool: string;
+  /** Its name in the pool. */
+  readonly name: string;
+  readonly ip: string;
+  /** Name of the machine that has the address, where Azure knows one. */
+  readonly node: string | undefined;
+  readonly adminState: AdminState;
+  readonly place: Place;
+}
+
+export interface Probe {
+  readonly id: string;
+  readonly protocol: "Tcp" | "Http" | "Https";
+  readonly port: number;
+  readonly path: string;
+  readonly intervalMs: number;
+  /** So many results in a row change what is believed. */
+  readonly threshold: number;
+  /** `noHealthyBackendsBehavior: AllProbedUp`. */
+  readonly allDownMeansUp: boolean;
+}
+
+export interface ForwardingRule {
+  readonly id: string;
+  readonly loadBalancer: string;
+  readonly sku: "Basic" | "Standard";
+  readonly isInternal: boolean;
+  readonly address: string;
+  /** `All` stands for HA ports: every port of both transports. */
+  readonly protocol: Transport | "All";
+  readonly frontendPort: number;
+  readonly backendPort: number;
+  readonly floatingIp: boolean;
+  readonly distribution: Distribution;
+  readonly idleTimeoutMs: number;
+  readonly tcpReset: boolean;
+  readonly probe: Probe | undefined;
+  readonly members: readonly Member[];
+}
+
+/** One address, port and transport that clients can reach, and the rule behind it. */
+export interface Frontend {
+  /** `20.0.0.7:80/tcp`. */
+  readonly key: string;
+  readonly transport: Transport;
+  readonly port: number;
+  readonly backendPort: number;
+  readonly rule: ForwardingRule;
+}
+
+/** A new flow as the network sees it. */
+export interface Flow {
+  readonly transport: Transport;
+  readonly sourceAddress: string;
+  readonly sourcePort: number;
+  readonly destinationAddress: string;
+  readonly destinationPort: number;
+}
+
+export function frontendKey(address: string, port: number, transport: Transport): string {
+  return `${address.includes(":") ? `[${address}]` : address}:${port}/${transport.toLowerCase()}`;
+}
+
+/**
+ * The frontends of all rules. An HA-ports rule cannot listen on every port, so it listens on those that the table of
+ * members names; where another rule has such a port on the same address, that one keeps it.
+ */
+export function frontendsOf(rules: readonly ForwardingRule[], namedPorts: readonly number[]): Map<string, Frontend> {
+  const frontends = new Map<string, Frontend>();
+  const add = (rule: ForwardingRule, transport: Transport, port: number, backendPort: number): void => {
+    const key = frontendKey(rule.address, port, transport);
+    frontends.set(key, { key, transport, port, backendPort, rule });
+  };
+  for (const rule of rules) {
+    if (rule.protocol !== "All") continue;
+    for (const port of namedPorts) for (const transport of ["Tcp", "Udp"] as const) add(rule, transport, port, port);
+  }
+  for (const rule of rules) {
+    if (rule.protocol !== "All") add(rule, rule.protocol, rule.frontendPort, rule.backendPort);
+  }
+  return frontends;
+}

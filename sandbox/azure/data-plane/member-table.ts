@@ -1,0 +1,79 @@
+/**
+ * Which loopback port stands for which port of which member: a public or private address cannot be bound on this
+ * machine, so tests (or a seed) say where the process behind it listens.
+ *
+ *   { "10.240.0.4": { "30080": 41234, "53/udp": 41235, "*": 41236 }, "vmss000001": { "*": 41237 } }
+ *
+ * A member is named by its address, its machine, or its name in the pool; its port by number and transport, by number,
+ * or by `*` for all others.
+ */
+import { BadInput } from "../../shared/bad-input.ts";
+import { describe, fieldsOf } from "../../shared/shape.ts";
+import type { Member, Transport } from "./forwarding.ts";
+
+export type MemberTable = Readonly<Record<string, Readonly<Record<string, number>>>>;
+/** `null` takes an entry out. */
+export type MemberTablePatch = Readonly<Record<string, Readonly<Record<string, number | null>> | null>>;
+
+const PORT = /^(\*|\d{1,5}(\/(tcp|udp))?)$/;
+
+export function parseMemberTable(value: unknown, where: string): MemberTablePatch {
+  const entries = Object.entries(fieldsOf(value, where)).map(([member, ports]) => {
+    const at = `${where}[${JSON.stringify(member)}]`;
+    return [member, ports === null ? null : parsePorts(ports, at)] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function parsePorts(value: unknown, where: string): Record<string, number | null> {
+  const ports: Record<string, number | null> = {};
+  for (const [port, target] of Object.entries(fieldsOf(value, where))) {
+    if (!PORT.test(port)) {
+      throw new BadInput(
+        `${where}: a port is a number such as 80, 80/tcp or 80/udp, or *, not ${JSON.stringify(port)}`,
+      );
+    }
+    const isPort = typeof target === "number" && Number.isInteger(target) && target > 0 && target < 65_536;
+    if (!isPort && target !== null) {
+      throw new BadInput(
+        `${where}[${JSON.stringify(port)}] must be a port of 127.0.0.1 or null, not ${describe(target)}`,
+      );
+    }
+    ports[port] = isPort ? target : null;
+  }
+  return ports;
+}
+
+/** The table after a patch; what the patch does not name stays. */
+export function patchedTable(table: MemberTable, patch: MemberTablePatch): MemberTable {
+  const next: Record<string, Record<string, number>> = {};
+  for (const member of new Set([...Object.keys(table), ...Object.keys(patch)])) {
+    const change = patch[member];
+    if (change === null) continue;
+    const merged = { ...table[member], ...change };
+    const ports = Object.entries(merged).filter((entry): entry is [string, number] => entry[1] !== null);
+    if (ports.length > 0) next[member] = Object.fromEntries(ports);
+  }
+  return next;
+}
+
+/** The loopback port for a member's port; `undefined` where nobody said. */
+export function targetOf(
+  table: MemberTable,
+  { ip, node, name }: Pick<Member, "ip" | "node" | "name">,
+  port: number,
+  transport: Transport,
+): number | undefined {
+  for (const known of [ip, node ?? "", name]) {
+    const ports = table[known];
+    const target = ports?.[`${port}/${transport.toLowerCase()}`] ?? ports?.[String(port)] ?? ports?.["*"];
+    if (target !== undefined) return target;
+  }
+  return undefined;
+}
+
+/** Every port that the table names by number. */
+export function namedPorts(table: MemberTable): number[] {
+  const ports = Object.values(table).flatMap((entry) => Object.keys(entry));
+  return [...new Set(ports.filter((port) => port !== "*").map((port) => Number(port.split("/")[0])))];
+}

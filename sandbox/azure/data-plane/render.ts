@@ -1,0 +1,101 @@
+/** A frontend as the control endpoint shows it. */
+import { nameOf } from "../model/ids.ts";
+import { eligibleMembers, type HealthOf } from "./eligible-members.ts";
+import type { FrontendCounts, MemberCounts } from "./flow-book.ts";
+import type { AdminState, Distribution, Member, Transport } from "./forwarding.ts";
+import type { FrontendListener } from "./front-desk.ts";
+import { LOOPBACK } from "./loopback.ts";
+import type { Health } from "./probe-state.ts";
+
+export interface MemberView extends MemberCounts {
+  readonly ip: string;
+  readonly name: string | null;
+  readonly node: string | null;
+  /** `false`: it has left the pool, and its counts are all that is known. */
+  readonly inPool: boolean;
+  readonly adminState: AdminState | null;
+  /** `null` without a probe. */
+  readonly probe: Health | null;
+  readonly eligible: boolean;
+  /** Port of 127.0.0.1 that stands for it; `null` where the table of members says nothing. */
+  readonly target: number | null;
+}
+
+export interface FrontendView {
+  readonly frontend: string;
+  readonly address: string;
+  readonly port: number;
+  readonly protocol: Transport;
+  /** Where a client connects to reach it; port 0 if it could not be opened. */
+  readonly listener: { readonly host: string; readonly port: number };
+  readonly loadBalancer: string;
+  readonly rule: string;
+  readonly backendPort: number;
+  readonly floatingIp: boolean;
+  readonly distribution: Distribution;
+  readonly total: number;
+  readonly open: number;
+  readonly refused: FrontendCounts["refused"];
+  readonly members: readonly MemberView[];
+}
+
+export interface RenderAround {
+  readonly healthOf: HealthOf;
+  readonly targetOf: (member: Member) => number | undefined;
+}
+
+export function renderFrontend(
+  { frontend, port }: FrontendListener,
+  counts: FrontendCounts,
+  around: RenderAround,
+): FrontendView {
+  const { rule } = frontend;
+  return {
+    frontend: frontend.key,
+    address: rule.address,
+    port: frontend.port,
+    protocol: frontend.transport,
+    listener: { host: LOOPBACK, port },
+    loadBalancer: nameOf(rule.loadBalancer),
+    rule: nameOf(rule.id),
+    backendPort: frontend.backendPort,
+    floatingIp: rule.floatingIp,
+    distribution: rule.distribution,
+    total: counts.total,
+    open: counts.open,
+    refused: counts.refused,
+    members: renderMembers(frontend.rule, counts, around),
+  };
+}
+
+const NOTHING: MemberCounts = { total: 0, open: 0, refused: 0 };
+
+function renderMembers(
+  rule: FrontendListener["frontend"]["rule"],
+  counts: FrontendCounts,
+  { healthOf, targetOf }: RenderAround,
+): MemberView[] {
+  const eligible = new Set(eligibleMembers(rule, healthOf));
+  const present = rule.members.map((member) => ({
+    ip: member.ip,
+    name: member.name,
+    node: member.node ?? null,
+    inPool: true,
+    adminState: member.adminState,
+    probe: rule.probe === undefined ? null : healthOf(member),
+    eligible: eligible.has(member),
+    target: targetOf(member) ?? null,
+    ...(counts.members.get(member.ip) ?? NOTHING),
+  }));
+  const left = [...counts.members].filter(([ip]) => !rule.members.some((member) => member.ip === ip));
+  const unknown = {
+    name: null,
+    node: null,
+    inPool: false,
+    adminState: null,
+    probe: null,
+    eligible: false,
+    target: null,
+  };
+  return [...present, ...left.map(([ip, own]) => ({ ip, ...unknown, ...own }))];
+}

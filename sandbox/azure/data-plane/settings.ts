@@ -1,0 +1,71 @@
+/** What can be changed about the data plane while it runs. */
+import { BadInput } from "../../shared/bad-input.ts";
+import { choiceOf, countOf, describe, fieldsOf, flagOf, onlyKeys } from "../../shared/shape.ts";
+import { parseAddress } from "../model/addresses.ts";
+
+export interface DataPlaneSettings {
+  /** How a client learns that its flow was refused: reset at once, or, as Azure does, never. */
+  readonly refused: "reset" | "drop";
+  /** Whether `Down` also resets established connections; the API's own comment says so, the service's documentation not. */
+  readonly resetOnDown: boolean;
+  /** Probe intervals and idle timeouts take this much of their time. */
+  readonly timeFactor: number;
+  /**
+   * Where clients come from, as the network sees it: by the client's own loopback address, by frontend
+   * (`20.0.0.7:80/tcp`), or `*` for all others; the most exact wins.
+   */
+  readonly sources: Readonly<Record<string, string>>;
+  /** More flows than this at a time are refused. */
+  readonly maxFlows: number;
+}
+
+export const DEFAULT_SETTINGS: DataPlaneSettings = {
+  refused: "reset",
+  resetOnDown: false,
+  timeFactor: 1,
+  sources: {},
+  maxFlows: 5_000,
+};
+
+/** A client somewhere on the Internet, in either family: addresses that are kept for documentation. */
+const ANYWHERE = { 4: "203.0.113.1", 6: "2001:db8::1" } as const;
+
+/** The settings with what the patch names replaced; throws `BadInput` for the first wrong value. */
+export function patchedSettings(settings: DataPlaneSettings, patch: unknown): DataPlaneSettings {
+  const where = "data-plane";
+  const fields = fieldsOf(patch, where);
+  onlyKeys(fields, Object.keys(DEFAULT_SETTINGS), where);
+  const has = (key: keyof DataPlaneSettings): boolean => fields[key] !== undefined;
+  return {
+    refused: has("refused") ? choiceOf(fields["refused"], ["reset", "drop"], `${where}.refused`) : settings.refused,
+    resetOnDown: has("resetOnDown") ? flagOf(fields, "resetOnDown", where) : settings.resetOnDown,
+    timeFactor: has("timeFactor") ? factorOf(fields["timeFactor"]) : settings.timeFactor,
+    sources: has("sources") ? sourcesOf(fields["sources"]) : settings.sources,
+    maxFlows: has("maxFlows") ? countOf(fields, "maxFlows", where, 1) : settings.maxFlows,
+  };
+}
+
+function factorOf(value: unknown): number {
+  if (typeof value === "number" && value > 0 && value <= 1) return value;
+  throw new BadInput(`data-plane.timeFactor must be a number above 0 and at most 1, not ${describe(value)}`);
+}
+
+function sourcesOf(value: unknown): Record<string, string> {
+  const entries = Object.entries(fieldsOf(value, "data-plane.sources"));
+  for (const [key, address] of entries) {
+    if (typeof address === "string" && parseAddress(address) !== undefined) continue;
+    throw new BadInput(`data-plane.sources[${JSON.stringify(key)}] must be an IP address, not ${describe(address)}`);
+  }
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+/** The source address of a client's flow; always of the frontend's family. */
+export function sourceFor(
+  { sources }: DataPlaneSettings,
+  client: string,
+  frontend: { readonly key: string; readonly address: string },
+): string {
+  const family = frontend.address.includes(":") ? 6 : 4;
+  const given = sources[client] ?? sources[frontend.key] ?? sources["*"];
+  return given !== undefined && parseAddress(given)?.family === family ? given : ANYWHERE[family];
+}

@@ -1,0 +1,111 @@
+/** Listens for a TCP frontend and forwards what is admitted. Established connections outlive changes of the rule. */
+import { createServer, type AddressInfo, type Socket } from "node:net";
+
+import type { Admission } from "./admit-flow.ts";
+import type { Client } from "./flow-book.ts";
+import type { Frontend, Member } from "./forwarding.ts";
+import type { FrontDesk, FrontendListener } from "./front-desk.ts";
+import { LOOPBACK } from "./loopback.ts";
+import { forwardTcp, type IdlePolicy, type TcpFlow } from "./tcp-flow.ts";
+
+interface Established {
+  readonly flow: TcpFlow;
+  readonly member: Member;
+}
+
+export function tcpListener(desk: FrontDesk, first: Frontend): FrontendListener {
+  let frontend = first;
+  const established = new Set<Established>();
+  /** Every client socket, refused and forgotten ones too. */
+  const sockets = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, arrive);
+
+  function arrive(socket: Socket): void {
+    socket.on("error", () => {});
+    const { remoteAddress, remotePort } = socket;
+    if (remoteAddress === undefined || remotePort === undefined) return void socket.destroy();
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+    const { admission, client } = desk.receive(frontend, remoteAddress, remotePort);
+    if (admission.kind === "forward") forward(socket, admission, client);
+    else refuse(desk, socket);
+  }
+
+  function forward(socket: Socket, { member, targetPort }: Admission & { kind: "forward" }, client: Client): void {
+    const flow = forwardTcp({
+      client: socket,
+      targetPort,
+      clock: desk.clock,
+      idle: () => idlePolicy(desk, frontend),
+      onEnd: (reason) => {
+        established.delete(entry);
+        desk.book.closed(frontend, member, client, reason);
+      },
+      onMemberRefused: () => {
+        established.delete(entry);
+        desk.book.refused(frontend, client, { reason: "memberRefused", member });
+      },
+      onReleased: () => desk.freeSlot(),
+    });
+    const entry = { flow, member };
+    established.add(entry);
+  }
+
+  function reconsider(): void {
+    if (established.size === 0) return;
+    const cutOff = addresses(desk.cutOff(frontend));
+    const down = addresses(desk.settings().resetOnDown ? downMembers(frontend) : []);
+    for (const { flow, member } of established) {
+      if (cutOff.has(member.ip)) flow.reset("allProbesDown");
+      else if (down.has(member.ip)) flow.reset("down");
+      else flow.recheckIdle();
+    }
+  }
+
+  return {
+    get frontend() {
+      return frontend;
+    },
+    get port() {
+      return (server.address() as AddressInfo | null)?.port ?? 0;
+    },
+    open: () =>
+      new Promise((resolve, reject) => {
+        server.on("error", reject);
+        server.listen(0, LOOPBACK, resolve);
+      }),
+    serve(next) {
+      frontend = next;
+    },
+    reconsider,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const { flow } of established) flow.reset("gone");
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** Says no, or says nothing: then the client holds a slot until it gives up. */
+function refuse(desk: FrontDesk, socket: Socket): void {
+  if (desk.settings().refused === "reset" || !desk.takeSlot()) {
+    socket.resetAndDestroy();
+    return;
+  }
+  socket.once("close", () => desk.freeSlot());
+  socket.once("end", () => socket.destroy()).resume();
+}
+
+function idlePolicy(desk: FrontDesk, { rule }: Frontend): IdlePolicy {
+  return { afterMs: rule.idleTimeoutMs * desk.settings().timeFactor, reset: rule.tcpReset };
+}
+
+/** Admin state means nothing to a rule without a probe. */
+function downMembers({ rule }: Frontend): Member[] {
+  return rule.probe === undefined ? [] : rule.members.filter((member) => member.adminState === "Down");
+}
+
+function addresses(members: readonly Member[]): Set<string> {
+  return new Set(members.map(({ ip }) => ip));
+}

@@ -1,0 +1,95 @@
+/**
+ * Listens for a UDP frontend. A flow is a client's address and port; it stays with its member while that one is
+ * eligible, and goes to another one with its next datagram when it is not. What is refused is dropped, as UDP is.
+ */
+import { createSocket, type Socket } from "node:dgram";
+
+import type { Timer } from "./clock.ts";
+import type { Client } from "./flow-book.ts";
+import type { Frontend, Member } from "./forwarding.ts";
+import type { FrontDesk, FrontendListener } from "./front-desk.ts";
+import { LOOPBACK } from "./loopback.ts";
+
+/** Rules say nothing about idle UDP; Azure's own flows last so long. */
+const IDLE_MS = 240_000;
+
+interface UdpFlow {
+  readonly member: Member;
+  readonly client: Client;
+  readonly targetPort: number;
+  readonly socket: Socket;
+  lastActiveMs: number;
+  timer: Timer | undefined;
+}
+
+export function udpListener(desk: FrontDesk, first: Frontend): FrontendListener {
+  let frontend = first;
+  let listeningPort = 0;
+  const flows = new Map<string, UdpFlow>();
+  const server = createSocket("udp4", (datagram, { address, port }) => {
+    const flow = flows.get(`${address}:${port}`) ?? begin(address, port);
+    if (flow === undefined) return;
+    flow.lastActiveMs = desk.clock.nowMs();
+    flow.socket.send(datagram, flow.targetPort, LOOPBACK);
+  });
+
+  function begin(address: string, port: number): UdpFlow | undefined {
+    const { admission, client } = desk.receive(frontend, address, port);
+    if (admission.kind === "refuse") return undefined;
+    const { member, targetPort } = admission;
+    const socket = createSocket("udp4", (datagram) => server.send(datagram, port, address));
+    socket.on("error", () => end(flow, "error"));
+    const flow: UdpFlow = { member, client, targetPort, socket, lastActiveMs: desk.clock.nowMs(), timer: undefined };
+    flows.set(client.client, flow);
+    recheckIdle(flow);
+    return flow;
+  }
+
+  function recheckIdle(flow: UdpFlow): void {
+    flow.timer?.cancel();
+    const leftMs = flow.lastActiveMs + IDLE_MS * desk.settings().timeFactor - desk.clock.nowMs();
+    if (leftMs > 0) flow.timer = desk.clock.setTimer(leftMs, () => recheckIdle(flow));
+    else end(flow, "idle");
+  }
+
+  function end(flow: UdpFlow, reason: string): void {
+    if (flows.get(flow.client.client) !== flow) return;
+    flows.delete(flow.client.client);
+    flow.timer?.cancel();
+    flow.socket.close();
+    desk.freeSlot();
+    desk.book.closed(frontend, flow.member, flow.client, reason);
+  }
+
+  return {
+    get frontend() {
+      return frontend;
+    },
+    get port() {
+      return listeningPort;
+    },
+    open: () =>
+      new Promise((resolve, reject) => {
+        server.on("error", reject);
+        server.bind(0, LOOPBACK, () => {
+          listeningPort = server.address().port;
+          resolve();
+        });
+      }),
+    serve(next) {
+      frontend = next;
+    },
+    reconsider() {
+      if (flows.size === 0) return;
+      const eligible = new Set(desk.eligible(frontend).map(({ ip }) => ip));
+      for (const flow of flows.values()) {
+        if (eligible.has(flow.member.ip)) recheckIdle(flow);
+        else end(flow, "notEligible");
+      }
+    },
+    async close() {
+      for (const flow of flows.values()) end(flow, "gone");
+      await new Promise<void>((resolve) => server.close(resolve));
+    },
+  };
+}
