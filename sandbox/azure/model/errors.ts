@@ -89,7 +89,3 @@ export function referenceNotFound(target: string, owner: string): Refusal {
       "resource exists, and that both resources are in the same region.",
   );
 }
-
-export function inUse(code: string, message: string): Refusal {
-  return invalid(code, message);
-}

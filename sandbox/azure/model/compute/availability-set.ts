@@ -1,5 +1,5 @@
 /** Availability sets: synchronous, and their machines are those that name them. */
-import { inUse } from "../errors.ts";
+import { invalid } from "../errors.ts";
 import { keyOf } from "../ids.ts";
 import { propertiesOf } from "../json.ts";
 import { referrers } from "../lookups.ts";
@@ -29,7 +29,7 @@ export const availabilitySet: ResourceType = {
   checkDelete: (state, resource) => {
     const [machine] = referrers(state, keyOf(resource.id), "availabilitySet");
     if (machine)
-      throw inUse(
+      throw invalid(
         "OperationNotAllowed",
         `Availability Set '${resource.id}' cannot be deleted. Before deleting, make sure it contains no VM: ${machine.from}.`,
       );

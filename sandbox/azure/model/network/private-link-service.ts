@@ -1,6 +1,6 @@
 /** Private link services: in front of a load balancer's frontend, with a NIC of their own and endpoint connections. */
 import type { Change, Resource } from "../changes.ts";
-import { inUse, invalid } from "../errors.ts";
+import { invalid } from "../errors.ts";
 import { etagOf } from "../etags.ts";
 import { derivedGuid } from "../guid.ts";
 import { groupIdOf, keyOf, nameOf, parentKeyOf } from "../ids.ts";
@@ -281,7 +281,7 @@ export const privateLinkService: ResourceType = {
   checkDelete: (_state, resource) => {
     const [connection] = childrenOf(resource.body, "privateEndpointConnections").keys();
     if (connection === undefined) return;
-    throw inUse(
+    throw invalid(
       "InUsePrivateLinkServiceCannotBeDeleted",
       `Private link service ${resource.id} cannot be deleted while it has the private endpoint connection ${connection}.`,
     );

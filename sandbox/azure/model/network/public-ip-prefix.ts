@@ -1,7 +1,7 @@
 /** Public IP prefixes: a block of addresses that public IPs and frontends draw from. */
 import { formatAddress, parseBlock } from "../addresses.ts";
 import type { Resource } from "../changes.ts";
-import { inUse, invalid } from "../errors.ts";
+import { invalid } from "../errors.ts";
 import { keyOf } from "../ids.ts";
 import { numberOf, propertiesOf, stringOf, type Json } from "../json.ts";
 import { referrers, type Target } from "../lookups.ts";
@@ -95,7 +95,7 @@ export const publicIpPrefix: ResourceType = {
     const key = keyOf(resource.id);
     const [user] = [...referrers(state, key, "publicIpPrefix"), ...referrers(state, key, "frontendPrefix")];
     if (!user) return;
-    throw inUse(
+    throw invalid(
       "InUsePublicIpPrefixCannotBeDeleted",
       `Public IP prefix ${resource.id} is in use by ${user.from} and cannot be deleted.`,
     );

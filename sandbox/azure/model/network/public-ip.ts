@@ -1,7 +1,7 @@
 /** Public IP addresses. The address is assigned at creation and shows once the address is provisioned. */
 import { formatAddress } from "../addresses.ts";
 import type { Resource } from "../changes.ts";
-import { inUse, invalid } from "../errors.ts";
+import { invalid } from "../errors.ts";
 import { keyOf } from "../ids.ts";
 import { objectOf, propertiesOf, stringOf, type Json } from "../json.ts";
 import { follow, referrers, type Target } from "../lookups.ts";
@@ -126,7 +126,7 @@ export const publicIp: ResourceType = {
   checkDelete: (state, resource) => {
     const [holder] = referrers(state, keyOf(resource.id), "publicIp");
     if (!holder) return;
-    throw inUse(
+    throw invalid(
       "PublicIPAddressCannotBeDeleted",
       `Public IP address ${resource.id} can not be deleted since it is still allocated to resource ${holder.from}.`,
     );

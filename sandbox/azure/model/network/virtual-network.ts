@@ -1,7 +1,7 @@
 /** Virtual networks and their subnets: one ETag, ranges that do not overlap, nothing dropped that is in use. */
 import { contains, firstOverlap, formatAddress, parseAddress, parseBlock, type Block } from "../addresses.ts";
 import type { Resource } from "../changes.ts";
-import { inUse, invalid } from "../errors.ts";
+import { invalid } from "../errors.ts";
 import { etagOf } from "../etags.ts";
 import { keyOf } from "../ids.ts";
 import { objectOf, objectsOf, propertiesOf, stringOf, stringsOf, type Json } from "../json.ts";
@@ -147,7 +147,7 @@ function checkRangeUnused(state: State, network: Resource, name: string): void {
   const id = childId(network.id, "subnets", name);
   const [user] = referrers(state, keyOf(id), "address");
   if (user)
-    throw inUse(
+    throw invalid(
       "InUsePrefixCannotBeDeleted",
       `IpPrefix of subnet ${id} is in use by ${user.from} and cannot be changed.`,
     );
@@ -168,7 +168,7 @@ function checkUnused(state: State, network: Resource, name: string): void {
   const id = childId(network.id, "subnets", name);
   const [user] = state.incoming.get(keyOf(id))?.values() ?? [];
   if (!user) return;
-  throw inUse(
+  throw invalid(
     "InUseSubnetCannotBeDeleted",
     `Subnet ${name} is in use by ${user.from} and cannot be deleted. In order to delete the subnet, delete all the resources within the subnet.`,
   );
@@ -246,7 +246,7 @@ export const virtualNetwork: ResourceType = {
     for (const subnet of subnetsOf(resource.body)) checkUnused(state, resource, stringOf(subnet["name"]) ?? "");
     const [user] = state.incoming.get(keyOf(resource.id))?.values() ?? [];
     if (user)
-      throw inUse(
+      throw invalid(
         "InUseVirtualNetworkCannotBeDeleted",
         `Virtual network ${resource.id} is in use by ${user.from} and cannot be deleted.`,
       );

@@ -4,6 +4,7 @@ import { keyOf, parentKeyOf } from "../../ids.ts";
 import { numberOf, propertiesOf, type Json } from "../../json.ts";
 import { childId, childrenOf, referrers } from "../../lookups.ts";
 import type { State } from "../../state.ts";
+import { portClash } from "../refusals.ts";
 import { backendPortOf, idIn, idsIn, isFloating, isInternal, nameIn, poolSize, rulesByPool, stored } from "./shape.ts";
 
 /** SNAT ports behind one frontend address. */
@@ -172,11 +173,6 @@ function compareWithOther(candidate: Candidate, { internal, rules, otherKey, con
   for (const rule of rules) {
     const clash = isFloating(rule) ? undefined : ports.get(backendPortOf(rule));
     if (clash === undefined) continue;
-    const vmss = configuration.includes("/virtualMachineScaleSets/");
-    throw invalid(
-      `RulesOfSameLoadBalancerTypeUseSameBackendPortProtocolAnd${vmss ? "Vmss" : ""}IPConfig`,
-      `Load balancing rules ${ruleId(candidate, rule)} and ${clash} belong to load balancers of the same type and use the ` +
-        `same backend port and protocol with IP configuration ${configuration}.`,
-    );
+    throw portClash(configuration, ruleId(candidate, rule), clash);
   }
 }

@@ -3,6 +3,7 @@ import { invalid } from "../../errors.ts";
 import { stringOf, type Json } from "../../json.ts";
 import { childId, childrenOf, follow, referrers, type Target } from "../../lookups.ts";
 import { checkZones, only, skuName, storedChild, writtenProperties } from "../fields.ts";
+import { publicIpInUse } from "../refusals.ts";
 import { assignPrivateAddress } from "../private-addresses.ts";
 import type { Draft } from "./draft.ts";
 
@@ -78,10 +79,7 @@ function checkPublicIp(draft: Draft, id: string, publicIp: Target, seen: Map<str
   checkSku(draft, publicIp);
   for (const holder of referrers(draft.input.state, publicIp.key, "publicIp")) {
     if (holder.from.startsWith(`${draft.input.id}/`)) continue;
-    throw invalid(
-      "PublicIPAddressInUse",
-      `Resource ${id} is referencing public IP address ${publicIp.id} that is already allocated to resource ${holder.from}.`,
-    );
+    throw publicIpInUse(id, publicIp.id, holder.from);
   }
 }
 

@@ -6,7 +6,7 @@ import { childId, childrenOf, referrers } from "../../lookups.ts";
 import type { Referrer } from "../../references.ts";
 import type { State } from "../../state.ts";
 import { ownerKeyOf } from "./conflicts.ts";
-import { NIC_SETTINGS, nicMemberName } from "./pools.ts";
+import { NIC_SETTINGS, nicMemberName } from "./nic-members.ts";
 
 export function migratedPools(state: State, loadBalancerKey: string, pools: readonly string[]): Change[] {
   const loadBalancer = state.resources.get(loadBalancerKey);

@@ -1,6 +1,6 @@
 /** What may not leave a load balancer: children that something outside still uses. */
 import type { Resource } from "../../changes.ts";
-import { inUse, invalid, referenceNotFound } from "../../errors.ts";
+import { invalid, referenceNotFound } from "../../errors.ts";
 import { keyOf } from "../../ids.ts";
 import type { Json } from "../../json.ts";
 import { childId, childrenOf, referrers } from "../../lookups.ts";
@@ -79,7 +79,7 @@ export function checkDeleteLoadBalancer(state: State, resource: Resource): void 
       const id = childId(resource.id, hold.collection, nameIn(child));
       const [holder] = referrers(state, keyOf(id), hold.kind);
       if (!holder) continue;
-      throw inUse(
+      throw invalid(
         hold.whole,
         `Cannot delete load balancer ${resource.id} since its child resources ${id} are in use by ${hold.by} ${holder.from}.`,
       );
@@ -101,7 +101,7 @@ function checkRelease(state: State, loadBalancerId: string, hold: Hold, name: st
   const id = childId(loadBalancerId, hold.collection, name);
   const [holder] = referrers(state, keyOf(id), hold.kind);
   if (!holder) return;
-  throw inUse(hold.code, `Cannot remove ${id} because it is in use by ${hold.by} ${holder.from}.`);
+  throw invalid(hold.code, `Cannot remove ${id} because it is in use by ${hold.by} ${holder.from}.`);
 }
 
 /** A probe that a scale set takes as its health must go on serving a rule. */

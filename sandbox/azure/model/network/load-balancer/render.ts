@@ -8,7 +8,7 @@ import type { Reference } from "../../references.ts";
 import type { State } from "../../state.ts";
 import { envelope, only, renderChild, shownState } from "../fields.ts";
 import { COLLECTIONS } from "./draft.ts";
-import { NIC_SETTINGS, nicMemberName } from "./pools.ts";
+import { NIC_SETTINGS, nicMemberName } from "./nic-members.ts";
 import { idIn, idsIn, ipMembersOf, nameIn, push, stored } from "./shape.ts";
 
 type Links = Map<string, Json[]>;

@@ -10,6 +10,7 @@ import { checkName } from "../../names.ts";
 import type { State } from "../../state.ts";
 import { only, storedChild, writtenProperties } from "../fields.ts";
 import { duplicateName, itemsOf } from "../load-balancer/draft.ts";
+import { publicIpInUse } from "../refusals.ts";
 import { assignPrivateAddress, type Reservations } from "../private-addresses.ts";
 
 export interface NicWrite {
@@ -111,10 +112,7 @@ function memberships(
 function checkPublicIp(write: NicWrite, id: string, publicIp: Target): void {
   for (const holder of referrers(write.state, publicIp.key, "publicIp")) {
     if (holder.from.startsWith(`${write.id}/`)) continue;
-    throw invalid(
-      "PublicIPAddressInUse",
-      `Resource ${id} is referencing public IP address ${publicIp.id} that is already allocated to resource ${holder.from}.`,
-    );
+    throw publicIpInUse(id, publicIp.id, holder.from);
   }
 }
 

@@ -1,10 +1,11 @@
 /** What a NIC's pools and NAT rules allow it, seen from the NIC. Used for NICs and for scale-set instances. */
 import { invalid } from "../../errors.ts";
 import { keyOf, parentKeyOf } from "../../ids.ts";
-import { objectOf, objectsOf, propertiesOf, stringOf, type Json } from "../../json.ts";
-import { childrenOf, findChild, referrers } from "../../lookups.ts";
+import { objectOf, propertiesOf, stringOf, type Json } from "../../json.ts";
+import { childId, childrenOf, findChild, referrers } from "../../lookups.ts";
 import type { Reference } from "../../references.ts";
 import type { State } from "../../state.ts";
+import { cannotMix, poolTooLarge, portClash } from "../refusals.ts";
 import { rulesServing, tooManyRules } from "../load-balancer/limits.ts";
 import {
   backendPortOf,
@@ -12,13 +13,9 @@ import {
   isFloating,
   isInternal,
   nicMemberCount,
-  rulesByPool,
+  stored,
+  idsIn,
 } from "../load-balancer/shape.ts";
-
-/** Ids that a stored configuration names in a list of references. */
-export function idsIn(configuration: Json, field: string): readonly string[] {
-  return objectsOf(propertiesOf(configuration)[field]).map((item) => stringOf(item["id"]) ?? "");
-}
 
 /** What one configuration refers to. */
 export function configurationReferences(id: string, configuration: Json): Reference[] {
@@ -73,21 +70,12 @@ function checkJoin({ state, availabilitySet }: Membership, item: Reference): voi
   const loadBalancer = state.resources.get(parentKeyOf(item.to));
   const pool = findChild(state, item.to, "backendAddressPools");
   if (!loadBalancer || !pool?.child) return;
-  if (ipMembersOf(pool.child).length > 0) {
-    throw invalid(
-      "CannotMixIPBasedAddressesAndIPConfigurationsOnLoadBalancerBackendAddressPool",
-      `Mixing backend ipconfigurations and IPAddresses in backend pool ${pool.id} is not allowed.`,
-    );
-  }
+  if (ipMembersOf(pool.child).length > 0) throw cannotMix(pool.id);
   const basic = objectOf(loadBalancer.body["sku"])["name"] === "Basic";
   const { limits } = state.options;
   const limit = basic ? limits.basicPoolSize : limits.poolSize;
-  if (nicMemberCount(state, item.to) >= limit) {
-    throw invalid(
-      "BackendAddressPoolSizeLimitReached",
-      `Backend pool ${pool.id} cannot have more than ${limit} members.`,
-    );
-  }
+  const size = nicMemberCount(state, item.to);
+  if (size >= limit) throw poolTooLarge(pool.id, size + 1, limit);
   if (basic) checkAvailabilitySets(state, item, availabilitySet, loadBalancer.id);
 }
 
@@ -135,30 +123,21 @@ function checkRuleCount({ state, nicId, after }: Membership, pools: readonly Ref
 
 /** One configuration cannot serve one backend port for two load balancers of one type. */
 function checkPortsAcross({ state }: Membership, pools: readonly Reference[]): void {
+  if (pools.length < 2) return;
   const taken = new Map<string, string>();
   for (const item of pools) {
     const loadBalancer = state.resources.get(parentKeyOf(item.to));
     if (!loadBalancer) continue;
     const internal = isInternal(loadBalancer.body);
-    for (const [pool, rules] of rulesByPool(loadBalancer.body)) {
-      if (keyOf(pool) !== item.to) continue;
-      for (const rule of rules) {
-        if (isFloating(rule)) continue;
-        const place = `${item.from}|${internal}|${backendPortOf(rule)}`;
-        const other = taken.get(place);
-        if (other !== undefined && other !== loadBalancer.id) throw samePorts(item.from, other, loadBalancer.id);
-        taken.set(place, loadBalancer.id);
-      }
+    for (const rule of stored(loadBalancer.body, "loadBalancingRules")) {
+      if (isFloating(rule) || !idsIn(rule, "backendAddressPools").some((pool) => keyOf(pool) === item.to)) continue;
+      const place = `${item.from}|${internal}|${backendPortOf(rule)}`;
+      const id = childId(loadBalancer.id, "loadBalancingRules", stringOf(rule["name"]) ?? "");
+      const other = taken.get(place);
+      if (other !== undefined && !other.startsWith(`${loadBalancer.id}/`)) throw portClash(item.from, other, id);
+      taken.set(place, id);
     }
   }
-}
-
-function samePorts(configuration: string, first: string, second: string): Error {
-  const vmss = configuration.includes("/virtualMachineScaleSets/") ? "Vmss" : "";
-  return invalid(
-    `RulesOfSameLoadBalancerTypeUseSameBackendPortProtocolAnd${vmss}IPConfig`,
-    `Load balancers ${first} and ${second} are of the same type and use the same backend port and protocol with IP configuration ${configuration}.`,
-  );
 }
 
 /** A NAT rule leads to one configuration, and a configuration's backend port to one NAT rule. */

@@ -1,6 +1,6 @@
 /** Network interfaces. A write is synchronous unless it joins or leaves a pool or NAT rule. */
 import type { Resource } from "../../changes.ts";
-import { inUse } from "../../errors.ts";
+import { invalid } from "../../errors.ts";
 import { etagOf } from "../../etags.ts";
 import { derivedGuid } from "../../guid.ts";
 import { keyOf } from "../../ids.ts";
@@ -141,7 +141,7 @@ export const networkInterface: ResourceType = {
     const key = keyOf(resource.id);
     const [user] = [...referrers(state, key, "virtualMachine"), ...referrers(state, key, "privateLinkNic")];
     if (!user) return;
-    throw inUse(
+    throw invalid(
       "NicInUse",
       `Network Interface ${resource.id} is used by existing resource ${user.from}. In order to delete the network interface, it must be dissociated from the resource.`,
     );

@@ -1,6 +1,6 @@
 /** Network security groups: custom rules as written, default rules as Azure gives them, limits over the group. */
 import type { Resource } from "../../changes.ts";
-import { inUse, invalid } from "../../errors.ts";
+import { invalid } from "../../errors.ts";
 import { etagOf } from "../../etags.ts";
 import { keyOf } from "../../ids.ts";
 import { objectsOf, propertiesOf, stringOf, type Json } from "../../json.ts";
@@ -119,14 +119,14 @@ export const networkSecurityGroup: ResourceType = {
     const key = keyOf(resource.id);
     const [model] = referrers(state, key, "scaleSetModel");
     if (model) {
-      throw inUse(
+      throw invalid(
         "NetworkSecurityGroupInUseByVirtualMachineScaleSet",
         `Cannot delete network security group ${resource.id} since it is in use by virtual machine scale set ${model.from}.`,
       );
     }
     const [user] = referrers(state, key, "securityGroup");
     if (!user) return;
-    throw inUse(
+    throw invalid(
       "InUseNetworkSecurityGroupCannotBeDeleted",
       `Network security group ${resource.id} cannot be deleted because it is in use by the following resources: ${user.from}.`,
     );

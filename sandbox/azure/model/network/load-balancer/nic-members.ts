@@ -1,0 +1,117 @@
+/**
+ * NIC members of a pool, seen from the pool. They are there because NICs and scale sets name the pool; all
+ * that is written from this side is what is set on them: `adminState`, and fields that we do not know.
+ */
+import { invalid } from "../../errors.ts";
+import { derivedGuid } from "../../guid.ts";
+import { keyOf, nameOf } from "../../ids.ts";
+import { objectOf, objectsOf, propertiesOf, stringOf, without, type Json } from "../../json.ts";
+import { childrenOf, referenceId } from "../../lookups.ts";
+import type { Reference } from "../../references.ts";
+import { settleAdminState, type PoolWrite } from "./pool-write.ts";
+
+/** Where a stored pool keeps what was set on its NIC members: key of the NIC configuration → properties. */
+export const NIC_SETTINGS = "$nicMembers";
+
+const READ_ONLY = new Set([
+  "provisioningState",
+  "inboundNatRulesPortMapping",
+  "networkInterfaceIPConfiguration",
+  "ipAddress",
+]);
+
+/** Name under which a NIC configuration appears among a pool's members. */
+export function nicMemberName(poolKey: string, configurationKey: string): string {
+  return derivedGuid(`${poolKey}|${configurationKey}`);
+}
+
+export interface SortedMembers {
+  readonly ip: readonly Json[];
+  /** Key of the NIC configuration → the member as written. */
+  readonly nic: ReadonlyMap<string, Json>;
+}
+
+/**
+ * Which written members are NIC configurations: those that say so, those that carry such a member's name, and
+ * those with no address at all (clients drop the NIC reference, which is read-only to them).
+ */
+export function sortMembers(poolId: string, items: readonly Json[], names: ReadonlyMap<string, string>): SortedMembers {
+  const ip: Json[] = [];
+  const nic = new Map<string, Json>();
+  for (const item of items) {
+    const key = configurationKey(item, names);
+    if (key === undefined) {
+      ip.push(item);
+      continue;
+    }
+    if (nic.has(key)) {
+      throw invalid(
+        "DuplicateIpConfigurationReferenceOnBackendAddressPool",
+        `Backend address pool ${poolId} references IP configuration ${key} more than once.`,
+      );
+    }
+    nic.set(key, item);
+  }
+  return { ip, nic };
+}
+
+function configurationKey(item: Json, names: ReadonlyMap<string, string>): string | undefined {
+  const properties = propertiesOf(item);
+  const field = "networkInterfaceIPConfiguration";
+  const reference = referenceId(properties[field], field);
+  if (reference !== undefined) return keyOf(reference);
+  const name = stringOf(item["name"]) ?? "";
+  const addressed = properties["ipAddress"] ?? properties["loadBalancerFrontendIPConfiguration"];
+  return names.get(name) ?? (addressed === undefined ? name : undefined);
+}
+
+/** A pool PUT cannot add, change or drop NIC members: that is done on the NIC. */
+export function checkNicMembersUnchanged(
+  poolId: string,
+  written: ReadonlyMap<string, Json>,
+  present: ReadonlyMap<string, string>,
+): void {
+  const poolKey = keyOf(poolId);
+  const same =
+    written.size === present.size &&
+    [...written].every(([key, item]) => present.has(key) && stringOf(item["name"]) === nicMemberName(poolKey, key));
+  if (same) return;
+  throw invalid(
+    "ModificationOfNICIpConfigBackendPoolNotSupported",
+    `Modifying backend addresses of backend pool ${poolId} that hold NIC IP configurations is not supported. ` +
+      "Update the network interface instead.",
+  );
+}
+
+/** What is set on NIC members after this write; a pool PUT replaces it, an LB PUT adds to it. */
+export function nicSettings(
+  write: PoolWrite,
+  written: ReadonlyMap<string, Json>,
+  present: ReadonlyMap<string, string>,
+): Map<string, Json> {
+  const before = objectOf(write.before?.[NIC_SETTINGS]);
+  const survives = !write.alone && write.input.state.options.adminStateSurvives.nicMembers;
+  const settings = new Map<string, Json>();
+  for (const key of present.keys()) {
+    const item = written.get(key);
+    const old = objectOf(before[key]);
+    const next = item ? without(propertiesOf(item), READ_ONLY) : { ...old };
+    settleAdminState(write, next, propertiesOf(item ?? {}), survives ? old : {});
+    if (Object.keys(next).length > 0) settings.set(key, next);
+  }
+  return settings;
+}
+
+/** The body without what was set on a NIC member that has left. */
+export function releaseMember(body: Json, reference: Reference): Json {
+  if (reference.kind !== "poolMember") return body;
+  const pool = childrenOf(body, "backendAddressPools").get(nameOf(reference.to));
+  const settings = objectOf(pool?.[NIC_SETTINGS]);
+  const key = keyOf(reference.from);
+  if (!pool || !(key in settings)) return body;
+  const { [NIC_SETTINGS]: _, ...bare } = pool;
+  const left = without(settings, new Set([key]));
+  const next = Object.keys(left).length === 0 ? bare : { ...bare, [NIC_SETTINGS]: left };
+  const pools = objectsOf(propertiesOf(body)["backendAddressPools"]).map((item) => (item === pool ? next : item));
+  return { ...body, properties: { ...propertiesOf(body), backendAddressPools: pools } };
+}
