@@ -33,11 +33,45 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         controller: flags["controller"] === "external" ? "external" : "ours",
       }),
   },
+  "node-churn": {
+    description: "calls to Azure for a node added, by the number of Services",
+    configure: withSizes,
+    run: async (flags) => (await import("../../bench/node-churn.ts")).benchNodeChurn(sizesOf(flags)),
+  },
+  resync: {
+    description: "calls to Azure for a restart with nothing changed, by the number of Services",
+    configure: withSizes,
+    run: async (flags) => (await import("../../bench/resync.ts")).benchResync(sizesOf(flags)),
+  },
+  memory: {
+    description: "memory at rest and processor time per change, in a large cluster",
+    configure: (command) =>
+      command
+        .option("--services <count>", "Services", "2000")
+        .option("--nodes <count>", "nodes", "2000")
+        .option("--changes <count>", "Services changed", "50"),
+    run: async (flags) =>
+      (await import("../../bench/memory.ts")).benchMemory({
+        services: parseFlagNumber("--services", String(flags["services"]), 1, 20_000),
+        nodes: parseFlagNumber("--nodes", String(flags["nodes"]), 1, 5_000),
+        changes: parseFlagNumber("--changes", String(flags["changes"]), 1, 20_000),
+      }),
+  },
   emulator: {
     description: "what the Azure emulator itself costs: GET and PUT of a 1 MB load balancer",
     run: async () => (await import("../../bench/emulator.ts")).benchEmulator(),
   },
 };
+
+function withSizes(command: Command): Command {
+  return command.option("--services <counts>", "numbers of Services to compare", "100,400,1600");
+}
+
+function sizesOf(flags: Readonly<Record<string, unknown>>): number[] {
+  return String(flags["services"])
+    .split(",")
+    .map((text) => parseFlagNumber("--services", text.trim(), 1, 20_000));
+}
 
 export function registerBench(azlb: Command): void {
   const bench = azlb.command("bench").description("measure, and say whether the bars hold");
