@@ -252,6 +252,26 @@ test("a refused token is replaced once", async () => {
   assert.equal(refused.length, 2);
 });
 
+test("network resources of another tenant are asked for as who we are there, and each shows the other's token", async () => {
+  const source = (name: string) => ({ token: async () => name, refused: () => {} });
+  const { arm, client, run } = armRig(
+    {},
+    {
+      tokens: source("home"),
+      network: { subscriptionId: "S", tokens: source("network") },
+    },
+  );
+  arm.write(LB, { properties: {} });
+  const elsewhere = LB.replace("/s/", "/compute/");
+  arm.write(elsewhere, { properties: {} });
+  await run(Promise.all([client.get(LB, CREATE), client.get(elsewhere, CREATE)]));
+  const shown = arm.requests.map(({ headers }) => [headers["authorization"], headers["x-ms-authorization-auxiliary"]]);
+  assert.deepEqual(shown, [
+    ["Bearer network", "Bearer home"],
+    ["Bearer home", "Bearer network"],
+  ]);
+});
+
 test("a cloud without the newest api-version is asked with an older one from then on", async () => {
   const { arm, client, run } = rig();
   arm.write(LB, { properties: {} });

@@ -33,6 +33,8 @@ export interface ExchangeOptions {
   readonly cloud: Cloud;
   readonly transport: ArmTransport;
   readonly tokens: TokenSource;
+  /** Where the network resources' subscription belongs to another tenant: who we are there. */
+  readonly network?: { readonly subscriptionId: string; readonly tokens: TokenSource };
   readonly clock: Clock;
   readonly random: Random;
   readonly userAgent: string;
@@ -73,29 +75,26 @@ export class ArmExchange {
     const type = typeOf(ask.path);
     for (let tokenWasRefused = false; ;) {
       const version = this.#versions.of(type);
-      const { response, token } = await this.#once(ask, type, version);
+      const { response, refuseToken } = await this.#once(ask, type, version);
       if (response.status < 400) return response;
       const failure = failureOfResponse(response, this.#options.clock.nowMs());
       if (VERSION_REFUSALS.includes(failure.code) && !isAddress(ask.path) && this.#versions.refused(type, version))
         continue;
       if (failure.kind !== "unauthenticated" || tokenWasRefused) throw new ArmError(failure, doingOf(ask));
-      this.#options.tokens.refused(token);
+      refuseToken();
       tokenWasRefused = true;
     }
   }
 
   budgetOf(path: string): Budget {
-    const subscription = /^\/subscriptions\/([^/?]+)/i.exec(
-      new URL(path, this.#options.cloud.resourceManager).pathname,
-    )?.[1];
-    const key = (subscription ?? "").toLowerCase();
+    const key = this.#subscriptionOf(path);
     const budget = this.#budgets.get(key) ?? new Budget(this.#options.clock, this.#options.limits ?? AZURE_LIMITS);
     this.#budgets.set(key, budget);
     return budget;
   }
 
-  async #once(ask: Ask, type: string, version: string): Promise<{ response: ArmResponse; token: string }> {
-    const { clock, tokens, transport } = this.#options;
+  async #once(ask: Ask, type: string, version: string): Promise<{ response: ArmResponse; refuseToken: () => void }> {
+    const { clock, transport } = this.#options;
     const url = this.#urlOf(ask.path, version);
     const kind = kindOf(ask.method);
     const askedMs = clock.monotonicMs();
@@ -109,11 +108,11 @@ export class ArmExchange {
       this.#options.onCall?.({ verb, type, id, priority, status: response?.status, failure: failure?.kind, ...timing });
     };
     try {
-      const token = await tokens.token();
+      const { source, token, headers } = await this.#authorization(ask.path);
       await ask.guard?.();
-      const response = await transport.send(this.#requestOf(ask, url, token));
+      const response = await transport.send(this.#requestOf(ask, url, headers));
       done(response, response.status < 400 ? undefined : failureOfResponse(response, clock.nowMs()));
-      return { response, token };
+      return { response, refuseToken: () => source.refused(token) };
     } catch (error) {
       const known = armErrorOf(error, ask);
       done(undefined, known?.failure);
@@ -127,11 +126,29 @@ export class ArmExchange {
     else budget.answered(kind, response === undefined ? undefined : remainingOf(response, kind));
   }
 
-  #requestOf(ask: Ask, url: string, token: string): ArmRequest {
+  /** A call in one tenant may name resources of the other, for which Azure asks to see that tenant's token as well. */
+  async #authorization(path: string): Promise<{ source: TokenSource; token: string; headers: Record<string, string> }> {
+    const { tokens, network } = this.#options;
+    const isNetwork = network?.subscriptionId.toLowerCase() === this.#subscriptionOf(path);
+    const [source, other] = network !== undefined && isNetwork ? [network.tokens, tokens] : [tokens, network?.tokens];
+    const token = await source.token();
+    const headers = { authorization: `Bearer ${token}` };
+    if (other === undefined) return { source, token, headers };
+    const auxiliary = { "x-ms-authorization-auxiliary": `Bearer ${await other.token()}` };
+    return { source, token, headers: { ...headers, ...auxiliary } };
+  }
+
+  /** In lower case; empty where the path has none. */
+  #subscriptionOf(path: string): string {
+    const { pathname } = new URL(path, this.#options.cloud.resourceManager);
+    return /^\/subscriptions\/([^/]+)/i.exec(pathname)?.[1]?.toLowerCase() ?? "";
+  }
+
+  #requestOf(ask: Ask, url: string, authorization: Record<string, string>): ArmRequest {
     const body = ask.body === undefined ? undefined : JSON.stringify(ask.body);
     const headers = {
       accept: "application/json",
-      authorization: `Bearer ${token}`,
+      ...authorization,
       "user-agent": this.#options.userAgent,
       // fresh for each request: Azure may take a repeated one for a replay
       "x-ms-client-request-id": uuidOf(this.#options.random),

@@ -19,6 +19,11 @@ export class CredentialError extends Error {
   override readonly name = "CredentialError";
 }
 
+/** The same application in another tenant. */
+export function inTenant(credential: Credential, tenantId: string): Credential {
+  return credential.kind === "secret" || credential.kind === "certificate" ? { ...credential, tenantId } : credential;
+}
+
 /** What makes tokens for this cloud. Failures come as `ArmError`, free of secrets. */
 export function signIn(credential: Credential, cloud: Cloud, transport: ArmTransport): TokenIssuer {
   const scope = `${cloud.audience}/.default`;

@@ -2,14 +2,16 @@
 import { ArmClient } from "../azure/arm-client.ts";
 import type { CallReport } from "../azure/arm-exchange.ts";
 import { findCloud } from "../azure/clouds.ts";
-import { signIn } from "../azure/credentials.ts";
+import { inTenant, signIn } from "../azure/credentials.ts";
 import { HttpTransport } from "../azure/http-transport.ts";
 import { CachedTokens } from "../azure/token-source.ts";
-import type { CredentialConfig } from "../core/config/credential-config.ts";
+import type { Credential, CredentialConfig } from "../core/config/credential-config.ts";
 import { realClock } from "./real-clock.ts";
 
 export interface AzureAccessOptions {
   readonly credentials: CredentialConfig;
+  /** Where the network resources are; matters where that is another tenant's subscription. */
+  readonly networkSubscriptionId?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly userAgent: string;
   readonly onCall?: (call: CallReport) => void;
@@ -21,14 +23,22 @@ export interface AzureAccess {
 }
 
 export async function openArmClient(options: AzureAccessOptions): Promise<AzureAccess> {
-  const { credentials, env, userAgent, onCall } = options;
+  const { credentials, networkSubscriptionId, env, userAgent, onCall } = options;
   const transport = new HttpTransport({ caFile: credentials.caFile, env });
   const cloud = await findCloud(credentials, transport, env["AZURE_ENVIRONMENT_FILEPATH"]);
-  const tokens = new CachedTokens(signIn(credentials.credential, cloud, transport), realClock);
+  const tokensOf = (credential: Credential): CachedTokens =>
+    new CachedTokens(signIn(credential, cloud, transport), realClock);
   const client = new ArmClient({
     cloud,
     transport,
-    tokens,
+    tokens: tokensOf(credentials.credential),
+    ...(networkSubscriptionId !== undefined &&
+      credentials.networkTenantId !== undefined && {
+        network: {
+          subscriptionId: networkSubscriptionId,
+          tokens: tokensOf(inTenant(credentials.credential, credentials.networkTenantId)),
+        },
+      }),
     clock: realClock,
     random: Math.random,
     userAgent: credentials.userAgent ?? userAgent,

@@ -53,7 +53,8 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
     await checkReachable(kube.client, ending.signal);
     const source = options.cloudConfig;
     const { config, credentials } = await loadCloudConfig({ source, clusterName, env, client: kube.client, log });
-    const arm = await openArmClient({ credentials, env, userAgent: USER_AGENT });
+    const { networkSubscriptionId } = config;
+    const arm = await openArmClient({ credentials, networkSubscriptionId, env, userAgent: USER_AGENT });
     closers.push(() => arm.close());
     const cache = new ClusterCache({ client: kube.client, clock: realClock, random: Math.random, log });
     const mirror = new Mirror({ client: arm.client, config });

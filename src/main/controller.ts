@@ -76,6 +76,7 @@ export async function startController(options: ControllerProcessOptions): Promis
   });
   const arm = await openArmClient({
     credentials,
+    networkSubscriptionId: config.networkSubscriptionId,
     env,
     userAgent: USER_AGENT,
     onCall: (call) => measureCall(metrics, call),
@@ -111,8 +112,10 @@ export async function startController(options: ControllerProcessOptions): Promis
     metrics,
     unready: () => (leading?.isReady === true ? undefined : "not leading yet, or the caches are not filled"),
   });
-  const ended = (options.leaderElect ? elect(options, kube.client, stopping.signal, lead) : alone(lead)).finally(() =>
-    Promise.all([kube.close(), arm.close()]),
+  const ended = (options.leaderElect ? elect(options, kube.client, stopping.signal, lead) : alone(lead)).finally(
+    async () => {
+      await Promise.all([kube.close(), arm.close()]);
+    },
   );
   ended.catch((error: unknown) => log.error(`the controller ended: ${String(error)}`));
   return {
