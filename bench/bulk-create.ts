@@ -46,7 +46,7 @@ export async function benchBulkCreate(options: BulkCreateOptions): Promise<Bench
       ...runFigures(merged),
       [`one at a time, ms per Service (of ${baselineServices})`]: perServiceMs,
       "bound by dependent writes, ms": boundMs,
-      ...Object.fromEntries([...calls].sort().map(([name, count]) => [`calls: ${name}`, count])),
+      ...callFigures(calls),
     },
     bars: {
       "times faster than one at a time": atLeast((perServiceMs * services) / merged.totalMs, 40),
@@ -68,13 +68,15 @@ function runFigures({ totalMs, toAddressMs }: Run): Record<string, number> {
   };
 }
 
+function callFigures(calls: ReadonlyMap<string, number>): Record<string, number> {
+  const sorted = [...calls].sort(([one], [other]) => one.localeCompare(other));
+  return Object.fromEntries(sorted.map(([name, count]) => [`calls: ${name}`, count]));
+}
+
 function externalReport({ services }: BulkCreateOptions, run: Run): BenchReport {
-  const calls = Object.fromEntries(
-    [...countCalls(run.entries)].sort().map(([name, count]) => [`calls: ${name}`, count]),
-  );
   return {
     scenario: "bulk-create",
-    figures: { ...runFigures(run), "ms per Service": run.totalMs / services, ...calls },
+    figures: { ...runFigures(run), "ms per Service": run.totalMs / services, ...callFigures(countCalls(run.entries)) },
     bars: {},
   };
 }
@@ -82,7 +84,8 @@ function externalReport({ services }: BulkCreateOptions, run: Run): BenchReport 
 async function measure(options: BulkCreateOptions, services: number, flags: readonly string[]): Promise<Run> {
   const sandbox = await startSandboxProcess([
     "--without-controller",
-    ...["--nodes", String(options.nodes), "--latency", options.latency],
+    `--nodes=${options.nodes}`,
+    `--latency=${options.latency}`,
     ...limitsFor(services).flags,
   ]);
   const controller = options.controller === "ours" ? startControllerProcess(sandbox, flags) : announce(sandbox);

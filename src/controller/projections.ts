@@ -2,11 +2,11 @@
  * What the caches keep of each object: the fields of `core/kubernetes.ts` and no more. A Node of 15 KB becomes a few
  * hundred bytes; what nobody reads costs nothing.
  */
-import type { Ingress, Node, ObjectMeta, Service, ServicePort } from "../core/kubernetes.ts";
+import type { Node, ObjectMeta, Service, ServicePort } from "../core/kubernetes.ts";
 import type { KubeObject } from "../kube/resources.ts";
 
 /** As it comes from the server; anything may be missing. */
-type Raw<T> = { readonly [K in keyof T]?: T[K] extends object ? Raw<T[K]> : T[K] };
+type Raw<T> = { readonly [K in keyof T]?: T[K] };
 
 /** Annotations that tools write for themselves: large, and never read by us. */
 const IGNORED_ANNOTATIONS = new Set(["kubectl.kubernetes.io/last-applied-configuration"]);
@@ -42,17 +42,17 @@ export function projectService(object: KubeObject): CachedService {
     metadata: metaOf(object.metadata),
     spec: defined({
       type: spec.type ?? "ClusterIP",
-      ports: ((spec.ports ?? []) as readonly Raw<ServicePort>[]).map(projectPort),
+      ports: (spec.ports ?? []).map(projectPort),
       loadBalancerClass: spec.loadBalancerClass,
       loadBalancerIP: spec.loadBalancerIP || undefined,
-      loadBalancerSourceRanges: spec.loadBalancerSourceRanges as readonly string[] | undefined,
+      loadBalancerSourceRanges: spec.loadBalancerSourceRanges,
       externalTrafficPolicy: spec.externalTrafficPolicy,
       healthCheckNodePort: spec.healthCheckNodePort || undefined,
       sessionAffinity: spec.sessionAffinity,
-      ipFamilies: spec.ipFamilies as Service["spec"]["ipFamilies"],
+      ipFamilies: spec.ipFamilies,
       allocateLoadBalancerNodePorts: spec.allocateLoadBalancerNodePorts,
     }),
-    status: { loadBalancer: defined({ ingress: status?.loadBalancer?.ingress as readonly Ingress[] | undefined }) },
+    status: { loadBalancer: defined({ ingress: status?.loadBalancer?.ingress }) },
   };
 }
 
@@ -62,7 +62,7 @@ function projectPort(port: Raw<ServicePort>): ServicePort {
     protocol: port.protocol ?? "TCP",
     port: port.port ?? 0,
     nodePort: port.nodePort || undefined,
-    targetPort: port.targetPort as number | string | undefined,
+    targetPort: port.targetPort,
     appProtocol: port.appProtocol,
   });
 }

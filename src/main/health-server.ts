@@ -33,7 +33,8 @@ export async function startHealthServer(options: HealthOptions): Promise<Running
 }
 
 async function answer({ metrics, unready }: HealthOptions, url: string): Promise<Answer> {
-  switch (url.split("?")[0]) {
+  const [path = "/"] = url.split("?");
+  switch (path) {
     case "/healthz":
     case "/livez":
       return text(200, "ok");

@@ -16,7 +16,7 @@ export interface KubeAccessOptions {
 
 export interface KubeAccess {
   readonly client: KubeClient;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 export function openKubeClient({ kubeconfig, ...options }: KubeAccessOptions): KubeAccess {

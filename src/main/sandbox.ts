@@ -49,7 +49,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
 interface Cluster {
   readonly kubeconfig: string;
   readonly kubeControlUrl: string | null;
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
 }
 
 async function openCluster({ kubeconfig, dataDir, log }: SandboxOptions, nodes: ClusterNode[]): Promise<Cluster> {
