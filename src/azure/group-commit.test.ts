@@ -531,3 +531,27 @@ test("each attempt is reported with its size and how it ended", async () => {
     ],
   );
 });
+
+test("a drain does not wait for others to gather", async () => {
+  const { clock, submit, run } = rig({}, { gatherMs: 60_000 });
+  void submit(wish("a", 1));
+  await settled();
+  const outcome = await run(submit(wish("doomed", 1), LB, "drain"));
+  assert.equal(outcome.kind, "written");
+  assert.ok(clock.monotonicMs() < 1_000);
+});
+
+test("a drain does not sit out the failures of others, only its own", async () => {
+  const { clock, arm, submit, run, parts } = rig();
+  arm.interpose = (request) => {
+    if (!isPut(request) || request.body?.includes("doomed")) return undefined;
+    return { ...error(503, "ServiceUnavailable"), headers: { "retry-after": "600" } };
+  };
+  void submit(wish("a", 1));
+  await clock.advanceUntil(() => arm.count("PUT") === 1);
+  await clock.advance(1_000);
+  const outcome = await run(submit(wish("doomed", 1), LB, "drain"));
+  assert.equal(outcome.kind, "written");
+  assert.ok(clock.monotonicMs() < 2_000);
+  assert.deepEqual(parts(), ["doomed-0 1"]);
+});

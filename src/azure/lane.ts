@@ -21,7 +21,7 @@ import { ArmError, plainFailure, type ArmFailure } from "./failures.ts";
 import { wholeOf } from "./resource-parts.ts";
 import { isConflict, isRetryable, isSomebodysFault, isSpent, maybeChanged, retryWaitMs } from "./retry-policy.ts";
 import { splitBatch } from "./split-batch.ts";
-import { Ticket } from "./ticket.ts";
+import { mostUrgent, Ticket } from "./ticket.ts";
 
 export interface LaneContext extends CommitContext {
   readonly clock: Clock;
@@ -44,6 +44,8 @@ export class Lane {
   readonly #queue = new CommitQueue();
   #running: Promise<void> | undefined;
   #before: Before = UNTRIED;
+  /** Ends the present wait, where that is one that a drain need not sit out. */
+  #hurry: (() => void) | undefined;
 
   constructor(context: LaneContext, onIdle: () => void) {
     this.#context = context;
@@ -57,11 +59,12 @@ export class Lane {
 
   submit(ticket: Ticket): void {
     this.#queue.add(ticket);
+    if (ticket.priority === "drain") this.#hurry?.();
     this.#running ??= this.#run();
   }
 
   async #run(): Promise<void> {
-    if (!this.#queue.isUrgent) await this.#pause(this.#context.gatherMs);
+    if (!this.#queue.isUrgent) await this.#pauseUnlessUrgent(this.#context.gatherMs);
     for (let batch = this.#queue.take(); batch !== undefined; batch = this.#queue.take()) {
       if (this.#context.closing.aborted) failAll(batch.tickets, STOPPING);
       else await this.#attempt(batch);
@@ -84,14 +87,14 @@ export class Lane {
       }
       this.#remember(error, batch);
       const bisects = tickets.length > 1 && isSomebodysFault(error.failure, tickets);
-      this.#report(batch, startMs, error.failure.kind, bisects);
+      this.#report(batch, startMs, { outcome: error.failure.kind, failure: error.failure, bisects });
       if (bisects) this.#queue.setApart(splitBatch(tickets, error.failure));
       else if (isRetryable(error.failure)) await this.#tryAgain(batch, error.failure);
       else this.#giveUp(batch, error.failure);
       return;
     }
     this.#before = UNTRIED;
-    this.#report(batch, startMs, attempt.outcome, false);
+    this.#report(batch, startMs, { outcome: attempt.outcome, bisects: false });
     for (const [ticket, outcome] of attempt.settled) ticket.settle(outcome);
   }
 
@@ -114,12 +117,22 @@ export class Lane {
     if (isApart) this.#queue.setApart([rest]);
     else this.#queue.putBack(rest);
     if (failure.kind === "notProvisioned" && failure.referencedId) this.#context.repair(failure.referencedId);
-    await this.#pause(retryWaitMs(failure, rest, this.#context.random));
+    const waitMs = retryWaitMs(failure, rest, this.#context.random);
+    // a drain waits for its own failures, but not for those of others
+    if (mostUrgent(rest) === "drain") await this.#pause(waitMs);
+    else await this.#pauseUnlessUrgent(waitMs);
   }
 
   /** Cut short when the process stops. */
-  async #pause(ms: number): Promise<void> {
-    await this.#context.clock.sleep(ms, this.#context.closing).catch(() => {});
+  async #pause(ms: number, until = this.#context.closing): Promise<void> {
+    await this.#context.clock.sleep(ms, until).catch(() => {});
+  }
+
+  async #pauseUnlessUrgent(ms: number): Promise<void> {
+    const hurry = new AbortController();
+    this.#hurry = () => hurry.abort();
+    await this.#pause(ms, AbortSignal.any([this.#context.closing, hurry.signal]));
+    this.#hurry = undefined;
   }
 
   /** What a refused write has left behind must go, even if nobody else writes. */
@@ -136,10 +149,15 @@ export class Lane {
     this.#queue.add(new Ticket({ id: wholeOf(id), ...wish }, this.#context.clock.monotonicMs()));
   }
 
-  #report({ id, tickets }: Batch, startMs: number, outcome: AttemptReport["outcome"], bisects: boolean): void {
+  #report(
+    { id, tickets }: Batch,
+    startMs: number,
+    result: Pick<AttemptReport, "outcome" | "failure" | "bisects">,
+  ): void {
     const oldestMs = Math.min(...tickets.map(({ sinceMs }) => sinceMs));
     const timing = { waitedMs: startMs - oldestMs, durationMs: this.#context.clock.monotonicMs() - startMs };
-    this.#context.onAttempt({ id, size: tickets.length, outcome, bisects, ...timing });
+    const kind = tickets[0]?.write.kind ?? "";
+    this.#context.onAttempt({ id, kind, size: tickets.length, ...result, ...timing });
   }
 }
 

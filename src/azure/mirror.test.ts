@@ -214,3 +214,19 @@ test("who gives up leaves the others' request alone", async () => {
   assert.deepEqual(names(await run(patient)), ["lb"]);
   assert.equal(arm.count("GET"), 1);
 });
+
+test("whoever must not wait gets what was last read, however old; but never a list with a hole", async () => {
+  const { arm, mirror, run } = rig();
+  arm.write(LB, { properties: {} });
+  assert.deepEqual(names(await run(mirror.loadBalancers(undefined, "known"))), ["lb"], "nobody had read before");
+  mirror.expire();
+  arm.write(`${GROUP}/loadBalancers/new`, { properties: {} });
+  assert.deepEqual(names(await mirror.loadBalancers(undefined, "known")), ["lb"]);
+  mirror.seen(LB, undefined);
+  assert.deepEqual(names(await run(mirror.loadBalancers(undefined, "known"))).sort(), ["lb", "new"]);
+  mirror.seen(LB, undefined);
+  mirror.seen(LB, loadBalancer());
+  const calls = arm.count("GET");
+  assert.deepEqual(names(await mirror.loadBalancers(undefined, "known")).sort(), ["lb", "new"], "the hole is filled");
+  assert.equal(arm.count("GET"), calls);
+});

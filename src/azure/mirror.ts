@@ -22,6 +22,9 @@ interface Named extends ArmBody {
   readonly id: string;
 }
 
+/** `known`: what was last read will do, however long ago, for whoever must not wait; a writer learns if it is outdated. */
+type Age = "fresh" | "known";
+
 const READ = { priority: "create" } as const;
 /** Read one by one; everything else is listed. */
 const SINGLE = /^(networkSecurityGroups|virtualNetworks\/subnets)$/i;
@@ -40,8 +43,8 @@ export class Mirror {
   }
 
   /** All of the load balancers' resource group. */
-  loadBalancers(signal?: AbortSignal): Promise<readonly LoadBalancer[]> {
-    return this.#list<LoadBalancer>(this.#loadBalancerPath(), signal);
+  loadBalancers(signal?: AbortSignal, age?: Age): Promise<readonly LoadBalancer[]> {
+    return this.#list<LoadBalancer>(this.#loadBalancerPath(), signal, age);
   }
 
   publicIPs(resourceGroup: string, signal?: AbortSignal): Promise<readonly PublicIP[]> {
@@ -58,16 +61,18 @@ export class Mirror {
   }
 
   /** The machines of the cluster's resource group. */
-  async compute(signal?: AbortSignal): Promise<Compute> {
+  async compute(signal?: AbortSignal, age?: Age): Promise<Compute> {
     const { subscriptionId, resourceGroup } = this.#config;
     const group = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers`;
     const [virtualMachines, networkInterfaces, scaleSets] = await Promise.all([
-      this.#list<VirtualMachine>(`${group}/Microsoft.Compute/virtualMachines`, signal),
-      this.#list<NetworkInterface>(`${group}/Microsoft.Network/networkInterfaces`, signal),
-      this.#list<ScaleSet>(`${group}/Microsoft.Compute/virtualMachineScaleSets`, signal),
+      this.#list<VirtualMachine>(`${group}/Microsoft.Compute/virtualMachines`, signal, age),
+      this.#list<NetworkInterface>(`${group}/Microsoft.Network/networkInterfaces`, signal, age),
+      this.#list<ScaleSet>(`${group}/Microsoft.Compute/virtualMachineScaleSets`, signal, age),
     ]);
     const uniform = scaleSets.filter(({ properties }) => textField(properties, "orchestrationMode") !== "Flexible");
-    const instances = await Promise.all(uniform.map(({ id }) => this.#list<Instance>(`${id}/virtualMachines`, signal)));
+    const instances = await Promise.all(
+      uniform.map(({ id }) => this.#list<Instance>(`${id}/virtualMachines`, signal, age)),
+    );
     return this.#indexed([virtualMachines, networkInterfaces, scaleSets, ...instances], () => ({
       virtualMachines: byId(virtualMachines),
       networkInterfaces: byId(networkInterfaces),
@@ -114,9 +119,14 @@ export class Mirror {
     for (const shelf of this.#shelves.values()) shelf.expire();
   }
 
-  #list<Body extends Named>(path: string, signal: AbortSignal | undefined): Promise<readonly Body[]> {
+  #list<Body extends Named>(
+    path: string,
+    signal: AbortSignal | undefined,
+    age: Age = "fresh",
+  ): Promise<readonly Body[]> {
     const shelf = this.#shelf(path);
-    return unlessAborted(shelf.read() as Promise<readonly unknown[]> as Promise<readonly Body[]>, signal);
+    const found: Promise<readonly unknown[]> = age === "known" ? shelf.known() : shelf.read();
+    return unlessAborted(found as Promise<readonly Body[]>, signal);
   }
 
   #shelf(path: string): Shelf<Named> {

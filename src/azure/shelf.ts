@@ -23,6 +23,8 @@ export class Shelf<Body extends { readonly id: string; readonly etag?: string }>
   #freshSince = 1;
   #loadedAt = 0;
   #loading: Promise<void> | undefined;
+  /** What was there and isn't shown, since we don't know what became of it. */
+  readonly #gaps = new Set<string>();
 
   constructor(load: () => Promise<readonly Body[]>) {
     this.#load = load;
@@ -31,7 +33,12 @@ export class Shelf<Body extends { readonly id: string; readonly etag?: string }>
   /** The same array as long as nothing has changed. */
   async read(): Promise<readonly Body[]> {
     while (this.#loadedAt < this.#freshSince) await this.#loadOnce();
-    return (this.#values ??= [...this.#entries.values()].flatMap(({ body }) => (body === null ? [] : [body])));
+    return this.#shown();
+  }
+
+  /** As last read, however long ago that was; reads only where nobody has, or where we know of a gap. */
+  async known(): Promise<readonly Body[]> {
+    return this.#loadedAt > 0 && this.#gaps.size === 0 ? this.#shown() : this.read();
   }
 
   /** `null`: it isn't there; `undefined`: nobody has looked, or what was seen holds no more. */
@@ -47,11 +54,12 @@ export class Shelf<Body extends { readonly id: string; readonly etag?: string }>
   seen(id: string, body: Body | null | undefined): void {
     const key = id.toLowerCase();
     if (body === undefined) {
-      this.#entries.delete(key);
+      if (this.#entries.delete(key)) this.#gaps.add(key);
       this.#values = undefined;
       this.expire();
     } else {
       this.#put(key, this.#unchanged(key, body) ?? body, ++this.#learned);
+      this.#gaps.delete(key);
     }
     this.#outdated.delete(key);
   }
@@ -95,6 +103,11 @@ export class Shelf<Body extends { readonly id: string; readonly etag?: string }>
       this.#outdated.delete(key);
     }
     this.#loadedAt = at;
+    if (at >= this.#freshSince) this.#gaps.clear();
+  }
+
+  #shown(): readonly Body[] {
+    return (this.#values ??= [...this.#entries.values()].flatMap(({ body }) => (body === null ? [] : [body])));
   }
 
   #put(key: string, body: Body | null, at: number): void {
