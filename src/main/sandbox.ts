@@ -88,6 +88,6 @@ function clusterNode({ name, ip, providerId, zone }: SeedNode): ClusterNode {
     name,
     internalIPs: [ip],
     providerID: providerId,
-    labels: { "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": `westus2-${zone}` },
+    labels: { "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone },
   };
 }

@@ -45,6 +45,7 @@ export interface SeedNode {
   readonly providerId: string;
   /** Name of its scale set or availability set. */
   readonly vmSet: string;
+  /** As the node's zone label has it: the zone, or the fault domain of a machine that is in none. */
   readonly zone: string;
 }
 
@@ -62,7 +63,7 @@ export function topologyNodes(account: Account, topology: Topology): SeedNode[] 
     ip: nodeAddress(index),
     providerId: `azure://${compute}/${machinePath(topology.vmType, index)}`,
     vmSet: topology.vmType === "standard" ? NAMES.availabilitySet : NAMES.scaleSet,
-    zone: topology.vmType === "standard" ? "" : String((index % 3) + 1),
+    zone: topology.vmType === "standard" ? String(index % 2) : `${account.location}-${(index % 3) + 1}`,
   }));
 }
 
