@@ -112,11 +112,14 @@ export async function startController(options: ControllerProcessOptions): Promis
     metrics,
     unready: () => (leading?.isReady === true ? undefined : "not leading yet, or the caches are not filled"),
   });
-  const ended = (options.leaderElect ? elect(options, kube.client, stopping.signal, lead) : alone(lead)).finally(
-    async () => {
+  const run = async (): Promise<"lost" | "stopped"> => {
+    try {
+      return await (options.leaderElect ? elect(options, kube.client, stopping.signal, lead) : alone(lead));
+    } finally {
       await Promise.all([kube.close(), arm.close()]);
-    },
-  );
+    }
+  };
+  const ended = run();
   ended.catch((error: unknown) => log.error(`the controller ended: ${String(error)}`));
   return {
     metricsUrl: `${health.url}/metrics`,
