@@ -2,7 +2,7 @@
 import type { Resource } from "./changes.ts";
 import type { ArmRequest, ArmResponse, Decision, Draws, OperationKind } from "./contract.ts";
 import { gateway, groupNotFound, unreadable } from "./errors.ts";
-import { keyOf } from "./ids.ts";
+import { keyOf, nameOf } from "./ids.ts";
 import { isObject, type Json } from "./json.ts";
 import { hideFields } from "./hidden-fields.ts";
 import { typeNamed } from "./registry.ts";
@@ -42,14 +42,18 @@ export function requireGroup(call: Call, subscription: string, group: string): R
   const found = call.state.resources.get(keyOf(`/subscriptions/${subscription}/resourceGroups/${group}`));
   if (!found) throw groupNotFound(group);
   const writes = call.request.method !== "GET" && call.request.method !== "HEAD";
-  if (writes && found.state === "Deleting") {
-    throw gateway(
-      409,
-      "ResourceGroupBeingDeleted",
-      `The resource group '${group}' is in deprovisioning state and cannot perform this operation.`,
-    );
-  }
+  if (writes) checkGroupStays(found);
   return found;
+}
+
+/** Refuses to write to a group that is going. */
+export function checkGroupStays(group: Resource): void {
+  if (group.state !== "Deleting") return;
+  throw gateway(
+    409,
+    "ResourceGroupBeingDeleted",
+    `The resource group '${nameOf(group.id)}' is in deprovisioning state and cannot perform this operation.`,
+  );
 }
 
 /** The body of a write; refuses one that is no JSON object. */

@@ -1,12 +1,13 @@
 /** The verbs of resource groups: PUT is synchronous, DELETE answers with a Location and nothing else. */
-import { requireBody, shown, wireOf, type Call } from "./call.ts";
+import { checkGroupStays, requireBody, shown, wireOf, type Call } from "./call.ts";
 import type { Change, Resource } from "./changes.ts";
 import type { Decision } from "./contract.ts";
 import { gateway, groupNotFound } from "./errors.ts";
 import { canonicalLocation } from "./ids.ts";
 import { sameJson, stringOf, without } from "./json.ts";
 import { checkName } from "./names.ts";
-import { begin, checkUnlocked, operationHeaders } from "./operations.ts";
+import type { Operation } from "./operation.ts";
+import { begin, operationHeaders, runningDeletion } from "./operations.ts";
 import type { ResourceRoute } from "./route.ts";
 
 const ENVELOPE = new Set(["id", "name", "type", "location"]);
@@ -56,7 +57,7 @@ function putGroup(call: Call, route: ResourceRoute): Decision {
       `Invalid resource group location '${given}'. The Resource group already exists in location '${existing.location}'.`,
     );
   }
-  checkUnlocked(call, route.key);
+  if (existing) checkGroupStays(existing);
   const group: Resource = {
     id: existing?.id ?? route.id,
     type: route.type.type,
@@ -89,7 +90,8 @@ function show(call: Call, group: Resource, status: number, changes: readonly Cha
 
 function deleteGroup(call: Call, route: ResourceRoute): Decision {
   const group = requireIt(call, route);
-  checkUnlocked(call, route.key);
+  const begun = runningDeletion(call, route.key);
+  if (begun) return accepted(call, begun, []);
   const lastOperation = "DeleteResourceGroupOperation";
   const { id, type, location } = group;
   const operation = begin(call, {
@@ -102,12 +104,12 @@ function deleteGroup(call: Call, route: ResourceRoute): Decision {
     kind: call.kind,
     effect: "drop",
   });
-  return {
-    response: { status: 202, headers: operationHeaders(call, operation, true) },
-    changes: [
-      { kind: "mark", key: route.key, mark: { state: "Deleting", provisioned: true, lastOperation } },
-      { kind: "operation", operation },
-    ],
-    operation: call.kind,
-  };
+  return accepted(call, operation, [
+    { kind: "mark", key: route.key, mark: { state: "Deleting", provisioned: true, lastOperation } },
+    { kind: "operation", operation },
+  ]);
+}
+
+function accepted(call: Call, operation: Operation, changes: readonly Change[]): Decision {
+  return { response: { status: 202, headers: operationHeaders(call, operation, true) }, changes, operation: call.kind };
 }

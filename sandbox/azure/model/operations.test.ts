@@ -71,6 +71,8 @@ describe("an operation", () => {
     assert.equal(answer.body, undefined);
     assert.equal(world.get(LB).body.properties.provisioningState, "Deleting");
     assert.equal(world.follow(answer.headers["location"] ?? "").status, 202);
+    assert.deepEqual(world.delete(LB), answer, "asked again, it is the same operation");
+    assert.equal(codeOf(world.put(LB, lbBody())), "RetryableErrorDueToAnotherOperation");
     world.nowMs += 10_000;
     assert.equal(world.follow(answer.headers["location"] ?? "").status, 204);
     assert.equal(codeOf(world.get(LB)), "ResourceNotFound");
@@ -107,7 +109,7 @@ describe("an operation", () => {
     const world = worldWithGroup();
     const answer = world.put(pipId("pip"), PUBLIC_IP);
     assert.equal(poll(world, answer).status, 200);
-    world.nowMs += 3_600_001;
+    world.nowMs += world.state.options.operationRetentionMs + 1;
     assert.equal(poll(world, answer).status, 404);
   });
 });
@@ -189,7 +191,13 @@ describe("a resource group", () => {
     const answer = world.delete(GROUP);
     assert.equal(answer.status, 202);
     assert.equal(answer.headers["azure-asyncoperation"], undefined);
-    assert.equal(codeOf(world.put(pipId("new"), PUBLIC_IP)), "ResourceGroupBeingDeleted");
+    for (const [path, body] of [
+      [pipId("new"), PUBLIC_IP],
+      [GROUP, { location: "eastus" }],
+    ] as const) {
+      assert.equal(codeOf(world.put(path, body)), "ResourceGroupBeingDeleted");
+    }
+    assert.deepEqual(world.delete(GROUP), answer, "asked again, it is the same operation");
     assert.equal(world.follow(answer.headers["location"] ?? "").status, 202);
     world.nowMs += 10_000;
     const done = world.follow(answer.headers["location"] ?? "");

@@ -128,6 +128,12 @@ function locked(call: Call, key: string, holder: Operation): Refusal {
   );
 }
 
+/** The operation that is deleting a resource already. */
+export function runningDeletion(call: Call, key: string): Operation | undefined {
+  const holder = call.state.running.get(call.state.locks.get(key) ?? "");
+  return holder?.effect === "drop" && holder.key === key ? holder : undefined;
+}
+
 function operationUrl(call: Call, operation: Operation, kind: "operations" | "operationResults"): string {
   const version = `api-version=${call.request.query["api-version"] ?? ""}`;
   if (operation.provider === "Microsoft.Resources") {

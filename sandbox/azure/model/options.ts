@@ -94,7 +94,7 @@ const DEFAULTS: Options = {
   regions: [],
   subscriptions: [],
   pageSize: 0,
-  operationRetentionMs: 3_600_000,
+  operationRetentionMs: 900_000,
 };
 
 /** The options with some of them replaced; limits and switches are replaced one by one. */

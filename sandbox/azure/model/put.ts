@@ -191,8 +191,8 @@ function startOf(route: ResourceRoute, { input, plan }: Accepted, more: Pick<Sta
   const companions = (plan.companions ?? []).flatMap((item) =>
     item.kind === "put" && item.resource.state !== "Succeeded" ? [keyOf(item.resource.id)] : [],
   );
-  const locks = plan.locks ? { locks: plan.locks } : {};
-  return { id, key, type: route.type.type, location, effect: "provision", companions, ...locks, ...more };
+  const locks = [...(plan.locks ?? []), ...companions];
+  return { id, key, type: route.type.type, location, effect: "provision", companions, locks, ...more };
 }
 
 /** The resource after the write. */

@@ -1,11 +1,12 @@
 /** DELETE: 204 for what is not there, otherwise an operation; a child goes at once, a resource at the end. */
 import { requireGroup, type Call } from "./call.ts";
-import type { Resource } from "./changes.ts";
+import type { Change, Resource } from "./changes.ts";
 import type { Decision } from "./contract.ts";
 import { replaceChild } from "./apply.ts";
 import { checkPreconditions } from "./etags.ts";
 import { childrenOf } from "./lookups.ts";
-import { begin, checkUnlocked, operationHeaders } from "./operations.ts";
+import type { Operation } from "./operation.ts";
+import { begin, checkUnlocked, operationHeaders, runningDeletion } from "./operations.ts";
 import { checkParent, readOnly, requireParent } from "./put.ts";
 import type { ChildType } from "./resource-type.ts";
 import type { ResourceRoute } from "./route.ts";
@@ -17,6 +18,8 @@ export function deleteResource(call: Call, route: ResourceRoute): Decision {
   const existing = call.state.resources.get(route.key);
   if (!existing) return { response: ABSENT, changes: [], operation: call.kind };
   checkPreconditions(call.request, existing.type, existing.id, existing);
+  const begun = runningDeletion(call, route.key);
+  if (begun) return accepted(call, route, begun, []);
   route.type.checkDelete(call.state, existing);
   checkUnlocked(call, route.key);
   if (route.type.synchronousDelete) {
@@ -26,14 +29,15 @@ export function deleteResource(call: Call, route: ResourceRoute): Decision {
   const name = `Delete${route.type.operation}Operation`;
   const operation = begin(call, { ...startOf(call, existing, route), name, effect: "drop" });
   const mark = { state: "Deleting", provisioned: existing.provisioned, lastOperation: name } as const;
-  return {
-    response: { status: route.type.deleteStatus, headers: operationHeaders(call, operation, true) },
-    changes: [
-      { kind: "mark", key: route.key, mark },
-      { kind: "operation", operation },
-    ],
-    operation: call.kind,
-  };
+  return accepted(call, route, operation, [
+    { kind: "mark", key: route.key, mark },
+    { kind: "operation", operation },
+  ]);
+}
+
+function accepted(call: Call, route: ResourceRoute, operation: Operation, changes: readonly Change[]): Decision {
+  const response = { status: route.type.deleteStatus, headers: operationHeaders(call, operation, true) };
+  return { response, changes, operation: call.kind };
 }
 
 export function deleteChild(call: Call, route: ResourceRoute, child: ChildType, name: string): Decision {

@@ -135,6 +135,8 @@ describe("a uniform scale set", () => {
     build(world, [SCALE_SET, scaleSetBody(1, [], automatic)], [SCALE_SET, scaleSetBody(1, [POOL], automatic)]);
     assert.equal(poolMembers(world).length, 1);
     assert.equal(world.get(`${SCALE_SET}/virtualMachines/0`).body.properties.latestModelApplied, true);
+    build(world, [SCALE_SET, scaleSetBody(0, [], automatic)]);
+    assert.deepEqual(names(world, `${SCALE_SET}/virtualMachines`), [], "what goes is not remodelled");
   });
 
   test("lets one instance join and leave a pool, and keeps its address", () => {
@@ -170,6 +172,14 @@ describe("a uniform scale set", () => {
     assert.equal(address.properties.dnsSettings.fqdn, "vm0.set.eastus.cloudapp.azure.com");
     const path = `${SCALE_SET}/virtualMachines/0/networkInterfaces/nic/ipconfigurations/ip/publicipaddresses`;
     assert.deepEqual([names(world, path), world.get(`${path}/pub`).body.id], [["pub"], address.id]);
+  });
+
+  test("an instance that is being made cannot be written", () => {
+    const world = worldWithLoadBalancer();
+    world.tailMs = 5_000;
+    world.put(SCALE_SET, scaleSetBody(1));
+    const answer = world.put(`${SCALE_SET}/virtualMachines/0`, { location: "eastus", tags: { a: "b" } });
+    assert.deepEqual([answer.status, codeOf(answer)], [409, "Conflict"]);
   });
 
   test("a newer PUT preempts an older one, and what that began is finished", () => {

@@ -110,6 +110,10 @@ describe("NIC members", () => {
       members(world).map((item) => ({ ...item, properties: { ...item.properties, adminState: "None" } })),
     );
     assert.deepEqual(adminStates(world), [undefined, undefined]);
+    put(world, [down, second]);
+    assert.deepEqual(adminStates(world), ["Down", undefined]);
+    put(world, [first, second]);
+    assert.deepEqual(adminStates(world), [undefined, undefined], "a pool PUT replaces what was set");
   });
 
   test("cannot be added, left out or changed from the pool's side", () => {
