@@ -117,8 +117,13 @@ async function play(script: readonly Action[], luck: readonly Fault[], operation
       last.set(action.owner, action.value);
       void submit(action.owner, action.value, turn);
     } else {
-      edited = action.value;
       const list = arm.read(LB) as unknown as SharedList | undefined;
+      // Azure takes no edits of what is on its way out: they come again later
+      if (list?.properties.provisioningState === "Deleting") {
+        clock.setTimer(300, () => act(action));
+        return;
+      }
+      edited = action.value;
       const kept = (list?.properties.parts ?? []).filter(({ name }) => name !== "edit");
       const parts = [...kept, { name: "edit", owner: "somebody", value: action.value }];
       arm.write(LB, { ...list, properties: { ...list?.properties, provisioningState: "Succeeded", parts } });

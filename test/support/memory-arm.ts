@@ -104,9 +104,12 @@ export class MemoryArm implements ArmTransport {
     const seen = this.read(id);
     if (seen === undefined) return { status: 204, headers: {}, body: "" };
     if (!holds(request, seen)) return error(412, "PreconditionFailed");
-    if (this.#options.operationMs !== undefined) return { status: 202, headers: this.#operation(id, true), body: "" };
-    this.write(id, undefined);
-    return { status: 200, headers: {}, body: "" };
+    if (this.#options.operationMs === undefined) {
+      this.write(id, undefined);
+      return { status: 200, headers: {}, body: "" };
+    }
+    this.write(id, { ...seen, properties: { ...(seen["properties"] as Body), provisioningState: "Deleting" } });
+    return { status: 202, headers: this.#operation(id, true), body: "" };
   }
 
   #operation(id: string, deletes: boolean): Record<string, string> {
