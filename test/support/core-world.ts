@@ -11,11 +11,10 @@ import { keyOf, type Node, type Service, type ServicePort } from "../../src/core
 import { baseName } from "../../src/core/names.ts";
 import type { AzureStep, Decision, Look, Step } from "../../src/core/plan.ts";
 import { predict } from "../../src/core/predict.ts";
-import { attachPublicIPs } from "../../src/core/predicted-azure.ts";
 import type { Rejection } from "../../src/core/service/service-intent.ts";
 import { reconcileService } from "../../src/core/service/reconcile-service.ts";
 import type { Observed } from "../../src/core/world.ts";
-import { CONFIG } from "./core-fixtures.ts";
+import { aService, CONFIG } from "./core-fixtures.ts";
 import type { KnownService } from "./incumbent-states.ts";
 
 /** More than any story has. */
@@ -35,6 +34,8 @@ export class CoreWorld {
   compute: Compute | undefined;
   /** Every Service that ever was. */
   readonly known = new Map<string, KnownService>();
+  /** Public IPs in groups that nobody has looked at. */
+  #unseen = new Map<string, readonly PublicIP[]>();
   #nextUid = 1;
   #nextPort = FIRST_NODE_PORT;
 
@@ -133,7 +134,7 @@ export class CoreWorld {
     this.publicIPs = after.publicIPs;
     this.securityGroup = after.securityGroup;
     this.compute = after.compute;
-    if (this.services.has(keyOf(service))) this.#store(after.service);
+    if (this.services.get(keyOf(service)) === service) this.#store(after.service);
     this.#collect();
   }
 
@@ -144,8 +145,7 @@ export class CoreWorld {
       const rejection = this.#settleOne(key);
       if (rejection !== undefined) rejected.set(key.slice("default/".length), rejection);
     }
-    const any = [...this.services.values()][0];
-    if (any !== undefined) this.write(any, this.poolSteps());
+    this.write(aService(), this.poolSteps());
     return rejected;
   }
 
@@ -183,17 +183,17 @@ export class CoreWorld {
     return made;
   }
 
-  /** References back from public IPs to frontends, after somebody put load balancers here by hand. */
-  attach(): void {
-    this.publicIPs = new Map(
-      [...this.publicIPs].map(([group, list]) => [group, attachPublicIPs(list, this.loadBalancers)]),
-    );
+  /** A controller that starts anew has looked nowhere; what is in Azure is still there. */
+  forget(): void {
+    this.#unseen = new Map([...this.#unseen, ...this.publicIPs]);
+    this.publicIPs = new Map();
   }
 
   #show(look: Look): void {
     if (look.kind === "publicIPs") {
       const group = look.resourceGroup.toLowerCase();
-      this.publicIPs = new Map([...this.publicIPs, [group, this.publicIPs.get(group) ?? []]]);
+      this.publicIPs = new Map([...this.publicIPs, [group, this.#unseen.get(group) ?? []]]);
+      this.#unseen.delete(group);
     } else if (look.kind === "subnet") {
       this.subnets = new Map([...this.subnets, [look.name, null]]);
     } else {

@@ -51,7 +51,7 @@ function merge(seen: BackendPool, fragment: MembershipFragment): Merged<BackendP
   return { outcome: { kind: "put", body: bodyOf(seen, fragment, [...kept, ...added]) }, refused: [], warnings };
 }
 
-function corrected(entry: BackendAddress, member: MemberIntent): BackendAddress {
+export function corrected(entry: BackendAddress, member: MemberIntent): BackendAddress {
   const isSameAddress = canonicalAddress(entry.properties.ipAddress ?? "") === canonicalAddress(member.ipAddress);
   const addressed = isSameAddress
     ? entry
@@ -59,8 +59,10 @@ function corrected(entry: BackendAddress, member: MemberIntent): BackendAddress 
   return correctAdminState(addressed, member.adminState);
 }
 
+type Network = Pick<MembershipFragment, "virtualNetworkId">;
+
 /** The VNet stands either on the pool or on each entry; new entries follow the pool's habit. */
-function entryOf(member: MemberIntent, seen: BackendPool, fragment: MembershipFragment): BackendAddress {
+export function entryOf(member: MemberIntent, seen: BackendPool, fragment: Network): BackendAddress {
   const entry: BackendAddress = {
     name: member.name,
     properties: {
@@ -71,7 +73,7 @@ function entryOf(member: MemberIntent, seen: BackendPool, fragment: MembershipFr
   return correctAdminState(entry, member.adminState);
 }
 
-function bodyOf(seen: BackendPool, fragment: MembershipFragment, entries: readonly BackendAddress[]): BackendPool {
+export function bodyOf(seen: BackendPool, fragment: Network, entries: readonly BackendAddress[]): BackendPool {
   const { virtualNetwork = hasOwnNetworks(seen) ? undefined : networkOf(fragment) } = seen.properties;
   return {
     ...seen,
@@ -83,7 +85,7 @@ function bodyOf(seen: BackendPool, fragment: MembershipFragment, entries: readon
   };
 }
 
-function networkOf(fragment: MembershipFragment): Reference {
+function networkOf(fragment: Network): Reference {
   return { id: fragment.virtualNetworkId };
 }
 
@@ -95,7 +97,7 @@ function hasOwnNetworks({ properties }: BackendPool): boolean {
 }
 
 /** Azure does not mix network interfaces and addresses in one pool, and only their owners can take interfaces out. */
-function holdsInterfaces({ properties }: BackendPool): boolean {
+export function holdsInterfaces({ properties }: BackendPool): boolean {
   const entries = properties.loadBalancerBackendAddresses ?? [];
   return (
     (properties.backendIPConfigurations ?? []).length > 0 ||

@@ -37,7 +37,7 @@ export function reconcileSecurityGroup(
     return rules.length === 0 ? { kind: "settled" } : { kind: "reject", rejection: NO_GROUP };
   const lands = opensOnNodes(intent);
   const held = [...addresses.current.IPv4, ...addresses.current.IPv6, ...intent.additionalPublicIPs];
-  const claim = claimAddresses(world, intent.owner, addresses, { held, lands });
+  const claim = claimAddresses(world, intent.owner, addresses, { held, lands, changed });
   const fragment = fragmentOf(world, { owner: intent.owner, rules, ownRules: intent.access.ownRules }, claim);
   if (!changed && asItStands(fragment).some((lenient) => decide(world, lenient).kind === "settled")) {
     return { kind: "settled" };
@@ -55,7 +55,7 @@ function asItStands(fragment: AccessFragment): readonly AccessFragment[] {
 export function releaseSecurityGroup(world: World, owner: Owner, addresses: ServiceAddresses): AccessDecision {
   if (world.securityGroup === null) return { kind: "settled" };
   const held = [...addresses.current.IPv4, ...addresses.current.IPv6];
-  const claim = claimAddresses(world, owner, addresses, { held, lands: false });
+  const claim = claimAddresses(world, owner, addresses, { held, lands: false, changed: true });
   return decide(world, fragmentOf(world, { owner, rules: [], ownRules: false }, claim));
 }
 
@@ -80,10 +80,11 @@ function claimAddresses(
   world: World,
   owner: Owner,
   { released, nodes }: ServiceAddresses,
-  { held, lands }: { readonly held: readonly string[]; readonly lands: boolean },
+  { held, lands, changed }: { readonly held: readonly string[]; readonly lands: boolean; readonly changed: boolean },
 ): Claim {
   const own = new Set([...held, ...released].map(canonicalAddress));
-  const nodeAddresses = lands || hasRulesOnNodes(world, nodes) ? canonicalNodes(nodes) : [];
+  const isOnNodes = lands || (changed ? isAnythingOnNodes(world, nodes) : hasRulesOnNodes(world, nodes));
+  const nodeAddresses = isOnNodes ? canonicalNodes(nodes) : [];
   const sharers = new Set(sharersOf(world, owner.uid, own));
   const nodeSharers = new Set(nodeAddresses.length === 0 ? [] : nodeSharersOf(world, owner.uid));
 
@@ -116,6 +117,13 @@ function hasRulesOnNodes({ service, securityGroup }: World, nodes: ServiceAddres
   if (names.length === 0) return false;
   const addresses = canonicalNodes(nodes);
   return names.some((name) => addresses.some((address) => managed.get(name)?.destinations.has(address)));
+}
+
+/** A Service that changed may have had other node ports, which nothing tells any more. */
+function isAnythingOnNodes({ securityGroup }: World, nodes: ServiceAddresses["nodes"]): boolean {
+  if (securityGroup === null) return false;
+  const { holders } = indexOf(securityGroup);
+  return canonicalNodes(nodes).some((address) => holders.has(address));
 }
 
 function canonicalNodes(nodes: ServiceAddresses["nodes"]): readonly string[] {

@@ -31,16 +31,17 @@ export function wantedRules(
   return wanted;
 }
 
+/** An address that `nameOf` has no name for is passed over. */
 function addOpening(
   wanted: WantedRules,
   { rules }: Opening,
-  nameOf: (rule: AccessRule, address: string) => string,
+  nameOf: (rule: AccessRule, address: string) => string | undefined,
 ): void {
   for (const rule of rules) {
     const byName = new Map<string, Set<string>>();
     for (const address of rule.destinations.map(canonicalAddress)) {
       const name = nameOf(rule, address);
-      byName.set(name, (byName.get(name) ?? new Set()).add(address));
+      if (name !== undefined) byName.set(name, (byName.get(name) ?? new Set()).add(address));
     }
     const found = [...byName].map(([name, destinations]): [string, WantedRule] => [
       name.toLowerCase(),
@@ -60,14 +61,16 @@ export function mergeWanted(into: WantedRules, more: WantedRules): void {
 }
 
 /**
- * Another Service's rules are not ours to move: where it wants rules of its own and is still open through a shared one,
- * that stays until it changes itself.
+ * Another Service's rules are not ours to make nor to move: what it has open stays open, where it is. What it has not
+ * opened yet it opens itself, when it is ready to close it again.
  */
-function whereItStands(index: SecurityGroupIndex, other: Opening, rule: AccessRule, address: string): string {
-  const shared = sharedRuleName(rule);
-  if (!other.ownRules) return shared;
-  const own = ownRuleName(other.owner.base, rule);
+function whereItStands(
+  index: SecurityGroupIndex,
+  other: Opening,
+  rule: AccessRule,
+  address: string,
+): string | undefined {
   const holders = index.holders.get(address) ?? [];
-  const isShared = holders.includes(shared.toLowerCase()) && !holders.includes(own.toLowerCase());
-  return isShared ? shared : own;
+  const names = [...(other.ownRules ? [ownRuleName(other.owner.base, rule)] : []), sharedRuleName(rule)];
+  return names.find((name) => holders.includes(name.toLowerCase()));
 }

@@ -1,7 +1,8 @@
 /**
- * A change is announced on the Service before its first write, so that a half of it is never taken for drift and a
- * public IP in another resource group is found again after a crash. A Service that is new, or taken over, and whose
- * public IPs are in the cluster's group needs no announcement: it bears no mark that could mislead.
+ * A change is announced on the Service before its first write, so that a half of it is never taken for drift, and that
+ * what the Service itself may forget before it is published is found again: public IPs in other resource groups, and
+ * additional addresses. A Service that is new, or taken over, and has none of these needs no announcement: it bears no
+ * mark that could mislead.
  */
 import { parseId } from "../ids.ts";
 import type { Decision } from "../plan.ts";
@@ -15,7 +16,9 @@ export function announced(wish: Wish, decision: Decision): Decision {
   const { service, config } = wish.observed;
   if (decision.kind !== "act" || !decision.steps.some(isAzureStep)) return decision;
   const mark = markOf(service);
-  const isNoted = groupsNow(wish).every((group) => mark?.groups.includes(group));
+  const isNoted =
+    groupsNow(wish).every((group) => mark?.groups.includes(group)) &&
+    wish.intent.additionalPublicIPs.every((address) => mark?.addresses.includes(address));
   const isHonest = mark?.fingerprint === undefined || isApplied(service, config);
   if (isNoted && isHonest) return decision;
   const ingress = service.status.loadBalancer.ingress ?? [];
@@ -24,18 +27,23 @@ export function announced(wish: Wish, decision: Decision): Decision {
 }
 
 export function markDuring(wish: Wish): string {
-  const noted = markOf(wish.observed.service)?.groups ?? [];
-  return writeMark({ fingerprint: undefined, groups: [...new Set([...noted, ...groupsNow(wish)])] });
+  const { groups = [], addresses = [] } = markOf(wish.observed.service) ?? {};
+  return writeMark({
+    fingerprint: undefined,
+    groups: [...new Set([...groups, ...groupsNow(wish)])],
+    addresses: [...new Set([...addresses, ...wish.intent.additionalPublicIPs])],
+  });
 }
 
 /** Everything is applied and nothing is left behind. */
 export function finalMark(wish: Wish): string {
-  const { observed, publicIPs } = wish;
+  const { observed, intent, publicIPs } = wish;
   const groups = outside(
     wish,
     publicIPs.uses.map(({ id }) => id),
   );
-  return writeMark({ fingerprint: fingerprintOf(observed.service, observed.config), groups });
+  const fingerprint = fingerprintOf(observed.service, observed.config);
+  return writeMark({ fingerprint, groups, addresses: intent.additionalPublicIPs });
 }
 
 /** Resource groups that the Service has, or is about to have, public IPs in. */

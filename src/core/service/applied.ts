@@ -8,6 +8,7 @@
  *   `{fingerprint}`         | this wish, under this config, was fully applied
  *   `changing`              | an earlier wish was, another is on its way: nothing that is found counts as drift
  *   ` groups={a},{b}` added | resource groups, besides the cluster's, where public IPs of the Service may be
+ *   ` addresses={a}` added  | addresses, besides its frontends', that it may have opened
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Service } from "../kubernetes.ts";
@@ -17,24 +18,33 @@ import { specFingerprint } from "./spec-fingerprint.ts";
 export const APPLIED_ANNOTATION = "azlb.io/applied";
 
 const CHANGING = "changing";
-const GROUPS = " groups=";
 
 export interface Mark {
   /** `undefined` while changing. */
   readonly fingerprint: string | undefined;
   readonly groups: readonly string[];
+  readonly addresses: readonly string[];
 }
 
 export function markOf(service: Service): Mark | undefined {
   const text = service.metadata.annotations?.[APPLIED_ANNOTATION];
   if (text === undefined) return undefined;
-  const [state = "", groups = ""] = text.split(GROUPS);
+  const [state, ...notes] = text.split(" ");
+  const listOf = (key: string): string[] => {
+    const note = notes.find((one) => one.startsWith(`${key}=`)) ?? "";
+    return note
+      .slice(key.length + 1)
+      .split(",")
+      .filter((item) => item !== "");
+  };
   const fingerprint = state === CHANGING ? undefined : state;
-  return { fingerprint, groups: groups.split(",").filter((group) => group !== "") };
+  return { fingerprint, groups: listOf("groups"), addresses: listOf("addresses") };
 }
 
-export function writeMark({ fingerprint, groups }: Mark): string {
-  return (fingerprint ?? CHANGING) + (groups.length > 0 ? GROUPS + groups.toSorted().join(",") : "");
+export function writeMark({ fingerprint, groups, addresses }: Mark): string {
+  const note = (key: string, items: readonly string[]): string[] =>
+    items.length === 0 ? [] : [`${key}=${items.toSorted().join(",")}`];
+  return [fingerprint ?? CHANGING, ...note("groups", groups), ...note("addresses", addresses)].join(" ");
 }
 
 const fingerprints = new WeakMap<Service, { readonly config: ClusterConfig; readonly fingerprint: string }>();

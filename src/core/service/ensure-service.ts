@@ -6,9 +6,12 @@ import { reconcilePoolsOf } from "../backends/reconcile-pools.ts";
 import { securityGroupId } from "../ids.ts";
 import type { Ingress } from "../kubernetes.ts";
 import { absentFragment } from "../load-balancer/desired-fragment.ts";
+import type { LoadBalancerFragment } from "../load-balancer/fragment.ts";
 import { reconcileLoadBalancer } from "../load-balancer/reconcile-load-balancer.ts";
 import type { AzureStep, Decision } from "../plan.ts";
+import type { DesiredPublicIP } from "../public-ip/desired-public-ip.ts";
 import { mergePublicIP } from "../public-ip/merge-public-ip.ts";
+import { listsService, servicesOf } from "../public-ip/public-ip-tags.ts";
 import { reconcileSecurityGroup } from "../security-group/reconcile-security-group.ts";
 import { finalMark, markDuring } from "./announce-change.ts";
 import { isChanged, markOf } from "./applied.ts";
@@ -33,7 +36,8 @@ export const replacePublicIPs: Phase<Wish> = (wish) => {
     released: replaced.flatMap(({ seen }) => seen?.properties.ipAddress ?? []),
     nodes: { IPv4: [], IPv6: [] },
   };
-  const families = intent.families.filter((family) => !replaced.some((use) => use.family === family));
+  const ready = publicIPs.uses.filter(({ seen, mustBeReplaced }) => seen !== undefined && !mustBeReplaced);
+  const families = ready.map(({ family }) => family);
   const leaveFrontends: Phase<Wish> = () =>
     placement.seen && reconciled(reconcileLoadBalancer(placement.id, placement.seen, remainder(wish, families)));
   const releases = publicIPs.releases.filter(({ seen }) => replaced.some(({ id }) => id === seen.id));
@@ -70,10 +74,28 @@ export const makePublicIPs: Phase<Wish> = ({ publicIPs, intent, warnings }) => {
 export const leaveFormerLoadBalancers: Phase<Wish> = ({ observed, intent, placement }) =>
   leaveLoadBalancers(observed, intent.owner, placement.movedFrom);
 
+/**
+ * Where the addresses are known and nobody else's, who may reach them is written along: it saves the wait for a write,
+ * and opens nothing but what the Service has to itself. On a shared address it waits until the ports are granted.
+ */
 export const joinLoadBalancer: Phase<Wish> = (wish) => {
   const { intent, placement } = wish;
-  return reconciled(reconcileLoadBalancer(placement.id, placement.seen, fragmentOf(wish, intent.families)));
+  const fragment = fragmentOf(wish, intent.families);
+  const joining = reconciled(reconcileLoadBalancer(placement.id, placement.seen, fragment));
+  if (joining?.kind !== "act" || !hasItsAddressesAlone(wish, fragment)) return joining;
+  const access = openAccess(wish, "dead");
+  return access?.kind === "act" ? act([...joining.steps, ...access.steps], joining.warnings) : (access ?? joining);
 };
+
+function hasItsAddressesAlone({ intent, publicIPs }: Wish, fragment: LoadBalancerFragment): boolean {
+  const isAlone = ({ seen }: DesiredPublicIP): boolean =>
+    seen?.properties.ipAddress !== undefined && servicesOf(seen)?.length === 1 && listsService(seen, intent.owner.key);
+  return (
+    publicIPs.uses.length === intent.families.length &&
+    publicIPs.uses.every(isAlone) &&
+    fragment.frontends.length === intent.families.length
+  );
+}
 
 function reconciled(result: ReturnType<typeof reconcileLoadBalancer>): Decision | undefined {
   switch (result.kind) {
@@ -88,7 +110,7 @@ function reconciled(result: ReturnType<typeof reconcileLoadBalancer>): Decision 
   }
 }
 
-/** Neither needs the other, so both go in one round. */
+/** Neither needs the other, so both go in one round where both are left to do. */
 export const fillPoolsAndOpenAccess: Phase<Wish> = (wish) => {
   const { observed, intent, placement } = wish;
   const pools = placement.seen === undefined ? [] : reconcilePoolsOf(observed, placement.seen, intent.families);

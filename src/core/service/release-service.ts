@@ -16,13 +16,13 @@ import { leaveLoadBalancers } from "./leave-load-balancer.ts";
 import { ownerOf } from "./ownership.ts";
 import { act, type Phase, reject } from "./rounds.ts";
 import type { Owner } from "./service-intent.ts";
-import { addressesOn, frontendsOf, publishedAddresses } from "./service-parts.ts";
+import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
 
 export const closeAllAddresses: Phase<Observed> = (observed) => {
   const owner = ownerOf(observed.service);
   const frontends = observed.loadBalancers.flatMap((seen) => frontendsOf(seen, owner.base));
   const publics = boundPublicIPs(observed, owner).flatMap(({ properties }) => properties.ipAddress ?? []);
-  const released = [...publishedAddresses(observed), ...addressesOn(observed, frontends), ...publics];
+  const released = [...formerAddresses(observed), ...addressesOn(observed, frontends), ...publics];
   const membership = { config: observed.config, nodes: observed.nodes, known: membersOf(observed, undefined) };
   const nodes = {
     IPv4: addressesOfMembers(desiredMembership(membership, "IPv4")),

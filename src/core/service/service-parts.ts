@@ -5,6 +5,7 @@ import { parseId } from "../ids.ts";
 import { frontendOf, indexOf, partsOf } from "../load-balancer/load-balancer-index.ts";
 import { indexOf as indexOfPublicIPs } from "../public-ip/public-ip-index.ts";
 import type { Observed } from "../world.ts";
+import { markOf } from "./applied.ts";
 
 /** The frontends that bear its name, and those of others that its rules stand on. */
 export function frontendsOf(loadBalancer: LoadBalancer, base: string): Frontend[] {
@@ -27,6 +28,11 @@ function findPublicIP({ publicIPs }: Pick<Observed, "publicIPs">, id: string): P
   const { resourceGroup = "", name = "" } = parseId(id) ?? {};
   const list = publicIPs.get(resourceGroup.toLowerCase());
   return list && indexOfPublicIPs(list).byName.get(name.toLowerCase());
+}
+
+/** Those that the Service has been seen with: in its status, or noted before they were opened. */
+export function formerAddresses({ service }: Pick<Observed, "service">): string[] {
+  return [...publishedAddresses({ service }), ...(markOf(service)?.addresses ?? []).map(canonicalAddress)];
 }
 
 export function publishedAddresses({ service }: Pick<Observed, "service">): string[] {

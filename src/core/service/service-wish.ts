@@ -8,18 +8,21 @@ import { isOwnEntry } from "../backends/own-entries.ts";
 import { membersOf } from "../backends/reconcile-pools.ts";
 import { canonicalAddress } from "../cidr.ts";
 import type { Ingress } from "../kubernetes.ts";
-import { desiredFragment } from "../load-balancer/desired-fragment.ts";
+import { nameOfId, sameId } from "../ids.ts";
+import { absentFragment, desiredFragment } from "../load-balancer/desired-fragment.ts";
 import { desiredFrontend, type FrontendInput } from "../load-balancer/desired-frontend.ts";
 import type { LoadBalancerFragment } from "../load-balancer/fragment.ts";
 import { getServiceLoadBalancer, type Placement } from "../load-balancer/get-service-load-balancer.ts";
 import { indexOf } from "../load-balancer/load-balancer-index.ts";
+import { mergeLoadBalancer } from "../load-balancer/merge-load-balancer.ts";
+import type { DesiredPublicIP } from "../public-ip/desired-public-ip.ts";
 import { type PublicIPDecision, reconcilePublicIP } from "../public-ip/reconcile-public-ip.ts";
 import type { ServiceAddresses } from "../security-group/reconcile-security-group.ts";
 import type { Observed } from "../world.ts";
 import { disposableOf } from "./leave-load-balancer.ts";
 import { isServedOn } from "./other-services.ts";
-import type { Rejection, ServiceIntent, Warning } from "./service-intent.ts";
-import { addressesOn, frontendsOf, publishedAddresses } from "./service-parts.ts";
+import type { Owner, Rejection, ServiceIntent, Warning } from "./service-intent.ts";
+import { addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
 
 export interface Wish {
   readonly observed: Observed;
@@ -36,7 +39,36 @@ export function wishOf(observed: Observed, intent: ServiceIntent, warnings: read
   if ("kind" in placement) return placement;
   const publicIPs = reconcilePublicIP(observed, intent);
   if ("kind" in publicIPs) return publicIPs;
-  return { observed, intent, warnings, placement, publicIPs };
+  return withPossibleReplacements({ observed, intent, warnings, placement, publicIPs });
+}
+
+/** A public IP whose frontend others need cannot be replaced: it is used as it is. */
+function withPossibleReplacements(wish: Wish): Wish {
+  const { observed, intent, placement, publicIPs, warnings } = wish;
+  const stuck = publicIPs.uses.filter(
+    (use) => use.mustBeReplaced && !isFreeable(observed, intent.owner, placement, use),
+  );
+  if (stuck.length === 0) return wish;
+  const isStuck = (id: string): boolean => stuck.some((use) => sameId(use.id, id));
+  const told = stuck.map(({ id }) => ({
+    reason: "PublicIPNotReplaced",
+    message: `public IP "${nameOfId(id)}" cannot be replaced by one with other IP tags: something else uses its frontend`,
+  }));
+  const uses = publicIPs.uses.map((use) => (isStuck(use.id) ? { ...use, mustBeReplaced: false } : use));
+  const releases = publicIPs.releases.filter(({ seen }) => !isStuck(seen.id));
+  return { ...wish, publicIPs: { uses, releases }, warnings: [...warnings, ...told] };
+}
+
+function isFreeable(observed: Observed, owner: Owner, { seen, name }: Placement, { id }: DesiredPublicIP): boolean {
+  const holders = observed.loadBalancers.filter((one) => indexOf(one).byPublicIP.has(id.toLowerCase()));
+  if (seen === undefined || holders.length === 0) return holders.length === 0;
+  const isServedHere = isServedOn(observed.otherServices, observed.config, name);
+  const absence = absentFragment({ owner, seen, disposable: disposableOf(observed, seen), isServedHere });
+  const { outcome } = mergeLoadBalancer(seen, [absence]);
+  return (
+    holders.every((one) => one === seen) &&
+    !(outcome.kind === "put" && indexOf(outcome.body).byPublicIP.has(id.toLowerCase()))
+  );
 }
 
 export function subnetName({ config }: Pick<Observed, "config">, intent: ServiceIntent): string {
@@ -106,8 +138,8 @@ export function accessAddresses(wish: Wish, released: "dead" | "all"): ServiceAd
   const current = perFamily(wish, (family) => [addressOf(wish, family) ?? []].flat());
   const nodes = perFamily(wish, (family) => addressesOfMembers(membershipOf(wish, family)));
   const kept = new Set([...current.IPv4, ...current.IPv6, ...wish.intent.additionalPublicIPs].map(canonicalAddress));
-  const serving = formerAddresses(wish);
-  const gone = [...publishedAddresses(wish.observed), ...formerNodes(wish)];
+  const serving = servingAddresses(wish);
+  const gone = [...formerAddresses(wish.observed), ...formerNodes(wish)];
   const left = released === "all" ? [...gone, ...serving] : gone.filter((address) => !serving.includes(address));
   return { current, nodes, released: [...new Set(left)].filter((address) => !kept.has(address)) };
 }
@@ -122,9 +154,10 @@ function perFamily(
   };
 }
 
-/** Where the Service may still be reached although it is on its way to another address. */
-function formerAddresses({ observed, intent, placement, publicIPs }: Wish): string[] {
-  const frontends = placement.flippedFrom.flatMap((seen) => frontendsOf(seen, intent.owner.base));
+/** Where the Service can still be reached, whether it stays there or not. */
+function servingAddresses({ observed, intent, placement, publicIPs }: Wish): string[] {
+  const present = placement.seen === undefined ? placement.flippedFrom : [placement.seen, ...placement.flippedFrom];
+  const frontends = present.flatMap((seen) => frontendsOf(seen, intent.owner.base));
   const publics = publicIPs.releases.flatMap(({ seen }) => seen.properties.ipAddress ?? []);
   return [...addressesOn(observed, frontends), ...publics.map(canonicalAddress)];
 }

@@ -1,0 +1,403 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { PREFIX } from "../../../test/support/core-fixtures.ts";
+import { aNode, CoreWorld } from "../../../test/support/core-world.ts";
+import type { ClusterConfig } from "../config/cluster-config.ts";
+import type { AzureStep, Decision, Step } from "../plan.ts";
+import { APPLIED_ANNOTATION, isApplied } from "./applied.ts";
+import { FINALIZER } from "./ownership.ts";
+import { publishedIngress } from "./reconcile-service.ts";
+
+const INTERNAL = { [`${PREFIX}azure-load-balancer-internal`]: "true" };
+const NO_LONGER_INTERNAL = { [`${PREFIX}azure-load-balancer-internal`]: null };
+const web = { metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } };
+
+/** Every round of one Service until it is settled, each as the steps it took. */
+function story(world: CoreWorld, name: string): string[] {
+  const rounds: string[] = [];
+  for (let round = 0; round < 30; round++) {
+    const service = world.services.get(`default/${name}`);
+    if (service === undefined) return [...rounds, "gone"];
+    const decision = world.decide(service);
+    if (decision.kind !== "act")
+      return [...rounds, decision.kind === "reject" ? decision.rejection.reason : decision.kind];
+    rounds.push(decision.steps.map(wordOf).join(" + "));
+    world.write(service, decision.steps);
+  }
+  return assert.fail(`no end: ${rounds.join(", ")}`);
+}
+
+function wordOf(step: Step): string {
+  if (!("id" in step)) return step.kind;
+  const target = step.id.split("/").at(step.kind === "membership" ? -3 : -1);
+  return `${step.kind} ${target}`;
+}
+
+function lastSteps(decision: Decision): readonly Step[] {
+  return decision.kind === "act" ? decision.steps : [];
+}
+
+function worldWith(manifest: Parameters<CoreWorld["apply"]>[0] = web, config: Partial<ClusterConfig> = {}): CoreWorld {
+  const world = new CoreWorld(config);
+  world.apply(manifest);
+  return world;
+}
+
+const ingressOf = (world: CoreWorld, name = "web") => world.service(name).status.loadBalancer.ingress ?? [];
+const pipOf = (world: CoreWorld, name = "web"): string =>
+  `kubernetes-${[...world.known.values()].find((one) => one.name === name)?.base}`;
+const pips = (world: CoreWorld): string[] => [...world.publicIPs.values()].flat().map(({ name }) => name);
+const loadBalancers = (world: CoreWorld): string[] => world.loadBalancers.map(({ name }) => name);
+
+describe("a Service comes and goes", () => {
+  test("external: finalizer, public IP, load balancer, pool and access, status with the mark", () => {
+    const world = worldWith();
+    assert.deepEqual(story(world, "web"), [
+      "addFinalizer",
+      `publicIP ${pipOf(world)}`,
+      "loadBalancer kubernetes + access nsg",
+      "membership kubernetes",
+      "publish",
+      "settled",
+    ]);
+    assert.equal(ingressOf(world)[0]?.ipMode, "VIP");
+    assert.ok(isApplied(world.service("web"), world.config));
+  });
+
+  test("internal: no public IP, and the address that Azure gave", () => {
+    const world = worldWith({ ...web, metadata: { name: "web", annotations: INTERNAL } });
+    assert.deepEqual(story(world, "web"), [
+      "addFinalizer",
+      "loadBalancer kubernetes-internal",
+      "membership kubernetes-internal",
+      "publish",
+      "settled",
+    ]);
+    assert.match(ingressOf(world)[0]?.ip ?? "", /^10\.240\./);
+  });
+
+  test("deleted: access, load balancer, public IP, finalizer", () => {
+    const world = worldWith();
+    world.settle();
+    world.delete("web");
+    const pip = pipOf(world);
+    assert.deepEqual(story(world, "web"), [
+      "access nsg",
+      "loadBalancer kubernetes",
+      `publicIP ${pip}`,
+      "removeFinalizer",
+      "gone",
+    ]);
+    assert.deepEqual([loadBalancers(world), pips(world)], [[], []]);
+  });
+
+  test("no LoadBalancer any more: the same, and its status is cleared", () => {
+    const world = worldWith();
+    world.settle();
+    world.respec("web", { type: "ClusterIP" });
+    assert.deepEqual(story(world, "web").slice(-3), ["publish", "removeFinalizer", "settled"]);
+    assert.deepEqual(ingressOf(world), []);
+    assert.equal(world.service("web").metadata.annotations?.[APPLIED_ANNOTATION], undefined);
+  });
+
+  test("a security group or load balancer that somebody has removed stops no deletion", () => {
+    const world = worldWith();
+    world.settle();
+    world.securityGroup = null;
+    world.loadBalancers = [];
+    world.delete("web");
+    assert.deepEqual(story(world, "web").at(-1), "gone");
+    assert.deepEqual(pips(world), []);
+  });
+
+  test("a Service that cannot be read has nothing made, and can be deleted all the same", () => {
+    const bad = { [`${PREFIX}azure-load-balancer-tcp-idle-timeout`]: "3" };
+    const world = worldWith({ ...web, metadata: { name: "web", annotations: bad } });
+    assert.deepEqual(story(world, "web").length, 1);
+    assert.deepEqual(pips(world), []);
+    const later = worldWith();
+    later.settle();
+    later.annotate("web", bad);
+    later.delete("web");
+    assert.equal(story(later, "web").at(-1), "gone");
+  });
+
+  test("of another class: not ours, and left alone", () => {
+    const world = worldWith({ ...web, spec: { ...web.spec, loadBalancerClass: "other" } });
+    assert.deepEqual(story(world, "web"), ["settled"]);
+  });
+});
+
+describe("a Service changes", () => {
+  test("a change is announced, applied and marked; nothing else is written", () => {
+    const world = worldWith();
+    world.settle();
+    world.respec("web", { sessionAffinity: "ClientIP" });
+    assert.deepEqual(story(world, "web"), ["publish", "loadBalancer kubernetes", "publish", "settled"]);
+    assert.ok(isApplied(world.service("web"), world.config));
+  });
+
+  test("a change back in the middle is not taken for drift", () => {
+    const world = worldWith();
+    world.settle();
+    world.respec("web", { sessionAffinity: "ClientIP" });
+    const service = world.service("web");
+    world.write(service, lastSteps(world.decide(service)));
+    world.respec("web", { sessionAffinity: "None" });
+    assert.ok(!isApplied(world.service("web"), world.config));
+    assert.deepEqual(story(world, "web"), ["publish", "settled"]);
+    assert.ok(isApplied(world.service("web"), world.config));
+  });
+
+  test("external to internal: the new side is published before the old one goes, and nothing stays", () => {
+    const world = worldWith();
+    world.settle();
+    const pip = pipOf(world);
+    world.annotate("web", INTERNAL);
+    assert.deepEqual(story(world, "web"), [
+      "publish",
+      "loadBalancer kubernetes-internal",
+      "membership kubernetes-internal",
+      "publish",
+      "access nsg",
+      "loadBalancer kubernetes",
+      `publicIP ${pip}`,
+      "publish",
+      "settled",
+    ]);
+    assert.deepEqual([loadBalancers(world), pips(world)], [["kubernetes-internal"], []]);
+    assert.equal(world.securityGroup?.properties.securityRules?.length, 1);
+  });
+
+  test("and back again", () => {
+    const world = worldWith({ ...web, metadata: { name: "web", annotations: INTERNAL } });
+    world.settle();
+    world.annotate("web", NO_LONGER_INTERNAL);
+    const rounds = story(world, "web");
+    assert.ok(rounds.indexOf("loadBalancer kubernetes") < rounds.indexOf("loadBalancer kubernetes-internal"));
+    assert.deepEqual(loadBalancers(world), ["kubernetes"]);
+  });
+
+  test("from two families to one: the public IP of the other goes too", () => {
+    const world = worldWith({ ...web, spec: { ...web.spec, ipFamilies: ["IPv4", "IPv6"] } });
+    world.settle();
+    assert.equal(pips(world).length, 2);
+    world.respec("web", { ipFamilies: ["IPv4"] });
+    world.settle();
+    assert.deepEqual(pips(world), [pipOf(world)]);
+  });
+
+  test("other IP tags: the public IP is replaced, closed and detached first", () => {
+    const world = worldWith();
+    world.settle();
+    world.annotate("web", { [`${PREFIX}azure-pip-ip-tags`]: "RoutingPreference=Internet" });
+    const pip = `publicIP ${pipOf(world)}`;
+    assert.deepEqual(story(world, "web").slice(0, 5), ["publish", "access nsg", "loadBalancer kubernetes", pip, pip]);
+    assert.deepEqual([...world.publicIPs.values()].flat()[0]?.properties.ipTags, [
+      { ipTagType: "RoutingPreference", tag: "Internet" },
+    ]);
+  });
+
+  test("public IPs move to another resource group, and back, and none is left behind even after a crash", () => {
+    const world = worldWith({
+      ...web,
+      metadata: { name: "web", annotations: { [`${PREFIX}azure-load-balancer-resource-group`]: "far" } },
+    });
+    world.settle();
+    assert.equal(world.publicIPs.get("far")?.length, 1);
+    world.annotate("web", { [`${PREFIX}azure-load-balancer-resource-group`]: "further" });
+    for (let round = 0; round < 4; round++)
+      world.write(world.service("web"), lastSteps(world.decide(world.service("web"))));
+    // The controller starts anew and has not looked anywhere but where the Service itself leads it.
+    world.forget();
+    world.settle();
+    assert.deepEqual([world.publicIPs.get("far")?.length, world.publicIPs.get("further")?.length], [0, 1]);
+  });
+
+  test("Basic: to another VM set's load balancer, with its address: the old one is left first", () => {
+    const providerID = (set: string): string =>
+      `azure:///subscriptions/sub/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/${set}/virtualMachines/0`;
+    const world = worldWith(web, { sku: "basic", poolType: "nodeIPConfiguration", primaryVmSet: "as-1" });
+    world.nodes = ["as-1", "as-2"].map((set, at) =>
+      aNode(`node-${at}`, [`10.240.0.${at + 4}`], { providerID: providerID(set) }),
+    );
+    world.settle();
+    const address = ingressOf(world);
+    world.annotate("web", { [`${PREFIX}azure-load-balancer-mode`]: "as-2" });
+    const rounds = story(world, "web");
+    assert.ok(rounds.indexOf("loadBalancer kubernetes") < rounds.indexOf("loadBalancer as-2"));
+    assert.deepEqual([loadBalancers(world), ingressOf(world)], [["as-2"], address]);
+  });
+});
+
+describe("several Services", () => {
+  const pinned = (world: CoreWorld, to: string) => ({
+    [`${PREFIX}azure-load-balancer-ipv4`]: ingressOf(world, to)[0]?.ip ?? "",
+  });
+
+  test("share an address; the frontend and the public IP live as long as the last of them", () => {
+    const world = worldWith();
+    world.settle();
+    world.apply({ metadata: { name: "shop", annotations: pinned(world, "web") }, spec: { ports: [{ port: 81 }] } });
+    world.settle();
+    assert.deepEqual(ingressOf(world, "shop"), ingressOf(world));
+    world.delete("web");
+    world.settle();
+    assert.equal(world.loadBalancers[0]?.properties.frontendIPConfigurations?.length, 1);
+    assert.equal(pips(world).length, 1);
+    world.delete("shop");
+    world.settle();
+    assert.deepEqual([loadBalancers(world), pips(world)], [[], []]);
+  });
+
+  test("one that asks for a taken port is rejected with the reason, and opens nothing", () => {
+    const world = worldWith();
+    world.settle();
+    const before = world.securityGroup;
+    world.apply({ metadata: { name: "shop", annotations: pinned(world, "web") }, spec: { ports: [{ port: 80 }] } });
+    assert.equal(story(world, "shop").at(-1), "PortConflict");
+    assert.equal(world.securityGroup, before);
+  });
+});
+
+describe("what others have", () => {
+  test("a public IP that a person made is used and left", () => {
+    const world = new CoreWorld();
+    const mine = world.putPublicIP("mine", {
+      sku: { name: "Standard" },
+      properties: { publicIPAddressVersion: "IPv4" },
+    });
+    world.apply({ ...web, metadata: { name: "web", annotations: { [`${PREFIX}azure-pip-name`]: "mine" } } });
+    world.settle();
+    assert.equal(ingressOf(world)[0]?.ip, mine.properties.ipAddress);
+    world.delete("web");
+    world.settle();
+    assert.deepEqual([...world.publicIPs.values()].flat(), [mine]);
+  });
+
+  test("a public IP that something else holds outlives its Service", () => {
+    const world = worldWith();
+    world.settle();
+    const [publicIP] = [...world.publicIPs.values()].flat();
+    const nic = {
+      id: "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/networkInterfaces/n/ipConfigurations/c",
+    };
+    world.delete("web");
+    const service = world.service("web");
+    for (let round = 0; round < 2; round++) world.write(service, lastSteps(world.decide(service)));
+    world.publicIPs = new Map([
+      ["rg", [{ ...publicIP!, properties: { ...publicIP!.properties, ipConfiguration: nic } }]],
+    ]);
+    assert.equal(story(world, "web").at(-1), "gone");
+    assert.deepEqual([...world.publicIPs.values()].flat()[0]?.tags?.["k8s-azure-service"], "");
+  });
+
+  test("an address that Azure has not given yet is waited for", () => {
+    const world = worldWith();
+    world.settle();
+    const [publicIP] = [...world.publicIPs.values()].flat();
+    const { ipAddress: _, ...properties } = publicIP!.properties;
+    world.publicIPs = new Map([["rg", [{ ...publicIP!, properties }]]]);
+    assert.equal(world.decide(world.service("web")).kind, "wait");
+  });
+
+  test("a subnet that is not there is rejected by name", () => {
+    const annotations = { ...INTERNAL, [`${PREFIX}azure-load-balancer-internal-subnet`]: "nowhere" };
+    const world = worldWith({ ...web, metadata: { name: "web", annotations } });
+    assert.deepEqual(story(world, "web"), ["SubnetNotFound"]);
+  });
+
+  test("another ingress in the status is put right, the incumbent's without ipMode is not", () => {
+    const world = worldWith();
+    world.settle();
+    const service = world.service("web");
+    const republish = (ingress: { ip?: string; hostname?: string }[]): Decision =>
+      world.decide({ ...service, status: { loadBalancer: { ingress } } });
+    const [{ ip } = {}] = ingressOf(world);
+    assert.equal(republish([{ ip: ip ?? "" }]).kind, "settled");
+    assert.deepEqual(
+      lastSteps(republish([{ ip: "9.9.9.9" }])).map(({ kind }) => kind),
+      ["publish"],
+    );
+    assert.deepEqual(
+      lastSteps(republish([])).map(({ kind }) => kind),
+      ["publish"],
+    );
+  });
+});
+
+describe("node changes", () => {
+  test("are the pools' business: one step per pool however many Services there are", () => {
+    const world = worldWith();
+    for (const name of ["b", "c", "d"]) world.apply({ metadata: { name }, spec: { ports: [{ port: 80 }] } });
+    world.settle();
+    world.nodes = [...world.nodes, aNode("vmss000003", ["10.240.0.7"])];
+    const steps: readonly AzureStep[] = world.poolSteps();
+    assert.deepEqual(
+      steps.map(({ kind }) => kind),
+      ["membership"],
+    );
+    world.write(world.service("web"), steps);
+    assert.deepEqual(world.poolSteps(), []);
+    assert.equal(world.decide(world.service("b")).kind, "settled");
+  });
+
+  test("pools of network interfaces are left before their load balancer is deleted", () => {
+    const id = (set: string): string =>
+      `/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/${set}`;
+    const seats = {
+      networkInterfaceConfigurations: [
+        {
+          name: "nic",
+          properties: { primary: true, ipConfigurations: [{ name: "ip", properties: { primary: true } }] },
+        },
+      ],
+    };
+    const world = worldWith(web, { poolType: "nodeIPConfiguration" });
+    world.nodes = [aNode("vmss000000", ["10.240.0.4"], { providerID: `azure://${id("vmss")}/virtualMachines/0` })];
+    world.compute = {
+      virtualMachines: new Map(),
+      networkInterfaces: new Map(),
+      scaleSets: new Map([
+        [
+          id("vmss").toLowerCase(),
+          { id: id("vmss"), name: "vmss", properties: { virtualMachineProfile: { networkProfile: seats } } },
+        ],
+      ]),
+      instances: new Map([
+        [
+          `${id("vmss")}/virtualMachines/0`.toLowerCase(),
+          { id: `${id("vmss")}/virtualMachines/0`, properties: { networkProfileConfiguration: seats } },
+        ],
+      ]),
+    };
+    assert.deepEqual(story(world, "web").slice(3, 5), ["attachment vmss", "attachment 0"]);
+    assert.equal(
+      world.loadBalancers[0]?.properties.backendAddressPools?.[0]?.properties.backendIPConfigurations?.length,
+      1,
+    );
+    world.delete("web");
+    assert.deepEqual(story(world, "web").slice(0, 4), [
+      "access nsg",
+      "attachment vmss",
+      "attachment 0",
+      "loadBalancer kubernetes",
+    ]);
+    assert.deepEqual(loadBalancers(world), []);
+  });
+});
+
+test("where Azure serves a Service is read without asking what it wants", () => {
+  const world = worldWith();
+  assert.deepEqual(publishedIngress(world.observe(world.service("web"))), { kind: "absent" });
+  world.settle();
+  assert.deepEqual(publishedIngress(world.observe(world.service("web"))), {
+    kind: "present",
+    ingress: ingressOf(world),
+  });
+  world.loadBalancers = [];
+  assert.deepEqual(publishedIngress(world.observe(world.service("web"))), { kind: "present", ingress: [] });
+  const unseen = { ...world.observe(world.service("web")), publicIPs: new Map() };
+  assert.deepEqual(publishedIngress(unseen), { kind: "look", at: [{ kind: "publicIPs", resourceGroup: "rg" }] });
+  assert.ok(world.service("web").metadata.finalizers?.includes(FINALIZER));
+});
