@@ -47,8 +47,14 @@ export async function measure(base: string, client: MeasuredClient): Promise<nev
   const cpuPerServiceChangeUs = await cpuPerChangeUs(base, SERVICE_KIND.path, client);
   const syncCpuMs = (user + system) / 1000;
   const measurement: Measurement = {
-    ...{ syncedMs, syncCpuMs, rssMb, peakRssMb, heapMb, longestBlockMs },
-    ...{ cpuPerNodeChangeUs, cpuPerServiceChangeUs },
+    syncedMs,
+    syncCpuMs,
+    rssMb,
+    peakRssMb,
+    heapMb,
+    longestBlockMs,
+    cpuPerNodeChangeUs,
+    cpuPerServiceChangeUs,
   };
   process.stdout.write(`${JSON.stringify(measurement)}\n`, () => process.exit(0));
   return new Promise(() => {});

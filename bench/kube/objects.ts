@@ -25,7 +25,7 @@ function managedFields(manager: string, names: readonly string[]): object {
 function node(index: number, changes: number): object {
   const name = `aks-pool-12345678-vmss${index.toString(36).padStart(6, "0")}`;
   const labels = Object.fromEntries(
-    Array.from({ length: 40 }, (_, n) => [`kubernetes.azure.com/label-${n}`, `value-${n % 7}`]),
+    Array.from({ length: 20 }, (_, n) => [`kubernetes.azure.com/label-${n}`, `value-${n % 7}`]),
   );
   const conditions = ["MemoryPressure", "DiskPressure", "PIDPressure", "Ready", "VMEventScheduled", "KernelDeadlock"];
   return {
@@ -61,10 +61,7 @@ function node(index: number, changes: number): object {
       ],
       nodeInfo: { kubeletVersion: "v1.34.1", osImage: "Ubuntu 24.04", kernelVersion: "6.8.0-azure" },
       images: Array.from({ length: 50 }, (_, n) => ({
-        names: [
-          `registry.example/team-${n}/application@sha256:${"0".repeat(64)}`,
-          `registry.example/team-${n}/application:v1`,
-        ],
+        names: [`registry.example/team-${n}/application@sha256:${"0".repeat(64)}`],
         sizeBytes: 100_000_000 + n,
       })),
     },

@@ -4,6 +4,8 @@
  * credentials look again, once per request. Sets no timeouts but that of connecting: quiet watches are healthy,
  * and who waits too long aborts.
  */
+import { createSecureContext } from "node:tls";
+
 import { Agent, ProxyAgent, request, type Dispatcher } from "undici";
 
 import type { Access, Credentials } from "./credentials.ts";
@@ -66,7 +68,10 @@ export class HttpTransport implements Transport {
   }
 
   #connect(tls: Access["tls"]): Dispatcher {
-    const connect = { ...tls, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: 30_000 };
+    const { ca, cert, key, ...rest } = tls;
+    const secureContext = createSecureContext({ ca, cert, key }); // once, not per connection
+    const patience = { timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: 30_000 };
+    const connect = { ...rest, ...patience, secureContext };
     const { proxyUrl } = this.#credentials;
     // HTTP/1.1: one stuck connection then holds up one watch, not all of them.
     if (proxyUrl === undefined) return new Agent({ connect, allowH2: false });

@@ -7,7 +7,8 @@
  *   - a subscriber that throws harms nobody; the failure goes to `onProblem`;
  *   - `synced` resolves once everything that was there at the start has been told.
  *
- * What to keep of an object is the projection's to say: fields that nobody reads cost memory.
+ * What to keep of an object is the projection's to say: fields that nobody reads cost memory. `managedFields` does
+ * not even reach it.
  */
 import type { Clock, Random } from "../core/clock.ts";
 import { CancelScope } from "./cancel-scope.ts";
@@ -15,6 +16,7 @@ import { Intake, type Subscriber } from "./intake.ts";
 import type { KubeClient, Query, Selection } from "./kube-client.ts";
 import { failureOfError, KubeFailure } from "./kube-failure.ts";
 import { LineCutter } from "./lines.ts";
+import { FieldOmitter } from "./omit-fields.ts";
 import { Pacer } from "./pacer.ts";
 import { nextConnection, type Way } from "./reconnect.ts";
 import { NO_STATS, type ReflectorStats } from "./reflector-stats.ts";
@@ -47,6 +49,8 @@ export interface ReflectorProblem {
   readonly retryAfterMs?: number;
 }
 
+/** Who manages which field is never read here, and is much of every object. */
+const UNREAD = new FieldOmitter(["managedFields"]);
 /** A watch that lived this long may be followed by the next one at once. */
 const HEALTHY_LIFE_MS = 10_000;
 
@@ -143,7 +147,7 @@ export class Reflector<T extends KubeObject> {
       this.#hear();
       for (const object of page.items) {
         this.#intake.put(object);
-        await this.#breathe(signal);
+        if (this.#pacer.sliceIsOver) await this.#breathe(signal);
       }
       version = page.resourceVersion;
     }
@@ -192,9 +196,9 @@ export class Reflector<T extends KubeObject> {
     for await (const chunk of body) {
       this.#hear();
       for (const line of lines.push(chunk)) {
-        if (line === "") continue;
-        this.#take(parseWatchEvent(this.#what, line));
-        await this.#breathe(signal);
+        if (line.length === 0) continue;
+        this.#take(parseWatchEvent(this.#what, UNREAD.text(line)));
+        if (this.#pacer.sliceIsOver) await this.#breathe(signal);
       }
     }
   }
@@ -236,7 +240,6 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #breathe(signal: AbortSignal): Promise<void> {
-    if (!this.#pacer.sliceIsOver) return;
     await this.#pacer.turn();
     if (signal.aborted) throw signal.reason;
   }
