@@ -24,7 +24,7 @@ export function migratedPools(state: State, loadBalancerKey: string, pools: read
       ...referrers(state, poolKey, "scaleSetModel").map((user) => keyOf(user.from)),
     ];
     for (const key of new Set(owners)) leave(state, changed, key, poolKey);
-    changes.push(childChange(state, loadBalancer, pool, members, poolKey));
+    changes.push(childChange(state, loadBalancer, pool, members));
   }
   return [...[...changed.values()].map((resource): Change => ({ kind: "put", resource })), ...changes];
 }
@@ -53,18 +53,12 @@ function withoutPool(value: unknown, poolKey: string): unknown {
   return copy;
 }
 
-function childChange(
-  state: State,
-  loadBalancer: Resource,
-  pool: Json,
-  members: readonly Referrer[],
-  poolKey: string,
-): Change {
+function childChange(state: State, loadBalancer: Resource, pool: Json, members: readonly Referrer[]): Change {
   const { [NIC_SETTINGS]: settings, ...bare } = pool;
   const addresses = members.map((member) => {
     const key = keyOf(member.from);
     const place = addressOf(state, member.from);
-    return { name: nicMemberName(poolKey, key), properties: { ...place, ...objectOf(objectOf(settings)[key]) } };
+    return { name: nicMemberName(member), properties: { ...place, ...objectOf(objectOf(settings)[key]) } };
   });
   const child = { ...bare, properties: { ...propertiesOf(pool), loadBalancerBackendAddresses: addresses } };
   const { state: provisioning, provisioned, lastOperation } = loadBalancer;

@@ -6,8 +6,9 @@ import { invalid } from "../../errors.ts";
 import { derivedGuid } from "../../guid.ts";
 import { keyOf, nameOf } from "../../ids.ts";
 import { objectOf, objectsOf, propertiesOf, stringOf, without, type Json } from "../../json.ts";
-import { childrenOf, referenceId } from "../../lookups.ts";
-import type { Reference } from "../../references.ts";
+import { childrenOf, referenceId, referrers } from "../../lookups.ts";
+import type { Reference, Referrer } from "../../references.ts";
+import type { State } from "../../state.ts";
 import { settleAdminState, type PoolWrite } from "./pool-write.ts";
 
 /** Where a stored pool keeps what was set on its NIC members: key of the NIC configuration → properties. */
@@ -20,9 +21,23 @@ const READ_ONLY = new Set([
   "ipAddress",
 ]);
 
+const names = new WeakMap<Referrer, string>();
+
 /** Name under which a NIC configuration appears among a pool's members. */
-export function nicMemberName(poolKey: string, configurationKey: string): string {
-  return derivedGuid(`${poolKey}|${configurationKey}`);
+export function nicMemberName(member: Referrer): string {
+  let name = names.get(member);
+  if (name === undefined) {
+    name = derivedGuid(`${member.to}|${keyOf(member.from)}`);
+    names.set(member, name);
+  }
+  return name;
+}
+
+/** The NIC members that a pool has now, by key of the NIC configuration. */
+export type Present = ReadonlyMap<string, Referrer>;
+
+export function presentMembers(state: State, poolKey: string): Present {
+  return new Map(referrers(state, poolKey, "poolMember").map((member) => [keyOf(member.from), member]));
 }
 
 export interface SortedMembers {
@@ -35,11 +50,12 @@ export interface SortedMembers {
  * Which written members are NIC configurations: those that say so, those that carry such a member's name, and
  * those with no address at all (clients drop the NIC reference, which is read-only to them).
  */
-export function sortMembers(poolId: string, items: readonly Json[], names: ReadonlyMap<string, string>): SortedMembers {
+export function sortMembers(poolId: string, items: readonly Json[], present: Present): SortedMembers {
+  const keys = new Map([...present].map(([key, member]) => [nicMemberName(member), key]));
   const ip: Json[] = [];
   const nic = new Map<string, Json>();
   for (const item of items) {
-    const key = configurationKey(item, names);
+    const key = configurationKey(item, present, keys);
     if (key === undefined) {
       ip.push(item);
       continue;
@@ -55,26 +71,25 @@ export function sortMembers(poolId: string, items: readonly Json[], names: Reado
   return { ip, nic };
 }
 
-function configurationKey(item: Json, names: ReadonlyMap<string, string>): string | undefined {
+function configurationKey(item: Json, present: Present, keys: ReadonlyMap<string, string>): string | undefined {
   const properties = propertiesOf(item);
-  const field = "networkInterfaceIPConfiguration";
-  const reference = referenceId(properties[field], field);
+  const written = properties["networkInterfaceIPConfiguration"];
+  const key = stringOf(objectOf(written)["id"])?.toLowerCase();
+  if (key !== undefined && present.has(key)) return key;
+  const reference = referenceId(written, "networkInterfaceIPConfiguration");
   if (reference !== undefined) return keyOf(reference);
   const name = stringOf(item["name"]) ?? "";
   const addressed = properties["ipAddress"] ?? properties["loadBalancerFrontendIPConfiguration"];
-  return names.get(name) ?? (addressed === undefined ? name : undefined);
+  return keys.get(name) ?? (addressed === undefined ? name : undefined);
 }
 
 /** A pool PUT cannot add, change or drop NIC members: that is done on the NIC. */
-export function checkNicMembersUnchanged(
-  poolId: string,
-  written: ReadonlyMap<string, Json>,
-  present: ReadonlyMap<string, string>,
-): void {
-  const poolKey = keyOf(poolId);
-  const same =
-    written.size === present.size &&
-    [...written].every(([key, item]) => present.has(key) && stringOf(item["name"]) === nicMemberName(poolKey, key));
+export function checkNicMembersUnchanged(poolId: string, written: ReadonlyMap<string, Json>, present: Present): void {
+  const isThere = ([key, item]: [string, Json]): boolean => {
+    const member = present.get(key);
+    return member !== undefined && stringOf(item["name"]) === nicMemberName(member);
+  };
+  const same = written.size === present.size && [...written].every(isThere);
   if (same) return;
   throw invalid(
     "ModificationOfNICIpConfigBackendPoolNotSupported",
@@ -84,11 +99,7 @@ export function checkNicMembersUnchanged(
 }
 
 /** What is set on NIC members after this write; a pool PUT replaces it, an LB PUT adds to it. */
-export function nicSettings(
-  write: PoolWrite,
-  written: ReadonlyMap<string, Json>,
-  present: ReadonlyMap<string, string>,
-): Map<string, Json> {
+export function nicSettings(write: PoolWrite, written: ReadonlyMap<string, Json>, present: Present): Map<string, Json> {
   const before = objectOf(write.before?.[NIC_SETTINGS]);
   const survives = !write.alone && write.input.state.options.adminStateSurvives.nicMembers;
   const settings = new Map<string, Json>();

@@ -8,12 +8,12 @@
  */
 import { keyOf } from "../../ids.ts";
 import { stringOf, without, type Json } from "../../json.ts";
-import { childId, follow, referrers } from "../../lookups.ts";
+import { childId, follow } from "../../lookups.ts";
 import { only, storedChild, writtenProperties } from "../fields.ts";
 import { cannotMix, poolTooLarge } from "../refusals.ts";
 import { itemsOf } from "./draft.ts";
 import { ipMembers } from "./ip-members.ts";
-import { checkNicMembersUnchanged, NIC_SETTINGS, nicMemberName, nicSettings, sortMembers } from "./nic-members.ts";
+import { checkNicMembersUnchanged, NIC_SETTINGS, nicSettings, presentMembers, sortMembers } from "./nic-members.ts";
 import type { PoolWrite } from "./pool-write.ts";
 
 const READ_ONLY = new Set([
@@ -31,11 +31,8 @@ export function poolForm(write: PoolWrite): Json {
   const id = childId(input.id, "backendAddressPools", name);
   const properties = writtenProperties(item, READ_ONLY);
   const items = itemsOf(properties["loadBalancerBackendAddresses"], "properties.loadBalancerBackendAddresses");
-  const present = new Map(
-    referrers(input.state, keyOf(id), "poolMember").map((member) => [keyOf(member.from), member.from]),
-  );
-  const names = new Map([...present.keys()].map((key) => [nicMemberName(keyOf(id), key), key]));
-  const sorted = sortMembers(id, items, names);
+  const present = presentMembers(input.state, keyOf(id));
+  const sorted = sortMembers(id, items, present);
   if (sorted.ip.length > 0 && sorted.nic.size + present.size > 0) throw cannotMix(id);
   if (write.alone) checkNicMembersUnchanged(id, sorted.nic, present);
   const network = followNetwork(write, id, properties);

@@ -4,7 +4,7 @@ import { etagOf } from "../../etags.ts";
 import { keyOf } from "../../ids.ts";
 import { numberOf, objectOf, propertiesOf, type Json } from "../../json.ts";
 import { childId, referrers } from "../../lookups.ts";
-import type { Reference } from "../../references.ts";
+import type { Referrer } from "../../references.ts";
 import type { State } from "../../state.ts";
 import { envelope, only, renderChild, shownState } from "../fields.ts";
 import { COLLECTIONS } from "./draft.ts";
@@ -102,7 +102,7 @@ function renderPool(state: State, resource: Resource, etag: string, pool: Json, 
   const wrap = (member: Json, index: number): Json => renderMember(resource, etag, id, member, mappings(index));
   const members =
     nics.length > 0
-      ? nics.map((nic, index) => wrap(nicMember(id, nic, objectOf(settings)), index))
+      ? nics.map((nic, index) => wrap(nicMember(nic, objectOf(settings)), index))
       : ipMembersOf(pool).map(wrap);
   return renderChild(resource, etag, "backendAddressPools", shown, {
     loadBalancerBackendAddresses: members,
@@ -111,10 +111,9 @@ function renderPool(state: State, resource: Resource, etag: string, pool: Json, 
   });
 }
 
-function nicMember(poolId: string, nic: Reference, settings: Json): Json {
-  const key = keyOf(nic.from);
-  const properties = { networkInterfaceIPConfiguration: only(nic.from), ...objectOf(settings[key]) };
-  return { name: nicMemberName(keyOf(poolId), key), properties };
+function nicMember(nic: Referrer, settings: Json): Json {
+  const properties = { networkInterfaceIPConfiguration: only(nic.from), ...objectOf(settings[keyOf(nic.from)]) };
+  return { name: nicMemberName(nic), properties };
 }
 
 function renderMember(
