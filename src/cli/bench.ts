@@ -61,6 +61,10 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     description: "what the Azure emulator itself costs: GET and PUT of a 1 MB load balancer",
     run: async () => (await import("../../bench/emulator.ts")).benchEmulator(),
   },
+  kube: {
+    description: "what it costs to know a large cluster, beside @kubernetes/client-node",
+    run: async () => (await import("../../bench/kube.ts")).benchKube(),
+  },
 };
 
 function withSizes(command: Command): Command {
