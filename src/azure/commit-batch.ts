@@ -24,7 +24,7 @@ export interface CommitContext {
   /** Aborted, with a fenced `ArmError`, when no further write may begin. */
   readonly closing: AbortSignal;
   /** May this process still write? Asked right before each write leaves. */
-  readonly mayWrite: () => boolean | Promise<boolean>;
+  readonly mayWrite: (priority: Priority) => boolean | Promise<boolean>;
 }
 
 /** The write was accepted and failed as an operation. */
@@ -121,7 +121,7 @@ async function carryOut(
     }
     case "delete": {
       const priority = mostUrgent(batch);
-      await context.client.delete(id, { ...guarded(context), priority, ifMatch: whole?.etag });
+      await context.client.delete(id, { ...guarded(context, priority), ifMatch: whole?.etag });
       context.onSeen(wholeOf(id), isPart(id) ? await context.client.find(wholeOf(id), { priority }) : null);
       return { outcome: "deleted", settled: settledAs({ kind: "deleted" }, merged, batch) };
     }
@@ -138,7 +138,7 @@ async function put(
   const isNew = isPart(id) ? partOf(whole, id) === undefined : whole === null;
   const condition = { ifMatch: isNew ? "absent" : whole?.etag, ...(isPart(id) ? { thenRead: wholeOf(id) } : {}) };
   try {
-    const written = await context.client.put<ArmBody>(id, body, { ...guarded(context), priority, ...condition });
+    const written = await context.client.put<ArmBody>(id, body, { ...guarded(context, priority), ...condition });
     context.onSeen(wholeOf(id), written);
     return written;
   } catch (error) {
@@ -147,11 +147,15 @@ async function put(
   }
 }
 
-function guarded({ mayWrite, closing }: CommitContext): Pick<WriteOptions, "guard" | "queueSignal"> {
+function guarded(
+  { mayWrite, closing }: CommitContext,
+  priority: Priority,
+): Pick<WriteOptions, "guard" | "queueSignal" | "priority"> {
   return {
+    priority,
     queueSignal: closing,
     guard: async () => {
-      if (await mayWrite()) return;
+      if (await mayWrite(priority)) return;
       throw new ArmError(plainFailure("fenced", "this process may not write (any more)"), "writing");
     },
   };

@@ -9,6 +9,7 @@ import { setMaxListeners } from "node:events";
 import type { Clock, Random } from "../core/clock.ts";
 import type { Merged } from "../core/plan.ts";
 import type { ArmClient } from "./arm-client.ts";
+import type { Priority } from "./budget.ts";
 import { UNCHANGED, type ArmBody, type AttemptReport, type Committed, type Write } from "./commit-types.ts";
 import { ArmError } from "./failures.ts";
 import { Lane, STOPPING, type LaneContext } from "./lane.ts";
@@ -20,7 +21,7 @@ export interface GroupCommitOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** Asked right before each write leaves: does this process still hold its lease? */
-  readonly mayWrite: () => boolean | Promise<boolean>;
+  readonly mayWrite: (priority: Priority) => boolean | Promise<boolean>;
   /** What is known without asking Azure, and where to tell what was seen: `undefined` when we can't know. */
   readonly lastSeen?: (id: string) => ArmBody | null | undefined;
   readonly onSeen?: (id: string, body: ArmBody | null | undefined) => void;

@@ -10,6 +10,7 @@ import type { Service } from "../core/kubernetes.ts";
 import type { AzureStep, Look, Step } from "../core/plan.ts";
 import type { Warning } from "../core/service/service-intent.ts";
 import type { Observed } from "../core/world.ts";
+import type { AdminState } from "./admin-state.ts";
 import { writeOf } from "./azure-writes.ts";
 import { Refused, type Door } from "./cloud-load-balancer.ts";
 import type { MemberLists } from "./member-list.ts";
@@ -25,6 +26,7 @@ export interface AzureDoorOptions {
   readonly members: MemberLists;
   readonly memory: ServiceMemory;
   readonly onWarning: (service: Service | undefined, warning: Warning) => void;
+  readonly adminState?: Pick<AdminState, "corrected" | "joined"> | undefined;
 }
 
 export class AzureDoor implements Door {
@@ -57,12 +59,13 @@ export class AzureDoor implements Door {
 
   /** Also for writes that no Service asked for: pools that follow the nodes. */
   async write(step: AzureStep, priority: Priority, service?: Service): Promise<void> {
-    const { commit, members, onWarning } = this.#options;
+    const { commit, members, onWarning, adminState } = this.#options;
     if (step.kind === "membership") await members.remember(step);
-    const committed = await commit.submit(writeOf(step, priority));
+    const committed = await commit.submit(writeOf(step, priority, (pool) => adminState?.corrected(pool) ?? pool));
     for (const warning of warningsOf(committed)) onWarning(service, warning);
     if (committed.kind === "refused") throw new Refused(committed.rejection);
     if (committed.kind === "failed") throw new ArmError(committed.failure, step.why);
+    if (step.kind === "attachment" && committed.kind === "written") adminState?.joined();
   }
 }
 

@@ -2,14 +2,14 @@
  * Steps that write to Azure become writes of the group commit: which resource, whose fragment, which merge. The merges
  * are the core's, so what is written is what a plan showed, merged into what is there at the moment of the write.
  */
-import type { ArmBody, Merge, Write } from "../azure/commit-types.ts";
+import { UNCHANGED, type ArmBody, type Merge, type Write } from "../azure/commit-types.ts";
 import type { Priority } from "../azure/budget.ts";
 import type { BackendPool, SecurityGroup } from "../core/arm.ts";
 import { mergeAttachment } from "../core/backends/merge-attachment.ts";
 import type { MembershipFragment } from "../core/backends/membership.ts";
 import { mergeMembership } from "../core/backends/merge-membership.ts";
 import { mergeLoadBalancer } from "../core/load-balancer/merge-load-balancer.ts";
-import type { AzureStep, Merged } from "../core/plan.ts";
+import type { AzureStep } from "../core/plan.ts";
 import { mergePublicIP } from "../core/public-ip/merge-public-ip.ts";
 import type { Owner } from "../core/service/service-intent.ts";
 import { mergeSecurityGroup } from "../core/security-group/merge-security-group.ts";
@@ -17,7 +17,12 @@ import { mergeSecurityGroup } from "../core/security-group/merge-security-group.
 /** A pool's or a machine's writes all come from the cluster, not from a Service: the newest takes the older's place. */
 const CLUSTER = "cluster";
 
-export function writeOf(step: AzureStep, priority: Priority): Write<ArmBody, never> {
+/** `corrected`: what a pool becomes once its nodes' newest taints are regarded: see `admin-state.ts`. */
+export function writeOf(
+  step: AzureStep,
+  priority: Priority,
+  corrected: (pool: BackendPool) => BackendPool = (pool) => pool,
+): Write<ArmBody, never> {
   const { id, kind } = step;
   switch (step.kind) {
     case "loadBalancer":
@@ -29,7 +34,7 @@ export function writeOf(step: AzureStep, priority: Priority): Write<ArmBody, nev
         mergeSecurityGroup(seen ?? null, fragments),
       );
     case "membership":
-      return erased({ id, kind, owner: CLUSTER, fragment: step.fragment, merge: mergeNewestMembership, priority });
+      return erased({ id, kind, owner: CLUSTER, fragment: step.fragment, merge: mergeNewest(corrected), priority });
     case "attachment":
       return erased({ id, kind, owner: CLUSTER, fragment: step.fragment, merge: mergeAttachment, priority });
   }
@@ -46,11 +51,14 @@ function erased<Body extends ArmBody, Fragment>(write: Write<Body, Fragment>): W
   return write as unknown as Write<ArmBody, never>;
 }
 
-function mergeNewestMembership(
-  seen: BackendPool | undefined,
-  fragments: readonly MembershipFragment[],
-): Merged<BackendPool> {
-  const newest = fragments.at(-1);
-  if (seen === undefined || newest === undefined) return { outcome: { kind: "unchanged" }, refused: [], warnings: [] };
-  return mergeMembership(seen, newest);
+/** A membership may have waited long since it was decided. */
+function mergeNewest(corrected: (pool: BackendPool) => BackendPool): Merge<BackendPool, MembershipFragment> {
+  return (seen, fragments) => {
+    const newest = fragments.at(-1);
+    if (seen === undefined || newest === undefined) return UNCHANGED;
+    const merged = mergeMembership(seen, newest);
+    if (merged.outcome.kind === "delete" || merged.refused.length > 0) return merged;
+    const body = corrected(merged.outcome.kind === "put" ? merged.outcome.body : seen);
+    return body === seen ? merged : { ...merged, outcome: { kind: "put", body } };
+  };
 }

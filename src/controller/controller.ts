@@ -6,6 +6,7 @@ import type { ArmClient } from "../azure/arm-client.ts";
 import type { AttemptReport } from "../azure/commit-types.ts";
 import { GroupCommit } from "../azure/group-commit.ts";
 import { Mirror } from "../azure/mirror.ts";
+import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
 import type { Clock, Random, Timer } from "../core/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Service } from "../core/kubernetes.ts";
@@ -15,6 +16,7 @@ import type { DriftPolicy, Warning } from "../core/service/service-intent.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { Fence } from "../kube/fence.ts";
 import type { KubeClient } from "../kube/kube-client.ts";
+import { AdminState } from "./admin-state.ts";
 import { AzureDoor } from "./azure-door.ts";
 import { CloudLoadBalancer } from "./cloud-load-balancer.ts";
 import { ClusterCache } from "./cluster-cache.ts";
@@ -56,7 +58,8 @@ export class Controller {
   readonly #pools: PoolController;
   readonly #stopping = new AbortController();
   readonly #ending = new AbortController();
-  #running: Promise<void> | undefined;
+  readonly #adminState: AdminState | undefined;
+  #running: Promise<unknown> | undefined;
   #resyncTimer: Timer | undefined;
   #isReady = false;
 
@@ -70,13 +73,17 @@ export class Controller {
       client: arm,
       clock,
       random,
-      mayWrite: async () => {
-        await this.#lock.hold();
+      mayWrite: async (priority) => {
+        // a doomed node has no time to wait for others; the ETag keeps us from undoing what they do
+        if (priority !== "drain") await this.#lock.hold();
         return fence.holds();
       },
       lastSeen: (id) => this.#mirror.lastSeen(id),
       onSeen: (id, body) => this.#mirror.seen(id, body),
-      onAttempt: (report) => measure(metrics, report),
+      onAttempt: (report) => {
+        measure(metrics, report);
+        this.#adminState?.attempted(report);
+      },
     });
     this.#lock = new ResourceLock({
       client: kube,
@@ -86,6 +93,10 @@ export class Controller {
       onRival: (message) => this.#services.tellAll("RivalController", message),
       onWait: (message) => log.warn(message),
     });
+    if (hasAdminState(config)) {
+      const parts = { cache: this.#cache, mirror: this.#mirror, commit: this.#commit };
+      this.#adminState = new AdminState({ ...options, ...parts, kube });
+    }
     const observer = new Observer({ config, classFilter, cache: this.#cache, mirror: this.#mirror });
     const voice = new ServiceVoice(serviceRecorder(options.recorder), log);
     const memberLists = this.#cache.memberLists.store;
@@ -97,6 +108,7 @@ export class Controller {
       services: new ServiceWriter(kube, classFilter),
       members: new MemberLists(kube, (name) => memberLists.get(`${MEMBER_LIST_NAMESPACE}/${name}`)),
       onWarning: (service, warning) => tell(voice, log, service, warning),
+      adminState: this.#adminState,
     });
     this.#services = new ServiceController({
       services: this.#cache.services,
@@ -130,6 +142,7 @@ export class Controller {
   async start(): Promise<void> {
     this.#running = this.#cache.run(this.#ending.signal);
     await this.#cache.synced;
+    this.#running = Promise.all([this.#running, this.#adminState?.run(this.#ending.signal)]);
     this.#pools.start();
     this.#services.start();
     this.#isReady = true;
@@ -141,7 +154,8 @@ export class Controller {
     this.#isReady = false;
     this.#resyncTimer?.cancel();
     this.#stopping.abort(new Error("the controller stops"));
-    await Promise.all([this.#services.stop(patienceMs), this.#pools.stop(patienceMs), this.#commit.close()]);
+    const loops = [this.#services, this.#pools, ...(this.#adminState === undefined ? [] : [this.#adminState])];
+    await Promise.all([...loops.map((loop) => loop.stop(patienceMs)), this.#commit.close()]);
     await this.#lock.release().catch(() => {}); // it runs out by itself
     await this.#options.recorder.flushed();
     this.#ending.abort(new Error("the controller stops"));
@@ -153,6 +167,7 @@ export class Controller {
     if (driftPeriodMs === 0) return;
     this.#resyncTimer = clock.setTimer(driftPeriodMs * (0.9 + 0.2 * random()), () => {
       this.#mirror.expire();
+      this.#adminState?.resync();
       this.#pools.resync();
       this.#services.resync();
       this.#scheduleResync();

@@ -19,6 +19,17 @@ export function desiredAdminState(node: Node): "Down" | "None" {
   return (node.spec.taints ?? []).some(isDraining) ? "Down" : "None";
 }
 
+export type DrainReason = "out-of-service" | "spot-eviction";
+
+/** Why the node is held Down; empty where it is not. */
+export function drainReasons(node: Node): DrainReason[] {
+  const keys = new Set((node.spec.taints ?? []).filter(isDraining).map(({ key }) => key));
+  return [
+    ...(keys.has(OUT_OF_SERVICE_TAINT) ? (["out-of-service"] as const) : []),
+    ...(keys.has(DRAINING_TAINT) ? ([SPOT_EVICTION] as const) : []),
+  ];
+}
+
 export function isDraining({ key, value }: Taint): boolean {
   return key === OUT_OF_SERVICE_TAINT || (key === DRAINING_TAINT && value === SPOT_EVICTION);
 }

@@ -7,7 +7,8 @@ import type { BackendAddress, BackendPool } from "../arm.ts";
 import type { IPConfigurationFinder } from "../backends/machines.ts";
 import { canonicalAddress } from "../cidr.ts";
 import type { Node } from "../kubernetes.ts";
-import { correctAdminState } from "./correct-admin-state.ts";
+import type { Merged } from "../plan.ts";
+import { adminStateOf, correctAdminState } from "./correct-admin-state.ts";
 import { desiredAdminState } from "./desired-admin-state.ts";
 
 export interface NodeFinder {
@@ -18,16 +19,16 @@ export interface NodeFinder {
 /** `byIPConfiguration`: for pools of network interfaces, see `backends/machines.ts`. */
 export function nodeFinder(nodes: readonly Node[], byIPConfiguration?: IPConfigurationFinder): NodeFinder {
   const byName = new Map(nodes.map((node) => [node.metadata.name.toLowerCase(), node]));
-  const byAddress = new Map<string, Node>();
-  for (const node of nodes) {
-    for (const { type, address } of node.status.addresses ?? []) {
-      if (type === "InternalIP") byAddress.set(canonicalAddress(address), node);
-    }
-  }
+  let byAddress: ReadonlyMap<string, Node> | undefined; // seldom needed, and costly for a thousand nodes
   return ({ name, properties: { ipAddress, networkInterfaceIPConfiguration } }) =>
     byName.get(name.toLowerCase()) ??
     (networkInterfaceIPConfiguration && byIPConfiguration?.(networkInterfaceIPConfiguration.id)) ??
-    (ipAddress === undefined ? undefined : byAddress.get(canonicalAddress(ipAddress)));
+    (ipAddress === undefined ? undefined : (byAddress ??= addressesOf(nodes)).get(canonicalAddress(ipAddress)));
+}
+
+function addressesOf(nodes: readonly Node[]): ReadonlyMap<string, Node> {
+  const internal = (node: Node) => (node.status.addresses ?? []).filter(({ type }) => type === "InternalIP");
+  return new Map(nodes.flatMap((node) => internal(node).map(({ address }) => [canonicalAddress(address), node])));
 }
 
 export interface AdminStateChange {
@@ -42,6 +43,8 @@ export interface ReconciledAdminState {
   readonly changes: readonly AdminStateChange[];
 }
 
+const UNCHANGED: Merged<never> = { outcome: { kind: "unchanged" }, refused: [], warnings: [] };
+
 export function reconcileAdminState(pool: BackendPool, nodeOf: NodeFinder): ReconciledAdminState {
   const changes: AdminStateChange[] = [];
   const entries = (pool.properties.loadBalancerBackendAddresses ?? []).map((entry) => {
@@ -55,4 +58,17 @@ export function reconcileAdminState(pool: BackendPool, nodeOf: NodeFinder): Reco
   if (changes.length === 0) return { pool, changes };
   const properties = { ...pool.properties, loadBalancerBackendAddresses: entries };
   return { pool: { ...pool, properties }, changes };
+}
+
+/** A merge of the group commit: one write of a pool for everybody in it. A pool that has gone needs none. */
+export function mergeAdminState(seen: BackendPool | undefined, nodeOf: NodeFinder): Merged<BackendPool> {
+  if (seen === undefined) return UNCHANGED;
+  const { pool } = reconcileAdminState(seen, nodeOf);
+  return pool === seen ? UNCHANGED : { ...UNCHANGED, outcome: { kind: "put", body: pool } };
+}
+
+/** Whether nobody in the pool may be given a new connection any more, because all who are in it are held Down. */
+export function isDrained({ properties }: BackendPool): boolean {
+  const entries = properties.loadBalancerBackendAddresses ?? [];
+  return entries.length > 0 && entries.every((entry) => adminStateOf(entry) === "Down");
 }

@@ -1,0 +1,121 @@
+/**
+ * What is said about admin states: on each Node as it happens, and on the Services of the load balancer once for all the
+ * nodes of a burst. The words are `core/admin-state/admin-state-words.ts`'s.
+ */
+import {
+  drainedSaying,
+  failedSaying,
+  nodeSaying,
+  type Saying,
+  serviceSaying,
+  taintedSaying,
+} from "../core/admin-state/admin-state-words.ts";
+import type { PoolPlace } from "../core/admin-state/admin-state-pools.ts";
+import { drainReasons } from "../core/admin-state/desired-admin-state.ts";
+import { isDrained } from "../core/admin-state/reconcile-admin-state.ts";
+import type { LoadBalancer } from "../core/arm.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Node, Service } from "../core/kubernetes.ts";
+import type { Log } from "../core/log.ts";
+import { indexOf } from "../core/load-balancer/load-balancer-index.ts";
+import { baseName } from "../core/names.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
+import type { PoolUpdate } from "./admin-state-manager.ts";
+import type { Transition } from "./draining-nodes.ts";
+
+export interface AdminStateVoiceOptions {
+  readonly recorder: EventRecorder;
+  readonly services: () => Iterable<Service>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What the Services of one load balancer will be told. */
+interface Burst {
+  loadBalancer: LoadBalancer;
+  /** By name: the last state of each node. */
+  readonly nodes: Map<string, "Down" | "None">;
+  /** Pools in which nobody is left. */
+  readonly drained: Set<string>;
+}
+
+/** Nodes are doomed in bursts; a Service hears of a burst once. */
+const BURST_MS = 500;
+
+export class AdminStateVoice {
+  readonly #options: AdminStateVoiceOptions;
+  /** By id of the load balancer. */
+  readonly #bursts = new Map<string, Burst>();
+  /** Pools whose failure was told: the next try is the same story. */
+  readonly #told = new WeakMap<Transition, Set<string>>();
+
+  constructor(options: AdminStateVoiceOptions) {
+    this.#options = options;
+  }
+
+  settled({ node, state }: Transition, updates: readonly PoolUpdate[]): void {
+    const pools = updates.map(({ place }) => nameOf(place));
+    this.#sayOfNode(node, nodeSaying(state, drainReasons(node), pools));
+    for (const { place, loadBalancer } of updates) {
+      if (loadBalancer === null) continue;
+      const burst = this.#burstOf(loadBalancer);
+      burst.nodes.set(node.metadata.name, state);
+      const pool = indexOf(loadBalancer).pools.get(place.pool.name.toLowerCase());
+      if (state === "None" || pool === undefined || !isDrained(pool)) continue;
+      burst.drained.add(nameOf(place));
+      this.#sayOfNode(node, drainedSaying(nameOf(place)));
+    }
+  }
+
+  failed(transition: Transition, poolId: string, why: string): void {
+    const told = this.#told.get(transition) ?? new Set<string>();
+    if (told.has(poolId)) return;
+    this.#told.set(transition, told.add(poolId));
+    this.#sayOfNode(transition.node, failedSaying(transition.state, poolId, why));
+  }
+
+  tainted(node: Node, event: string): void {
+    this.#sayOfNode(node, taintedSaying(event));
+  }
+
+  #burstOf(loadBalancer: LoadBalancer): Burst {
+    const id = loadBalancer.id.toLowerCase();
+    const burst = this.#bursts.get(id);
+    if (burst !== undefined) return Object.assign(burst, { loadBalancer });
+    const begun: Burst = { loadBalancer, nodes: new Map(), drained: new Set() };
+    this.#bursts.set(id, begun);
+    this.#options.clock.setTimer(BURST_MS, () => {
+      this.#bursts.delete(id);
+      this.#tellServices(begun);
+    });
+    return begun;
+  }
+
+  #tellServices({ loadBalancer, nodes, drained }: Burst): void {
+    const having = (state: string): string[] => [...nodes].filter((entry) => entry[1] === state).map(([name]) => name);
+    const sayings = (["Down", "None"] as const)
+      .map((state) => [state, having(state)] as const)
+      .filter(([, names]) => names.length > 0)
+      .map(([state, names]) => serviceSaying(state, names));
+    for (const pool of drained) sayings.push(drainedSaying(pool));
+    const { parts } = indexOf(loadBalancer);
+    for (const service of this.#options.services()) {
+      const { namespace, name, uid } = service.metadata;
+      if (!parts.has(baseName(uid))) continue;
+      for (const { type, reason, message } of sayings) {
+        const about = { apiVersion: "v1", kind: "Service", namespace, name, uid };
+        this.#options.recorder.record({ about, type, reason, message });
+      }
+    }
+  }
+
+  #sayOfNode({ metadata: { name, uid } }: Node, { type, reason, message }: Saying): void {
+    const { recorder, log } = this.#options;
+    recorder.record({ about: { apiVersion: "v1", kind: "Node", name, uid }, type, reason, message });
+    log[type === "Warning" ? "warn" : "info"](`${reason}: ${message}`, { node: name });
+  }
+}
+
+function nameOf({ loadBalancer, pool }: PoolPlace): string {
+  return `${loadBalancer.name}/${pool.name}`;
+}

@@ -1,0 +1,83 @@
+/**
+ * Everything about doomed nodes, put together: the watch that turns eviction notices into taints, the controller that
+ * turns taints into admin states, and what other writers of pools must ask. One switch leaves it all out.
+ */
+import type { AttemptReport } from "../azure/commit-types.ts";
+import type { GroupCommit } from "../azure/group-commit.ts";
+import type { Mirror } from "../azure/mirror.ts";
+import { mergeAdminState } from "../core/admin-state/reconcile-admin-state.ts";
+import type { BackendPool } from "../core/arm.ts";
+import type { Clock, Random } from "../core/clock.ts";
+import type { ClusterConfig } from "../core/config/cluster-config.ts";
+import type { Node } from "../core/kubernetes.ts";
+import type { Log } from "../core/log.ts";
+import type { EventRecorder } from "../kube/event-recorder.ts";
+import type { KubeClient } from "../kube/kube-client.ts";
+import type { ReflectorProblem } from "../kube/reflector.ts";
+import { AdminStateController } from "./admin-state-controller.ts";
+import { AdminStateManager, type AdminStateManagerOptions } from "./admin-state-manager.ts";
+import { AdminStateVoice } from "./admin-state-voice.ts";
+import type { ClusterCache } from "./cluster-cache.ts";
+import type { Metrics } from "./metrics.ts";
+import { NewestTaints } from "./newest-taints.ts";
+import { PreemptionWatch } from "./preemption-watch.ts";
+import { Snapshot } from "./snapshot.ts";
+
+export interface AdminStateOptions extends Pick<AdminStateManagerOptions, "otherPools"> {
+  readonly config: ClusterConfig;
+  readonly kube: KubeClient;
+  readonly cache: ClusterCache;
+  readonly mirror: Mirror;
+  readonly commit: GroupCommit;
+  readonly recorder: EventRecorder;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+export class AdminState {
+  readonly #taints: NewestTaints;
+  readonly #controller: AdminStateController;
+  readonly #preemptions: PreemptionWatch;
+
+  constructor(options: AdminStateOptions) {
+    const { cache, kube, recorder, metrics, clock, random, log } = options;
+    const { nodes, services } = cache;
+    const voice = new AdminStateVoice({ recorder, clock, log, services: () => services.store.values() });
+    this.#taints = new NewestTaints(new Snapshot<Node>(nodes));
+    const manager = new AdminStateManager({ ...options, taints: this.#taints });
+    this.#controller = new AdminStateController({ nodes, manager, voice, metrics, clock, random, log });
+    const onProblem = ({ error }: ReflectorProblem): void =>
+      log.warn(`cannot follow eviction notices: ${String(error)}`);
+    this.#preemptions = new PreemptionWatch({ client: kube, nodes, voice, clock, random, log, onProblem });
+  }
+
+  /** Call once the caches are filled. Resolves when the signal is aborted. */
+  run(signal: AbortSignal): Promise<void> {
+    this.#controller.start();
+    return this.#preemptions.run(signal);
+  }
+
+  /** Whatever else is written of a pool, its entries leave with the states that their nodes ask for now. */
+  corrected(pool: BackendPool): BackendPool {
+    const { outcome } = mergeAdminState(pool, this.#taints.nodeOf);
+    return outcome.kind === "put" ? outcome.body : pool;
+  }
+
+  resync(): void {
+    this.#controller.resync();
+  }
+
+  joined(): void {
+    this.#controller.joined();
+  }
+
+  attempted(report: AttemptReport): void {
+    this.#controller.attempted(report);
+  }
+
+  async stop(patienceMs: number): Promise<void> {
+    await Promise.all([this.#controller.stop(patienceMs), this.#preemptions.stop(patienceMs)]);
+  }
+}

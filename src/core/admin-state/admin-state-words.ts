@@ -1,0 +1,57 @@
+/** What is said about admin state, on the Node and on the Services whose load balancer it stands in. */
+import type { Warning } from "../service/service-intent.ts";
+import type { DrainReason } from "./desired-admin-state.ts";
+
+export interface Saying extends Warning {
+  readonly type: "Normal" | "Warning";
+}
+
+/** A Service's event names so many nodes; the rest is a number. */
+const MOST_NAMES = 5;
+
+export function nodeSaying(state: "Down" | "None", reasons: readonly DrainReason[], pools: readonly string[]): Saying {
+  const where = `in ${pools.join(", ")}`;
+  return state === "Down"
+    ? {
+        type: "Normal",
+        reason: "LoadBalancerAdminStateDown",
+        message: `Gets no new connections from load balancers any more (${reasons.join(", ")}): admin state Down ${where}`,
+      }
+    : {
+        type: "Normal",
+        reason: "LoadBalancerAdminStateNone",
+        message: `May get new connections from load balancers again: admin state None ${where}`,
+      };
+}
+
+export function serviceSaying(state: "Down" | "None", nodes: readonly string[]): Saying {
+  const who = `${nodes.length === 1 ? "Node" : `${nodes.length} nodes:`} ${names(nodes)}`;
+  return state === "Down"
+    ? { type: "Normal", reason: "BackendsDraining", message: `${who} going away, no new connections there` }
+    : { type: "Normal", reason: "BackendsRestored", message: `${who} back, new connections there again` };
+}
+
+/** Done all the same, because the node is going; but nobody is left. */
+export function drainedSaying(pool: string): Saying {
+  const message =
+    `No node in backend pool ${pool} takes new connections: all are held Down, because they are out of service or ` +
+    `about to be evicted. Add nodes, or clear the taints of those that stay`;
+  return { type: "Warning", reason: "NoEligibleBackend", message };
+}
+
+export function failedSaying(state: "Down" | "None", pool: string, why: string): Saying {
+  const left =
+    state === "Down" ? "it keeps getting new connections until its probes fail" : "it stays without new ones";
+  const message = `Admin state ${state} could not be set in ${pool}, so ${left}; will try again: ${why}`;
+  return { type: "Warning", reason: "LoadBalancerAdminStateFailed", message };
+}
+
+export function taintedSaying(event: string): Saying {
+  const message = `Is about to be evicted ("${event}"): tainted, so that load balancers send it no new connections`;
+  return { type: "Normal", reason: "SpotEvictionTainted", message };
+}
+
+function names(nodes: readonly string[]): string {
+  const named = nodes.slice(0, MOST_NAMES).join(", ");
+  return nodes.length > MOST_NAMES ? `${named} and ${nodes.length - MOST_NAMES} more` : named;
+}
