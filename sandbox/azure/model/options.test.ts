@@ -15,6 +15,8 @@ import {
   poolId,
   PUBLIC_IP,
   rule,
+  SCALE_SET,
+  scaleSetBody,
   VIRTUAL_NETWORK,
   VNET,
   worldWithLoadBalancer,
@@ -231,6 +233,11 @@ const LIMITS: Readonly<Record<keyof Limits, Limit>> = {
     within: [[`${NETWORK}/publicIPPrefixes/a`, prefix(126, "IPv6")]],
     beyond: [`${NETWORK}/publicIPPrefixes/b`, prefix(125, "IPv6")],
     code: "PublicIpPrefixLengthNotAllowed",
+  },
+  instancesPerScaleSet: {
+    within: [[SCALE_SET, scaleSetBody(1)]],
+    beyond: [SCALE_SET, scaleSetBody(2)],
+    code: "InvalidParameter",
   },
   natAddressesPerPrivateLinkService: {
     within: [[`${NETWORK}/privateLinkServices/a`, link(1)]],

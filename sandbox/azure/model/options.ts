@@ -31,6 +31,7 @@ export const AZURE_LIMITS = {
   standardPublicIps: 1_000,
   shortestPublicPrefixIpv4: 28,
   shortestPublicPrefixIpv6: 124,
+  instancesPerScaleSet: 1_000,
   natAddressesPerPrivateLinkService: 8,
   privateLinkServicesPerLoadBalancer: 8,
 } as const satisfies Record<string, number>;

@@ -95,7 +95,7 @@ function plan(input: PutInput, body: Json): Plan {
   const stored = form(input, body);
   checkHealthProbe(input, stored);
   const members = membersOf(state, input.key);
-  const wanted = numberOf(objectOf(stored["sku"])["capacity"]) ?? members.length;
+  const wanted = capacityOf(input, stored) ?? members.length;
   const first = numberOf(existing?.assigned["nextInstance"]) ?? 0;
   const reservations = new Reservations();
   const kept = members.slice(0, wanted);
@@ -121,6 +121,18 @@ function plan(input: PutInput, body: Json): Plan {
     weight: wanted,
     present: (wire) => withCapacity(wire, wanted),
   };
+}
+
+function capacityOf(input: PutInput, body: Json): number | undefined {
+  const capacity = objectOf(body["sku"])["capacity"];
+  if (capacity === undefined) return undefined;
+  const limit = input.state.options.limits.instancesPerScaleSet;
+  if (typeof capacity === "number" && Number.isInteger(capacity) && capacity >= 0 && capacity <= limit) return capacity;
+  throw compute(
+    400,
+    "InvalidParameter",
+    `The value ${JSON.stringify(capacity)} of parameter sku.capacity is invalid. It must be a whole number from 0 to ${limit}.`,
+  );
 }
 
 /** A machine that goes takes its NICs along. */
