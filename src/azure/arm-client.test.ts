@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { tracingChannel } from "node:diagnostics_channel";
 import { test } from "node:test";
 
 import { armRig } from "../../test/support/arm-rig.ts";
@@ -323,4 +324,26 @@ test("an aborted call ends and leaves nothing behind", async () => {
   abort.abort(new Error("enough"));
   await ended;
   assert.equal(clock.timers, 0);
+});
+
+test("each call is a span for whoever traces", async () => {
+  const { arm, client, run } = rig();
+  arm.write(LB, { properties: {} });
+  const seen: string[] = [];
+  const note = (moment: string) => (span: unknown) => {
+    const { verb, type, priority } = span as Record<string, string>;
+    seen.push(`${moment} ${verb} ${type} ${priority}`);
+  };
+  const calls = tracingChannel("azlb:arm:call");
+  const handlers = { start: note("start"), asyncEnd: note("end"), error: note("error"), end() {}, asyncStart() {} };
+  calls.subscribe(handlers);
+  try {
+    await run(client.put(LB, { properties: {} }, { priority: "drain" }));
+    arm.interpose = () => Promise.reject(new NoAnswer("cut", true));
+    await run(assert.rejects(client.put(LB, {}, { priority: "drain" })));
+  } finally {
+    calls.unsubscribe(handlers);
+  }
+  const call = "put Microsoft.Network/loadBalancers drain";
+  assert.deepEqual(seen, [`start ${call}`, `end ${call}`, `start ${call}`, `error ${call}`, `end ${call}`]);
 });

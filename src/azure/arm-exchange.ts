@@ -2,6 +2,8 @@
  * One request to ARM and its answer: its turn in the budget, the token, the headers, the classified failure, and a
  * report to whoever counts calls. Repeats only what cannot have had an effect: a refused token, a refused api-version.
  */
+import { tracingChannel } from "node:diagnostics_channel";
+
 import type { Clock, Random } from "../core/clock.ts";
 import { ApiVersions, typeOf } from "./api-versions.ts";
 import { AZURE_LIMITS, Budget, type BudgetLimits, type CallKind, type Priority } from "./budget.ts";
@@ -13,7 +15,13 @@ import { NoAnswer, type ArmRequest, type ArmResponse, type ArmTransport } from "
 
 export type Verb = "get" | "list" | "put" | "delete" | "post" | "poll";
 
-/** One call as it went, for metrics and spans. */
+/**
+ * A span around each call on the wire, for whoever traces: `tracing:azlb:arm:call:start`, `…:asyncEnd`, `…:error` of
+ * `node:diagnostics_channel`. Costs nothing where nobody listens.
+ */
+const armCalls = tracingChannel<unknown, Pick<CallReport, "verb" | "type" | "id" | "priority">>("azlb:arm:call");
+
+/** One call as it went, for metrics. */
 export interface CallReport {
   readonly verb: Verb;
   /** `Microsoft.Network/loadBalancers`. */
@@ -110,7 +118,9 @@ export class ArmExchange {
     try {
       const { source, token, headers } = await this.#authorization(ask.path);
       await ask.guard?.();
-      const response = await transport.send(this.#requestOf(ask, url, headers));
+      const request = this.#requestOf(ask, url, headers);
+      const span = { verb: ask.verb, type, id: new URL(url).pathname, priority: ask.priority };
+      const response = await armCalls.tracePromise(() => transport.send(request), span);
       done(response, response.status < 400 ? undefined : failureOfResponse(response, clock.nowMs()));
       return { response, refuseToken: () => source.refused(token) };
     } catch (error) {

@@ -3,8 +3,8 @@ import { describe, test } from "node:test";
 import { aNode } from "../../../test/support/core-world.ts";
 import type { BackendAddress, BackendPool } from "../arm.ts";
 import type { Taint } from "../kubernetes.ts";
-import { desiredAdminState } from "./desired-admin-state.ts";
-import { nodeFinder, reconcileAdminState } from "./reconcile-admin-state.ts";
+import { desiredAdminState, drainReasons } from "./desired-admin-state.ts";
+import { isDrained, mergeAdminState, nodeFinder, reconcileAdminState } from "./reconcile-admin-state.ts";
 
 const OUT: Taint = { key: "node.kubernetes.io/out-of-service", effect: "NoExecute" };
 const SPOT: Taint = { key: "cloudprovider.azure.microsoft.com/draining", value: "spot-eviction", effect: "NoSchedule" };
@@ -73,5 +73,32 @@ describe("the entries of a pool", () => {
     ];
     const { isSame, changes } = reconciled(entries, [OUT]);
     assert.deepEqual([isSame, changes], [true, []]);
+  });
+});
+
+test("the reasons of a node that is held Down", () => {
+  assert.deepEqual(drainReasons(aNode("node", [], { taints: [SPOT, { ...OUT, value: "x" }] })), [
+    "out-of-service",
+    "spot-eviction",
+  ]);
+  assert.deepEqual(drainReasons(aNode("node", [], { taints: [{ ...SPOT, value: "upgrade" }] })), []);
+});
+
+describe("a write of a pool", () => {
+  const nodeOf = nodeFinder([aNode("node", [], { taints: [OUT] })]);
+  const poolOf = (...entries: BackendAddress[]): BackendPool => {
+    return { name: "kubernetes", properties: { loadBalancerBackendAddresses: entries } };
+  };
+
+  test("is needed only where an entry is wrong", () => {
+    assert.equal(mergeAdminState(poolOf(entry("node", {})), nodeOf).outcome.kind, "put");
+    assert.equal(mergeAdminState(poolOf(entry("node", { adminState: "Down" })), nodeOf).outcome.kind, "unchanged");
+    assert.equal(mergeAdminState(undefined, nodeOf).outcome.kind, "unchanged", "the pool has gone");
+  });
+
+  test("leaves nobody when everybody in the pool is Down; an empty pool was drained by nobody", () => {
+    assert.equal(isDrained(poolOf(entry("node", { adminState: "Down" }))), true);
+    assert.equal(isDrained(poolOf(entry("node", { adminState: "Down" }), entry("x", {}))), false);
+    assert.equal(isDrained(poolOf()), false);
   });
 });

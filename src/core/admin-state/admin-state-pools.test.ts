@@ -1,0 +1,32 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CONFIG } from "../../../test/support/core-fixtures.ts";
+import type { LoadBalancer } from "../arm.ts";
+import { adminStatePools } from "./admin-state-pools.ts";
+
+function aLoadBalancer(name: string, ...pools: string[]): LoadBalancer {
+  const backendAddressPools = pools.map((pool) => ({ name: pool, properties: {} }));
+  return { id: `/lbs/${name}`, name, properties: { backendAddressPools } };
+}
+
+const ALL = [
+  aLoadBalancer("kubernetes", "kubernetes", "kubernetes-IPv6", "aksOutboundBackendPool"),
+  aLoadBalancer("kubernetes-internal", "KUBERNETES"),
+  aLoadBalancer("somebodys", "kubernetes"),
+];
+
+test("the cluster's pools of every load balancer that we manage, both families, and nobody else's", () => {
+  assert.deepEqual(
+    adminStatePools(CONFIG, ALL).map(({ id }) => id),
+    [
+      "/lbs/kubernetes/backendAddressPools/kubernetes",
+      "/lbs/kubernetes/backendAddressPools/kubernetes-IPv6",
+      "/lbs/kubernetes-internal/backendAddressPools/KUBERNETES",
+    ],
+  );
+});
+
+test("none where the switch is off, or the SKU has no admin state", () => {
+  assert.deepEqual(adminStatePools({ ...CONFIG, enableAdminState: false }, ALL), []);
+  assert.deepEqual(adminStatePools({ ...CONFIG, sku: "basic" }, ALL), []);
+});

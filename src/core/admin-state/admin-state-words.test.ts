@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { failedSaying, nodeSaying, serviceSaying } from "./admin-state-words.ts";
+
+test("a Service hears of a few nodes by name and of the rest as a number", () => {
+  const many = Array.from({ length: 12 }, (_, at) => `n${at}`);
+  assert.match(serviceSaying("Down", many).message, /^12 nodes: n0, n1, n2, n3, n4 and 7 more/);
+  assert.match(serviceSaying("None", ["n0"]).message, /^Node n0 /);
+});
+
+test("a Node hears why and where", () => {
+  const { message } = nodeSaying("Down", ["out-of-service", "spot-eviction"], ["kubernetes/kubernetes"]);
+  assert.match(message, /out-of-service, spot-eviction.*kubernetes\/kubernetes/);
+});
+
+test("a failure says what it means for the node", () => {
+  assert.match(failedSaying("Down", "pool", "Azure is away").message, /keeps getting new connections.*Azure is away/);
+  assert.match(failedSaying("None", "pool", "").message, /stays without/);
+});
