@@ -8,6 +8,7 @@ import { CoreWorld } from "../../test/support/core-world.ts";
 import {
   comparable,
   differences,
+  NOT_SHARED,
   type Doing,
   readScenarios,
   realised,
@@ -18,14 +19,6 @@ import { PREFIX } from "../../test/support/core-fixtures.ts";
 import type { LoadBalancer, PublicIP, SecurityGroup } from "./arm.ts";
 import { keyOf } from "./kubernetes.ts";
 import { FINALIZER } from "./service/ownership.ts";
-
-/** By scenario: what we do not share, each a defect of the incumbent. */
-const NOT_SHARED: Readonly<Record<string, readonly RegExp[]>> = {
-  // A refused Service has nothing in Azure: the incumbent makes the public IP before it reads the annotation.
-  "bad-idle-timeout": [/^publicIPAddresses\/kubernetes-<bi>: recorded, but not found$/],
-  // The incumbent leaves the public address open after it has released it.
-  "flip-to-internal": [/^networkSecurityGroups\/nsg.properties.securityRules: recorded .*k8s-azure-lb_allow_IPv4_d39/],
-};
 
 function perform(world: CoreWorld, doing: Doing): void {
   if (doing.arm !== undefined) {

@@ -14,6 +14,8 @@ import type { KubeClient } from "../kube/kube-client.ts";
 import { SECRETS, type KubeObject } from "../kube/resources.ts";
 
 export type CloudConfigSource =
+  /** Read already. */
+  | { readonly kind: "object"; readonly value: unknown }
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "secret"; readonly namespace: string; readonly name: string; readonly key: string };
 
@@ -36,12 +38,33 @@ export interface LoadOptions {
 }
 
 export async function loadCloudConfig({ source, clusterName, env, client, log }: LoadOptions): Promise<LoadedConfig> {
-  const where = source.kind === "file" ? source.path : `Secret ${source.namespace}/${source.name}, key ${source.key}`;
-  const text = source.kind === "file" ? readConfigFile(source.path) : await readSecret(client, source, where);
-  const parsed = parseConfig(parseText(text, where), { clusterName, environment: env });
+  const where = nameOf(source);
+  const parsed = parseConfig(await readSource(source, client, where), { clusterName, environment: env });
   for (const warning of parsed.warnings) log.warn(`${where}: ${warning}`);
   if (parsed.kind === "invalid") throw new CloudConfigError(`${where}: ${parsed.errors.join("; ")}`);
   return { config: parsed.config, credentials: parsed.credentials };
+}
+
+function nameOf(source: CloudConfigSource): string {
+  switch (source.kind) {
+    case "object":
+      return "cloud config";
+    case "file":
+      return source.path;
+    case "secret":
+      return `Secret ${source.namespace}/${source.name}, key ${source.key}`;
+  }
+}
+
+async function readSource(source: CloudConfigSource, client: KubeClient, where: string): Promise<unknown> {
+  switch (source.kind) {
+    case "object":
+      return source.value;
+    case "file":
+      return parseText(readConfigFile(source.path), where);
+    case "secret":
+      return parseText(await readSecret(client, source, where), where);
+  }
 }
 
 function readConfigFile(path: string): string {

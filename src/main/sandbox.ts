@@ -10,6 +10,8 @@ import { startController, type RunningController } from "./controller.ts";
 import { openKubeClient } from "./kube-access.ts";
 import { ensureNodes } from "./sandbox-nodes.ts";
 
+const FIRST_IPV6_HOST = 0x64;
+
 export interface SandboxOptions {
   readonly azure: AzureOptions;
   /** Use this API server instead of the embedded one. */
@@ -83,10 +85,11 @@ function attach({ log }: SandboxOptions, azure: RunningAzure, kubeconfig: string
   });
 }
 
-function clusterNode({ name, ip, providerId, zone }: SeedNode): ClusterNode {
+/** Machines have an IPv6 address too, so that dual-stack Services can be tried. */
+function clusterNode({ name, ip, providerId, zone }: SeedNode, at: number): ClusterNode {
   return {
     name,
-    internalIPs: [ip],
+    internalIPs: [ip, `fd00::${(FIRST_IPV6_HOST + at).toString(16)}`],
     providerID: providerId,
     labels: { "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone },
   };

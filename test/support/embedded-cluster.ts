@@ -3,8 +3,17 @@ import { startKubernetes } from "../../sandbox/kubernetes/index.ts";
 import type { Cluster } from "./cluster.ts";
 import { connect } from "./kube-connection.ts";
 
-export async function openEmbeddedCluster(): Promise<Cluster> {
-  const kubernetes = await startKubernetes({ dualStack: false, controllers: false });
+export function openEmbeddedCluster(): Promise<Cluster> {
+  return open(false);
+}
+
+/** The same, where Services may have both families. */
+export function openDualStackCluster(): Promise<Cluster> {
+  return open(true);
+}
+
+async function open(dualStack: boolean): Promise<Cluster> {
+  const kubernetes = await startKubernetes({ dualStack, controllers: false });
   const connection = connect(kubernetes.kubeconfig);
   return {
     ...connection,

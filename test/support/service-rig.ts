@@ -1,0 +1,247 @@
+/**
+ * The whole product for one test: an emulated Azure, a cluster (embedded or real) with its machines as nodes, and the
+ * controller between them. Tests act as users and other tools do, through the Kubernetes API and the official SDK, and
+ * assert what is then in Azure and on the Services.
+ */
+import assert from "node:assert/strict";
+
+import { startAzure, type AzureOptions } from "../../sandbox/azure/index.ts";
+import { projectService, type CachedService } from "../../src/controller/projections.ts";
+import { SILENT_LOG, type Log } from "../../src/core/log.ts";
+import type { KubeClient } from "../../src/kube/kube-client.ts";
+import { isFailure } from "../../src/kube/kube-failure.ts";
+import { EVENTS, SERVICES, type KubeObject } from "../../src/kube/resources.ts";
+import { withClusterView } from "../../src/main/cluster-view.ts";
+import { startController, type ControllerProcessOptions, type RunningController } from "../../src/main/controller.ts";
+import { openKubeClient } from "../../src/main/kube-access.ts";
+import { makePlan, type Plan } from "../../src/main/make-plan.ts";
+import { ensureNodes } from "../../src/main/sandbox-nodes.ts";
+import { armHttp, type ArmHttp } from "../contract/azure/arm-http.ts";
+import { clientsOf, type AzureUnderTest } from "../contract/azure/azure-under-test.ts";
+import type { Cluster, ClusterOpener } from "./cluster.ts";
+import { eventually } from "./eventually.ts";
+
+export const WITHIN_MS = 60_000;
+export const PREFIX = "service.beta.kubernetes.io/";
+const API_VERSION = "api-version=2026-01-01";
+
+export interface RigOptions {
+  readonly azure?: AzureOptions;
+  readonly controller?: Partial<ControllerProcessOptions>;
+  /** Changes of the cloud config. */
+  readonly cloudConfig?: Readonly<Record<string, unknown>>;
+  /** Gives each node an IPv6 address too. */
+  readonly ipv6?: boolean;
+}
+
+export interface Manifest {
+  readonly name: string;
+  /** Keys without `service.beta.kubernetes.io/`, unless they have a prefix of their own. */
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+}
+
+export class ServiceRig {
+  readonly azure: AzureUnderTest;
+  readonly cluster: Cluster;
+  readonly kube: KubeClient;
+  readonly arm: ArmHttp;
+  readonly #options: RigOptions;
+  readonly #closeKube: () => Promise<void>;
+  #controller: RunningController | undefined;
+
+  private constructor(parts: {
+    azure: AzureUnderTest;
+    cluster: Cluster;
+    kube: KubeClient;
+    arm: ArmHttp;
+    options: RigOptions;
+    closeKube: () => Promise<void>;
+  }) {
+    this.azure = parts.azure;
+    this.cluster = parts.cluster;
+    this.kube = parts.kube;
+    this.arm = parts.arm;
+    this.#options = parts.options;
+    this.#closeKube = parts.closeKube;
+  }
+
+  static async open(open: ClusterOpener, options: RigOptions = {}): Promise<ServiceRig> {
+    const [running, cluster] = await Promise.all([startAzure({ topology: { nodes: 3 }, ...options.azure }), open()]);
+    const azure = clientsOf(running);
+    const { client, close } = openKubeClient({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
+    const nodes = azure.nodes.map(({ name, ip, providerId }, at) => ({
+      name,
+      internalIPs: [ip, ...(options.ipv6 === true ? [`fd00::${(0x64 + at).toString(16)}`] : [])],
+      providerID: providerId,
+    }));
+    await ensureNodes(client, nodes);
+    const rig = new ServiceRig({
+      azure,
+      cluster,
+      kube: client,
+      arm: await armHttp(azure),
+      options,
+      closeKube: close,
+    });
+    await rig.start();
+    return rig;
+  }
+
+  async start(log: Log = SILENT_LOG): Promise<void> {
+    this.#controller = await startController({ ...this.#processOptions(), leaderElect: false, log });
+  }
+
+  /** In good order, as a rollout does. */
+  async stop(): Promise<void> {
+    await this.#controller?.close();
+    this.#controller = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    await this.#closeKube();
+    await this.cluster.close();
+    await this.azure.close();
+  }
+
+  /** Creates the Service, or gives the one that is there these annotations and this spec. */
+  async apply({ name, annotations = {}, spec = {} }: Manifest): Promise<CachedService> {
+    const metadata = { name, namespace: "default", annotations: prefixed(annotations) };
+    const whole = { type: "LoadBalancer", selector: { app: name }, ports: [{ port: 80 }], ...spec };
+    try {
+      return projectService(await this.kube.create(SERVICES, { metadata, spec: whole }));
+    } catch (error) {
+      if (!isFailure(error, "alreadyExists")) throw error;
+    }
+    const place = { namespace: "default", name };
+    return projectService(
+      await this.kube.patch(SERVICES, place, { merge: { metadata: { annotations: metadata.annotations }, spec } }),
+    );
+  }
+
+  /** A merge patch; `null` removes. */
+  async patch(name: string, patch: object): Promise<void> {
+    await this.kube.patch(SERVICES, { namespace: "default", name }, { merge: patch });
+  }
+
+  async annotate(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {
+    await this.patch(name, { metadata: { annotations: prefixed(annotations) } });
+  }
+
+  async service(name: string): Promise<CachedService> {
+    return projectService(await this.kube.get<KubeObject>(SERVICES, { namespace: "default", name }));
+  }
+
+  /** Its addresses, once it has them and everything that it asks for is applied. */
+  async served(name: string): Promise<string[]> {
+    let ips: string[] = [];
+    await eventually(async () => {
+      const service = await this.service(name);
+      ips = (service.status.loadBalancer.ingress ?? []).flatMap(({ ip }) => ip ?? []);
+      assert.notDeepEqual(ips, [], `${name} has no address; ${await this.#warnings(name)}`);
+      const plan = await this.plan(name);
+      assert.deepEqual(plan, { steps: [], rejected: [] }, `${name} is not settled; ${await this.#warnings(name)}`);
+    }, WITHIN_MS);
+    return ips;
+  }
+
+  async delete(name: string): Promise<void> {
+    await this.kube.delete(SERVICES, { namespace: "default", name });
+    await eventually(async () => {
+      const found = await this.service(name).catch((error: unknown) => {
+        if (isFailure(error, "notFound")) return undefined;
+        throw error;
+      });
+      assert.equal(found, undefined, `${name} is still there; ${await this.#warnings(name)}`);
+    }, WITHIN_MS);
+  }
+
+  /** What the controller would still do, for one Service or for all. */
+  plan(name?: string): Promise<Plan> {
+    return withClusterView({ ...this.#processOptions(), log: SILENT_LOG }, (view) =>
+      makePlan(view, name === undefined ? undefined : `default/${name}`),
+    );
+  }
+
+  /** Events on a Service, newest last. */
+  async events(name: string): Promise<{ type: string; reason: string; message: string }[]> {
+    const fieldSelector = `involvedObject.kind=Service,involvedObject.name=${name}`;
+    const { items } = await this.kube.list<KubeObject & { type: string; reason: string; message: string }>(EVENTS, {
+      namespace: "default",
+      fieldSelector,
+    });
+    return items.map(({ type, reason, message }) => ({ type, reason, message }));
+  }
+
+  /** The first Warning with that reason, once it is there. */
+  async warned(name: string, reason: string): Promise<string> {
+    let message = "";
+    await eventually(async () => {
+      const events = await this.events(name);
+      const found = events.find((event) => event.type === "Warning" && event.reason === reason);
+      assert.ok(found !== undefined, `no Warning ${reason} on ${name}, but ${JSON.stringify(events)}`);
+      message = found.message;
+    }, WITHIN_MS);
+    return message;
+  }
+
+  /** Bodies of the network resources of a kind as they are on the wire. */
+  async list(kind: "loadBalancers" | "publicIPAddresses" | "networkSecurityGroups"): Promise<WireBody[]> {
+    const { body } = await this.arm.send("GET", `${this.networkPath(kind)}?${API_VERSION}`);
+    return (body as { value: WireBody[] }).value;
+  }
+
+  networkPath(rest: string): string {
+    const { subscriptionId, resourceGroup } = this.azure;
+    return `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.Network/${rest}`;
+  }
+
+  /** Another tool's write, without any condition. */
+  async put(rest: string, body: unknown): Promise<void> {
+    const answer = await this.arm.send("PUT", `${this.networkPath(rest)}?${API_VERSION}`, { body });
+    assert.ok(answer.status < 300, `PUT ${rest}: ${answer.status} ${answer.text}`);
+  }
+
+  /** Everything that stands in Azure, but for what changes by itself. */
+  async everything(): Promise<unknown> {
+    const kinds = ["loadBalancers", "publicIPAddresses", "networkSecurityGroups"] as const;
+    const lists = await Promise.all(kinds.map((kind) => this.list(kind)));
+    return lists.flat().map(lasting);
+  }
+
+  async #warnings(name: string): Promise<string> {
+    const events = await this.events(name);
+    return `warnings: ${JSON.stringify(events.filter(({ type }) => type === "Warning"))}`;
+  }
+
+  #processOptions(): Omit<ControllerProcessOptions, "log" | "leaderElect"> {
+    return {
+      kubeconfig: this.cluster.kubeconfig,
+      cloudConfig: { kind: "object", value: { ...this.azure.cloudConfig, ...this.#options.cloudConfig } },
+      clusterName: "kubernetes",
+      env: {},
+      ...this.#options.controller,
+    };
+  }
+}
+
+export type WireBody = Record<string, unknown> & { readonly id: string; readonly name: string };
+
+const PASSING = new Set(["etag", "resourceGuid", "provisioningState"]);
+
+function lasting(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(lasting);
+  if (value === null || typeof value !== "object") return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => !PASSING.has(key))
+      .map(([key, item]) => [key, lasting(item)]),
+  );
+}
+
+function prefixed<V>(annotations: Readonly<Record<string, V>>): Record<string, V> {
+  return Object.fromEntries(
+    Object.entries(annotations).map(([key, value]) => [key.includes("/") ? key : PREFIX + key, value]),
+  );
+}
