@@ -1,0 +1,4 @@
+import { kubeClientContract } from "../integration/kube-client/suite.ts";
+import { openRealCluster } from "../support/real-cluster.ts";
+
+kubeClientContract("kube-apiserver", openRealCluster);
