@@ -67,10 +67,6 @@ export function groupKeyOf(key: string): string {
   return end === -1 ? key : key.slice(0, end);
 }
 
-export function groupNameOf(id: string): string {
-  return nameOf(groupIdOf(id));
-}
-
 /** The canonical id of the group that a resource's id names. */
 export function groupIdOf(id: string): string {
   const end = id.indexOf("/providers/");
