@@ -11,34 +11,56 @@ export interface Difference {
   readonly after?: unknown;
 }
 
-export function diff(before: unknown, after: unknown, path = ""): Difference[] {
-  if (before === after) return [];
-  if (before === undefined) return [{ path, after }];
-  if (after === undefined) return [{ path, before }];
-  if (Array.isArray(before) && Array.isArray(after)) return diffLists(before, after, path);
-  if (isObject(before) && isObject(after)) {
-    const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
-    return [...keys].flatMap((key) => diff(before[key], after[key], path === "" ? key : `${path}.${key}`));
-  }
-  return [{ path, before, after }];
+export function diff(before: unknown, after: unknown): Difference[] {
+  return differ(before ?? {}, after ?? {}, "");
 }
 
-function diffLists(before: readonly unknown[], after: readonly unknown[], path: string): Difference[] {
+function differ(before: unknown, after: unknown, path: string): Difference[] {
+  if (before === after) return [];
+  if (isList(before) || isList(after)) return differInLists(before, after, path);
+  if (isPartly(before) && isPartly(after)) {
+    const [old, now] = [before ?? {}, after ?? {}];
+    const keys = new Set([...Object.keys(old), ...Object.keys(now)]);
+    return [...keys].flatMap((key) => differ(old[key], now[key], path === "" ? key : `${path}.${key}`));
+  }
+  return [change(path, before, after)];
+}
+
+/** What comes or goes whole is one line. */
+function differInLists(before: unknown, after: unknown, path: string): Difference[] {
   const [old, now] = [byLabel(before), byLabel(after)];
   const labels = new Set([...old.keys(), ...now.keys()]);
-  return [...labels].flatMap((label) => diff(old.get(label), now.get(label), `${path}[${label}]`));
+  return [...labels].flatMap((label) => {
+    const at = `${path}[${label}]`;
+    return old.has(label) && now.has(label)
+      ? differ(old.get(label), now.get(label), at)
+      : [change(at, old.get(label), now.get(label))];
+  });
 }
 
-function byLabel(items: readonly unknown[]): Map<string, unknown> {
-  return new Map(items.map((item) => [labelOf(item), item]));
+function change(path: string, before: unknown, after: unknown): Difference {
+  return { path, ...(before !== undefined && { before }), ...(after !== undefined && { after }) };
+}
+
+function byLabel(items: unknown): Map<string, unknown> {
+  return new Map(isList(items) ? items.map((item) => [labelOf(item), item]) : []);
 }
 
 function labelOf(item: unknown): string {
   if (!isObject(item)) return String(item);
-  const label = item["name"] ?? item["id"];
+  const label = item["name"] ?? item["id"] ?? item["ip"];
   return typeof label === "string" ? (label.split("/").at(-1) ?? label) : JSON.stringify(item);
 }
 
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return typeof value === "object" && value !== null && !isList(value);
+}
+
+/** An object, or nothing where the other side has one. */
+function isPartly(value: unknown): value is Readonly<Record<string, unknown>> | undefined {
+  return value === undefined || isObject(value);
 }

@@ -2,8 +2,7 @@
  * A plan for people and for machines: what would be written where, for whom, why, and what that changes. The first
  * round is exactly what a controller would do now; later ones are predicted.
  */
-import type { LoadBalancer } from "./arm.ts";
-import { parentId, parseId, sameId } from "./ids.ts";
+import { sameId } from "./ids.ts";
 import { keyOf } from "./kubernetes.ts";
 import type { AzureStep, Decision, ServiceStep, Step } from "./plan.ts";
 import { type Difference, diff } from "./plan-diff.ts";
@@ -11,6 +10,7 @@ import { predict } from "./predict.ts";
 import { reconcileService } from "./service/reconcile-service.ts";
 import { isAzureStep } from "./service/rounds.ts";
 import type { Observed } from "./world.ts";
+import { byResource, type Write, written } from "./writes.ts";
 
 export interface PlannedStep {
   readonly verb: "create" | "update" | "delete" | "patch";
@@ -50,24 +50,21 @@ export function planService(observed: Observed): ServicePlan {
 
 /** The steps of one round. Those on one resource leave in one write and are one line. */
 export function describeSteps(observed: Observed, steps: readonly Step[], predicted: boolean): PlannedStep[] {
-  const groups = Map.groupBy(steps, (step) => (isAzureStep(step) ? step.id.toLowerCase() : step.kind));
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group;
-    if (first === undefined) return [];
-    return isAzureStep(first)
-      ? [describeAzure(observed, group.filter(isAzureStep), predicted)]
-      : [describeService(observed, first, predicted)];
-  });
+  const azure = steps.filter(isAzureStep);
+  return [
+    ...steps.filter((step) => !isAzureStep(step)).map((step) => describeService(observed, step, predicted)),
+    ...byResource(azure).map((write) => describeAzure(observed, write, azure, predicted)),
+  ];
 }
 
-function describeAzure(observed: Observed, steps: readonly AzureStep[], predicted: boolean): PlannedStep {
-  const id = steps[0]?.id ?? "";
-  const [before, after] = [bodyOf(observed, id), bodyOf(predict(observed, steps), id)];
+function describeAzure(observed: Observed, write: Write, all: readonly AzureStep[], predicted: boolean): PlannedStep {
+  const steps = all.filter(({ id }) => sameId(id, write.id));
+  const { before, after } = written(observed, write);
   const changes = diff(before, after);
   const owners = new Set(steps.flatMap((step) => ("owner" in step.fragment ? [step.fragment.owner.key] : [])));
   return {
     verb: after === undefined ? "delete" : before === undefined ? "create" : "update",
-    id,
+    id: write.id,
     owners: [...owners].sort(),
     destructive: changes.some((change) => !("after" in change)),
     why: [...new Set(steps.map(({ why }) => why))].join("; "),
@@ -88,32 +85,6 @@ function describeService(observed: Observed, step: ServiceStep, predicted: boole
     diff: changes,
     predicted,
   };
-}
-
-/** Whatever the id names, as it is seen. */
-function bodyOf(observed: Observed, id: string): unknown {
-  const { type = "", resourceGroup = "" } = parseId(id) ?? {};
-  switch (type.toLowerCase()) {
-    case "loadbalancers":
-      return observed.loadBalancers.find((one) => sameId(one.id, id));
-    case "loadbalancers/backendaddresspools":
-      return poolOf(observed.loadBalancers, id);
-    case "publicipaddresses":
-      return observed.publicIPs.get(resourceGroup.toLowerCase())?.find((one) => sameId(one.id, id));
-    case "networksecuritygroups":
-      return observed.securityGroup;
-    default: {
-      const key = id.toLowerCase();
-      const { networkInterfaces, scaleSets, instances } = observed.compute ?? {};
-      return networkInterfaces?.get(key) ?? scaleSets?.get(key) ?? instances?.get(key);
-    }
-  }
-}
-
-function poolOf(loadBalancers: readonly LoadBalancer[], id: string): unknown {
-  const parent = loadBalancers.find((one) => sameId(one.id, parentId(id)));
-  const name = parseId(id)?.name.toLowerCase();
-  return parent?.properties.backendAddressPools?.find((pool) => pool.name.toLowerCase() === name);
 }
 
 export function renderPlan(steps: readonly PlannedStep[]): string {

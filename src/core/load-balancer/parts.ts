@@ -46,7 +46,7 @@ export function isRightRule(seen: LoadBalancingRule, wanted: LoadBalancingRule):
     Boolean(one.enableFloatingIP) === Boolean(other.enableFloatingIP) &&
     Boolean(one.disableOutboundSnat) === Boolean(other.disableOutboundSnat) &&
     (sameText(other.protocol, "Udp") || Boolean(one.enableTcpReset) === Boolean(other.enableTcpReset)) &&
-    (one.idleTimeoutInMinutes === undefined || one.idleTimeoutInMinutes === other.idleTimeoutInMinutes)
+    (one.idleTimeoutInMinutes ?? other.idleTimeoutInMinutes) === other.idleTimeoutInMinutes
   );
 }
 
@@ -97,5 +97,5 @@ function sameText(one: string | undefined, other: string | undefined): boolean {
 }
 
 function sameReference(one: Reference | undefined, other: Reference | undefined): boolean {
-  return (one === undefined && other === undefined) || sameId(one?.id, other?.id);
+  return (!one && !other) || sameId(one?.id, other?.id);
 }

@@ -138,7 +138,10 @@ export const publishAddresses: Phase<Wish> = (wish) => {
   const ingress = ingressOf(wish);
   if (isPublished(service.status.loadBalancer.ingress ?? [], ingress)) return undefined;
   const applied = firstRound(LEFTOVERS, wish) === undefined ? finalMark(wish) : markDuring(wish);
-  return act([{ kind: "publish", ingress, applied, why: ingress.map(({ ip }) => ip).join(", ") }], wish.warnings);
+  return act(
+    [{ kind: "publish", ingress, applied, why: `served at ${ingress.map(({ ip }) => ip).join(", ")}` }],
+    wish.warnings,
+  );
 };
 
 /** In any order, since the incumbent's is another; a missing `ipMode` means VIP. */

@@ -51,7 +51,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("delete" as const), name }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("retype" as const), name }) },
   { weight: 12, arbitrary: fc.record({ do: fc.constant("step" as const), name }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("settle" as const) }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("settle" as const) }) },
 );
 const history = fc.array(action, { minLength: 5, maxLength: 40 });
 const meddling = fc.record({ do: fc.constant("meddle" as const), with: fc.constantFrom(...MEDDLING) });
