@@ -54,7 +54,7 @@ export function openDataPlane({ store, clock, log }: DataPlaneOptions): DataPlan
   let table: MemberTable = {};
   let forwarding: Forwarding = { rules: [], members: [] };
   let probed = new Map<string, Probed>();
-  const probes = prober({ clock, timeFactor: () => settings.timeFactor, onChange: healthChanged });
+  const probes = prober({ clock, timeFactor: () => settings.probeIntervalFactor, onChange: healthChanged });
   store.settle();
   const seen = store.watch((changes) => {
     if (applySucceeded(applied, seen, changes)) refresh();

@@ -1,6 +1,6 @@
 /** What can be changed about the data plane while it runs. */
 import { BadInput } from "../../shared/bad-input.ts";
-import { choiceOf, countOf, describe, fieldsOf, flagOf, onlyKeys } from "../../shared/shape.ts";
+import { choiceOf, countOf, describe, fieldsOf, flagOf, onlyKeys, type Fields } from "../../shared/shape.ts";
 import { parseAddress } from "../model/addresses.ts";
 
 export interface DataPlaneSettings {
@@ -8,8 +8,10 @@ export interface DataPlaneSettings {
   readonly refused: "reset" | "drop";
   /** Whether `Down` also resets established connections; the API's own comment says so, the service's documentation not. */
   readonly resetOnDown: boolean;
-  /** Probe intervals and idle timeouts take this much of their time. */
-  readonly timeFactor: number;
+  /** Probe intervals take this much of their time. */
+  readonly probeIntervalFactor: number;
+  /** Idle timeouts take this much of their time. */
+  readonly idleTimeoutFactor: number;
   /**
    * Where clients come from, as the network sees it: by the client's own loopback address, by frontend
    * (`20.0.0.7:80/tcp`), or `*` for all others; the most exact wins.
@@ -22,7 +24,8 @@ export interface DataPlaneSettings {
 export const DEFAULT_SETTINGS: DataPlaneSettings = {
   refused: "reset",
   resetOnDown: false,
-  timeFactor: 1,
+  probeIntervalFactor: 1,
+  idleTimeoutFactor: 1,
   sources: {},
   maxFlows: 5_000,
 };
@@ -39,15 +42,19 @@ export function patchedSettings(settings: DataPlaneSettings, patch: unknown): Da
   return {
     refused: has("refused") ? choiceOf(fields["refused"], ["reset", "drop"], `${where}.refused`) : settings.refused,
     resetOnDown: has("resetOnDown") ? flagOf(fields, "resetOnDown", where) : settings.resetOnDown,
-    timeFactor: has("timeFactor") ? factorOf(fields["timeFactor"]) : settings.timeFactor,
+    probeIntervalFactor: factorOf(fields, "probeIntervalFactor", settings),
+    idleTimeoutFactor: factorOf(fields, "idleTimeoutFactor", settings),
     sources: has("sources") ? sourcesOf(fields["sources"]) : settings.sources,
     maxFlows: has("maxFlows") ? countOf(fields, "maxFlows", where, 1) : settings.maxFlows,
   };
 }
 
-function factorOf(value: unknown): number {
+type Factor = "probeIntervalFactor" | "idleTimeoutFactor";
+
+function factorOf(fields: Fields, key: Factor, settings: DataPlaneSettings): number {
+  const value = fields[key] ?? settings[key];
   if (typeof value === "number" && value > 0 && value <= 1) return value;
-  throw new BadInput(`data-plane.timeFactor must be a number above 0 and at most 1, not ${describe(value)}`);
+  throw new BadInput(`data-plane.${key} must be a number above 0 and at most 1, not ${describe(value)}`);
 }
 
 function sourcesOf(value: unknown): Record<string, string> {

@@ -98,7 +98,7 @@ function refuse(desk: FrontDesk, socket: Socket): void {
 }
 
 function idlePolicy(desk: FrontDesk, { rule }: Frontend): IdlePolicy {
-  return { afterMs: rule.idleTimeoutMs * desk.settings().timeFactor, reset: rule.tcpReset };
+  return { afterMs: rule.idleTimeoutMs * desk.settings().idleTimeoutFactor, reset: rule.tcpReset };
 }
 
 /** Admin state means nothing to a rule without a probe. */

@@ -47,7 +47,7 @@ export function udpListener(desk: FrontDesk, first: Frontend): FrontendListener 
 
   function recheckIdle(flow: UdpFlow): void {
     flow.timer?.cancel();
-    const leftMs = flow.lastActiveMs + IDLE_MS * desk.settings().timeFactor - desk.clock.nowMs();
+    const leftMs = flow.lastActiveMs + IDLE_MS * desk.settings().idleTimeoutFactor - desk.clock.nowMs();
     if (leftMs > 0) flow.timer = desk.clock.setTimer(leftMs, () => recheckIdle(flow));
     else end(flow, "idle");
   }
