@@ -342,6 +342,19 @@ describe("node changes", () => {
     assert.equal(world.decide(world.service("b")).kind, "settled");
   });
 
+  test("without nodes the Service is served all the same, and a warning says so", () => {
+    const world = worldWith();
+    world.nodes = [];
+    world.settle();
+    const decision = world.decide(world.service("web"));
+    assert.ok(decision.kind === "settled");
+    assert.deepEqual(
+      decision.warnings.map(({ reason }) => reason),
+      ["UnAvailableLoadBalancer"],
+    );
+    assert.equal(ingressOf(world).length, 1);
+  });
+
   test("pools of network interfaces are left before their load balancer is deleted", () => {
     const id = (set: string): string =>
       `/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/${set}`;

@@ -74,7 +74,9 @@ function ensured(observed: Observed): Decision {
   const wish = wishOf(observed, intent, warnings);
   if ("kind" in wish) return reject(wish);
   const round = firstRound(ENSURE, wish);
-  return round === undefined ? { kind: "settled", warnings, applied: finalMark(wish) } : announced(wish, round);
+  return round === undefined
+    ? { kind: "settled", warnings: wish.warnings, applied: finalMark(wish) }
+    : announced(wish, round);
 }
 
 function released(observed: Observed): Decision {

@@ -39,7 +39,15 @@ export function wishOf(observed: Observed, intent: ServiceIntent, warnings: read
   if ("kind" in placement) return placement;
   const publicIPs = reconcilePublicIP(observed, intent);
   if ("kind" in publicIPs) return publicIPs;
-  return withPossibleReplacements({ observed, intent, warnings, placement, publicIPs });
+  const wish = { observed, intent, warnings, placement, publicIPs };
+  return withPossibleReplacements({ ...wish, warnings: [...warnings, ...warnOfNoNodes(wish)] });
+}
+
+/** Under the incumbent's name: the Service is served, by nobody. */
+function warnOfNoNodes(wish: Wish): Warning[] {
+  const empty = wish.intent.families.filter((family) => membershipOf(wish, family).members.length === 0);
+  const message = `no node can serve ${empty.join(" and ")}: none has an address of the family and belongs in pools`;
+  return empty.length === 0 ? [] : [{ reason: "UnAvailableLoadBalancer", message }];
 }
 
 /** A public IP whose frontend others need cannot be replaced: it is used as it is. */
