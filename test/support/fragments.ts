@@ -21,7 +21,13 @@ export function aFrontend(name: string, publicIP = name): Frontend {
   return { name, properties: { publicIPAddress: { id: `${GROUP}/publicIPAddresses/${publicIP}` } } };
 }
 
-export function aRule(name: string, frontend: string, port: number, protocol = "Tcp", probe?: string): LoadBalancingRule {
+export function aRule(
+  name: string,
+  frontend: string,
+  port: number,
+  protocol = "Tcp",
+  probe?: string,
+): LoadBalancingRule {
   return {
     name,
     properties: {
@@ -84,7 +90,13 @@ export interface LoadBalancerShape {
 }
 
 /** Somebody else's, until fragments are merged into it. */
-export function aLoadBalancer({ frontends = [], rules = [], pools = [], outboundFrom, extra }: LoadBalancerShape): LoadBalancer {
+export function aLoadBalancer({
+  frontends = [],
+  rules = [],
+  pools = [],
+  outboundFrom,
+  extra,
+}: LoadBalancerShape): LoadBalancer {
   const outbound = outboundFrom && {
     outboundRules: [
       {
