@@ -3,8 +3,8 @@ import { BadInput } from "../../shared/bad-input.ts";
 import { onlyKeys, parseJson } from "../../shared/shape.ts";
 import type { DataPlane } from "../data-plane/data-plane.ts";
 import type { FlowQuery } from "../data-plane/flow-book.ts";
+import type { Frontend } from "../data-plane/forwarding.ts";
 import { parseMemberTable } from "../data-plane/member-table.ts";
-import type { FrontendView } from "../data-plane/render.ts";
 import { jsonReply, type HttpReply, type HttpRequest } from "../server/http-message.ts";
 import { wholeNumber } from "./query.ts";
 
@@ -18,9 +18,7 @@ type Route = (controlled: DataPlaneControlled, request: HttpRequest) => HttpRepl
 export const DATA_PLANE_ROUTES: Readonly<Record<string, Route>> = {
   "GET /data-plane": async (controlled, { query }) => {
     const plane = running(controlled);
-    const isWanted = frontendFilter(query);
-    const frontends = (await plane.frontends()).filter(isWanted);
-    return jsonReply(200, { frontends, settings: plane.settings });
+    return jsonReply(200, { frontends: await plane.frontends(frontendFilter(query)), settings: plane.settings });
   },
   "PATCH /data-plane": (controlled, { text }) => {
     const plane = running(controlled);
@@ -46,14 +44,14 @@ function running({ dataPlane }: DataPlaneControlled): DataPlane {
   throw new BadInput("the data plane is off; start the emulator with --data-plane");
 }
 
-function frontendFilter(query: HttpRequest["query"]): (view: FrontendView) => boolean {
+function frontendFilter(query: HttpRequest["query"]): (frontend: Frontend) => boolean {
   onlyKeys(query, ["address", "port", "protocol"], "query of /data-plane");
   const { address, protocol } = query;
   const { port } = wholeNumber(query, "port");
-  return (view) =>
-    (address === undefined || view.address === address) &&
-    (port === undefined || view.port === port) &&
-    (protocol === undefined || view.protocol.toLowerCase() === protocol.toLowerCase());
+  return (frontend) =>
+    (address === undefined || frontend.rule.address === address) &&
+    (port === undefined || frontend.port === port) &&
+    (protocol === undefined || frontend.transport.toLowerCase() === protocol.toLowerCase());
 }
 
 function flowQuery(query: HttpRequest["query"]): FlowQuery {

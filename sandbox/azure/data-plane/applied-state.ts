@@ -13,7 +13,13 @@ export function appliedState(seen: State): State {
   return applied;
 }
 
-/** Brings the applied state up to changes that were just made to the seen one; says whether anything took effect. */
+/** What is read anew for every flow: a change of it changes no rule. */
+const READ_LIVE = "Microsoft.Network/networkSecurityGroups";
+
+/**
+ * Brings the applied state up to changes that were just made to the seen one; says whether anything took effect that
+ * rules may follow from.
+ */
 export function applySucceeded(applied: State, seen: State, changes: readonly Change[]): boolean {
   let moved = false;
   for (const key of keysIn(changes)) {
@@ -22,7 +28,7 @@ export function applySucceeded(applied: State, seen: State, changes: readonly Ch
     if (resource === undefined && known !== undefined) apply(applied, [{ kind: "drop", key }]);
     else if (resource?.state === "Succeeded") apply(applied, [{ kind: "put", resource }]);
     else continue;
-    moved = true;
+    moved ||= (resource ?? known)?.type !== READ_LIVE;
   }
   return moved;
 }

@@ -57,14 +57,18 @@ export function patchedTable(table: MemberTable, patch: MemberTablePatch): Membe
   return next;
 }
 
+/** Whether the table says anything about a member. */
+export function isNamed(table: MemberTable, member: Member): boolean {
+  return namesOf(member).some((name) => table[name] !== undefined);
+}
+
+function namesOf({ ip, node, name }: Member): readonly string[] {
+  return [ip, node ?? "", name];
+}
+
 /** The loopback port for a member's port; `undefined` where nobody said. */
-export function targetOf(
-  table: MemberTable,
-  { ip, node, name }: Pick<Member, "ip" | "node" | "name">,
-  port: number,
-  transport: Transport,
-): number | undefined {
-  for (const known of [ip, node ?? "", name]) {
+export function targetOf(table: MemberTable, member: Member, port: number, transport: Transport): number | undefined {
+  for (const known of namesOf(member)) {
     const ports = table[known];
     const target = ports?.[`${port}/${transport.toLowerCase()}`] ?? ports?.[String(port)] ?? ports?.["*"];
     if (target !== undefined) return target;

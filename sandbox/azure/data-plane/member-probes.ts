@@ -1,0 +1,91 @@
+/**
+ * Probes the members of all rules, as far as the table says where they listen, and tells what is believed about them.
+ * Nobody can reach a member that is not in the table: it is down without being asked.
+ */
+import type { State } from "../model/index.ts";
+import type { Clock } from "./clock.ts";
+import type { HealthOf } from "./eligible-members.ts";
+import type { ForwardingRule, Member, Probe } from "./forwarding.ts";
+import { isNamed, targetOf, type MemberTable } from "./member-table.ts";
+import { probeVerdict } from "./member-verdict.ts";
+import { probeMember } from "./probe-attempt.ts";
+import type { Health } from "./probe-state.ts";
+import { prober, type ProbeTask } from "./prober.ts";
+
+export interface MemberProbes {
+  /** The rules, or the table of members, have changed. */
+  watch(rules: readonly ForwardingRule[]): void;
+  /** What a probe says about members; without a probe nothing is known. */
+  healthBy(probe: Probe | undefined): HealthOf;
+  retime(): void;
+  close(): void;
+}
+
+export interface MemberProbesOptions {
+  readonly clock: Clock;
+  readonly applied: State;
+  readonly table: () => MemberTable;
+  readonly timeFactor: () => number;
+  readonly onChange: (probe: Probe, member: Member, from: Health, to: Health) => void;
+}
+
+interface MemberTask extends ProbeTask {
+  readonly probe: Probe;
+  readonly member: Member;
+}
+
+export function memberProbes({ clock, applied, table, timeFactor, onChange }: MemberProbesOptions): MemberProbes {
+  let tasks = new Map<string, MemberTask>();
+  const probes = prober({
+    clock,
+    timeFactor,
+    onChange: (key, from, to) => {
+      const task = tasks.get(key);
+      if (task !== undefined) onChange(task.probe, task.member, from, to);
+    },
+  });
+
+  function taskOf(probe: Probe, member: Member): MemberTask | undefined {
+    const targetPort = targetOf(table(), member, probe.port, "Tcp");
+    if (targetPort === undefined) return undefined;
+    const { intervalMs, threshold } = probe;
+    const attempt = (signal: AbortSignal): Promise<boolean> =>
+      probeVerdict(applied, member, probe).allowed
+        ? probeMember({ probe, ip: member.ip, targetPort }, signal)
+        : Promise.resolve(false);
+    return { key: keyOf(probe, member, targetPort), intervalMs, threshold, attempt, probe, member };
+  }
+
+  return {
+    watch(rules) {
+      const reachable = reachableIn(table());
+      const wanted = rules.flatMap(({ probe, members }) =>
+        probe === undefined ? [] : reachable(members).flatMap((member) => taskOf(probe, member) ?? []),
+      );
+      tasks = new Map(wanted.map((task) => [task.key, task]));
+      probes.watch(tasks);
+    },
+    healthBy: (probe) => (member) => {
+      if (probe === undefined) return "unknown";
+      const targetPort = targetOf(table(), member, probe.port, "Tcp");
+      return targetPort === undefined ? "down" : probes.healthOf(keyOf(probe, member, targetPort));
+    },
+    retime: () => probes.retime(),
+    close: () => probes.close(),
+  };
+}
+
+/** Who of a pool is in the table at all; hundreds of rules share a pool of thousands, of whom a test maps a few. */
+function reachableIn(table: MemberTable): (members: readonly Member[]) => readonly Member[] {
+  const known = new Map<readonly Member[], readonly Member[]>();
+  return (members) => {
+    const found = known.get(members) ?? members.filter((member) => isNamed(table, member));
+    known.set(members, found);
+    return found;
+  };
+}
+
+/** A member that listens elsewhere from now on is another one: what was believed about it is forgotten. */
+function keyOf({ id }: Probe, { ip }: Member, targetPort: number): string {
+  return `${id}|${ip}|${targetPort}`;
+}
