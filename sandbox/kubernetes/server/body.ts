@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 
 import { parse as parseYaml } from "yaml";
 
-import { decodeProtobuf, PROTOBUF } from "./protobuf.ts";
+import { decodeProtobuf, PROTOBUF } from "./protobuf/decode.ts";
 
 /** What a kube-apiserver takes at most. */
 const BODY_LIMIT = 3 * 1024 * 1024;
