@@ -8,6 +8,7 @@ import { createSecureContext } from "node:tls";
 
 import { Agent, ProxyAgent, request, type Dispatcher } from "undici";
 
+import { unlessAborted } from "./cancel-scope.ts";
 import type { Access, Credentials } from "./credentials.ts";
 import type { Transport, WireRequest, WireResponse } from "./transport.ts";
 
@@ -25,13 +26,18 @@ export class HttpTransport implements Transport {
   }
 
   async send(wire: WireRequest): Promise<WireResponse> {
-    const access = await this.#credentials.access();
+    const access = await this.#access(wire.signal);
     const response = await this.#sendOnce(wire, access);
     if (response.status !== 401 || !this.#credentials.renew(access)) return response;
     for await (const _ of response.body) {
       // read to its end, so that the connection is free again
     }
-    return this.#sendOnce(wire, await this.#credentials.access());
+    return this.#sendOnce(wire, await this.#access(wire.signal));
+  }
+
+  /** A plugin may take its time; the request has less. */
+  #access(signal: AbortSignal): Promise<Access> {
+    return unlessAborted(this.#credentials.access(), signal);
   }
 
   async close(): Promise<void> {

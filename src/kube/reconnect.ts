@@ -3,15 +3,16 @@
  *
  *   it ended                             | go on by                       | when
  *   -------------------------------------|--------------------------------|--------------------------------------
- *   cleanly, after a healthy life        | resuming                       | at once
- *   cleanly, at once, with nothing new   | resuming                       | backoff: or we would hammer the server
+ *   cleanly, after a while               | resuming                       | at once
+ *   cleanly, at once                     | resuming                       | backoff: or we would hammer the server
  *   version too old (410, in both forms) | listing anew                   | at once, then backoff
  *   unreadable                           | listing anew                   | backoff
  *   streaming list refused               | listing by pages, ever after   | at once
  *   a list broke off                     | listing the other way          | backoff
  *   any other failure                    | what it was doing              | backoff, not before Retry-After
  *
- * It goes on for ever; the backoff is capped and starts afresh after a healthy life.
+ * It goes on for ever. The backoff is capped, and starts afresh after a connection that was steady or brought news;
+ * lists are dear, so for them only steadiness counts.
  */
 import type { Random } from "../core/clock.ts";
 import { backoffMs, type Backoff } from "./backoff.ts";
@@ -25,8 +26,10 @@ export interface Ending {
   readonly way: Way;
   /** None: the server ended it in good order. */
   readonly failure?: KubeFailure | undefined;
-  /** It brought news, or lived long enough to be worth repeating at once. */
-  readonly healthy: boolean;
+  /** How long it told what happens, once it had everything; none if it never had. */
+  readonly liveMs?: number | undefined;
+  /** Whether anything did happen. */
+  readonly news: boolean;
   /** Failures in a row before this one. */
   readonly failures: number;
 }
@@ -39,15 +42,18 @@ export interface Continuation {
   readonly streamingRefused: boolean;
 }
 
-export const RECONNECT_BACKOFF: Backoff = { firstMs: 200, capMs: 30_000 };
+const BACKOFF: Backoff = { firstMs: 200, capMs: 30_000 };
+const STEADY_MS = 10_000;
+const BRIEF_MS = 1_000;
 /** A longer wish would leave us blind for too long. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 const OTHER_LIST = { stream: "pages", pages: "stream" } as const;
 
 export function nextConnection(ending: Ending, random: Random): Continuation {
-  const { failure, healthy, way } = ending;
-  const failures = healthy ? 0 : ending.failures;
-  const backoff = (): number => backoffMs(RECONNECT_BACKOFF, failures, random);
+  const { failure, way, news, liveMs = 0 } = ending;
+  const steady = liveMs >= STEADY_MS;
+  const failures = steady || (news && failure?.kind !== "gone") ? 0 : ending.failures;
+  const backoff = (): number => backoffMs(BACKOFF, failures, random);
   const go = (next: Way, afterMs: number): Continuation => ({
     way: next,
     afterMs,
@@ -57,7 +63,7 @@ export function nextConnection(ending: Ending, random: Random): Continuation {
 
   if (failure === undefined) {
     if (way === "stream") return go("pages", backoff());
-    return healthy ? { ...go(way, 0), failures: 0 } : go(way, backoff());
+    return liveMs >= BRIEF_MS ? { ...go(way, 0), failures: 0 } : go(way, backoff());
   }
   if (failure.kind === "gone") return go("stream", failures === 0 ? 0 : backoff());
   if (failure instanceof UnreadableEvent) return go(way === "stream" ? "pages" : "stream", backoff());

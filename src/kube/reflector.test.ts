@@ -106,8 +106,8 @@ test("streams everything in, is synced at the bookmark, and follows on the same 
 
 test("a watch that ends in good order is resumed at once, after the last thing heard", async (t) => {
   const { clock, wire, takeChanges } = await syncedReflector(t);
+  await clock.advance(1_000);
   wire.last.line(bookmark(15)).end();
-  await settled();
   await clock.advance(0);
   assert.equal(wire.exchanges.length, 2);
   assert.equal(wire.last.url.searchParams.get("resourceVersion"), "15");
@@ -148,7 +148,8 @@ for (const form of ["an ERROR event", "an HTTP status"]) {
     if (form === "an ERROR event") {
       wire.last.line(failureEvent(410, "Expired")).end();
     } else {
-      wire.last.line(bookmark(11)).end();
+      await clock.advance(1_000);
+      wire.last.end();
       await clock.advance(0);
       wire.last.answer(410, { kind: "Status", code: 410, reason: "Expired" });
     }
@@ -184,11 +185,20 @@ test("a new list that breaks off deletes nothing", async (t) => {
   assert.deepEqual(takeChanges(), ["deleted a@1"]);
 });
 
-test("endless 410s do not become a storm of lists", async (t) => {
+test("endless 410s do not become a storm of lists, not even with news between them", async (t) => {
   const { clock, wire } = await syncedReflector(t);
   const before = wire.exchanges.length;
+  let version = 20;
   for (const endMs = clock.monotonicMs() + 600_000; clock.monotonicMs() < endMs; await clock.advance(50)) {
-    for (const exchange of wire.open) exchange.open().line(listEnd(20)).line(failureEvent(410, "Expired")).end();
+    for (const exchange of wire.open) {
+      version += 2;
+      exchange
+        .open()
+        .line(listEnd(version))
+        .line(bookmark(version + 1))
+        .line(failureEvent(410, "Expired"))
+        .end();
+    }
   }
   const lists = wire.exchanges.length - before;
   assert.ok(lists > 10 && lists < 60, `${lists} lists in ten minutes`);
@@ -203,6 +213,17 @@ test("a server that ends every watch at once is not hammered", async (t) => {
   }
   const watches = wire.exchanges.length - before;
   assert.ok(watches > 10 && watches < 60, `${watches} watches in ten minutes`);
+});
+
+test("a server that has news and ends every watch at once is not hammered either", async (t) => {
+  const { clock, wire } = await syncedReflector(t);
+  const before = wire.exchanges.length;
+  let version = 20;
+  for (const endMs = clock.monotonicMs() + 60_000; clock.monotonicMs() < endMs; await clock.advance(10)) {
+    for (const exchange of wire.open) exchange.open().line(bookmark(++version)).end();
+  }
+  const watches = wire.exchanges.length - before;
+  assert.ok(watches > 100 && watches < 700, `${watches} watches in a minute`);
 });
 
 test("an unreachable server is asked for ever, at most twice a minute in the end", async (t) => {
@@ -225,7 +246,8 @@ test("an unreachable server is asked for ever, at most twice a minute in the end
 
 test("Retry-After is waited for, but not for ever", async (t) => {
   const { clock, wire } = await syncedReflector(t, { random: () => 0 });
-  wire.last.line(bookmark(11)).end();
+  await clock.advance(1_000);
+  wire.last.end();
   await clock.advance(0);
   wire.last.answer(429, { kind: "Status", code: 429, reason: "TooManyRequests" }, { "retry-after": "17" });
   await clock.advance(16_999);
@@ -346,6 +368,29 @@ test("a write that changes nothing which is kept is not told, but resumed from",
   assert.equal(reflector.stats().unchanged, 1);
   assert.equal(wire.last.url.searchParams.get("resourceVersion"), "11");
   assert.equal(reflector.store.get("n/a")?.metadata.resourceVersion, "11");
+});
+
+test("nobody to hear of problems is no problem", async (t) => {
+  const clock = new VirtualClock();
+  const wire = new ScriptedWire();
+  const reflector = new Reflector<Thing>({
+    client: new KubeClient({ transport: wire, clock }),
+    resource: SERVICES,
+    clock,
+    random: seededRandom(1),
+    project: (object) => object,
+    onProblem: () => {
+      throw new Error("the log is full");
+    },
+  });
+  const stop = new AbortController();
+  const run = reflector.run(stop.signal);
+  t.after(() => run);
+  await settled();
+  wire.last.fail(new Error("ECONNREFUSED"));
+  await clock.advance(1_000);
+  assert.equal(wire.exchanges.length, 2);
+  stop.abort(new Error("the test is over"));
 });
 
 test("a reflector runs once", async (t) => {

@@ -51,8 +51,6 @@ export interface ReflectorProblem {
 
 /** Who manages which field is never read here, and is much of every object. */
 const UNREAD = new FieldOmitter(["managedFields"]);
-/** A watch that lived this long may be followed by the next one at once. */
-const HEALTHY_LIFE_MS = 10_000;
 
 export class Reflector<T extends KubeObject> {
   /** Resolves once, after the first complete list. */
@@ -78,7 +76,7 @@ export class Reflector<T extends KubeObject> {
     this.#pacer = new Pacer(options.clock);
     const onError = (error: unknown): void => {
       this.#stats.subscriberErrors += 1;
-      options.onProblem?.({ resource: options.resource, error });
+      this.#report({ error });
     };
     this.#intake = new Intake({ project: options.project, indexers: options.indexers, onError });
     this.synced = new Promise((resolve) => {
@@ -106,7 +104,7 @@ export class Reflector<T extends KubeObject> {
   async run(signal: AbortSignal): Promise<void> {
     if (this.#started) throw new Error(`${this.#what}: a reflector runs once`);
     this.#started = true;
-    const { clock, random, resource, onProblem } = this.#options;
+    const { clock, random } = this.#options;
     let way: Way = "stream";
     let failures = 0;
     while (!signal.aborted) {
@@ -114,9 +112,9 @@ export class Reflector<T extends KubeObject> {
       const failure = await this.#connect(way, signal);
       if (signal.aborted) return;
       if (this.#version !== undefined) way = "resume"; // the list is complete: that is not what ended
-      const next = nextConnection({ way, failure, healthy: this.#healthy, failures }, random);
+      const next = nextConnection({ way, failure, liveMs: this.#liveMs, news: this.#news, failures }, random);
       this.#count(failure);
-      if (failure !== undefined) onProblem?.({ resource, error: failure, retryAfterMs: next.afterMs });
+      if (failure !== undefined) this.#report({ error: failure, retryAfterMs: next.afterMs });
       this.#streamingRefused ||= next.streamingRefused;
       ({ way, failures } = next);
       await clock.sleep(next.afterMs, signal).catch(() => {});
@@ -244,9 +242,17 @@ export class Reflector<T extends KubeObject> {
     if (signal.aborted) throw signal.reason;
   }
 
-  get #healthy(): boolean {
+  get #liveMs(): number | undefined {
     const sinceMs = this.#liveSinceMs;
-    return this.#news || (sinceMs !== undefined && this.#options.clock.monotonicMs() - sinceMs >= HEALTHY_LIFE_MS);
+    return sinceMs === undefined ? undefined : this.#options.clock.monotonicMs() - sinceMs;
+  }
+
+  #report(problem: Omit<ReflectorProblem, "resource">): void {
+    try {
+      this.#options.onProblem?.({ resource: this.#options.resource, ...problem });
+    } catch {
+      // whoever cannot hear of problems must not become one
+    }
   }
 
   #count(failure: KubeFailure | undefined): void {

@@ -1,5 +1,7 @@
 /** Real connections to the embedded API: trust, refusals, rotated tokens and certificates. */
 import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { connect, type AddressInfo } from "node:net";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -106,4 +108,28 @@ test("a rotated authority is trusted from the next connection on", async () => {
     },
     clock,
   );
+});
+
+test("a proxy that the kubeconfig names is used", async () => {
+  const asked: string[] = [];
+  const proxy = createServer().on("connect", ({ url = "" }, client, head) => {
+    asked.push(url);
+    const { hostname, port } = new URL(`tcp://${url}`);
+    const server = connect(Number(port), hostname, () => {
+      client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      server.write(head);
+      server.pipe(client).pipe(server);
+    });
+    for (const socket of [client, server]) socket.on("error", () => {});
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  try {
+    await withClient({ proxyUrl: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` }, async (client) => {
+      assert.deepEqual((await client.list(NODES, {})).items, []);
+    });
+    assert.deepEqual(asked, [new URL(kubernetes.url).host]);
+  } finally {
+    proxy.close();
+    proxy.closeAllConnections();
+  }
 });
