@@ -41,7 +41,7 @@ export interface ForwardingRule {
   readonly sku: "Basic" | "Standard";
   readonly isInternal: boolean;
   readonly address: string;
-  /** `All` stands for HA ports: every port of both transports. */
+  /** `All` stands for both transports; with port 0, HA ports, on every port. */
   readonly protocol: Transport | "All";
   readonly frontendPort: number;
   readonly backendPort: number;
@@ -87,11 +87,20 @@ export function frontendsOf(rules: readonly ForwardingRule[], namedPorts: readon
     frontends.set(key, { key, transport, port, backendPort, rule });
   };
   for (const rule of rules) {
-    if (rule.protocol !== "All") continue;
-    for (const port of namedPorts) for (const transport of ["Tcp", "Udp"] as const) add(rule, transport, port, port);
+    if (!isHaPorts(rule)) continue;
+    for (const port of namedPorts) for (const transport of transportsOf(rule)) add(rule, transport, port, port);
   }
   for (const rule of rules) {
-    if (rule.protocol !== "All") add(rule, rule.protocol, rule.frontendPort, rule.backendPort);
+    if (isHaPorts(rule)) continue;
+    for (const transport of transportsOf(rule)) add(rule, transport, rule.frontendPort, rule.backendPort);
   }
   return frontends;
+}
+
+function isHaPorts(rule: ForwardingRule): boolean {
+  return rule.protocol === "All" && rule.frontendPort === 0;
+}
+
+function transportsOf({ protocol }: ForwardingRule): readonly Transport[] {
+  return protocol === "All" ? ["Tcp", "Udp"] : [protocol];
 }

@@ -159,6 +159,29 @@ test("a rule is read with its address, probe and members in order", () => {
   assert.deepEqual([...frontendsOf(set.rules(), []).keys()], [`${address}:80/tcp`]);
 });
 
+test("protocol All with a port is heard on that port, by both transports", () => {
+  const set = setUp();
+  withNetwork(set);
+  const body = balancer({ "10.0.0.4": "None" });
+  const [rule] = body.properties.loadBalancingRules;
+  assert.ok(rule);
+  set.put(LB, {
+    ...body,
+    properties: {
+      ...body.properties,
+      loadBalancingRules: [{ ...rule, properties: { ...rule.properties, protocol: "All" } }],
+    },
+  });
+  const frontends = [...frontendsOf(set.rules(), [443]).values()];
+  assert.deepEqual(
+    frontends.map(({ transport, port, backendPort }) => [transport, port, backendPort]),
+    [
+      ["Tcp", 80, 30080],
+      ["Udp", 80, 30080],
+    ],
+  );
+});
+
 test("a write takes effect when its operation succeeds, and not before", () => {
   const set = setUp();
   withNetwork(set);

@@ -120,11 +120,10 @@ function checkPort(id: string, field: string, value: unknown, min: number, max: 
   );
 }
 
-/** Port 0 means any port: both ports, protocol All. */
+/** Port 0 means any port: both ports, protocol All. All with a port is every protocol on that port. */
 function checkAnyPort(id: string, properties: Fields): void {
-  const any = properties["protocol"] === "All";
   const zeros = [properties["frontendPort"], properties["backendPort"]].filter((port) => port === 0).length;
-  if (zeros === (any ? 2 : 0)) return;
+  if (zeros === 0 || (zeros === 2 && properties["protocol"] === "All")) return;
   throw invalid("InvalidRulePort", `Rule ${id}: port 0 stands for all ports, and needs both ports 0 and protocol All.`);
 }
 
