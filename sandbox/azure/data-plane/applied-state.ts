@@ -37,7 +37,7 @@ function keysIn(changes: readonly Change[]): Set<string> {
   const keys = new Set<string>();
   for (const change of changes) {
     if (change.kind === "put") keys.add(change.resource.id.toLowerCase());
-    if (change.kind === "child" || change.kind === "mark" || change.kind === "drop") keys.add(change.key);
+    else if ("key" in change) keys.add(change.key);
   }
   return keys;
 }

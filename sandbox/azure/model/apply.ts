@@ -7,6 +7,7 @@ import type { Change, Resource } from "./changes.ts";
 import { isCompute } from "./etags.ts";
 import { collectionOf, keyOf, parentKeyOf, subscriptionCollectionOf } from "./ids.ts";
 import { objectsOf, propertiesOf, stringOf, type Json } from "./json.ts";
+import { withoutPool } from "./network/load-balancer/leave-pool.ts";
 import type { Operation } from "./operation.ts";
 import { isVisible, type Reference } from "./references.ts";
 import { typeNamed } from "./registry.ts";
@@ -35,6 +36,8 @@ function applyOne(state: State, change: Change): void {
       return put(state, change.resource);
     case "child":
       return putChild(state, change);
+    case "leave":
+      return leave(state, change.key, change.pool);
     case "mark":
       return mark(state, change.key, change.mark);
     case "drop":
@@ -61,6 +64,11 @@ function putChild(state: State, change: Extract<Change, { kind: "child" }>): voi
   if (!parent) return;
   const body = replaceChild(parent.body, change.collection, change.name, change.child);
   put(state, { ...parent, ...change.mark, body, revision: parent.revision + 1 });
+}
+
+function leave(state: State, key: string, poolKey: string): void {
+  const member = state.resources.get(key);
+  if (member) put(state, { ...member, body: withoutPool(member.body, poolKey), revision: member.revision + 1 });
 }
 
 /** A body with one child put in its place, appended, or taken out. */

@@ -4,6 +4,7 @@
  *
  *   put       | a resource is there, whole
  *   child     | one child of a resource is there, or (no `child`) is not
+ *   leave     | a NIC, scale-set instance or scale set is no longer in a backend pool
  *   mark      | a resource's provisioning state moved on, its content did not
  *   drop      | a resource is gone
  *   operation | an operation began, or ended
@@ -54,6 +55,7 @@ export type Change =
       readonly child?: Json;
       readonly mark: ResourceMark;
     }
+  | { readonly kind: "leave"; readonly key: string; readonly pool: string }
   | { readonly kind: "mark"; readonly key: string; readonly mark: ResourceMark }
   | { readonly kind: "drop"; readonly key: string }
   | { readonly kind: "operation"; readonly operation: Operation }

@@ -131,6 +131,8 @@ export interface ResourceType {
   view?(state: State, resource: Resource, path: readonly string[], request: ArmRequest): View | undefined;
   /** POST below the resource; undefined if there is no such action. */
   act?(input: ActionInput): Action | undefined;
+  /** What its going changes elsewhere, before it is gone. */
+  parting?(state: State, resource: Resource): readonly Change[];
   /** Keys of what goes away with the resource. */
   dependants?(state: State, resource: Resource): readonly string[];
 }

@@ -73,10 +73,10 @@ function markAll(state: State, operation: Operation, to: "Succeeded" | "Failed" 
 function dropped(state: State, key: string): Change[] {
   const resource = state.resources.get(key);
   if (!resource) return [];
-  const keys = isGroup(resource)
-    ? contentsOf(state, key)
-    : (typeNamed(resource.type).dependants?.(state, resource) ?? []);
-  return [...keys, key].map((gone) => ({ kind: "drop", key: gone }));
+  const type = typeNamed(resource.type);
+  const keys = isGroup(resource) ? contentsOf(state, key) : (type.dependants?.(state, resource) ?? []);
+  const drops = [...keys, key].map((gone): Change => ({ kind: "drop", key: gone }));
+  return [...(type.parting?.(state, resource) ?? []), ...drops];
 }
 
 function isGroup(resource: Resource): boolean {

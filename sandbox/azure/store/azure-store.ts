@@ -139,7 +139,7 @@ function keysWritten(changes: readonly Change[]): string[] {
   const keys = new Set<string>();
   for (const change of changes) {
     if (change.kind === "put") keys.add(change.resource.id.toLowerCase());
-    if (change.kind === "child" || change.kind === "drop") keys.add(change.key);
+    if (change.kind === "child" || change.kind === "leave" || change.kind === "drop") keys.add(change.key);
   }
   return [...keys];
 }

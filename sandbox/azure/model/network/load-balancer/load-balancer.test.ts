@@ -137,6 +137,15 @@ describe("a load balancer is refused", () => {
   }
 });
 
+test("protocol All with a port is taken; with one port 0 it is not, and port 0 is for All alone", () => {
+  const world = worldWithLoadBalancer({ frontends: [internalFrontend("front")] });
+  const put = (more: Record<string, unknown>): number =>
+    world.put(LB, lbBody({ frontends: [internalFrontend("front")], rules: [rule("a", more)] })).status;
+  assert.equal(put({ protocol: "All", frontendPort: 80, backendPort: 80 }), 200);
+  assert.equal(put({ protocol: "All", frontendPort: 0, backendPort: 80 }), 400);
+  assert.equal(put({ protocol: "Tcp", frontendPort: 0, backendPort: 0 }), 400);
+});
+
 function haPorts(name: string, more: Record<string, unknown> = {}): Record<string, unknown> {
   return rule(name, { protocol: "All", frontendPort: 0, backendPort: 0, ...more });
 }
@@ -220,7 +229,41 @@ describe("what holds a load balancer", () => {
     const world = worldWithLoadBalancer();
     build(world, [nicId("nic"), nicBody([poolId("pool")])]);
     assert.equal(world.put(LB, lbBody({ pools: [] })).status, 400);
-    assert.equal(world.delete(LB).status, 400);
+  });
+
+  test("NICs do not: they leave its pools when it goes, and no other", () => {
+    const other = `${NETWORK}/loadBalancers/other`;
+    const world = worldWithLoadBalancer();
+    const pools = [poolId("pool"), poolId("pool", other)];
+    build(world, [other, lbBody({ frontends: [frontend("front", "pip2")] })], [nicId("nic"), nicBody(pools)]);
+    const poolsOf = (): unknown =>
+      world.get(nicId("nic")).body.properties.ipConfigurations[0].properties.loadBalancerBackendAddressPools;
+    world.tailMs = 1_000;
+    assert.equal(world.delete(LB).status, 202);
+    assert.deepEqual(poolsOf(), [{ id: pools[0] }, { id: pools[1] }], "until the operation ends");
+    const { etag } = world.get(nicId("nic")).body;
+    world.nowMs += 1_000;
+    assert.equal(world.get(LB).status, 404);
+    assert.deepEqual(poolsOf(), [{ id: pools[1] }]);
+    assert.notEqual(world.get(nicId("nic")).body.etag, etag);
+  });
+
+  test("two that go at once leave nothing behind on a NIC of both", () => {
+    const other = `${NETWORK}/loadBalancers/other`;
+    const world = worldWithLoadBalancer();
+    build(world, [other, lbBody({ frontends: [frontend("front", "pip2")] })]);
+    build(world, [nicId("nic"), nicBody([poolId("pool"), poolId("pool", other)])]);
+    world.tailMs = 1_000;
+    assert.deepEqual([world.delete(LB).status, world.delete(other).status], [202, 202]);
+    world.nowMs += 1_000;
+    const [configuration] = world.get(nicId("nic")).body.properties.ipConfigurations;
+    assert.equal(configuration.properties.loadBalancerBackendAddressPools, undefined);
+  });
+
+  test("a scale set's instances hold it when the model no longer does", () => {
+    const world = worldWithLoadBalancer();
+    build(world, [SCALE_SET, scaleSetBody(1, [poolId("pool")])], [SCALE_SET, scaleSetBody(1)]);
+    assert.equal(codeOf(world.delete(LB)), "LoadBalancerInUseByVirtualMachineScaleSet");
   });
 
   test("a pool that a rule names is not deleted alone", () => {

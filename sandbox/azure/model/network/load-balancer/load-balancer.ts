@@ -16,7 +16,13 @@ import { checkLimits } from "./limits.ts";
 import { releaseMember } from "./nic-members.ts";
 import { poolForm } from "./pools.ts";
 import { probeForm } from "./probes.ts";
-import { checkDeleteLoadBalancer, checkHealthProbes, checkRemovedChildren, checkUnreferenced } from "./removal.ts";
+import {
+  checkDeleteLoadBalancer,
+  checkHealthProbes,
+  checkRemovedChildren,
+  checkUnreferenced,
+  releaseNics,
+} from "./removal.ts";
 import { renderLoadBalancer } from "./render.ts";
 import { natPoolForm, natRuleForm, outboundRuleForm, ruleForm } from "./rules.ts";
 import { idIn, ipMembersOf, nameIn, needsProgramming, stored } from "./shape.ts";
@@ -178,5 +184,6 @@ export const loadBalancer: ResourceType = {
       : undefined,
   act: actOnLoadBalancer,
   checkDelete: checkDeleteLoadBalancer,
+  parting: releaseNics,
   checkDeleteChild: (_state, resource, collection, name) => checkUnreferenced(resource, collection, name),
 };

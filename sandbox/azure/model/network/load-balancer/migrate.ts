@@ -1,7 +1,7 @@
 /** Turning NIC members of pools into addresses: the NICs leave, their addresses stay. */
 import type { Change, Resource } from "../../changes.ts";
 import { keyOf } from "../../ids.ts";
-import { isObject, objectOf, objectsOf, propertiesOf, stringOf, type Json } from "../../json.ts";
+import { objectOf, propertiesOf, stringOf, type Json } from "../../json.ts";
 import { childId, childrenOf, referrers } from "../../lookups.ts";
 import type { Referrer } from "../../references.ts";
 import type { State } from "../../state.ts";
@@ -11,7 +11,6 @@ import { NIC_SETTINGS, nicMemberName } from "./nic-members.ts";
 export function migratedPools(state: State, loadBalancerKey: string, pools: readonly string[]): Change[] {
   const loadBalancer = state.resources.get(loadBalancerKey);
   if (!loadBalancer) return [];
-  const changed = new Map<string, Resource>();
   const changes: Change[] = [];
   for (const name of pools) {
     const pool = childrenOf(loadBalancer.body, "backendAddressPools").get(name.toLowerCase());
@@ -23,34 +22,10 @@ export function migratedPools(state: State, loadBalancerKey: string, pools: read
       ...members.map((member) => ownerKeyOf(member.from)),
       ...referrers(state, poolKey, "scaleSetModel").map((user) => keyOf(user.from)),
     ];
-    for (const key of new Set(owners)) leave(state, changed, key, poolKey);
+    for (const key of new Set(owners)) changes.push({ kind: "leave", key, pool: poolKey });
     changes.push(childChange(state, loadBalancer, pool, members));
   }
-  return [...[...changed.values()].map((resource): Change => ({ kind: "put", resource })), ...changes];
-}
-
-function leave(state: State, changed: Map<string, Resource>, key: string, poolKey: string): void {
-  const resource = changed.get(key) ?? state.resources.get(key);
-  if (!resource) return;
-  const body = withoutPool(resource.body, poolKey) as Json;
-  const revision = changed.has(key) ? resource.revision : resource.revision + 1;
-  changed.set(key, { ...resource, body, revision });
-}
-
-/** A copy in which no list of pools names this one. */
-function withoutPool(value: unknown, poolKey: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => withoutPool(item, poolKey));
-  if (!isObject(value)) return value;
-  const copy: { [name: string]: unknown } = {};
-  for (const name in value) {
-    if (name !== "loadBalancerBackendAddressPools") {
-      copy[name] = withoutPool(value[name], poolKey);
-      continue;
-    }
-    const kept = objectsOf(value[name]).filter((item) => stringOf(item["id"])?.toLowerCase() !== poolKey);
-    if (kept.length > 0) copy[name] = kept;
-  }
-  return copy;
+  return changes;
 }
 
 function childChange(state: State, loadBalancer: Resource, pool: Json, members: readonly Referrer[]): Change {

@@ -1,12 +1,12 @@
 /** What may not leave a load balancer: children that something outside still uses. */
-import type { Resource } from "../../changes.ts";
+import type { Change, Resource } from "../../changes.ts";
 import { invalid, referenceNotFound } from "../../errors.ts";
 import { keyOf } from "../../ids.ts";
 import type { Json } from "../../json.ts";
 import { childId, childrenOf, referrers } from "../../lookups.ts";
-import type { ReferenceKind } from "../../references.ts";
+import type { ReferenceKind, Referrer } from "../../references.ts";
 import type { State } from "../../state.ts";
-import type { Candidate } from "./conflicts.ts";
+import { ownerKeyOf, type Candidate } from "./conflicts.ts";
 import type { Collection } from "./draft.ts";
 import { idIn, idsIn, nameIn, stored } from "./shape.ts";
 
@@ -18,6 +18,13 @@ interface Hold {
   /** Code when the whole load balancer goes. */
   readonly whole: string;
   readonly by: string;
+  /** Which referrers keep the whole load balancer; all of them where absent. */
+  readonly keepsWhole?: (referrer: Referrer) => boolean;
+}
+
+/** The NIC of a scale-set instance; other NICs leave the pools with their load balancer. */
+function isScaleSetNic({ from }: Referrer): boolean {
+  return keyOf(from).includes("/virtualmachinescalesets/");
 }
 
 const HOLDS: readonly Hold[] = [
@@ -39,8 +46,9 @@ const HOLDS: readonly Hold[] = [
     collection: "backendAddressPools",
     kind: "poolMember",
     code: "InUseBackendAddressPoolCannotBeDeleted",
-    whole: "InUseLoadBalancerCannotBeDeleted",
+    whole: "LoadBalancerInUseByVirtualMachineScaleSet",
     by: "IP configuration",
+    keepsWhole: isScaleSetNic,
   },
   {
     collection: "inboundNatRules",
@@ -77,7 +85,7 @@ export function checkDeleteLoadBalancer(state: State, resource: Resource): void 
   for (const hold of HOLDS) {
     for (const child of stored(resource.body, hold.collection)) {
       const id = childId(resource.id, hold.collection, nameIn(child));
-      const [holder] = referrers(state, keyOf(id), hold.kind);
+      const holder = referrers(state, keyOf(id), hold.kind).find(hold.keepsWhole ?? (() => true));
       if (!holder) continue;
       throw invalid(
         hold.whole,
@@ -85,6 +93,15 @@ export function checkDeleteLoadBalancer(state: State, resource: Resource): void 
       );
     }
   }
+}
+
+/** Takes the NICs out of a load balancer's pools. */
+export function releaseNics(state: State, resource: Resource): Change[] {
+  return stored(resource.body, "backendAddressPools").flatMap((pool): Change[] => {
+    const poolKey = keyOf(childId(resource.id, "backendAddressPools", nameIn(pool)));
+    const owners = new Set(referrers(state, poolKey, "poolMember").map((member) => ownerKeyOf(member.from)));
+    return [...owners].map((key) => ({ kind: "leave", key, pool: poolKey }));
+  });
 }
 
 /** Refuses a write that leaves out a child in use. */
