@@ -5,8 +5,8 @@
 import type { AttemptReport } from "../azure/commit-types.ts";
 import type { GroupCommit } from "../azure/group-commit.ts";
 import type { Mirror } from "../azure/mirror.ts";
-import { mergeAdminState } from "../core/admin-state/reconcile-admin-state.ts";
-import type { BackendPool } from "../core/arm.ts";
+import { refreshAdminStates } from "../core/admin-state/refresh-admin-states.ts";
+import type { MembershipFragment } from "../core/backends/membership.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Node } from "../core/kubernetes.ts";
@@ -59,11 +59,10 @@ export class AdminState {
     return this.#preemptions.run(signal);
   }
 
-  /** Whatever else is written of a pool, its entries leave with the states that their nodes ask for now. */
-  corrected(pool: BackendPool): BackendPool {
-    const { outcome } = mergeAdminState(pool, this.#taints.nodeOf);
-    return outcome.kind === "put" ? outcome.body : pool;
-  }
+  /** A membership as it leaves: with what its nodes ask for now, and no word about those that have gone meanwhile. */
+  readonly refreshed = (fragment: MembershipFragment): MembershipFragment => {
+    return refreshAdminStates(fragment, this.#taints.nodeOf);
+  };
 
   resync(): void {
     this.#controller.resync();

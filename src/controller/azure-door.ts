@@ -26,7 +26,7 @@ export interface AzureDoorOptions {
   readonly members: MemberLists;
   readonly memory: ServiceMemory;
   readonly onWarning: (service: Service | undefined, warning: Warning) => void;
-  readonly adminState?: Pick<AdminState, "corrected" | "joined"> | undefined;
+  readonly adminState?: Pick<AdminState, "refreshed" | "joined"> | undefined;
 }
 
 export class AzureDoor implements Door {
@@ -61,7 +61,7 @@ export class AzureDoor implements Door {
   async write(step: AzureStep, priority: Priority, service?: Service): Promise<void> {
     const { commit, members, onWarning, adminState } = this.#options;
     if (step.kind === "membership") await members.remember(step);
-    const committed = await commit.submit(writeOf(step, priority, (pool) => adminState?.corrected(pool) ?? pool));
+    const committed = await commit.submit(writeOf(step, priority, adminState?.refreshed));
     for (const warning of warningsOf(committed)) onWarning(service, warning);
     if (committed.kind === "refused") throw new Refused(committed.rejection);
     if (committed.kind === "failed") throw new ArmError(committed.failure, step.why);

@@ -17,11 +17,11 @@ import { mergeSecurityGroup } from "../core/security-group/merge-security-group.
 /** A pool's or a machine's writes all come from the cluster, not from a Service: the newest takes the older's place. */
 const CLUSTER = "cluster";
 
-/** `corrected`: what a pool becomes once its nodes' newest taints are regarded: see `admin-state.ts`. */
+/** `refreshed`: a membership may have waited long since it was decided: see `admin-state.ts`. */
 export function writeOf(
   step: AzureStep,
   priority: Priority,
-  corrected: (pool: BackendPool) => BackendPool = (pool) => pool,
+  refreshed: Refresh = (fragment) => fragment,
 ): Write<ArmBody, never> {
   const { id, kind } = step;
   switch (step.kind) {
@@ -34,7 +34,7 @@ export function writeOf(
         mergeSecurityGroup(seen ?? null, fragments),
       );
     case "membership":
-      return erased({ id, kind, owner: CLUSTER, fragment: step.fragment, merge: mergeNewest(corrected), priority });
+      return erased({ id, kind, owner: CLUSTER, fragment: step.fragment, merge: mergeNewest(refreshed), priority });
     case "attachment":
       return erased({ id, kind, owner: CLUSTER, fragment: step.fragment, merge: mergeAttachment, priority });
   }
@@ -51,14 +51,11 @@ function erased<Body extends ArmBody, Fragment>(write: Write<Body, Fragment>): W
   return write as unknown as Write<ArmBody, never>;
 }
 
-/** A membership may have waited long since it was decided. */
-function mergeNewest(corrected: (pool: BackendPool) => BackendPool): Merge<BackendPool, MembershipFragment> {
+type Refresh = (fragment: MembershipFragment) => MembershipFragment;
+
+function mergeNewest(refreshed: Refresh): Merge<BackendPool, MembershipFragment> {
   return (seen, fragments) => {
     const newest = fragments.at(-1);
-    if (seen === undefined || newest === undefined) return UNCHANGED;
-    const merged = mergeMembership(seen, newest);
-    if (merged.outcome.kind === "delete" || merged.refused.length > 0) return merged;
-    const body = corrected(merged.outcome.kind === "put" ? merged.outcome.body : seen);
-    return body === seen ? merged : { ...merged, outcome: { kind: "put", body } };
+    return seen === undefined || newest === undefined ? UNCHANGED : mergeMembership(seen, refreshed(newest));
   };
 }
