@@ -3,6 +3,7 @@
  * one would write the same again. Only an aid: whoever forgets it loses nothing but that economy.
  */
 import { keyOf } from "../kube/resources.ts";
+import { isNewer } from "./newer.ts";
 import type { CachedService } from "./projections.ts";
 
 export class ServiceMemory {
@@ -25,11 +26,4 @@ export class ServiceMemory {
     this.#written.delete(key);
     return cached;
   }
-}
-
-/** Versions are decimal and grow; a server where they aren't gets no help from this file, and needs none. */
-function isNewer(one: CachedService, other: CachedService): boolean {
-  const versions = [one.metadata.resourceVersion, other.metadata.resourceVersion];
-  if (!versions.every((version) => /^\d+$/.test(version))) return false;
-  return BigInt(versions[0] ?? 0) > BigInt(versions[1] ?? 0);
 }

@@ -1,0 +1,86 @@
+/**
+ * Accepts drivers, asks for their health, and holds those that are deleted while somebody still needs them. A driver
+ * that is well again wakes whoever waited for it.
+ */
+import { FINALIZER } from "../../core/lbcf/names.ts";
+import { readDriver } from "../../core/lbcf/read-objects.ts";
+import { driverProblem, reconcileDriver } from "../../core/lbcf/reconcile-driver.ts";
+import type { Driver } from "../../core/lbcf/objects.ts";
+import { keyOf } from "../../kube/resources.ts";
+import type { Job, Verdict, WorkQueue } from "../../kube/work-queue.ts";
+import type { Drivers } from "./drivers.ts";
+import type { LbcfCache } from "./lbcf-cache.ts";
+import { lbcfQueue, PRIORITY, type QueueContext } from "./lbcf-queue.ts";
+import type { LbcfWriter } from "./lbcf-writer.ts";
+import { DRIVERS } from "./resources.ts";
+import type { Health } from "./webhook-driver.ts";
+
+export interface DriverControllerOptions extends QueueContext {
+  readonly cache: LbcfCache;
+  readonly drivers: Drivers;
+  readonly writer: LbcfWriter;
+  /** `namespace/name` of a driver that can be asked (again). */
+  readonly onUsable: (key: string) => void;
+  readonly healthEveryMs: number;
+}
+
+export class DriverController {
+  readonly #options: DriverControllerOptions;
+  readonly #queue: WorkQueue;
+
+  constructor(options: DriverControllerOptions) {
+    this.#options = options;
+    this.#queue = lbcfQueue(DRIVERS, options, (job) => this.#look(job));
+  }
+
+  start(): void {
+    this.#queue.start();
+  }
+
+  stop(patienceMs: number): Promise<void> {
+    return this.#queue.stop(patienceMs);
+  }
+
+  stats(): ReturnType<WorkQueue["stats"]> {
+    return this.#queue.stats();
+  }
+
+  wake(key: string): void {
+    this.#queue.add(key, { priority: PRIORITY.change });
+  }
+
+  async #look({ key }: Job): Promise<Verdict> {
+    const { cache, writer, clock } = this.#options;
+    const driver = cache.drivers.book.get(key);
+    if (driver === undefined) return { kind: "done" };
+    const health = driverProblem(driver) === undefined ? await this.#probe(driver) : undefined;
+    const decision = reconcileDriver({
+      driver,
+      loadBalancers: cache.loadBalancers.book.by("driver", key).length + cache.binds.book.by("driver", key).length,
+      records: cache.records.book.by("driver", key).length,
+      health,
+      nowMs: clock.nowMs(),
+    });
+    if (decision.finalizer === "remove") {
+      await writer.removeFinalizer(DRIVERS, driver, FINALIZER.driver);
+      return { kind: "done" };
+    }
+    if (decision.finalizer === "add") await writer.addFinalizer(DRIVERS, driver, FINALIZER.driver);
+    if (decision.conditions !== driver.status.conditions) await this.#store(driver, decision.conditions);
+    return { kind: "again", afterMs: this.#options.healthEveryMs };
+  }
+
+  async #probe(driver: Driver): Promise<Health | undefined> {
+    const { drivers, onUsable } = this.#options;
+    const webhooks = drivers.webhooks(driver);
+    const before = webhooks.health;
+    const health = await webhooks.probe();
+    if (before?.healthy === false && health?.healthy !== false) onUsable(keyOf(driver));
+    return health;
+  }
+
+  async #store(driver: Driver, conditions: Driver["status"]["conditions"]): Promise<void> {
+    const stored = await this.#options.writer.storeStatus(DRIVERS, driver, { conditions });
+    if (stored !== undefined) this.#options.cache.drivers.book.wrote(readDriver(stored));
+  }
+}

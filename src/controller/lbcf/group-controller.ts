@@ -1,0 +1,166 @@
+/**
+ * Which BackendGroup is looked at when, its finalizer, and its status. What its records should be stands in the core; how
+ * they are made so, in `group-sync.ts`.
+ *
+ *   what happened                                             | which groups are looked at
+ *   ----------------------------------------------------------|--------------------------------------------------
+ *   a group changed, or is there at the start                 | that one
+ *   a pod came, went, changed labels, address or readiness    | those that select it, or did
+ *   a Service or a node changed                               | those that name the Service; all with Services
+ *   a load balancer or its driver changed                     | those that name it, in whatever namespace
+ *   a record came, went, or was (de)registered                | its own
+ *
+ * Records whose group is gone are deleted here too: nobody else does where no garbage collector runs.
+ */
+import { withCondition, withoutCondition } from "../../core/lbcf/conditions.ts";
+import type { Telling } from "../../core/lbcf/driver-answers.ts";
+import { sameStatus } from "../../core/lbcf/group-status.ts";
+import { FINALIZER } from "../../core/lbcf/names.ts";
+import type { BackendGroup, BackendRecord, GroupStatus } from "../../core/lbcf/objects.ts";
+import { readBackendGroup } from "../../core/lbcf/read-objects.ts";
+import { holdOf, isForgotten } from "../../core/lbcf/reconcile-load-balancer-object.ts";
+import { isGoing } from "../../core/lbcf/references.ts";
+import type { KubeClient } from "../../kube/kube-client.ts";
+import { isFailure } from "../../kube/kube-failure.ts";
+import { keyOf, placeOfKey, type KubeObject } from "../../kube/resources.ts";
+import type { Job, Verdict, WorkQueue } from "../../kube/work-queue.ts";
+import type { GroupSync } from "./group-sync.ts";
+import type { LbcfCache } from "./lbcf-cache.ts";
+import { lbcfQueue, PRIORITY, type QueueContext } from "./lbcf-queue.ts";
+import type { LbcfWriter } from "./lbcf-writer.ts";
+import type { LoadBalancerLookup } from "./load-balancer-lookup.ts";
+import { BACKEND_GROUPS } from "./resources.ts";
+
+export interface GroupControllerOptions extends QueueContext {
+  readonly cache: LbcfCache;
+  readonly sync: GroupSync;
+  readonly lookup: LoadBalancerLookup;
+  readonly writer: LbcfWriter;
+  readonly client: KubeClient;
+}
+
+/** Pods and records come in bursts; a burst is one look. */
+const GATHER_MS = 100;
+const DONE: Verdict = { kind: "done" };
+const ORPHAN_FINALIZER = "orphan";
+
+export class GroupController {
+  readonly #options: GroupControllerOptions;
+  readonly #queue: WorkQueue;
+
+  constructor(options: GroupControllerOptions) {
+    this.#options = options;
+    this.#queue = lbcfQueue(BACKEND_GROUPS, options, (job) => this.#look(job));
+  }
+
+  start(): void {
+    this.#queue.start();
+  }
+
+  stop(patienceMs: number): Promise<void> {
+    return this.#queue.stop(patienceMs);
+  }
+
+  stats(): ReturnType<WorkQueue["stats"]> {
+    return this.#queue.stats();
+  }
+
+  wake(key: string, afterMs = GATHER_MS): void {
+    this.#queue.add(key, { afterMs, priority: PRIORITY.change });
+  }
+
+  async #look({ key }: Job): Promise<Verdict> {
+    const group = this.#options.cache.groups.book.get(key);
+    await this.#removeOrphans(key, group);
+    if (group === undefined) return DONE;
+    if (isGoing(group.metadata)) return this.#leave(group);
+    const hasFinalizer = group.metadata.finalizers?.includes(FINALIZER.group) ?? false;
+    if (!hasFinalizer && group.metadata.deletionTimestamp === undefined) {
+      this.#wrote(await this.#options.writer.addFinalizer(BACKEND_GROUPS, group, FINALIZER.group));
+    }
+    return this.#keep(group);
+  }
+
+  async #keep(group: BackendGroup): Promise<Verdict> {
+    const { sync, lookup, voice } = this.#options;
+    const outcome = await sync.run(group, await lookup.of(group));
+    await this.#store(group, { ...outcome.status, conditions: this.#withHold(group, outcome.status) });
+    if (outcome.changes > 0) voice.tell(BACKEND_GROUPS, group, synced(outcome.changes));
+    return outcome.againAfterMs === undefined ? DONE : { kind: "again", afterMs: outcome.againAfterMs };
+  }
+
+  /** The group stays until its records are gone, so that whoever deletes it knows when the load balancers are clean. */
+  async #leave(group: BackendGroup): Promise<Verdict> {
+    const { writer, cache } = this.#options;
+    const finalizers = group.metadata.finalizers ?? [];
+    if (!finalizers.includes(FINALIZER.group)) return DONE;
+    const records = cache.records.book.by("owner", `BackendGroup ${keyOf(group)}`);
+    const own = records.filter(({ metadata }) => metadata.owner?.uid === group.metadata.uid);
+    const isOver = own.length === 0 || isForgotten(group) || finalizers.includes(ORPHAN_FINALIZER);
+    if (isOver) {
+      await writer.removeFinalizer(BACKEND_GROUPS, group, FINALIZER.group);
+      return DONE;
+    }
+    for (const record of own) {
+      if (record.metadata.deletionTimestamp === undefined) await writer.deleteRecord(record);
+    }
+    const message = `${own.length} backend record(s) are still being deregistered`;
+    const said = { type: "Deletable", status: "False", reason: "RecordsRemain", message } as const;
+    const conditions = withCondition(group.status.conditions, said, this.#options.clock.nowMs());
+    await this.#store(group, { ...group.status, conditions });
+    return DONE; // the records' leaving wakes it
+  }
+
+  /** Only the API server's own word that the owner is gone (or another) counts. */
+  async #removeOrphans(key: string, group: BackendGroup | undefined): Promise<void> {
+    const { cache, client, writer } = this.#options;
+    const records = cache.records.book.by("owner", `BackendGroup ${key}`);
+    const orphans = records.filter(
+      ({ metadata }) => metadata.owner?.uid !== group?.metadata.uid && metadata.deletionTimestamp === undefined,
+    );
+    if (orphans.length === 0) return;
+    const uid = await this.#uidOf(client, key);
+    const gone = orphans.filter(({ metadata }: BackendRecord) => metadata.owner?.uid !== uid);
+    await Promise.all(gone.map((record) => writer.deleteRecord(record)));
+  }
+
+  async #uidOf(client: KubeClient, key: string): Promise<string | undefined> {
+    try {
+      return (await client.get<KubeObject>(BACKEND_GROUPS, placeOfKey(key))).metadata.uid;
+    } catch (error) {
+      if (isFailure(error, "notFound")) return undefined;
+      throw error;
+    }
+  }
+
+  #withHold(group: BackendGroup, { conditions }: GroupStatus): GroupStatus["conditions"] {
+    const hold = holdOf(group);
+    if (hold === undefined) return withoutCondition(conditions, "Deletable");
+    return withCondition(conditions, { type: "Deletable", status: "False", ...hold }, this.#options.clock.nowMs());
+  }
+
+  async #store(group: BackendGroup, status: GroupStatus): Promise<void> {
+    if (sameStatus(status, group.status)) return;
+    this.#tellProblems(group, status);
+    this.#wrote(await this.#options.writer.storeStatus(BACKEND_GROUPS, group, status));
+  }
+
+  #wrote(stored: KubeObject | undefined): void {
+    if (stored !== undefined) this.#options.cache.groups.book.wrote(readBackendGroup(stored));
+  }
+
+  /** LBCF's own event names, each time that the problem is another. */
+  #tellProblems(group: BackendGroup, status: GroupStatus): void {
+    for (const { name, reason = "", message = "" } of status.loadBalancers) {
+      const before = group.status.loadBalancers.find((each) => each.name === name);
+      if (reason === "" || before?.message === message) continue;
+      const isLookup = reason === "LoadBalancerNotFound" || reason === "LoadBalancerUnknown";
+      const told = isLookup ? "GetLoadBalancerFailed" : reason;
+      this.#options.voice.tell(BACKEND_GROUPS, group, { type: "Warning", reason: told, message });
+    }
+  }
+}
+
+function synced(changes: number): Telling {
+  return { type: "Normal", reason: "SuccSyncedBackendGroup", message: `${changes} backend record(s) changed` };
+}

@@ -1,0 +1,72 @@
+/**
+ * Which LoadBalancer is looked at when, and where its state stands. It is looked at when it changes, when its driver
+ * does, when a record of it leaves, and under `Always` every period.
+ */
+import { FINALIZER } from "../../core/lbcf/names.ts";
+import type { LoadBalancer, LoadBalancerStatus } from "../../core/lbcf/objects.ts";
+import { readLoadBalancer } from "../../core/lbcf/read-objects.ts";
+import { misplaced } from "../../core/lbcf/references.ts";
+import { keyOf, type KubeObject } from "../../kube/resources.ts";
+import type { Job, Verdict, WorkQueue } from "../../kube/work-queue.ts";
+import type { LbcfCache } from "./lbcf-cache.ts";
+import { lbcfQueue, PRIORITY, type QueueContext } from "./lbcf-queue.ts";
+import type { LbcfWriter } from "./lbcf-writer.ts";
+import type { LoadBalancerHome, LoadBalancerSteps } from "./load-balancer-steps.ts";
+import { LOAD_BALANCERS } from "./resources.ts";
+
+export interface LoadBalancerControllerOptions extends QueueContext {
+  readonly cache: LbcfCache;
+  readonly steps: LoadBalancerSteps;
+  readonly writer: LbcfWriter;
+}
+
+export class LoadBalancerController {
+  readonly #options: LoadBalancerControllerOptions;
+  readonly #queue: WorkQueue;
+
+  constructor(options: LoadBalancerControllerOptions) {
+    this.#options = options;
+    this.#queue = lbcfQueue(LOAD_BALANCERS, options, (job) => this.#look(job));
+  }
+
+  start(): void {
+    this.#queue.start();
+  }
+
+  stop(patienceMs: number): Promise<void> {
+    return this.#queue.stop(patienceMs);
+  }
+
+  stats(): ReturnType<WorkQueue["stats"]> {
+    return this.#queue.stats();
+  }
+
+  wake(key: string): void {
+    this.#queue.add(key, { priority: PRIORITY.change });
+  }
+
+  #look({ key, failures }: Job): Promise<Verdict> {
+    return this.#options.steps.run(this.#homeOf(key), failures);
+  }
+
+  #homeOf(key: string): LoadBalancerHome {
+    const { cache, writer, voice } = this.#options;
+    return {
+      current: () => cache.loadBalancers.book.get(key),
+      store: async (lb, status) => this.#wrote(await writer.storeStatus(LOAD_BALANCERS, lb, onWire(lb, status))),
+      addFinalizer: async (lb) => this.#wrote(await writer.addFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
+      release: async (lb) => void (await writer.removeFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
+      records: (lb) => cache.records.book.by("loadBalancer", keyOf(lb)).length,
+      misplaced: (lb) => misplaced("LoadBalancer", lb.metadata),
+      tell: (lb, telling) => voice.tell(LOAD_BALANCERS, lb, telling),
+    };
+  }
+
+  #wrote(stored: KubeObject | undefined): void {
+    if (stored !== undefined) this.#options.cache.loadBalancers.book.wrote(readLoadBalancer(stored));
+  }
+}
+
+function onWire({ metadata }: LoadBalancer, status: LoadBalancerStatus): object {
+  return { observedGeneration: metadata.generation, ...status };
+}

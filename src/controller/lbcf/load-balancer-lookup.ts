@@ -1,0 +1,62 @@
+/**
+ * The load balancers that a group names. One that the caches do not have, although records of the group stand in it, is
+ * asked for at the API server: only its word that there is none takes them out.
+ */
+import type { Lookup } from "../../core/lbcf/load-balancer-use.ts";
+import type { BackendGroup, BackendRecord, LoadBalancer } from "../../core/lbcf/objects.ts";
+import { readLoadBalancer } from "../../core/lbcf/read-objects.ts";
+import { placeOf } from "../../core/lbcf/references.ts";
+import type { KubeClient } from "../../kube/kube-client.ts";
+import { isFailure } from "../../kube/kube-failure.ts";
+import { keyOf, placeOfKey, type KubeObject } from "../../kube/resources.ts";
+import type { Book } from "./book.ts";
+import type { Drivers } from "./drivers.ts";
+import { LOAD_BALANCERS } from "./resources.ts";
+
+export interface LoadBalancerLookupOptions {
+  readonly loadBalancers: Book<LoadBalancer>;
+  readonly records: Book<BackendRecord>;
+  readonly drivers: Drivers;
+  readonly client: KubeClient;
+}
+
+export class LoadBalancerLookup {
+  readonly #options: LoadBalancerLookupOptions;
+
+  constructor(options: LoadBalancerLookupOptions) {
+    this.#options = options;
+  }
+
+  async of(group: BackendGroup): Promise<ReadonlyMap<string, Lookup>> {
+    const found = group.spec.loadBalancers.map(async (name) => [name, await this.#one(group, name)] as const);
+    return new Map(await Promise.all(found));
+  }
+
+  async #one(group: BackendGroup, name: string): Promise<Lookup> {
+    const { loadBalancers } = this.#options;
+    const place = placeOf(name, group.metadata.namespace);
+    const cached = loadBalancers.get(place);
+    if (cached !== undefined) return this.#found(cached);
+    return this.#isRecorded(group, name) ? this.#ask(place) : { kind: "missing" };
+  }
+
+  #isRecorded(group: BackendGroup, name: string): boolean {
+    const records = this.#options.records.by("owner", `${group.kind} ${keyOf(group)}`);
+    return records.some(({ spec }) => spec.lbName === name);
+  }
+
+  async #ask(place: string): Promise<Lookup> {
+    try {
+      const stored = await this.#options.client.get<KubeObject>(LOAD_BALANCERS, placeOfKey(place));
+      return this.#found(readLoadBalancer(stored));
+    } catch (error) {
+      if (isFailure(error, "notFound")) return { kind: "missing" };
+      return { kind: "unknown", message: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  #found(loadBalancer: LoadBalancer): Lookup {
+    const { spec, metadata } = loadBalancer;
+    return { kind: "found", loadBalancer, driver: this.#options.drivers.stateOf(spec.lbDriver, metadata.namespace) };
+  }
+}

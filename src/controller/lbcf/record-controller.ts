@@ -1,0 +1,250 @@
+/**
+ * Looks at one record at a time per key, asks `reconcileBackendRecord` for the next step, and takes it, until there is
+ * none. What is right stands in the core; how a driver is asked, in `driver.ts`.
+ *
+ *   what happened                                      | which records are looked at
+ *   ---------------------------------------------------|------------------------------------------
+ *   a record changed, or is there at the start         | that one
+ *   a record left, or was registered                   | others with the same address
+ *   its pod got another address, ends, is (not) ready  | those of the pod
+ *   its node got another address, or is gone           | those of the node
+ *   a driver came, changed, or is healthy again        | those of the driver
+ *   its load balancer was let go                       | those of the load balancer
+ */
+import type { Answer, Telling } from "../../core/lbcf/driver-answers.ts";
+import { backendState } from "../../core/lbcf/backend-state.ts";
+import type { BackendRecord, RecordStatus } from "../../core/lbcf/objects.ts";
+import { addressKey, reconcileBackendRecord, type RecordStep } from "../../core/lbcf/reconcile-backend-record.ts";
+import {
+  afterDeregister,
+  afterEnsure,
+  afterGenerate,
+  afterWait,
+  withoutAddress,
+} from "../../core/lbcf/record-after.ts";
+import { retryDelayMs } from "../../core/lbcf/retry.ts";
+import type { Node } from "../../core/kubernetes.ts";
+import { keyOf } from "../../kube/resources.ts";
+import type { Job, Verdict, WorkQueue } from "../../kube/work-queue.ts";
+import { AddressGuard } from "./address-guard.ts";
+import type { BackendDriver } from "./driver.ts";
+import type { Drivers } from "./drivers.ts";
+import type { LbcfCache } from "./lbcf-cache.ts";
+import { lbcfQueue, PRIORITY, type QueueContext } from "./lbcf-queue.ts";
+import type { LbcfWriter } from "./lbcf-writer.ts";
+import { BACKEND_RECORDS } from "./resources.ts";
+
+export interface RecordControllerOptions extends QueueContext {
+  readonly cache: LbcfCache;
+  readonly nodeNamed: (name: string) => Node | undefined;
+  readonly drivers: Drivers;
+  readonly writer: LbcfWriter;
+  /** Somebody has let go of the record's load balancer as a whole. */
+  readonly isForgotten: (record: BackendRecord) => boolean;
+}
+
+/** Far above what any record needs; reaching it is a bug that must not spin. */
+const MAX_ROUNDS = 12;
+const AGAIN_MS = 10_000;
+const DONE: Verdict = { kind: "done" };
+
+export class RecordController {
+  readonly #options: RecordControllerOptions;
+  readonly #queue: WorkQueue;
+  readonly #guard: AddressGuard;
+  /** When each was last ensured. Only an aid: whoever forgets it asks the driver once more. */
+  readonly #ensuredMs = new Map<string, number>();
+
+  constructor(options: RecordControllerOptions) {
+    this.#options = options;
+    this.#queue = lbcfQueue(BACKEND_RECORDS, options, (job) => this.#look(job));
+    this.#guard = new AddressGuard((key) => this.#queue.add(key, { priority: PRIORITY.change }));
+  }
+
+  /** Call once the caches are filled. */
+  start(): void {
+    this.#queue.start();
+  }
+
+  stop(patienceMs: number): Promise<void> {
+    return this.#queue.stop(patienceMs);
+  }
+
+  stats(): ReturnType<WorkQueue["stats"]> {
+    return this.#queue.stats();
+  }
+
+  wake(records: Iterable<BackendRecord>): void {
+    for (const record of records) {
+      const priority = record.metadata.deletionTimestamp === undefined ? PRIORITY.change : PRIORITY.delete;
+      this.#queue.add(keyOf(record), { priority });
+    }
+  }
+
+  forget(record: BackendRecord): void {
+    this.#ensuredMs.delete(keyOf(record));
+  }
+
+  async #look({ key, failures }: Job): Promise<Verdict> {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const record = this.#options.cache.records.book.get(key);
+      if (record === undefined) return DONE;
+      const driver = this.#options.drivers.of(record.spec.lbDriver, record.metadata.namespace);
+      const decision = this.#decide(record, driver);
+      switch (decision.kind) {
+        case "settled":
+          return decision.againAfterMs === undefined ? DONE : { kind: "again", afterMs: decision.againAfterMs };
+        case "wait": {
+          const { reason, message, againAfterMs } = decision;
+          if (reason === "DelayedEnsureBackend") this.#tell(record, { type: "Normal", reason, message });
+          await this.#store(record, afterWait(record, reason, message, this.#nowMs()));
+          return againAfterMs === undefined ? DONE : { kind: "again", afterMs: againAfterMs };
+        }
+        case "step": {
+          const verdict = await this.#take(record, decision.step, driver, failures);
+          if (verdict !== undefined) return verdict;
+        }
+      }
+    }
+    throw new Error(`record ${key} did not settle after ${MAX_ROUNDS} rounds`);
+  }
+
+  #decide(record: BackendRecord, driver: BackendDriver | undefined): ReturnType<typeof reconcileBackendRecord> {
+    const { cache, nodeNamed, isForgotten } = this.#options;
+    const { backend } = record.spec;
+    const { namespace } = record.metadata;
+    const pod = backend.kind === "Pod" ? cache.pods.store.get(`${namespace}/${backend.name}`) : undefined;
+    const node = backend.kind === "Service" ? nodeNamed(backend.nodeName) : undefined;
+    const address = addressKey(record);
+    const sharing = address === undefined ? [] : cache.records.book.by("address", address);
+    return reconcileBackendRecord({
+      record,
+      backend: backendState(record, { pod, node }),
+      driver: driver === undefined ? { kind: "missing" } : { kind: "found", canDrain: driver.canDrain },
+      others: sharing.filter(({ metadata }) => metadata.uid !== record.metadata.uid),
+      isForgotten: isForgotten(record),
+      ensuredMs: this.#ensuredMs.get(keyOf(record)),
+      nowMs: this.#nowMs(),
+    });
+  }
+
+  /** `undefined`: look again at once. */
+  async #take(
+    record: BackendRecord,
+    step: RecordStep,
+    driver: BackendDriver | undefined,
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    const { writer } = this.#options;
+    switch (step.kind) {
+      case "addFinalizer":
+        await writer.addRecordFinalizer(record);
+        return undefined;
+      case "forgetAddress":
+        await this.#store(record, withoutAddress(record, this.#nowMs()));
+        return undefined;
+      case "removeFinalizer":
+        if (step.why === "forgotten") this.#tell(record, forgotten(record));
+        await writer.releaseRecord(record);
+        return DONE;
+      case "generateAddress":
+      case "ensure":
+      case "drain":
+      case "deregister":
+        if (driver === undefined) throw new Error("a step that needs a driver was taken without one");
+        return this.#ask(record, step, driver, failures);
+    }
+  }
+
+  async #ask(
+    record: BackendRecord,
+    step: Extract<RecordStep, { kind: "generateAddress" | "ensure" | "drain" | "deregister" }>,
+    driver: BackendDriver,
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    if (step.kind === "generateAddress") return this.#generate(record, step.source, driver, failures);
+    const address = addressKey(record) ?? "";
+    const intent = step.kind === "ensure" ? "ensure" : "deregister";
+    const leave = this.#guard.enter(address, intent, keyOf(record));
+    if (leave === undefined) return { kind: "again", afterMs: AGAIN_MS };
+    try {
+      if (step.kind === "ensure") return await this.#ensure(record, driver, failures);
+      if (step.kind === "drain") return await this.#drain(record, step.untilMs, driver, failures);
+      return await this.#deregister(record, step.thenRelease, driver, failures);
+    } finally {
+      leave();
+    }
+  }
+
+  async #generate(
+    record: BackendRecord,
+    source: string,
+    driver: BackendDriver,
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    const answer = await driver.generateBackendAddr(record, source);
+    const { status, event } = afterGenerate(record, source, answer, this.#nowMs());
+    await this.#store(record, status);
+    this.#tell(record, event);
+    return this.#next(answer, failures);
+  }
+
+  async #ensure(record: BackendRecord, driver: BackendDriver, failures: number): Promise<Verdict | undefined> {
+    const answer = await driver.ensureBackend(record);
+    const { status, event } = afterEnsure(record, answer, this.#nowMs());
+    if (answer.status === "Succ") this.#ensuredMs.set(keyOf(record), this.#nowMs());
+    await this.#store(record, status);
+    this.#tell(record, event);
+    return this.#next(answer, failures);
+  }
+
+  async #drain(
+    record: BackendRecord,
+    untilMs: number,
+    driver: BackendDriver,
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    const answer = await driver.drainBackend(record);
+    if (answer.status !== "Succ") return this.#next(answer, failures);
+    return { kind: "again", afterMs: Math.max(0, untilMs - this.#nowMs()) };
+  }
+
+  async #deregister(
+    record: BackendRecord,
+    thenRelease: boolean,
+    driver: BackendDriver,
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    const answer = await driver.deregisterBackend(record);
+    const { status, event } = afterDeregister(record, thenRelease, answer, this.#nowMs());
+    await this.#store(record, status);
+    this.#tell(record, event);
+    if (answer.status !== "Succ" || !thenRelease) return this.#next(answer, failures);
+    await this.#options.writer.releaseRecord(record);
+    return DONE;
+  }
+
+  /** After a success: look again at once. */
+  #next(answer: Answer, failures: number): Verdict | undefined {
+    if (answer.status === "Succ") return undefined;
+    const afterMs = retryDelayMs(answer, failures, this.#options.retries);
+    return { kind: answer.status === "Running" ? "again" : "retry", afterMs };
+  }
+
+  async #store(record: BackendRecord, status: RecordStatus): Promise<void> {
+    if (status !== record.status) await this.#options.writer.storeRecordStatus(record, status);
+  }
+
+  #tell(record: BackendRecord, telling: Telling | undefined): void {
+    this.#options.voice.tell(BACKEND_RECORDS, record, telling);
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.nowMs();
+  }
+}
+
+function forgotten({ spec: { lbName }, status: { backendAddr } }: BackendRecord): Telling {
+  const message = `let go by hand: ${backendAddr || "no address"} may still be registered in load balancer "${lbName}"`;
+  return { type: "Warning", reason: "ForgottenBackend", message };
+}

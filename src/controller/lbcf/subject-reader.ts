@@ -1,0 +1,65 @@
+/** The full objects that webhooks are sent, read at the moment of the call: a cache keeps only what we read ourselves. */
+import { backendState } from "../../core/lbcf/backend-state.ts";
+import type { BackendRecord, Pod } from "../../core/lbcf/objects.ts";
+import { listOf, objectOf } from "../../core/lbcf/read-json.ts";
+import { readPod } from "../../core/lbcf/read-objects.ts";
+import type { BackendSubject } from "../../core/lbcf/webhook-protocol.ts";
+import type { KubeClient } from "../../kube/kube-client.ts";
+import { isFailure } from "../../kube/kube-failure.ts";
+import { NODES, PODS, SERVICES, type KubeObject, type Place, type Resource } from "../../kube/resources.ts";
+import type { WebhookDriverOptions } from "./webhook-driver.ts";
+
+export class SubjectReader {
+  readonly #client: KubeClient;
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+  }
+
+  asked(): Pick<WebhookDriverOptions, "subjectOf" | "fullPods"> {
+    return {
+      subjectOf: (record, source) => this.#subjectOf(record, source),
+      fullPods: (pods) => this.#fullPods(pods),
+    };
+  }
+
+  async #subjectOf(record: BackendRecord, source: string): Promise<BackendSubject | undefined> {
+    const { backend } = record.spec;
+    const { namespace } = record.metadata;
+    if (backend.kind === "Pod") {
+      const pod = await this.#read(PODS, { namespace, name: backend.name });
+      return pod !== undefined && isStill(record, pod, source) ? { kind: "Pod", pod } : undefined;
+    }
+    if (backend.kind === "Static") return undefined;
+    const [service, node] = await Promise.all([
+      this.#read(SERVICES, { namespace, name: backend.name }),
+      this.#read(NODES, { name: backend.nodeName }),
+    ]);
+    if (service === undefined || node === undefined) return undefined;
+    const status = objectOf((node as KubeObject & { status?: unknown }).status);
+    return { kind: "Service", service, nodeAddresses: listOf(status["addresses"]).map(objectOf) };
+  }
+
+  /** Those that are gone are left out: nobody need judge them. */
+  async #fullPods(pods: readonly Pod[]): Promise<readonly object[]> {
+    const read = await Promise.all(
+      pods.map(({ metadata: { namespace, name } }) => this.#read(PODS, { namespace, name })),
+    );
+    return read.filter((pod) => pod !== undefined);
+  }
+
+  async #read(resource: Resource, place: Place): Promise<KubeObject | undefined> {
+    try {
+      return await this.#client.get<KubeObject>(resource, place);
+    } catch (error) {
+      if (isFailure(error, "notFound")) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** It may have changed since the cache saw it: an address is made only of what is there now. */
+function isStill(record: BackendRecord, pod: KubeObject, source: string): boolean {
+  const state = backendState(record, { pod: readPod(pod), node: undefined });
+  return state.kind === "present" && state.source === source;
+}

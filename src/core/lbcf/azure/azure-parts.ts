@@ -1,0 +1,171 @@
+/**
+ * What one LoadBalancer of LBCF owns in the Azure load balancer that it names: its frontend, rules, probes and pool, as
+ * the same kind of fragment that a Service has, so that both can stand in one load balancer.
+ */
+import type { Frontend, LoadBalancingRule, Probe } from "../../arm.ts";
+import type { ClusterConfig } from "../../config/cluster-config.ts";
+import { loadBalancerPartId, publicIPId, subnetId } from "../../ids.ts";
+import type { LoadBalancerFragment } from "../../load-balancer/fragment.ts";
+import { publicIPName, ruleName } from "../../names.ts";
+import type { PublicIPFragment } from "../../public-ip/public-ip-fragment.ts";
+import { CLUSTER_TAG } from "../../public-ip/public-ip-tags.ts";
+import type { Owner } from "../../service/service-intent.ts";
+import type { RuleWish } from "./azure-rules.ts";
+import { type AzureTarget, type AzureWish, baseOfObject, type ObjectKey } from "./azure-spec.ts";
+
+export interface AzurePartsInput {
+  readonly key: ObjectKey;
+  readonly config: ClusterConfig;
+  readonly target: AzureTarget;
+  readonly wish: AzureWish;
+  readonly zones: readonly string[];
+}
+
+/** The incumbent's figures for a TCP probe. */
+const PROBE_PACE = { intervalInSeconds: 5, probeThreshold: 2 };
+const IDLE_MINUTES = 4;
+
+export function azureLoadBalancerId(
+  { networkSubscriptionId }: ClusterConfig,
+  { resourceGroup, name }: AzureTarget,
+): string {
+  const provider = "providers/Microsoft.Network/loadBalancers";
+  return `/subscriptions/${networkSubscriptionId}/resourceGroups/${resourceGroup}/${provider}/${name}`;
+}
+
+export function azureOwner(key: ObjectKey, { clusterName }: ClusterConfig): Owner {
+  return { key: `lbcf:${key}`, uid: key, base: baseOfObject(clusterName, key) };
+}
+
+export function azureParts(input: AzurePartsInput): LoadBalancerFragment {
+  const { key, config, target, wish } = input;
+  const id = azureLoadBalancerId(config, target);
+  const frontend = frontendPart(input);
+  const frontendName = frontend?.name ?? (wish.frontend?.kind === "named" ? wish.frontend.name : "");
+  const owner = azureOwner(key, config);
+  const parts = wish.rules.map((rule) => rulePart(input, id, frontendName, rule));
+  return {
+    owner,
+    shell: {
+      id,
+      name: target.name,
+      location: config.location,
+      sku: { name: "Standard" },
+      ...(config.extendedLocation && { extendedLocation: config.extendedLocation }),
+      tags: {},
+      systemTags: [],
+    },
+    frontends: frontend === undefined ? [] : [frontend],
+    probes: parts.map(({ probe }) => probe),
+    rules: parts.map(({ rule }) => rule),
+    pools: [target.pool],
+    releases: [],
+    disposable: undefined,
+  };
+}
+
+/** "Should not exist". */
+export function absentParts(key: ObjectKey, config: ClusterConfig): LoadBalancerFragment {
+  const owner = azureOwner(key, config);
+  return {
+    owner,
+    shell: undefined,
+    frontends: [],
+    probes: [],
+    rules: [],
+    pools: [],
+    releases: [],
+    disposable: undefined,
+  };
+}
+
+/** Public and internal have names of their own: Azure cannot turn one into the other. */
+function frontendPart({ key, config, wish, zones }: AzurePartsInput): Frontend | undefined {
+  const { base } = azureOwner(key, config);
+  switch (wish.frontend?.kind) {
+    case "public":
+      return { name: `${base}-public`, properties: { publicIPAddress: { id: azurePublicIPId(key, config) } } };
+    case "internal": {
+      const isZonal = config.extendedLocation === undefined && !config.azureStack && zones.length > 0;
+      const subnet = { id: subnetId(config, config.subnetName) };
+      const properties = { subnet, privateIPAllocationMethod: "Dynamic" };
+      return { name: `${base}-internal`, ...(isZonal && { zones }), properties };
+    }
+    case "named":
+    case undefined:
+      return undefined;
+  }
+}
+
+function rulePart(
+  { key, config, target }: AzurePartsInput,
+  id: string,
+  frontend: string,
+  { protocol, frontendPort, backendPort, probe: wanted }: RuleWish,
+): { rule: LoadBalancingRule; probe: Probe } {
+  const naming = { base: baseOfObject(config.clusterName, key), subnet: undefined, families: ["IPv4"] as const };
+  const name = ruleName(naming, protocol, frontendPort, "IPv4");
+  const { path, port, protocol: probeProtocol } = wanted;
+  const probe: Probe = {
+    name,
+    properties: { protocol: probeProtocol, port, ...(path !== undefined && { requestPath: path }), ...PROBE_PACE },
+  };
+  const rule: LoadBalancingRule = {
+    name,
+    properties: {
+      protocol: protocol === "UDP" ? "Udp" : "Tcp",
+      frontendPort,
+      backendPort,
+      frontendIPConfiguration: { id: loadBalancerPartId(id, "frontendIPConfigurations", frontend) },
+      backendAddressPool: { id: loadBalancerPartId(id, "backendAddressPools", target.pool) },
+      probe: { id: loadBalancerPartId(id, "probes", name) },
+      enableFloatingIP: false,
+      ...(protocol === "TCP" && { enableTcpReset: true }),
+      loadDistribution: "Default",
+      idleTimeoutInMinutes: IDLE_MINUTES,
+      disableOutboundSnat: config.disableOutboundSnat,
+    },
+  };
+  return { rule, probe };
+}
+
+function azurePublicIPName(key: ObjectKey, config: ClusterConfig): string {
+  return publicIPName(config.clusterName, { base: baseOfObject(config.clusterName, key), families: ["IPv4"] }, "IPv4");
+}
+
+/** In the cluster's group for load balancers, wherever the load balancer is. */
+export function azurePublicIPId(key: ObjectKey, config: ClusterConfig): string {
+  return publicIPId(config, config.loadBalancerResourceGroup, azurePublicIPName(key, config));
+}
+
+/** `isWanted` false: it goes, if it is there and ours. */
+export function azurePublicIP(
+  key: ObjectKey,
+  config: ClusterConfig,
+  zones: readonly string[],
+  wish: "use" | "release",
+): PublicIPFragment {
+  const owner = azureOwner(key, config);
+  if (wish === "release") return { kind: "release", owner, keptBy: undefined };
+  const isZonal = config.extendedLocation === undefined && !config.azureStack && zones.length > 0;
+  return {
+    kind: "use",
+    owner,
+    family: "IPv4",
+    create: {
+      id: azurePublicIPId(key, config),
+      name: azurePublicIPName(key, config),
+      location: config.location,
+      ...(config.extendedLocation && { extendedLocation: config.extendedLocation }),
+      sku: { name: "Standard" },
+      ...(isZonal && { zones }),
+      tags: { [CLUSTER_TAG]: config.clusterName },
+      properties: { publicIPAddressVersion: "IPv4", publicIPAllocationMethod: "Static" },
+    },
+    sku: "Standard",
+    dnsLabel: undefined,
+    tags: {},
+    systemTags: [],
+    ipTags: undefined,
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * What the built-in driver `lbcf-azure` understands of a LoadBalancer: which Azure load balancer and pool it means, and
+ * what should stand in front of the pool. Says no in words that name the key, the value and the fix.
+ *
+ *   lbSpec        |                                                      | default
+ *   --------------|------------------------------------------------------|------------------------------------------
+ *   name          | the load balancer; made if it is not there           | none: it must be given
+ *   resourceGroup |                                                      | that of the cluster's load balancers
+ *   pool          | the pool; made if it is not there                    | derived from cluster and LoadBalancer
+ *
+ *   attributes    |                                                      | default
+ *   --------------|------------------------------------------------------|------------------------------------------
+ *   frontend      | public, internal, or the name of an existing one     | internal where rules are given, else none
+ *   rules         | `80:8080/TCP,443`, see `azure-rules.ts`              | none: people make their own
+ *   maxBackends   | no more entries than this in the pool                | 5000, Azure's own limit
+ */
+import type { ClusterConfig } from "../../config/cluster-config.ts";
+import { md5 } from "../../md5.ts";
+import { poolName } from "../../names.ts";
+import { nearest } from "../../nearest.ts";
+import type { StringMap } from "../objects.ts";
+import { parseRules, type RuleWish } from "./azure-rules.ts";
+
+/** Which LoadBalancer object it is: `namespace/name`, or `namespace/bind/name`. */
+export type ObjectKey = string;
+
+export interface AzureTarget {
+  readonly resourceGroup: string;
+  readonly name: string;
+  readonly pool: string;
+  /** Its name is ours, so it is ours to remove. */
+  readonly isOwnPool: boolean;
+}
+
+export type FrontendWish =
+  | { readonly kind: "public" }
+  | { readonly kind: "internal" }
+  | { readonly kind: "named"; readonly name: string };
+
+export interface AzureWish {
+  readonly frontend: FrontendWish | undefined;
+  readonly rules: readonly RuleWish[];
+  readonly maxBackends: number;
+}
+
+/** What is wrong, in one sentence. */
+export interface Mistake {
+  readonly mistake: string;
+}
+
+const SPEC_KEYS = ["name", "resourceGroup", "pool"];
+const ATTRIBUTE_KEYS = ["frontend", "rules", "maxBackends"];
+/** Azure's rule for the names of load balancers and their parts. */
+const AZURE_NAME = /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,78}[A-Za-z0-9_])?$/;
+const RESOURCE_GROUP = /^[\w().-]{1,90}$/;
+const POOL_SIZE = 5_000;
+const LONGEST_NAME = 80;
+
+export function parseAzureSpec(lbSpec: StringMap, key: ObjectKey, config: ClusterConfig): AzureTarget | Mistake {
+  const unknown = unknownKey("lbSpec", lbSpec, SPEC_KEYS);
+  if (unknown !== undefined) return unknown;
+  const own = ownPoolName(config.clusterName, key);
+  const { name = "", resourceGroup = config.loadBalancerResourceGroup, pool = own } = lbSpec;
+  if (name === "") return { mistake: "lbSpec.name is missing: name the Azure load balancer" };
+  for (const [field, value] of Object.entries({ name, pool })) {
+    if (!AZURE_NAME.test(value)) return { mistake: `lbSpec.${field} "${value}" is no name that Azure allows` };
+  }
+  if (!RESOURCE_GROUP.test(resourceGroup)) {
+    return { mistake: `lbSpec.resourceGroup "${resourceGroup}" is no name that Azure allows` };
+  }
+  if (isClusterPool(pool, config)) {
+    return { mistake: `lbSpec.pool "${pool}" is the pool of this cluster's Services: choose another` };
+  }
+  return { resourceGroup, name, pool, isOwnPool: pool === own };
+}
+
+function isClusterPool(pool: string, { clusterName }: ClusterConfig): boolean {
+  return (["IPv4", "IPv6"] as const).some(
+    (family) => poolName(clusterName, family).toLowerCase() === pool.toLowerCase(),
+  );
+}
+
+export function parseAzureAttributes(attributes: StringMap): AzureWish | Mistake {
+  const unknown = unknownKey("attributes", attributes, ATTRIBUTE_KEYS);
+  if (unknown !== undefined) return unknown;
+  const { frontend = "", rules: text = "", maxBackends = String(POOL_SIZE) } = attributes;
+  const rules = parseRules(text);
+  if ("mistake" in rules) return rules;
+  const most = Number(maxBackends);
+  if (!Number.isInteger(most) || most < 1) {
+    return { mistake: `attributes.maxBackends "${maxBackends}" is no number of entries: write one such as 1000` };
+  }
+  const wish = frontendOf(frontend, rules.length > 0);
+  return "mistake" in wish ? wish : { ...wish, rules, maxBackends: most };
+}
+
+function frontendOf(text: string, hasRules: boolean): { frontend: FrontendWish | undefined } | Mistake {
+  if (text === "") return { frontend: hasRules ? { kind: "internal" } : undefined };
+  if (text === "public" || text === "internal") return { frontend: { kind: text } };
+  if (!AZURE_NAME.test(text)) {
+    return { mistake: `attributes.frontend "${text}" is neither public, internal nor a name that Azure allows` };
+  }
+  return { frontend: { kind: "named", name: text } };
+}
+
+function unknownKey(field: string, map: StringMap, known: readonly string[]): Mistake | undefined {
+  const key = Object.keys(map).find((each) => !known.includes(each));
+  if (key === undefined) return undefined;
+  return { mistake: `${field}.${key} is unknown to lbcf-azure: did you mean ${nearest(key, known)}?` };
+}
+
+/** What every name that we give in Azure for one LoadBalancer starts with; no dash, see `load-balancer-index.ts`. */
+export function baseOfObject(clusterName: string, key: ObjectKey): string {
+  return `lbcf${md5(`${clusterName}/${key}`).slice(0, 20)}`;
+}
+
+function ownPoolName(clusterName: string, key: ObjectKey): string {
+  const whole = `${clusterName}-${key}`.replaceAll(/[^A-Za-z0-9_.-]/g, "-");
+  const hash = md5(`${clusterName}/${key}`).slice(0, 8);
+  return `${whole.slice(0, LONGEST_NAME - hash.length - 1)}-${hash}`;
+}
+
+/** `undefined`: the parameters are fine. An entry of a pool has nothing that could be set. */
+export function parametersMistake(parameters: StringMap): string | undefined {
+  const [key] = Object.keys(parameters);
+  if (key === undefined) return undefined;
+  const why = key === "weight" ? "Azure's load balancers have no weights" : "lbcf-azure has no parameters";
+  return `parameters.${key} cannot be used: ${why}; remove it`;
+}

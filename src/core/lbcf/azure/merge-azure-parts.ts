@@ -1,0 +1,96 @@
+/**
+ * Puts what LoadBalancers of LBCF own into the Azure load balancer that they name. On top of what holds for Services
+ * (`merge-load-balancer.ts`):
+ *
+ *   - One that we make is marked with a tag, so that we know, after any crash, that it is ours to delete; it goes when
+ *     nothing but our empty pools is left in it. One that was there before is never deleted.
+ *   - A pool of ours goes with its LoadBalancer, unless somebody's entries or rules are in it.
+ */
+import type { BackendPool, LoadBalancer, Reference } from "../../arm.ts";
+import { nameOfId } from "../../ids.ts";
+import type { LoadBalancerFragment } from "../../load-balancer/fragment.ts";
+import { mergeLoadBalancer } from "../../load-balancer/merge-load-balancer.ts";
+import type { Merged } from "../../plan.ts";
+
+export interface AzurePartsFragment {
+  readonly parts: LoadBalancerFragment;
+  /** The pool that goes with the LoadBalancer; absent while that is there. */
+  readonly leftPool: { readonly name: string; readonly isOwn: boolean } | undefined;
+}
+
+const MADE_BY_TAG = "azlb-lbcf";
+const NOBODY: ReadonlySet<string> = new Set();
+
+export function mergeAzureParts(
+  seen: LoadBalancer | undefined,
+  fragments: readonly AzurePartsFragment[],
+): Merged<LoadBalancer> {
+  const isOurs = seen?.tags?.[MADE_BY_TAG] !== undefined;
+  const left = fragments.flatMap(({ leftPool }) => (leftPool && (leftPool.isOwn || isOurs) ? [leftPool.name] : []));
+  const base = seen && withoutPools(seen, left, fragments);
+  const parts = fragments.map((fragment) => withDisposal(fragment, base, isOurs));
+  const { outcome, ...rest } = mergeLoadBalancer(base, parts);
+  if (outcome.kind === "put" && seen === undefined) {
+    const tags = { ...outcome.body.tags, [MADE_BY_TAG]: fragments[0]?.parts.owner.key ?? "" };
+    return { outcome: { kind: "put", body: { ...outcome.body, tags } }, ...rest };
+  }
+  if (outcome.kind === "unchanged" && base !== undefined && base !== seen) {
+    return { outcome: { kind: "put", body: base }, ...rest };
+  }
+  return { outcome, ...rest };
+}
+
+/** A load balancer of ours that loses its last frontend goes, if its pools are empty. */
+function withDisposal(
+  { parts }: AzurePartsFragment,
+  seen: LoadBalancer | undefined,
+  isOurs: boolean,
+): LoadBalancerFragment {
+  if (!isOurs) return parts;
+  const empty = (seen?.properties.backendAddressPools ?? []).filter((pool) => isEmpty(pool)).map(({ name }) => name);
+  return { ...parts, disposable: { pools: empty, entries: NOBODY } };
+}
+
+/** Rules of the batch go anyway; what anybody else's rules name stays. */
+function withoutPools(
+  seen: LoadBalancer,
+  left: readonly string[],
+  fragments: readonly AzurePartsFragment[],
+): LoadBalancer {
+  const names = new Set(left.map((name) => name.toLowerCase()));
+  const pools = seen.properties.backendAddressPools ?? [];
+  const used = poolsInUse(seen, new Set(fragments.map(({ parts }) => parts.owner.base.toLowerCase())));
+  const kept = pools.filter((pool) => {
+    const name = pool.name.toLowerCase();
+    return !names.has(name) || used.has(name) || !isEmpty(pool);
+  });
+  if (kept.length === pools.length) return seen;
+  const gone = new Set(pools.filter((pool) => !kept.includes(pool)).map(({ name }) => name.toLowerCase()));
+  const rules = (seen.properties.loadBalancingRules ?? []).filter(
+    ({ properties }) => !gone.has(poolOf(properties.backendAddressPool) ?? ""),
+  );
+  return { ...seen, properties: { ...seen.properties, backendAddressPools: kept, loadBalancingRules: rules } };
+}
+
+function isEmpty({ properties }: BackendPool): boolean {
+  const { loadBalancerBackendAddresses = [], backendIPConfigurations = [] } = properties;
+  return loadBalancerBackendAddresses.length + backendIPConfigurations.length === 0;
+}
+
+/** Pools, in lower case, that rules of others name. */
+function poolsInUse({ properties }: LoadBalancer, leaving: ReadonlySet<string>): ReadonlySet<string> {
+  const { loadBalancingRules = [], outboundRules = [], inboundNatRules = [] } = properties;
+  const foreign = loadBalancingRules.filter(({ name }) => !leaving.has(name.split("-")[0]?.toLowerCase() ?? ""));
+  const references = [...foreign, ...outboundRules, ...inboundNatRules].flatMap((rule) => {
+    const { backendAddressPool, backendAddressPools } = rule.properties as {
+      backendAddressPool?: Reference;
+      backendAddressPools?: readonly Reference[];
+    };
+    return [backendAddressPool, ...(backendAddressPools ?? [])];
+  });
+  return new Set(references.map((reference) => poolOf(reference) ?? ""));
+}
+
+function poolOf(reference: Reference | undefined): string | undefined {
+  return reference === undefined ? undefined : nameOfId(reference.id).toLowerCase();
+}

@@ -1,0 +1,146 @@
+/**
+ * Puts backends into one pool of addresses, and takes others out; any number in one write.
+ *
+ *   - Ours are known by name alone, `azlb-<cluster>-<hash of pool and address>`: one entry per address, however many
+ *     records stand for it. Everything else is somebody's and goes back as it was read, unknown fields included.
+ *   - An address that stands in the pool under a foreign name is not added again; its record is told.
+ *   - Who is not in the pool any more is neither put back nor taken out by a change of its admin state.
+ *   - Where one change puts an entry in and another takes it out, it is in: nobody live is taken out by mistake.
+ */
+import { correctAdminState } from "../../admin-state/correct-admin-state.ts";
+import type { AdminState, BackendAddress, BackendPool } from "../../arm.ts";
+import { bodyOf, corrected, entryOf, holdsInterfaces } from "../../backends/merge-membership.ts";
+import { canonicalAddress } from "../../cidr.ts";
+import { md5 } from "../../md5.ts";
+import type { Merged } from "../../plan.ts";
+import type { Rejection } from "../../service/service-intent.ts";
+
+export interface BackendChange {
+  readonly owner: string;
+  readonly virtualNetworkId: string;
+  readonly change:
+    | {
+        readonly kind: "present";
+        readonly name: string;
+        readonly ipAddress: string;
+        readonly adminState: AdminState | undefined;
+        /** No more entries than that in the pool. */
+        readonly atMost: number;
+      }
+    | { readonly kind: "absent"; readonly name: string }
+    /** By entry name in lower case. */
+    | { readonly kind: "states"; readonly states: ReadonlyMap<string, AdminState> };
+}
+
+type Present = Extract<BackendChange["change"], { kind: "present" }>;
+
+const PREFIX = "azlb";
+const LONGEST_NAME = 80;
+const HASH_LENGTH = 16;
+
+/** `poolId` and address make the name, so that each address is there once. */
+export function entryName(clusterName: string, poolId: string, ipAddress: string): string {
+  const hash = md5(`${poolId.toLowerCase()} ${canonicalAddress(ipAddress)}`).slice(0, HASH_LENGTH);
+  const cluster = clusterName.toLowerCase().replaceAll(/[^a-z0-9_.-]/g, "-");
+  return `${PREFIX}-${cluster.slice(0, LONGEST_NAME - PREFIX.length - HASH_LENGTH - 2)}-${hash}`;
+}
+
+export function mergeBackends(seen: BackendPool | undefined, changes: readonly BackendChange[]): Merged<BackendPool> {
+  const problem = problemWith(seen);
+  if (seen === undefined || problem !== undefined) {
+    const wanting = changes.filter(({ change }) => change.kind === "present");
+    const refused = problem === undefined ? [] : wanting.map(({ owner }) => ({ owner, rejection: problem }));
+    return { outcome: { kind: "unchanged" }, refused, warnings: [] };
+  }
+  const { entries, present } = withoutAbsent(seen, changes);
+  const added = new Additions(entries, changes);
+  for (const { owner, change } of changes) if (change.kind === "present") added.add(owner, change, seen);
+  const states = new Map(changes.flatMap(({ change }) => (change.kind === "states" ? [...change.states] : [])));
+  const result = added.entries.map((entry) => stated(entry, states, present));
+  const before = seen.properties.loadBalancerBackendAddresses ?? [];
+  const isSame = result.length === before.length && result.every((entry, at) => entry === before[at]);
+  const network = { virtualNetworkId: changes[0]?.virtualNetworkId ?? "" };
+  return {
+    outcome: isSame ? { kind: "unchanged" } : { kind: "put", body: bodyOf(seen, network, result) },
+    refused: added.refused,
+    warnings: added.warnings,
+  };
+}
+
+/** A pool that is gone has no backends: that is right for whoever leaves, and wrong for whoever comes. */
+function problemWith(seen: BackendPool | undefined): Rejection | undefined {
+  if (seen === undefined) {
+    const message = "the load balancer or its pool does not exist any more: delete the LoadBalancer and make it anew";
+    return { kind: "rejection", reason: "PoolNotFound", message };
+  }
+  if (!holdsInterfaces(seen)) return undefined;
+  const message = `pool "${seen.name}" holds network interfaces, and Azure does not mix them with addresses: use another`;
+  return { kind: "rejection", reason: "PoolOfInterfaces", message };
+}
+
+function withoutAbsent(
+  { properties }: BackendPool,
+  changes: readonly BackendChange[],
+): { entries: readonly BackendAddress[]; present: ReadonlySet<string> } {
+  const present = new Set<string>();
+  const absent = new Set<string>();
+  for (const { change } of changes) {
+    if (change.kind === "present") present.add(change.name.toLowerCase());
+    if (change.kind === "absent") absent.add(change.name.toLowerCase());
+  }
+  const goes = (name: string): boolean => absent.has(name) && !present.has(name);
+  const entries = (properties.loadBalancerBackendAddresses ?? []).filter(({ name }) => !goes(name.toLowerCase()));
+  return { entries, present };
+}
+
+/** Whoever comes in this batch has said its state already. */
+function stated(
+  entry: BackendAddress,
+  states: ReadonlyMap<string, AdminState>,
+  present: ReadonlySet<string>,
+): BackendAddress {
+  const name = entry.name.toLowerCase();
+  return present.has(name) ? entry : correctAdminState(entry, states.get(name));
+}
+
+/** The entries as they become, with who could not be added and who need not. */
+class Additions {
+  readonly entries: BackendAddress[];
+  readonly refused: { owner: string; rejection: Rejection }[] = [];
+  readonly warnings: Merged<BackendPool>["warnings"][number][] = [];
+  readonly #places = new Map<string, number>();
+  readonly #byAddress = new Map<string, BackendAddress>();
+  readonly #networks: readonly BackendChange[];
+
+  constructor(entries: readonly BackendAddress[], changes: readonly BackendChange[]) {
+    this.entries = [...entries];
+    this.#networks = changes;
+    for (const [at, entry] of this.entries.entries()) this.#remember(entry, at);
+  }
+
+  add(owner: string, wanted: Present, seen: BackendPool): void {
+    const at = this.#places.get(wanted.name.toLowerCase());
+    const current = at === undefined ? undefined : this.entries[at];
+    if (at !== undefined && current !== undefined) {
+      this.entries[at] = corrected(current, wanted);
+      return;
+    }
+    const foreign = this.#byAddress.get(canonicalAddress(wanted.ipAddress));
+    if (foreign !== undefined) {
+      const message = `${wanted.ipAddress} stands in the pool already, as "${foreign.name}", which is not ours`;
+      this.warnings.push({ owner, warning: { reason: "ForeignEntry", message } });
+    } else if (this.entries.length >= wanted.atMost) {
+      const message = `pool "${seen.name}" has ${this.entries.length} entries, and maxBackends is ${wanted.atMost}`;
+      this.refused.push({ owner, rejection: { kind: "rejection", reason: "PoolFull", message } });
+    } else {
+      const network = { virtualNetworkId: this.#networks[0]?.virtualNetworkId ?? "" };
+      const entry = entryOf(wanted, seen, network);
+      this.#remember(entry, this.entries.push(entry) - 1);
+    }
+  }
+
+  #remember(entry: BackendAddress, at: number): void {
+    this.#places.set(entry.name.toLowerCase(), at);
+    this.#byAddress.set(canonicalAddress(entry.properties.ipAddress ?? ""), entry);
+  }
+}
