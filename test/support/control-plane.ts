@@ -102,7 +102,7 @@ function apiserverFlags(files: CredentialFiles, etcdUrl: string, port: number): 
     `--service-account-signing-key-file=${files.serviceAccountKey}`,
     "--authorization-mode=RBAC",
     "--disable-admission-plugins=ServiceAccount", // nobody makes the accounts that pods would need
-    "--service-cluster-ip-range=10.0.0.0/16",
+    "--service-cluster-ip-range=10.0.0.0/16,fd00:10:96::/112",
     "--allow-privileged=true",
     "--anonymous-auth=false",
     "--endpoint-reconciler-type=none",

@@ -146,7 +146,7 @@ export class DoomedRig {
         const entries = pool.properties.loadBalancerBackendAddresses ?? [];
         if (entries.length === 0) continue;
         const named = entries.map((entry) => [this.#nodeOf(entry), entry.properties.adminState ?? "None"] as const);
-        found[`${body.name}/${pool.name}`] = Object.fromEntries(named.sort());
+        found[`${body.name}/${pool.name}`] = Object.fromEntries(named);
       }
     }
     return found;
@@ -158,7 +158,7 @@ export class DoomedRig {
     { dualStack = false, nodes = this.nodes }: { dualStack?: boolean; nodes?: readonly string[] } = {},
   ): Promise<void> {
     const pools = dualStack ? ["kubernetes", "kubernetes-IPv6"] : ["kubernetes"];
-    const each = Object.fromEntries(nodes.map((name) => [name, special[name] ?? "None"]).sort());
+    const each = Object.fromEntries(nodes.map((name) => [name, special[name] ?? "None"]));
     const names = ["kubernetes", "kubernetes-internal"].flatMap((lb) => pools.map((pool) => `${lb}/${pool}`));
     const wanted = Object.fromEntries(names.map((name) => [name, each]));
     await eventually(async () => assert.deepEqual(await this.states(), wanted), WITHIN_MS);

@@ -1,0 +1,12 @@
+/** LoadBalancer Services on a real kube-apiserver: what the embedded one shows in `npm test`, shown there too. */
+import { annotationsSuite } from "../suites/services/annotations.ts";
+import { incumbentStatesSuite } from "../suites/services/incumbent-states.ts";
+import { lifecycleSuite } from "../suites/services/lifecycle.ts";
+import { dualStackSuite, shapesSuite } from "../suites/services/shapes.ts";
+import { openRealCluster } from "../support/real-cluster.ts";
+
+annotationsSuite("kube-apiserver", openRealCluster);
+lifecycleSuite("kube-apiserver", openRealCluster);
+shapesSuite("kube-apiserver", openRealCluster);
+dualStackSuite("kube-apiserver", openRealCluster);
+incumbentStatesSuite("kube-apiserver", openRealCluster);

@@ -1,0 +1,5 @@
+import { dualStackSuite, shapesSuite } from "../../suites/services/shapes.ts";
+import { openDualStackCluster, openEmbeddedCluster } from "../../support/embedded-cluster.ts";
+
+shapesSuite("the embedded server", openEmbeddedCluster);
+dualStackSuite("the embedded server", openDualStackCluster);

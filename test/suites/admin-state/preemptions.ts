@@ -1,0 +1,168 @@
+/**
+ * Eviction notices: which of them taint a node, how often, and what is left of them when somebody clears the taint. On
+ * both servers, because it stands on one store with two APIs, on field selectors and on preconditions of patches.
+ */
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, test } from "node:test";
+
+import { PREEMPTION_ANNOTATION } from "../../../src/core/admin-state/preemption-note.ts";
+import { EVENTS, NODES, type KubeObject } from "../../../src/kube/resources.ts";
+import type { ClusterOpener } from "../../support/cluster.ts";
+import { eventually } from "../../support/eventually.ts";
+import { WITHIN_MS } from "../../support/service-rig.ts";
+import { ANNOUNCEMENT, DoomedRig, OUT_OF_SERVICE, SPOT_EVICTION } from "./doomed-rig.ts";
+
+export function preemptionsSuite(name: string, open: ClusterOpener): void {
+  describe(`eviction notices on ${name}`, () => {
+    let rig: DoomedRig;
+    let first: string;
+    let second: string;
+
+    beforeEach(async () => {
+      rig = await DoomedRig.open(open, { azure: { topology: { nodes: 2 } } });
+      [first = "", second = ""] = rig.nodes;
+    });
+    afterEach(() => rig.close());
+
+    const tainted = (node: string): Promise<void> =>
+      eventually(async () => assert.equal(await rig.isDoomed(node), true, `${node} is not tainted`), WITHIN_MS);
+
+    /** Notices are taken in the order they come, so the second node's says that the first one's was looked at. */
+    const overtaken = async (): Promise<void> => {
+      await rig.announce(second);
+      await tainted(second);
+    };
+
+    test("are seen when they come through events.k8s.io too", async () => {
+      const { request } = rig.services.cluster;
+      const now = new Date().toISOString();
+      const reply = await request("POST", "/apis/events.k8s.io/v1/namespaces/default/events", {
+        body: {
+          metadata: { name: `${first}.1` },
+          eventTime: `${now.slice(0, 23)}000Z`,
+          regarding: { kind: "Node", name: first, uid: first },
+          reason: "PreemptScheduled",
+          note: ANNOUNCEMENT,
+          type: "Warning",
+          action: "Preempt",
+          reportingController: "node-problem-detector",
+          reportingInstance: first,
+        },
+      });
+      assert.equal(reply.code, 201, reply.text);
+      await tainted(first);
+      assert.match(await rig.heard(first, "SpotEvictionTainted"), /Preempt Scheduled/);
+    });
+
+    test("that were there before the controller started count; those that are older than the node don't", async () => {
+      await rig.services.stop();
+      await rig.announce(first);
+      await rig.announce(second, { firstTimestamp: "2025-02-26T10:13:13Z", lastTimestamp: "2025-02-26T10:13:13Z" });
+      await rig.services.start();
+      await tainted(first);
+      assert.equal(await rig.isDoomed(second), false);
+    });
+
+    test("that report the emitter's own troubles, or are about something else of that name, count for nothing", async () => {
+      await rig.announce(first, {
+        message: "IMDS query failed, exit code: 28\nConnection timed out after 24 seconds.",
+      });
+      await rig.announce(first, {
+        involvedObject: { kind: "Pod", name: first, namespace: "default" },
+        message: ANNOUNCEMENT,
+      });
+      await rig.announce(first, {
+        reason: "RebootScheduled",
+        message: "Reboot Scheduled: Wed, 26 Feb 2025 10:13:13 GMT.",
+      });
+      await overtaken();
+      assert.equal(await rig.isDoomed(first), false);
+    });
+
+    test("that repeat taint once, and never again for the same notice after somebody cleared the taint", async () => {
+      const uid = await rig.announce(first);
+      await tainted(first);
+      await rig.announce(first); // the same second, another event
+      await repeat(rig, uid);
+      await rig.untaint(first, SPOT_EVICTION);
+      await repeat(rig, uid);
+      await overtaken();
+      assert.equal(await rig.isDoomed(first), false);
+      await rig.services.stop();
+      await rig.services.start();
+      await rig.untaint(second, SPOT_EVICTION);
+      await nextSecond();
+      await rig.announce(second);
+      await tainted(second);
+      assert.equal(await rig.isDoomed(first), false, "not even by a controller that started later");
+      assert.equal(rig.timesTainted(first), 1);
+    });
+
+    test("that are new taint again after the taint was cleared, and a node made anew starts afresh", async () => {
+      await rig.announce(first);
+      await tainted(first);
+      await rig.untaint(first, SPOT_EVICTION);
+      await nextSecond();
+      await rig.announce(first);
+      await tainted(first);
+      await nextSecond();
+      await rig.recreate(first);
+      await overtaken();
+      assert.equal(await rig.isDoomed(first), false, "the old notices were about its namesake");
+      await rig.announce(first);
+      await tainted(first);
+    });
+
+    test("leave a taint that somebody set, and other taints, as they are", async () => {
+      const own = { ...SPOT_EVICTION, effect: "NoExecute" };
+      await rig.taint(first, { key: "dedicated", value: "spot", effect: "NoSchedule" });
+      await rig.taint(first, own);
+      await rig.taint(second, OUT_OF_SERVICE);
+      const uid = await rig.announce(first);
+      await rig.announce(second);
+      await eventually(async () => {
+        const { metadata, spec } = await rig.node(first);
+        assert.match(metadata.annotations?.[PREEMPTION_ANNOTATION] ?? "", new RegExp(`^${uid} at`));
+        const ours = (spec.taints ?? []).filter(({ key }) => !key.startsWith("node.kubernetes.io/"));
+        assert.deepEqual(ours.map(({ key, effect }) => `${key}:${effect}`).sort(), [
+          `${own.key}:NoExecute`,
+          "dedicated:NoSchedule",
+        ]);
+        const keys = ((await rig.node(second)).spec.taints ?? []).map(({ key }) => key);
+        assert.ok(keys.includes(OUT_OF_SERVICE.key) && keys.includes(SPOT_EVICTION.key), keys.join());
+      }, WITHIN_MS);
+    });
+
+    test("win against others who change the Node at the same time, without undoing them", async () => {
+      let isOver = false;
+      const others = (async () => {
+        for (let count = 1; !isOver; count++) {
+          const annotations = { count: String(count) };
+          await rig.services.kube.patch(NODES, { name: first }, { merge: { metadata: { annotations } } });
+          await rig.taint(first, { key: `others/${count % 3}`, effect: "NoSchedule" });
+        }
+      })();
+      await rig.announce(first);
+      await tainted(first);
+      isOver = true;
+      await others;
+      assert.equal(rig.timesTainted(first), 1);
+      assert.ok((await rig.node(first)).spec.taints?.some(({ key }) => key.startsWith("others/")));
+    });
+  });
+}
+
+/** Times of core/v1 are whole seconds: what shall be told apart must not share one. */
+async function nextSecond(): Promise<void> {
+  const second = (): number => Math.floor(Date.now() / 1000);
+  const now = second();
+  await eventually(() => assert.ok(second() > now), WITHIN_MS);
+}
+
+/** As client-go's recorder repeats: the count and the last time go up. */
+async function repeat(rig: DoomedRig, uid: string): Promise<void> {
+  const { items } = await rig.services.kube.list<KubeObject>(EVENTS, { namespace: "default" });
+  const name = items.find(({ metadata }) => metadata.uid === uid)?.metadata.name;
+  const lastTimestamp = `${new Date(Date.now() + 30_000).toISOString().slice(0, 19)}Z`;
+  await rig.services.kube.patch(EVENTS, { namespace: "default", name }, { strategic: { count: 2, lastTimestamp } });
+}
