@@ -92,6 +92,11 @@ export class ServiceRig {
     this.#controller = await startController({ ...this.#processOptions(), leaderElect: false, log });
   }
 
+  /** All that the running controller counts, in Prometheus' form. */
+  async metrics(): Promise<string> {
+    return (await fetch(this.#controller?.metricsUrl ?? "")).text();
+  }
+
   /** In good order, as a rollout does. */
   async stop(): Promise<void> {
     await this.#controller?.close();

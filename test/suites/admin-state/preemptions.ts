@@ -34,9 +34,8 @@ export function preemptionsSuite(name: string, open: ClusterOpener): void {
     };
 
     test("are seen when they come through events.k8s.io too", async () => {
-      const { request } = rig.services.cluster;
       const now = new Date().toISOString();
-      const reply = await request("POST", "/apis/events.k8s.io/v1/namespaces/default/events", {
+      const reply = await rig.services.cluster.request("POST", "/apis/events.k8s.io/v1/namespaces/default/events", {
         body: {
           metadata: { name: `${first}.1` },
           eventTime: `${now.slice(0, 23)}000Z`,
@@ -134,9 +133,9 @@ export function preemptionsSuite(name: string, open: ClusterOpener): void {
     });
 
     test("win against others who change the Node at the same time, without undoing them", async () => {
-      let isOver = false;
+      const over = new AbortController();
       const others = (async () => {
-        for (let count = 1; !isOver; count++) {
+        for (let count = 1; !over.signal.aborted; count++) {
           const annotations = { count: String(count) };
           await rig.services.kube.patch(NODES, { name: first }, { merge: { metadata: { annotations } } });
           await rig.taint(first, { key: `others/${count % 3}`, effect: "NoSchedule" });
@@ -144,7 +143,7 @@ export function preemptionsSuite(name: string, open: ClusterOpener): void {
       })();
       await rig.announce(first);
       await tainted(first);
-      isOver = true;
+      over.abort();
       await others;
       assert.equal(rig.timesTainted(first), 1);
       assert.ok((await rig.node(first)).spec.taints?.some(({ key }) => key.startsWith("others/")));
