@@ -21,6 +21,7 @@ import { AzureDoor } from "./azure-door.ts";
 import { CloudLoadBalancer } from "./cloud-load-balancer.ts";
 import { ClusterCache } from "./cluster-cache.ts";
 import { DriftWatch } from "./drift-watch.ts";
+import { type LbcfOptions, LbcfPart } from "./lbcf/lbcf-part.ts";
 import { MEMBER_LIST_NAMESPACE, MemberLists } from "./member-list.ts";
 import type { Metrics } from "./metrics.ts";
 import { Observer } from "./observer.ts";
@@ -46,6 +47,8 @@ export interface ControllerOptions {
   /** How often Azure is read anew and compared. */
   readonly driftPeriodMs: number;
   readonly workers: number;
+  /** Backends with a memory, where their definitions are installed; absent: never. */
+  readonly lbcf?: LbcfOptions;
 }
 
 export class Controller {
@@ -59,6 +62,7 @@ export class Controller {
   readonly #stopping = new AbortController();
   readonly #ending = new AbortController();
   readonly #adminState: AdminState | undefined;
+  readonly #lbcf: LbcfPart | undefined;
   #running: Promise<unknown> | undefined;
   #resyncTimer: Timer | undefined;
   #isReady = false;
@@ -96,6 +100,10 @@ export class Controller {
     if (hasAdminState(config)) {
       const parts = { cache: this.#cache, mirror: this.#mirror, commit: this.#commit };
       this.#adminState = new AdminState({ ...options, ...parts, kube });
+    }
+    if (options.lbcf !== undefined) {
+      const parts = { cache: this.#cache, mirror: this.#mirror, commit: this.#commit };
+      this.#lbcf = new LbcfPart({ ...options, ...options.lbcf, ...parts, fenced: kube });
     }
     const observer = new Observer({ config, classFilter, cache: this.#cache, mirror: this.#mirror });
     const voice = new ServiceVoice(serviceRecorder(options.recorder), log);
@@ -145,6 +153,7 @@ export class Controller {
     this.#running = Promise.all([this.#running, this.#adminState?.run(this.#ending.signal)]);
     this.#pools.start();
     this.#services.start();
+    void this.#lbcf?.start();
     this.#isReady = true;
     this.#scheduleResync();
   }
@@ -154,7 +163,8 @@ export class Controller {
     this.#isReady = false;
     this.#resyncTimer?.cancel();
     this.#stopping.abort(new Error("the controller stops"));
-    const loops = [this.#services, this.#pools, ...(this.#adminState === undefined ? [] : [this.#adminState])];
+    const optional = [this.#adminState, this.#lbcf].filter((part) => part !== undefined);
+    const loops = [this.#services, this.#pools, ...optional];
     await Promise.all([...loops.map((loop) => loop.stop(patienceMs)), this.#commit.close()]);
     await this.#lock.release().catch(() => {}); // it runs out by itself
     await this.#options.recorder.flushed();
@@ -168,6 +178,7 @@ export class Controller {
     this.#resyncTimer = clock.setTimer(driftPeriodMs * (0.9 + 0.2 * random()), () => {
       this.#mirror.expire();
       this.#adminState?.resync();
+      this.#lbcf?.resync();
       this.#pools.resync();
       this.#services.resync();
       this.#scheduleResync();

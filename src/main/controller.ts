@@ -7,6 +7,7 @@ import { hostname } from "node:os";
 
 import type { CallReport } from "../azure/arm-exchange.ts";
 import { Controller } from "../controller/controller.ts";
+import type { LbcfOptions } from "../controller/lbcf/lbcf-part.ts";
 import { Metrics } from "../controller/metrics.ts";
 import type { Log } from "../core/log.ts";
 import type { DriftPolicy } from "../core/service/service-intent.ts";
@@ -19,6 +20,7 @@ import { openKubeClient } from "./kube-access.ts";
 import { loadCloudConfig, type CloudConfigSource } from "./load-cloud-config.ts";
 import { realClock } from "./real-clock.ts";
 import { VERSION } from "./version.ts";
+import { WebhookHttp } from "./webhook-http.ts";
 
 export interface ControllerProcessOptions {
   readonly kubeconfig?: string | undefined;
@@ -33,6 +35,7 @@ export interface ControllerProcessOptions {
   readonly driftPeriodMs?: number;
   readonly workers?: number;
   readonly health?: { readonly host: string; readonly port: number };
+  readonly lbcf?: Partial<LbcfOptions>;
 }
 
 export interface LeaseOptions {
@@ -81,6 +84,7 @@ export async function startController(options: ControllerProcessOptions): Promis
     userAgent: USER_AGENT,
     onCall: (call) => measureCall(metrics, call),
   });
+  const webhooks = new WebhookHttp();
   const stopping = new AbortController();
   let leading: Controller | undefined;
   const lead = async (fence: Fence): Promise<void> => {
@@ -100,6 +104,7 @@ export async function startController(options: ControllerProcessOptions): Promis
       driftPolicy: options.driftPolicy ?? "report",
       driftPeriodMs: options.driftPeriodMs ?? DRIFT_PERIOD_MS,
       workers: options.workers ?? WORKERS,
+      lbcf: { webhooks: webhooks.send, ...options.lbcf },
     });
     await leading.start();
     log.info("the controller is running", { cluster: config.clusterName });
@@ -116,7 +121,7 @@ export async function startController(options: ControllerProcessOptions): Promis
     try {
       return await (options.leaderElect ? elect(options, kube.client, stopping.signal, lead) : alone(lead));
     } finally {
-      await Promise.all([kube.close(), arm.close()]);
+      await Promise.all([kube.close(), arm.close(), webhooks.close()]);
     }
   };
   const ended = run();

@@ -8,6 +8,7 @@ import type { Log } from "../core/log.ts";
 import { CLUSTER_NAME } from "./cluster-name.ts";
 import { startController, type RunningController } from "./controller.ts";
 import { openKubeClient } from "./kube-access.ts";
+import { ensureDefinitions } from "./lbcf-definitions.ts";
 import { ensureNodes } from "./sandbox-nodes.ts";
 
 const FIRST_IPV6_HOST = 0x64;
@@ -39,6 +40,7 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     closers.push(() => azure.close());
     const cluster = await openCluster(options, azure.nodes.map(clusterNode));
     closers.push(cluster.close);
+    await ensureDefinitions(cluster.kubeconfig);
     const controller = options.withController ? await attach(options, azure, cluster.kubeconfig) : undefined;
     if (controller !== undefined) closers.push(() => controller.close());
     return { azure, ...cluster, controller, close };

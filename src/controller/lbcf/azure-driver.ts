@@ -129,7 +129,7 @@ export class AzureDriver implements BackendDriver {
       kind: "present" as const,
       name: this.#entryOf(record),
       ipAddress: record.status.backendAddr,
-      adminState: this.#options.adminStateOf(record),
+      adminState: () => this.#options.adminStateOf(record),
       atMost: "mistake" in wish ? Number.MAX_SAFE_INTEGER : wish.maxBackends,
     };
     const committed = await this.#change(record, change, "create");

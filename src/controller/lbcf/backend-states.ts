@@ -9,7 +9,7 @@ import { virtualNetworkId } from "../../core/ids.ts";
 import { entryName } from "../../core/lbcf/azure/merge-backends.ts";
 import { AZURE_DRIVER } from "../../core/lbcf/names.ts";
 import type { BackendRecord } from "../../core/lbcf/objects.ts";
-import { isLive, isRegistered } from "../../core/lbcf/reconcile-backend-record.ts";
+import { isLive } from "../../core/lbcf/reconcile-backend-record.ts";
 import { placeOf } from "../../core/lbcf/references.ts";
 import type { Log } from "../../core/log.ts";
 import { poolOf } from "./azure-driver.ts";
@@ -46,12 +46,12 @@ export class BackendStates {
     await Promise.all(writes);
   }
 
-  /** Where a live record and one that drains share an address, the live one's node decides. */
+  /** Of live records: one that leaves drains by itself. Who is about to be registered counts, whatever is under way. */
   #statesByPool(): Map<string, Map<string, AdminState>> {
     const { config, records, adminStateOf } = this.#options;
     const pools = new Map<string, Map<string, AdminState>>();
     for (const record of records.by("driver", placeOf(AZURE_DRIVER, ""))) {
-      if (!isLive(record) || !isRegistered(record)) continue;
+      if (!isLive(record) || record.status.backendAddr === "") continue;
       const poolId = poolOf(record);
       const state = adminStateOf(record);
       if (state === undefined) continue;

@@ -80,6 +80,7 @@ export class LbcfPart {
   #timer: Timer | undefined;
   #parts: Parts | undefined;
   #running: Promise<void> | undefined;
+  #complaint = "";
 
   constructor(options: LbcfPartOptions) {
     this.#options = options;
@@ -87,11 +88,11 @@ export class LbcfPart {
 
   /** Resolves once it runs, or once it is known that it need not yet. The cluster's own caches must be filled. */
   async start(): Promise<void> {
-    const { clock, log, lookEveryMs = LOOK_EVERY_MS } = this.#options;
+    const { clock, lookEveryMs = LOOK_EVERY_MS } = this.#options;
     try {
       if (await this.#isInstalled()) return await this.#begin();
     } catch (error) {
-      log.warn(`cannot see whether LBCF is installed: ${error instanceof Error ? error.message : String(error)}`);
+      this.#complain(error instanceof Error ? error.message : String(error));
     }
     if (!this.#ending.signal.aborted) this.#timer = clock.setTimer(lookEveryMs, () => void this.start());
   }
@@ -110,6 +111,13 @@ export class LbcfPart {
   /** Azure is looked at anew. */
   resync(): void {
     void this.#parts?.states.sync("resync");
+  }
+
+  /** Once, not every minute. */
+  #complain(message: string): void {
+    if (this.#ending.signal.aborted || message === this.#complaint) return;
+    this.#complaint = message;
+    this.#options.log.warn(`cannot see whether LBCF is installed: ${message}`);
   }
 
   async #isInstalled(): Promise<boolean> {

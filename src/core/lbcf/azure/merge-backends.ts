@@ -23,7 +23,8 @@ export interface BackendChange {
         readonly kind: "present";
         readonly name: string;
         readonly ipAddress: string;
-        readonly adminState: AdminState | undefined;
+        /** Asked when the write leaves: a taint may come or go while it waits. */
+        readonly adminState: () => AdminState | undefined;
         /** No more entries than that in the pool. */
         readonly atMost: number;
       }
@@ -53,13 +54,13 @@ export function mergeBackends(seen: BackendPool | undefined, changes: readonly B
     return { outcome: { kind: "unchanged" }, refused, warnings: [] };
   }
   const { entries, present } = withoutAbsent(seen, changes);
-  const added = new Additions(entries, changes);
-  for (const { owner, change } of changes) if (change.kind === "present") added.add(owner, change, seen);
+  const network = { virtualNetworkId: changes[0]?.virtualNetworkId ?? "" };
+  const added = new Additions(entries, seen, network);
+  for (const { owner, change } of changes) if (change.kind === "present") added.add(owner, change);
   const states = new Map(changes.flatMap(({ change }) => (change.kind === "states" ? [...change.states] : [])));
   const result = added.entries.map((entry) => stated(entry, states, present));
   const before = seen.properties.loadBalancerBackendAddresses ?? [];
   const isSame = result.length === before.length && result.every((entry, at) => entry === before[at]);
-  const network = { virtualNetworkId: changes[0]?.virtualNetworkId ?? "" };
   return {
     outcome: isSame ? { kind: "unchanged" } : { kind: "put", body: bodyOf(seen, network, result) },
     refused: added.refused,
@@ -108,33 +109,39 @@ class Additions {
   readonly entries: BackendAddress[];
   readonly refused: { owner: string; rejection: Rejection }[] = [];
   readonly warnings: Merged<BackendPool>["warnings"][number][] = [];
+  readonly #pool: BackendPool;
+  readonly #network: Pick<BackendChange, "virtualNetworkId">;
   readonly #places = new Map<string, number>();
   readonly #byAddress = new Map<string, BackendAddress>();
-  readonly #networks: readonly BackendChange[];
 
-  constructor(entries: readonly BackendAddress[], changes: readonly BackendChange[]) {
+  constructor(
+    entries: readonly BackendAddress[],
+    pool: BackendPool,
+    network: Pick<BackendChange, "virtualNetworkId">,
+  ) {
     this.entries = [...entries];
-    this.#networks = changes;
+    this.#pool = pool;
+    this.#network = network;
     for (const [at, entry] of this.entries.entries()) this.#remember(entry, at);
   }
 
-  add(owner: string, wanted: Present, seen: BackendPool): void {
-    const at = this.#places.get(wanted.name.toLowerCase());
+  add(owner: string, { name, ipAddress, adminState, atMost }: Present): void {
+    const wanted = { name, ipAddress, adminState: adminState() };
+    const at = this.#places.get(name.toLowerCase());
     const current = at === undefined ? undefined : this.entries[at];
     if (at !== undefined && current !== undefined) {
       this.entries[at] = corrected(current, wanted);
       return;
     }
-    const foreign = this.#byAddress.get(canonicalAddress(wanted.ipAddress));
+    const foreign = this.#byAddress.get(canonicalAddress(ipAddress));
     if (foreign !== undefined) {
-      const message = `${wanted.ipAddress} stands in the pool already, as "${foreign.name}", which is not ours`;
+      const message = `${ipAddress} stands in the pool already, as "${foreign.name}", which is not ours`;
       this.warnings.push({ owner, warning: { reason: "ForeignEntry", message } });
-    } else if (this.entries.length >= wanted.atMost) {
-      const message = `pool "${seen.name}" has ${this.entries.length} entries, and maxBackends is ${wanted.atMost}`;
+    } else if (this.entries.length >= atMost) {
+      const message = `pool "${this.#pool.name}" has ${this.entries.length} entries, and maxBackends is ${atMost}`;
       this.refused.push({ owner, rejection: { kind: "rejection", reason: "PoolFull", message } });
     } else {
-      const network = { virtualNetworkId: this.#networks[0]?.virtualNetworkId ?? "" };
-      const entry = entryOf(wanted, seen, network);
+      const entry = entryOf(wanted, this.#pool, this.#network);
       this.#remember(entry, this.entries.push(entry) - 1);
     }
   }

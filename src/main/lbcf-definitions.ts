@@ -1,0 +1,45 @@
+/** Installs LBCF's definitions in a sandbox, so that its manifests can be applied at once. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { parse } from "yaml";
+
+import type { NewObject } from "../kube/kube-client.ts";
+import { isFailure } from "../kube/kube-failure.ts";
+import type { KubeObject, Resource } from "../kube/resources.ts";
+import { openKubeClient } from "./kube-access.ts";
+
+export const DEFINITIONS: Resource = {
+  group: "apiextensions.k8s.io",
+  version: "v1",
+  plural: "customresourcedefinitions",
+  kind: "CustomResourceDefinition",
+  namespaced: false,
+};
+
+const FOLDER = join(import.meta.dirname, "../../deploy/crds");
+
+export function readDefinitions(): readonly (NewObject & { readonly metadata: { readonly name: string } })[] {
+  const files = readdirSync(FOLDER).filter((file) => file.startsWith("lbcf."));
+  return files.map(
+    (file) => parse(readFileSync(join(FOLDER, file), "utf8")) as NewObject & { metadata: { name: string } },
+  );
+}
+
+/** Creates those that are missing, and brings those of an earlier version up to date. */
+export async function ensureDefinitions(kubeconfig: string): Promise<void> {
+  const { client, close } = openKubeClient({ kubeconfig, userAgent: "azlb-sandbox" });
+  try {
+    for (const definition of readDefinitions()) {
+      try {
+        await client.create(DEFINITIONS, definition);
+      } catch (error) {
+        if (!isFailure(error, "alreadyExists")) throw error;
+        const { name } = definition.metadata;
+        await client.patch<KubeObject>(DEFINITIONS, { name }, { merge: { spec: definition["spec"] } });
+      }
+    }
+  } finally {
+    await close();
+  }
+}

@@ -1,0 +1,4 @@
+import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
+import { lbcfDefinitions } from "./definitions.ts";
+
+lbcfDefinitions("the embedded server", openEmbeddedCluster);

@@ -1,0 +1,257 @@
+/**
+ * LBCF's definitions as a real API server takes them: LBCF users' manifests apply unchanged, deprecated spellings
+ * included, and what cannot be meant is refused with the field and a reason.
+ */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import { readDefinitions } from "../../../src/main/lbcf-definitions.ts";
+import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
+import { eventually } from "../../support/eventually.ts";
+import type { Reply } from "../../support/kube-connection.ts";
+
+const GROUP = "/apis/lbcf.tkestack.io";
+const PATHS: Readonly<Record<string, string>> = {
+  LoadBalancerDriver: `${GROUP}/v1beta1/namespaces/default/loadbalancerdrivers`,
+  LoadBalancer: `${GROUP}/v1beta1/namespaces/default/loadbalancers`,
+  BackendGroup: `${GROUP}/v1beta1/namespaces/default/backendgroups`,
+  BackendRecord: `${GROUP}/v1beta1/namespaces/default/backendrecords`,
+  Bind: `${GROUP}/v1/namespaces/default/binds`,
+};
+
+type Kind = keyof typeof PATHS;
+
+export async function installDefinitions(cluster: Cluster): Promise<void> {
+  for (const definition of readDefinitions()) {
+    const reply = await cluster.request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", {
+      body: definition,
+    });
+    assert.ok(reply.code === 201 || reply.code === 409, reply.text);
+  }
+  for (const path of Object.values(PATHS)) {
+    await eventually(async () => assert.equal((await cluster.request("GET", path)).code, 200), 30_000);
+  }
+}
+
+const pods = (more: object): object => ({
+  loadBalancers: ["web"],
+  pods: { ports: [{ port: 80 }], byLabel: { selector: { app: "nginx" } } },
+  ...more,
+});
+
+/** Kind, what it shows, spec. */
+const GOOD: readonly (readonly [Kind, string, object])[] = [
+  ["LoadBalancerDriver", "a driver with a url alone", { driverType: "Webhook", url: "http://10.0.3.16:11029" }],
+  [
+    "LoadBalancerDriver",
+    "a driver with some timeouts and a path",
+    {
+      driverType: "Webhook",
+      url: "http://driver.kube-system.svc/lbcf",
+      webhooks: [
+        { name: "validateLoadBalancer", timeout: "15s" },
+        { name: "ensureBackend", timeout: "1m" },
+        { name: "healthz" },
+      ],
+    },
+  ],
+  [
+    "LoadBalancer",
+    "a load balancer as LBCF's guide has it",
+    {
+      lbDriver: "lbcf-clb-driver",
+      lbSpec: { vpcID: "vpc-b5hcoxj4", listenerPort: "9999" },
+      ensurePolicy: { policy: "Always" },
+    },
+  ],
+  ["LoadBalancer", "a period", { lbDriver: "d", ensurePolicy: { policy: "Always", minPeriod: "1m30s" } }],
+  ["LoadBalancer", "maps that are null", { lbDriver: "d", lbSpec: null, attributes: null }],
+  [
+    "BackendGroup",
+    "deprecated lbName, port and portNumber",
+    {
+      lbName: "example-load-balancer",
+      pods: { port: { portNumber: 80, protocol: "TCP" }, byLabel: { selector: { "k8s-app": "kube-dns" } } },
+      parameters: { weight: "100" },
+    },
+  ],
+  ["BackendGroup", "a Service", { lbName: "web", service: { name: "svc-test", port: { portNumber: 80 } } }],
+  ["BackendGroup", "static addresses", { loadBalancers: ["web"], static: ["1.1.1.1:8080", "my-web.com:8080"] }],
+  ["BackendGroup", "no backends at all", { loadBalancers: ["web"] }],
+  ["BackendGroup", "pods by name", { lbName: "web", pods: { ports: [{ port: 80 }], byName: ["web-0"] } }],
+  [
+    "BackendGroup",
+    "a webhook that judges",
+    pods({ deregisterPolicy: "Webhook", deregisterWebhook: { driverName: "d", failurePolicy: "IfNotReady" } }),
+  ],
+  [
+    "BackendGroup",
+    "two ports that differ in protocol",
+    pods({ pods: { ports: [{ port: 53 }, { port: 53, protocol: "UDP" }], byLabel: { selector: { a: "b" } } } }),
+  ],
+  [
+    "Bind",
+    "a Bind",
+    {
+      loadBalancers: [{ name: "one", driver: "d", spec: { id: "1" }, attributes: { a: "b" } }],
+      pods: { ports: [{ port: 80, protocol: "tcp" }], byLabel: { selector: { app: "web" } } },
+      deregisterPolicy: "IfNotRunning",
+      ensurePolicy: { policy: "Always", resyncPeriodInSeconds: 30 },
+    },
+  ],
+];
+
+/** Kind, what is wrong, spec, the field that is named. */
+const BAD: readonly (readonly [Kind, string, object, RegExp])[] = [
+  ["LoadBalancerDriver", "another type", { driverType: "Grpc", url: "http://a" }, /spec\.driverType/],
+  ["LoadBalancerDriver", "no url", { driverType: "Webhook", url: "driver:80" }, /spec\.url/],
+  [
+    "LoadBalancerDriver",
+    "a timeout above a minute",
+    { driverType: "Webhook", url: "http://a", webhooks: [{ name: "healthz", timeout: "61s" }] },
+    /timeout/,
+  ],
+  [
+    "LoadBalancerDriver",
+    "an unknown hook",
+    { driverType: "Webhook", url: "http://a", webhooks: [{ name: "reboot" }] },
+    /spec\.webhooks/,
+  ],
+  ["LoadBalancer", "no driver", { lbSpec: {} }, /spec\.lbDriver/],
+  ["LoadBalancer", "another policy", { lbDriver: "d", ensurePolicy: { policy: "Never" } }, /ensurePolicy\.policy/],
+  [
+    "LoadBalancer",
+    "a short period",
+    { lbDriver: "d", ensurePolicy: { policy: "Always", minPeriod: "5s" } },
+    /minPeriod/,
+  ],
+  ["LoadBalancer", "a period without Always", { lbDriver: "d", ensurePolicy: { minPeriod: "60s" } }, /ensurePolicy/],
+  ["LoadBalancer", "a scope without lbcf-", { lbDriver: "d", scope: ["*"] }, /spec\.scope/],
+  ["BackendGroup", "no load balancer", { static: ["1.1.1.1"] }, /loadBalancers/],
+  ["BackendGroup", "two types", pods({ static: ["1.1.1.1"] }), /only one of service, pods and static/],
+  [
+    "BackendGroup",
+    "a port of 70000",
+    pods({ pods: { ports: [{ port: 70_000 }], byName: ["a"] } }),
+    /spec\.pods\.ports/,
+  ],
+  [
+    "BackendGroup",
+    "a port twice",
+    pods({ pods: { ports: [{ port: 80 }, { port: 80, protocol: "TCP" }], byName: ["a"] } }),
+    /a port is given twice/,
+  ],
+  ["BackendGroup", "no ports", pods({ pods: { byName: ["a"] } }), /at least one port/],
+  [
+    "BackendGroup",
+    "both ways to select",
+    pods({ pods: { ports: [{ port: 1 }], byName: ["a"], byLabel: { selector: { a: "b" } } } }),
+    /exactly one of byLabel and byName/,
+  ],
+  [
+    "BackendGroup",
+    "an empty selector",
+    pods({ pods: { ports: [{ port: 1 }], byLabel: { selector: {} } } }),
+    /selector/,
+  ],
+  ["BackendGroup", "Webhook without one", pods({ deregisterPolicy: "Webhook" }), /deregisterWebhook/],
+  [
+    "Bind",
+    "no driver",
+    { loadBalancers: [{ name: "a", spec: {} }], pods: { ports: [] } },
+    /loadBalancers\[0\]\.driver/,
+  ],
+];
+
+export function lbcfDefinitions(name: string, open: ClusterOpener): void {
+  describe(`LBCF's definitions on ${name}`, () => {
+    let cluster: Cluster;
+    let made = 0;
+
+    before(async () => {
+      cluster = await open();
+      await installDefinitions(cluster);
+    });
+
+    after(() => cluster.close());
+
+    const create = (kind: Kind, spec: object): Promise<Reply> => {
+      const metadata = { name: `object-${++made}` };
+      const apiVersion = kind === "Bind" ? "lbcf.tkestack.io/v1" : "lbcf.tkestack.io/v1beta1";
+      const query = "?fieldValidation=Strict";
+      return cluster.request("POST", `${PATHS[kind]}${query}`, { body: { apiVersion, kind, metadata, spec } });
+    };
+
+    const update = async (kind: Kind, object: Reply["body"], spec: object): Promise<Reply> => {
+      const body = { ...object, spec };
+      return cluster.request("PUT", `${PATHS[kind]}/${object.metadata.name}`, { body });
+    };
+
+    for (const [kind, what, spec] of GOOD) {
+      test(`${kind}: ${what} is taken`, async () => {
+        const reply = await create(kind, spec);
+        assert.equal(reply.code, 201, reply.text);
+      });
+    }
+
+    for (const [kind, what, spec, field] of BAD) {
+      test(`${kind}: ${what} is refused`, async () => {
+        const reply = await create(kind, spec);
+        assert.equal(reply.code, 422, reply.text);
+        assert.match(reply.text, field);
+      });
+    }
+
+    test("defaults are filled in", async () => {
+      const { body } = await create("BackendGroup", pods({ ensurePolicy: {} }));
+      const spec = body["spec"] as Record<string, unknown>;
+      assert.equal(spec["deregisterPolicy"], "IfNotReady");
+      assert.deepEqual(spec["ensurePolicy"], { policy: "IfNotSucc" });
+      assert.deepEqual((spec["pods"] as Record<string, unknown>)["ports"], [{ port: 80, protocol: "TCP" }]);
+    });
+
+    const FIXED: readonly (readonly [Kind, string, object, object, RegExp])[] = [
+      ["LoadBalancer", "lbDriver", { lbDriver: "a" }, { lbDriver: "b" }, /lbDriver cannot be changed/],
+      [
+        "LoadBalancer",
+        "lbSpec",
+        { lbDriver: "a", lbSpec: { a: "1" } },
+        { lbDriver: "a", lbSpec: { a: "2" } },
+        /lbSpec/,
+      ],
+      [
+        "LoadBalancerDriver",
+        "url",
+        { driverType: "Webhook", url: "http://a" },
+        { driverType: "Webhook", url: "http://b" },
+        /url cannot be changed/,
+      ],
+      ["BackendGroup", "the type", { lbName: "a", static: ["1"] }, pods({}), /cannot be changed/],
+    ];
+
+    for (const [kind, what, first, second, message] of FIXED) {
+      test(`${kind}: ${what} cannot be changed`, async () => {
+        const { body } = await create(kind, first);
+        const reply = await update(kind, body, second);
+        assert.equal(reply.code, 422, reply.text);
+        assert.match(reply.text, message);
+      });
+    }
+
+    test("a Bind's load balancer cannot turn into another, but can leave", async () => {
+      const one = { name: "one", driver: "d", spec: { id: "1" } };
+      const rest = { pods: { ports: [{ port: 80, protocol: "TCP" }], byName: ["a"] } };
+      const { body } = await create("Bind", { loadBalancers: [one, { ...one, name: "two" }], ...rest });
+      const changed = await update("Bind", body, { loadBalancers: [{ ...one, spec: { id: "2" } }], ...rest });
+      assert.equal(changed.code, 422, changed.text);
+      const left = await update("Bind", body, { loadBalancers: [one], ...rest });
+      assert.equal(left.code, 200, left.text);
+    });
+
+    test("attributes, parameters and policies can be changed", async () => {
+      const { body } = await create("LoadBalancer", { lbDriver: "a", lbSpec: { a: "1" }, attributes: { x: "1" } });
+      const spec = { lbDriver: "a", lbSpec: { a: "1" }, attributes: { x: "2" }, ensurePolicy: { policy: "Always" } };
+      assert.equal((await update("LoadBalancer", body, spec)).code, 200);
+    });
+  });
+}

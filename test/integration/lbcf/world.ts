@@ -1,0 +1,296 @@
+/**
+ * A cluster with LBCF's definitions, an emulated Azure and our controller between them, all in this process, for suites
+ * that run on either API server. No kubelet runs: what a pod's status says is what the test wrote.
+ */
+import assert from "node:assert/strict";
+
+import { startAzure, type AzureOptions, type RunningAzure } from "../../../sandbox/azure/index.ts";
+import type { LbcfOptions } from "../../../src/controller/lbcf/lbcf-part.ts";
+import { SILENT_LOG, type Log } from "../../../src/core/log.ts";
+import { startController, type RunningController } from "../../../src/main/controller.ts";
+import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
+import { eventually } from "../../support/eventually.ts";
+import type { KubeObject, Reply } from "../../support/kube-connection.ts";
+import { installDefinitions } from "./definitions.ts";
+
+const CORE = "/api/v1/namespaces/default";
+const LBCF = "/apis/lbcf.tkestack.io/v1beta1/namespaces/default";
+/** Generous: the machine may be busy. */
+export const PATIENCE_MS = 60_000;
+const QUICK: Partial<LbcfOptions> = {
+  retries: { leastMs: 20, stepMs: 50, mostMs: 500 },
+  healthEveryMs: 500,
+  lookEveryMs: 100,
+};
+
+export interface PoolEntry {
+  readonly name: string;
+  readonly properties: { readonly ipAddress?: string; readonly adminState?: string; readonly [field: string]: unknown };
+}
+
+export interface LbcfWorldOptions {
+  readonly azure?: AzureOptions;
+  readonly lbcf?: Partial<LbcfOptions>;
+  readonly log?: Log;
+  readonly withController?: boolean;
+}
+
+export class LbcfWorld {
+  readonly cluster: Cluster;
+  readonly azure: RunningAzure;
+  readonly #options: LbcfWorldOptions;
+  #controller: RunningController | undefined;
+  #token: string | undefined;
+
+  private constructor(cluster: Cluster, azure: RunningAzure, options: LbcfWorldOptions) {
+    this.cluster = cluster;
+    this.azure = azure;
+    this.#options = options;
+  }
+
+  static async open(open: ClusterOpener, options: LbcfWorldOptions = {}): Promise<LbcfWorld> {
+    const [cluster, azure] = await Promise.all([open(), startAzure({ topology: { nodes: 2 }, ...options.azure })]);
+    const world = new LbcfWorld(cluster, azure, options);
+    await installDefinitions(cluster);
+    for (const { name, ip } of azure.nodes) await world.addNode(name, ip);
+    if (options.withController !== false) await world.startController();
+    return world;
+  }
+
+  async startController(): Promise<void> {
+    this.#controller = await startController({
+      kubeconfig: this.cluster.kubeconfig,
+      cloudConfig: { kind: "file", path: this.azure.cloudConfigFile },
+      clusterName: "kubernetes",
+      env: {},
+      leaderElect: false,
+      log: this.#options.log ?? SILENT_LOG,
+      lbcf: { ...QUICK, ...this.#options.lbcf },
+    });
+  }
+
+  async stopController(): Promise<void> {
+    await this.#controller?.close();
+    this.#controller = undefined;
+  }
+
+  get metricsUrl(): string {
+    return this.#controller?.metricsUrl ?? "";
+  }
+
+  async close(): Promise<void> {
+    await this.stopController();
+    await this.cluster.close();
+    await this.azure.close();
+  }
+
+  async addNode(name: string, ip: string): Promise<void> {
+    const node = { apiVersion: "v1", kind: "Node", metadata: { name, labels: { "kubernetes.io/hostname": name } } };
+    await this.#post("/api/v1/nodes", node);
+    const status = { addresses: [{ type: "InternalIP", address: ip }] };
+    await this.patch(`/api/v1/nodes/${name}/status`, { status });
+  }
+
+  /** A pod that runs and is ready, unless `ready` says otherwise. */
+  async addPod(name: string, pod: PodWish): Promise<KubeObject> {
+    const spec = {
+      nodeName: pod.node ?? this.azure.nodes[0]?.name,
+      containers: [{ name: "web", image: "web" }],
+      ...(pod.gated && { readinessGates: [{ conditionType: "lbcf.tkestack.io/registered" }] }),
+    };
+    const metadata = { name, labels: pod.labels ?? { app: "web" }, annotations: pod.annotations ?? {} };
+    const made = await this.#post(`${CORE}/pods`, { apiVersion: "v1", kind: "Pod", metadata, spec });
+    await this.setPod(name, pod);
+    return made;
+  }
+
+  async setPod(name: string, { ip, ready = true, phase = "Running", gated = false }: PodWish): Promise<void> {
+    const containers = { type: "ContainersReady", status: ready ? "True" : "False" };
+    const conditions = [containers, { type: "Ready", status: ready && !gated ? "True" : "False" }];
+    await this.patch(`${CORE}/pods/${name}/status`, {
+      status: { phase, podIP: ip, podIPs: [{ ip }], conditions },
+    });
+  }
+
+  /** As the kubelet does when the containers have ended: gone at once. */
+  async killPod(name: string): Promise<void> {
+    await this.remove(`${CORE}/pods/${name}`, { gracePeriodSeconds: 0 });
+  }
+
+  async terminatePod(name: string, gracePeriodSeconds: number): Promise<void> {
+    await this.remove(`${CORE}/pods/${name}`, { gracePeriodSeconds });
+  }
+
+  create(kind: string, name: string, spec: object, metadata: object = {}): Promise<KubeObject> {
+    const body = { apiVersion: "lbcf.tkestack.io/v1beta1", kind, metadata: { name, ...metadata }, spec };
+    return this.#post(`${LBCF}/${kind.toLowerCase()}s`, body);
+  }
+
+  createIn(namespace: string, kind: string, name: string, spec: object): Promise<KubeObject> {
+    const body = { apiVersion: "lbcf.tkestack.io/v1beta1", kind, metadata: { name }, spec };
+    return this.#post(`/apis/lbcf.tkestack.io/v1beta1/namespaces/${namespace}/${kind.toLowerCase()}s`, body);
+  }
+
+  post(path: string, body: object): Promise<KubeObject> {
+    return this.#post(path, body);
+  }
+
+  async get(kind: string, name: string): Promise<LbcfObject> {
+    return (await this.read(`${LBCF}/${kind.toLowerCase()}s/${name}`)) as LbcfObject;
+  }
+
+  async read(path: string): Promise<KubeObject> {
+    const reply = await this.cluster.request("GET", path);
+    assert.equal(reply.code, 200, reply.text);
+    return reply.body;
+  }
+
+  async exists(kind: string, name: string): Promise<boolean> {
+    return (await this.cluster.request("GET", `${LBCF}/${kind.toLowerCase()}s/${name}`)).code === 200;
+  }
+
+  async records(): Promise<readonly LbcfObject[]> {
+    return ((await this.read(`${LBCF}/backendrecords`)) as unknown as { items: LbcfObject[] }).items;
+  }
+
+  async change(kind: string, name: string, change: object): Promise<void> {
+    await this.patch(`${LBCF}/${kind.toLowerCase()}s/${name}`, change);
+  }
+
+  async delete(kind: string, name: string): Promise<void> {
+    await this.remove(`${LBCF}/${kind.toLowerCase()}s/${name}`, {});
+  }
+
+  async patch(path: string, body: object): Promise<Reply> {
+    const headers = { "content-type": "application/merge-patch+json" };
+    const reply = await this.cluster.request("PATCH", path, { body, headers });
+    assert.equal(reply.code, 200, reply.text);
+    return reply;
+  }
+
+  async remove(path: string, options: object): Promise<void> {
+    const body = { kind: "DeleteOptions", apiVersion: "v1", ...options };
+    const reply = await this.cluster.request("DELETE", path, { body });
+    assert.ok(reply.code < 300 || reply.code === 404, reply.text);
+  }
+
+  /** Reasons of the events about an object. */
+  async eventsOf(name: string): Promise<readonly string[]> {
+    const { items } = (await this.read(`${CORE}/events?fieldSelector=involvedObject.name=${name}`)) as unknown as {
+      items: { reason: string }[];
+    };
+    return items.map(({ reason }) => reason);
+  }
+
+  eventually(assertion: () => void | Promise<void>): Promise<void> {
+    return eventually(assertion, PATIENCE_MS);
+  }
+
+  /** Azure as it is: a GET of Resource Manager. */
+  async arm(path: string): Promise<ArmResource | undefined> {
+    const reply = await this.#arm("GET", path);
+    return reply.status === 404 ? undefined : ((await reply.json()) as ArmResource);
+  }
+
+  async putArm(path: string, body: object): Promise<void> {
+    const reply = await this.#arm("PUT", path, body);
+    assert.ok(reply.ok, await reply.text());
+  }
+
+  loadBalancerPath(name: string): string {
+    const { subscriptionId, resourceGroup } = this.azure;
+    const group = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`;
+    return `${group}/providers/Microsoft.Network/loadBalancers/${name}`;
+  }
+
+  /** The entries of the load balancer's pools, of all or of one. */
+  async entries(loadBalancer: string, pool?: string): Promise<readonly PoolEntry[]> {
+    const body = await this.arm(this.loadBalancerPath(loadBalancer));
+    const pools = (body?.properties["backendAddressPools"] ?? []) as {
+      name: string;
+      properties: { loadBalancerBackendAddresses?: PoolEntry[] };
+    }[];
+    const chosen = pools.filter(({ name }) => pool === undefined || name === pool);
+    return chosen.flatMap(({ properties }) => properties.loadBalancerBackendAddresses ?? []);
+  }
+
+  async addresses(loadBalancer: string): Promise<readonly string[]> {
+    return (await this.entries(loadBalancer)).map(({ properties }) => properties.ipAddress ?? "").sort();
+  }
+
+  /** How many writes of load balancers and pools Azure has seen. */
+  async azureWrites(): Promise<number> {
+    const { requests } = (await (await fetch(`${this.azure.controlUrl}/counters`)).json()) as {
+      requests: Record<string, Record<string, number>>;
+    };
+    return Object.entries(requests)
+      .filter(([type]) => /loadBalancers/i.test(type))
+      .reduce((sum, [, verbs]) => sum + (verbs["PUT"] ?? 0) + (verbs["DELETE"] ?? 0), 0);
+  }
+
+  async #arm(method: string, path: string, body?: object): Promise<Response> {
+    this.#token ??= await this.#signIn();
+    const { controlUrl } = this.azure;
+    const endpoint = this.azure.httpEndpoint;
+    assert.ok(endpoint !== null, `start Azure with plainHttp for this (${controlUrl})`);
+    return fetch(`${endpoint}${path}?api-version=2025-05-01`, {
+      method,
+      headers: { authorization: `Bearer ${this.#token}`, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  }
+
+  async #signIn(): Promise<string> {
+    const { env } = this.azure;
+    const url = `${env["IDENTITY_ENDPOINT"]}?resource=https://management.azure.com/`;
+    const reply = await fetch(url, { headers: { "x-identity-header": env["IDENTITY_HEADER"] ?? "" } });
+    return ((await reply.json()) as { access_token: string }).access_token;
+  }
+
+  async #post(path: string, body: object): Promise<KubeObject> {
+    const reply = await this.cluster.request("POST", path, { body });
+    assert.equal(reply.code, 201, reply.text);
+    return reply.body;
+  }
+}
+
+export interface PodWish {
+  readonly ip: string;
+  readonly node?: string | undefined;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ready?: boolean;
+  readonly phase?: string;
+  readonly gated?: boolean;
+}
+
+export interface ArmResource {
+  readonly id: string;
+  readonly etag?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+export interface LbcfObject extends KubeObject {
+  readonly metadata: KubeObject["metadata"] & { readonly name: string };
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly status?: {
+    readonly backendAddr?: string;
+    readonly backends?: number;
+    readonly registeredBackends?: number;
+    readonly lbInfo?: Readonly<Record<string, string>>;
+    readonly injectedInfo?: Readonly<Record<string, string>>;
+    readonly conditions?: readonly ConditionOf[];
+  };
+}
+
+export interface ConditionOf {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+export function condition(object: LbcfObject, type: string): ConditionOf | undefined {
+  return object.status?.conditions?.find((each) => each.type === type);
+}
