@@ -1,0 +1,4 @@
+import { twoWritersSuite } from "../../suites/services/two-writers.ts";
+import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
+
+twoWritersSuite("the embedded server", openEmbeddedCluster);
