@@ -73,6 +73,18 @@ export function memberAt({ members }: FrontendView, ip: string): MemberView {
   return members.find((member) => member.ip === ip) ?? assert.fail(`${ip} is no member`);
 }
 
+async function inTime<Value>(coming: Promise<Value>, what: string): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`waited ${PATIENCE_MS} ms for ${what}`)), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([coming, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** A connection to an echo backend through a frontend. */
 export interface HeldConnection {
   /** Name of the backend that it reached. */
@@ -84,7 +96,7 @@ export interface HeldConnection {
   /** Ends our side, and resolves with what still came from the other. */
   finish(): Promise<string>;
   /** Resolves with `reset` or `end` once the other side is gone. */
-  readonly gone: Promise<"reset" | "end">;
+  gone(): Promise<"reset" | "end">;
   destroy(): void;
 }
 
@@ -109,7 +121,7 @@ export async function openConnection(port: number, localAddress = "127.0.0.1"): 
   const line = async (): Promise<string> => {
     while (!unread.includes("\n")) {
       if (fate !== undefined) throw new Error(`connection is gone: ${fate}`);
-      await new Promise<void>((resolve) => (wake = resolve));
+      await inTime(new Promise<void>((resolve) => (wake = resolve)), "a line");
     }
     const [first = "", ...rest] = unread.split("\n");
     unread = rest.join("\n");
@@ -118,7 +130,7 @@ export async function openConnection(port: number, localAddress = "127.0.0.1"): 
   const backend = await line();
   return {
     backend,
-    gone,
+    gone: () => inTime(gone, "the end of a connection"),
     say(text) {
       socket.write(`${text}\n`);
       return line();
@@ -126,7 +138,7 @@ export async function openConnection(port: number, localAddress = "127.0.0.1"): 
     whisper: (text) => void socket.write(`${text}\n`),
     async finish() {
       socket.end();
-      await gone;
+      await inTime(gone, "the end of a connection");
       return unread;
     },
     destroy: () => void socket.destroy(),
@@ -146,16 +158,17 @@ export async function udpClient(port: number): Promise<{ ask(text: string): Prom
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
   return {
     /** Asks again until something comes back: datagrams may be lost, and refused ones are. */
-    ask: (text) =>
-      new Promise((resolve) => {
-        const send = (): void => socket.send(text, port, "127.0.0.1");
-        const again = setInterval(send, 200);
-        socket.once("message", (answer) => {
-          clearInterval(again);
-          resolve(answer.toString());
-        });
-        send();
-      }),
+    async ask(text) {
+      const send = (): void => socket.send(text, port, "127.0.0.1");
+      const again = setInterval(send, 200);
+      send();
+      try {
+        const answer = new Promise<Buffer>((resolve) => socket.once("message", resolve));
+        return (await inTime(answer, "a datagram")).toString();
+      } finally {
+        clearInterval(again);
+      }
+    },
     close: () => void socket.close(),
   };
 }

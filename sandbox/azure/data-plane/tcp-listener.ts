@@ -16,16 +16,18 @@ interface Established {
 export function tcpListener(desk: FrontDesk, first: Frontend): FrontendListener {
   let frontend = first;
   const established = new Set<Established>();
-  /** Every client socket, refused and forgotten ones too. */
-  const sockets = new Set<Socket>();
+  /** Those whose sockets are not closed yet, idle and forgotten ones too. */
+  const flows = new Set<TcpFlow>();
+  /** Every client, also the refused ones that nobody has told. */
+  const clients = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, arrive);
 
   function arrive(socket: Socket): void {
     socket.on("error", () => {});
     const { remoteAddress, remotePort } = socket;
     if (remoteAddress === undefined || remotePort === undefined) return void socket.destroy();
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
+    clients.add(socket);
+    socket.once("close", () => clients.delete(socket));
     const { admission, client } = desk.receive(frontend, remoteAddress, remotePort);
     if (admission.kind === "forward") forward(socket, admission, client);
     else refuse(desk, socket);
@@ -45,10 +47,14 @@ export function tcpListener(desk: FrontDesk, first: Frontend): FrontendListener 
         established.delete(entry);
         desk.book.refused(frontend, client, { reason: "memberRefused", member });
       },
-      onReleased: () => desk.freeSlot(),
+      onReleased: () => {
+        flows.delete(flow);
+        desk.freeSlot();
+      },
     });
     const entry = { flow, member };
     established.add(entry);
+    flows.add(flow);
   }
 
   function reconsider(): void {
@@ -80,8 +86,8 @@ export function tcpListener(desk: FrontDesk, first: Frontend): FrontendListener 
     reconsider,
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const { flow } of established) flow.reset("gone");
-      for (const socket of sockets) socket.destroy();
+      for (const flow of flows) flow.reset("gone");
+      for (const client of clients) client.destroy();
       await closed;
     },
   };

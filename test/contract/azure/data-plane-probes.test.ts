@@ -82,7 +82,7 @@ test("a pool of one that is probed down ends its connections", async () => {
   const { listener } = await plane.eligible(address, 80, [FIRST]);
   const held = await openConnection(listener.port);
   for (const server of health) server.healthStatus = 503;
-  assert.equal(await held.gone, "reset");
+  assert.equal(await held.gone(), "reset");
 });
 
 test("all probed down can mean all up", async () => {
@@ -168,7 +168,7 @@ test("Basic, with NICs for members: connections end when all probes are down", a
   const held = await openConnection(listener.port);
   assert.equal(await held.say("hello"), "hello");
   health.healthStatus = 500;
-  assert.equal(await held.gone, "reset");
+  assert.equal(await held.gone(), "reset");
 });
 
 test("admin state of NIC members", async () => {

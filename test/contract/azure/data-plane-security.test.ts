@@ -175,7 +175,7 @@ test("an emulator that stops leaves no connection open", async () => {
   } finally {
     await own.close();
   }
-  assert.equal(await held.gone, "reset");
+  assert.equal(await held.gone(), "reset");
 });
 
 test("azlb azure --data-plane takes the table of members from its seed", async () => {

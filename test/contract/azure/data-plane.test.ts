@@ -150,7 +150,7 @@ test("by a switch, Down resets what is established", async () => {
   await plane.settings({ resetOnDown: true });
   try {
     await balancers.setAdminStates("resetting", NODES, { [FIRST]: "Down" });
-    assert.equal(await held.get(FIRST)?.gone, "reset");
+    assert.equal(await held.get(FIRST)?.gone(), "reset");
     assert.equal(await held.get(SECOND)?.say("still here"), "still here");
   } finally {
     await plane.settings({ resetOnDown: false });
@@ -172,7 +172,7 @@ test("idle connections are reset where the rule says so, and forgotten in silenc
     }
   }, PATIENCE_MS);
   await plane.settings({ idleTimeoutFactor: 1 });
-  assert.equal(await loud.held.gone, "reset");
+  assert.equal(await loud.held.gone(), "reset");
   const answer = silent.held.say("anybody there?").then(
     () => "an answer",
     () => "the end",
@@ -191,6 +191,7 @@ test("UDP flows are answered, stay with their member, and move when it is Down",
   });
   const { listener } = await plane.eligible(address, 53, NODES, "Udp");
   const client = await udpClient(listener.port);
+  after(() => client.close());
   const [first = ""] = (await client.ask("one")).split(": ");
   assert.equal(await client.ask("two"), `${first}: two`);
   await balancers.setAdminStates("dns", NODES, { [first]: "Down" });
@@ -200,7 +201,6 @@ test("UDP flows are answered, stay with their member, and move when it is Down",
   assert.ok(others.includes(second), `${second} is not one of ${others.join()}`);
   const seen = await plane.frontend(address, 53, "Udp");
   assert.deepEqual([memberAt(seen, first).open, memberAt(seen, second).open], [0, 1]);
-  client.close();
 });
 
 test("a frontend that is removed takes its connections with it; another rule on it does not", async () => {
@@ -212,7 +212,7 @@ test("a frontend that is removed takes its connections with it; another rule on 
   assert.deepEqual([changed.listener.port, changed.distribution], [listener.port, "SourceIP"]);
   assert.equal(await held.say("still here"), "still here");
   await balancers.remove(`${balancers.network}/loadBalancers/leaving`);
-  assert.equal(await held.gone, "reset");
+  assert.equal(await held.gone(), "reset");
   await assert.rejects(visit(listener.port));
 });
 
