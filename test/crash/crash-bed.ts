@@ -1,0 +1,114 @@
+/**
+ * Where a controller is killed: an emulated Azure (with things that belong to others in it) and an embedded Kubernetes
+ * in this process, on a directory that can be copied, so that many runs begin from the very same state; and the
+ * controller as a process of its own.
+ *
+ * What users do goes straight to the model of the embedded API, so that every write that arrives over the network is
+ * the controller's and can be counted.
+ */
+import { join } from "node:path";
+
+import { startAzure, type RunningAzure } from "../../sandbox/azure/index.ts";
+import { startKubernetes, type ClusterNode, type RunningKubernetes } from "../../sandbox/kubernetes/index.ts";
+import { SILENT_LOG } from "../../src/core/log.ts";
+import { withClusterView } from "../../src/main/cluster-view.ts";
+import { makePlan, type Plan } from "../../src/main/make-plan.ts";
+import { ControllerProcess } from "../support/controller-process.ts";
+import { FaultControl } from "../support/fault-control.ts";
+
+export interface KubeObject {
+  readonly metadata: { readonly name: string; readonly uid: string; readonly [field: string]: unknown };
+  readonly [field: string]: unknown;
+}
+
+export interface AzureResource {
+  readonly id: string;
+  readonly state: string;
+  readonly body: unknown;
+  readonly assigned?: unknown;
+}
+
+const NODES = 3;
+
+export class CrashBed {
+  readonly azure: RunningAzure;
+  readonly kubernetes: RunningKubernetes;
+  readonly azureFaults: FaultControl;
+  readonly kubeFaults: FaultControl;
+
+  private constructor(azure: RunningAzure, kubernetes: RunningKubernetes) {
+    this.azure = azure;
+    this.kubernetes = kubernetes;
+    this.azureFaults = new FaultControl(azure.controlUrl);
+    this.kubeFaults = new FaultControl(kubernetes.controlUrl);
+  }
+
+  /** A new cluster, kept in the directory. */
+  static make(directory: string): Promise<CrashBed> {
+    return CrashBed.#open(directory, (azure) =>
+      azure.nodes.map(({ name, ip, providerId }) => ({ name, internalIPs: [ip], providerID: providerId })),
+    );
+  }
+
+  /** The cluster of that directory as it was left. */
+  static reopen(directory: string): Promise<CrashBed> {
+    return CrashBed.#open(directory, () => []);
+  }
+
+  static async #open(directory: string, nodesOf: (azure: RunningAzure) => ClusterNode[]): Promise<CrashBed> {
+    const azure = await startAzure({
+      dataDir: join(directory, "azure"),
+      topology: { nodes: NODES, foreign: true },
+    });
+    const kubernetes = await startKubernetes({
+      dataDir: join(directory, "kubernetes"),
+      dualStack: false,
+      simulate: true,
+      nodes: nodesOf(azure),
+    });
+    return new CrashBed(azure, kubernetes);
+  }
+
+  startController(flags: readonly string[] = []): Promise<ControllerProcess> {
+    const files = { kubeconfig: this.kubernetes.kubeconfig, cloudConfig: this.azure.cloudConfigFile };
+    return ControllerProcess.start(files, flags);
+  }
+
+  /** What a user does. */
+  user(method: string, path: string, body?: unknown): unknown {
+    const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
+    const reply = this.kubernetes.api.request({ method, path, query: {}, accept: "", contentType, body });
+    if (reply.kind !== "answer" || reply.status >= 300) {
+      throw new Error(`${method} ${path}: ${JSON.stringify(reply)}`);
+    }
+    return reply.body;
+  }
+
+  objects(path: string): readonly KubeObject[] {
+    return (this.user("GET", path) as { items: readonly KubeObject[] }).items;
+  }
+
+  async resources(): Promise<readonly AzureResource[]> {
+    const { resources } = (await this.azureFaults.send("GET", "/state")) as { resources: readonly AzureResource[] };
+    return resources;
+  }
+
+  /** What a controller would still do. */
+  plan(): Promise<Plan> {
+    return withClusterView(
+      {
+        kubeconfig: this.kubernetes.kubeconfig,
+        cloudConfig: { kind: "file", path: this.azure.cloudConfigFile },
+        clusterName: "kubernetes",
+        env: {},
+        log: SILENT_LOG,
+      },
+      (view) => makePlan(view, undefined),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.kubernetes.close();
+    await this.azure.close();
+  }
+}

@@ -1,0 +1,58 @@
+/** Scenarios × crash points × survived. */
+import { openCrashRuns } from "./crash-runs.ts";
+import { renderPoint, type CrashPoint } from "./crash-points.ts";
+import type { CrashScenario } from "./scenarios.ts";
+
+export interface ScenarioResult {
+  readonly scenario: string;
+  readonly crashPoints: number;
+  readonly survived: number;
+  /** The run needed fewer writes than the recorded one; it ended well all the same. */
+  readonly notReached: number;
+  readonly failures: readonly { readonly point: string; readonly why: string }[];
+}
+
+export interface MatrixOptions {
+  /** Runs at a time. */
+  readonly jobs: number;
+  readonly choose?: (points: readonly CrashPoint[]) => readonly CrashPoint[];
+  readonly onProgress?: (line: string) => void;
+}
+
+export async function crashScenario(scenario: CrashScenario, options: MatrixOptions): Promise<ScenarioResult> {
+  const runs = await openCrashRuns(scenario);
+  const { choose = (points) => points, onProgress } = options;
+  const points = choose(runs.points);
+  const queue = [...points];
+  const failures: { point: string; why: string }[] = [];
+  let [survived, notReached] = [0, 0];
+  const worker = async (): Promise<void> => {
+    for (let point = queue.shift(); point !== undefined; point = queue.shift()) {
+      try {
+        if ((await runs.survive(point)) === "survived") survived++;
+        else notReached++;
+      } catch (error) {
+        failures.push({ point: renderPoint(point), why: error instanceof Error ? error.message : String(error) });
+        onProgress?.(`${scenario.name}, killed ${renderPoint(point)}: did not survive`);
+      }
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: options.jobs }, worker));
+  } finally {
+    runs.close();
+  }
+  onProgress?.(`${scenario.name}: ${survived} of ${points.length} survived, ${notReached} not reached`);
+  return { scenario: scenario.name, crashPoints: points.length, survived, notReached, failures };
+}
+
+export function renderMatrix(results: readonly ScenarioResult[]): string {
+  const rows = results.map(({ scenario, crashPoints, survived, notReached }) =>
+    [scenario, crashPoints, survived, notReached].join(" | "),
+  );
+  const sum = (of: (result: ScenarioResult) => number): number =>
+    results.reduce((total, result) => total + of(result), 0);
+  const total = ["all", sum((one) => one.crashPoints), sum((one) => one.survived), sum((one) => one.notReached)];
+  const head = ["Scenario | Crash points | Survived | Not reached", "---|---|---|---"];
+  return [...head, ...rows, total.join(" | ")].map((row) => `| ${row} |\n`).join("");
+}
