@@ -12,6 +12,8 @@ export interface BalancerWish {
   readonly members: readonly string[];
   readonly sku?: "Standard" | "Basic";
   readonly isInternal?: boolean;
+  /** Of its public address. */
+  readonly version?: "IPv4" | "IPv6";
   /** Properties of the rule and the probe that differ from a plain web server's; probe `null`: none. */
   readonly rule?: Readonly<Record<string, unknown>>;
   readonly probe?: Readonly<Record<string, unknown>> | null;
@@ -78,9 +80,13 @@ export async function balancersOf(azure: RunningAzure): Promise<Balancers> {
     };
   }
 
-  async function makeAddress(name: string, sku: string): Promise<unknown> {
+  async function makeAddress(name: string, sku: string, version: string): Promise<unknown> {
     const path = `${network}/publicIPAddresses/${name}`;
-    await put(path, { location, sku: { name: sku }, properties: { publicIPAllocationMethod: "Static" } });
+    await put(path, {
+      location,
+      sku: { name: sku },
+      properties: { publicIPAllocationMethod: "Static", publicIPAddressVersion: version },
+    });
     await succeeded(path);
     return { publicIPAddress: { id: path } };
   }
@@ -101,7 +107,7 @@ export async function balancersOf(azure: RunningAzure): Promise<Balancers> {
     put,
     get,
     remove: (path) => arm.send("DELETE", url(path)),
-    async make({ name, members, sku = "Standard", isInternal = false, rule = {}, probe = {} }) {
+    async make({ name, members, sku = "Standard", isInternal = false, version = "IPv4", rule = {}, probe = {} }) {
       const balancer = `${network}/loadBalancers/${name}`;
       const subnet = { subnet: { id: `${network}/virtualNetworks/vnet/subnets/subnet` } };
       const reference = (kind: string, child: string) => ({ id: `${balancer}/${kind}/${child}` });
@@ -109,7 +115,9 @@ export async function balancersOf(azure: RunningAzure): Promise<Balancers> {
         location,
         sku: { name: sku },
         properties: {
-          frontendIPConfigurations: [{ name: "front", properties: isInternal ? subnet : await makeAddress(name, sku) }],
+          frontendIPConfigurations: [
+            { name: "front", properties: isInternal ? subnet : await makeAddress(name, sku, version) },
+          ],
           backendAddressPools: [{ name: "pool", ...(sku === "Basic" ? {} : (pool(members) as object)) }],
           probes:
             probe === null

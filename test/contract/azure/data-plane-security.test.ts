@@ -89,6 +89,33 @@ test("inside the network everybody reaches an internal frontend", async () => {
   await eventuallyReached(frontend.listener.port);
 });
 
+test("an IPv6 frontend with IPv6 members, guarded by the same security group", async () => {
+  const path = `${balancers.network}/virtualNetworks/vnet`;
+  type Network = { properties: { addressSpace: { addressPrefixes: string[] }; subnets: unknown[] } };
+  const network = (await balancers.get(path)).body as Network;
+  const networkSecurityGroup = { id: `${balancers.network}/networkSecurityGroups/nsg` };
+  network.properties.addressSpace.addressPrefixes.push("fd00:240::/48");
+  network.properties.subnets.push({
+    name: "dual",
+    properties: { addressPrefixes: ["10.242.0.0/16", "fd00:240::/64"], networkSecurityGroup },
+  });
+  await balancers.put(path, network);
+  const members = ["fd00:240::4", "fd00:240::5"];
+  await plane.map(Object.fromEntries(members.map((ip) => [ip, { "*": echo.port }])));
+  const address = await balancers.make({ name: "six", version: "IPv6", members, rule: { backendPort: 30_086 } });
+  assert.match(address, /:/);
+  const frontend = await plane.eligible(address, 80, members);
+  assert.equal(frontend.frontend, `[${address}]:80/tcp`);
+  await assert.rejects(visit(frontend.listener.port), /reset/);
+  await balancers.securityRule("six", {
+    priority: priority++,
+    sourceAddressPrefix: "2001:db8::/32",
+    destinationAddressPrefix: "fd00:240::/64",
+    destinationPortRange: "30086",
+  });
+  await eventuallyReached(frontend.listener.port);
+});
+
 test("refused connections can hang, as they do at Azure", async () => {
   const address = await balancers.make({ name: "silent", members: NODES, rule: { backendPort: 30_083 } });
   const { listener } = await plane.eligible(address, 80, NODES);
