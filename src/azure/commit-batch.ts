@@ -58,11 +58,12 @@ export async function commitBatch(batch: readonly Ticket[], before: Before, cont
   }
   const now = await look(batch, context);
   const base = takenBack(before.rollback, now);
-  if (base !== undefined && isPart(idOf(batch))) {
-    await put(wholeOf(idOf(batch)), base, base, mostUrgent(batch), context);
+  const whole = base ?? now;
+  // Azure takes no part of what failed: the whole must be made good first
+  if (isPart(idOf(batch)) && whole !== null && (base !== undefined || provisioningStateOf(now) === "failed")) {
+    await put(wholeOf(idOf(batch)), whole, whole, mostUrgent(batch), context);
     return commitBatch(batch, { again: false, rollback: undefined }, context);
   }
-  const whole = base ?? now;
   const merged = mergeInto(whole, batch);
   // what a failed write left behind is only made good by writing once more, although it looks right
   const isBroken = base !== undefined || (before.again && provisioningStateOf(now) === "failed");
@@ -139,7 +140,9 @@ async function put(
   const condition = { ifMatch: isNew ? "absent" : whole?.etag, ...(isPart(id) ? { thenRead: wholeOf(id) } : {}) };
   try {
     const written = await context.client.put<ArmBody>(id, body, { ...guarded(context, priority), ...condition });
-    context.onSeen(wholeOf(id), written);
+    // what Azure shows right after a write may be from before it, which the ETag tells
+    const isOutdated = written.etag !== undefined && written.etag === whole?.etag;
+    context.onSeen(wholeOf(id), isOutdated ? undefined : written);
     return written;
   } catch (error) {
     const wasAccepted = error instanceof ArmError && error.accepted !== undefined && !isPart(id);

@@ -555,3 +555,52 @@ test("a drain does not sit out the failures of others, only its own", async () =
   assert.ok(clock.monotonicMs() < 2_000);
   assert.deepEqual(parts(), ["a-0 1", "doomed-0 1"], "the others go along");
 });
+
+test("a part of what failed is written once the whole was made good", async () => {
+  const { arm, commit, run } = rig();
+  const pool = `${LB}/backendAddressPools/pool`;
+  arm.write(LB, { properties: { provisioningState: "Failed", backendAddressPools: [{ name: "pool" }] } });
+  const order: string[] = [];
+  arm.interpose = (request) => {
+    const path = new URL(request.url).pathname;
+    if (isPut(request)) order.push(path);
+    const properties = arm.read(LB)?.["properties"] as { provisioningState?: string };
+    if (isPut(request) && path === LB) arm.write(LB, { properties: { ...properties, provisioningState: "Succeeded" } });
+    if (path === LB || !isPut(request)) return undefined;
+    if (properties.provisioningState === "Failed") return error(400, "ParentResourceIsInFailedState");
+    arm.write(LB, { properties: { ...properties, backendAddressPools: [JSON.parse(request.body ?? "")] } });
+    return json(200, {});
+  };
+  const outcome = await run(
+    commit.submit<ArmBody, undefined>({
+      id: pool,
+      kind: "adminState",
+      owner: "cluster",
+      fragment: undefined,
+      merge: (seen) => ({
+        outcome: { kind: "put", body: { ...seen, properties: { down: true } } },
+        refused: [],
+        warnings: [],
+      }),
+      priority: "drain",
+    }),
+  );
+  assert.equal(outcome.kind, "written");
+  assert.deepEqual(order, [LB, pool]);
+});
+
+test("what is read after a write, but from before it, is no base for the next one", async () => {
+  const { arm, submit, run, parts } = rig({ operationMs: 1_000 });
+  await run(submit(wish("a", 1)));
+  const before = arm.read(LB);
+  let isOld = true;
+  arm.interpose = ({ method }) => {
+    if (method !== "GET" || !isOld || arm.read(LB)?.["etag"] === before?.["etag"]) return undefined;
+    isOld = false;
+    return json(200, before);
+  };
+  await run(submit(wish("a", 2)));
+  assert.equal(isOld, false);
+  await run(submit(wish("a", 1)));
+  assert.deepEqual(parts(), ["a-0 1"]);
+});
