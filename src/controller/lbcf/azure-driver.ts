@@ -8,6 +8,7 @@ import type { Priority } from "../../azure/budget.ts";
 import type { ArmBody, Committed, Merge } from "../../azure/commit-types.ts";
 import type { GroupCommit } from "../../azure/group-commit.ts";
 import type { AdminState } from "../../core/arm.ts";
+import type { OwnEntries } from "../../core/backends/own-entries.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import { loadBalancerPartId, virtualNetworkId } from "../../core/ids.ts";
 import {
@@ -32,6 +33,8 @@ import type { Addressed, Answer, Created, Ensured, NotYet } from "../../core/lbc
 import type { Verdict } from "../../core/lbcf/load-balancer-use.ts";
 import type { BackendRecord, LoadBalancer } from "../../core/lbcf/objects.ts";
 import type { BackendQuestion } from "../../core/lbcf/webhook-protocol.ts";
+import type { LoadBalancerFragment } from "../../core/load-balancer/fragment.ts";
+import { isManagedLoadBalancer, poolName } from "../../core/names.ts";
 import { mergePublicIP } from "../../core/public-ip/merge-public-ip.ts";
 import { keyOf } from "../../kube/resources.ts";
 import { addressOf, answered, answerOf, DONE } from "./azure-answers.ts";
@@ -42,6 +45,8 @@ export interface AzureDriverOptions {
   readonly config: ClusterConfig;
   readonly commit: GroupCommit;
   readonly batcher: BackendBatcher;
+  /** The entries of a load balancer's pools that are the cluster's own, as `own-entries.ts` has it. */
+  readonly clusterEntries: (loadBalancerId: string) => OwnEntries;
   /** Of the region; empty where it has none. */
   readonly zones: () => Promise<readonly string[]>;
   /** What the node of the backend asks for; `undefined`: not ours to decide. */
@@ -95,7 +100,7 @@ export class AzureDriver implements BackendDriver {
       if ("mistake" in place) return DONE; // it never stood for anything
       const leftPool = { name: place.target.pool, isOwn: place.target.isOwnPool };
       const parts = absentParts(place.key, this.#options.config);
-      const answer = answerOf(await this.#commitParts(place, { parts, leftPool }, "delete"));
+      const answer = answerOf(await this.#commitParts(place, parts, leftPool, "delete"));
       return answer.status === "Succ" ? this.#publicIP(place, "release") : answer;
     });
   }
@@ -160,7 +165,7 @@ export class AzureDriver implements BackendDriver {
     const address = wish.frontend?.kind === "public" ? await this.#publicIP(place, "use") : DONE;
     if (address.status !== "Succ") return address;
     const parts = azureParts({ ...place, config: this.#options.config, zones: await this.#options.zones() });
-    const committed = await this.#commitParts(place, { parts, leftPool: undefined }, "create");
+    const committed = await this.#commitParts(place, parts, undefined, "create");
     if (committed.kind === "unchanged" && committed.body === null) {
       const fix = "create it, or set attributes.frontend to public or internal so that it can be made";
       return { status: "Fail", msg: `load balancer "${target.name}" does not exist: ${fix}` };
@@ -168,9 +173,18 @@ export class AzureDriver implements BackendDriver {
     return answerOf(committed, target.name);
   }
 
-  #commitParts(place: Place, fragment: AzurePartsFragment, priority: Priority): Promise<Committed<ArmBody>> {
-    const id = azureLoadBalancerId(this.#options.config, place.target);
-    return this.#submit(id, "lbcf-parts", place.key, fragment, mergeAzureParts, priority);
+  #commitParts(
+    { key, target }: Place,
+    parts: LoadBalancerFragment,
+    leftPool: AzurePartsFragment["leftPool"],
+    priority: Priority,
+  ): Promise<Committed<ArmBody>> {
+    const { config, clusterEntries } = this.#options;
+    const id = azureLoadBalancerId(config, target);
+    const pools = (["IPv4", "IPv6"] as const).map((family) => poolName(config.clusterName, family));
+    const cluster = { pools, entries: clusterEntries(id) };
+    const isClusters = isManagedLoadBalancer(target.name, config, []);
+    return this.#submit(id, "lbcf-parts", key, { parts, leftPool, cluster, isClusters }, mergeAzureParts, priority);
   }
 
   async #publicIP({ key }: Place, wish: "use" | "release"): Promise<Answer> {

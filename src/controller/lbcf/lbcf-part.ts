@@ -7,6 +7,7 @@ import type { GroupCommit } from "../../azure/group-commit.ts";
 import type { Mirror } from "../../azure/mirror.ts";
 import { desiredAdminState } from "../../core/admin-state/desired-admin-state.ts";
 import type { AdminState } from "../../core/arm.ts";
+import { ownEntries, type OwnEntries } from "../../core/backends/own-entries.ts";
 import type { Clock, Random, Timer } from "../../core/clock.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import { type Brake, DEFAULT_BRAKE } from "../../core/lbcf/brake.ts";
@@ -172,7 +173,13 @@ function assemble(options: LbcfPartOptions): Parts {
     const node = name === undefined ? undefined : nodeNamed(name);
     return !config.enableAdminState || node === undefined ? undefined : desiredAdminState(node);
   };
-  const azure = new AzureDriver({ config, commit, batcher, zones: () => mirror.zones(), adminStateOf });
+  const clusterEntries = (id: string): OwnEntries => {
+    const lists = [...options.cache.memberLists.store.values()];
+    const known = lists.find(({ loadBalancerId }) => loadBalancerId === id.toLowerCase())?.members ?? [];
+    return ownEntries([...nodes.store.values()], known);
+  };
+  const zones = () => mirror.zones();
+  const azure = new AzureDriver({ config, commit, batcher, zones, adminStateOf, clusterEntries });
   const subjects = new SubjectReader(kube);
   const open = (driver: Driver): WebhookDriver =>
     new WebhookDriver({ ...options, driver, transport: options.webhooks, metrics, ...subjects.asked() });

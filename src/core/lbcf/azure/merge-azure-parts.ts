@@ -2,24 +2,28 @@
  * Puts what LoadBalancers of LBCF own into the Azure load balancer that they name. On top of what holds for Services
  * (`merge-load-balancer.ts`):
  *
- *   - One that we make is marked with a tag, so that we know, after any crash, that it is ours to delete; it goes when
- *     nothing but our empty pools is left in it. One that was there before is never deleted.
+ *   - One that we make is marked with a tag, so that we know, after any crash, that it is ours to delete; it goes, like
+ *     the cluster's own load balancers, when nothing but empty pools and the cluster's own is left in it. Any other is
+ *     never deleted.
  *   - A pool of ours goes with its LoadBalancer, unless somebody's entries or rules are in it.
  */
 import type { BackendPool, LoadBalancer, Reference } from "../../arm.ts";
 import { nameOfId } from "../../ids.ts";
-import type { LoadBalancerFragment } from "../../load-balancer/fragment.ts";
+import type { Disposable, LoadBalancerFragment } from "../../load-balancer/fragment.ts";
 import { mergeLoadBalancer } from "../../load-balancer/merge-load-balancer.ts";
 import type { Merged } from "../../plan.ts";
 
 export interface AzurePartsFragment {
   readonly parts: LoadBalancerFragment;
+  /** The pools of the cluster's Services, and which of their entries are the cluster's. */
+  readonly cluster: Disposable;
+  /** The load balancer is one that the cluster manages for its Services. */
+  readonly isClusters: boolean;
   /** The pool that goes with the LoadBalancer; absent while that is there. */
   readonly leftPool: { readonly name: string; readonly isOwn: boolean } | undefined;
 }
 
 const MADE_BY_TAG = "azlb-lbcf";
-const NOBODY: ReadonlySet<string> = new Set();
 
 export function mergeAzureParts(
   seen: LoadBalancer | undefined,
@@ -29,7 +33,8 @@ export function mergeAzureParts(
   const left = fragments.flatMap(({ leftPool }) => (leftPool && (leftPool.isOwn || isOurs) ? [leftPool.name] : []));
   const base = seen && withoutPools(seen, left, fragments);
   const parts = fragments.map((fragment) => withDisposal(fragment, base, isOurs));
-  const { outcome, ...rest } = mergeLoadBalancer(base, parts);
+  const { outcome: merged, ...rest } = mergeLoadBalancer(base, parts);
+  const outcome = withoutLastFrontend(merged, fragments);
   if (outcome.kind === "put" && seen === undefined) {
     const tags = { ...outcome.body.tags, [MADE_BY_TAG]: fragments[0]?.parts.owner.key ?? "" };
     return { outcome: { kind: "put", body: { ...outcome.body, tags } }, ...rest };
@@ -40,15 +45,29 @@ export function mergeAzureParts(
   return { outcome, ...rest };
 }
 
-/** A load balancer of ours that loses its last frontend goes, if its pools are empty. */
+/** What may go together with its last frontend. */
 function withDisposal(
-  { parts }: AzurePartsFragment,
+  { parts, cluster, isClusters }: AzurePartsFragment,
   seen: LoadBalancer | undefined,
   isOurs: boolean,
 ): LoadBalancerFragment {
-  if (!isOurs) return parts;
+  if (!isOurs && !isClusters) return parts;
   const empty = (seen?.properties.backendAddressPools ?? []).filter((pool) => isEmpty(pool)).map(({ name }) => name);
-  return { ...parts, disposable: { pools: empty, entries: NOBODY } };
+  return { ...parts, disposable: { pools: [...empty, ...cluster.pools], entries: cluster.entries } };
+}
+
+/** Azure wants a frontend where anything else stands; where nothing does, ours need not stay behind. */
+function withoutLastFrontend(
+  outcome: Merged<LoadBalancer>["outcome"],
+  fragments: readonly AzurePartsFragment[],
+): Merged<LoadBalancer>["outcome"] {
+  if (outcome.kind !== "put") return outcome;
+  const { frontendIPConfigurations = [], ...others } = outcome.body.properties;
+  const leaving = fragments.filter(({ leftPool }) => leftPool !== undefined).map(({ parts }) => parts.owner.base);
+  const isOnlyOurs = frontendIPConfigurations.every(({ name }) => leaving.some((base) => name.startsWith(`${base}-`)));
+  const isBare = Object.values(others).every((value) => !Array.isArray(value) || value.length === 0);
+  if (leaving.length === 0 || !isOnlyOurs || !isBare) return outcome;
+  return { kind: "put", body: { ...outcome.body, properties: { ...others, frontendIPConfigurations: [] } } };
 }
 
 /** Rules of the batch go anyway; what anybody else's rules name stays. */

@@ -114,11 +114,7 @@ class Additions {
   readonly #places = new Map<string, number>();
   readonly #byAddress = new Map<string, BackendAddress>();
 
-  constructor(
-    entries: readonly BackendAddress[],
-    pool: BackendPool,
-    network: Pick<BackendChange, "virtualNetworkId">,
-  ) {
+  constructor(entries: readonly BackendAddress[], pool: BackendPool, network: Pick<BackendChange, "virtualNetworkId">) {
     this.entries = [...entries];
     this.#pool = pool;
     this.#network = network;
