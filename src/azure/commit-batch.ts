@@ -11,7 +11,7 @@ import type { ArmClient, WriteOptions } from "./arm-client.ts";
 import type { Priority } from "./budget.ts";
 import type { ArmBody, Committed } from "./commit-types.ts";
 import { ArmError, plainFailure } from "./failures.ts";
-import { isChanging, isPart, partOf, provisioningStateOf, wholeOf } from "./resource-parts.ts";
+import { isBroken, isChanging, isPart, partOf, wholeOf } from "./resource-parts.ts";
 import { takenBack, type Rollback } from "./rollback.ts";
 import { mostUrgent, type Ticket } from "./ticket.ts";
 
@@ -60,14 +60,14 @@ export async function commitBatch(batch: readonly Ticket[], before: Before, cont
   const base = takenBack(before.rollback, now);
   const whole = base ?? now;
   // Azure takes no part of what failed: the whole must be made good first
-  if (isPart(idOf(batch)) && whole !== null && (base !== undefined || provisioningStateOf(now) === "failed")) {
+  if (isPart(idOf(batch)) && whole !== null && (base !== undefined || isBroken(now))) {
     await put(wholeOf(idOf(batch)), whole, whole, mostUrgent(batch), context);
     return commitBatch(batch, { again: false, rollback: undefined }, context);
   }
   const merged = mergeInto(whole, batch);
   // what a failed write left behind is only made good by writing once more, although it looks right
-  const isBroken = base !== undefined || (before.again && provisioningStateOf(now) === "failed");
-  if (!isBroken || whole === null || merged.outcome.kind !== "unchanged")
+  const mustWrite = base !== undefined || (before.again && isBroken(now));
+  if (!mustWrite || whole === null || merged.outcome.kind !== "unchanged")
     return carryOut(whole, merged, batch, context);
   const body = await put(wholeOf(idOf(batch)), whole, whole, mostUrgent(batch), context);
   return { outcome: "written", settled: settledAs({ kind: "written", body }, merged, batch) };

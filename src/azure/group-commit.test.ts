@@ -452,17 +452,19 @@ test("closing cuts every wait short", async () => {
   assert.ok(clock.monotonicMs() < 6_000);
 });
 
-test("a reference that failed to be provisioned is repaired and the write goes on", async () => {
-  const { arm, submit, run } = rig();
-  arm.write(PIP, { properties: { provisioningState: "Failed" } });
-  arm.interpose = (request) => {
-    const isReady = JSON.stringify(arm.read(PIP)).includes("Succeeded");
-    if (!isPut(request) || !request.url.includes("/loadBalancers/") || isReady) return undefined;
-    const message = `Cannot proceed because resource ${PIP} used by resource ${LB} is not in Succeeded state.`;
-    return error(429, "RetryableError", { details: [{ code: "ReferencedResourceNotProvisioned", message }] });
-  };
-  assert.equal((await run(submit(wish("a", 1)))).kind, "written");
-});
+for (const provisioningState of ["Failed", "Canceled"]) {
+  test(`a reference whose provisioning ended ${provisioningState} is repaired and the write goes on`, async () => {
+    const { arm, submit, run } = rig();
+    arm.write(PIP, { properties: { provisioningState } });
+    arm.interpose = (request) => {
+      const isReady = JSON.stringify(arm.read(PIP)).includes("Succeeded");
+      if (!isPut(request) || !request.url.includes("/loadBalancers/") || isReady) return undefined;
+      const message = `Cannot proceed because resource ${PIP} used by resource ${LB} is not in Succeeded state.`;
+      return error(429, "RetryableError", { details: [{ code: "ReferencedResourceNotProvisioned", message }] });
+    };
+    assert.equal((await run(submit(wish("a", 1)))).kind, "written");
+  });
+}
 
 test("a reference that never gets ready fails its own writer alone", async () => {
   const { arm, submit, run } = rig();

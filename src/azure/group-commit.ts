@@ -13,7 +13,7 @@ import type { Priority } from "./budget.ts";
 import { UNCHANGED, type ArmBody, type AttemptReport, type Committed, type Write } from "./commit-types.ts";
 import { ArmError } from "./failures.ts";
 import { Lane, STOPPING, type LaneContext } from "./lane.ts";
-import { provisioningStateOf, wholeOf } from "./resource-parts.ts";
+import { isBroken, wholeOf } from "./resource-parts.ts";
 import { Ticket } from "./ticket.ts";
 
 export interface GroupCommitOptions {
@@ -88,8 +88,7 @@ export class GroupCommit {
   }
 }
 
-/** A resource that failed to be provisioned comes round when it is written once more as it is. */
+/** A resource whose provisioning failed or was cancelled comes round when it is written once more as it is. */
 function repaired(seen: ArmBody | undefined): Merged<ArmBody> {
-  const isBroken = seen !== undefined && provisioningStateOf(seen) === "failed";
-  return isBroken ? { ...UNCHANGED, outcome: { kind: "put", body: seen } } : UNCHANGED;
+  return seen !== undefined && isBroken(seen) ? { ...UNCHANGED, outcome: { kind: "put", body: seen } } : UNCHANGED;
 }

@@ -28,7 +28,12 @@ export function isChanging(body: ArmBody | null): boolean {
   return ["creating", "updating", "deleting"].includes(provisioningStateOf(body) ?? "");
 }
 
+/** Did its last operation end badly? Then it is only made good by being written once more. */
+export function isBroken(body: ArmBody | null): boolean {
+  return ["failed", "canceled", "cancelled"].includes(provisioningStateOf(body) ?? "");
+}
+
 /** In lower case. */
-export function provisioningStateOf(body: ArmBody | null): string | undefined {
+function provisioningStateOf(body: ArmBody | null): string | undefined {
   return textField(field(body, "properties"), "provisioningState")?.toLowerCase();
 }
