@@ -1,0 +1,55 @@
+/** A driver that does what a test tells it: rubbish, refusals, silence. Remembers what it was asked. */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type Answering = (hook: string, body: Readonly<Record<string, unknown>>) => Rogue;
+
+export type Rogue =
+  | { readonly json: unknown }
+  | { readonly text: string; readonly status?: number }
+  /** Never. */
+  | "hang";
+
+export interface RogueDriver {
+  readonly url: string;
+  readonly asked: { readonly hook: string; readonly body: Readonly<Record<string, unknown>> }[];
+  answer: Answering;
+  close(): Promise<void>;
+}
+
+/** What a well-behaved driver answers. */
+export const WELL_BEHAVED: Answering = (hook, body) => {
+  if (hook === "healthz") return { json: { healthy: true } };
+  if (hook.startsWith("validate")) return { json: { succ: true, msg: "" } };
+  if (hook === "judgePodDeregister") return { json: { succ: true, doNotDeregister: [] } };
+  const address = (body["podBackend"] as { pod?: { status?: { podIP?: string } } } | undefined)?.pod?.status?.podIP;
+  return { json: { status: "Succ", msg: "", ...(hook === "generateBackendAddr" && { backendAddr: address }) } };
+};
+
+export async function startRogueDriver(answer: Answering = WELL_BEHAVED): Promise<RogueDriver> {
+  const asked: RogueDriver["asked"] = [];
+  const driver = { url: "", asked, answer, close: () => close(server) };
+  const server: Server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    request.on("end", () => {
+      const hook = (request.url ?? "").split("/").at(-1) ?? "";
+      const body = JSON.parse(text || "{}") as Record<string, unknown>;
+      asked.push({ hook, body });
+      const rogue = driver.answer(hook, body);
+      if (rogue === "hang") return;
+      if ("json" in rogue) response.writeHead(200).end(JSON.stringify(rogue.json));
+      else response.writeHead(rogue.status ?? 200).end(rogue.text);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  driver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/lbcf`;
+  return driver;
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
