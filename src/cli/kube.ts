@@ -58,7 +58,7 @@ async function start(options: KubernetesOptions): Promise<RunningKubernetes> {
   }
 }
 
-/** Machines of the sandbox's subnet, named as a scale set names them. */
+/** Nodes with addresses of the sandbox's subnet; no machine of the emulated Azure stands behind them. */
 function exampleNodes(count: number): ClusterNode[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `node-${index}`,

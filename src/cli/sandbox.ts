@@ -5,13 +5,13 @@ import { Option, type Command } from "commander";
 
 import type { RunningSandbox } from "../main/sandbox.ts";
 import { azureLine, azureOptions, withAzureFlags, type AzureFlags } from "./azure.ts";
+import { CLOUD_CONFIG_VARIABLE } from "./cloud-config-flags.ts";
 import { renderSandboxLine, untilSignal, type SandboxLine } from "./sandbox-line.ts";
 
 interface SandboxFlags extends AzureFlags {
   readonly json?: boolean;
   readonly example?: "basic" | "none";
   readonly kubeconfig?: string;
-  readonly controller: boolean;
   readonly withoutController?: boolean;
 }
 
@@ -38,6 +38,8 @@ async function run(flags: SandboxFlags): Promise<void> {
     import("../main/sandbox.ts"),
     import("../main/stderr-log.ts"),
   ]);
+  const asked = new AbortController();
+  const ended = untilSignal().then(() => asked.abort()); // from now on: Ctrl-C cleans up during the start and the example too
   const sandbox = await startSandbox({
     azure: await azureOptions(flags),
     kubeconfig: flags.kubeconfig,
@@ -45,16 +47,21 @@ async function run(flags: SandboxFlags): Promise<void> {
     withController: flags.withoutController !== true,
     log: stderrLog(),
   });
-  process.stdout.write(flags.json === true ? renderSandboxLine(sandboxLine(sandbox)) : welcome(sandbox));
-  const example = flags.example ?? (flags.json === true ? "none" : "basic");
-  if (example === "basic" && sandbox.controller !== undefined) await showExample(sandbox);
-  await untilSignal();
-  await sandbox.close();
+  try {
+    process.stdout.write(flags.json === true ? renderSandboxLine(sandboxLine(sandbox)) : welcome(sandbox));
+    const example = flags.example ?? (flags.json === true ? "none" : "basic");
+    if (example === "basic" && sandbox.controller !== undefined) await showExample(sandbox, asked.signal);
+    await ended;
+    if (flags.json !== true)
+      process.stderr.write("stopping, once the writes in flight are over; Ctrl-C again: at once\n");
+  } finally {
+    await sandbox.close();
+  }
 }
 
-async function showExample({ kubeconfig }: RunningSandbox): Promise<void> {
+async function showExample({ kubeconfig }: RunningSandbox, signal: AbortSignal): Promise<void> {
   const { playExample } = await import("../main/example.ts");
-  await playExample({ kubeconfig, file: EXAMPLE_FILE, say: (line) => process.stdout.write(`${line}\n`) });
+  await playExample({ kubeconfig, file: EXAMPLE_FILE, say: (line) => process.stdout.write(`${line}\n`), signal });
 }
 
 function sandboxLine({ azure, kubeconfig, kubeControlUrl, controller }: RunningSandbox): Partial<SandboxLine> {
@@ -70,12 +77,13 @@ function sandboxLine({ azure, kubeconfig, kubeControlUrl, controller }: RunningS
 
 function welcome({ azure, kubeconfig, controller }: RunningSandbox): string {
   const lines = [
-    `The sandbox is running; Ctrl-C stops it.`,
+    `The sandbox is running; Ctrl-C stops it. In another terminal:`,
     ``,
     `  export KUBECONFIG=${kubeconfig}`,
+    `  export ${CLOUD_CONFIG_VARIABLE}=${azure.cloudConfigFile}`,
     `  kubectl get services --watch`,
     ``,
-    `  Azure    ${azure.armEndpoint}   (cloud config: ${azure.cloudConfigFile})`,
+    `  Azure    ${azure.armEndpoint}`,
     `  control  ${azure.controlUrl}`,
     ...(controller === undefined ? [] : [`  metrics  ${controller.metricsUrl}`]),
     ``,

@@ -14,6 +14,8 @@ export interface ExampleOptions {
   readonly kubeconfig: string;
   readonly file: string;
   readonly say: (line: string) => void;
+  /** Ends the waiting for addresses; nothing more is said then. */
+  readonly signal: AbortSignal;
 }
 
 interface Manifest {
@@ -30,23 +32,28 @@ const POLL_MS = 50;
 const PATIENCE_MS = 60_000;
 const INTERNAL = "service.beta.kubernetes.io/azure-load-balancer-internal";
 
-export async function playExample({ kubeconfig, file, say }: ExampleOptions): Promise<void> {
+export async function playExample({ kubeconfig, file, say, signal }: ExampleOptions): Promise<void> {
   const { client, close } = openKubeClient({ kubeconfig, userAgent: "azlb-example" });
   try {
     const manifests = parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS() as Manifest);
-    await Promise.all(manifests.map(async (manifest) => say(await play(client, manifest))));
+    await Promise.all(
+      manifests.map(async (manifest) => {
+        const line = await play(client, manifest, signal);
+        if (!signal.aborted) say(line);
+      }),
+    );
   } finally {
     await close();
   }
 }
 
-async function play(client: KubeClient, manifest: Manifest): Promise<string> {
+async function play(client: KubeClient, manifest: Manifest, signal: AbortSignal): Promise<string> {
   const startMs = realClock.monotonicMs();
   const { name, namespace = "default" } = manifest.metadata;
   await create(client, { ...manifest, metadata: { ...manifest.metadata, namespace } });
   const kind = manifest.metadata.annotations?.[INTERNAL] === "true" ? "internal" : "external";
   const ports = manifest.spec.ports.map(({ port }) => port).join(", ");
-  while (realClock.monotonicMs() - startMs < PATIENCE_MS) {
+  while (!signal.aborted && realClock.monotonicMs() - startMs < PATIENCE_MS) {
     const service = projectService(await client.get<KubeObject>(SERVICES, { namespace, name }));
     const ips = (service.status.loadBalancer.ingress ?? []).map(({ ip }) => ip).join(", ");
     const seconds = ((realClock.monotonicMs() - startMs) / 1000).toFixed(1);

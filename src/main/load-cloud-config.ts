@@ -72,7 +72,7 @@ function readConfigFile(path: string): string {
     return readFileSync(path, "utf8");
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new CloudConfigError(`--cloud-config ${path} cannot be read: ${why}`);
+    throw new CloudConfigError(`cloud config ${path} cannot be read: ${why}`);
   }
 }
 
