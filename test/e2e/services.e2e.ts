@@ -2,7 +2,10 @@
 import { annotationsSuite } from "../suites/services/annotations.ts";
 import { incumbentStatesSuite } from "../suites/services/incumbent-states.ts";
 import { lifecycleSuite } from "../suites/services/lifecycle.ts";
+import { foreignThingsSuite } from "../suites/services/foreign-things.ts";
+import { poisonedSuite } from "../suites/services/poisoned.ts";
 import { dualStackSuite, shapesSuite } from "../suites/services/shapes.ts";
+import { twoWritersSuite } from "../suites/services/two-writers.ts";
 import { openRealCluster } from "../support/real-cluster.ts";
 
 annotationsSuite("kube-apiserver", openRealCluster);
@@ -10,3 +13,6 @@ lifecycleSuite("kube-apiserver", openRealCluster);
 shapesSuite("kube-apiserver", openRealCluster);
 dualStackSuite("kube-apiserver", openRealCluster);
 incumbentStatesSuite("kube-apiserver", openRealCluster);
+twoWritersSuite("kube-apiserver", openRealCluster);
+poisonedSuite("kube-apiserver", openRealCluster);
+foreignThingsSuite("kube-apiserver", openRealCluster);

@@ -12,6 +12,7 @@ const OWN = "hand-";
 /** How many parts of one kind they keep at a time. */
 const KEPT = 4;
 const SLOW_MS = 500;
+const FILLED_IN = new Set(["etag", "provisioningState", "loadBalancingRules"]);
 const POLLING = { updateIntervalInMs: 20 };
 
 type Part = Readonly<Record<string, unknown>> & { readonly name?: string };
@@ -72,7 +73,7 @@ export class HandEditor {
       lists: ["securityRules"],
       get: async () => ({ ...(await networkSecurityGroups.get(group, name)) }),
       put: (body, customHeaders) =>
-        networkSecurityGroups.beginCreateOrUpdateAndWait(group, name, body as never, {
+        networkSecurityGroups.beginCreateOrUpdateAndWait(group, name, body, {
           ...POLLING,
           requestOptions: { customHeaders },
         }),
@@ -166,12 +167,17 @@ export class HandEditor {
 const isOwn = (name: string | undefined): boolean => name?.startsWith(OWN) === true;
 
 function namesOf(parts: Parts): string {
-  return JSON.stringify(Object.entries(parts).map(([list, items]) => [list, items.map(({ name }) => name).sort()]));
+  return JSON.stringify(
+    Object.entries(parts).map(([list, items]) => [
+      list,
+      items.map(({ name = "" }) => name).toSorted((one, other) => one.localeCompare(other)),
+    ]),
+  );
 }
 
 /** As it was written: without its version, state, and the lists of who refers to it, which Azure fills in. */
-function lasting({ etag: _, provisioningState: __, loadBalancingRules: ___, ...part }: Part): Part {
-  return part;
+function lasting(part: Part): Part {
+  return Object.fromEntries(Object.entries(part).filter(([key]) => !FILLED_IN.has(key)));
 }
 
 /** One frontend, and in each round a probe and a rule more. */
