@@ -2,10 +2,11 @@
  * Which fragments of a batch can stand in a load balancer together. Whoever cannot keeps what it has there, and that
  * may stand in the way of others; so it goes on until all that are left can.
  */
-import type { LoadBalancer } from "../arm.ts";
+import type { Frontend, LoadBalancer } from "../arm.ts";
+import { canonicalAddress } from "../cidr.ts";
 import type { Rejection } from "../service/service-intent.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
-import { frontendOf, indexOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
+import { baseOf, frontendOf, indexOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
 import { refusePortClashes } from "./port-clashes.ts";
 import { refuseMovesOfShared } from "./shared-frontends.ts";
 
@@ -66,8 +67,13 @@ function refuseOtherSku(seen: LoadBalancer, batch: Batch): Map<string, Rejection
   return refused;
 }
 
-/** Fragments whose rules name a frontend of somebody else that has gone since they were decided. */
+/** Fragments that were decided on what is not so any more, or will not be: they are decided anew after this write. */
 function staleIn(index: LoadBalancerIndex, batch: Batch): Batch {
+  return [...namingGoneFrontends(index, batch), ...doublingAddresses(index, batch)];
+}
+
+/** Their rules name a frontend of somebody else that has gone. */
+function namingGoneFrontends(index: LoadBalancerIndex, batch: Batch): Batch {
   const coming = new Set(batch.flatMap(({ frontends }) => frontends.map(({ name }) => name.toLowerCase())));
   return batch.filter(({ rules }) =>
     rules.some((rule) => {
@@ -75,4 +81,27 @@ function staleIn(index: LoadBalancerIndex, batch: Batch): Batch {
       return name !== undefined && !index.frontends.has(name) && !coming.has(name);
     }),
   );
+}
+
+/** They make a frontend for an address that another's frontend has, or gets with this write: that is the one to share. */
+function doublingAddresses(index: LoadBalancerIndex, batch: Batch): Batch {
+  const isNew = ({ name }: Frontend): boolean => !index.frontends.has(name.toLowerCase());
+  const frontends = batch.flatMap((fragment) => fragment.frontends);
+  const comers = new Map<string, Frontend>();
+  for (const frontend of [...frontends.filter((one) => !isNew(one)), ...frontends.filter(isNew)]) {
+    const address = addressOf(frontend);
+    if (address !== undefined && !comers.has(address)) comers.set(address, frontend);
+  }
+  const isDoubling = (frontend: Frontend): boolean => {
+    const address = addressOf(frontend) ?? "";
+    const holder = index.byPublicIP.get(address) ?? index.byPrivateAddress.get(address) ?? comers.get(address);
+    return holder !== undefined && isNew(frontend) && baseOf(holder.name) !== baseOf(frontend.name);
+  };
+  return batch.filter((fragment) => fragment.frontends.some(isDoubling));
+}
+
+/** A public IP's id, or a private address that is not left to Azure; as the index spells them. */
+function addressOf({ properties: { publicIPAddress, privateIPAddress } }: Frontend): string | undefined {
+  if (publicIPAddress?.id !== undefined) return publicIPAddress.id.toLowerCase();
+  return privateIPAddress === undefined ? undefined : canonicalAddress(privateIPAddress);
 }

@@ -314,6 +314,26 @@ describe("a Service leaves", () => {
     );
   });
 
+  test("of two that make a frontend for the same address, one is written and the other decides anew", () => {
+    const batch = [aFragment(web, { ports: [80], publicIP: "one" }), aFragment(shop, { ports: [81], publicIP: "one" })];
+    for (const order of [batch, batch.toReversed()]) {
+      const { outcome, stale } = mergeLoadBalancer(undefined, order);
+      assert.deepEqual(stale, ["default/web"]);
+      assert.equal(outcome.kind, "put");
+      const { properties } = outcome.kind === "put" ? outcome.body : assert.fail();
+      assert.deepEqual(names(properties.frontendIPConfigurations), [shop.base]);
+    }
+  });
+
+  test("who has the address already keeps it, and the newcomer decides anew", () => {
+    const seen = put(undefined, aFragment(web, { ports: [80], publicIP: "one" }));
+    const newcomer = aFragment(shop, { ports: [81], publicIP: "one" });
+    const alone = mergeLoadBalancer(seen, [newcomer]);
+    assert.deepEqual([alone.stale, alone.outcome.kind], [["default/shop"], "unchanged"]);
+    const both = mergeLoadBalancer(seen, [newcomer, aFragment(web, { ports: [82], publicIP: "one" })]);
+    assert.deepEqual([both.stale, both.outcome.kind], [["default/shop"], "put"]);
+  });
+
   test("a load balancer that is not there needs nothing", () => {
     assert.deepEqual(mergeLoadBalancer(undefined, [gone(web)]).outcome, { kind: "unchanged" });
     assert.ok(isSettled(undefined, gone(web)));
