@@ -20,9 +20,9 @@ export interface RunningHealthServer {
 
 export async function startHealthServer(options: HealthOptions): Promise<RunningHealthServer> {
   const server = createServer((request, response) => {
-    void answer(options, request.url ?? "/").then(({ status, type, body }) => {
-      response.writeHead(status, { "content-type": type }).end(body);
-    });
+    void answer(options, request.url ?? "/")
+      .catch((error: unknown) => text(500, String(error)))
+      .then(({ status, type, body }) => response.writeHead(status, { "content-type": type }).end(body));
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);

@@ -34,12 +34,13 @@ export const text: ValueKind<string | undefined> = {
 };
 
 export function integer(least: number, most: number = 2 ** 31 - 1): ValueKind<number> {
-  const allowed = most === 2 ** 31 - 1 ? `${least} or more` : `${least} to ${most}`;
+  const isOpen = most === 2 ** 31 - 1;
+  const range = isOpen ? `of ${least} or more` : `from ${least} to ${most}`;
   return {
-    allowed: `whole number, ${allowed}`,
+    allowed: `whole number, ${isOpen ? `${least} or more` : `${least} to ${most}`}`,
     read: (written) => {
       const value = /^[+-]?\d+$/.test(written.trim()) ? Number(written) : Number.NaN;
-      return value >= least && value <= most ? { value } : { problem: `is not a whole number, ${allowed}` };
+      return value >= least && value <= most ? { value } : { problem: `is not a whole number ${range}` };
     },
   };
 }

@@ -33,7 +33,8 @@ function wishText({ scope, families, ports, highAvailabilityPorts }: ServiceInte
 
 function azureText(observed: Observed): string {
   const found = publishedIngress(observed);
-  if (found.kind !== "present") return "nothing of it";
+  if (found.kind === "look") return "not looked at";
+  if (found.kind === "absent") return "nothing of it";
   return found.ingress.map(({ ip }) => ip).join(", ") || "a public IP without a frontend";
 }
 

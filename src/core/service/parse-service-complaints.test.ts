@@ -168,7 +168,7 @@ const refusals: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>
     "an idle timeout too short",
     { annotations: { "azure-load-balancer-tcp-idle-timeout": "3" } },
     {},
-    /tcp-idle-timeout: "3" is not a whole number, 4 to 100/,
+    /tcp-idle-timeout: "3" is not a whole number from 4 to 100/,
   ],
   [
     "one too long for Basic",

@@ -1,0 +1,56 @@
+/** `azlb explain` and `azlb plan` on a sandbox, where a Service has become wrong after it was served. */
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+
+import { SERVICES, type KubeObject } from "../kube/resources.ts";
+import { CLUSTER_NAME } from "./cluster-name.ts";
+import { withClusterView, type ClusterView } from "./cluster-view.ts";
+import { explainService } from "./explain-service.ts";
+import { openKubeClient } from "./kube-access.ts";
+import { makePlan, renderPlanText } from "./make-plan.ts";
+import { realClock } from "./real-clock.ts";
+import { startSandbox, type RunningSandbox } from "./sandbox.ts";
+
+const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
+const PLACE = { namespace: "default", name: "shop" };
+const PATIENCE_MS = 60_000;
+
+interface Served extends KubeObject {
+  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } };
+}
+
+let sandbox: RunningSandbox;
+let address = "";
+
+before(async () => {
+  sandbox = await startSandbox({ azure: {}, withController: true, log: QUIET });
+  const { client, close } = openKubeClient({ kubeconfig: sandbox.kubeconfig, userAgent: "test" });
+  await client.create(SERVICES, { metadata: PLACE, spec: { type: "LoadBalancer", ports: [{ port: 80 }] } });
+  for (const startMs = realClock.monotonicMs(); address === ""; await realClock.sleep(20)) {
+    assert.ok(realClock.monotonicMs() - startMs < PATIENCE_MS, "no address in time");
+    const { status } = await client.get<Served>(SERVICES, PLACE);
+    address = status?.loadBalancer?.ingress?.[0]?.ip ?? "";
+  }
+  const annotations = { "service.beta.kubernetes.io/azure-load-balancer-tcp-idle-timeout": "3" };
+  await client.patch(SERVICES, PLACE, { merge: { metadata: { annotations } } });
+  await close();
+});
+after(() => sandbox.close());
+
+function look<R>(read: (view: ClusterView) => Promise<R>): Promise<R> {
+  const cloudConfig = { kind: "file", path: sandbox.azure.cloudConfigFile } as const;
+  const { kubeconfig } = sandbox;
+  return withClusterView({ kubeconfig, cloudConfig, clusterName: CLUSTER_NAME, env: {}, log: QUIET }, read);
+}
+
+test("a refused Service still shows what it has in Azure", async () => {
+  const text = await look((view) => explainService(view, "default/shop"));
+  assert.match(text, new RegExp(`^in Azure +${address}$`, "m"));
+  assert.match(text, /^stands +refused: InvalidAnnotation: .*tcp-idle-timeout/m);
+});
+
+test("its plan names the refusal and writes nothing", async () => {
+  const plan = await look((view) => makePlan(view, undefined));
+  assert.deepEqual(plan.steps, []);
+  assert.match(renderPlanText(plan), /^refused default\/shop$/m);
+});
