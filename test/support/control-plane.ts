@@ -30,18 +30,25 @@ export interface RunningControlPlane {
 const START_ATTEMPTS = 5;
 const READY_WITHIN_MS = 180_000;
 
-export async function startControlPlane(): Promise<RunningControlPlane> {
+export interface ControlPlaneOptions {
+  /** Where kube-apiserver shall write down each request that it has answered, one JSON object per line. */
+  readonly auditLog?: string;
+  /** Names of features that kube-apiserver shall do without, as an older one does. */
+  readonly without?: readonly string[];
+}
+
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<RunningControlPlane> {
   const binaries = await controlPlaneBinaries((line) => process.stderr.write(`control plane: ${line}\n`));
   for (let attempt = 1; ; attempt++) {
     try {
-      return await startOnce(binaries);
+      return await startOnce(binaries, options);
     } catch (error) {
       if (attempt === START_ATTEMPTS || !String(error).includes("address already in use")) throw error;
     }
   }
 }
 
-async function startOnce(binaries: ControlPlaneBinaries): Promise<RunningControlPlane> {
+async function startOnce(binaries: ControlPlaneBinaries, options: ControlPlaneOptions): Promise<RunningControlPlane> {
   const folder = mkdtempSync(join(tmpdir(), "azlb-control-plane-"));
   const running: ServerProcess[] = [];
   const close = async (): Promise<void> => {
@@ -56,7 +63,9 @@ async function startOnce(binaries: ControlPlaneBinaries): Promise<RunningControl
     running.push(etcd);
     const files = await writeCredentials(folder, url);
     await until(etcd, async () => (await (await fetch(`${etcdUrl}/health`)).text()).includes('"true"'));
-    const apiserver = startServer(binaries["kube-apiserver"], apiserverFlags(files, etcdUrl, apiPort ?? 0));
+    const gates = (options.without ?? []).map((feature) => `--feature-gates=${feature}=false`);
+    const flags = [...apiserverFlags(files, etcdUrl, apiPort ?? 0), ...auditFlags(folder, options), ...gates];
+    const apiserver = startServer(binaries["kube-apiserver"], flags);
     running.push(apiserver);
     await until(apiserver, () => isReady(files.kubeconfig));
     return { kubeconfig: files.kubeconfig, url, etcdUrl, binaries, close };
@@ -108,6 +117,14 @@ function apiserverFlags(files: CredentialFiles, etcdUrl: string, port: number): 
     "--endpoint-reconciler-type=none",
     "--enable-priority-and-fairness=false",
   ];
+}
+
+function auditFlags(folder: string, { auditLog }: ControlPlaneOptions): string[] {
+  if (auditLog === undefined) return [];
+  const policy = join(folder, "audit-policy.yaml");
+  const rules = [{ level: "Metadata", omitStages: ["RequestReceived"] }];
+  writeFileSync(policy, JSON.stringify({ apiVersion: "audit.k8s.io/v1", kind: "Policy", rules }));
+  return [`--audit-policy-file=${policy}`, `--audit-log-path=${auditLog}`];
 }
 
 async function writeCredentials(folder: string, url: string): Promise<CredentialFiles> {

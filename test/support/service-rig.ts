@@ -32,6 +32,8 @@ export interface RigOptions {
   readonly cloudConfig?: Readonly<Record<string, unknown>>;
   /** Gives each node an IPv6 address too. */
   readonly ipv6?: boolean;
+  /** What must be there before the controller starts. */
+  readonly prepare?: (rig: ServiceRig) => Promise<void>;
 }
 
 export interface Manifest {
@@ -84,12 +86,13 @@ export class ServiceRig {
       options,
       closeKube: close,
     });
+    await options.prepare?.(rig);
     await rig.start();
     return rig;
   }
 
   async start(log: Log = SILENT_LOG): Promise<void> {
-    this.#controller = await startController({ ...this.#processOptions(), leaderElect: false, log });
+    this.#controller = await startController({ leaderElect: false, ...this.#processOptions(), log });
   }
 
   /** All that the running controller counts, in Prometheus' form. */
@@ -220,7 +223,7 @@ export class ServiceRig {
     return `warnings: ${JSON.stringify(events.filter(({ type }) => type === "Warning"))}`;
   }
 
-  #processOptions(): Omit<ControllerProcessOptions, "log" | "leaderElect"> {
+  #processOptions(): Omit<ControllerProcessOptions, "log" | "leaderElect"> & { leaderElect?: boolean } {
     return {
       kubeconfig: this.cluster.kubeconfig,
       cloudConfig: { kind: "object", value: { ...this.azure.cloudConfig, ...this.#options.cloudConfig } },
