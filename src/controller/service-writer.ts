@@ -50,9 +50,10 @@ export class ServiceWriter {
     return this.#client.patch(SERVICES, place, { strategic: { metadata } }, { uid });
   }
 
-  #removeFinalizer({ metadata: { uid } }: Service, place: Place): Promise<KubeObject> {
+  /** Only from the version that was decided on: a patch that was long on its way must not expose a later wish. */
+  #removeFinalizer({ metadata: { uid, resourceVersion } }: Service, place: Place): Promise<KubeObject> {
     const metadata = { "$deleteFromPrimitiveList/finalizers": [FINALIZER] };
-    return this.#client.patch(SERVICES, place, { strategic: { metadata } }, { uid });
+    return this.#client.patch(SERVICES, place, { strategic: { metadata } }, { uid, resourceVersion });
   }
 
   /** One patch for both: the status subresource of a Service takes metadata too. */
