@@ -25,7 +25,8 @@ import { WITHIN_MS } from "../support/service-rig.ts";
 
 const RBAC_FILE = resolve(import.meta.dirname, "../../deploy/rbac.yaml");
 const USER = "system:serviceaccount:kube-system:azlb-controller";
-/** Backends with a memory are an extension with definitions and rights of its own. */
+const ROLE = "azlb-controller";
+/** Backends with a memory are an extension, with definitions and roles of its own. */
 const EXTENSION = "lbcf.tkestack.io";
 
 interface Rule {
@@ -162,9 +163,8 @@ function audited(): { what: string; code: number }[] {
 }
 
 function granted(): string[] {
-  const rules = documents
-    .flatMap((document) => document.rules ?? [])
-    .filter(({ apiGroups }) => !apiGroups.includes(EXTENSION));
+  const roles = documents.filter(({ metadata }) => metadata.name === ROLE);
+  const rules = roles.flatMap((role) => role.rules ?? []);
   const all = rules.flatMap(({ apiGroups, resources, verbs }) =>
     apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => named(verb, group, resource)))),
   );
