@@ -154,10 +154,10 @@ const CASES: readonly Case[] = [
     asks: "azure-allowed-service-tags",
     annotations: { "azure-allowed-service-tags": "AzureCloud,Storage" },
     check: ({ security }) =>
-      assert.deepEqual(security.map(({ sourceAddressPrefix }) => sourceAddressPrefix).sort(), [
-        "AzureCloud",
-        "Storage",
-      ]),
+      assert.deepEqual(
+        new Set(security.map(({ sourceAddressPrefix }) => sourceAddressPrefix)),
+        new Set(["AzureCloud", "Storage"]),
+      ),
   },
   {
     asks: "azure-allowed-ip-ranges with azure-deny-all-except-load-balancer-source-ranges",
@@ -214,7 +214,7 @@ const CASES: readonly Case[] = [
     },
     spec: { ports: [...TWO_PORTS, { name: "alt", port: 8080 }, { name: "plain", port: 9090 }] },
     check: ({ rules, probes }) => {
-      assert.deepEqual(rules.map(({ frontendPort }) => frontendPort).sort(), [443, 80, 9090]);
+      assert.deepEqual(new Set(rules.map(({ frontendPort }) => frontendPort)), new Set([80, 443, 9090]));
       assert.equal(rules.find(({ frontendPort }) => frontendPort === 9090)?.probe, undefined);
       const eighty = probes.find(({ name }) => name?.endsWith("-TCP-80"));
       assert.deepEqual(
