@@ -1,0 +1,227 @@
+/** Names, references, durations, conditions, retries, gates, drivers: the small decisions of LBCF. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { DELETED, group, loadBalancer, meta, pod, record, registered } from "../../../test/support/lbcf-objects.ts";
+import { md5 } from "../md5.ts";
+import { withCondition } from "./conditions.ts";
+import { parseDurationMs } from "./durations.ts";
+import { labelValue, recordLabels, recordName } from "./names.ts";
+import type { Driver } from "./objects.ts";
+import { readBackendGroup, readBackendRecord, readDriver, readPod } from "./read-objects.ts";
+import { reconcileDriver } from "./reconcile-driver.ts";
+import { type GateWorld, reconcileReadinessGate } from "./readiness-gate.ts";
+import { newRecord } from "./record-spec.ts";
+import { allowsNamespace, isDraining, misplaced, placeOf } from "./references.ts";
+import { LBCF_RETRIES, retryDelayMs } from "./retry.ts";
+
+describe("names", () => {
+  const tcp = { port: 80, protocol: "TCP" } as const;
+
+  test("records are named as LBCF names them", () => {
+    const owner = group("web");
+    const ofPod = { kind: "Pod", name: "web-0", uid: "u1", port: tcp } as const;
+    assert.equal(recordName(owner, "lb", ofPod), md5("lb_web_u1_80_TCP"));
+    const ofNode = { kind: "Service", name: "svc", port: tcp, nodePort: 30_080, nodeName: "n1" } as const;
+    assert.equal(recordName(owner, "lb", ofNode), md5("lb_web_svc_80_TCP_n1"));
+    assert.equal(recordName(owner, "lb", { kind: "Static", address: "a:1" }), md5("lb_web_a:1"));
+  });
+
+  test("a Bind's names are not ambiguous", () => {
+    const backend = { kind: "Pod", name: "p", uid: "u", port: tcp } as const;
+    const one = recordName({ kind: "Bind", metadata: meta("a-b") }, "c", backend, "10.0.0.1");
+    const two = recordName({ kind: "Bind", metadata: meta("a") }, "b-c", backend, "10.0.0.1");
+    assert.notEqual(one, two);
+  });
+
+  test("long names make labels that are allowed, and differ", () => {
+    const [one, two] = ["a", "b"].map((end) => labelValue(`${"long.".repeat(40)}${end}`));
+    assert.ok((one ?? "").length <= 63 && /^[\w.-]*\w$/.test(one ?? ""), one);
+    assert.notEqual(one, two);
+    const labels = recordLabels(group("x".repeat(200)), "lb", "d", { kind: "Pod", name: "p".repeat(253), port: tcp });
+    for (const value of Object.values(labels)) assert.ok(value.length <= 63);
+  });
+
+  test("a new record has its finalizer and its owner", () => {
+    const draft = { name: "n", labels: {}, spec: record().spec };
+    const { metadata } = newRecord(group("web"), draft);
+    assert.deepEqual(metadata.finalizers, ["lbcf.tkestack.io/deregister-backend"]);
+    assert.equal(metadata.ownerReferences[0]?.uid, "uid-web");
+  });
+});
+
+test("durations as Go has them", () => {
+  const TABLE: readonly (readonly [string, number | undefined])[] = [
+    ["15s", 15_000],
+    ["1m30s", 90_000],
+    ["1.5h", 5_400_000],
+    ["250ms", 250],
+    ["", undefined],
+    ["10", undefined],
+    ["s", undefined],
+    ["1m x", undefined],
+  ];
+  for (const [text, ms] of TABLE) assert.equal(parseDurationMs(text), ms, text);
+});
+
+describe("references", () => {
+  test("lbcf- is kube-system's", () => {
+    assert.equal(placeOf("lbcf-clb", "default"), "kube-system/lbcf-clb");
+    assert.equal(placeOf("clb", "default"), "default/clb");
+  });
+
+  test("names belong where they belong", () => {
+    const at = (name: string, namespace: string) => misplaced("LoadBalancerDriver", meta(name, { namespace }));
+    assert.equal(at("lbcf-x", "kube-system"), undefined);
+    assert.equal(at("x", "default"), undefined);
+    assert.ok(at("lbcf-x", "default"));
+    assert.ok(at("x", "kube-system"));
+    assert.equal(misplaced("LoadBalancer", meta("x", { namespace: "kube-system" })), undefined);
+  });
+
+  test("a scope is all that counts where there is one", () => {
+    const scoped = (...scope: string[]) => loadBalancer("lb", { scope });
+    assert.ok(allowsNamespace(scoped(), "default"));
+    assert.ok(!allowsNamespace(scoped(), "other"));
+    assert.ok(allowsNamespace(scoped("*"), "other"));
+    assert.ok(!allowsNamespace(scoped("other"), "default"));
+  });
+
+  test("draining is a label in any case, or a deletion", () => {
+    assert.ok(isDraining(meta("d", { labels: { "lbcf.tkestack.io/driver-draining": "True" } })));
+    assert.ok(isDraining(meta("d", { deletionTimestamp: DELETED })));
+    assert.ok(!isDraining(meta("d", { labels: { "lbcf.tkestack.io/driver-draining": "no" } })));
+  });
+});
+
+test("a condition moves its time only with its status, and is itself where nothing is new", () => {
+  const first = withCondition([], { type: "A", status: "False", reason: "x" }, 0);
+  const later = withCondition(first, { type: "A", status: "False", reason: "y" }, 60_000);
+  assert.equal(later[0]?.lastTransitionTime, first[0]?.lastTransitionTime);
+  assert.equal(withCondition(later, { type: "A", status: "False", reason: "y" }, 90_000), later);
+  assert.notEqual(
+    withCondition(later, { type: "A", status: "True" }, 90_000)[0]?.lastTransitionTime,
+    later[0]?.lastTransitionTime,
+  );
+});
+
+test("retries are LBCF's", () => {
+  const delay = (status: "Fail" | "Error" | "Running", failures: number, retryAfterMs?: number): number =>
+    retryDelayMs({ status, msg: "", ...(retryAfterMs !== undefined && { retryAfterMs }) }, failures, LBCF_RETRIES);
+  assert.deepEqual(
+    [0, 1, 2, 3, 4, 9].map((failures) => delay("Fail", failures)),
+    [10_000, 20_000, 40_000, 80_000, 120_000, 120_000],
+  );
+  assert.equal(delay("Fail", 0, 300_000), 300_000);
+  assert.equal(delay("Running", 5), 10_000);
+  assert.equal(delay("Running", 5, 2_000), 2_000);
+});
+
+describe("the readiness gate", () => {
+  const gated = pod("web-0", { gate: "False", ready: false });
+  const at = (address: string) => record(registered(address));
+  const decide = (world: Partial<GateWorld>): string | undefined =>
+    reconcileReadinessGate({ pod: gated, records: [], wanted: 1, ...world })?.status;
+
+  test("opens when all its records are registered", () => {
+    assert.equal(decide({ records: [at("10.0.0.1")] }), "True");
+    assert.equal(decide({ records: [at("10.0.0.1")], wanted: 2 }), undefined);
+    assert.equal(decide({ records: [record({ backendAddr: "10.0.0.1", generatedFrom: "10.0.0.1" })] }), undefined);
+    assert.equal(decide({ records: [] }), undefined);
+    assert.equal(decide({ records: [at("10.0.0.1")], wanted: undefined }), undefined);
+  });
+
+  test("stays open when a driver fails later, and closes for a new address", () => {
+    const open = { ...gated, gate: "True" } as const;
+    const failing = record({ ...registered("10.0.0.1"), conditions: [{ type: "Registered", status: "False" }] });
+    assert.equal(decide({ pod: open, records: [failing] }), undefined);
+    assert.equal(decide({ pod: { ...open, ip: "10.0.0.2" }, records: [at("10.0.0.1")] }), "False");
+  });
+
+  test("is nobody's business without a gate, or on the way out", () => {
+    assert.equal(decide({ pod: pod("web-0"), records: [at("10.0.0.1")] }), undefined);
+    assert.equal(
+      decide({ pod: pod("web-0", { gate: "False" }, { deletionTimestamp: DELETED }), records: [at("10.0.0.1")] }),
+      undefined,
+    );
+  });
+});
+
+describe("drivers", () => {
+  const driver = (metadata: object = {}, url = "http://driver"): Driver => ({
+    metadata: { ...meta("driver"), finalizers: ["lbcf.tkestack.io/driver-in-use"], ...metadata },
+    spec: { url, timeoutsMs: {} },
+    status: { conditions: [] },
+  });
+  const decide = (each: Driver, loadBalancers = 0, records = 0) =>
+    reconcileDriver({ driver: each, loadBalancers, records, health: undefined, nowMs: 0 });
+  const accepted = (each: Driver) => decide(each).conditions.find(({ type }) => type === "Accepted");
+
+  test("are accepted, or told why not", () => {
+    assert.equal(accepted(driver())?.status, "True");
+    assert.equal(accepted(driver({ name: "lbcf-x" }))?.reason, "InvalidName");
+    assert.equal(accepted(driver({ name: "lbcf-azure", namespace: "kube-system" }))?.reason, "InvalidName");
+    assert.equal(accepted(driver({}, "ftp://x"))?.reason, "InvalidURL");
+  });
+
+  test("stay while they are used", () => {
+    const deleted = driver({ deletionTimestamp: DELETED });
+    assert.equal(decide(driver({ finalizers: [] })).finalizer, "add");
+    assert.equal(decide(deleted).finalizer, "remove");
+    for (const [loadBalancers, records] of [
+      [1, 0],
+      [0, 1],
+    ] as const) {
+      const { finalizer, conditions } = decide(deleted, loadBalancers, records);
+      assert.equal(finalizer, undefined);
+      assert.equal(conditions.find(({ type }) => type === "Deletable")?.reason, "StillUsed");
+    }
+  });
+});
+
+describe("reading", () => {
+  const metadata = { name: "x", namespace: "default", uid: "u", resourceVersion: "1", generation: 3 };
+
+  test("deprecated spellings become the present ones, without doubles", () => {
+    const { spec } = readBackendGroup({
+      metadata,
+      spec: {
+        lbName: "a",
+        loadBalancers: ["a", "b"],
+        pods: { port: { portNumber: 80 }, ports: [{ port: 80, protocol: "TCP" }], byLabel: { selector: { a: "b" } } },
+      },
+    } as unknown as { metadata: object });
+    assert.deepEqual(spec.loadBalancers, ["a", "b"]);
+    assert.deepEqual(spec.backends, {
+      kind: "Pod",
+      ports: [{ port: 80, protocol: "TCP" }],
+      select: { labels: { a: "b" }, except: [] },
+    });
+  });
+
+  test("a record survives the way to the server and back", () => {
+    const backends = [
+      { kind: "Pod", name: "p", uid: "u", port: { port: 80, protocol: "UDP" } },
+      { kind: "Service", name: "s", port: { port: 80, protocol: "TCP" }, nodePort: 30_080, nodeName: "n" },
+      { kind: "Static", address: "a:1" },
+    ] as const;
+    for (const backend of backends) {
+      const spec = { ...record().spec, backend, ensurePolicy: { policy: "Always", periodMs: 90_000 } as const };
+      const made = newRecord(group("web"), { name: "n", labels: {}, spec });
+      assert.deepEqual(readBackendRecord({ ...made, metadata: { ...metadata, ...made.metadata } }).spec, spec);
+    }
+  });
+
+  test("anything reads without a throw", () => {
+    for (const rubbish of [{}, { spec: null }, { spec: { webhooks: 5, pods: [] }, status: { conditions: "x" } }]) {
+      const object = { metadata, ...rubbish } as unknown as { metadata: object };
+      for (const read of [readDriver, readBackendGroup, readBackendRecord, readPod]) read(object);
+    }
+  });
+
+  test("a gate is seen in the pod's template", () => {
+    const spec = { readinessGates: [{ conditionType: "lbcf.tkestack.io/registered" }] };
+    assert.equal(readPod({ metadata, spec } as unknown as { metadata: object }).gate, "False");
+    assert.equal(readPod({ metadata } as unknown as { metadata: object }).gate, undefined);
+  });
+});
