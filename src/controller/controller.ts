@@ -96,6 +96,7 @@ export class Controller {
       onOthers: () => this.#mirror.expire(),
       onRival: (message) => this.#services.tellAll("RivalController", message),
       onWait: (message) => log.warn(message),
+      isInUse: () => this.#commit.resourcesAtWork > 0,
     });
     if (hasAdminState(config)) {
       const parts = { cache: this.#cache, mirror: this.#mirror, commit: this.#commit };
@@ -146,10 +147,13 @@ export class Controller {
     return this.#isReady;
   }
 
-  /** Resolves once the caches are filled and the loops run. */
+  /** Resolves once the caches are filled and the loops run, or when it is stopped before that. */
   async start(): Promise<void> {
     this.#running = this.#cache.run(this.#ending.signal);
-    await this.#cache.synced;
+    const { signal } = this.#stopping;
+    const stopped = new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    await Promise.race([this.#cache.synced, stopped]);
+    if (signal.aborted) return;
     this.#running = Promise.all([this.#running, this.#adminState?.run(this.#ending.signal)]);
     this.#pools.start();
     this.#services.start();

@@ -36,6 +36,7 @@ function lockWith(heard: string[], nowMs: () => number = () => Date.now(), signa
     onOthers: (holder) => heard.push(`others: ${holder}`),
     onRival: (message) => heard.push(`rival: ${message}`),
     onWait: (message) => heard.push(`wait: ${message}`),
+    isInUse: () => false,
   });
 }
 
@@ -111,4 +112,45 @@ test("whoever stops waits no longer", async () => {
   stopping.abort(new Error("we stop"));
   await assert.rejects(held, /we stop/);
   await leaveAs("", "azlb-controller");
+});
+
+test("taken again while its release is still on the way, it stays ours", async () => {
+  const lock = lockWith([]);
+  await lock.hold();
+  const delay = { method: "PATCH", path: "**/leases/*", effect: { kind: "delay", delayMs: 500 } };
+  await fetch(`${kubernetes.controlUrl}/faults`, { method: "POST", body: JSON.stringify(delay) });
+  const released = lock.release();
+  await lock.hold();
+  await released;
+  assert.equal(await holder(), "azlb-controller");
+  await lock.release();
+});
+
+test("it is not given back in the middle of a write, however long that takes", async () => {
+  const timers: (() => void)[] = [];
+  let isInUse = true;
+  const lock = new ResourceLock({
+    client: kube.client,
+    signal: NEVER,
+    clock: {
+      ...realClock,
+      setTimer: (_, callback) => {
+        timers.push(callback);
+        return { cancel: () => {} };
+      },
+    },
+    onOthers: () => {},
+    onRival: () => {},
+    onWait: () => {},
+    isInUse: () => isInUse,
+  });
+  await lock.hold();
+  timers.shift()?.();
+  await realClock.sleep(0);
+  assert.equal(await holder(), "azlb-controller");
+  isInUse = false;
+  assert.equal(timers.length, 1, "it looks again later");
+  timers.shift()?.();
+  await lock.release();
+  while ((await holder()) !== "") await realClock.sleep(10);
 });

@@ -17,7 +17,7 @@ const HOLDER = "azlb-controller";
 const INCUMBENT = "cloud-controller-manager";
 const PREVIOUS_HOLDER = "aks-managed-resource-locker-previous-holder";
 const DURATION_SECONDS = 900;
-/** Kept a little longer than a write takes to follow another. */
+/** Kept a little longer after the last write than another takes to follow. */
 const LINGER_MS = 2_000;
 /** Taken anew in good time before others may think that we are gone. */
 const RENEW_AFTER_MS = (DURATION_SECONDS * 1000) / 3;
@@ -42,12 +42,15 @@ export interface ResourceLockOptions {
   readonly onRival: (message: string) => void;
   /** Somebody holds it; we wait. */
   readonly onWait: (message: string) => void;
+  /** Are there writes in flight? In the middle of one it is not given back. */
+  readonly isInUse: () => boolean;
 }
 
 export class ResourceLock {
   readonly #options: ResourceLockOptions;
   #held: { readonly sinceMs: number } | undefined;
   #taking: Promise<void> | undefined;
+  #releasing: Promise<unknown> | undefined;
   #timer: Timer | undefined;
   #hasHeld = false;
 
@@ -55,18 +58,17 @@ export class ResourceLock {
     this.#options = options;
   }
 
-  /** Resolves once it is ours, for at least as long as a write takes. Waits while somebody else has it. */
+  /** Resolves once it is ours, until the writes in flight are over. Waits while somebody else has it. */
   async hold(): Promise<void> {
-    const { clock } = this.#options;
-    const isFresh = this.#held !== undefined && clock.monotonicMs() - this.#held.sinceMs < RENEW_AFTER_MS;
+    const nowMs = this.#options.clock.monotonicMs();
+    const isFresh = this.#held !== undefined && nowMs - this.#held.sinceMs < RENEW_AFTER_MS;
     if (!isFresh) {
       this.#taking ??= this.#take().finally(() => {
         this.#taking = undefined;
       });
       await this.#taking;
     }
-    this.#timer?.cancel();
-    this.#timer = clock.setTimer(LINGER_MS, () => void this.release().catch(() => {}));
+    this.#linger();
   }
 
   /** Gives it back, where we have it. */
@@ -74,13 +76,23 @@ export class ResourceLock {
     this.#timer?.cancel();
     if (this.#held === undefined) return;
     this.#held = undefined;
-    await this.#options.client.patch(LEASES, PLACE, {
-      merge: { metadata: { annotations: { [PREVIOUS_HOLDER]: HOLDER } }, spec: { holderIdentity: "" } },
+    const merge = { metadata: { annotations: { [PREVIOUS_HOLDER]: HOLDER } }, spec: { holderIdentity: "" } };
+    this.#releasing = this.#options.client.patch(LEASES, PLACE, { merge });
+    await this.#releasing;
+  }
+
+  #linger(): void {
+    const { clock, isInUse } = this.#options;
+    this.#timer?.cancel();
+    this.#timer = clock.setTimer(LINGER_MS, () => {
+      if (this.#taking !== undefined || isInUse()) this.#linger();
+      else void this.release().catch(() => {}); // it runs out by itself
     });
   }
 
   async #take(): Promise<void> {
     const { clock, signal } = this.#options;
+    await this.#releasing?.catch(() => {}); // a release that is still on its way would undo this
     let waited = false;
     for (;;) {
       const lease = await this.#read();

@@ -106,9 +106,11 @@ export async function startController(options: ControllerProcessOptions): Promis
       workers: options.workers ?? WORKERS,
       lbcf: { webhooks: webhooks.send, ...options.lbcf },
     });
-    await leading.start();
-    log.info("the controller is running", { cluster: config.clusterName });
-    await aborted(stopping.signal, fence.signal);
+    const over = aborted(stopping.signal, fence.signal);
+    // caches are never filled where no API server answers: the end must not wait for them
+    await Promise.race([leading.start(), over]);
+    if (leading.isReady) log.info("the controller is running", { cluster: config.clusterName });
+    await over;
     await leading.stop();
     leading = undefined;
   };
