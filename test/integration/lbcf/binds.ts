@@ -1,0 +1,141 @@
+/** Binds: load balancers and pods in one object; a bad load balancer holds up no other, and nothing is left behind. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import type { ClusterOpener } from "../../support/cluster.ts";
+import { type RogueDriver, startRogueDriver, WELL_BEHAVED } from "./rogue-driver.ts";
+import { type ConditionOf, type LbcfObject, LbcfWorld } from "./world.ts";
+
+const BINDS = "/apis/lbcf.tkestack.io/v1/namespaces/default/binds";
+
+interface BindStatus {
+  readonly backends?: number;
+  readonly registeredBackends?: number;
+  readonly loadBalancerStatuses?: readonly {
+    readonly name: string;
+    readonly lbInfo?: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: string;
+    readonly conditions?: readonly ConditionOf[];
+  }[];
+}
+
+export function lbcfBinds(name: string, open: ClusterOpener): void {
+  describe(`LBCF's Binds on ${name}`, { concurrency: false }, () => {
+    let world: LbcfWorld;
+    let rogue: RogueDriver;
+
+    before(async () => {
+      [world, rogue] = await Promise.all([LbcfWorld.open(open, { azure: { plainHttp: true } }), startRogueDriver()]);
+      await world.create("LoadBalancerDriver", "wire", { driverType: "Webhook", url: rogue.url });
+      await world.addPod("web-0", { ip: "10.244.0.10" });
+      await world.addPod("web-1", { ip: "10.244.0.11" });
+    });
+    after(async () => {
+      await world?.close();
+      await rogue?.close();
+    });
+
+    const pods = { ports: [{ port: 8080, protocol: "tcp" }], byLabel: { selector: { app: "web" } } };
+    const azure = { name: "azure", driver: "lbcf-azure", spec: { name: "bind-lb" }, attributes: { rules: "80:8080" } };
+    const wire = { name: "wire", driver: "wire", spec: { id: "7" } };
+    const statusOf = async (): Promise<BindStatus> => (await world.read(`${BINDS}/web`))["status"] as BindStatus;
+    const said = (status: BindStatus, lb: string, type: string): ConditionOf | undefined =>
+      status.loadBalancerStatuses?.find((each) => each.name === lb)?.conditions?.find((each) => each.type === type);
+    const deregistered = (): readonly unknown[] =>
+      rogue.asked.filter(({ hook }) => hook === "deregisterBackend").map(({ body }) => body["backendAddr"]);
+
+    test("a bad load balancer holds up no other", async () => {
+      rogue.answer = (hook, body) =>
+        hook === "createLoadBalancer" ? { json: { status: "Fail", msg: "no money" } } : WELL_BEHAVED(hook, body);
+      const spec = { loadBalancers: [azure, wire], pods, deregisterPolicy: "IfNotReady" };
+      await world.post(BINDS, { apiVersion: "lbcf.tkestack.io/v1", kind: "Bind", metadata: { name: "web" }, spec });
+      await world.eventually(async () => {
+        assert.deepEqual(await world.addresses("bind-lb"), ["10.244.0.10", "10.244.0.11"]);
+        const status = await statusOf();
+        assert.equal(said(status, "azure", "Ready")?.status, "True");
+        assert.deepEqual(
+          [said(status, "wire", "Created")?.reason, said(status, "wire", "Created")?.message],
+          ["CreateFailed", "no money"],
+        );
+      });
+    });
+
+    test("once it is good its backends come too, with ids as LBCF makes them", async () => {
+      rogue.answer = WELL_BEHAVED;
+      await world.eventually(async () => {
+        const status = await statusOf();
+        assert.deepEqual([status.backends, status.registeredBackends], [4, 4]);
+        assert.equal(said(status, "wire", "Created")?.status, "True");
+      });
+      const { metadata } = await world.read(`${BINDS}/web`);
+      const create = rogue.asked.find(({ hook }) => hook === "createLoadBalancer");
+      assert.equal(create?.body["recordID"], `createLoadBalancer(${metadata.uid}-wire)`);
+      const [record] = (await world.records()) as readonly LbcfObject[];
+      const labels = record?.metadata["labels"] as Record<string, string>;
+      assert.equal(labels["lbcf.tkestack.io/bind"], "web");
+    });
+
+    test("pods that go are taken out everywhere", async () => {
+      await world.killPod("web-1");
+      await world.eventually(async () => {
+        assert.deepEqual(await world.addresses("bind-lb"), ["10.244.0.10"]);
+        assert.deepEqual(deregistered(), ["10.244.0.11"]);
+        assert.equal((await statusOf()).registeredBackends, 2);
+      });
+    });
+
+    test("changed attributes reach the load balancer", async () => {
+      const changed = { ...azure, attributes: { rules: "80:8080,443:8443" } };
+      await world.patch(`${BINDS}/web`, { spec: { loadBalancers: [changed, wire] } });
+      await world.eventually(async () => {
+        const body = await world.arm(world.loadBalancerPath("bind-lb"));
+        assert.equal((body?.properties["loadBalancingRules"] as unknown[]).length, 2);
+      });
+    });
+
+    test("a load balancer that leaves the spec is emptied, then deleted", async () => {
+      await world.patch(`${BINDS}/web`, { spec: { loadBalancers: [wire] } });
+      await world.eventually(async () => {
+        assert.equal(await world.arm(world.loadBalancerPath("bind-lb")), undefined);
+        assert.deepEqual(
+          (await statusOf()).loadBalancerStatuses?.map((each) => each.name),
+          ["wire"],
+        );
+      });
+    });
+
+    test("a Bind goes after its backends and its load balancers, also when the driver fails at first", async () => {
+      let failures = 0;
+      rogue.answer = (hook, body) =>
+        hook === "deleteLoadBalancer" && failures++ < 2
+          ? { json: { status: "Fail", msg: "busy" } }
+          : WELL_BEHAVED(hook, body);
+      const before = rogue.asked.length;
+      await world.remove(`${BINDS}/web`, {});
+      await world.eventually(async () => assert.equal((await world.cluster.request("GET", `${BINDS}/web`)).code, 404));
+      const hooks = rogue.asked.slice(before).map(({ hook }) => hook);
+      assert.ok(hooks.indexOf("deregisterBackend") < hooks.indexOf("deleteLoadBalancer"), hooks.join());
+      assert.deepEqual(await world.records(), []);
+      rogue.answer = WELL_BEHAVED;
+    });
+
+    test("when a whole group vanishes the API server is asked again, and then believed", async () => {
+      await world.create("LoadBalancer", "wire", { lbDriver: "wire", lbSpec: { id: "8" } });
+      const spec = { loadBalancers: ["wire"], pods: { ports: [{ port: 80 }], byLabel: { selector: { app: "many" } } } };
+      await world.create("BackendGroup", "many", spec);
+      const names = [0, 1, 2, 3].map((at) => `many-${at}`);
+      for (const [at, each] of names.entries()) {
+        await world.addPod(each, { ip: `10.244.9.${at + 1}`, labels: { app: "many" } });
+      }
+      await world.eventually(async () =>
+        assert.equal((await world.get("BackendGroup", "many")).status?.registeredBackends, 4),
+      );
+      await world.stopController();
+      for (const each of names) await world.killPod(each);
+      await world.startController();
+      await world.eventually(async () => assert.deepEqual(await world.records(), []));
+      const metrics = await (await fetch(world.metricsUrl)).text();
+      assert.match(metrics, /^azlb_lbcf_brakes_total [1-9]/m);
+    });
+  });
+}
