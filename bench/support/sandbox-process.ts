@@ -36,7 +36,10 @@ export async function startSandboxProcess(flags: readonly string[]): Promise<San
 }
 
 /** Our controller against that sandbox. Its log is dropped unless AZLB_BENCH_LOG is set. */
-export function startControllerProcess({ line }: SandboxProcess, flags: readonly string[]): ControllerProcess {
+export function startControllerProcess(
+  { line }: { readonly line: Pick<SandboxLine, "kubeconfig" | "cloudConfig"> },
+  flags: readonly string[] = [],
+): ControllerProcess {
   const given = ["--kubeconfig", line.kubeconfig ?? "", "--cloud-config", line.cloudConfig ?? ""];
   const log = process.env["AZLB_BENCH_LOG"] === undefined ? "ignore" : "inherit";
   const child = spawn(

@@ -24,7 +24,7 @@ export class TroubledApi {
     const hits = this.faults.hits({ method: request.method, path: request.path, caller: undefined });
     const effects = hits.map((fault) => fault.effect);
     const waits = effects.find((effect) => effect.kind === "delay");
-    if (waits !== undefined) await delay(waits.delayMs);
+    if (waits !== undefined) await delay(waits.delayMs, undefined, { ref: false }); // no reason to live on
     if (effects.some((effect) => effect.kind === "cutBefore")) return CUT;
     const refuses = effects.find((effect) => effect.kind === "status");
     if (refuses !== undefined) return refusal(refuses);
