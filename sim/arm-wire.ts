@@ -1,0 +1,99 @@
+/** One process's wire to Azure. */
+import type { ArmRequest, ArmResponse, ArmTransport } from "../src/azure/transport.ts";
+import { NoAnswer } from "../src/azure/transport.ts";
+import type { OperationFate } from "../sandbox/azure/model/index.ts";
+import { ARM_URL, type AzureSide } from "./azure-side.ts";
+import type { Trace } from "./trace.ts";
+import type { CallKind, Trouble } from "./troubles.ts";
+import { travel, type WireOptions } from "./wire.ts";
+
+export interface ArmWireOptions extends WireOptions {
+  readonly azure: AzureSide;
+  readonly trace: Trace;
+}
+
+/** What Azure says where a trouble makes it refuse. */
+const CODES: Readonly<Record<number, string>> = {
+  409: "AnotherOperationInProgress",
+  412: "PreconditionFailed",
+  429: "SubscriptionRequestsThrottled",
+  500: "InternalServerError",
+  503: "ServiceUnavailable",
+};
+const FATES: Readonly<Record<string, OperationFate>> = {
+  fails: { status: "Failed", code: "InternalServerError", message: "An error occurred." },
+  cancelled: { status: "Canceled", code: "Canceled", message: "Operation was canceled." },
+};
+
+export class ArmWire implements ArmTransport {
+  readonly #options: ArmWireOptions;
+
+  constructor(options: ArmWireOptions) {
+    this.#options = options;
+  }
+
+  send(request: ArmRequest): Promise<ArmResponse> {
+    const { chance, process, trace } = this.#options;
+    const path = pathOf(request.url);
+    const what = `${request.method} ${path.slice(path.lastIndexOf("/providers/") + "/providers/".length)}`;
+    return travel<ArmResponse>(this.#options, {
+      side: "azure",
+      call: callOf(request, path),
+      what,
+      signal: request.signal,
+      serve: (trouble) => {
+        const answer = this.#serve(request, path, trouble);
+        trace.add(`${process.name} → azure ${what}: ${answer.status}${note(trouble)}`, answer.body);
+        return answer;
+      },
+      refuse: (status) => {
+        trace.add(`${process.name} → azure ${what}: ${status} (trouble)`);
+        const code = CODES[status] ?? "InternalServerError";
+        const headers = status === 429 && chance.isLucky(0.7) ? { "retry-after": String(1 + chance.below(30)) } : {};
+        return { status, headers, body: JSON.stringify({ error: { code, message: `a trouble: ${code}` } }) };
+      },
+      broken: (maybeSent) => {
+        trace.add(`${process.name} → azure ${what}: no answer (trouble)`);
+        return new NoAnswer("the connection broke", maybeSent);
+      },
+    });
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #serve(request: ArmRequest, path: string, trouble: Trouble | undefined): ArmResponse {
+    const { azure, process } = this.#options;
+    const { status, headers, body } = azure.ask({
+      who: process.name,
+      method: request.method,
+      path,
+      query: queryOf(request.url),
+      headers: request.headers,
+      body: request.body === undefined ? undefined : JSON.parse(request.body),
+      fate: FATES[trouble?.kind ?? ""],
+      isStale: trouble?.kind === "stale",
+    });
+    return { status, headers, body: body === undefined ? "" : JSON.stringify(body) };
+  }
+}
+
+export function note(trouble: Trouble | undefined): string {
+  return trouble === undefined ? "" : ` (trouble: ${trouble.kind})`;
+}
+
+function callOf({ method }: ArmRequest, path: string): CallKind {
+  if (/\/operation(result)?s\//i.test(path)) return "poll";
+  return method === "GET" ? "read" : "write";
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf("?");
+  return decodeURIComponent(url.slice(ARM_URL.length, end === -1 ? undefined : end));
+}
+
+function queryOf(url: string): Record<string, string> {
+  const start = url.indexOf("?");
+  return start === -1 ? {} : Object.fromEntries(new URLSearchParams(url.slice(start + 1)));
+}

@@ -1,0 +1,155 @@
+/**
+ * Nobody who should serve is taken out of a pool, and nobody who is doomed is put back to work.
+ *
+ *   law     | what must not happen
+ *   --------|----------------------------------------------------------------------------------------------------
+ *   backend | a write of ours removes the entry of a node that has belonged in pools for a while
+ *   drain   | a write of ours takes Down from a node whose taint its process had been told of
+ *   drain   | a doomed node stays in service although nothing has gone wrong for a while
+ */
+import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
+import type { Resource, State } from "../../sandbox/azure/model/index.ts";
+import { propertiesOf, stringOf, type Json } from "../../sandbox/azure/model/json.ts";
+import type { ArmWrite } from "../azure-side.ts";
+import type { Process } from "../timeline.ts";
+import { isForeign, lastName, LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-sight.ts";
+import type { Law, Report } from "./law.ts";
+
+/** Longer than a write that was decided before waits for its turn. */
+const WANTED_FOR_MS = 300_000;
+const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
+const DOOM = ["node.kubernetes.io/out-of-service", "cloudprovider.azure.microsoft.com/draining"];
+
+export interface BackendLawOptions {
+  readonly report: Report;
+  readonly azure: State;
+  readonly nowMs: () => number;
+  readonly nodes: () => readonly KubeObject[];
+}
+
+interface Doom {
+  readonly revision: number;
+  readonly sinceMs: number;
+}
+
+export class BackendLaw implements Law {
+  readonly #options: BackendLawOptions;
+  /** Node → since when it belongs in pools, under its present address. */
+  readonly #wanted = new Map<string, { readonly sinceMs: number; readonly address: string }>();
+  readonly #doomed = new Map<string, Doom>();
+  /** Process → up to which version it knows the nodes. */
+  readonly #told = new Map<string, number>();
+
+  constructor(options: BackendLawOptions) {
+    this.#options = options;
+    for (const node of options.nodes()) this.#see(node, 0);
+  }
+
+  onTold({ name }: Process, collection: string, revision: number): void {
+    if (collection === "nodes") this.#told.set(name, revision);
+  }
+
+  onChange({ collection, type, object, revision }: HistoryEntry): void {
+    if (collection !== "nodes") return;
+    const name = object.metadata.name ?? "";
+    if (type === "DELETED") {
+      this.#wanted.delete(name);
+      this.#doomed.delete(name);
+    } else {
+      this.#see(object, revision);
+    }
+  }
+
+  onOurWrite({ who, method, touched }: ArmWrite): void {
+    for (const { before, after } of touched) {
+      if (before?.type !== LOAD_BALANCER || after === undefined) continue;
+      for (const pool of partsOf(before, "backendAddressPools")) this.#ofPool(who, method, pool, after);
+    }
+  }
+
+  /** Doomed nodes that still get connections, and since when they should not. */
+  *inService(): Iterable<{ readonly node: string; readonly pool: string; readonly sinceMs: number }> {
+    for (const resource of resourcesOf(this.#options.azure, LOAD_BALANCER)) {
+      for (const pool of partsOf(resource, "backendAddressPools")) {
+        if (isForeign(nameOf(pool))) continue;
+        for (const entry of entriesOf(pool)) {
+          const doom = this.#doomed.get(nameOf(entry));
+          if (doom === undefined || isDown(entry)) continue;
+          yield { node: nameOf(entry), pool: `${lastName(resource.id)}/${nameOf(pool)}`, sinceMs: doom.sinceMs };
+        }
+      }
+    }
+  }
+
+  #ofPool(who: string, method: string, pool: Json, after: Resource): void {
+    const { report, nowMs } = this.#options;
+    const later = partsOf(after, "backendAddressPools").find((one) => nameOf(one) === nameOf(pool));
+    if (later === undefined || isForeign(nameOf(pool))) return; // a pool goes with its last Service
+    const now = new Map(entriesOf(later).map((entry) => [nameOf(entry), entry]));
+    for (const entry of entriesOf(pool)) {
+      const name = nameOf(entry);
+      const wanted = this.#wanted.get(name);
+      const left = now.get(name);
+      if (left === undefined) {
+        const isLong = wanted !== undefined && nowMs() - wanted.sinceMs > WANTED_FOR_MS;
+        if (isLong && ![...now.values()].some((other) => addressIn(other) === wanted.address))
+          report("backend", `${who} ${method} took ${name} out of ${lastName(after.id)}/${nameOf(pool)}`);
+      } else if (isDown(entry) && !isDown(left) && this.#knowsDoom(who, name)) {
+        report("drain", `${who} ${method} put doomed ${name} back to work in ${lastName(after.id)}/${nameOf(pool)}`);
+      }
+    }
+  }
+
+  #knowsDoom(who: string, node: string): boolean {
+    const doom = this.#doomed.get(node);
+    return doom !== undefined && doom.revision <= (this.#told.get(who) ?? 0);
+  }
+
+  #see(node: KubeObject, revision: number): void {
+    const name = node.metadata.name ?? "";
+    const sinceMs = this.#options.nowMs();
+    const address = addressOfNode(node);
+    if (!belongsInPools(node)) this.#wanted.delete(name);
+    else if (this.#wanted.get(name)?.address !== address) this.#wanted.set(name, { sinceMs, address });
+    if (!isDoomed(node)) this.#doomed.delete(name);
+    else if (!this.#doomed.has(name)) this.#doomed.set(name, { revision, sinceMs });
+  }
+}
+
+export function entriesOf(pool: Json): readonly Json[] {
+  return partsOf({ body: pool }, "loadBalancerBackendAddresses");
+}
+
+function isDown(entry: Json): boolean {
+  return propertiesOf(entry)["adminState"] === "Down";
+}
+
+export function addressIn(entry: Json): string {
+  return stringOf(propertiesOf(entry)["ipAddress"]) ?? "";
+}
+
+interface NodeParts {
+  readonly spec?: { readonly taints?: readonly { readonly key: string; readonly value?: string }[] };
+  readonly status?: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
+}
+
+export function addressOfNode(node: KubeObject, isIPv6 = false): string {
+  const { status } = node as NodeParts;
+  const found = status?.addresses?.find(
+    ({ type, address }) => type === "InternalIP" && address.includes(":") === isIPv6,
+  );
+  return found?.address ?? "";
+}
+
+export function belongsInPools(node: KubeObject): boolean {
+  const { spec } = node as NodeParts;
+  const isLeaving = spec?.taints?.some(({ key }) => key === "ToBeDeletedByClusterAutoscaler") ?? false;
+  return node.metadata.deletionTimestamp === undefined && node.metadata.labels?.[EXCLUDE] === undefined && !isLeaving;
+}
+
+export function isDoomed(node: KubeObject): boolean {
+  const { spec } = node as NodeParts;
+  return (
+    spec?.taints?.some(({ key, value }) => key === DOOM[0] || (key === DOOM[1] && value === "spot-eviction")) ?? false
+  );
+}

@@ -1,0 +1,120 @@
+/** All laws together, and what they found. */
+import type { HistoryEntry } from "../../sandbox/kubernetes/model/contract.ts";
+import type { ArmWrite } from "../azure-side.ts";
+import type { Process } from "../timeline.ts";
+import type { Leaving } from "../wire.ts";
+import type { Witness, World } from "../world.ts";
+import { RIVAL_CLASS } from "../shapes.ts";
+import { AddressLaw } from "./address-law.ts";
+import { baseIn, baseOf } from "./azure-sight.ts";
+import { BackendLaw } from "./backend-law.ts";
+import { FinalizerLaw } from "./finalizer-law.ts";
+import { ForeignLaw } from "./foreign-law.ts";
+import type { Law, Violation } from "./law.ts";
+import { LeaseLaw } from "./lease-law.ts";
+import { judgeQuiescence } from "./quiescence.ts";
+
+/** How long a doomed node may stay in service while nothing disturbs us. */
+const DRAIN_WITHIN_MS = 30_000;
+
+export class Judge implements Witness {
+  readonly violations: Violation[] = [];
+  /** Writes of controllers that Azure accepted. */
+  ourWrites = 0;
+  readonly #world: World;
+  readonly #laws: readonly Law[];
+  readonly #finalizers: FinalizerLaw;
+  readonly #backends: BackendLaw;
+  /** Base → class of its Service. */
+  readonly #classes = new Map<string, string | undefined>();
+
+  constructor(world: World) {
+    this.#world = world;
+    const { azure, cluster, config, timeline, setup } = world;
+    const services = () => cluster.objects("services");
+    const report = (law: string, what: string): void => this.#report(law, what);
+    this.#finalizers = new FinalizerLaw({ report, azure: azure.state, services });
+    this.#backends = new BackendLaw({
+      report,
+      azure: azure.state,
+      nowMs: () => timeline.elapsedMs,
+      nodes: () => cluster.objects("nodes"),
+    });
+    this.#laws = [
+      new ForeignLaw(report, (name, who) => this.#isOthers(name, who)),
+      new AddressLaw({ report, azure: azure.state, services, config }),
+      this.#finalizers,
+      this.#backends,
+      new LeaseLaw(
+        report,
+        () => world.leaseHolder,
+        (process) => setup.isElected && !process.startsWith("rival"),
+      ),
+    ];
+    cluster.api.subscribe((entry) => this.#onChange(entry));
+  }
+
+  onWrite(write: ArmWrite): void {
+    const isOurs = /^(one|two|rival)-/.test(write.who);
+    if (isOurs && write.isAccepted) this.ourWrites += 1;
+    for (const law of this.#laws) {
+      if (!write.isAccepted) {
+        if (isOurs) law.onRefused?.(write);
+      } else if (isOurs) law.onOurWrite?.(write);
+      else law.onOthersWrite?.(write);
+    }
+  }
+
+  onSettled(): void {
+    for (const law of this.#laws) law.onSettled?.();
+  }
+
+  onSend(leaving: Leaving): void {
+    for (const law of this.#laws) law.onSend?.(leaving);
+  }
+
+  onTold(process: Process, collection: string, revision: number): void {
+    for (const law of this.#laws) law.onTold?.(process, collection, revision);
+  }
+
+  onFailure(process: Process, error: unknown): void {
+    this.#report(
+      "crash",
+      `${process.name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+  }
+
+  /** Between two actions. */
+  judgeMoment(): void {
+    const { timeline, disturbedMs, troubles } = this.#world;
+    const calmSinceMs = Math.max(disturbedMs, troubles.lastHitMs);
+    for (const { node, pool, sinceMs } of this.#backends.inService()) {
+      const forMs = timeline.elapsedMs - Math.max(calmSinceMs, sinceMs);
+      if (forMs > DRAIN_WITHIN_MS) this.#report("drain", `doomed ${node} is in service in ${pool} for ${forMs} ms`);
+    }
+  }
+
+  judgeEnd(): void {
+    judgeQuiescence(this.#world, this.#finalizers, (law, what) => this.#report(law, what));
+  }
+
+  #onChange(entry: HistoryEntry): void {
+    if (entry.collection === "services") {
+      const { loadBalancerClass } = entry.object["spec"] as { loadBalancerClass?: string };
+      const base = baseOf(entry.object.metadata.uid ?? "");
+      if (!this.#classes.has(base) || loadBalancerClass !== undefined) this.#classes.set(base, loadBalancerClass);
+    }
+    for (const law of this.#laws) law.onChange?.(entry);
+  }
+
+  #isOthers(name: string, who: string): boolean {
+    const base = baseIn(name);
+    if (base === undefined || !this.#classes.has(base)) return false;
+    return this.#classes.get(base) !== (who.startsWith("rival-") ? RIVAL_CLASS : undefined);
+  }
+
+  #report(law: string, what: string): void {
+    this.violations.push({ law, what, atMs: this.#world.timeline.elapsedMs });
+    this.#world.trace.add(`!! ${law}: ${what}`);
+  }
+}

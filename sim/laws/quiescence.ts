@@ -1,0 +1,259 @@
+/**
+ * What must be true once nobody has done anything for long and nothing has gone wrong: Azure is as the cluster asks, the
+ * core would do nothing more, and nothing is left of what is gone.
+ */
+import { readForwarding, type Forwarding } from "../../sandbox/azure/data-plane/read-forwarding.ts";
+import { groupsAt, networkAt } from "../../sandbox/azure/data-plane/places.ts";
+import { inboundVerdict } from "../../sandbox/azure/data-plane/nsg-verdict.ts";
+import type { Member } from "../../sandbox/azure/data-plane/forwarding.ts";
+import { danglingReferences } from "../../sandbox/azure/model/laws.invariants.ts";
+import { reconcilePools } from "../../src/core/backends/reconcile-pools.ts";
+import { planCluster } from "../../src/core/plan-cluster.ts";
+import type { PlannedStep } from "../../src/core/render-plan.ts";
+import { keyOf, type Service } from "../../src/core/kubernetes.ts";
+import type { CachedService } from "../../src/controller/projections.ts";
+import { lookAt, Unreadable } from "../look.ts";
+import { ADDITIONAL_IP, RIVAL_CLASS } from "../shapes.ts";
+import type { World } from "../world.ts";
+import {
+  addressOf,
+  baseIn,
+  baseOf,
+  isForeign,
+  lastName,
+  LOAD_BALANCER,
+  nameOf,
+  partsOf,
+  PUBLIC_IP,
+  resourcesOf,
+  SECURITY_GROUP,
+  servicesIn,
+} from "./azure-sight.ts";
+import { addressOfNode, belongsInPools, isDoomed } from "./backend-law.ts";
+import type { FinalizerLaw } from "./finalizer-law.ts";
+import type { Report } from "./law.ts";
+
+/** Services that the core refuses, by key, with the reason. */
+export type Refusals = ReadonlyMap<string, string>;
+
+/** What the controllers would still do; empty when all is settled. */
+export function remainingPlan(world: World): { readonly steps: readonly string[]; readonly refusals: Refusals } {
+  const steps: string[] = [];
+  const refusals = new Map<string, string>();
+  for (const classFilter of world.setup.hasRival ? [undefined, RIVAL_CLASS] : [undefined]) {
+    const sight = lookAt(world, classFilter);
+    const worlds = sight.services.flatMap((service) => {
+      try {
+        return sight.observe(service);
+      } catch (error) {
+        if (!(error instanceof Unreadable)) throw error;
+        refusals.set(keyOf(service), error.message);
+        return [];
+      }
+    });
+    const plan = planCluster(worlds);
+    const failing = new Set(impossible(world));
+    const isDue = ({ owners, predicted }: PlannedStep): boolean =>
+      !predicted && (owners.length === 0 || owners.some((owner) => !failing.has(owner)));
+    steps.push(...plan.steps.filter(isDue).map(({ verb, id, why }) => `${verb} ${lastName(id)}: ${why}`));
+    for (const [key, end] of plan.ends) if (end.kind === "reject") refusals.set(key, end.rejection.reason);
+    if (classFilter === undefined)
+      steps.push(...reconcilePools(sight.pools).map(({ kind, id, why }) => `${kind} ${lastName(id)}: ${why}`));
+  }
+  return { steps, refusals };
+}
+
+export function judgeQuiescence(world: World, finalizers: FinalizerLaw, report: Report): void {
+  const { azure } = world;
+  azure.settle();
+  const { steps, refusals: said } = remainingPlan(world);
+  const refusals = new Set([...said.keys(), ...impossible(world)]);
+  if (steps.length > 0) report("settled", `there is still to be done: ${steps.slice(0, 4).join("; ")}`);
+  for (const dangling of danglingReferences(azure.state)) report("dangling", dangling);
+  const forwarding = readForwarding(azure.state);
+  const sight = lookAt(world, undefined);
+  for (const key of refusals)
+    if (world.users.isPlain(key)) report("served", `${key} is refused: ${said.get(key) ?? "by Azure"}`);
+  for (const service of sight.services) {
+    if (refusals.has(keyOf(service))) continue;
+    for (const what of unserved(world, forwarding, service)) report("served", `${keyOf(service)}: ${what}`);
+  }
+  for (const what of leaks(world, finalizers)) report("leak", what);
+}
+
+/** Services that ask for what Azure refuses, as their events say. */
+export function impossible(world: World): string[] {
+  return world.cluster.objects("events").flatMap((event) => {
+    const { involvedObject, reason, lastTimestamp } = event as unknown as FailureEvent;
+    const isRecent = Date.parse(lastTimestamp) >= world.afreshMs - 1_000; // events know whole seconds
+    if (reason !== "SyncLoadBalancerFailed" || !isRecent) return [];
+    return `${involvedObject.namespace}/${involvedObject.name}`;
+  });
+}
+
+interface FailureEvent {
+  readonly involvedObject: { readonly namespace: string; readonly name: string };
+  readonly reason: string;
+  readonly lastTimestamp: string;
+}
+
+/** In which way a Service is not served as it asks. */
+function unserved(world: World, forwarding: Forwarding, service: CachedService): string[] {
+  if (service.metadata.deletionTimestamp !== undefined) return ["is still being deleted"];
+  if (service.spec.type !== "LoadBalancer") return ["still holds a finalizer"];
+  const annotations = annotationsOf(service);
+  const ips = (service.status.loadBalancer.ingress ?? [])
+    .flatMap(({ ip }) => ip ?? [])
+    .filter((ip) => ip !== ADDITIONAL_IP);
+  if (ips.length !== (service.spec.ipFamilies?.length ?? 1)) return [`has the addresses ${ips.join()}`];
+  return ips.flatMap((ip) => [
+    ...unservedAt(world, forwarding, service, ip),
+    ...wrongPlace(forwarding, service, ip, annotations["azure-load-balancer-internal"] === "true"),
+  ]);
+}
+
+function wrongPlace(forwarding: Forwarding, service: Service, ip: string, isInternal: boolean): string[] {
+  const base = baseOf(service.metadata.uid);
+  const own = forwarding.rules.filter((rule) => rule.address === ip && baseIn(lastName(rule.id)) === base);
+  return own.some((rule) => rule.isInternal !== isInternal) ? [`${ip} is ${isInternal ? "public" : "internal"}`] : [];
+}
+
+function unservedAt(world: World, forwarding: Forwarding, service: Service, ip: string): string[] {
+  const annotations = annotationsOf(service);
+  const isAllPorts = annotations["azure-load-balancer-enable-high-availability-ports"] === "true";
+  return service.spec.ports.flatMap(({ port, protocol }) => {
+    if (annotations[`port_${port}_no_lb_rule`] === "true") return [];
+    const transport = protocol === "UDP" ? "Udp" : "Tcp";
+    const rule = forwarding.rules.find(
+      (one) =>
+        one.address === ip && ((one.frontendPort === port && one.protocol === transport) || one.protocol === "All"),
+    );
+    if (rule === undefined) return [`nothing answers at ${ip}:${port}/${transport}`];
+    if (baseIn(lastName(rule.id)) !== baseOf(service.metadata.uid)) return [`${ip}:${port} is somebody else's`];
+    const closed = isAllPorts
+      ? []
+      : wrongAccess(world, service, rule.members, {
+          transport,
+          destination: (member) => (rule.floatingIp ? ip : member.ip),
+          port: rule.floatingIp ? port : rule.backendPort,
+        });
+    return [...wrongMembers(world, rule.members, ip), ...closed];
+  });
+}
+
+function wrongMembers(world: World, members: readonly Member[], ip: string): string[] {
+  const isIPv6 = ip.includes(":");
+  if (world.config.poolType !== "nodeIP" && isIPv6) return []; // interfaces have no IPv6 here
+  const nodes = world.cluster.objects("nodes");
+  const wanted = nodes.filter((node) => belongsInPools(node) && addressOfNode(node, isIPv6) !== "");
+  if (wanted.length === 0) return []; // a pool is never emptied for want of nodes
+  const expected = wanted.map((node) => `${node.metadata.name}${isDoomed(node) ? " Down" : ""}`).sort();
+  const found = members
+    .filter((member) => !isForeign(member.name) && !isForeign(member.node ?? ""))
+    .map(
+      (member) =>
+        `${world.config.poolType === "nodeIP" ? member.name : (member.node ?? "?")}${member.adminState === "Down" ? " Down" : ""}`,
+    )
+    .sort();
+  return found.join() === expected.join() ? [] : [`the pool of ${ip} has ${found.join()}, not ${expected.join()}`];
+}
+
+interface Door {
+  readonly transport: "Tcp" | "Udp";
+  readonly destination: (member: Member) => string;
+  readonly port: number;
+}
+
+const FROM_INTERNET = { IPv4: "8.8.8.8", IPv6: "2001:4860::8" } as const;
+
+/** Who must, or must not, get through the security group. */
+function wrongAccess(world: World, service: Service, members: readonly Member[], door: Door): string[] {
+  const annotations = annotationsOf(service);
+  const isLimited = ["azure-allowed-service-tags", "azure-allowed-ip-ranges"].some((key) => key in annotations);
+  const isManaged = annotations["azure-disable-load-balancer-nsg-rule"] !== "true";
+  const isInternal = annotations["azure-load-balancer-internal"] === "true";
+  const isPrivate = isLimited || (service.spec.loadBalancerSourceRanges ?? []).length > 0;
+  if (!isManaged || isInternal) return [];
+  const member = members[0];
+  if (member === undefined) return [];
+  const destinationAddress = door.destination(member);
+  const flow = {
+    transport: door.transport,
+    sourceAddress: FROM_INTERNET[destinationAddress.includes(":") ? "IPv6" : "IPv4"],
+    sourcePort: 40_000,
+    destinationAddress,
+    destinationPort: door.port,
+  };
+  const network = networkAt(world.azure.state, member.place);
+  const { allowed, rule } = inboundVerdict(groupsAt(world.azure.state, member.place), flow, network);
+  if (allowed !== isPrivate) return [];
+  return [`${flow.destinationAddress}:${door.port} is ${allowed ? "open to" : "closed for"} the Internet by ${rule}`];
+}
+
+/** Things of ours that nobody stands for. */
+function leaks(world: World, finalizers: FinalizerLaw): string[] {
+  const { azure, cluster } = world;
+  const services = cluster.objects("services");
+  const bases = new Set(services.map(({ metadata }) => baseOf(metadata.uid ?? "")));
+  const keys = new Set(services.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+  const left = services.flatMap((service) =>
+    service.metadata.finalizers === undefined
+      ? finalizers.leftOf(service).map((what) => `${service.metadata.name}: ${what}`)
+      : [],
+  );
+  const parts = resourcesOf(azure.state, LOAD_BALANCER).flatMap((resource) =>
+    finalizers.orphansIn(resource, bases).map((name) => `part ${name}`),
+  );
+  const publicIPs = resourcesOf(azure.state, PUBLIC_IP)
+    .filter((resource) => servicesIn(resource).some((key) => !keys.has(key)))
+    .map(({ id }) => `public IP ${lastName(id)}`);
+  return [...left, ...parts, ...publicIPs, ...openings(world)];
+}
+
+/** Addresses that our rules still open although nobody is served there. */
+function openings(world: World): string[] {
+  const { azure, cluster } = world;
+  const ingress = cluster.objects("services").flatMap((service) => {
+    const status = service["status"] as { loadBalancer?: { ingress?: { ip?: string }[] } } | undefined;
+    return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? []);
+  });
+  const nodes = cluster.objects("nodes").flatMap((node) => [addressOfNode(node), addressOfNode(node, true)]);
+  const publicIPs = resourcesOf(azure.state, PUBLIC_IP).map(addressOf);
+  const known = new Set([...ingress, ...nodes, ...publicIPs, ...privateFrontends(world)]);
+  return resourcesOf(azure.state, SECURITY_GROUP).flatMap((group) =>
+    partsOf(group, "securityRules")
+      .filter((rule) => nameOf(rule).startsWith("k8s-azure-lb"))
+      .flatMap((rule) =>
+        destinationsOf(rule)
+          .filter((address) => !known.has(address))
+          .map((address) => `${nameOf(rule)} opens ${address}`),
+      ),
+  );
+}
+
+/** A Service that is refused keeps what it had, told or not. */
+function privateFrontends({ azure }: World): string[] {
+  return [...azure.state.addresses.values()].flatMap((held) =>
+    [...held].filter(([, holder]) => /\/frontendIPConfigurations\//i.test(holder)).map(([address]) => address),
+  );
+}
+
+function destinationsOf(rule: Readonly<Record<string, unknown>>): string[] {
+  const { destinationAddressPrefix, destinationAddressPrefixes = [] } = rule["properties"] as {
+    destinationAddressPrefix?: string;
+    destinationAddressPrefixes?: string[];
+  };
+  return destinationAddressPrefix
+    ? [destinationAddressPrefix, ...destinationAddressPrefixes]
+    : destinationAddressPrefixes;
+}
+
+function annotationsOf(service: Pick<Service, "metadata">): Readonly<Record<string, string>> {
+  const prefix = "service.beta.kubernetes.io/";
+  return Object.fromEntries(
+    Object.entries(service.metadata.annotations ?? {}).map(([key, value]) => [
+      key.startsWith(prefix) ? key.slice(prefix.length) : key,
+      value,
+    ]),
+  );
+}

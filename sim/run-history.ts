@@ -1,0 +1,62 @@
+/** Plays one history to its end and says what was against the laws. */
+import { describe, type History } from "./history.ts";
+import { Judge } from "./laws/judge.ts";
+import type { Violation } from "./laws/law.ts";
+import { remainingPlan } from "./laws/quiescence.ts";
+import type { PlantedBug } from "./planted-bugs.ts";
+import { World } from "./world.ts";
+
+export interface RunOptions {
+  readonly keepsLines?: boolean;
+  readonly bug?: PlantedBug | undefined;
+}
+
+export interface Outcome {
+  readonly violations: readonly Violation[];
+  readonly digest: string;
+  readonly lines: readonly string[];
+  readonly steps: number;
+  readonly writes: number;
+}
+
+/** Long enough for the longest waits of retries, and a look at everything. */
+const SETTLE_MS = 400_000;
+const MOST_SETTLING = 8;
+
+export async function runHistory(history: History, { keepsLines = false, bug }: RunOptions = {}): Promise<Outcome> {
+  const { seed, setup, actions } = history;
+  const world = new World({ seed, setup, keepsLines, bug });
+  const judge = new Judge(world);
+  world.start(judge);
+  await world.timeline.pass(1_000);
+  for (const action of actions) {
+    world.trace.add(`# ${describe(action)}`);
+    world.perform(action);
+    await world.timeline.pass(action.thenMs);
+    judge.judgeMoment();
+    if (judge.violations.length > 0) break;
+  }
+  if (judge.violations.length === 0) {
+    await settle(world);
+    world.startAfresh();
+    await settle(world);
+    judge.judgeEnd();
+  }
+  return {
+    violations: judge.violations,
+    digest: world.trace.digest,
+    lines: world.trace.lines,
+    steps: world.timeline.steps,
+    writes: judge.ourWrites,
+  };
+}
+
+/** Nobody does anything more, until there is nothing left to do. */
+async function settle(world: World): Promise<void> {
+  world.calm();
+  for (let look = 0; look < MOST_SETTLING; look++) {
+    await world.timeline.pass(SETTLE_MS);
+    world.azure.settle();
+    if (remainingPlan(world).steps.length === 0) return;
+  }
+}
