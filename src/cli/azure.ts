@@ -5,7 +5,7 @@ import { Option, type Command } from "commander";
 
 import type { AzureOptions, RunningAzure, Topology } from "../../sandbox/azure/index.ts";
 import { parseFlagNumber } from "./flag-values.ts";
-import { InputError } from "./input-error.ts";
+import { InputError, portErrorOf } from "./input-error.ts";
 import { renderSandboxLine, untilSignal, type SandboxLine } from "./sandbox-line.ts";
 
 const MOST_PORT = 65_535;
@@ -121,9 +121,7 @@ async function start(options: AzureOptions): Promise<RunningAzure> {
     return await startAzure(options);
   } catch (error) {
     if (error instanceof BadInput) throw new InputError(error.message);
-    const { code, port } = error as NodeJS.ErrnoException & { port?: number };
-    if (code === "EADDRINUSE") throw new InputError(`port ${port} is in use; choose another one`);
-    throw error;
+    throw portErrorOf(error);
   }
 }
 

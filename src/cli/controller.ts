@@ -1,10 +1,11 @@
 /** `azlb controller`: the controller alone, with the incumbent's spelling of flags. */
 import { Option, type Command } from "commander";
 
-import type { ControllerProcessOptions } from "../main/controller.ts";
+import type { ControllerProcessOptions, LeaseOptions } from "../main/controller.ts";
 import type { DriftPolicy } from "../core/service/service-intent.ts";
 import { cloudConfigSource, withCloudConfigFlags, type CloudConfigFlags } from "./cloud-config-flags.ts";
 import { parseFlagBoolean, parseFlagDurationMs, parseFlagNumber } from "./flag-values.ts";
+import { InputError, portErrorOf } from "./input-error.ts";
 import { untilSignal } from "./sandbox-line.ts";
 
 interface ControllerFlags extends CloudConfigFlags {
@@ -82,7 +83,9 @@ async function run(flags: ControllerFlags & Readonly<Record<string, unknown>>): 
   for (const flag of WITHOUT_EFFECT) {
     if (flags[camelCase(flag)] !== undefined) log.warn(`--${flag} has no effect here`);
   }
-  const controller = await startController({ ...processOptions(flags), log });
+  const controller = await startController({ ...processOptions(flags), log }).catch((error: unknown) => {
+    throw portErrorOf(error);
+  });
   const why = await Promise.race([controller.ended, untilSignal().then(() => "asked to" as const)]);
   if (why === "lost") log.error("the leader's lease is lost; another one leads now");
   await controller.close();
@@ -96,19 +99,35 @@ function processOptions(flags: ControllerFlags): Omit<ControllerProcessOptions, 
     clusterName: flags.clusterName,
     env: process.env,
     leaderElect: parseFlagBoolean("--leader-elect", flags.leaderElect),
-    lease: {
-      namespace: flags.leaderElectResourceNamespace,
-      name: flags.leaderElectResourceName,
-      leaseDurationMs: parseFlagDurationMs("--leader-elect-lease-duration", flags.leaderElectLeaseDuration),
-      renewDeadlineMs: parseFlagDurationMs("--leader-elect-renew-deadline", flags.leaderElectRenewDeadline),
-      retryPeriodMs: parseFlagDurationMs("--leader-elect-retry-period", flags.leaderElectRetryPeriod),
-    },
+    lease: leaseOptions(flags),
     loadBalancerClass: flags.loadBalancerClass,
     driftPolicy: flags.driftPolicy,
     driftPeriodMs: parseFlagDurationMs("--drift-check-period", flags.driftCheckPeriod),
     workers: parseFlagNumber("--concurrent-service-syncs", flags.concurrentServiceSyncs, 1, 10_000),
     health: { host: flags.bindAddress, port: parseFlagNumber("--health-port", flags.healthPort, 0, 65_535) },
   };
+}
+
+/** A leader that goes on trying for longer than its lease lasts would lead beside its successor. */
+function leaseOptions(flags: ControllerFlags): LeaseOptions {
+  const lease = {
+    namespace: flags.leaderElectResourceNamespace,
+    name: flags.leaderElectResourceName,
+    leaseDurationMs: parseFlagDurationMs("--leader-elect-lease-duration", flags.leaderElectLeaseDuration),
+    renewDeadlineMs: parseFlagDurationMs("--leader-elect-renew-deadline", flags.leaderElectRenewDeadline),
+    retryPeriodMs: parseFlagDurationMs("--leader-elect-retry-period", flags.leaderElectRetryPeriod),
+  };
+  if (lease.renewDeadlineMs >= lease.leaseDurationMs) {
+    throw new InputError(
+      `--leader-elect-renew-deadline is ${flags.leaderElectRenewDeadline}; it must be shorter than --leader-elect-lease-duration, ${flags.leaderElectLeaseDuration}`,
+    );
+  }
+  if (lease.retryPeriodMs <= 0 || lease.retryPeriodMs >= lease.renewDeadlineMs) {
+    throw new InputError(
+      `--leader-elect-retry-period is ${flags.leaderElectRetryPeriod}; it must be more than 0 and shorter than --leader-elect-renew-deadline, ${flags.leaderElectRenewDeadline}`,
+    );
+  }
+  return lease;
 }
 
 function camelCase(flag: string): string {

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 
 import type { ClusterNode, KubernetesOptions, RunningKubernetes } from "../../sandbox/kubernetes/index.ts";
 import { parseFlagNumber } from "./flag-values.ts";
-import { InputError } from "./input-error.ts";
+import { InputError, portErrorOf } from "./input-error.ts";
 import { renderSandboxLine, untilSignal, type SandboxLine } from "./sandbox-line.ts";
 
 const MOST_PORT = 65_535;
@@ -51,10 +51,9 @@ async function start(options: KubernetesOptions): Promise<RunningKubernetes> {
   try {
     return await startKubernetes(options);
   } catch (error) {
-    const { code, port, path, message } = error as NodeJS.ErrnoException & { port?: number };
-    if (code === "EADDRINUSE") throw new InputError(`port ${port} is in use; choose another one`);
+    const { path, message } = error as NodeJS.ErrnoException;
     if (path !== undefined) throw new InputError(`--data-dir ${options.dataDir ?? ""} cannot be used: ${message}`);
-    throw error;
+    throw portErrorOf(error);
   }
 }
 

@@ -67,9 +67,27 @@ const DRIFT_PERIOD_MS = 300_000;
 
 /** Resolves once it runs: as the leader, or waiting to become it. */
 export async function startController(options: ControllerProcessOptions): Promise<RunningController> {
+  const closers: (() => Promise<void>)[] = [];
+  const closeAll = async (): Promise<void> => {
+    await Promise.all(closers.map((close) => close()));
+  };
+  try {
+    return await start(options, closers, closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function start(
+  options: ControllerProcessOptions,
+  closers: (() => Promise<void>)[],
+  closeAll: () => Promise<void>,
+): Promise<RunningController> {
   const { log, env } = options;
   const metrics = new Metrics();
   const kube = openKubeClient({ kubeconfig: options.kubeconfig, userAgent: USER_AGENT });
+  closers.push(kube.close);
   const { config, credentials } = await loadCloudConfig({
     source: options.cloudConfig,
     clusterName: options.clusterName,
@@ -84,7 +102,9 @@ export async function startController(options: ControllerProcessOptions): Promis
     userAgent: USER_AGENT,
     onCall: (call) => measureCall(metrics, call),
   });
+  closers.push(() => arm.close());
   const webhooks = new WebhookHttp();
+  closers.push(() => webhooks.close());
   const stopping = new AbortController();
   let leading: Controller | undefined;
   const lead = async (fence: Fence): Promise<void> => {
@@ -123,7 +143,7 @@ export async function startController(options: ControllerProcessOptions): Promis
     try {
       return await (options.leaderElect ? elect(options, kube.client, stopping.signal, lead) : alone(lead));
     } finally {
-      await Promise.all([kube.close(), arm.close(), webhooks.close()]);
+      await closeAll();
     }
   };
   const ended = run();
