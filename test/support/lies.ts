@@ -1,0 +1,68 @@
+/** Answers that no server should give: each turns a true one into something that cannot be right. */
+import type { Lie } from "./lying-proxy.ts";
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+/** Changes every value under these keys, wherever they stand. */
+function under(keys: readonly string[], change: (value: Json) => Json): Lie {
+  const walk = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(walk);
+    if (value === null || typeof value !== "object") return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, keys.includes(key) ? change(item) : walk(item)]),
+    );
+  };
+  return (text) => {
+    try {
+      return JSON.stringify(walk(JSON.parse(text) as Json));
+    } catch {
+      return text;
+    }
+  };
+}
+
+const HUGE_CHARACTERS = 20_000_000;
+
+/** Of the whole text. */
+export const BROKEN_TEXTS: Readonly<Record<string, Lie>> = {
+  "cut in the middle": (text) => text.slice(0, text.length / 2),
+  empty: () => "",
+  "a page of a proxy": () => "<html><body>Please sign in</body></html>",
+  "a number": () => "7",
+  null: () => "null",
+  "an empty object": () => "{}",
+  "a list": () => "[1, null, {}]",
+  huge: (text) => text.replace(/^\{/, `{"junk":"${"x".repeat(HUGE_CHARACTERS)}",`),
+  "nested deeply": (text) => text.replace(/^\{/, `{"junk":${"[".repeat(5000)}${"]".repeat(5000)},`),
+};
+
+export const WRONG_ARM: Readonly<Record<string, Lie>> = {
+  "lists that are texts": under(
+    ["value", "frontendIPConfigurations", "loadBalancingRules", "probes", "securityRules", "backendAddressPools"],
+    () => "none",
+  ),
+  "lists of nothing": under(
+    ["frontendIPConfigurations", "loadBalancingRules", "probes", "securityRules", "backendAddressPools"],
+    () => [null],
+  ),
+  "properties that are numbers": under(["properties"], () => 7),
+  "properties that are missing": under(["properties"], () => null),
+  "names that are numbers": under(["name", "id"], () => 12),
+  "tags that are texts": under(["tags"], () => "tagged"),
+  "states nobody knows": under(["provisioningState", "status"], () => "Exploding"),
+  "choices nobody knows": under(["protocol", "sku", "direction", "access", "adminState"], () => "Quantum"),
+};
+
+export const WRONG_KUBERNETES: Readonly<Record<string, Lie>> = {
+  "items that are a text": under(["items"], () => "none"),
+  "items of nothing": under(["items"], () => [null, 7]),
+  "metadata that is a number": under(["metadata"], () => 7),
+  "ports that are a text": under(["ports"], () => "80"),
+  "ports of nothing": under(["ports"], () => [null]),
+  "annotations that are a list": under(["annotations"], () => [1]),
+  "finalizers that are a text": under(["finalizers"], () => "mine"),
+  "a status that is a number": under(["status"], () => 7),
+  "a spec that is missing": under(["spec"], () => null),
+  "addresses that are a number": under(["addresses"], () => 3),
+  "events nobody knows": under(["type"], (value) => (value === "LoadBalancer" ? value : "QUANTUM")),
+};
