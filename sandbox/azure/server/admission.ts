@@ -6,7 +6,8 @@ import type { Account } from "../identity/account.ts";
 import { isRefusal, type Caller, type TokenAuthority } from "../identity/tokens.ts";
 import { gatewayError } from "./arm-headers.ts";
 import type { HttpReply, HttpRequest } from "./http-message.ts";
-import { accessOf, allows, type Role } from "./role.ts";
+import { linkedAccesses } from "./linked-access.ts";
+import { FULL_ROLE, accessOf, allows, type Role } from "./role.ts";
 import { kindOfMethod, type Throttle } from "./throttle.ts";
 
 export interface FrontDoor {
@@ -49,15 +50,26 @@ export function admit(door: FrontDoor, request: HttpRequest): Admission {
   if (!METHODS.includes(method)) {
     return { refusal: gatewayError(405, "MethodNotAllowed", `The HTTP method '${method}' is not supported.`), caller };
   }
+  const refusal = isPoll(path) ? undefined : unauthorized(door.roleOf(caller), request, caller);
+  return refusal === undefined ? throttled(door, request, caller) : { refusal, caller };
+}
+
+function unauthorized(role: Role, { method, path, text }: HttpRequest, caller: Caller): HttpReply | undefined {
+  if (role === FULL_ROLE) return undefined;
+  const who = `The client '${caller.clientId}' with object id '${caller.objectId}'`;
   const { action, scope } = accessOf(method, path);
-  if (!isPoll(path) && !allows(door.roleOf(caller), action)) {
+  if (!allows(role, action)) {
     const message =
-      `The client '${caller.clientId}' with object id '${caller.objectId}' does not have authorization to perform ` +
-      `action '${action}' over scope '${scope}' or the scope is invalid. If access was recently granted, please ` +
-      `refresh your credentials.`;
-    return { refusal: gatewayError(403, "AuthorizationFailed", message), caller };
+      `${who} does not have authorization to perform action '${action}' over scope '${scope}' or the scope is invalid. ` +
+      `If access was recently granted, please refresh your credentials.`;
+    return gatewayError(403, "AuthorizationFailed", message);
   }
-  return throttled(door, request, caller);
+  const missing = linkedAccesses(method, text).find((linked) => !allows(role, linked.action));
+  if (missing === undefined) return undefined;
+  const message =
+    `${who} has permission to perform action '${action}' on scope '${scope}'; however, it does not have permission to ` +
+    `perform action '${missing.action}' on the linked scope(s) '${missing.scope}' or the linked scope(s) are invalid.`;
+  return gatewayError(403, "LinkedAuthorizationFailed", message);
 }
 
 function throttled(door: FrontDoor, { method, path }: HttpRequest, caller: Caller): Admission {

@@ -37,7 +37,7 @@ const ACCESSES: readonly [string, string, string, string][] = [
   [
     "GET",
     "/subscriptions/s/providers/Microsoft.Compute",
-    "Microsoft.Resources/subscriptions/read",
+    "Microsoft.Resources/subscriptions/providers/read",
     "/subscriptions/s/providers/Microsoft.Compute",
   ],
 ];

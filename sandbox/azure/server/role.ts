@@ -8,6 +8,7 @@
  *   PUT …/loadBalancers/x/backendAddressPools/p                | …/loadBalancers/backendAddressPools/write
  *   POST …/loadBalancers/x/migrateToIpBased                    | …/loadBalancers/migrateToIpBased/action
  *   PUT /subscriptions/s/resourcegroups/g                      | Microsoft.Resources/subscriptions/resourceGroups/write
+ *   GET /subscriptions/s/providers/Microsoft.Compute           | Microsoft.Resources/subscriptions/providers/read
  */
 
 export interface Role {
@@ -46,7 +47,8 @@ export function accessOf(method: string, path: string): Access {
 
 function resourceGroupAccess(segments: readonly string[], verb: string): Access {
   const inGroup = segments[2]?.toLowerCase() === "resourcegroups";
-  const type = inGroup ? "subscriptions/resourceGroups" : "subscriptions";
+  const isProvider = segments[2]?.toLowerCase() === "providers";
+  const type = inGroup ? "subscriptions/resourceGroups" : isProvider ? "subscriptions/providers" : "subscriptions";
   return { action: `Microsoft.Resources/${type}/${verb}`, scope: `/${segments.slice(0, 4).join("/")}` };
 }
 
