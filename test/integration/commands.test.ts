@@ -1,0 +1,124 @@
+/**
+ * The commands as people run them. What cannot be used is told in one line that names it, with exit code 2; a signal ends
+ * them in good order, with exit code 0.
+ */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+import { LEASES, type KubeObject } from "../../src/kube/resources.ts";
+import { openKubeClient } from "../../src/main/kube-access.ts";
+import { startSandbox, type RunningSandbox } from "../../src/main/sandbox.ts";
+import { SILENT_LOG } from "../../src/core/log.ts";
+import { AzlbProcess, runAzlb } from "../support/azlb-process.ts";
+
+const dir = mkdtempSync(join(tmpdir(), "azlb-commands-"));
+let sandbox: RunningSandbox;
+
+before(async () => {
+  sandbox = await startSandbox({ azure: { topology: { nodes: 1 } }, withController: false, log: SILENT_LOG });
+});
+after(async () => {
+  await sandbox.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+/** The sandbox's cloud config with changes; `undefined` removes a key. */
+function cloudConfig(change: Readonly<Record<string, unknown>>): string {
+  const path = join(dir, "azure.json");
+  writeFileSync(path, JSON.stringify({ ...sandbox.azure.cloudConfig, ...change }));
+  return path;
+}
+
+function text(content: string): string {
+  const path = join(dir, "azure.json");
+  writeFileSync(path, content);
+  return path;
+}
+
+const BAD: readonly [what: string, args: () => readonly string[], stderr: RegExp][] = [
+  ["an unknown command", () => ["balance"], /unknown command 'balance'/],
+  ["an unknown flag", () => ["controller", "--leader-elekt"], /unknown option '--leader-elekt'/],
+  ["no cloud config", () => ["controller", "--kubeconfig", sandbox.kubeconfig], /give --cloud-config FILE/],
+  [
+    "a cloud config that is not there",
+    () => controller("/nowhere/azure.json"),
+    /\/nowhere\/azure\.json cannot be read/,
+  ],
+  ["a cloud config that is no JSON", () => controller(text("{")), /azure\.json: neither JSON nor YAML/],
+  ["a wrong value in it", () => controller(cloudConfig({ vmType: "vmsss" })), /vmType.*"vmsss"/],
+  ["a missing key", () => controller(cloudConfig({ resourceGroup: undefined })), /resourceGroup/],
+  [
+    "a kubeconfig that is not there",
+    () => ["controller", "--kubeconfig", "/nowhere/config", "--cloud-config", cloudConfig({})],
+    /\/nowhere\/config: the kubeconfig cannot be read/,
+  ],
+  [
+    "a number out of range",
+    () => [...controller(cloudConfig({})), "--concurrent-service-syncs", "0"],
+    /--concurrent-service-syncs.*0/,
+  ],
+  [
+    "a wrong duration",
+    () => [...controller(cloudConfig({})), "--drift-check-period", "soon"],
+    /--drift-check-period.*soon/,
+  ],
+  [
+    "a policy that there isn't",
+    () => [...controller(cloudConfig({})), "--drift-policy", "undo"],
+    /--drift-policy.*'undo' is invalid.*report, enforce, ignore/,
+  ],
+  ["a sandbox of no machine type", () => ["sandbox", "--vm-type", "cloud"], /--vm-type.*cloud/],
+];
+
+function controller(config: string): readonly string[] {
+  return ["controller", "--kubeconfig", sandbox.kubeconfig, "--cloud-config", config];
+}
+
+for (const [what, args, expected] of BAD) {
+  test(`${what}: told in one line, exit code 2`, async () => {
+    const { code, stdout, stderr } = await runAzlb(...args());
+    assert.match(stderr, expected);
+    const lines = stderr
+      .trim()
+      .split("\n")
+      .filter((line) => !line.startsWith("("));
+    assert.equal(lines.length, 1, stderr);
+    assert.equal(stdout, "");
+    assert.equal(code, 2);
+  });
+}
+
+test("SIGTERM ends the controller in good order and leaves its Lease free", async () => {
+  const running = new AzlbProcess([
+    ...controller(cloudConfig({})),
+    "--health-port",
+    "0",
+    "--bind-address",
+    "127.0.0.1",
+  ]);
+  await running.says(/the controller is running/);
+  const { client, close } = openKubeClient({ kubeconfig: sandbox.kubeconfig, userAgent: "test" });
+  const holder = async (): Promise<string> => {
+    const place = { namespace: "kube-system", name: "azlb-controller" };
+    const { spec } = await client.get<KubeObject & { spec: { holderIdentity?: string } }>(LEASES, place);
+    return spec.holderIdentity ?? "";
+  };
+  assert.notEqual(await holder(), "");
+  const { code, stderr } = await running.end("SIGTERM");
+  assert.equal(code, 0, stderr);
+  assert.equal(await holder(), "");
+  await close();
+});
+
+test("Ctrl-C ends the sandbox in good order, also while its example is shown", async () => {
+  for (const args of [["sandbox"], ["sandbox", "--json"]]) {
+    const running = new AzlbProcess(args);
+    await running.says(/sandbox is running|"kubeconfig"/);
+    const { code, stderr } = await running.end("SIGINT");
+    assert.equal(code, 0, stderr);
+    assert.ok(!/error/i.test(stderr), stderr);
+  }
+});

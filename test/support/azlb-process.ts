@@ -1,0 +1,58 @@
+/** `bin/azlb` as a process: run to its end, or until it says something and is asked to end. */
+import assert from "node:assert/strict";
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+
+import { eventually } from "./eventually.ts";
+
+const AZLB = resolve(import.meta.dirname, "../../bin/azlb");
+const WITHIN_MS = 90_000;
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export class AzlbProcess {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  #stdout = "";
+  #stderr = "";
+
+  constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+    this.#child = spawn(AZLB, args, { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+    this.#child.stdout?.on("data", (chunk: Buffer) => (this.#stdout += chunk.toString()));
+    this.#child.stderr?.on("data", (chunk: Buffer) => (this.#stderr += chunk.toString()));
+    this.#ended = once(this.#child, "close");
+  }
+
+  get output(): string {
+    return this.#stdout + this.#stderr;
+  }
+
+  /** Resolves once its output has this. */
+  async says(pattern: RegExp): Promise<void> {
+    await eventually(() => {
+      assert.equal(this.#child.exitCode, null, `it ended: ${this.output}`);
+      assert.match(this.output, pattern);
+    }, WITHIN_MS);
+  }
+
+  async ended(): Promise<Ended> {
+    const late = setTimeout(() => this.#child.kill("SIGKILL"), WITHIN_MS);
+    await this.#ended;
+    clearTimeout(late);
+    return { code: this.#child.exitCode, stdout: this.#stdout, stderr: this.#stderr };
+  }
+
+  end(signal: "SIGINT" | "SIGTERM"): Promise<Ended> {
+    this.#child.kill(signal);
+    return this.ended();
+  }
+}
+
+export function runAzlb(...args: readonly string[]): Promise<Ended> {
+  return new AzlbProcess(args).ended();
+}
