@@ -1,0 +1,127 @@
+/**
+ * The custom role in `deploy/azure-role.json`, enforced by the emulator: the controller can do all its work with it, and
+ * each action is needed for some of that work. A tour creates what Services may ask for, dooms a node, and deletes it all
+ * again; with one action missing, some call of the tour is refused.
+ */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { test } from "node:test";
+
+import { SERVICES } from "../../../src/kube/resources.ts";
+import { DoomedRig, OUT_OF_SERVICE, type AuditEntry } from "../../suites/admin-state/doomed-rig.ts";
+import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
+import { eventually } from "../../support/eventually.ts";
+import { addresses, onlyLeft, startDeleting } from "../../support/many-services.ts";
+import { WITHIN_MS, type Manifest } from "../../support/service-rig.ts";
+
+const ROLE_FILE = resolve(import.meta.dirname, "../../../deploy/azure-role.json");
+const ACTIONS = (JSON.parse(readFileSync(ROLE_FILE, "utf8")) as { Actions: string[] }).Actions;
+
+/** Each action is tried in the shape of cluster that is likely to need it; the last one tries all that are left. */
+const SHAPES = [
+  {
+    topology: { vmType: "vmss", backendPool: "nodeIP" },
+    tries: /Microsoft\.(Network|Resources)/,
+    except: /Interfaces|Pools/,
+  },
+  { topology: { vmType: "vmss", backendPool: "nodeIPConfiguration" }, tries: /ScaleSets|Pools/, except: /^$/ },
+  { topology: { vmType: "standard", backendPool: "nodeIPConfiguration" }, tries: /./, except: /^$/ },
+] as const;
+
+const TOUR: readonly Manifest[] = [
+  { name: "outer" },
+  {
+    name: "inner",
+    annotations: { "azure-load-balancer-internal": "true", "azure-load-balancer-internal-subnet": "subnet2" },
+  },
+  { name: "prefixed", annotations: { "azure-pip-prefix-id": "" } },
+];
+
+test("the role is enough for everything, and each of its actions is needed", async () => {
+  let unneeded = ACTIONS;
+  for (const { topology, tries, except } of SHAPES) {
+    const rig = await DoomedRig.open(openEmbeddedCluster, { azure: { topology: { nodes: 2, ...topology } } });
+    try {
+      await rig.services.put("publicIPPrefixes/prefix", {
+        location: "westus2",
+        sku: { name: "Standard" },
+        properties: { prefixLength: 30 },
+      });
+      assert.deepEqual(await refusals(rig, ACTIONS), [], `with the whole role, ${JSON.stringify(topology)}`);
+      const left: string[] = [];
+      for (const action of unneeded) {
+        const isTried = tries.test(action) && !except.test(action);
+        const others = ACTIONS.filter((other) => other !== action);
+        if (!isTried || (await refusals(rig, others)).length === 0) left.push(action);
+      }
+      unneeded = left;
+    } finally {
+      await rig.close();
+    }
+  }
+  assert.deepEqual(unneeded, []);
+});
+
+/** The refused calls of a tour with these rights: none, or those until the first was seen. */
+async function refusals(rig: DoomedRig, actions: readonly string[]): Promise<readonly AuditEntry[]> {
+  const since = await rig.sequence();
+  await restart(rig, actions);
+  const refused = async (): Promise<readonly AuditEntry[]> =>
+    (await rig.audit(since)).filter(({ status }) => status === 403);
+  await tour(rig, async () => (await refused()).length > 0);
+  const found = await refused();
+  if (found.length > 0) {
+    await restart(rig, ["*"]);
+    await cleanUp(rig);
+  }
+  return found;
+}
+
+async function restart(rig: DoomedRig, actions: readonly string[]): Promise<void> {
+  await rig.services.stop();
+  const { clientId } = rig.services.azure.account;
+  await rig.services.azure.control("PATCH", "/settings", { roles: { [clientId]: { actions } } });
+  await rig.services.start();
+}
+
+/** Ends early when told that it is over. */
+async function tour(rig: DoomedRig, isOver: () => Promise<boolean>): Promise<void> {
+  const { services, nodes } = rig;
+  const reaches = (assertion: () => Promise<void>): Promise<void> =>
+    eventually(async () => {
+      if (!(await isOver())) await assertion();
+    }, WITHIN_MS);
+  const prefixId = services.networkPath("publicIPPrefixes/prefix");
+  for (const { annotations = {}, ...manifest } of TOUR) {
+    const known = "azure-pip-prefix-id" in annotations ? { "azure-pip-prefix-id": prefixId } : annotations;
+    await services.apply({ ...manifest, annotations: known });
+  }
+  await reaches(async () => {
+    const found = await addresses(services);
+    for (const [name, ips] of found) assert.equal(ips.length, 1, `${name} has no address`);
+  });
+  await rig.taint(nodes[0] ?? "", OUT_OF_SERVICE);
+  await reaches(async () => {
+    const states = Object.values(await rig.states()).flatMap((pool) => Object.values(pool));
+    assert.equal(states.filter((state) => state === "Down").length, 2);
+  });
+  if (await isOver()) return;
+  await startDeleting(
+    services,
+    TOUR.map(({ name }) => name),
+  );
+  await reaches(async () => assert.equal((await addresses(services)).size, 0));
+  await rig.untaint(nodes[0] ?? "", OUT_OF_SERVICE);
+}
+
+async function cleanUp(rig: DoomedRig): Promise<void> {
+  await rig.untaint(rig.nodes[0] ?? "", OUT_OF_SERVICE);
+  const { items } = await rig.services.kube.list(SERVICES, { namespace: "default" });
+  const there = new Set(items.map(({ metadata }) => metadata.name));
+  await startDeleting(
+    rig.services,
+    TOUR.map(({ name }) => name).filter((name) => there.has(name)),
+  );
+  await onlyLeft(rig.services, []);
+}
