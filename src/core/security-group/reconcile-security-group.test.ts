@@ -191,6 +191,16 @@ test("a node that came is opened, one that left is closed", () => {
   assert.deepEqual(lines(applied(world(group), decision)), ["Allow Internet → 10.240.0.5,10.240.0.6 30080"]);
 });
 
+test("a node that went unseen is closed too, by a look and by the Service's deletion", () => {
+  const one = low("one", 80);
+  const group = built([one, "20.0.0.80"]);
+  const nodes = { IPv4: ["10.240.0.5"], IPv6: [] };
+  const seen = world(group, one);
+  const decision = reconcile(seen, one, at("20.0.0.80", { nodes }), false);
+  assert.deepEqual(lines(applied(seen, decision)), ["Allow Internet → 10.240.0.5 30080"]);
+  assert.deepEqual(lines(applied(seen, release(seen, one, at("20.0.0.80", { nodes })))), []);
+});
+
 test("a node port that changed is closed, and so is one when the floating IP comes back", () => {
   const one = low("one", 80);
   const group = built([one, "20.0.0.80"]);

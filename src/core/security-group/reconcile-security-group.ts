@@ -14,6 +14,7 @@ import type { AccessFragment, Opening, ServiceAddresses } from "./access.ts";
 import { desiredAccess, opensOnNodes } from "./desired-access.ts";
 import { mergeSecurityGroup, NO_GROUP } from "./merge-security-group.ts";
 import { indexOf } from "./security-group-index.ts";
+import { portsOf } from "./security-rules.ts";
 import { nodeSharersOf, openingOf, sharersOf } from "./shared-addresses.ts";
 
 export type { ServiceAddresses } from "./access.ts";
@@ -82,7 +83,9 @@ function claimAddresses(
   { released, nodes }: ServiceAddresses,
   { held, lands, changed }: { readonly held: readonly string[]; readonly lands: boolean; readonly changed: boolean },
 ): Claim {
-  const own = new Set([...held, ...released].map(canonicalAddress));
+  // whoever only gives back an address names no nodes
+  const former = lands || (changed && canonicalNodes(nodes).length > 0) ? atItsNodePorts(world) : [];
+  const own = new Set([...held, ...released, ...former].map(canonicalAddress));
   const isOnNodes = lands || (changed ? isAnythingOnNodes(world, nodes) : hasRulesOnNodes(world, nodes));
   const nodeAddresses = isOnNodes ? canonicalNodes(nodes) : [];
   const sharers = new Set(sharersOf(world, owner.uid, own));
@@ -117,6 +120,22 @@ function hasRulesOnNodes({ service, securityGroup }: World, nodes: ServiceAddres
   if (names.length === 0) return false;
   const addresses = canonicalNodes(nodes);
   return names.some((name) => addresses.some((address) => managed.get(name)?.destinations.has(address)));
+}
+
+/**
+ * What rules for its node ports open, and for no other port: nodes, also those that have gone, whose addresses nothing
+ * tells any more. A node port is one Service's alone.
+ */
+function atItsNodePorts({ service, securityGroup }: World): readonly string[] {
+  if (securityGroup === null) return [];
+  const { openers, managed } = indexOf(securityGroup);
+  const ports = new Set(service.spec.ports.flatMap(({ nodePort }) => (nodePort === undefined ? [] : String(nodePort))));
+  const names = new Set([...ports].flatMap((port) => openers.get(port) ?? []));
+  return [...names].flatMap((name) => {
+    const found = managed.get(name);
+    const isIts = found !== undefined && portsOf(found.rule).every((port) => ports.has(port));
+    return isIts ? [...found.destinations.keys()] : [];
+  });
 }
 
 /** A Service that changed may have had other node ports, which nothing tells any more. */
