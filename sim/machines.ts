@@ -92,7 +92,7 @@ export class Machines {
 export function nodesOf(topology: Topology): ClusterNode[] {
   return topologyNodes(SANDBOX_ACCOUNT, topology).map(({ name, ip, providerId }, at) => ({
     name,
-    internalIPs: [ip, `fd00:10:240::${at + 4}`],
+    internalIPs: [ip, `fd00:10:240:0:1::${at + 4}`], // far from what Azure gives to frontends
     providerID: providerId,
   }));
 }

@@ -15,7 +15,7 @@ import { AzureSide, type ArmWrite } from "./azure-side.ts";
 import { Chance } from "./chance.ts";
 import { ClusterSide } from "./cluster-side.ts";
 import { FIRST_NODES, NODE_SLOTS, type Deed, type Setup } from "./history.ts";
-import { Instance } from "./instance.ts";
+import { Instance, LEASE_MS } from "./instance.ts";
 import { KubeWire } from "./kube-wire.ts";
 import { Machines, nodesOf } from "./machines.ts";
 import { Meddlers } from "./meddling.ts";
@@ -200,7 +200,8 @@ export class World {
   crash(process: Process, downMs = RESTART_MS): void {
     if (process.isDead) return;
     process.isDead = true;
-    this.disturbedMs = Math.max(this.disturbedMs, this.timeline.elapsedMs + downMs);
+    const takeoverMs = this.setup.isElected ? LEASE_MS.leaseDurationMs + 3 * LEASE_MS.retryPeriodMs : 0;
+    this.disturbedMs = Math.max(this.disturbedMs, this.timeline.elapsedMs + downMs + takeoverMs);
     this.trace.add(`${process.name} is killed`);
     for (const feed of this.#feeds) if (feed.process === process) feed.abandon();
     const seat = this.#seats.find(({ instance }) => instance?.process === process);
