@@ -66,7 +66,7 @@ function exampleNodes(count: number): ClusterNode[] {
 }
 
 /** Kubernetes' part of the line that every sandbox command prints. */
-export function kubernetesLine(kubernetes: RunningKubernetes): Partial<SandboxLine> {
+function kubernetesLine(kubernetes: RunningKubernetes): Partial<SandboxLine> {
   return {
     kubeconfig: kubernetes.kubeconfig,
     caFile: kubernetes.caFile,

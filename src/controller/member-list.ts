@@ -3,8 +3,7 @@
  * written before the pool is, so that an entry whose node vanished while we were away is known to be ours, and a
  * person's server is known not to be.
  *
- * Names only grow before a write and shrink after one; a name too many does no harm, a name too few would leave an
- * entry behind for ever.
+ * Names are only added: a name too many does no harm, a name too few would leave an entry behind for ever.
  */
 import type { MembershipFragment } from "../core/backends/membership.ts";
 import { CONFIG_MAPS, type KubeObject } from "../kube/resources.ts";

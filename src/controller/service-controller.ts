@@ -94,10 +94,6 @@ export class ServiceController {
     return this.#queue.stop(patienceMs);
   }
 
-  stats(): ReturnType<WorkQueue["stats"]> {
-    return this.#queue.stats();
-  }
-
   #wants(service: Service): boolean {
     return wantsLoadBalancer(service, this.#options.classFilter);
   }

@@ -12,7 +12,7 @@ import type { AzureStep, Decision } from "../plan.ts";
 import type { Observed } from "../world.ts";
 import { isServedOn } from "./other-services.ts";
 import { act, reject } from "./rounds.ts";
-import type { Owner, Warning } from "./service-intent.ts";
+import type { Owner } from "./service-intent.ts";
 
 export function leaveLoadBalancers(
   observed: Observed,
@@ -21,7 +21,6 @@ export function leaveLoadBalancers(
 ): Decision | undefined {
   const { config, otherServices } = observed;
   const steps: AzureStep[] = [];
-  const warnings: Warning[] = [];
   for (const seen of loadBalancers) {
     const isServedHere = isServedOn(otherServices, config, seen.name);
     const fragment = absentFragment({ owner, seen, disposable: disposableOf(observed, seen), isServedHere });
@@ -30,9 +29,8 @@ export function leaveLoadBalancers(
     if (result.kind !== "act") continue;
     const detachments = result.deletes ? detachmentsOf(observed, seen) : [];
     steps.push(...(detachments.length > 0 ? detachments : [result.step]));
-    warnings.push(...result.warnings);
   }
-  return act(steps, warnings);
+  return act(steps); // what stays is told by the write: others may leave in the same one
 }
 
 /** What of a load balancer is the cluster's own. `undefined`: it stays, its pools are somebody else's. */
