@@ -119,6 +119,7 @@ for (const [side, lies] of [
         const annotations = { [IDLE_TIMEOUT]: String(minutes) };
         bed.user("PATCH", `${SERVICES}/${name}`, { metadata: { annotations } });
       }
+      bed.user("PATCH", "/api/v1/nodes/vmss000000", { metadata: { labels: { minutes: String(minutes) } } });
     }
 
     async function right(): Promise<void> {

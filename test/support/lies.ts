@@ -54,8 +54,6 @@ export const WRONG_ARM: Readonly<Record<string, Lie>> = {
 };
 
 export const WRONG_KUBERNETES: Readonly<Record<string, Lie>> = {
-  "items that are a text": under(["items"], () => "none"),
-  "items of nothing": under(["items"], () => [null, 7]),
   "metadata that is a number": under(["metadata"], () => 7),
   "ports that are a text": under(["ports"], () => "80"),
   "ports of nothing": under(["ports"], () => [null]),
