@@ -91,8 +91,9 @@ export class ServiceRig {
     return rig;
   }
 
-  async start(log: Log = SILENT_LOG): Promise<void> {
+  async start(log: Log = SILENT_LOG): Promise<RunningController> {
     this.#controller = await startController({ leaderElect: false, ...this.#processOptions(), log });
+    return this.#controller;
   }
 
   /** All that the running controller counts, in Prometheus' form. */
