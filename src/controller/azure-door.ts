@@ -6,6 +6,7 @@ import { ArmError } from "../azure/failures.ts";
 import type { Priority } from "../azure/budget.ts";
 import type { GroupCommit } from "../azure/group-commit.ts";
 import type { Committed, ArmBody } from "../azure/commit-types.ts";
+import type { LoadBalancer } from "../core/arm.ts";
 import type { Service } from "../core/kubernetes.ts";
 import type { AzureStep, Look, Step } from "../core/plan.ts";
 import type { Warning } from "../core/service/service-intent.ts";
@@ -65,7 +66,9 @@ export class AzureDoor implements Door {
     for (const warning of warningsOf(committed)) onWarning(service, warning);
     if (committed.kind === "refused") throw new Refused(committed.rejection);
     if (committed.kind === "failed") throw new ArmError(committed.failure, step.why);
-    if (step.kind === "attachment" && committed.kind === "written") adminState?.joined();
+    if (committed.kind !== "written") return;
+    if (step.kind === "attachment") adminState?.joined();
+    if (step.kind === "membership") await members.settle(step, committed.body as LoadBalancer);
   }
 }
 

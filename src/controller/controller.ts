@@ -51,6 +51,9 @@ export interface ControllerOptions {
   readonly lbcf?: LbcfOptions;
 }
 
+/** Events are told after the work; a server that does not answer must not keep us from ending. */
+const LAST_WORDS_MS = 2_000;
+
 export class Controller {
   readonly #options: ControllerOptions;
   readonly #cache: ClusterCache;
@@ -171,7 +174,7 @@ export class Controller {
     const loops = [this.#services, this.#pools, ...optional];
     await Promise.all([...loops.map((loop) => loop.stop(patienceMs)), this.#commit.close()]);
     await this.#lock.release().catch(() => {}); // it runs out by itself
-    await this.#options.recorder.flushed();
+    await Promise.race([this.#options.recorder.flushed(), this.#options.clock.sleep(LAST_WORDS_MS)]);
     this.#ending.abort(new Error("the controller stops"));
     await this.#running;
   }

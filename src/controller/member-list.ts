@@ -5,6 +5,7 @@
  *
  * Names are only added: a name too many does no harm, a name too few would leave an entry behind for ever.
  */
+import type { LoadBalancer } from "../core/arm.ts";
 import type { MembershipFragment } from "../core/backends/membership.ts";
 import { CONFIG_MAPS, type KubeObject } from "../kube/resources.ts";
 import type { KubeClient } from "../kube/kube-client.ts";
@@ -41,6 +42,12 @@ function memberListName(loadBalancerId: string): string {
   return `azlb-members-${safe}`;
 }
 
+interface MembershipStep {
+  /** The pool's. */
+  readonly id: string;
+  readonly fragment: MembershipFragment;
+}
+
 /** Remembers, before a pool is written, whom it will hold. */
 export class MemberLists {
   readonly #client: KubeClient;
@@ -56,22 +63,38 @@ export class MemberLists {
   }
 
   /** Resolves once the list holds every name that the pool will; throws where it doesn't: then the pool must wait. */
-  remember({ id, fragment }: { readonly id: string; readonly fragment: MembershipFragment }): Promise<void> {
-    const loadBalancerId = id.slice(0, id.search(/\/backendAddressPools\//i)).toLowerCase();
+  remember({ id, fragment }: MembershipStep): Promise<void> {
+    const names = fragment.members.map((member) => member.name);
+    return this.#change(id, (known) => (names.every((name) => known.has(name)) ? known : known.union(new Set(names))));
+  }
+
+  /**
+   * The pool was written: names that stand in no pool of its load balancer any more are forgotten, so that a person's
+   * server of such a name is a person's. A failure only leaves names too many.
+   */
+  async settle({ id, fragment }: MembershipStep, loadBalancer: LoadBalancer): Promise<void> {
+    const pools = loadBalancer.properties.backendAddressPools ?? [];
+    const entries = pools.flatMap(({ properties }) => properties.loadBalancerBackendAddresses ?? []);
+    const present = new Set([...entries, ...fragment.members].map(({ name }) => name));
+    await this.#change(id, (known) => (known.isSubsetOf(present) ? known : known.intersection(present))).catch(
+      () => {},
+    );
+  }
+
+  #change(poolId: string, change: (known: ReadonlySet<string>) => ReadonlySet<string>): Promise<void> {
+    const loadBalancerId = poolId.slice(0, poolId.search(/\/backendAddressPools\//i)).toLowerCase();
     const name = memberListName(loadBalancerId);
     const turn = (this.#turns.get(name) ?? Promise.resolve())
       .catch(() => {})
-      .then(() => this.#extend(name, loadBalancerId, fragment));
+      .then(async () => {
+        const known = this.#written.get(name) ?? new Set(this.#stored(name)?.members);
+        const names = change(known);
+        if (names === known) return;
+        await this.#write(name, loadBalancerId, names);
+        this.#written.set(name, names);
+      });
     this.#turns.set(name, turn);
     return turn;
-  }
-
-  async #extend(name: string, loadBalancerId: string, { members }: MembershipFragment): Promise<void> {
-    const known = this.#written.get(name) ?? new Set(this.#stored(name)?.members);
-    if (members.every((member) => known.has(member.name))) return;
-    const names = new Set([...known, ...members.map((member) => member.name)]);
-    await this.#write(name, loadBalancerId, names);
-    this.#written.set(name, names);
   }
 
   async #write(name: string, loadBalancerId: string, names: ReadonlySet<string>): Promise<void> {

@@ -76,9 +76,17 @@ export class ResourceLock {
     this.#timer?.cancel();
     if (this.#held === undefined) return;
     this.#held = undefined;
-    const merge = { metadata: { annotations: { [PREVIOUS_HOLDER]: HOLDER } }, spec: { holderIdentity: "" } };
-    this.#releasing = this.#options.client.patch(LEASES, PLACE, { merge });
+    this.#releasing = this.#giveBack();
     await this.#releasing;
+  }
+
+  /** Only if it is still ours: whoever slept past its end may not take it from the next. */
+  async #giveBack(): Promise<void> {
+    const lease = await this.#read();
+    if (lease?.spec?.holderIdentity !== HOLDER) return;
+    const merge = { metadata: { annotations: { [PREVIOUS_HOLDER]: HOLDER } }, spec: { holderIdentity: "" } };
+    const { resourceVersion } = lease.metadata;
+    await this.#options.client.patch(LEASES, PLACE, { merge }, { resourceVersion });
   }
 
   #linger(): void {

@@ -13,22 +13,20 @@ import { registerPlan } from "../cli/plan.ts";
 import { registerSandbox } from "../cli/sandbox.ts";
 import { VERSION } from "./version.ts";
 
-/**
- * What the user gave cannot be used: a flag, a file, credentials, an address where nobody answers. By name, so that a
- * command loads only the parts that it needs.
- */
+/** What the user gave cannot be used. By name, so that a command loads only the parts that it needs. */
 const BAD_INPUT = new Set([
   "InputError",
   "BadInput",
   "KubeConfigError",
-  "KubeFailure",
   "CloudConfigError",
   "CloudError",
   "CredentialError",
   "NoAnswer",
-  "ArmError",
   "NoSuchService",
 ]);
+/** Errors of a server: bad input only where nobody answers at the address given, or it does not take us in. */
+const OF_SERVERS = new Set(["KubeFailure", "ArmError"]);
+const NOT_TAKEN_IN = [undefined, 401, 403];
 const EXIT_FAILED = 1;
 const EXIT_BAD_INPUT = 2;
 
@@ -49,10 +47,18 @@ function program(): Command {
   return azlb;
 }
 
+function isBadInput(error: Error & { status?: number; failure?: { status?: number } }): boolean {
+  if (BAD_INPUT.has(error.name)) return true;
+  return (
+    OF_SERVERS.has(error.name) &&
+    NOT_TAKEN_IN.includes(error.failure === undefined ? error.status : error.failure.status)
+  );
+}
+
 /** Exit codes: 0 done, 1 the work failed or a bar does not hold, 2 bad input. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_BAD_INPUT;
-  if (error instanceof Error && BAD_INPUT.has(error.name)) {
+  if (error instanceof Error && isBadInput(error)) {
     process.stderr.write(`azlb: ${error.message}\n`);
     return EXIT_BAD_INPUT;
   }

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { KubeObject } from "../kube/resources.ts";
+import { projectNode, projectService } from "./projections.ts";
+
+const METADATA = { name: "web", namespace: "default", uid: "u", resourceVersion: "1" };
+
+function object(fields: object): KubeObject {
+  return { metadata: METADATA, ...fields };
+}
+
+for (const [field, fields] of Object.entries({
+  "metadata.annotations": { metadata: { ...METADATA, annotations: [1] } },
+  "metadata.labels": { metadata: { ...METADATA, labels: "a" } },
+  "metadata.finalizers": { metadata: { ...METADATA, finalizers: "mine" } },
+  spec: { spec: null },
+  status: { spec: {}, status: 7 },
+})) {
+  test(`a Service or Node whose ${field} cannot be read is not one without`, () => {
+    const wrong = { name: "Misshapen", message: new RegExp(`^${field} must be`) };
+    assert.throws(() => projectService(object(fields)), wrong);
+    assert.throws(() => projectNode(object(fields)), wrong);
+  });
+}
+
+test("lists that are none, or hold nothing, are refused by name", () => {
+  assert.throws(() => projectService(object({ spec: { ports: "80" } })), /spec\.ports must be a list, not a string/);
+  assert.throws(() => projectService(object({ spec: { ports: [null] } })), /spec\.ports must not hold null/);
+  assert.throws(() => projectNode(object({ status: { addresses: 3 } })), /status\.addresses must be a list/);
+  assert.throws(() => projectNode(object({ spec: { taints: {} } })), /spec\.taints must be a list/);
+});
+
+test("what is absent, and a list that is null, stays absent", () => {
+  assert.deepEqual(projectNode(object({ status: { addresses: null } })).status, {});
+  assert.deepEqual(projectService(object({})).spec, { type: "ClusterIP", ports: [] });
+});
