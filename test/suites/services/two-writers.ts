@@ -3,7 +3,7 @@
  * and go on both. With `If-Match` nobody loses anything at any time; without it the last writer wins, and under
  * `enforce` ours is restored while theirs stays whole as of their last write.
  *
- * Sixty Services, or as many as AZLB_TWO_WRITERS_SERVICES says (200 take about as long on a quiet machine).
+ * Sixty Services, or as many as AZLB_TWO_WRITERS_SERVICES says.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
