@@ -1,9 +1,13 @@
 /**
  * What the caches keep of each object: the fields of `core/kubernetes.ts` and no more. A Node of 15 KB becomes a few
  * hundred bytes; what nobody reads costs nothing.
+ *
+ * Throws `Misshapen` for what no such object can hold: the cache then keeps what it knew, because a Service whose
+ * annotations cannot be read is not one without annotations.
  */
 import type { Node, ObjectMeta, Service, ServicePort } from "../core/kubernetes.ts";
 import type { KubeObject } from "../kube/resources.ts";
+import { list, record } from "./shape.ts";
 
 /** As it comes from the server; anything may be missing. */
 type Raw<T> = { readonly [K in keyof T]?: T[K] };
@@ -15,7 +19,7 @@ export type CachedService = Service & KubeObject;
 export type CachedNode = Node & KubeObject;
 
 function metaOf(metadata: KubeObject["metadata"]): ObjectMeta & KubeObject["metadata"] {
-  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, labels, finalizers } = metadata;
+  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp } = metadata;
   return defined({
     name,
     namespace,
@@ -23,9 +27,9 @@ function metaOf(metadata: KubeObject["metadata"]): ObjectMeta & KubeObject["meta
     resourceVersion,
     creationTimestamp,
     deletionTimestamp,
-    labels,
-    finalizers,
-    annotations: readAnnotations(metadata.annotations),
+    labels: record("metadata.labels", metadata.labels),
+    finalizers: list("metadata.finalizers", metadata.finalizers),
+    annotations: readAnnotations(record("metadata.annotations", metadata.annotations)),
   });
 }
 
@@ -37,12 +41,14 @@ function readAnnotations(
 }
 
 export function projectService(object: KubeObject): CachedService {
-  const { spec = {}, status } = object as KubeObject & { spec?: Raw<Service["spec"]>; status?: Raw<Service["status"]> };
+  const raw = object as KubeObject & { spec?: Raw<Service["spec"]>; status?: Raw<Service["status"]> };
+  const spec = record("spec", raw.spec) ?? {};
+  const balancer = record("status.loadBalancer", record("status", raw.status)?.loadBalancer);
   return {
     metadata: metaOf(object.metadata),
     spec: defined({
       type: spec.type ?? "ClusterIP",
-      ports: (spec.ports ?? []).map(projectPort),
+      ports: (list("spec.ports", spec.ports) ?? []).map(projectPort),
       loadBalancerClass: spec.loadBalancerClass,
       loadBalancerIP: spec.loadBalancerIP || undefined,
       loadBalancerSourceRanges: spec.loadBalancerSourceRanges,
@@ -52,7 +58,7 @@ export function projectService(object: KubeObject): CachedService {
       ipFamilies: spec.ipFamilies,
       allocateLoadBalancerNodePorts: spec.allocateLoadBalancerNodePorts,
     }),
-    status: { loadBalancer: defined({ ingress: status?.loadBalancer?.ingress }) },
+    status: { loadBalancer: defined({ ingress: list("status.loadBalancer.ingress", balancer?.ingress) }) },
   };
 }
 
@@ -68,11 +74,13 @@ function projectPort(port: Raw<ServicePort>): ServicePort {
 }
 
 export function projectNode(object: KubeObject): CachedNode {
-  const { spec = {}, status = {} } = object as KubeObject & Partial<Node>;
+  const raw = object as KubeObject & Partial<Node>;
+  const { providerID, taints, unschedulable } = record("spec", raw.spec) ?? {};
+  const status = record("status", raw.status);
   return {
     metadata: metaOf(object.metadata),
-    spec: defined({ providerID: spec.providerID, taints: spec.taints, unschedulable: spec.unschedulable }),
-    status: defined({ addresses: status.addresses }),
+    spec: defined({ providerID, taints: list("spec.taints", taints), unschedulable }),
+    status: defined({ addresses: list("status.addresses", status?.addresses) }),
   };
 }
 
