@@ -27,6 +27,11 @@ export class Machines {
     this.#slots = nodesOf(topology);
   }
 
+  /** Did a node ever have this address? */
+  wasNode(address: string): boolean {
+    return this.#slots.some(({ internalIPs }) => internalIPs.some((ip) => ip === address || movedTo(ip) === address));
+  }
+
   perform(how: NodeDeed, slot: number, taint: string): void {
     const node = this.#slots[slot % this.#slots.length];
     if (node === undefined) return;
@@ -68,7 +73,7 @@ export class Machines {
     if (this.#topology.backendPool !== "nodeIP") return;
     const [ipv4 = "", ...rest] = internalIPs;
     const isHome = JSON.stringify(this.#cluster.object("nodes", name) ?? {}).includes(`"${ipv4}"`);
-    const moved = isHome ? ipv4.replace(/^10\.240\./, "10.241.") : ipv4;
+    const moved = isHome ? movedTo(ipv4) : ipv4;
     const addresses = [moved, ...rest].map((address) => ({ type: "InternalIP", address }));
     this.#cluster.send("PATCH", `${path}/status`, { status: { addresses } });
   }
@@ -87,6 +92,10 @@ export class Machines {
       count: 1,
     });
   }
+}
+
+function movedTo(ipv4: string): string {
+  return ipv4.replace(/^10\.240\./, "10.241.");
 }
 
 export function nodesOf(topology: Topology): ClusterNode[] {

@@ -75,7 +75,7 @@ export class World {
   readonly #seed: number;
   readonly #bug: PlantedBug | undefined;
   readonly users: Users;
-  readonly #machines: Machines;
+  readonly machines: Machines;
   readonly #meddlers: Meddlers;
   readonly #seats: Seat[];
   readonly #feeds = new Set<WatchFeed>();
@@ -102,7 +102,7 @@ export class World {
     const nodes = nodesOf(topology).slice(0, FIRST_NODES);
     this.cluster = new ClusterSide(this.timeline, Chance.of(seed, "cluster"), nodes);
     this.users = new Users(this.cluster);
-    this.#machines = new Machines(this.cluster, topology);
+    this.machines = new Machines(this.cluster, topology);
     this.#meddlers = new Meddlers(this.azure, this.timeline, this.network);
     const seat = (name: string, isElected: boolean, classFilter?: string): Seat => {
       return { name, isElected, classFilter, instance: undefined, downUntilMs: 0 };
@@ -130,7 +130,7 @@ export class World {
       case "retype":
         return this.users.retype(deed.service);
       case "node":
-        return this.#machines.perform(deed.how, deed.slot, deed.taint);
+        return this.machines.perform(deed.how, deed.slot, deed.taint);
       case "meddle":
         return this.#meddlers.meddle(deed);
       case "crash":

@@ -60,6 +60,7 @@ export class FinalizerLaw implements Law {
     if (collection !== "services" || previous === undefined || !isHeldBy(previous)) return;
     if (type !== "DELETED" && isHeldBy(object)) return;
     const left = this.leftOf(previous);
+    for (const kept of this.#keptOf(previous)) this.exempt.add(kept);
     if (left.length === 0) return;
     const { namespace, name } = object.metadata;
     this.#options.report("finalizer", `${namespace}/${name} lost its finalizer while there is ${left.join(", ")}`);
@@ -79,6 +80,14 @@ export class FinalizerLaw implements Law {
       (resource) => resource.state !== "Deleting" && servicesIn(resource).includes(key),
     );
     return [...parts, ...publicIPs.map(({ id }) => lastName(id))];
+  }
+
+  /** Frontends that must outlive their Service. */
+  #keptOf({ metadata }: KubeObject): string[] {
+    const base = baseOf(metadata.uid ?? "");
+    return resourcesOf(this.#options.azure, LOAD_BALANCER).flatMap((resource) =>
+      [...namesIn(resource)].filter((name) => baseIn(lastName(name)) === base && this.#isKept(resource, name)),
+    );
   }
 
   /** Parts of a load balancer that belong to none of the Services there are. */

@@ -4,6 +4,7 @@ import type { ArmWrite } from "../azure-side.ts";
 import type { Process } from "../timeline.ts";
 import type { Leaving } from "../wire.ts";
 import type { Witness, World } from "../world.ts";
+import { DRIFT_PERIOD_MS } from "../instance.ts";
 import { RIVAL_CLASS } from "../shapes.ts";
 import { AddressLaw } from "./address-law.ts";
 import { baseIn, baseOf } from "./azure-sight.ts";
@@ -21,6 +22,8 @@ export class Judge implements Witness {
   readonly violations: Violation[] = [];
   /** Writes of controllers that Azure accepted. */
   ourWrites = 0;
+  /** When somebody else last changed something in Azure. */
+  #editedMs = Number.NEGATIVE_INFINITY;
   readonly #world: World;
   readonly #laws: readonly Law[];
   readonly #finalizers: FinalizerLaw;
@@ -57,6 +60,7 @@ export class Judge implements Witness {
   onWrite(write: ArmWrite): void {
     const isOurs = /^(one|two|rival)-/.test(write.who);
     if (isOurs && write.isAccepted) this.ourWrites += 1;
+    if (!isOurs && write.isAccepted) this.#editedMs = this.#world.timeline.elapsedMs;
     for (const law of this.#laws) {
       if (!write.isAccepted) {
         if (isOurs) law.onRefused?.(write);
@@ -87,7 +91,8 @@ export class Judge implements Witness {
   /** Between two actions. */
   judgeMoment(): void {
     const { timeline, disturbedMs, troubles } = this.#world;
-    const calmSinceMs = Math.max(disturbedMs, troubles.lastHitMs);
+    // what others overwrite is found at the next look at everything
+    const calmSinceMs = Math.max(disturbedMs, troubles.lastHitMs, this.#editedMs + 1.2 * DRIFT_PERIOD_MS);
     for (const { node, pool, sinceMs } of this.#backends.inService()) {
       const forMs = timeline.elapsedMs - Math.max(calmSinceMs, sinceMs);
       if (forMs > DRAIN_WITHIN_MS) this.#report("drain", `doomed ${node} is in service in ${pool} for ${forMs} ms`);

@@ -6,6 +6,9 @@ import { readForwarding, type Forwarding } from "../../sandbox/azure/data-plane/
 import { groupsAt, networkAt } from "../../sandbox/azure/data-plane/places.ts";
 import { inboundVerdict } from "../../sandbox/azure/data-plane/nsg-verdict.ts";
 import type { Member } from "../../sandbox/azure/data-plane/forwarding.ts";
+import type { KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
+import { propertiesOf, type Json } from "../../sandbox/azure/model/json.ts";
+import { valuesOf } from "../../sandbox/azure/model/network/security-group/security-rule.ts";
 import { danglingReferences } from "../../sandbox/azure/model/laws.invariants.ts";
 import { reconcilePools } from "../../src/core/backends/reconcile-pools.ts";
 import { planCluster } from "../../src/core/plan-cluster.ts";
@@ -14,6 +17,7 @@ import { keyOf, type Service } from "../../src/core/kubernetes.ts";
 import type { CachedService } from "../../src/controller/projections.ts";
 import { lookAt, Unreadable } from "../look.ts";
 import { ADDITIONAL_IP, RIVAL_CLASS } from "../shapes.ts";
+import { ingressOf } from "../users.ts";
 import type { World } from "../world.ts";
 import {
   addressOf,
@@ -78,7 +82,7 @@ export function judgeQuiescence(world: World, finalizers: FinalizerLaw, report: 
     if (refusals.has(keyOf(service))) continue;
     for (const what of unserved(world, forwarding, service)) report("served", `${keyOf(service)}: ${what}`);
   }
-  for (const what of leaks(world, finalizers)) report("leak", what);
+  for (const what of leaks(world, finalizers, refusals.size > 0)) report("leak", what);
 }
 
 /** Services that ask for what Azure refuses, as their events say. */
@@ -191,7 +195,7 @@ function wrongAccess(world: World, service: Service, members: readonly Member[],
 }
 
 /** Things of ours that nobody stands for. */
-function leaks(world: World, finalizers: FinalizerLaw): string[] {
+function leaks(world: World, finalizers: FinalizerLaw, isAnyRefused: boolean): string[] {
   const { azure, cluster } = world;
   const services = cluster.objects("services");
   const bases = new Set(services.map(({ metadata }) => baseOf(metadata.uid ?? "")));
@@ -207,28 +211,40 @@ function leaks(world: World, finalizers: FinalizerLaw): string[] {
   const publicIPs = resourcesOf(azure.state, PUBLIC_IP)
     .filter((resource) => servicesIn(resource).some((key) => !keys.has(key)))
     .map(({ id }) => `public IP ${lastName(id)}`);
-  return [...left, ...parts, ...publicIPs, ...openings(world)];
+  return [...left, ...parts, ...publicIPs, ...openings(world, isAnyRefused)];
 }
 
-/** Addresses that our rules still open although nobody is served there. */
-function openings(world: World): string[] {
-  const { azure, cluster } = world;
-  const ingress = cluster.objects("services").flatMap((service) => {
-    const status = service["status"] as { loadBalancer?: { ingress?: { ip?: string }[] } } | undefined;
-    return (status?.loadBalancer?.ingress ?? []).flatMap(({ ip }) => ip ?? []);
-  });
-  const nodes = cluster.objects("nodes").flatMap((node) => [addressOfNode(node), addressOfNode(node, true)]);
-  const publicIPs = resourcesOf(azure.state, PUBLIC_IP).map(addressOf);
-  const known = new Set([...ingress, ...nodes, ...publicIPs, ...privateFrontends(world)]);
+/**
+ * Addresses that our rules still open although nobody is served there. Not counted are addresses of former nodes under
+ * ports that no Service has any more: nothing tells whose they were (docs/reliability.md).
+ */
+function openings(world: World, isAnyRefused: boolean): string[] {
+  const { azure, cluster, machines } = world;
+  const services = cluster.objects("services");
+  const known = new Set([
+    ...services.flatMap(ingressOf),
+    ...cluster.objects("nodes").flatMap((node) => [addressOfNode(node), addressOfNode(node, true)]),
+    ...resourcesOf(azure.state, PUBLIC_IP).map(addressOf),
+    ...privateFrontends(world),
+    ...(isAnyRefused ? [ADDITIONAL_IP] : []),
+  ]);
+  const nodePorts = new Set(services.flatMap(nodePortsOf));
+  const isLeft = (rule: Json, address: string): boolean =>
+    !known.has(address) && (!machines.wasNode(address) || portsOf(rule).some((port) => nodePorts.has(port)));
   return resourcesOf(azure.state, SECURITY_GROUP).flatMap((group) =>
     partsOf(group, "securityRules")
       .filter((rule) => nameOf(rule).startsWith("k8s-azure-lb"))
       .flatMap((rule) =>
         destinationsOf(rule)
-          .filter((address) => !known.has(address))
+          .filter((address) => isLeft(rule, address))
           .map((address) => `${nameOf(rule)} opens ${address}`),
       ),
   );
+}
+
+function nodePortsOf(service: KubeObject): string[] {
+  const { ports = [] } = service["spec"] as { ports?: { nodePort?: number }[] };
+  return ports.map(({ nodePort }) => String(nodePort));
 }
 
 /** A Service that is refused keeps what it had, told or not. */
@@ -238,14 +254,12 @@ function privateFrontends({ azure }: World): string[] {
   );
 }
 
-function destinationsOf(rule: Readonly<Record<string, unknown>>): string[] {
-  const { destinationAddressPrefix, destinationAddressPrefixes = [] } = rule["properties"] as {
-    destinationAddressPrefix?: string;
-    destinationAddressPrefixes?: string[];
-  };
-  return destinationAddressPrefix
-    ? [destinationAddressPrefix, ...destinationAddressPrefixes]
-    : destinationAddressPrefixes;
+function destinationsOf(rule: Json): readonly string[] {
+  return valuesOf(propertiesOf(rule), "destination", "AddressPrefix");
+}
+
+function portsOf(rule: Json): readonly string[] {
+  return valuesOf(propertiesOf(rule), "destination", "PortRange");
 }
 
 function annotationsOf(service: Pick<Service, "metadata">): Readonly<Record<string, string>> {
