@@ -50,8 +50,20 @@ export async function followOperation(followed: Followed, options: FollowOptions
     if (state === "succeeded") return answer;
     if (state === "failed") throw failed(followed, answer);
     if (clock.monotonicMs() - startMs > options.withinMs) throw stillRunning(followed, options.withinMs);
-    waitMs = retryAfterMsOf(answer.headers, clock.nowMs()) ?? laterWaitMs(polls);
+    waitMs = nextWaitMs(polls, retryAfterMsOf(answer.headers, clock.nowMs()));
   }
+}
+
+/**
+ * Azure suggests ten seconds however soon an operation will be over, and whoever waits for the same resource waits
+ * along. So a few polls come earlier than suggested; an operation that is still running then is polled as suggested.
+ */
+const EARLY_POLLS = 4;
+
+function nextWaitMs(polls: number, suggestedMs: number | undefined): number {
+  const oursMs = laterWaitMs(polls);
+  if (suggestedMs === undefined) return oursMs;
+  return polls < EARLY_POLLS ? Math.min(suggestedMs, oursMs) : suggestedMs;
 }
 
 type State = "running" | "succeeded" | "failed";
