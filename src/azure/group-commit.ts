@@ -12,6 +12,7 @@ import type { ArmClient } from "./arm-client.ts";
 import type { Priority } from "./budget.ts";
 import { UNCHANGED, type ArmBody, type AttemptReport, type Committed, type Write } from "./commit-types.ts";
 import { ArmError } from "./failures.ts";
+import { Gathering } from "./gathering.ts";
 import { Lane, STOPPING, type LaneContext } from "./lane.ts";
 import { isBroken, wholeOf } from "./resource-parts.ts";
 import { Ticket } from "./ticket.ts";
@@ -25,7 +26,7 @@ export interface GroupCommitOptions {
   /** What is known without asking Azure, and where to tell what was seen: `undefined` when we can't know. */
   readonly lastSeen?: (id: string) => ArmBody | null | undefined;
   readonly onSeen?: (id: string, body: ArmBody | null | undefined) => void;
-  /** How long the first write to an idle resource waits for others that are on their way. */
+  /** How long the first write to an idle resource waits at least for others that are on their way. */
   readonly gatherMs?: number;
   readonly onAttempt?: (report: AttemptReport) => void;
 }
@@ -42,12 +43,17 @@ export class GroupCommit {
   constructor(options: GroupCommitOptions) {
     const nothing = (): undefined => undefined;
     setMaxListeners(0, this.#closing.signal); // every resource at work listens
+    const { gatherMs = GATHER_MS, onAttempt, ...rest } = options;
+    const gathering = new Gathering(options.clock, gatherMs);
     this.#context = {
       lastSeen: nothing,
       onSeen: nothing,
-      gatherMs: GATHER_MS,
-      onAttempt: nothing,
-      ...options,
+      ...rest,
+      gatherMs: (id) => gathering.waitMs(id),
+      onAttempt: (report) => {
+        gathering.note(report);
+        onAttempt?.(report);
+      },
       closing: this.#closing.signal,
       repair: (id) => this.#repair(id),
     };
@@ -76,7 +82,7 @@ export class GroupCommit {
 
   #laneOf(id: string): Lane {
     const key = wholeOf(id).toLowerCase();
-    const lane = this.#lanes.get(key) ?? new Lane(this.#context, () => this.#lanes.delete(key));
+    const lane = this.#lanes.get(key) ?? new Lane(key, this.#context, () => this.#lanes.delete(key));
     this.#lanes.set(key, lane);
     return lane;
   }

@@ -27,7 +27,7 @@ export interface LaneContext extends CommitContext {
   readonly clock: Clock;
   readonly random: Random;
   /** How long a first write waits for company. */
-  readonly gatherMs: number;
+  readonly gatherMs: (id: string) => number;
   readonly onAttempt: (report: AttemptReport) => void;
   /** Writes something that is in the way, unchanged, if it failed to be provisioned. */
   readonly repair: (id: string) => void;
@@ -39,6 +39,8 @@ const RESTORE = "restore";
 export const STOPPING = plainFailure("fenced", "this process is stopping");
 
 export class Lane {
+  /** Of the whole resource. */
+  readonly #id: string;
   readonly #context: LaneContext;
   readonly #onIdle: () => void;
   readonly #queue = new CommitQueue();
@@ -47,7 +49,8 @@ export class Lane {
   /** Ends the present wait, where that is one that a drain need not sit out. */
   #hurry: (() => void) | undefined;
 
-  constructor(context: LaneContext, onIdle: () => void) {
+  constructor(id: string, context: LaneContext, onIdle: () => void) {
+    this.#id = id;
     this.#context = context;
     this.#onIdle = onIdle;
   }
@@ -64,7 +67,7 @@ export class Lane {
   }
 
   async #run(): Promise<void> {
-    if (!this.#queue.isUrgent) await this.#pauseUnlessUrgent(this.#context.gatherMs);
+    if (!this.#queue.isUrgent) await this.#pauseUnlessUrgent(this.#context.gatherMs(this.#id));
     for (let batch = this.#queue.take(); batch !== undefined; batch = this.#queue.take()) {
       if (this.#context.closing.aborted) failAll(batch.tickets, STOPPING);
       else await this.#attempt(batch);
