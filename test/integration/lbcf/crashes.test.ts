@@ -1,0 +1,4 @@
+import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
+import { lbcfCrashes } from "./crashes.ts";
+
+lbcfCrashes("the embedded server", openEmbeddedCluster, "in turn");

@@ -1,0 +1,145 @@
+/**
+ * The controller dies before and after each of its calls, to the API server, to Azure and to a webhook driver, while it
+ * registers a pod, follows one to another address, and takes one out. Its successor always comes to the same end, leaves
+ * nothing behind, and the pod that only stood by was never taken out.
+ */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import type { ClusterOpener } from "../../support/cluster.ts";
+import { type Death, MortalController } from "./mortal-controller.ts";
+import { startRogueDriver, type RogueDriver, WELL_BEHAVED } from "./rogue-driver.ts";
+import { LbcfWorld } from "./world.ts";
+
+const STEADY = "10.244.0.1";
+const FOREIGN = { name: "a-person", properties: { ipAddress: "10.240.9.1", adminState: "Up", shoeSize: 44 } };
+
+interface Story {
+  readonly name: string;
+  readonly act: (world: LbcfWorld) => Promise<void>;
+  /** Who is registered then, besides the steady pod. */
+  readonly after: readonly string[];
+}
+
+const NEVER: Death = { call: 0, when: "before" };
+
+/** Each begins where the one before ends. */
+const STORIES: readonly Story[] = [
+  {
+    name: "registering",
+    act: async (world) => void (await world.addPod("web-2", { ip: "10.244.0.2" })),
+    after: ["10.244.0.2"],
+  },
+  {
+    name: "following to another address",
+    act: (world) => world.setPod("web-2", { ip: "10.244.0.3" }),
+    after: ["10.244.0.3"],
+  },
+  {
+    name: "taking out",
+    act: (world) => world.killPod("web-2"),
+    after: [],
+  },
+];
+
+/** `sides`: of each call; one of them in turn is a good sample. */
+export function lbcfCrashes(name: string, open: ClusterOpener, sides: "both" | "in turn"): void {
+  describe(`LBCF dies at every call on ${name}`, { concurrency: false }, () => declare(open, sides));
+}
+
+function declare(open: ClusterOpener, sides: "both" | "in turn"): void {
+  let world: LbcfWorld;
+  let driver: RogueDriver;
+  const servers = new Set<string>();
+
+  before(async () => {
+    driver = await startRogueDriver((hook, body) => {
+      const address = String(body["backendAddr"] ?? "");
+      if (hook === "ensureBackend") servers.add(address);
+      if (hook === "deregisterBackend") servers.delete(address);
+      return WELL_BEHAVED(hook, body);
+    });
+    world = await LbcfWorld.open(open, { azure: { plainHttp: true }, withController: false });
+    const path = world.loadBalancerPath("shared");
+    const subnet = path.replace("loadBalancers/shared", "virtualNetworks/vnet/subnets/subnet");
+    const virtualNetwork = { id: subnet.slice(0, subnet.indexOf("/subnets/")) };
+    await world.putArm(path, {
+      location: "westus2",
+      sku: { name: "Standard" },
+      properties: {
+        frontendIPConfigurations: [{ name: "theirs", properties: { subnet: { id: subnet } } }],
+        backendAddressPools: [
+          { name: "mixed", properties: { virtualNetwork, loadBalancerBackendAddresses: [FOREIGN] } },
+        ],
+      },
+    });
+    await world.create("LoadBalancerDriver", "wire", { driverType: "Webhook", url: driver.url });
+    const lbSpec = { name: "shared", pool: "mixed" };
+    await world.create("LoadBalancer", "azure", { lbDriver: "lbcf-azure", lbSpec });
+    await world.create("LoadBalancer", "wire", { lbDriver: "wire", lbSpec: { id: "1" } });
+    const pods = { ports: [{ port: 8080 }], byLabel: { selector: { app: "web" } } };
+    await world.create("BackendGroup", "web", { loadBalancers: ["azure", "wire"], pods });
+    await world.addPod("steady", { ip: STEADY });
+  });
+  after(async () => {
+    await world?.close();
+    await driver?.close();
+  });
+
+  /** Both load balancers and the records say just this, and what is not ours is as it was. */
+  const isAt = (expected: readonly string[]): Promise<void> =>
+    world.eventually(async () => {
+      const all = [STEADY, ...expected].sort();
+      const entries = await world.entries("shared");
+      const foreign = entries.filter(({ name }) => name === FOREIGN.name);
+      const ours = entries.filter(({ name }) => name !== FOREIGN.name);
+      assert.deepEqual(ours.map(({ properties }) => properties.ipAddress).sort(), all);
+      assert.deepEqual([...servers].sort(), all);
+      const { status } = await world.get("BackendGroup", "web");
+      assert.deepEqual([status?.backends, status?.registeredBackends], [2 * all.length, 2 * all.length]);
+      assert.equal((await world.records()).length, 2 * all.length);
+      const { provisioningState: _, ...properties } = foreign[0]?.properties ?? {};
+      assert.deepEqual(properties, FOREIGN.properties);
+    });
+
+  /** Acts, and brings it to its end: by itself, or by a successor if it dies on the way. Answers who lives then. */
+  async function survive(story: Story, controller: MortalController, death: Death): Promise<MortalController> {
+    controller.arm(death);
+    await story.act(world);
+    await Promise.race([controller.dead, isAt(story.after)]);
+    if (!controller.isDead) return controller;
+    await controller.close();
+    const successor = await MortalController.start(world);
+    await isAt(story.after);
+    return successor;
+  }
+
+  test("registering, following and taking out survive a death before and after each call", async (context) => {
+    let controller = await MortalController.start(world);
+    await isAt([]);
+    const calls: number[] = [];
+    for (const story of STORIES) {
+      controller = await survive(story, controller, NEVER);
+      calls.push(controller.calls.length);
+    }
+    const asked = driver.asked.length;
+    let deaths = 0;
+    for (let call = 1; call <= Math.max(...calls); call++) {
+      const turn = call % 2 === 0 ? ("before" as const) : ("after" as const);
+      for (const when of sides === "both" ? (["before", "after"] as const) : [turn]) {
+        for (const story of STORIES) {
+          const successor = await survive(story, controller, { call, when });
+          deaths += Number(successor !== controller);
+          controller = successor;
+        }
+      }
+    }
+    await controller.close();
+    context.diagnostic(`${deaths} deaths`);
+    assert.ok(deaths >= 20, `only ${deaths} deaths`);
+    const harmed = driver.asked.slice(asked).some(({ hook, body }) => {
+      return hook === "deregisterBackend" && body["backendAddr"] === STEADY;
+    });
+    assert.ok(!harmed, "the pod that stood by was taken out");
+  });
+}

@@ -1,0 +1,171 @@
+/**
+ * A controller that dies at a call of the test's choosing: just before the call leaves, or when it was carried out and
+ * the answer is on its way. From then on nothing that it does has any effect, as after `kill -9`: no request leaves, no
+ * answer arrives, no timer fires.
+ */
+import { findCloud } from "../../../src/azure/clouds.ts";
+import { signIn } from "../../../src/azure/credentials.ts";
+import { ArmClient } from "../../../src/azure/arm-client.ts";
+import { HttpTransport as ArmHttp } from "../../../src/azure/http-transport.ts";
+import { CachedTokens } from "../../../src/azure/token-source.ts";
+import { Controller } from "../../../src/controller/controller.ts";
+import { Metrics } from "../../../src/controller/metrics.ts";
+import { sleepOn, type Clock, type Timer } from "../../../src/core/clock.ts";
+import { SILENT_LOG } from "../../../src/core/log.ts";
+import { EventRecorder } from "../../../src/kube/event-recorder.ts";
+import { OPEN_FENCE } from "../../../src/kube/fence.ts";
+import { findCluster } from "../../../src/kube/find-cluster.ts";
+import { HttpTransport as KubeHttp } from "../../../src/kube/http-transport.ts";
+import { KubeClient } from "../../../src/kube/kube-client.ts";
+import { LiveCredentials } from "../../../src/kube/live-credentials.ts";
+import { loadCloudConfig } from "../../../src/main/load-cloud-config.ts";
+import { realClock } from "../../../src/main/real-clock.ts";
+import { WebhookHttp } from "../../../src/main/webhook-http.ts";
+import type { LbcfWorld } from "./world.ts";
+
+export interface Death {
+  /** The how manyth call; 0: never. */
+  readonly call: number;
+  readonly when: "before" | "after";
+}
+
+const RETRIES = { leastMs: 20, stepMs: 50, mostMs: 500 };
+/** Not counted: what goes on all the time, and what is only for people. */
+const BESIDES = /watch=true|\/events|\/leases|\/healthz|\/oauth2|\/metadata/;
+
+export class MortalController {
+  /** The calls that it made since `arm`, in order. */
+  readonly calls: string[] = [];
+  readonly dead: Promise<void>;
+  readonly #closers: (() => Promise<void>)[] = [];
+  readonly #timers = new Set<Timer>();
+  #death: Death = { call: 0, when: "before" };
+  #isDead = false;
+  #die = (): void => {};
+  #controller: Controller | undefined;
+
+  private constructor() {
+    this.dead = new Promise((resolve) => {
+      this.#die = resolve;
+    });
+  }
+
+  static async start(world: LbcfWorld): Promise<MortalController> {
+    const mortal = new MortalController();
+    await mortal.#begin(world);
+    return mortal;
+  }
+
+  /** From now on calls count. */
+  arm(death: Death): void {
+    this.calls.length = 0;
+    this.#death = death;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  /** Ends what is left of it, dead or alive. */
+  async close(): Promise<void> {
+    if (!this.#isDead) await this.#controller?.stop();
+    this.#kill();
+    for (const close of this.#closers) await close();
+  }
+
+  async #begin(world: LbcfWorld): Promise<void> {
+    const clock = this.#clock();
+    const common = { clock, random: Math.random };
+    const access = findCluster({ kubeconfig: world.cluster.kubeconfig, env: {}, homeDir: "/" });
+    const kubeHttp = new KubeHttp(new LiveCredentials(access, clock));
+    const armHttp = new ArmHttp({ caFile: world.azure.caFile });
+    const webhooks = new WebhookHttp();
+    this.#closers.push(
+      () => kubeHttp.close(),
+      () => armHttp.close(),
+      () => webhooks.close(),
+    );
+    const kube = new KubeClient({
+      transport: {
+        send: (request) => this.#call(`${request.method} ${request.path}`, () => kubeHttp.send(request)),
+        close: () => Promise.resolve(),
+      },
+      clock,
+    });
+    const arm = {
+      send: (request: Parameters<ArmHttp["send"]>[0]) =>
+        this.#call(`${request.method} ${request.url}`, () => armHttp.send(request)),
+      close: () => Promise.resolve(),
+    };
+    const source = { kind: "file", path: world.azure.cloudConfigFile } as const;
+    const loading = { source, clusterName: "kubernetes", env: {}, client: kube, log: SILENT_LOG };
+    const { config, credentials } = await loadCloudConfig(loading);
+    const cloud = await findCloud(credentials, arm, undefined);
+    const tokens = new CachedTokens(signIn(credentials.credential, cloud, arm), clock);
+    this.#controller = new Controller({
+      ...common,
+      config,
+      kube,
+      arm: new ArmClient({ cloud, transport: arm, tokens, ...common, userAgent: "mortal" }),
+      recorder: new EventRecorder({ ...common, client: kube, component: "mortal" }),
+      metrics: new Metrics(),
+      log: SILENT_LOG,
+      fence: OPEN_FENCE,
+      classFilter: undefined,
+      driftPolicy: "report",
+      driftPeriodMs: 0,
+      workers: 10,
+      lbcf: {
+        webhooks: (call) => this.#call(`POST ${call.url}`, () => webhooks.send(call)),
+        retries: RETRIES,
+        healthEveryMs: 3_600_000,
+        lookEveryMs: 50,
+      },
+    });
+    await this.#controller.start();
+  }
+
+  async #call<T>(name: string, send: () => Promise<T>): Promise<T> {
+    if (this.#isDead) return forever();
+    if (BESIDES.test(name)) return this.#alive(await send());
+    this.calls.push(name);
+    const isLast = this.calls.length === this.#death.call;
+    if (isLast && this.#death.when === "before") return this.#kill();
+    const answer = await send();
+    return isLast ? this.#kill() : this.#alive(answer);
+  }
+
+  #alive<T>(answer: T): T | Promise<T> {
+    return this.#isDead ? forever() : answer;
+  }
+
+  #kill(): Promise<never> {
+    this.#isDead = true;
+    for (const timer of this.#timers) timer.cancel();
+    this.#timers.clear();
+    this.#die();
+    return forever();
+  }
+
+  #clock(): Clock {
+    const setTimer = (afterMs: number, callback: () => void): Timer => {
+      if (this.#isDead) return { cancel: () => {} };
+      const timer = realClock.setTimer(afterMs, () => {
+        this.#timers.delete(timer);
+        callback();
+      });
+      this.#timers.add(timer);
+      return {
+        cancel: () => {
+          this.#timers.delete(timer);
+          timer.cancel();
+        },
+      };
+    };
+    return { ...realClock, setTimer, sleep: (afterMs, signal) => sleepOn({ setTimer }, afterMs, signal) };
+  }
+}
+
+function forever(): Promise<never> {
+  return new Promise(() => {});
+}
