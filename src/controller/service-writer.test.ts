@@ -58,3 +58,14 @@ test("a Service that asks for a load balancer again keeps its finalizer, however
   );
   assert.ok(seen().metadata.finalizers?.includes(FINALIZER));
 });
+
+test("a status is written on the version that it was decided on, and on no later one", async () => {
+  const { api, writer, seen } = rig();
+  api.mergePatch(PATH, { spec: { type: "LoadBalancer" } });
+  const decidedOn = seen();
+  const publish = (ip: string) =>
+    writer.apply(decidedOn, { kind: "publish", ingress: [{ ip, ipMode: "VIP" }], applied: "mark", why: "" });
+  await publish("20.0.0.2");
+  await assert.rejects(publish("20.0.0.1"), (error) => isFailure(error, "conflict"));
+  assert.deepEqual(seen().status.loadBalancer.ingress, [{ ip: "20.0.0.2", ipMode: "VIP" }]);
+});

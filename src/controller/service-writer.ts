@@ -56,15 +56,19 @@ export class ServiceWriter {
     return this.#client.patch(SERVICES, place, { strategic: { metadata } }, { uid, resourceVersion });
   }
 
-  /** One patch for both: the status subresource of a Service takes metadata too. */
+  /**
+   * One patch for both: the status subresource of a Service takes metadata too. Only on the version that was decided
+   * on: an older status that was long on its way must not take the place of a newer one.
+   */
   #publish(
-    { metadata: { uid } }: Service,
+    { metadata: { uid, resourceVersion } }: Service,
     place: Place,
     ingress: readonly Ingress[],
     applied: string | undefined,
   ): Promise<KubeObject> {
     const metadata = { annotations: { [APPLIED_ANNOTATION]: applied ?? null } };
     const status = { loadBalancer: ingress.length === 0 ? null : { ingress } };
-    return this.#client.patch(SERVICES, { ...place, subresource: "status" }, { merge: { metadata, status } }, { uid });
+    const only = { uid, resourceVersion };
+    return this.#client.patch(SERVICES, { ...place, subresource: "status" }, { merge: { metadata, status } }, only);
   }
 }
