@@ -105,9 +105,9 @@ export class Judge implements Witness {
 
   #onChange(entry: HistoryEntry): void {
     if (entry.collection === "services") {
-      const { loadBalancerClass } = entry.object["spec"] as { loadBalancerClass?: string };
+      const { type, loadBalancerClass } = entry.object["spec"] as { type?: string; loadBalancerClass?: string };
       const base = baseOf(entry.object.metadata.uid ?? "");
-      if (!this.#classes.has(base) || loadBalancerClass !== undefined) this.#classes.set(base, loadBalancerClass);
+      if (type === "LoadBalancer") this.#classes.set(base, loadBalancerClass); // lost when it is retyped
     }
     for (const law of this.#laws) law.onChange?.(entry);
   }
