@@ -50,7 +50,9 @@ export class WakeUps {
     cache.drivers.reflector.subscribe((change) => this.#driver(change));
     cache.loadBalancers.reflector.subscribe((change) => this.#loadBalancer(change));
     cache.groups.reflector.subscribe((change) => this.#group(change));
-    cache.binds.reflector.subscribe(({ object }) => this.#options.binds.wake(keyOf(object)));
+    cache.binds.reflector.subscribe((change) => {
+      if (!isEcho(change)) this.#options.binds.wake(keyOf(change.object));
+    });
     cache.records.reflector.subscribe((change) => this.#record(change));
     cache.pods.subscribe((change) => this.#pod(change));
     services.subscribe(({ object }) => this.#service(object));
@@ -71,9 +73,9 @@ export class WakeUps {
   #driver(change: Change<Driver>): void {
     const { driverController, drivers } = this.#options;
     const key = keyOf(change.object);
+    if (isEcho(change)) return;
     if (change.kind === "deleted") drivers.forget(key);
     else driverController.wake(key);
-    if (change.kind === "updated" && sameBesidesStatus(change.old, change.object)) return;
     this.driverUsable(key);
   }
 
@@ -84,7 +86,7 @@ export class WakeUps {
     if (change.kind === "deleted") {
       steps.forget(key);
       this.#wakeDeleted(driverController, object.metadata.namespace, object.spec.lbDriver);
-    } else {
+    } else if (!isEcho(change)) {
       loadBalancers.wake(key);
     }
     this.#groupsOf(key);
@@ -101,6 +103,7 @@ export class WakeUps {
   #group(change: Change<BackendGroup>): void {
     const { cache, groups, gates, sync } = this.#options;
     const { metadata, spec } = change.object;
+    if (isEcho(change)) return;
     if (change.kind === "deleted") sync.forget(metadata.uid);
     groups.wake(keyOf(change.object), 0);
     if (spec.backends.kind !== "Pod" || !("labels" in spec.backends.select)) return;
@@ -115,7 +118,7 @@ export class WakeUps {
       this.#wakeDeleted(driverController, object.metadata.namespace, object.spec.lbDriver);
       const lb = loadBalancerKeyOf(object);
       if (cache.loadBalancers.book.get(lb)?.metadata.deletionTimestamp !== undefined) loadBalancers.wake(lb);
-    } else {
+    } else if (!isEcho(change)) {
       records.wake([object]);
     }
     if (change.kind === "updated" && !isTurn(change.old, object)) return;
@@ -199,8 +202,9 @@ function sameForUs(old: Pod, now: Pod): boolean {
   );
 }
 
-function sameBesidesStatus(old: Driver, now: Driver): boolean {
-  return sameJson(old.spec, now.spec) && sameJson(old.metadata, now.metadata, "resourceVersion");
+/** Only its status changed: that was us, and whoever wrote it goes on by itself, in its own time. */
+function isEcho<T extends KubeObject>(change: Change<T>): boolean {
+  return change.kind === "updated" && sameJson(change.old.metadata, change.object.metadata, "resourceVersion");
 }
 
 /** A change that others of the same address, the group or the pod's gate care about. */

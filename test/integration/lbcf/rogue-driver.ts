@@ -12,7 +12,7 @@ export type Rogue =
 
 export interface RogueDriver {
   readonly url: string;
-  readonly asked: { readonly hook: string; readonly body: Readonly<Record<string, unknown>> }[];
+  readonly asked: { readonly hook: string; readonly body: Readonly<Record<string, unknown>>; readonly atMs: number }[];
   answer: Answering;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function startRogueDriver(answer: Answering = WELL_BEHAVED): Promis
     request.on("end", () => {
       const hook = (request.url ?? "").split("/").at(-1) ?? "";
       const body = JSON.parse(text || "{}") as Record<string, unknown>;
-      asked.push({ hook, body });
+      asked.push({ hook, body, atMs: performance.now() });
       const rogue = driver.answer(hook, body);
       if (rogue === "hang") return;
       if ("json" in rogue) response.writeHead(200).end(JSON.stringify(rogue.json));

@@ -322,6 +322,24 @@ export function lbcfWebhookDrivers(name: string, open: ClusterOpener): void {
         });
       }
 
+      test("a driver that asks for patience gets it, whatever else happens to the record", async () => {
+        rogue.answer = (hook, body) =>
+          hook === "ensureBackend"
+            ? { json: { status: "Running", msg: "later", minRetryDelayInSeconds: 1 } }
+            : WELL_BEHAVED(hook, body);
+        const before = rogue.asked.length;
+        await world.addPod("patient", { ip: "10.244.5.10", labels: { app: "bad" } });
+        const calls = () => rogue.asked.slice(before).filter(({ hook }) => hook === "ensureBackend");
+        await world.eventually(() => assert.ok(calls().length >= 3));
+        const gaps = calls().map(({ atMs }, at, all) => atMs - (all[at - 1]?.atMs ?? -Infinity));
+        assert.ok(
+          gaps.every((gapMs) => gapMs > 900),
+          gaps.join(),
+        );
+        rogue.answer = WELL_BEHAVED;
+        await world.killPod("patient");
+      });
+
       test("a backend that can never leave is let go by an annotation", async () => {
         await world.addPod("stuck", { ip: "10.244.4.10", labels: { app: "bad" } });
         const record = async () =>

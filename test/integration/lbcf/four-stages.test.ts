@@ -1,0 +1,4 @@
+import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
+import { lbcfFourStages } from "./four-stages.ts";
+
+lbcfFourStages("the embedded server", openEmbeddedCluster);
