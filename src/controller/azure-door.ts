@@ -60,8 +60,8 @@ export class AzureDoor implements Door {
 
   /** Also for writes that no Service asked for: pools that follow the nodes. */
   async write(step: AzureStep, priority: Priority, service?: Service): Promise<void> {
-    const { commit, members, onWarning, adminState } = this.#options;
-    if (step.kind === "membership") await members.remember(step);
+    const { commit, onWarning, adminState, members } = this.#options;
+    await this.#remember(step);
     const committed = await commit.submit(writeOf(step, priority, adminState?.refreshed));
     for (const warning of warningsOf(committed)) onWarning(service, warning);
     if (committed.kind === "refused") throw new Refused(committed.rejection);
@@ -69,6 +69,14 @@ export class AzureDoor implements Door {
     if (committed.kind !== "written") return;
     if (step.kind === "attachment") adminState?.joined();
     if (step.kind === "membership") await members.settle(step, committed.body as LoadBalancer);
+  }
+
+  /** Whoever may be in a pool afterwards is known to be ours before. Of machines, all nodes' names will do. */
+  async #remember(step: AzureStep): Promise<void> {
+    const { members, observer } = this.#options;
+    if (step.kind === "membership") await members.remember(step);
+    if (step.kind !== "attachment") return;
+    for (const { pool } of step.fragment.join) await members.rememberNames(pool, observer.nodeNames);
   }
 }
 

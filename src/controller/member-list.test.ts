@@ -48,6 +48,12 @@ test("names are there before the pool is written, and go once no pool holds them
   assert.deepEqual(await stored(), ["b", "c"]);
 });
 
+test("whoever joins by a write of its own is there before, too", async () => {
+  const lists = new MemberLists(kube.client, () => undefined);
+  await lists.rememberNames(step().id, ["m", "n"]);
+  assert.deepEqual(await stored(), ["m", "n"]);
+});
+
 test("changes at the same moment lose no name", async () => {
   const lists = new MemberLists(kube.client, () => undefined);
   await Promise.all(["x", "y", "z"].map((name) => lists.remember(step(name))));

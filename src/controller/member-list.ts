@@ -64,8 +64,17 @@ export class MemberLists {
 
   /** Resolves once the list holds every name that the pool will; throws where it doesn't: then the pool must wait. */
   remember({ id, fragment }: MembershipStep): Promise<void> {
-    const names = fragment.members.map((member) => member.name);
-    return this.#change(id, (known) => (names.every((name) => known.has(name)) ? known : known.union(new Set(names))));
+    return this.rememberNames(
+      id,
+      fragment.members.map((member) => member.name),
+    );
+  }
+
+  /** The same for a pool whose members join by writes of their own: network interfaces. */
+  rememberNames(poolId: string, names: readonly string[]): Promise<void> {
+    return this.#change(poolId, (known) =>
+      names.every((name) => known.has(name)) ? known : known.union(new Set(names)),
+    );
   }
 
   /**

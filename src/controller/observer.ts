@@ -45,6 +45,10 @@ export class Observer {
     return { ...shared, service, otherServices: this.#services.values, publicIPs, subnets, securityGroup };
   }
 
+  get nodeNames(): readonly string[] {
+    return this.#nodes.values.map(({ metadata }) => metadata.name);
+  }
+
   /** Look at Azure itself next time. */
   refresh(): void {
     this.#options.mirror.expire();
