@@ -12,6 +12,7 @@ import type { Timeline } from "./timeline.ts";
 
 export const ARM_URL = "https://management.azure.com";
 const API_VERSION = "2026-01-01";
+const STALE_FOR_MS = 10_000;
 
 export interface ArmAsk {
   /** Who asks: a process, or a person. */
@@ -46,6 +47,8 @@ export class AzureSide {
   slowness = 1;
   readonly #store: AzureStore;
   readonly #options: AzureSideOptions;
+  /** Key of a resource → when it was last written. */
+  readonly #writtenMs = new Map<string, number>();
   #guids = 0;
 
   constructor(options: AzureSideOptions) {
@@ -72,10 +75,13 @@ export class AzureSide {
     };
     this.settle();
     const draws = this.#draws(ask.fate);
-    if (ask.isStale === true && ask.method === "GET") return this.#store.readStale(request, draws);
+    if (ask.isStale === true && this.#mayBeStale(ask)) return this.#store.readStale(request, draws);
     const { response, touched } = this.#store.handle(request, draws);
     const isWrite = ask.method !== "GET" && ask.method !== "HEAD";
     const { status } = response;
+    for (const { before, after } of touched) {
+      this.#writtenMs.set((after ?? before)?.id.toLowerCase() ?? "", this.#options.timeline.elapsedMs);
+    }
     if (isWrite) this.#options.onWrite({ ...ask, status, isAccepted: status < 400, touched });
     return response;
   }
@@ -93,6 +99,15 @@ export class AzureSide {
     if (nextMs === undefined || nextMs > this.#options.timeline.nowMs) return;
     this.#store.settle();
     this.#options.onSettled();
+  }
+
+  /** Reads lag for seconds, not for ever: only what was written a moment ago may be missing. */
+  #mayBeStale({ method, path }: ArmAsk): boolean {
+    if (method !== "GET") return false;
+    const asked = path.toLowerCase();
+    const sinceMs = this.#options.timeline.elapsedMs - STALE_FOR_MS;
+    const written = [...this.#writtenMs].filter(([key]) => key.startsWith(asked) || asked.startsWith(`${key}/`));
+    return written.every(([, atMs]) => atMs >= sinceMs);
   }
 
   #draws(fate: OperationFate | undefined): Draws {

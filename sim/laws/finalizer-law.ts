@@ -4,6 +4,8 @@
  */
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
+import { propertiesOf, type Json } from "../../sandbox/azure/model/json.ts";
+import { valuesOf } from "../../sandbox/azure/model/network/security-group/security-rule.ts";
 import type { ArmWrite } from "../azure-side.ts";
 import {
   baseIn,
@@ -14,6 +16,7 @@ import {
   partsOf,
   PUBLIC_IP,
   resourcesOf,
+  SECURITY_GROUP,
   servicesIn,
 } from "./azure-sight.ts";
 import type { Law, Report } from "./law.ts";
@@ -39,6 +42,7 @@ export class FinalizerLaw implements Law {
   onOurWrite({ who, method, touched }: ArmWrite): void {
     for (const { before, after } of touched) {
       if (after === undefined) continue;
+      if (after.type === LOAD_BALANCER && isLastFrontend(after)) this.#exemptLast(after);
       for (const name of namesIn(after)) {
         const base = baseIn(lastName(name));
         if (base === undefined || (before !== undefined && namesIn(before).has(name)) || this.#isHeld(base)) continue;
@@ -80,6 +84,14 @@ export class FinalizerLaw implements Law {
       (resource) => resource.state !== "Deleting" && servicesIn(resource).includes(key),
     );
     return [...parts, ...publicIPs.map(({ id }) => lastName(id))];
+  }
+
+  /** The last frontend stays for the sake of others, although its Service has no rule there any more. */
+  #exemptLast(resource: Resource): void {
+    const bases = partsOf(resource, "loadBalancingRules").map((rule) => baseIn(nameOf(rule)));
+    for (const name of namesIn(resource)) {
+      if (name.includes("/frontendIPConfigurations/") && !bases.includes(baseIn(lastName(name)))) this.exempt.add(name);
+    }
   }
 
   /** Frontends that must outlive their Service. */
@@ -125,8 +137,22 @@ function isHeldBy({ metadata }: KubeObject): boolean {
   return metadata.finalizers?.includes(FINALIZER) ?? false;
 }
 
+/** Who is let through by rules of ours: rule and address. */
+export function openingsIn(
+  group: Resource,
+): { readonly name: string; readonly rule: Json; readonly address: string }[] {
+  return partsOf(group, "securityRules")
+    .filter((rule) => nameOf(rule).startsWith("k8s-azure-lb"))
+    .flatMap((rule) =>
+      valuesOf(propertiesOf(rule), "destination", "AddressPrefix").map((address) => {
+        return { name: `${nameOf(rule)} opens ${address}`, rule, address };
+      }),
+    );
+}
+
 /** `load balancer/collection/part`, for parts that a Service can own. */
 function namesIn(resource: Resource): Set<string> {
+  if (resource.type === SECURITY_GROUP) return new Set(openingsIn(resource).map(({ name }) => name));
   if (resource.type !== LOAD_BALANCER) return new Set();
   return new Set(
     PARTS.flatMap((collection) =>

@@ -26,16 +26,17 @@ import {
   isForeign,
   lastName,
   LOAD_BALANCER,
-  nameOf,
-  partsOf,
   PUBLIC_IP,
   resourcesOf,
   SECURITY_GROUP,
   servicesIn,
 } from "./azure-sight.ts";
 import { addressOfNode, belongsInPools, isDoomed } from "./backend-law.ts";
-import type { FinalizerLaw } from "./finalizer-law.ts";
+import { openingsIn, type FinalizerLaw } from "./finalizer-law.ts";
 import type { Report } from "./law.ts";
+
+/** Somebody who shares a Service's address can stand in the way of any wish. */
+const OTHERS_FAULT = new Set(["PortConflict", "FrontendShared", "ConflictConfiguration"]);
 
 /** Services that the core refuses, by key, with the reason. */
 export type Refusals = ReadonlyMap<string, string>;
@@ -76,8 +77,10 @@ export function judgeQuiescence(world: World, finalizers: FinalizerLaw, report: 
   for (const dangling of danglingReferences(azure.state)) report("dangling", dangling);
   const forwarding = readForwarding(azure.state);
   const sight = lookAt(world, undefined);
-  for (const key of refusals)
-    if (world.users.isPlain(key)) report("served", `${key} is refused: ${said.get(key) ?? "by Azure"}`);
+  for (const key of refusals) {
+    const why = said.get(key) ?? "Azure";
+    if (world.users.isPlain(key) && !OTHERS_FAULT.has(why)) report("served", `${key} is refused: ${why}`);
+  }
   for (const service of sight.services) {
     if (refusals.has(keyOf(service))) continue;
     for (const what of unserved(world, forwarding, service)) report("served", `${keyOf(service)}: ${what}`);
@@ -211,7 +214,8 @@ function leaks(world: World, finalizers: FinalizerLaw, isAnyRefused: boolean): s
   const publicIPs = resourcesOf(azure.state, PUBLIC_IP)
     .filter((resource) => servicesIn(resource).some((key) => !keys.has(key)))
     .map(({ id }) => `public IP ${lastName(id)}`);
-  return [...left, ...parts, ...publicIPs, ...openings(world, isAnyRefused)];
+  const open = openings(world, isAnyRefused).filter((name) => !finalizers.exempt.has(name));
+  return [...left, ...parts, ...publicIPs, ...open];
 }
 
 /**
@@ -231,15 +235,10 @@ function openings(world: World, isAnyRefused: boolean): string[] {
   const nodePorts = new Set(services.flatMap(nodePortsOf));
   const isLeft = (rule: Json, address: string): boolean =>
     !known.has(address) && (!machines.wasNode(address) || portsOf(rule).some((port) => nodePorts.has(port)));
-  return resourcesOf(azure.state, SECURITY_GROUP).flatMap((group) =>
-    partsOf(group, "securityRules")
-      .filter((rule) => nameOf(rule).startsWith("k8s-azure-lb"))
-      .flatMap((rule) =>
-        destinationsOf(rule)
-          .filter((address) => isLeft(rule, address))
-          .map((address) => `${nameOf(rule)} opens ${address}`),
-      ),
-  );
+  return resourcesOf(azure.state, SECURITY_GROUP)
+    .flatMap(openingsIn)
+    .filter(({ rule, address }) => isLeft(rule, address))
+    .map(({ name }) => name);
 }
 
 function nodePortsOf(service: KubeObject): string[] {
@@ -252,10 +251,6 @@ function privateFrontends({ azure }: World): string[] {
   return [...azure.state.addresses.values()].flatMap((held) =>
     [...held].filter(([, holder]) => /\/frontendIPConfigurations\//i.test(holder)).map(([address]) => address),
   );
-}
-
-function destinationsOf(rule: Json): readonly string[] {
-  return valuesOf(propertiesOf(rule), "destination", "AddressPrefix");
 }
 
 function portsOf(rule: Json): readonly string[] {
