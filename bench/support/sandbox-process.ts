@@ -23,13 +23,21 @@ export interface ControllerProcess {
 }
 
 /** Waits until everything that the flags ask for is ready. */
-export async function startSandboxProcess(flags: readonly string[]): Promise<SandboxProcess> {
-  const child = spawn(AZLB, ["sandbox", "--json", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+export function startSandboxProcess(flags: readonly string[]): Promise<SandboxProcess> {
+  return startPartProcess("sandbox", flags);
+}
+
+/** One half of the sandbox, or all of it. */
+export async function startPartProcess(
+  part: "sandbox" | "azure" | "kube",
+  flags: readonly string[],
+): Promise<SandboxProcess> {
+  const child = spawn(AZLB, [part, "--json", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
   const lines = createInterface({ input: child.stdout });
   const line = await Promise.race([
     once(lines, "line").then(([text]) => JSON.parse(String(text)) as SandboxLine),
     once(child, "exit").then(([code]) => {
-      throw new Error(`azlb sandbox ended with ${String(code)} before it was ready`);
+      throw new Error(`azlb ${part} ended with ${String(code)} before it was ready`);
     }),
   ]);
   return { line, close: () => end(child) };

@@ -57,6 +57,37 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         changes: parseFlagNumber("--changes", String(flags["changes"]), 1, 20_000),
       }),
   },
+  drain: {
+    description:
+      "from a taint to the write that Azure receives: alone, beside Services being created, and a hundred at once",
+    configure: (command) =>
+      command
+        .option("--nodes <count>", "nodes of the cluster", "1000")
+        .option("--services <count>", "Services of the cluster", "500"),
+    run: async (flags) =>
+      (await import("../../bench/drain.ts")).benchDrain({
+        nodes: parseFlagNumber("--nodes", String(flags["nodes"]), 30, 5_000),
+        services: parseFlagNumber("--services", String(flags["services"]), 1, 10_000),
+      }),
+  },
+  backends: {
+    description: "many pods in a few load balancers through lbcf-azure, and a rolling restart under traffic",
+    configure: (command) =>
+      command
+        .option("--pods <count>", "pods", "10000")
+        .option("--groups <count>", "BackendGroups", "20")
+        .option("--load-balancers <count>", "LoadBalancers", "5")
+        .option("--rolling <count>", "pods restarted under traffic", "1000")
+        .option("--latency <profile>", "as of azlb azure", "none"),
+    run: async (flags) =>
+      (await import("../../bench/backends.ts")).benchBackends({
+        pods: parseFlagNumber("--pods", String(flags["pods"]), 1, 50_000),
+        groups: parseFlagNumber("--groups", String(flags["groups"]), 1, 1_000),
+        loadBalancers: parseFlagNumber("--load-balancers", String(flags["loadBalancers"]), 1, 100),
+        rolling: parseFlagNumber("--rolling", String(flags["rolling"]), 0, 50_000),
+        latency: String(flags["latency"]),
+      }),
+  },
   emulator: {
     description: "what the Azure emulator itself costs: GET and PUT of a 1 MB load balancer",
     run: async () => (await import("../../bench/emulator.ts")).benchEmulator(),
