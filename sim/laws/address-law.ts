@@ -28,8 +28,10 @@ export class AddressLaw implements Law {
   readonly #options: AddressLawOptions;
   /** Addresses with a frontend, as of the last write. */
   #served = new Set<string>();
-  /** Addresses whose frontend others took away. */
+  /** Addresses whose frontend others took away, and that have none since. */
   readonly #robbed = new Set<string>();
+  /** Addresses whose frontend others ever took away: then nothing may tell any more whose they were. */
+  readonly everRobbed = new Set<string>();
 
   constructor(options: AddressLawOptions) {
     this.#options = options;
@@ -53,7 +55,11 @@ export class AddressLaw implements Law {
   onSettled(): void {
     const before = this.#served;
     const now = this.#look();
-    for (const ip of before) if (!now.has(ip)) this.#robbed.add(ip);
+    for (const ip of before) {
+      if (now.has(ip)) continue;
+      this.#robbed.add(ip);
+      this.everRobbed.add(ip);
+    }
   }
 
   onRefused({ who, method, path }: ArmWrite): void {

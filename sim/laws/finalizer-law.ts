@@ -154,9 +154,13 @@ export function openingsIn(
 function namesIn(resource: Resource): Set<string> {
   if (resource.type === SECURITY_GROUP) return new Set(openingsIn(resource).map(({ name }) => name));
   if (resource.type !== LOAD_BALANCER) return new Set();
-  return new Set(
-    PARTS.flatMap((collection) =>
+  const entries = partsOf(resource, "backendAddressPools").flatMap((pool) =>
+    partsOf({ body: pool }, "loadBalancerBackendAddresses").map((entry) => `entry ${nameOf(entry)}`),
+  );
+  return new Set([
+    ...PARTS.flatMap((collection) =>
       partsOf(resource, collection).map((part) => `${lastName(resource.id)}/${collection}/${nameOf(part)}`),
     ),
-  );
+    ...entries,
+  ]);
 }

@@ -17,6 +17,8 @@ import { judgeQuiescence } from "./quiescence.ts";
 
 /** How long a doomed node may stay in service while nothing disturbs us. */
 const DRAIN_WITHIN_MS = 30_000;
+/** How long after a change of class the former controller may still be at work. */
+const HAND_OVER_MS = 600_000;
 
 export class Judge implements Witness {
   readonly violations: Violation[] = [];
@@ -27,9 +29,10 @@ export class Judge implements Witness {
   readonly #world: World;
   readonly #laws: readonly Law[];
   readonly #finalizers: FinalizerLaw;
+  readonly #addresses: AddressLaw;
   readonly #backends: BackendLaw;
-  /** Base → class of its Service. */
-  readonly #classes = new Map<string, string | undefined>();
+  /** Base → class of its Service, and since when. */
+  readonly #classes = new Map<string, { readonly name: string | undefined; readonly sinceMs: number }>();
 
   constructor(world: World) {
     this.#world = world;
@@ -37,6 +40,7 @@ export class Judge implements Witness {
     const services = () => cluster.objects("services");
     const report = (law: string, what: string): void => this.#report(law, what);
     this.#finalizers = new FinalizerLaw({ report, azure: azure.state, services });
+    this.#addresses = new AddressLaw({ report, azure: azure.state, services, config });
     this.#backends = new BackendLaw({
       report,
       azure: azure.state,
@@ -45,7 +49,7 @@ export class Judge implements Witness {
     });
     this.#laws = [
       new ForeignLaw(report, (name, who) => this.#isOthers(name, who)),
-      new AddressLaw({ report, azure: azure.state, services, config }),
+      this.#addresses,
       this.#finalizers,
       this.#backends,
       new LeaseLaw(
@@ -100,22 +104,26 @@ export class Judge implements Witness {
   }
 
   judgeEnd(): void {
-    judgeQuiescence(this.#world, this.#finalizers, (law, what) => this.#report(law, what));
+    const excuses = { finalizers: this.#finalizers, addresses: this.#addresses };
+    judgeQuiescence(this.#world, excuses, (law, what) => this.#report(law, what));
   }
 
   #onChange(entry: HistoryEntry): void {
     if (entry.collection === "services") {
       const { type, loadBalancerClass } = entry.object["spec"] as { type?: string; loadBalancerClass?: string };
       const base = baseOf(entry.object.metadata.uid ?? "");
-      if (type === "LoadBalancer") this.#classes.set(base, loadBalancerClass); // lost when it is retyped
+      const isNew = !this.#classes.has(base) || this.#classes.get(base)?.name !== loadBalancerClass;
+      const sinceMs = this.#world.timeline.elapsedMs;
+      if (type === "LoadBalancer" && isNew) this.#classes.set(base, { name: loadBalancerClass, sinceMs });
     }
     for (const law of this.#laws) law.onChange?.(entry);
   }
 
   #isOthers(name: string, who: string): boolean {
-    const base = baseIn(name);
-    if (base === undefined || !this.#classes.has(base)) return false;
-    return this.#classes.get(base) !== (who.startsWith("rival-") ? RIVAL_CLASS : undefined);
+    const found = this.#classes.get(baseIn(name) ?? "");
+    // whoever served it before may still be cleaning up
+    if (found === undefined || this.#world.timeline.elapsedMs - found.sinceMs < HAND_OVER_MS) return false;
+    return found.name !== (who.startsWith("rival-") ? RIVAL_CLASS : undefined);
   }
 
   #report(law: string, what: string): void {

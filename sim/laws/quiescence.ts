@@ -31,9 +31,16 @@ import {
   SECURITY_GROUP,
   servicesIn,
 } from "./azure-sight.ts";
+import type { AddressLaw } from "./address-law.ts";
 import { addressOfNode, belongsInPools, isDoomed } from "./backend-law.ts";
 import { openingsIn, type FinalizerLaw } from "./finalizer-law.ts";
 import type { Report } from "./law.ts";
+
+/** What others did along the way that we cannot make good. */
+export interface Excuses {
+  readonly finalizers: FinalizerLaw;
+  readonly addresses: AddressLaw;
+}
 
 /** Somebody who shares a Service's address can stand in the way of any wish. */
 const OTHERS_FAULT = new Set(["PortConflict", "FrontendShared", "ConflictConfiguration"]);
@@ -68,7 +75,7 @@ export function remainingPlan(world: World): { readonly steps: readonly string[]
   return { steps, refusals };
 }
 
-export function judgeQuiescence(world: World, finalizers: FinalizerLaw, report: Report): void {
+export function judgeQuiescence(world: World, excuses: Excuses, report: Report): void {
   const { azure } = world;
   azure.settle();
   const { steps, refusals: said } = remainingPlan(world);
@@ -83,9 +90,10 @@ export function judgeQuiescence(world: World, finalizers: FinalizerLaw, report: 
   }
   for (const service of sight.services) {
     if (refusals.has(keyOf(service))) continue;
-    for (const what of unserved(world, forwarding, service)) report("served", `${keyOf(service)}: ${what}`);
+    for (const what of unserved({ world, forwarding, ...excuses }, service))
+      report("served", `${keyOf(service)}: ${what}`);
   }
-  for (const what of leaks(world, finalizers, refusals.size > 0)) report("leak", what);
+  for (const what of leaks(world, excuses, refusals.size > 0)) report("leak", what);
 }
 
 /** Services that ask for what Azure refuses, as their events say. */
@@ -104,8 +112,13 @@ interface FailureEvent {
   readonly lastTimestamp: string;
 }
 
+interface Scene extends Excuses {
+  readonly world: World;
+  readonly forwarding: Forwarding;
+}
+
 /** In which way a Service is not served as it asks. */
-function unserved(world: World, forwarding: Forwarding, service: CachedService): string[] {
+function unserved(scene: Scene, service: CachedService): string[] {
   if (service.metadata.deletionTimestamp !== undefined) return ["is still being deleted"];
   if (service.spec.type !== "LoadBalancer") return ["still holds a finalizer"];
   const annotations = annotationsOf(service);
@@ -114,8 +127,8 @@ function unserved(world: World, forwarding: Forwarding, service: CachedService):
     .filter((ip) => ip !== ADDITIONAL_IP);
   if (ips.length !== (service.spec.ipFamilies?.length ?? 1)) return [`has the addresses ${ips.join()}`];
   return ips.flatMap((ip) => [
-    ...unservedAt(world, forwarding, service, ip),
-    ...wrongPlace(forwarding, service, ip, annotations["azure-load-balancer-internal"] === "true"),
+    ...unservedAt(scene, service, ip),
+    ...wrongPlace(scene.forwarding, service, ip, annotations["azure-load-balancer-internal"] === "true"),
   ]);
 }
 
@@ -125,7 +138,8 @@ function wrongPlace(forwarding: Forwarding, service: Service, ip: string, isInte
   return own.some((rule) => rule.isInternal !== isInternal) ? [`${ip} is ${isInternal ? "public" : "internal"}`] : [];
 }
 
-function unservedAt(world: World, forwarding: Forwarding, service: Service, ip: string): string[] {
+function unservedAt(scene: Scene, service: Service, ip: string): string[] {
+  const { world, forwarding } = scene;
   const annotations = annotationsOf(service);
   const isAllPorts = annotations["azure-load-balancer-enable-high-availability-ports"] === "true";
   return service.spec.ports.flatMap(({ port, protocol }) => {
@@ -144,19 +158,22 @@ function unservedAt(world: World, forwarding: Forwarding, service: Service, ip: 
           destination: (member) => (rule.floatingIp ? ip : member.ip),
           port: rule.floatingIp ? port : rule.backendPort,
         });
-    return [...wrongMembers(world, rule.members, ip), ...closed];
+    return [...wrongMembers(scene, rule.members, ip), ...closed];
   });
 }
 
-function wrongMembers(world: World, members: readonly Member[], ip: string): string[] {
+function wrongMembers({ world, finalizers }: Scene, members: readonly Member[], ip: string): string[] {
   const isIPv6 = ip.includes(":");
   if (world.config.poolType !== "nodeIP" && isIPv6) return []; // interfaces have no IPv6 here
   const nodes = world.cluster.objects("nodes");
   const wanted = nodes.filter((node) => belongsInPools(node) && addressOfNode(node, isIPv6) !== "");
   if (wanted.length === 0) return []; // a pool is never emptied for want of nodes
   const expected = wanted.map((node) => `${node.metadata.name}${isDoomed(node) ? " Down" : ""}`).sort();
+  const names = new Set(wanted.map((node) => node.metadata.name));
+  const isTheirs = ({ name, node = "" }: Member): boolean =>
+    isForeign(name) || isForeign(node) || (!names.has(name) && finalizers.exempt.has(`entry ${name}`));
   const found = members
-    .filter((member) => !isForeign(member.name) && !isForeign(member.node ?? ""))
+    .filter((member) => !isTheirs(member))
     .map(
       (member) =>
         `${world.config.poolType === "nodeIP" ? member.name : (member.node ?? "?")}${member.adminState === "Down" ? " Down" : ""}`,
@@ -198,7 +215,7 @@ function wrongAccess(world: World, service: Service, members: readonly Member[],
 }
 
 /** Things of ours that nobody stands for. */
-function leaks(world: World, finalizers: FinalizerLaw, isAnyRefused: boolean): string[] {
+function leaks(world: World, { finalizers, addresses }: Excuses, isAnyRefused: boolean): string[] {
   const { azure, cluster } = world;
   const services = cluster.objects("services");
   const bases = new Set(services.map(({ metadata }) => baseOf(metadata.uid ?? "")));
@@ -214,7 +231,8 @@ function leaks(world: World, finalizers: FinalizerLaw, isAnyRefused: boolean): s
   const publicIPs = resourcesOf(azure.state, PUBLIC_IP)
     .filter((resource) => servicesIn(resource).some((key) => !keys.has(key)))
     .map(({ id }) => `public IP ${lastName(id)}`);
-  const open = openings(world, isAnyRefused).filter((name) => !finalizers.exempt.has(name));
+  const excused = new Set([...addresses.everRobbed, ...(isAnyRefused ? [ADDITIONAL_IP] : [])]);
+  const open = openings(world, excused).filter((name) => !finalizers.exempt.has(name));
   return [...left, ...parts, ...publicIPs, ...open];
 }
 
@@ -222,7 +240,7 @@ function leaks(world: World, finalizers: FinalizerLaw, isAnyRefused: boolean): s
  * Addresses that our rules still open although nobody is served there. Not counted are addresses of former nodes under
  * ports that no Service has any more: nothing tells whose they were (docs/reliability.md).
  */
-function openings(world: World, isAnyRefused: boolean): string[] {
+function openings(world: World, excused: ReadonlySet<string>): string[] {
   const { azure, cluster, machines } = world;
   const services = cluster.objects("services");
   const known = new Set([
@@ -230,7 +248,7 @@ function openings(world: World, isAnyRefused: boolean): string[] {
     ...cluster.objects("nodes").flatMap((node) => [addressOfNode(node), addressOfNode(node, true)]),
     ...resourcesOf(azure.state, PUBLIC_IP).map(addressOf),
     ...privateFrontends(world),
-    ...(isAnyRefused ? [ADDITIONAL_IP] : []),
+    ...excused,
   ]);
   const nodePorts = new Set(services.flatMap(nodePortsOf));
   const isLeft = (rule: Json, address: string): boolean =>
