@@ -61,6 +61,7 @@ export async function benchBackends(options: BackendsOptions): Promise<BenchRepo
     await controller.close();
     controller = startControllerProcess(cluster);
     const restartWrites = await writesDuring(cluster, () => delay(RESTART_REST_MS));
+    const restartedRss = rssMb(controller.pid);
     const rolled = options.rolling === 0 ? undefined : await rollingRestart(cluster, options, pods);
     return {
       scenario: "backends",
@@ -68,7 +69,8 @@ export async function benchBackends(options: BackendsOptions): Promise<BenchRepo
         pods: options.pods,
         "time to register all, s": registeredMs / 1_000,
         "backends per write": options.pods / sum(writes),
-        "controller RSS, MB": rss,
+        "controller RSS when all are registered, MB": rss,
+        "controller RSS after a restart, MB": restartedRss,
         "writes after a restart": restartWrites,
         ...rolled?.figures,
       },

@@ -11,6 +11,7 @@ export interface AuditEntry {
   readonly status: number;
   readonly durationMs: number;
   readonly operationMs: number | null;
+  readonly diff: readonly { readonly changes: readonly { readonly path: string; readonly after?: unknown }[] }[];
 }
 
 export class AzureControl {
@@ -26,9 +27,21 @@ export class AzureControl {
     return entries;
   }
 
-  async #get(path: string): Promise<unknown> {
-    const response = await fetch(`${this.#url}${path}`);
-    if (!response.ok) throw new Error(`GET ${path} of the control endpoint: ${response.status}`);
+  /** Latency, throttling and the rest: docs/emulator.md. */
+  async change(settings: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.#ask("PATCH", "/settings", settings);
+  }
+
+  #get(path: string): Promise<unknown> {
+    return this.#ask("GET", path);
+  }
+
+  async #ask(method: string, path: string, body?: unknown): Promise<unknown> {
+    const response = await fetch(`${this.#url}${path}`, {
+      method,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    if (!response.ok) throw new Error(`${method} ${path} of the control endpoint: ${response.status}`);
     return response.json();
   }
 }

@@ -30,8 +30,9 @@ const WITHIN_MS = 900_000;
 const REST_MS = 3_000;
 const LOOK_MS = 250;
 
-export async function openSettledCluster(services: number, nodes: number): Promise<SettledCluster> {
-  const flags = ["--without-controller", "--nodes", String(nodes), ...limitsFor(services).flags];
+/** `most`: how many Services there will be in the end. */
+export async function openSettledCluster(services: number, nodes: number, most = services): Promise<SettledCluster> {
+  const flags = ["--without-controller", "--nodes", String(nodes), ...limitsFor(most).flags];
   const sandbox = await startSandboxProcess(flags);
   const { client, close } = openKubeClient({ kubeconfig: sandbox.line.kubeconfig ?? "", userAgent: "azlb-bench" });
   const control = new AzureControl(sandbox.line.azureControlUrl ?? "");

@@ -106,7 +106,10 @@ const hooks = {
 
 function table() {
   return Object.fromEntries(
-    [...loadBalancers].map(([id, { attributes, servers }]) => [id, { attributes, servers: Object.fromEntries(servers) }]),
+    [...loadBalancers].map(([id, { attributes, servers }]) => [
+      id,
+      { attributes, servers: Object.fromEntries(servers) },
+    ]),
   );
 }
 

@@ -221,7 +221,8 @@ describe("reading", () => {
 
   test("a gate is seen in the pod's template", () => {
     const spec = { readinessGates: [{ conditionType: "lbcf.tkestack.io/registered" }] };
-    assert.equal(readPod({ metadata, spec } as unknown as { metadata: object }).gate, "False");
-    assert.equal(readPod({ metadata } as unknown as { metadata: object }).gate, undefined);
+    const gated = { metadata, spec };
+    assert.equal(readPod(gated).gate, "False");
+    assert.equal(readPod({ metadata }).gate, undefined);
   });
 });

@@ -69,7 +69,7 @@ export class MortalController {
   /** Ends what is left of it, dead or alive. */
   async close(): Promise<void> {
     if (!this.#isDead) await this.#controller?.stop();
-    this.#kill();
+    void this.#kill();
     for (const close of this.#closers) await close();
   }
 

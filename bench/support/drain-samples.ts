@@ -1,0 +1,72 @@
+/**
+ * From the audit log of the emulator: how long after a taint was written Azure received the write that sets the node
+ * Down, and how much of that was waiting for a write that was in flight already. What is left is the controller's own.
+ *
+ *   taint written ──────────┬───────────────────────────────┬──────────► PUT received
+ *                           │ an earlier write in flight     │ own
+ *                           └ PUT … polls … read of its result
+ *
+ * Only a write that was on its way when the taint was written counts as in flight: one that Azure received before, or so
+ * soon after that it must have left before anybody could hear of the taint. Whatever else leaves between the taint and
+ * its drain is the controller's fault, and stays in its share.
+ */
+import type { AuditEntry } from "./azure-control.ts";
+
+const ON_ITS_WAY_MS = 20;
+
+export interface DrainSample {
+  readonly node: string;
+  readonly totalMs: number;
+  readonly waitedMs: number;
+  readonly ownMs: number;
+}
+
+/** `writtenMs`: when each node's taint was written, by name. One sample per node and load balancer. */
+export function drainSamples(
+  entries: readonly AuditEntry[],
+  writtenMs: ReadonlyMap<string, number>,
+): readonly DrainSample[] {
+  return entries.flatMap((entry) =>
+    nodesSetDown(entry).flatMap((node) => {
+      const taintMs = writtenMs.get(node);
+      return taintMs === undefined ? [] : [sampleOf(entries, entry, node, taintMs)];
+    }),
+  );
+}
+
+function sampleOf(entries: readonly AuditEntry[], put: AuditEntry, node: string, taintMs: number): DrainSample {
+  const receivedMs = Date.parse(put.time);
+  const loadBalancer = loadBalancerOf(put);
+  const ends = entries
+    .filter((other) => other.verb === "PUT" && other !== put && loadBalancerOf(other) === loadBalancer)
+    .filter((other) => Date.parse(other.time) < taintMs + ON_ITS_WAY_MS)
+    .map((other) => endOf(entries, other))
+    .filter((endMs) => endMs <= receivedMs);
+  const waitedMs = Math.max(0, ...ends.map((endMs) => endMs - taintMs));
+  const totalMs = receivedMs - taintMs;
+  return { node, totalMs, waitedMs, ownMs: totalMs - waitedMs };
+}
+
+/** A write is over when its result was read. */
+function endOf(entries: readonly AuditEntry[], put: AuditEntry): number {
+  const repliedMs = Date.parse(put.time) + put.durationMs;
+  const reads = entries
+    .filter(({ verb, path }) => verb === "GET" && path.toLowerCase() === loadBalancerOf(put))
+    .filter(({ time }) => Date.parse(time) >= repliedMs)
+    .map(({ time, durationMs }) => Date.parse(time) + durationMs);
+  return Math.min(...reads, reads.length === 0 ? repliedMs : Number.POSITIVE_INFINITY);
+}
+
+/** In lower case; of a pool, the one that it is in. */
+function loadBalancerOf({ path }: AuditEntry): string {
+  return /^.*\/loadbalancers\/[^/]+/.exec(path.toLowerCase())?.[0] ?? "";
+}
+
+export function nodesSetDown({ diff }: AuditEntry): string[] {
+  return diff.flatMap(({ changes }) =>
+    changes.flatMap(({ path, after }) => {
+      const node = /\.loadBalancerBackendAddresses\[([^\]]+)\]\.properties\.adminState$/.exec(path)?.[1];
+      return node === undefined || after !== "Down" ? [] : [node];
+    }),
+  );
+}
