@@ -41,6 +41,9 @@ interface Burst {
 
 /** Nodes are doomed in bursts; a Service hears of a burst once. */
 const BURST_MS = 500;
+/** Hundreds of Services are told little by little: what is said must not delay what is done. */
+const TOLD_AT_A_TIME = 10;
+const BETWEEN_MS = 100;
 
 export class AdminStateVoice {
   readonly #options: AdminStateVoiceOptions;
@@ -48,6 +51,9 @@ export class AdminStateVoice {
   readonly #bursts = new Map<string, Burst>();
   /** Pools whose failure was told: the next try is the same story. */
   readonly #told = new WeakMap<Transition, Set<string>>();
+
+  /** One burst after the other. */
+  #telling: Promise<void> = Promise.resolve();
 
   constructor(options: AdminStateVoiceOptions) {
     this.#options = options;
@@ -85,28 +91,26 @@ export class AdminStateVoice {
     const begun: Burst = { loadBalancer, nodes: new Map(), drained: new Set() };
     this.#bursts.set(id, begun);
     this.#options.clock.setTimer(BURST_MS, () => {
-      this.#bursts.delete(id);
-      this.#tellServices(begun);
+      this.#telling = this.#telling.then(() => this.#tellServices(id, begun));
     });
     return begun;
   }
 
-  #tellServices({ loadBalancer, nodes, drained }: Burst): void {
-    const having = (state: string): string[] => [...nodes].filter((entry) => entry[1] === state).map(([name]) => name);
-    const sayings = (["Down", "None"] as const)
-      .map((state) => [state, having(state)] as const)
-      .filter(([, names]) => names.length > 0)
-      .map(([state, names]) => serviceSaying(state, names));
-    for (const pool of drained) sayings.push(drainedSaying(pool));
+  async #tellServices(id: string, { loadBalancer, nodes, drained }: Burst): Promise<void> {
+    const { clock, services } = this.#options;
+    this.#bursts.delete(id); // whoever comes from now on belongs to the next
     const { parts } = indexOf(loadBalancer);
-    for (const service of this.#options.services()) {
-      const { namespace, name, uid } = service.metadata;
-      if (!parts.has(baseName(uid))) continue;
-      for (const { type, reason, message } of sayings) {
-        const about = { apiVersion: "v1", kind: "Service", namespace, name, uid };
-        this.#options.recorder.record({ about, type, reason, message });
-      }
+    const concerned = [...services()].filter(({ metadata }) => parts.has(baseName(metadata.uid)));
+    const sayings = sayingsOf(nodes, drained);
+    for (let at = 0; at < concerned.length; at += TOLD_AT_A_TIME) {
+      if (at > 0) await clock.sleep(BETWEEN_MS);
+      for (const service of concerned.slice(at, at + TOLD_AT_A_TIME)) this.#sayOfService(service, sayings);
     }
+  }
+
+  #sayOfService({ metadata: { namespace, name, uid } }: Service, sayings: readonly Saying[]): void {
+    const about = { apiVersion: "v1", kind: "Service", namespace, name, uid };
+    for (const { type, reason, message } of sayings) this.#options.recorder.record({ about, type, reason, message });
   }
 
   #sayOfNode({ metadata: { name, uid } }: Node, { type, reason, message }: Saying): void {
@@ -118,4 +122,14 @@ export class AdminStateVoice {
 
 function nameOf({ loadBalancer, pool }: PoolPlace): string {
   return `${loadBalancer.name}/${pool.name}`;
+}
+
+function sayingsOf(nodes: Burst["nodes"], drained: Burst["drained"]): Saying[] {
+  const having = (state: string): string[] => [...nodes].filter((entry) => entry[1] === state).map(([name]) => name);
+  const [down, none] = [having("Down"), having("None")];
+  return [
+    ...(down.length > 0 ? [serviceSaying("Down", down)] : []),
+    ...(none.length > 0 ? [serviceSaying("None", none)] : []),
+    ...[...drained].map(drainedSaying),
+  ];
 }

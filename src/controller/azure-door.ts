@@ -19,6 +19,7 @@ import type { Observer } from "./observer.ts";
 import { projectService } from "./projections.ts";
 import type { ServiceMemory } from "./service-memory.ts";
 import type { ServiceWriter } from "./service-writer.ts";
+import type { Turns } from "./turns.ts";
 
 export interface AzureDoorOptions {
   readonly observer: Observer;
@@ -27,6 +28,7 @@ export interface AzureDoorOptions {
   readonly members: MemberLists;
   readonly memory: ServiceMemory;
   readonly onWarning: (service: Service | undefined, warning: Warning) => void;
+  readonly turns: Turns;
   readonly adminState?: Pick<AdminState, "refreshed" | "joined"> | undefined;
 }
 
@@ -37,7 +39,9 @@ export class AzureDoor implements Door {
     this.#options = options;
   }
 
-  observe(service: Service, looks: readonly Look[], signal: AbortSignal): Promise<Observed> {
+  /** A look is followed by a decision, which has a turn of its own. */
+  async observe(service: Service, looks: readonly Look[], signal: AbortSignal): Promise<Observed> {
+    await this.#options.turns.next();
     return this.#options.observer.observe(service, looks, signal);
   }
 

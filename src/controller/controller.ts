@@ -31,6 +31,7 @@ import { ServiceController } from "./service-controller.ts";
 import { ServiceMemory } from "./service-memory.ts";
 import { ServiceVoice } from "./service-voice.ts";
 import { ServiceWriter } from "./service-writer.ts";
+import { Turns } from "./turns.ts";
 
 export interface ControllerOptions {
   readonly config: ClusterConfig;
@@ -113,6 +114,7 @@ export class Controller {
     const voice = new ServiceVoice(serviceRecorder(options.recorder), log);
     const memberLists = this.#cache.memberLists.store;
     const memory = new ServiceMemory();
+    const turns = new Turns(clock);
     const door = new AzureDoor({
       observer,
       memory,
@@ -121,6 +123,7 @@ export class Controller {
       members: new MemberLists(kube, (name) => memberLists.get(`${MEMBER_LIST_NAMESPACE}/${name}`)),
       onWarning: (service, warning) => tell(voice, log, service, warning),
       adminState: this.#adminState,
+      turns,
     });
     this.#services = new ServiceController({
       services: this.#cache.services,
@@ -134,6 +137,7 @@ export class Controller {
       log,
       classFilter,
       workers: options.workers,
+      turns,
     });
     this.#pools = new PoolController({
       nodes: this.#cache.nodes,

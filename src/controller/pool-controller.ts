@@ -6,6 +6,7 @@ import type { AzureStep } from "../core/plan.ts";
 import type { Clock, Random } from "../core/clock.ts";
 import type { Node } from "../core/kubernetes.ts";
 import type { Log } from "../core/log.ts";
+import { isDraining } from "../core/admin-state/desired-admin-state.ts";
 import { reconcilePools } from "../core/backends/reconcile-pools.ts";
 import type { Reflector } from "../kube/reflector.ts";
 import { sameJson } from "../kube/same-json.ts";
@@ -88,14 +89,17 @@ export class PoolController {
   }
 }
 
-/** Readiness, heartbeats and images change all the time; membership depends on none of them. */
+/**
+ * Readiness, heartbeats and images change all the time; membership depends on none of them. A doomed node stays where it
+ * is, and its admin state is not set here first: see `admin-state-controller.ts`.
+ */
 function concernsPools(old: Node, now: Node): boolean {
   const parts = ({ metadata, spec, status }: Node): unknown => [
     metadata.uid,
     metadata.labels,
     metadata.deletionTimestamp,
     spec.providerID,
-    spec.taints,
+    (spec.taints ?? []).filter((taint) => !isDraining(taint)),
     status.addresses,
   ];
   return !sameJson(parts(old), parts(now));

@@ -23,6 +23,7 @@ import { nextAttempt } from "./next-attempt.ts";
 import type { CachedService } from "./projections.ts";
 import type { ServiceMemory } from "./service-memory.ts";
 import type { ServiceVoice } from "./service-voice.ts";
+import type { Turns } from "./turns.ts";
 
 export interface ServiceControllerOptions {
   readonly services: Reflector<CachedService>;
@@ -36,6 +37,7 @@ export interface ServiceControllerOptions {
   readonly log: Log;
   readonly classFilter: ClassFilter;
   readonly workers: number;
+  readonly turns: Turns;
 }
 
 const PRIORITY = { delete: 2, change: 1, resync: 0 } as const;
@@ -103,7 +105,8 @@ export class ServiceController {
   }
 
   async #sync({ key, failures, signal }: Job): Promise<Verdict> {
-    const { services, memory, voice, metrics, clock } = this.#options;
+    const { services, memory, voice, metrics, clock, turns } = this.#options;
+    await turns.next();
     const cached = services.store.get(key);
     if (cached === undefined) return { kind: "done" };
     const service = memory.newest(cached);

@@ -18,6 +18,20 @@ export function bitsOf(family: Family): number {
   return family === "IPv4" ? 32 : 128;
 }
 
+const MOST_REMEMBERED = 50_000;
+
+/** Pools of a thousand nodes ask for the same addresses again and again. */
+function remembered<Answer>(answer: (text: string) => Answer): (text: string) => Answer {
+  const known = new Map<string, Answer>();
+  return (text) => {
+    if (known.has(text)) return known.get(text) as Answer;
+    if (known.size >= MOST_REMEMBERED) known.clear();
+    const found = answer(text);
+    known.set(text, found);
+    return found;
+  };
+}
+
 /** `undefined` for what is no bare address: a mask, a zone, leading zeros or blanks make it none. */
 export function parseAddress(text: string): Address | undefined {
   const value = text.includes(":") ? parseIPv6(text) : parseIPv4(text);
@@ -84,16 +98,16 @@ function longestZeroRun(groups: readonly string[]): { start: number; length: num
 }
 
 /** One spelling for one address, whoever wrote it; what is no address stays as it is. */
-export function canonicalAddress(text: string): string {
+export const canonicalAddress = remembered(spell);
+
+function spell(text: string): string {
   const bare = text.replace(/\/(32|128)$/, "");
   const address = parseAddress(bare);
   if (address === undefined) return text;
   return text === bare || text.endsWith(`/${bitsOf(address.family)}`) ? formatAddress(address) : text;
 }
 
-export function familyOf(text: string): Family | undefined {
-  return parseAddress(text)?.family;
-}
+export const familyOf = remembered((text): Family | undefined => parseAddress(text)?.family);
 
 /** A block with its host bits zero, or why it is none, in words that end a sentence about it. */
 export function parseCidr(text: string): Cidr | { readonly problem: string } {

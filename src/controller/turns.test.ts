@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { realClock } from "../main/real-clock.ts";
+import { Turns } from "./turns.ts";
+
+test("each decision has a turn of the event loop of its own, in the order they came", async () => {
+  let turn = 0;
+  const count = (): NodeJS.Immediate => setImmediate(() => ((turn += 1), (counting = count())));
+  let counting = count();
+  const turns = new Turns(realClock);
+  const seen: { number: number; turn: number }[] = [];
+  const decide = async (number: number): Promise<void> => {
+    await turns.next();
+    seen.push({ number, turn });
+  };
+  await Promise.all([1, 2, 3, 4, 5].map(decide));
+  await decide(6);
+  clearImmediate(counting);
+  assert.deepEqual(
+    seen.map(({ number }) => number),
+    [1, 2, 3, 4, 5, 6],
+  );
+  assert.equal(new Set(seen.slice(0, 5).map((each) => each.turn)).size, 5);
+});
