@@ -69,9 +69,15 @@ export function isRightFrontend(seen: Frontend, wanted: Frontend): boolean {
   return (
     sameReference(one.publicIPAddress, other.publicIPAddress) &&
     sameReference(one.subnet, other.subnet) &&
+    (other.subnet === undefined || familyOf(one) === familyOf(other)) &&
     (other.privateIPAddress === undefined ||
       canonicalAddress(one.privateIPAddress ?? "") === canonicalAddress(other.privateIPAddress))
   );
+}
+
+/** Of a private address; the plain name passes from one family to the other when a Service becomes dual-stack. */
+function familyOf({ privateIPAddressVersion = "IPv4" }: Frontend["properties"]): string {
+  return privateIPAddressVersion.toLowerCase();
 }
 
 export function correctedRule(seen: LoadBalancingRule, wanted: LoadBalancingRule): LoadBalancingRule {
