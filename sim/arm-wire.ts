@@ -35,7 +35,7 @@ export class ArmWire implements ArmTransport {
   send(request: ArmRequest): Promise<ArmResponse> {
     const { chance, process, trace } = this.#options;
     const path = pathOf(request.url);
-    const what = `${request.method} ${path.slice(path.lastIndexOf("/providers/") + "/providers/".length)}`;
+    const what = callName(request.method, path);
     return travel<ArmResponse>(this.#options, {
       side: "azure",
       call: callOf(request, path),
@@ -77,6 +77,11 @@ export class ArmWire implements ArmTransport {
     });
     return { status, headers, body: body === undefined ? "" : JSON.stringify(body) };
   }
+}
+
+/** `PUT Microsoft.Network/loadBalancers/kubernetes`. */
+export function callName(method: string, path: string): string {
+  return `${method} ${path.slice(path.lastIndexOf("/providers/") + "/providers/".length)}`;
 }
 
 export function note(trouble: Trouble | undefined): string {

@@ -7,6 +7,8 @@ const PREFIX = "service.beta.kubernetes.io/";
 
 export class Users {
   readonly #cluster: ClusterSide;
+  /** The class that each Service was made with. */
+  readonly #classes = new Map<string, string | undefined>();
   /** What each Service was last asked to be, where that was accepted. */
   readonly #shapes = new Map<string, Shape>();
 
@@ -22,19 +24,31 @@ export class Users {
     if (found === undefined) {
       const spec = Object.fromEntries(Object.entries(shape.spec).filter(([, value]) => value !== null));
       const body = { metadata: { name, namespace, annotations }, spec };
-      if (this.#cluster.send("POST", path.slice(0, path.lastIndexOf("/")), body)) this.#shapes.set(service, shape);
+      if (this.#cluster.send("POST", path.slice(0, path.lastIndexOf("/")), body) === undefined) return;
+      this.#shapes.set(service, shape);
+      this.#classes.set(service, shape.spec["loadBalancerClass"] as string | undefined);
     } else if (found.metadata.deletionTimestamp === undefined) {
       const former = Object.keys(found.metadata.annotations ?? {}).filter((key) => key.startsWith(PREFIX));
       const gone = Object.fromEntries(former.map((key) => [key, null]));
-      const { loadBalancerClass: _, ...spec } = shape.spec; // immutable
-      const body = { metadata: { annotations: { ...gone, ...annotations } }, spec };
+      const body = {
+        metadata: { annotations: { ...gone, ...annotations } },
+        spec: this.#specOf(service, shape, found),
+      };
       if (this.#cluster.send("PATCH", path, body)) this.#shapes.set(service, shape);
     }
   }
 
+  /** A class cannot be changed; it is lost with the type, and chosen again with it: always the same. */
+  #specOf(service: string, { spec }: Shape, { spec: before }: KubeObject): Record<string, unknown> {
+    const { loadBalancerClass: _, ...rest } = spec;
+    const own = this.#classes.get(service);
+    const isChosen = own !== undefined && (before as { type?: string }).type !== "LoadBalancer";
+    return { ...rest, ...(isChosen && { loadBalancerClass: own }) };
+  }
+
   /** Does it ask for nothing that could be refused? */
   isPlain(service: string): boolean {
-    return this.#shapes.get(service)?.isPlain ?? false;
+    return this.#classes.get(service) === undefined && (this.#shapes.get(service)?.isPlain ?? false);
   }
 
   retype(service: string): void {

@@ -82,7 +82,7 @@ export class AddressLaw implements Law {
     const { type } = object["spec"] as { type?: string };
     if (!this.#isStable(previous) || object.metadata.deletionTimestamp !== undefined || type !== "LoadBalancer") return;
     for (const ip of was) {
-      if (is.includes(ip) || !this.#served.has(ip)) continue;
+      if (is.includes(ip) || !this.#served.has(ip) || this.everRobbed.has(ip)) continue; // others may have it by now
       this.#options.report("address", `the status of ${nameOf(object)} changed from ${was.join()} to ${is.join()}`);
     }
   }

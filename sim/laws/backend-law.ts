@@ -11,7 +11,9 @@ import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/co
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
 import { propertiesOf, stringOf, type Json } from "../../sandbox/azure/model/json.ts";
 import type { ArmWrite } from "../azure-side.ts";
+import { callName } from "../arm-wire.ts";
 import type { Process } from "../timeline.ts";
+import type { Leaving } from "../wire.ts";
 import { isForeign, lastName, LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-sight.ts";
 import type { Law, Report } from "./law.ts";
 
@@ -39,6 +41,8 @@ export class BackendLaw implements Law {
   readonly #doomed = new Map<string, Doom>();
   /** Process → up to which version it knows the nodes. */
   readonly #told = new Map<string, number>();
+  /** Process and call → what it knew when that left. */
+  readonly #knew = new Map<string, number>();
 
   constructor(options: BackendLawOptions) {
     this.#options = options;
@@ -47,6 +51,10 @@ export class BackendLaw implements Law {
 
   onTold({ name }: Process, collection: string, revision: number): void {
     if (collection === "nodes") this.#told.set(name, revision);
+  }
+
+  onSend({ process: { name }, what }: Leaving): void {
+    this.#knew.set(`${name} ${what}`, this.#told.get(name) ?? 0);
   }
 
   onChange({ collection, type, object, revision }: HistoryEntry): void {
@@ -60,10 +68,10 @@ export class BackendLaw implements Law {
     }
   }
 
-  onOurWrite({ who, method, touched }: ArmWrite): void {
-    for (const { before, after } of touched) {
+  onOurWrite(write: ArmWrite): void {
+    for (const { before, after } of write.touched) {
       if (before?.type !== LOAD_BALANCER || after === undefined) continue;
-      for (const pool of partsOf(before, "backendAddressPools")) this.#ofPool(who, method, pool, after);
+      for (const pool of partsOf(before, "backendAddressPools")) this.#ofPool(write, pool, after);
     }
   }
 
@@ -81,7 +89,8 @@ export class BackendLaw implements Law {
     }
   }
 
-  #ofPool(who: string, method: string, pool: Json, after: Resource): void {
+  #ofPool(write: ArmWrite, pool: Json, after: Resource): void {
+    const { who, method } = write;
     const { report, nowMs } = this.#options;
     const later = partsOf(after, "backendAddressPools").find((one) => nameOf(one) === nameOf(pool));
     if (later === undefined || isForeign(nameOf(pool))) return; // a pool goes with its last Service
@@ -94,15 +103,15 @@ export class BackendLaw implements Law {
         const isLong = wanted !== undefined && nowMs() - wanted.sinceMs > WANTED_FOR_MS;
         if (isLong && ![...now.values()].some((other) => addressIn(other) === wanted.address))
           report("backend", `${who} ${method} took ${name} out of ${lastName(after.id)}/${nameOf(pool)}`);
-      } else if (isDown(entry) && !isDown(left) && this.#knowsDoom(who, name)) {
+      } else if (isDown(entry) && !isDown(left) && this.#knewDoom(write, name)) {
         report("drain", `${who} ${method} put doomed ${name} back to work in ${lastName(after.id)}/${nameOf(pool)}`);
       }
     }
   }
 
-  #knowsDoom(who: string, node: string): boolean {
+  #knewDoom({ who, method, path }: ArmWrite, node: string): boolean {
     const doom = this.#doomed.get(node);
-    return doom !== undefined && doom.revision <= (this.#told.get(who) ?? 0);
+    return doom !== undefined && doom.revision <= (this.#knew.get(`${who} ${callName(method, path)}`) ?? 0);
   }
 
   #see(node: KubeObject, revision: number): void {

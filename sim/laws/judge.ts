@@ -17,8 +17,6 @@ import { judgeQuiescence } from "./quiescence.ts";
 
 /** How long a doomed node may stay in service while nothing disturbs us. */
 const DRAIN_WITHIN_MS = 30_000;
-/** How long after a change of class the former controller may still be at work. */
-const HAND_OVER_MS = 600_000;
 
 export class Judge implements Witness {
   readonly violations: Violation[] = [];
@@ -31,8 +29,8 @@ export class Judge implements Witness {
   readonly #finalizers: FinalizerLaw;
   readonly #addresses: AddressLaw;
   readonly #backends: BackendLaw;
-  /** Base → class of its Service, and since when. */
-  readonly #classes = new Map<string, { readonly name: string | undefined; readonly sinceMs: number }>();
+  /** Base → class of its Service. */
+  readonly #classes = new Map<string, string | undefined>();
 
   constructor(world: World) {
     this.#world = world;
@@ -112,18 +110,15 @@ export class Judge implements Witness {
     if (entry.collection === "services") {
       const { type, loadBalancerClass } = entry.object["spec"] as { type?: string; loadBalancerClass?: string };
       const base = baseOf(entry.object.metadata.uid ?? "");
-      const isNew = !this.#classes.has(base) || this.#classes.get(base)?.name !== loadBalancerClass;
-      const sinceMs = this.#world.timeline.elapsedMs;
-      if (type === "LoadBalancer" && isNew) this.#classes.set(base, { name: loadBalancerClass, sinceMs });
+      if (type === "LoadBalancer") this.#classes.set(base, loadBalancerClass);
     }
     for (const law of this.#laws) law.onChange?.(entry);
   }
 
   #isOthers(name: string, who: string): boolean {
-    const found = this.#classes.get(baseIn(name) ?? "");
-    // whoever served it before may still be cleaning up
-    if (found === undefined || this.#world.timeline.elapsedMs - found.sinceMs < HAND_OVER_MS) return false;
-    return found.name !== (who.startsWith("rival-") ? RIVAL_CLASS : undefined);
+    const base = baseIn(name);
+    if (base === undefined || !this.#classes.has(base)) return false;
+    return this.#classes.get(base) !== (who.startsWith("rival-") ? RIVAL_CLASS : undefined);
   }
 
   #report(law: string, what: string): void {
