@@ -43,6 +43,8 @@ export interface GroupControllerOptions extends QueueContext {
 const GATHER_MS = 100;
 const DONE: Verdict = { kind: "done" };
 const ORPHAN_FINALIZER = "orphan";
+/** These pass by themselves, and are nobody's fault. */
+const PASSING: ReadonlySet<string> = new Set(["LoadBalancerNotCreated", "LoadBalancerDeleting"]);
 
 export class GroupController {
   readonly #options: GroupControllerOptions;
@@ -104,7 +106,7 @@ export class GroupController {
     for (const record of own) {
       if (record.metadata.deletionTimestamp === undefined) await writer.deleteRecord(record);
     }
-    const message = `${own.length} backend record(s) are still being deregistered`;
+    const message = "its backend records are being deregistered first";
     const said = { type: "Deletable", status: "False", reason: "RecordsRemain", message } as const;
     const conditions = withCondition(group.status.conditions, said, this.#options.clock.nowMs());
     await this.#store(group, { ...group.status, conditions });
@@ -156,7 +158,8 @@ export class GroupController {
       if (reason === "" || before?.message === message) continue;
       const isLookup = reason === "LoadBalancerNotFound" || reason === "LoadBalancerUnknown";
       const told = isLookup ? "GetLoadBalancerFailed" : reason;
-      this.#options.voice.tell(BACKEND_GROUPS, group, { type: "Warning", reason: told, message });
+      const type = PASSING.has(reason) ? "Normal" : "Warning";
+      this.#options.voice.tell(BACKEND_GROUPS, group, { type, reason: told, message });
     }
   }
 }

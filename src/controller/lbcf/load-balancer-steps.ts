@@ -125,7 +125,8 @@ export class LoadBalancerSteps {
     { reason, message }: Extract<LoadBalancerDecision, { kind: "wait" }>,
   ): Promise<Verdict> {
     const status = afterWaiting(lb, reason, message, this.#nowMs());
-    if (status !== lb.status) home.tell(lb, { type: "Warning", reason, message });
+    const type = reason === "RecordsRemain" ? "Normal" : "Warning";
+    if (status !== lb.status) home.tell(lb, { type, reason, message });
     await this.#store(home, lb, status);
     return { kind: "again", afterMs: reason === "WebhookFailed" ? FAILED_AGAIN_MS : WAITING_AGAIN_MS };
   }

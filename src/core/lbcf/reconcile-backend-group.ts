@@ -23,7 +23,7 @@ import {
 import { isRecordOf } from "./backend-state.ts";
 import { isTrue } from "./conditions.ts";
 import { type LoadBalancerUse, loadBalancerUse, type Lookup, type Verdict } from "./load-balancer-use.ts";
-import { recordLabels, recordName } from "./names.ts";
+import { recordName } from "./names.ts";
 import type { BackendGroup, BackendRecord, LoadBalancer, Pod, RecordSpec } from "./objects.ts";
 import { isAvailable } from "./pods.ts";
 import { type RecordDraft, sameMap, sameSpec } from "./record-spec.ts";
@@ -136,8 +136,7 @@ function addWanted(
     const common = { lbName, lbDriver, lbInfo: use.lbInfo, lbAttributes: attributes, parameters, ensurePolicy };
     for (const { backend, ip, isFresh } of candidates) {
       const name = recordName(group, lbName, backend, ip);
-      const labels = recordLabels(group, lbName, lbDriver, backend);
-      wanted.set(name, { draft: { name, labels, spec: { ...common, backend } }, isFresh });
+      wanted.set(name, { draft: { name, spec: { ...common, backend } }, isFresh });
     }
   }
 }

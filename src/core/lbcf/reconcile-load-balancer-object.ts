@@ -58,7 +58,7 @@ export function reconcileLoadBalancerObject(world: LoadBalancerWorld): LoadBalan
 
 function leave({ loadBalancer, driver, records }: LoadBalancerWorld): LoadBalancerDecision {
   if (isForgotten(loadBalancer)) return step({ kind: "removeFinalizer", why: "forgotten" });
-  if (records > 0) return wait("RecordsRemain", `${records} backend record(s) still name it`);
+  if (records > 0) return wait("RecordsRemain", "backend records that name it are being deregistered first");
   if (findCondition(loadBalancer.status.conditions, "Created") === undefined) {
     return step({ kind: "removeFinalizer", why: "neverCreated" });
   }

@@ -1,11 +1,10 @@
 /** A record's spec: compared, and written in LBCF's spelling. */
 import { formatDuration } from "./durations.ts";
-import { FINALIZER, LBCF_GROUP } from "./names.ts";
+import { FINALIZER, LBCF_GROUP, recordLabels } from "./names.ts";
 import type { BackendGroup, EnsurePolicy, Port, RecordedBackend, RecordSpec, StringMap } from "./objects.ts";
 
 export interface RecordDraft {
   readonly name: string;
-  readonly labels: StringMap;
   readonly spec: RecordSpec;
 }
 
@@ -45,7 +44,7 @@ function sameBackend(stored: RecordedBackend, wanted: RecordedBackend): boolean 
 }
 
 /** A record as it is created: its finalizer is there from the first moment. */
-export function newRecord(group: BackendGroup, { name, labels, spec }: RecordDraft) {
+export function newRecord(group: BackendGroup, { name, spec }: RecordDraft) {
   const { namespace, name: ownerName, uid } = group.metadata;
   const version = group.kind === "Bind" ? "v1" : "v1beta1";
   const owner = { apiVersion: `${LBCF_GROUP}/${version}`, kind: group.kind, name: ownerName, uid };
@@ -53,7 +52,7 @@ export function newRecord(group: BackendGroup, { name, labels, spec }: RecordDra
     metadata: {
       name,
       namespace,
-      labels,
+      labels: recordLabels(group, spec.lbName, spec.lbDriver, spec.backend),
       finalizers: [FINALIZER.record],
       ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
     },

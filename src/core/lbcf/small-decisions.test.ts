@@ -43,7 +43,7 @@ describe("names", () => {
   });
 
   test("a new record has its finalizer and its owner", () => {
-    const draft = { name: "n", labels: {}, spec: record().spec };
+    const draft = { name: "n", spec: record().spec };
     const { metadata } = newRecord(group("web"), draft);
     assert.deepEqual(metadata.finalizers, ["lbcf.tkestack.io/deregister-backend"]);
     assert.equal(metadata.ownerReferences[0]?.uid, "uid-web");
@@ -207,7 +207,7 @@ describe("reading", () => {
     ] as const;
     for (const backend of backends) {
       const spec = { ...record().spec, backend, ensurePolicy: { policy: "Always", periodMs: 90_000 } as const };
-      const made = newRecord(group("web"), { name: "n", labels: {}, spec });
+      const made = newRecord(group("web"), { name: "n", spec });
       assert.deepEqual(readBackendRecord({ ...made, metadata: { ...metadata, ...made.metadata } }).spec, spec);
     }
   });
