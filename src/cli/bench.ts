@@ -88,6 +88,14 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         latency: String(flags["latency"]),
       }),
   },
+  "drain-connections": {
+    description: "what clients see when a node is doomed, with admin state and without",
+    configure: (command) => command.option("--picture <file>", "write both timelines there, as SVG"),
+    run: async (flags) =>
+      (await import("../../bench/drain-connections.ts")).benchDrainConnections({
+        picture: typeof flags["picture"] === "string" ? flags["picture"] : undefined,
+      }),
+  },
   emulator: {
     description: "what the Azure emulator itself costs: GET and PUT of a 1 MB load balancer",
     run: async () => (await import("../../bench/emulator.ts")).benchEmulator(),

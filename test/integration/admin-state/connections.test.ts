@@ -1,0 +1,66 @@
+/** Real clients and a doomed node: with admin state nobody notices, without it many do. */
+import assert from "node:assert/strict";
+import { before, describe, test } from "node:test";
+
+import { errorsOf } from "../../../bench/drain-connections.ts";
+import { drawDrainStories } from "../../../bench/support/drain-picture.ts";
+import { tellDrainStory, type DrainStory } from "../../../bench/support/drain-story.ts";
+
+describe("clients of a Service, one of whose nodes is tainted and dies ten seconds later,", () => {
+  let on: DrainStory;
+  let off: DrainStory;
+
+  before(
+    async () => {
+      [on, off] = await Promise.all([tellDrainStory(true), tellDrainStory(false)]);
+    },
+    { timeout: 180_000 },
+  );
+
+  test("see no error with admin state: the node gets no new connection from the moment that Azure has applied Down", () => {
+    assert.ok(on.downMs !== undefined && on.downMs < on.diedMs, `Down ${on.downMs} ms, death ${on.diedMs} ms`);
+    assert.equal(on.openedAfterDown, 0);
+    assert.deepEqual(errorsOf(on), []);
+    const { doomed, downMs } = on;
+    assert.ok(
+      on.visits.some(({ node, atMs }) => node === doomed && atMs < 0),
+      "it had its share before",
+    );
+    assert.ok(
+      on.visits.some(({ node, atMs }) => node !== doomed && atMs > downMs),
+      "the others take it over",
+    );
+  });
+
+  test("keep the connections that they hold, also to the doomed node, until it dies", () => {
+    for (const { node, answeredMs, broke } of on.held) {
+      assert.equal(broke, false, `a connection to ${node} broke`);
+      assert.ok(answeredMs > (on.downMs ?? 0), `${node} answered last ${answeredMs} ms after the taint`);
+    }
+    assert.equal(on.held.filter(({ node }) => node === on.doomed).length, 2);
+  });
+
+  test("see errors without it, from its death until the probes have noticed", () => {
+    assert.equal(off.downMs, undefined);
+    const errors = errorsOf(off);
+    assert.ok(errors.length > 0);
+    // a connection begins a moment before it fails
+    assert.ok(errors.every(({ atMs }) => atMs > off.diedMs - 1_000 && atMs <= off.noticedMs));
+    assert.ok(off.visits.some(({ node, atMs }) => node === off.doomed && atMs > (on.downMs ?? 0)));
+  });
+
+  test("had to bear it longer without: the times as a ratio", (context) => {
+    const ratio = off.noticedMs / (on.downMs ?? Number.NaN);
+    context.diagnostic(
+      `taint to cutover: ${on.downMs} ms with, ${off.noticedMs} ms without: ${ratio.toFixed(1)} times`,
+    );
+    assert.ok(ratio > 1);
+  });
+
+  test("are drawn in one picture", () => {
+    const picture = drawDrainStories([on, off]);
+    assert.match(picture, /^<svg /);
+    for (const words of ["with admin state: no errors", "without: ", "Down in effect", "process dies"])
+      assert.ok(picture.includes(words), words);
+  });
+});
