@@ -1,6 +1,7 @@
 /**
- * One process's wire to Kubernetes. Lists may be stale where a trouble says so: a server whose cache lags answers with
- * the state of a while ago, and goes on from there.
+ * One process's wire to Kubernetes. Lists of nodes may be stale where a trouble says so: a server whose cache lags answers
+ * with the state of a while ago, and goes on from there. Services are not listed so: we ask without a version, which the
+ * API promises to answer as of now, and what a Service has in Azure rests on that promise.
  */
 import type { Transport, WireRequest, WireResponse } from "../src/kube/transport.ts";
 import type { Answer, ApiRequest, KubeObject, Reply, WatchFrame } from "../sandbox/kubernetes/model/contract.ts";
@@ -77,6 +78,7 @@ export class KubeWire implements Transport {
     const { watch, sendInitialEvents, allowWatchBookmarks: _bookmarks, timeoutSeconds, ...query } = asked.query;
     const { revision, compactedRevision } = cluster.api.state;
     const isStreaming = sendInitialEvents === "true";
+    if (!asked.path.endsWith("/nodes")) return undefined;
     const isList = asked.method === "GET" && (isStreaming || (watch === undefined && query["limit"] !== undefined));
     if (!isList || query["continue"] !== undefined) return undefined;
     const at = String(Math.max(compactedRevision, 1, revision - chance.below(MOST_STALE)));

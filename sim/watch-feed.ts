@@ -107,7 +107,7 @@ export class WatchFeed implements AsyncIterable<Uint8Array> {
     const told = this.#waiting.splice(0, count);
     const last = told.at(-1);
     if (last === undefined) return;
-    onTold(this.collection, last.revision);
+    if (last.frame.type !== "ERROR") onTold(this.collection, last.revision);
     const text = told
       .map(({ frame }) => `{"type":"${frame.type}","object":${JSON.stringify(frame.object)}}\n`)
       .join("");
