@@ -2,7 +2,8 @@
  * Brings the admin state of every pool in line with the taints of the nodes in it. One write per pool for all nodes that
  * wait, on the lane of its load balancer, ahead of everything else there and in the throttle budget. What is written is
  * decided when the write leaves (`newest-taints.ts`); where the pool as last seen is right by then, nothing is sent.
- * When to do it, and again after a failure, is `admin-state-controller.ts`'s.
+ * When to do it, and again after a failure, is `admin-state-controller.ts`'s; entries of BackendRecords are
+ * `lbcf/backend-states.ts`'s.
  * @design AdminStateManager
  */
 import type { ArmBody } from "../azure/commit-types.ts";
@@ -24,8 +25,6 @@ export interface AdminStateManagerOptions {
   readonly mirror: Mirror;
   readonly commit: GroupCommit;
   readonly taints: NewestTaints;
-  /** Pools of load balancers that are not the cluster's own, in which its nodes stand too. */
-  readonly otherPools?: () => readonly PoolPlace[];
 }
 
 /** Whose state is to be set: one node's, or whoever's is wrong; `afresh` looks at Azure before it believes. */
@@ -48,15 +47,14 @@ export class AdminStateManager {
 
   /** Throws where the pools cannot be read. */
   async update(whose: Whose, signal: AbortSignal): Promise<readonly PoolUpdate[]> {
-    const { config, mirror, taints, otherPools = () => [] } = this.#options;
+    const { config, mirror, taints } = this.#options;
     const age = "node" in whose ? "known" : "fresh";
     const [loadBalancers, compute] = await Promise.all([
       mirror.loadBalancers(signal, age),
       config.poolType === "nodeIPConfiguration" ? mirror.compute(signal, age) : undefined,
     ]);
     if (compute !== undefined) taints.learn(compute);
-    const places = [...adminStatePools(config, loadBalancers), ...otherPools()];
-    return Promise.all(places.map((place) => this.#write(place, whose)));
+    return Promise.all(adminStatePools(config, loadBalancers).map((place) => this.#write(place, whose)));
   }
 
   async #write(place: PoolPlace, whose: Whose): Promise<PoolUpdate> {

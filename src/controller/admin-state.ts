@@ -15,7 +15,7 @@ import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { KubeClient } from "../kube/kube-client.ts";
 import type { ReflectorProblem } from "../kube/reflector.ts";
 import { AdminStateController } from "./admin-state-controller.ts";
-import { AdminStateManager, type AdminStateManagerOptions } from "./admin-state-manager.ts";
+import { AdminStateManager } from "./admin-state-manager.ts";
 import { AdminStateVoice } from "./admin-state-voice.ts";
 import type { ClusterCache } from "./cluster-cache.ts";
 import type { Metrics } from "./metrics.ts";
@@ -23,7 +23,7 @@ import { NewestTaints } from "./newest-taints.ts";
 import { PreemptionWatch } from "./preemption-watch.ts";
 import { Snapshot } from "./snapshot.ts";
 
-export interface AdminStateOptions extends Pick<AdminStateManagerOptions, "otherPools"> {
+export interface AdminStateOptions {
   readonly config: ClusterConfig;
   readonly kube: KubeClient;
   readonly cache: ClusterCache;

@@ -1,0 +1,59 @@
+/** What the benchmark of drains counts as the controller's own share. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import type { AuditEntry } from "../../../bench/support/azure-control.ts";
+import { drainSamples } from "../../../bench/support/drain-samples.ts";
+
+const LB = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/loadBalancers/kubernetes";
+const START_MS = Date.UTC(2026, 0, 1);
+
+function call(
+  verb: "PUT" | "GET",
+  path: string,
+  atMs: number,
+  more: { durationMs?: number; down?: string } = {},
+): AuditEntry {
+  const path0 = `properties.backendAddressPools[kubernetes].properties.loadBalancerBackendAddresses[${more.down}].properties.adminState`;
+  return {
+    sequence: 0,
+    time: new Date(START_MS + atMs).toISOString(),
+    method: verb,
+    path,
+    type: null,
+    verb,
+    poll: false,
+    status: 200,
+    durationMs: more.durationMs ?? 10,
+    operationMs: null,
+    diff: more.down === undefined ? [] : [{ changes: [{ path: path0, after: "Down" }] }],
+  };
+}
+
+const POOL = `${LB}/backendAddressPools/kubernetes`;
+
+function sample(...before: AuditEntry[]) {
+  const entries = [...before, call("PUT", POOL, 1_000, { down: "n1" })];
+  const [only] = drainSamples(entries, new Map([["n1", START_MS + 400]]));
+  return only && { totalMs: only.totalMs, waitedMs: only.waitedMs, ownMs: only.ownMs };
+}
+
+test("with nothing in flight all of it is the controller's own", () => {
+  assert.deepEqual(sample(), { totalMs: 600, waitedMs: 0, ownMs: 600 });
+});
+
+test("a write in flight ends when its result was read, and only the wait after the taint counts", () => {
+  const flight = [call("PUT", LB, 100, { durationMs: 200 }), call("GET", LB, 950, { durationMs: 20 })];
+  assert.deepEqual(sample(...flight), { totalMs: 600, waitedMs: 570, ownMs: 30 });
+});
+
+test("a write that was over before the taint, or that left after it, excuses nothing", () => {
+  const over = [call("PUT", LB, 100), call("GET", LB, 200)];
+  const after = [call("PUT", LB, 500), call("GET", LB, 900)];
+  assert.deepEqual(sample(...over, ...after), { totalMs: 600, waitedMs: 0, ownMs: 600 });
+});
+
+test("nor does one of another load balancer", () => {
+  const other = [call("PUT", `${LB}-internal`, 100), call("GET", `${LB}-internal`, 990)];
+  assert.equal(sample(...other)?.waitedMs, 0);
+});
