@@ -18,7 +18,7 @@ import { sameStatus } from "../../core/lbcf/group-status.ts";
 import { FINALIZER } from "../../core/lbcf/names.ts";
 import type { BackendGroup, BackendRecord, GroupStatus } from "../../core/lbcf/objects.ts";
 import { readBackendGroup } from "../../core/lbcf/read-objects.ts";
-import { holdOf, isForgotten } from "../../core/lbcf/reconcile-load-balancer-object.ts";
+import { holdOf } from "../../core/lbcf/reconcile-load-balancer-object.ts";
 import { isGoing } from "../../core/lbcf/references.ts";
 import type { KubeClient } from "../../kube/kube-client.ts";
 import { isFailure } from "../../kube/kube-failure.ts";
@@ -98,7 +98,7 @@ export class GroupController {
     if (!finalizers.includes(FINALIZER.group)) return DONE;
     const records = cache.records.book.by("owner", `BackendGroup ${keyOf(group)}`);
     const own = records.filter(({ metadata }) => metadata.owner?.uid === group.metadata.uid);
-    const isOver = own.length === 0 || isForgotten(group) || finalizers.includes(ORPHAN_FINALIZER);
+    const isOver = own.length === 0 || finalizers.includes(ORPHAN_FINALIZER);
     if (isOver) {
       await writer.removeFinalizer(BACKEND_GROUPS, group, FINALIZER.group);
       return DONE;

@@ -2,7 +2,6 @@
  * LBCF put together: a part of the controller that runs where its definitions are installed. They are looked for at the
  * start and again every minute, so that they may come later; a cluster without them costs one request a minute.
  */
-import type { ArmClient } from "../../azure/arm-client.ts";
 import type { GroupCommit } from "../../azure/group-commit.ts";
 import type { Mirror } from "../../azure/mirror.ts";
 import { desiredAdminState } from "../../core/admin-state/desired-admin-state.ts";
@@ -16,6 +15,7 @@ import type { BackendRecord, Driver } from "../../core/lbcf/objects.ts";
 import { LBCF_RETRIES, type RetryPolicy } from "../../core/lbcf/retry.ts";
 import type { Log } from "../../core/log.ts";
 import type { EventRecorder } from "../../kube/event-recorder.ts";
+import type { Fence } from "../../kube/fence.ts";
 import type { KubeClient } from "../../kube/kube-client.ts";
 import { isFailure } from "../../kube/kube-failure.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
@@ -59,12 +59,13 @@ export interface LbcfPartOptions extends LbcfOptions {
   /** For reads, and fenced for writes. */
   readonly kube: KubeClient;
   readonly fenced: KubeClient;
-  readonly arm: ArmClient;
   readonly cache: ClusterCache;
   readonly commit: GroupCommit;
   readonly mirror: Mirror;
   readonly recorder: EventRecorder;
   readonly metrics: Metrics;
+  /** Drivers are not asked without the lease either. */
+  readonly fence: Fence;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -181,8 +182,12 @@ function assemble(options: LbcfPartOptions): Parts {
   const zones = () => mirror.zones();
   const azure = new AzureDriver({ config, commit, batcher, zones, adminStateOf, clusterEntries });
   const subjects = new SubjectReader(kube);
+  const transport: WebhookTransport = async (call) => {
+    options.fence.check();
+    return options.webhooks(call);
+  };
   const open = (driver: Driver): WebhookDriver =>
-    new WebhookDriver({ ...options, driver, transport: options.webhooks, metrics, ...subjects.asked() });
+    new WebhookDriver({ ...options, driver, transport, metrics, ...subjects.asked() });
   const drivers = new Drivers({ drivers: cache.drivers.book, azure, open });
   const context = { cache, writer, drivers, voice, metrics, clock, random, retries };
   const sync = new GroupSync({
