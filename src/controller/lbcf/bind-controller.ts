@@ -18,11 +18,11 @@ import { readBind } from "../../core/lbcf/read-objects.ts";
 import { isGoing } from "../../core/lbcf/references.ts";
 import { keyOf, type KubeObject } from "../../kube/resources.ts";
 import { sameJson } from "../../kube/same-json.ts";
-import type { Job, Verdict, WorkQueue } from "../../kube/work-queue.ts";
+import type { Job, Verdict } from "../../kube/work-queue.ts";
 import type { Drivers } from "./drivers.ts";
 import type { GroupSync } from "./group-sync.ts";
 import type { LbcfCache } from "./lbcf-cache.ts";
-import { lbcfQueue, PRIORITY, type QueueContext } from "./lbcf-queue.ts";
+import { LbcfLoop, type QueueContext } from "./lbcf-loop.ts";
 import type { LbcfWriter } from "./lbcf-writer.ts";
 import type { LoadBalancerHome, LoadBalancerSteps } from "./load-balancer-steps.ts";
 import { BINDS } from "./resources.ts";
@@ -40,28 +40,16 @@ const GATHER_MS = 100;
 const DONE: Verdict = { kind: "done" };
 
 export class BindController {
+  readonly loop: LbcfLoop;
   readonly #options: BindControllerOptions;
-  readonly #queue: WorkQueue;
 
   constructor(options: BindControllerOptions) {
     this.#options = options;
-    this.#queue = lbcfQueue(BINDS, options, (job) => this.#look(job));
-  }
-
-  start(): void {
-    this.#queue.start();
-  }
-
-  stop(patienceMs: number): Promise<void> {
-    return this.#queue.stop(patienceMs);
-  }
-
-  stats(): ReturnType<WorkQueue["stats"]> {
-    return this.#queue.stats();
+    this.loop = new LbcfLoop(BINDS, options, (job) => this.#look(job));
   }
 
   wake(key: string): void {
-    this.#queue.add(key, { afterMs: GATHER_MS, priority: PRIORITY.change });
+    this.loop.wake(key, GATHER_MS);
   }
 
   async #look({ key, failures }: Job): Promise<Verdict> {

@@ -7,10 +7,10 @@ import { readDriver } from "../../core/lbcf/read-objects.ts";
 import { driverProblem, reconcileDriver } from "../../core/lbcf/reconcile-driver.ts";
 import type { Driver } from "../../core/lbcf/objects.ts";
 import { keyOf } from "../../kube/resources.ts";
-import type { Job, Verdict, WorkQueue } from "../../kube/work-queue.ts";
+import type { Job, Verdict } from "../../kube/work-queue.ts";
 import type { Drivers } from "./drivers.ts";
 import type { LbcfCache } from "./lbcf-cache.ts";
-import { lbcfQueue, PRIORITY, type QueueContext } from "./lbcf-queue.ts";
+import { LbcfLoop, type QueueContext } from "./lbcf-loop.ts";
 import type { LbcfWriter } from "./lbcf-writer.ts";
 import { DRIVERS } from "./resources.ts";
 import type { Health } from "./webhook-driver.ts";
@@ -25,28 +25,12 @@ export interface DriverControllerOptions extends QueueContext {
 }
 
 export class DriverController {
+  readonly loop: LbcfLoop;
   readonly #options: DriverControllerOptions;
-  readonly #queue: WorkQueue;
 
   constructor(options: DriverControllerOptions) {
     this.#options = options;
-    this.#queue = lbcfQueue(DRIVERS, options, (job) => this.#look(job));
-  }
-
-  start(): void {
-    this.#queue.start();
-  }
-
-  stop(patienceMs: number): Promise<void> {
-    return this.#queue.stop(patienceMs);
-  }
-
-  stats(): ReturnType<WorkQueue["stats"]> {
-    return this.#queue.stats();
-  }
-
-  wake(key: string): void {
-    this.#queue.add(key, { priority: PRIORITY.change });
+    this.loop = new LbcfLoop(DRIVERS, options, (job) => this.#look(job));
   }
 
   async #look({ key }: Job): Promise<Verdict> {

@@ -8,9 +8,9 @@ import { isSelected } from "../../core/lbcf/pods.ts";
 import { reconcileReadinessGate } from "../../core/lbcf/readiness-gate.ts";
 import { allowsNamespace, isGoing, placeOf } from "../../core/lbcf/references.ts";
 import { keyOf, PODS } from "../../kube/resources.ts";
-import type { Job, Verdict, WorkQueue } from "../../kube/work-queue.ts";
+import type { Job, Verdict } from "../../kube/work-queue.ts";
 import type { LbcfCache } from "./lbcf-cache.ts";
-import { lbcfQueue, PRIORITY, type QueueContext } from "./lbcf-queue.ts";
+import { LbcfLoop, type QueueContext } from "./lbcf-loop.ts";
 import type { LbcfWriter } from "./lbcf-writer.ts";
 
 export interface GateControllerOptions extends QueueContext {
@@ -19,28 +19,16 @@ export interface GateControllerOptions extends QueueContext {
 }
 
 export class GateController {
+  readonly loop: LbcfLoop;
   readonly #options: GateControllerOptions;
-  readonly #queue: WorkQueue;
 
   constructor(options: GateControllerOptions) {
     this.#options = options;
-    this.#queue = lbcfQueue(PODS, options, (job) => this.#look(job));
-  }
-
-  start(): void {
-    this.#queue.start();
-  }
-
-  stop(patienceMs: number): Promise<void> {
-    return this.#queue.stop(patienceMs);
-  }
-
-  stats(): ReturnType<WorkQueue["stats"]> {
-    return this.#queue.stats();
+    this.loop = new LbcfLoop(PODS, options, (job) => this.#look(job));
   }
 
   wake(pod: Pod): void {
-    if (pod.gate !== undefined) this.#queue.add(keyOf(pod), { priority: PRIORITY.change });
+    if (pod.gate !== undefined) this.loop.wake(keyOf(pod));
   }
 
   wakeOf({ metadata: { namespace }, spec: { backend } }: BackendRecord): void {

@@ -23,10 +23,10 @@ import { isGoing } from "../../core/lbcf/references.ts";
 import type { KubeClient } from "../../kube/kube-client.ts";
 import { isFailure } from "../../kube/kube-failure.ts";
 import { keyOf, placeOfKey, type KubeObject } from "../../kube/resources.ts";
-import type { Job, Verdict, WorkQueue } from "../../kube/work-queue.ts";
+import type { Job, Verdict } from "../../kube/work-queue.ts";
 import type { GroupSync } from "./group-sync.ts";
 import type { LbcfCache } from "./lbcf-cache.ts";
-import { lbcfQueue, PRIORITY, type QueueContext } from "./lbcf-queue.ts";
+import { LbcfLoop, type QueueContext } from "./lbcf-loop.ts";
 import type { LbcfWriter } from "./lbcf-writer.ts";
 import type { LoadBalancerLookup } from "./load-balancer-lookup.ts";
 import { BACKEND_GROUPS } from "./resources.ts";
@@ -47,28 +47,16 @@ const ORPHAN_FINALIZER = "orphan";
 const PASSING: ReadonlySet<string> = new Set(["LoadBalancerNotCreated", "LoadBalancerDeleting"]);
 
 export class GroupController {
+  readonly loop: LbcfLoop;
   readonly #options: GroupControllerOptions;
-  readonly #queue: WorkQueue;
 
   constructor(options: GroupControllerOptions) {
     this.#options = options;
-    this.#queue = lbcfQueue(BACKEND_GROUPS, options, (job) => this.#look(job));
-  }
-
-  start(): void {
-    this.#queue.start();
-  }
-
-  stop(patienceMs: number): Promise<void> {
-    return this.#queue.stop(patienceMs);
-  }
-
-  stats(): ReturnType<WorkQueue["stats"]> {
-    return this.#queue.stats();
+    this.loop = new LbcfLoop(BACKEND_GROUPS, options, (job) => this.#look(job));
   }
 
   wake(key: string, afterMs = GATHER_MS): void {
-    this.#queue.add(key, { afterMs, priority: PRIORITY.change });
+    this.loop.wake(key, afterMs);
   }
 
   async #look({ key }: Job): Promise<Verdict> {

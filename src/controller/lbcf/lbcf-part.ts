@@ -31,6 +31,7 @@ import { GroupCluster } from "./group-cluster.ts";
 import { GroupController } from "./group-controller.ts";
 import { GroupSync } from "./group-sync.ts";
 import { LbcfCache, loadBalancerKeyOf } from "./lbcf-cache.ts";
+import type { LbcfLoop } from "./lbcf-loop.ts";
 import { LbcfMetrics } from "./lbcf-metrics.ts";
 import { LbcfVoice } from "./lbcf-voice.ts";
 import { LbcfWriter } from "./lbcf-writer.ts";
@@ -146,16 +147,11 @@ export class LbcfPart {
   }
 }
 
-interface Loop {
-  start(): void;
-  stop(patienceMs: number): Promise<void>;
-}
-
 interface Parts {
   readonly cache: LbcfCache;
   readonly wakeUps: WakeUps;
   readonly states: BackendStates;
-  readonly loops: readonly Loop[];
+  readonly loops: readonly LbcfLoop[];
 }
 
 function assemble(options: LbcfPartOptions): Parts {
@@ -199,7 +195,7 @@ function assemble(options: LbcfPartOptions): Parts {
   const steps = new LoadBalancerSteps(context);
   const lookup = new LoadBalancerLookup({ loadBalancers: cache.loadBalancers.book, records, drivers, client: kube });
   const states = new BackendStates({ config, records, batcher, adminStateOf, log });
-  const loops = {
+  const controllers = {
     driverController: new DriverController({
       ...context,
       healthEveryMs: options.healthEveryMs ?? HEALTH_EVERY_MS,
@@ -211,15 +207,15 @@ function assemble(options: LbcfPartOptions): Parts {
     binds: new BindController({ ...context, sync, steps }),
     gates: new GateController(context),
   };
-  const wakeUps: WakeUps = new WakeUps({ cache, nodes, services, drivers, sync, steps, states, ...loops });
+  const wakeUps: WakeUps = new WakeUps({ cache, nodes, services, drivers, sync, steps, states, ...controllers });
   metrics.watchQueues({
-    driver: () => loops.driverController.stats(),
-    loadbalancer: () => loops.loadBalancers.stats(),
-    backendgroup: () => loops.groups.stats(),
-    backendrecord: () => loops.records.stats(),
-    bind: () => loops.binds.stats(),
+    driver: () => controllers.driverController.loop.stats(),
+    loadbalancer: () => controllers.loadBalancers.loop.stats(),
+    backendgroup: () => controllers.groups.loop.stats(),
+    backendrecord: () => controllers.records.loop.stats(),
+    bind: () => controllers.binds.loop.stats(),
   });
-  return { cache, wakeUps, states, loops: Object.values(loops) };
+  return { cache, wakeUps, states, loops: Object.values(controllers).map(({ loop }) => loop) };
 }
 
 /** The node that a backend runs on, or is. */

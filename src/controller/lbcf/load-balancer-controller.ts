@@ -7,9 +7,9 @@ import type { LoadBalancer, LoadBalancerStatus } from "../../core/lbcf/objects.t
 import { readLoadBalancer } from "../../core/lbcf/read-objects.ts";
 import { misplaced } from "../../core/lbcf/references.ts";
 import { keyOf, type KubeObject } from "../../kube/resources.ts";
-import type { Job, Verdict, WorkQueue } from "../../kube/work-queue.ts";
+import type { Job, Verdict } from "../../kube/work-queue.ts";
 import type { LbcfCache } from "./lbcf-cache.ts";
-import { lbcfQueue, PRIORITY, type QueueContext } from "./lbcf-queue.ts";
+import { LbcfLoop, type QueueContext } from "./lbcf-loop.ts";
 import type { LbcfWriter } from "./lbcf-writer.ts";
 import type { LoadBalancerHome, LoadBalancerSteps } from "./load-balancer-steps.ts";
 import { LOAD_BALANCERS } from "./resources.ts";
@@ -21,28 +21,12 @@ export interface LoadBalancerControllerOptions extends QueueContext {
 }
 
 export class LoadBalancerController {
+  readonly loop: LbcfLoop;
   readonly #options: LoadBalancerControllerOptions;
-  readonly #queue: WorkQueue;
 
   constructor(options: LoadBalancerControllerOptions) {
     this.#options = options;
-    this.#queue = lbcfQueue(LOAD_BALANCERS, options, (job) => this.#look(job));
-  }
-
-  start(): void {
-    this.#queue.start();
-  }
-
-  stop(patienceMs: number): Promise<void> {
-    return this.#queue.stop(patienceMs);
-  }
-
-  stats(): ReturnType<WorkQueue["stats"]> {
-    return this.#queue.stats();
-  }
-
-  wake(key: string): void {
-    this.#queue.add(key, { priority: PRIORITY.change });
+    this.loop = new LbcfLoop(LOAD_BALANCERS, options, (job) => this.#look(job));
   }
 
   #look({ key, failures }: Job): Promise<Verdict> {

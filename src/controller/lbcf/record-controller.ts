@@ -25,12 +25,12 @@ import {
 import { retryDelayMs } from "../../core/lbcf/retry.ts";
 import type { Node } from "../../core/kubernetes.ts";
 import { keyOf } from "../../kube/resources.ts";
-import type { Job, Verdict, WorkQueue } from "../../kube/work-queue.ts";
+import type { Job, Verdict } from "../../kube/work-queue.ts";
 import { AddressGuard } from "./address-guard.ts";
 import type { BackendDriver } from "./driver.ts";
 import type { Drivers } from "./drivers.ts";
 import type { LbcfCache } from "./lbcf-cache.ts";
-import { lbcfQueue, PRIORITY, type QueueContext } from "./lbcf-queue.ts";
+import { LbcfLoop, PRIORITY, type QueueContext } from "./lbcf-loop.ts";
 import type { LbcfWriter } from "./lbcf-writer.ts";
 import { BACKEND_RECORDS } from "./resources.ts";
 
@@ -49,35 +49,22 @@ const AGAIN_MS = 10_000;
 const DONE: Verdict = { kind: "done" };
 
 export class RecordController {
+  readonly loop: LbcfLoop;
   readonly #options: RecordControllerOptions;
-  readonly #queue: WorkQueue;
   readonly #guard: AddressGuard;
   /** When each was last ensured. Only an aid: whoever forgets it asks the driver once more. */
   readonly #ensuredMs = new Map<string, number>();
 
   constructor(options: RecordControllerOptions) {
     this.#options = options;
-    this.#queue = lbcfQueue(BACKEND_RECORDS, options, (job) => this.#look(job));
-    this.#guard = new AddressGuard((key) => this.#queue.add(key, { priority: PRIORITY.change }));
-  }
-
-  /** Call once the caches are filled. */
-  start(): void {
-    this.#queue.start();
-  }
-
-  stop(patienceMs: number): Promise<void> {
-    return this.#queue.stop(patienceMs);
-  }
-
-  stats(): ReturnType<WorkQueue["stats"]> {
-    return this.#queue.stats();
+    this.loop = new LbcfLoop(BACKEND_RECORDS, options, (job) => this.#look(job));
+    this.#guard = new AddressGuard((key) => this.loop.wake(key));
   }
 
   wake(records: Iterable<BackendRecord>): void {
     for (const record of records) {
       const priority = record.metadata.deletionTimestamp === undefined ? PRIORITY.change : PRIORITY.delete;
-      this.#queue.add(keyOf(record), { priority });
+      this.loop.wake(keyOf(record), 0, priority);
     }
   }
 

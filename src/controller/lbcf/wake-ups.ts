@@ -63,7 +63,7 @@ export class WakeUps {
   driverUsable(key: string): void {
     const { cache, records, loadBalancers, binds } = this.#options;
     for (const lb of cache.loadBalancers.book.by("driver", key)) {
-      loadBalancers.wake(keyOf(lb));
+      loadBalancers.loop.wake(keyOf(lb));
       this.#groupsOf(keyOf(lb));
     }
     for (const bind of cache.binds.book.by("driver", key)) binds.wake(keyOf(bind));
@@ -75,7 +75,7 @@ export class WakeUps {
     const key = keyOf(change.object);
     if (isEcho(change)) return;
     if (change.kind === "deleted") drivers.forget(key);
-    else driverController.wake(key);
+    else driverController.loop.wake(key);
     this.driverUsable(key);
   }
 
@@ -87,7 +87,7 @@ export class WakeUps {
       steps.forget(key);
       this.#wakeDeleted(driverController, object.metadata.namespace, object.spec.lbDriver);
     } else if (!isEcho(change)) {
-      loadBalancers.wake(key);
+      loadBalancers.loop.wake(key);
     }
     this.#groupsOf(key);
     if (change.kind === "updated" && !sameJson(change.old.metadata.annotations, object.metadata.annotations)) {
@@ -117,7 +117,7 @@ export class WakeUps {
       records.forget(object);
       this.#wakeDeleted(driverController, object.metadata.namespace, object.spec.lbDriver);
       const lb = loadBalancerKeyOf(object);
-      if (cache.loadBalancers.book.get(lb)?.metadata.deletionTimestamp !== undefined) loadBalancers.wake(lb);
+      if (cache.loadBalancers.book.get(lb)?.metadata.deletionTimestamp !== undefined) loadBalancers.loop.wake(lb);
     } else if (!isEcho(change)) {
       records.wake([object]);
     }
@@ -142,7 +142,7 @@ export class WakeUps {
   #wakeDeleted(driverController: DriverController, namespace: string, name: string): void {
     const { cache } = this.#options;
     for (const key of [`${namespace}/${name}`, `kube-system/${name}`]) {
-      if (cache.drivers.book.get(key)?.metadata.deletionTimestamp !== undefined) driverController.wake(key);
+      if (cache.drivers.book.get(key)?.metadata.deletionTimestamp !== undefined) driverController.loop.wake(key);
     }
   }
 

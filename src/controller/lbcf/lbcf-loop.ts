@@ -1,0 +1,62 @@
+/** A loop over objects of one kind: measured, and without a bound on how many wait for their driver at a time. */
+import type { Clock, Random } from "../../core/clock.ts";
+import type { RetryPolicy } from "../../core/lbcf/retry.ts";
+import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
+import type { Resource } from "../../kube/resources.ts";
+import { nextAttempt } from "../next-attempt.ts";
+import type { LbcfMetrics } from "./lbcf-metrics.ts";
+import type { LbcfVoice } from "./lbcf-voice.ts";
+
+export interface QueueContext {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly metrics: LbcfMetrics;
+  readonly voice: LbcfVoice;
+  readonly retries: RetryPolicy;
+}
+
+/** Each driver and the API server have bounds of their own; a bound here would let one hanging driver hold up all. */
+const UNBOUNDED = Number.MAX_SAFE_INTEGER;
+const BACKOFF = { firstMs: 500, capMs: 60_000 };
+
+export const PRIORITY = { delete: 2, change: 1, resync: 0 } as const;
+
+export class LbcfLoop {
+  readonly #queue: WorkQueue;
+
+  /** `look`: at one object, by its key; what it throws is tried again. */
+  constructor(resource: Resource, context: QueueContext, look: (job: Job) => Promise<Verdict>) {
+    const { clock, random, metrics, voice } = context;
+    const work = async (job: Job): Promise<Verdict> => {
+      const startMs = clock.monotonicMs();
+      try {
+        return await look(job);
+      } catch (error) {
+        voice.failed(resource, job.key, error);
+        const { afterMs } = nextAttempt(error, job.failures);
+        return { kind: "retry", ...(afterMs !== undefined && { afterMs }) };
+      } finally {
+        metrics.keys.observe({ crd: resource.kind }, (clock.monotonicMs() - startMs) / 1_000);
+      }
+    };
+    this.#queue = new WorkQueue({ clock, random, workers: UNBOUNDED, work, backoff: BACKOFF });
+  }
+
+  /** Call once the caches are filled. */
+  start(): void {
+    this.#queue.start();
+  }
+
+  stop(patienceMs: number): Promise<void> {
+    return this.#queue.stop(patienceMs);
+  }
+
+  stats(): ReturnType<WorkQueue["stats"]> {
+    return this.#queue.stats();
+  }
+
+  /** `afterMs`: for what comes in bursts. */
+  wake(key: string, afterMs = 0, priority: number = PRIORITY.change): void {
+    this.#queue.add(key, { afterMs, priority });
+  }
+}
