@@ -121,7 +121,8 @@ export class AdminStateController {
       return { kind: "done" };
     } catch (error) {
       const { afterMs } = nextAttempt(error, failures);
-      this.#options.log.warn(`admin state: ${error instanceof Error ? error.message : String(error)}`);
+      const isEnd = error instanceof ArmError && error.failure.kind === "fenced"; // another one leads, or we stop
+      if (!isEnd) this.#options.log.warn(`admin state: ${error instanceof Error ? error.message : String(error)}`);
       return { kind: "retry", ...(afterMs !== undefined && { afterMs: Math.min(afterMs, BACKOFF.capMs) }) };
     }
   }

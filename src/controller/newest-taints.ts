@@ -27,7 +27,8 @@ export class NewestTaints {
     const nodes = this.#nodes.values;
     const compute = this.#compute;
     if (this.#made.nodes !== nodes || this.#made.compute !== compute) {
-      this.#made = { nodes, compute, nodeOf: nodeFinder(nodes, ipConfigurationFinder(nodes, compute)) };
+      const byIPConfiguration = compute && ipConfigurationFinder(nodes, compute);
+      this.#made = { nodes, compute, nodeOf: nodeFinder(nodes, byIPConfiguration) };
     }
     return this.#made.nodeOf;
   }
