@@ -3,7 +3,11 @@
  * included, and what cannot be meant is refused with the field and a reason.
  */
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+
+import { parseAllDocuments } from "yaml";
 
 import { readDefinitions } from "../../../src/main/lbcf-definitions.ts";
 import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
@@ -201,6 +205,18 @@ export function lbcfDefinitions(name: string, open: ClusterOpener): void {
         assert.match(reply.text, field);
       });
     }
+
+    test("the example's manifests are taken as they are", async () => {
+      const folder = join(import.meta.dirname, "../../../examples/lbcf");
+      for (const file of readdirSync(folder).filter((each) => each.endsWith(".yaml"))) {
+        for (const document of parseAllDocuments(readFileSync(join(folder, file), "utf8"))) {
+          const manifest = document.toJS() as { kind: Kind };
+          const path = PATHS[manifest.kind] ?? "/api/v1/namespaces/default/pods";
+          const reply = await cluster.request("POST", `${path}?fieldValidation=Strict`, { body: manifest });
+          assert.equal(reply.code, 201, reply.text);
+        }
+      }
+    });
 
     test("defaults are filled in", async () => {
       const { body } = await create("BackendGroup", pods({ ensurePolicy: {} }));

@@ -33,6 +33,8 @@ export interface LbcfWorldOptions {
   readonly lbcf?: Partial<LbcfOptions>;
   readonly log?: Log;
   readonly withController?: boolean;
+  /** Where the test installs them itself. */
+  readonly withDefinitions?: boolean;
 }
 
 export class LbcfWorld {
@@ -51,7 +53,7 @@ export class LbcfWorld {
   static async open(open: ClusterOpener, options: LbcfWorldOptions = {}): Promise<LbcfWorld> {
     const [cluster, azure] = await Promise.all([open(), startAzure({ topology: { nodes: 2 }, ...options.azure })]);
     const world = new LbcfWorld(cluster, azure, options);
-    await installDefinitions(cluster);
+    if (options.withDefinitions !== false) await installDefinitions(cluster);
     for (const { name, ip } of azure.nodes) await world.addNode(name, ip);
     if (options.withController !== false) await world.startController();
     return world;
