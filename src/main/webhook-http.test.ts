@@ -46,7 +46,7 @@ describe("webhooks over HTTP", () => {
   });
 
   const urlOf = (server: Server | undefined, scheme: string, path: string): string =>
-    `${scheme}://127.0.0.1:${(server?.address() as AddressInfo).port}${path}`;
+    `${scheme}://127.0.0.1:${(server?.address() as AddressInfo | undefined)?.port}${path}`;
   const send = (path: string, timeoutMs = 30_000) =>
     webhooks.send({ url: urlOf(plain, "http", path), body: '{"a":1}', timeoutMs, ca: undefined });
 

@@ -6,13 +6,13 @@ import { foreignThingsSuite } from "../suites/services/foreign-things.ts";
 import { poisonedSuite } from "../suites/services/poisoned.ts";
 import { dualStackSuite, shapesSuite } from "../suites/services/shapes.ts";
 import { twoWritersSuite } from "../suites/services/two-writers.ts";
-import { openRealCluster } from "../support/real-cluster.ts";
+import { openDualStackRealCluster, openRealCluster } from "../support/real-cluster.ts";
 
 annotationsSuite("kube-apiserver", openRealCluster);
 lifecycleSuite("kube-apiserver", openRealCluster);
 shapesSuite("kube-apiserver", openRealCluster);
-dualStackSuite("kube-apiserver", openRealCluster);
-incumbentStatesSuite("kube-apiserver", openRealCluster);
+dualStackSuite("kube-apiserver", openDualStackRealCluster);
+incumbentStatesSuite("kube-apiserver", openDualStackRealCluster);
 twoWritersSuite("kube-apiserver", openRealCluster);
 poisonedSuite("kube-apiserver", openRealCluster);
 foreignThingsSuite("kube-apiserver", openRealCluster);

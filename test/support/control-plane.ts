@@ -35,6 +35,8 @@ export interface ControlPlaneOptions {
   readonly auditLog?: string;
   /** Names of features that kube-apiserver shall do without, as an older one does. */
   readonly without?: readonly string[];
+  /** Services may have IPv6 addresses too. */
+  readonly dualStack?: boolean;
 }
 
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<RunningControlPlane> {
@@ -64,7 +66,12 @@ async function startOnce(binaries: ControlPlaneBinaries, options: ControlPlaneOp
     const files = await writeCredentials(folder, url);
     await until(etcd, async () => (await (await fetch(`${etcdUrl}/health`)).text()).includes('"true"'));
     const gates = (options.without ?? []).map((feature) => `--feature-gates=${feature}=false`);
-    const flags = [...apiserverFlags(files, etcdUrl, apiPort ?? 0), ...auditFlags(folder, options), ...gates];
+    const flags = [
+      ...apiserverFlags(files, etcdUrl, apiPort ?? 0),
+      ...auditFlags(folder, options),
+      ...gates,
+      serviceRange(options),
+    ];
     const apiserver = startServer(binaries["kube-apiserver"], flags);
     running.push(apiserver);
     await until(apiserver, () => isReady(files.kubeconfig));
@@ -111,12 +118,15 @@ function apiserverFlags(files: CredentialFiles, etcdUrl: string, port: number): 
     `--service-account-signing-key-file=${files.serviceAccountKey}`,
     "--authorization-mode=RBAC",
     "--disable-admission-plugins=ServiceAccount", // nobody makes the accounts that pods would need
-    "--service-cluster-ip-range=10.0.0.0/16,fd00:10:96::/112",
     "--allow-privileged=true",
     "--anonymous-auth=false",
     "--endpoint-reconciler-type=none",
     "--enable-priority-and-fairness=false",
   ];
+}
+
+function serviceRange({ dualStack = false }: ControlPlaneOptions): string {
+  return `--service-cluster-ip-range=10.0.0.0/16${dualStack ? ",fd00:10:96::/112" : ""}`;
 }
 
 function auditFlags(folder: string, { auditLog }: ControlPlaneOptions): string[] {

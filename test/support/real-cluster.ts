@@ -3,8 +3,17 @@ import type { Cluster } from "./cluster.ts";
 import { startControlPlane } from "./control-plane.ts";
 import { connect } from "./kube-connection.ts";
 
-export async function openRealCluster(): Promise<Cluster> {
-  const plane = await startControlPlane();
+export function openRealCluster(): Promise<Cluster> {
+  return open(false);
+}
+
+/** The same, where Services may have both families. */
+export function openDualStackRealCluster(): Promise<Cluster> {
+  return open(true);
+}
+
+async function open(dualStack: boolean): Promise<Cluster> {
+  const plane = await startControlPlane({ dualStack });
   const connection = connect(plane.kubeconfig);
   return {
     ...connection,
