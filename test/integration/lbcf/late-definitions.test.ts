@@ -9,8 +9,8 @@ import { condition, LbcfWorld } from "./world.ts";
 test("a controller that was there first finds the definitions when they come", async () => {
   const world = await LbcfWorld.open(openEmbeddedCluster, { withDefinitions: false });
   try {
-    const ready = await fetch(world.metricsUrl.replace("/metrics", "/readyz"));
-    assert.equal(ready.status, 200);
+    const readyUrl = world.metricsUrl.replace("/metrics", "/readyz");
+    await world.eventually(async () => assert.equal((await fetch(readyUrl)).status, 200));
     await installDefinitions(world.cluster);
     const spec = { lbDriver: "lbcf-azure", lbSpec: { name: "lb" }, attributes: { frontend: "internal" } };
     await world.create("LoadBalancer", "late", spec);
