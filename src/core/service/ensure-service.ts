@@ -2,11 +2,14 @@
  * The phases of a Service that should be served: each finds its part right, or asks for one round. Their order is told
  * in `reconcile-service.ts`.
  */
+import type { Frontend } from "../arm.ts";
 import { reconcilePoolsOf } from "../backends/reconcile-pools.ts";
 import { securityGroupId } from "../ids.ts";
 import type { Ingress } from "../kubernetes.ts";
 import { absentFragment } from "../load-balancer/desired-fragment.ts";
 import type { LoadBalancerFragment } from "../load-balancer/fragment.ts";
+import { frontendOf } from "../load-balancer/load-balancer-index.ts";
+import { isRightFrontend } from "../load-balancer/parts.ts";
 import { reconcileLoadBalancer } from "../load-balancer/reconcile-load-balancer.ts";
 import type { AzureStep, Decision } from "../plan.ts";
 import type { DesiredPublicIP } from "../public-ip/desired-public-ip.ts";
@@ -20,6 +23,7 @@ import { isServedOn } from "./other-services.ts";
 import { FINALIZER } from "./ownership.ts";
 import { closeAddresses, givePublicIPsBack } from "./release-service.ts";
 import { act, firstRound, type Phase, reject, wait } from "./rounds.ts";
+import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
 import { accessAddresses, addressOf, fragmentOf, ingressOf, type Wish } from "./service-wish.ts";
 
 export const holdFinalizer: Phase<Wish> = ({ observed: { service } }) =>
@@ -68,6 +72,31 @@ export const makePublicIPs: Phase<Wish> = ({ publicIPs, intent, warnings }) => {
     if (outcome.kind === "put") steps.push({ kind: "publicIP", id, fragment, why });
   }
   return act(steps, warnings);
+};
+
+/**
+ * Addresses that were opened but never told, and that the next write of the load balancer takes from the Service: once
+ * its frontend has another one, nothing says any more that it was open for it.
+ */
+export const closeUntoldAddresses: Phase<Wish> = (wish) => {
+  const { observed, intent, placement } = wish;
+  const told = new Set(formerAddresses(observed));
+  const isUntold = (frontend: Frontend): boolean => addressesOn(observed, [frontend]).some((ip) => !told.has(ip));
+  const untold = placement.seen === undefined ? [] : frontendsOf(placement.seen, intent.owner.base).filter(isUntold);
+  if (untold.length === 0) return undefined;
+  const { frontends, rules } = fragmentOf(wish, intent.families);
+  const wanted = new Map(frontends.map((frontend) => [frontend.name.toLowerCase(), frontend]));
+  const used = new Set(rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration)));
+  const left = untold.filter((frontend) => {
+    const name = frontend.name.toLowerCase();
+    const own = wanted.get(name);
+    return own === undefined ? !used.has(name) : !isRightFrontend(frontend, own);
+  });
+  if (left.length === 0) return undefined;
+  return closeAddresses(observed, intent.owner, {
+    released: addressesOn(observed, left),
+    nodes: { IPv4: [], IPv6: [] },
+  });
 };
 
 /** One address cannot stand on two load balancers: another of the same kind is left first. */

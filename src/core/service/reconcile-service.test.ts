@@ -4,6 +4,7 @@ import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import { aNode, CoreWorld } from "../../../test/support/core-world.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { AzureStep, Decision, Step } from "../plan.ts";
+import { destinationsOf } from "../security-group/security-rules.ts";
 import { APPLIED_ANNOTATION, isApplied } from "./applied.ts";
 import { FINALIZER } from "./ownership.ts";
 import { publishedIngress } from "./reconcile-service.ts";
@@ -147,6 +148,24 @@ describe("a Service changes", () => {
     assert.ok(!isApplied(world.service("web"), world.config));
     assert.deepEqual(story(world, "web"), ["publish", "settled"]);
     assert.ok(isApplied(world.service("web"), world.config));
+  });
+
+  test("an address that was opened but never told is closed before the frontend moves to another", () => {
+    const world = worldWith({
+      metadata: { name: "web", annotations: INTERNAL },
+      spec: { ports: [{ port: 80 }], loadBalancerSourceRanges: ["10.0.0.0/8"] },
+    });
+    for (const told of ["addFinalizer", "loadBalancer", "access"]) {
+      const service = world.service("web");
+      const steps = lastSteps(world.decide(service)).filter(({ kind }) => kind === told);
+      assert.equal(steps.length, 1, told);
+      world.write(service, steps);
+    }
+    assert.equal(world.securityGroup?.properties.securityRules?.length, 2);
+    world.annotate("web", { [`${PREFIX}azure-load-balancer-ipv4`]: "10.240.200.6" });
+    assert.equal(story(world, "web").at(-1), "settled");
+    const opened = (world.securityGroup?.properties.securityRules ?? []).slice(1).flatMap(destinationsOf);
+    assert.deepEqual(opened, ["10.240.200.6"]);
   });
 
   test("external to internal: the new side is published before the old one goes, and nothing stays", () => {

@@ -10,6 +10,7 @@ import type { Observed } from "../world.ts";
 import { announced, finalMark } from "./announce-change.ts";
 import { markOf } from "./applied.ts";
 import {
+  closeUntoldAddresses,
   fillPoolsAndOpenAccess,
   holdFinalizer,
   joinLoadBalancer,
@@ -41,6 +42,7 @@ const ENSURE: readonly Phase<Wish>[] = [
   replacePublicIPs,
   makePublicIPs,
   leaveFormerLoadBalancers,
+  closeUntoldAddresses,
   joinLoadBalancer,
   fillPoolsAndOpenAccess,
   publishAddresses,
