@@ -92,6 +92,19 @@ test("a longer write is followed to its end and read again, for the ETag that ho
   assert.equal(body.etag, arm.read(LB)?.["etag"]);
 });
 
+test("a write that cannot be read afterwards may have had its effect", async () => {
+  const { arm, client, failing } = rig();
+  let isWritten = false;
+  arm.interpose = ({ method, url }) => {
+    if (method === "PUT") isWritten = true;
+    const isRead = method === "GET" && isWritten && !url.includes("/operations/");
+    return isRead ? error(404, "ResourceNotFound") : undefined;
+  };
+  const failure = await failing(client.put(`${LB}/backendAddressPools/pool`, {}, { ...CREATE, thenRead: LB }));
+  assert.equal(failure.kind, "transient");
+  assert.ok("maybeApplied" in failure && failure.maybeApplied);
+});
+
 test("what a part's write is followed by is what was asked for", async () => {
   const { arm, client, run } = rig();
   arm.write(LB, { properties: { whole: true } });

@@ -83,7 +83,11 @@ export class ArmClient {
     const last = await this.#follow("put", id, first, options);
     const isWhole = last === first && thenRead === undefined;
     if (isWhole) return bodyOf(first) as Body;
-    return this.get<Body>(thenRead ?? id, { priority: options.priority, signal: options.signal });
+    try {
+      return await this.get<Body>(thenRead ?? id, { priority: options.priority, signal: options.signal });
+    } catch (error) {
+      throw error instanceof ArmError ? unread(id, error) : error;
+    }
   }
 
   /** Returns once it is gone; what was not there is gone too. */
@@ -142,6 +146,12 @@ export class ArmClient {
       }
     }
   }
+}
+
+/** Whatever the read after a write ends in, the write had its effect: it was not refused. */
+function unread(id: string, cause: ArmError): ArmError {
+  const { code, message } = cause.failure;
+  return new ArmError(transient(`written, but it cannot be read: ${message}`, true, code), `writing ${id}`, { cause });
 }
 
 function conditionOf(ifMatch: string | undefined): Record<string, string> {
