@@ -22,6 +22,8 @@ export interface AddressLawOptions {
   readonly azure: State;
   readonly services: () => readonly KubeObject[];
   readonly config: ClusterConfig;
+  /** `load balancer/collection/part`: what others have put back. */
+  readonly putBack: ReadonlySet<string>;
 }
 
 export class AddressLaw implements Law {
@@ -63,11 +65,12 @@ export class AddressLaw implements Law {
   }
 
   onRefused({ who, method, path }: ArmWrite): void {
-    const { azure, report } = this.#options;
+    const { azure, report, putBack } = this.#options;
     const publicIP = azure.resources.get(path.toLowerCase());
     if (method !== "DELETE" || publicIP?.type !== PUBLIC_IP) return;
     const holder = frontendAt(azure, addressOf(publicIP));
     if (holder === undefined || isForeign(lastName(holder)) || baseIn(lastName(holder)) === undefined) return;
+    if (putBack.has(holder.slice(holder.indexOf("/loadBalancers/") + "/loadBalancers/".length))) return;
     report("order", `${who} would release ${lastName(path)} before its frontend ${lastName(holder)}`);
   }
 

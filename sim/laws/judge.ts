@@ -38,7 +38,13 @@ export class Judge implements Witness {
     const services = () => cluster.objects("services");
     const report = (law: string, what: string): void => this.#report(law, what);
     this.#finalizers = new FinalizerLaw({ report, azure: azure.state, services });
-    this.#addresses = new AddressLaw({ report, azure: azure.state, services, config });
+    this.#addresses = new AddressLaw({
+      report,
+      azure: azure.state,
+      services,
+      config,
+      putBack: this.#finalizers.exempt,
+    });
     this.#backends = new BackendLaw({
       report,
       azure: azure.state,

@@ -170,19 +170,20 @@ function wrongMembers({ world, finalizers }: Scene, members: readonly Member[], 
   if (wanted.length === 0) return []; // a pool is never emptied for want of nodes
   const expected = wanted.map((node) => `${node.metadata.name}${isDoomed(node) ? " Down" : ""}`).sort();
   const names = new Set(wanted.map((node) => node.metadata.name));
-  const isTheirs = ({ name, node = "" }: Member): boolean =>
-    isForeign(name) ||
-    isForeign(node) ||
+  const isTheirs = (member: Member): boolean =>
+    isForeign(member.name) ||
+    isForeign(member.node ?? "") ||
     // two controllers share one member list, and one may forget what the other stored (docs/reliability.md)
-    (!names.has(name) && (world.setup.hasRival || finalizers.exempt.has(`entry ${name}`)));
+    (!names.has(nodeOf(world, member)) && (world.setup.hasRival || finalizers.exempt.has(`entry ${member.name}`)));
   const found = members
     .filter((member) => !isTheirs(member))
-    .map(
-      (member) =>
-        `${world.config.poolType === "nodeIP" ? member.name : (member.node ?? "?")}${member.adminState === "Down" ? " Down" : ""}`,
-    )
+    .map((member) => `${nodeOf(world, member)}${member.adminState === "Down" ? " Down" : ""}`)
     .sort();
   return found.join() === expected.join() ? [] : [`the pool of ${ip} has ${found.join()}, not ${expected.join()}`];
+}
+
+function nodeOf({ config }: World, { name, node = "?" }: Member): string {
+  return config.poolType === "nodeIP" ? name : node;
 }
 
 interface Door {
@@ -201,7 +202,8 @@ function wrongAccess(world: World, service: Service, members: readonly Member[],
   const isInternal = annotations["azure-load-balancer-internal"] === "true";
   const isPrivate = isLimited || (service.spec.loadBalancerSourceRanges ?? []).length > 0;
   if (!isManaged || isInternal) return [];
-  const member = members[0];
+  const nodes = new Set(world.cluster.objects("nodes").map(({ metadata }) => metadata.name));
+  const member = members.find((one) => nodes.has(nodeOf(world, one)));
   if (member === undefined) return [];
   const destinationAddress = door.destination(member);
   const flow = {
