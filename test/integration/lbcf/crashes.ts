@@ -141,5 +141,9 @@ function declare(open: ClusterOpener, sides: "both" | "in turn"): void {
       return hook === "deregisterBackend" && body["backendAddr"] === STEADY;
     });
     assert.ok(!harmed, "the pod that stood by was taken out");
+    const removed = await world.removedEntries();
+    const steady = (await world.entries("shared")).find(({ properties }) => properties.ipAddress === STEADY);
+    assert.ok(removed.size > 0);
+    assert.ok(!removed.has(steady?.name ?? "") && !removed.has(FOREIGN.name), [...removed].join());
   });
 }

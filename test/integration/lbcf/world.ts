@@ -230,6 +230,20 @@ export class LbcfWorld {
       .reduce((sum, [, verbs]) => sum + (verbs["PUT"] ?? 0) + (verbs["DELETE"] ?? 0), 0);
   }
 
+  /** Names of pool entries that any write has taken out so far. */
+  async removedEntries(): Promise<ReadonlySet<string>> {
+    const reply = await fetch(`${this.azure.controlUrl}/audit`);
+    const { entries } = (await reply.json()) as {
+      entries: { diff?: { changes: { path: string; after?: unknown }[] }[] }[];
+    };
+    const changes = entries.flatMap(({ diff }) => (diff ?? []).flatMap((each) => each.changes));
+    return new Set(
+      changes
+        .filter(({ after }) => after === undefined)
+        .flatMap(({ path }) => /\.loadBalancerBackendAddresses\[([^\]]+)\]$/.exec(path)?.[1] ?? []),
+    );
+  }
+
   async #arm(method: string, path: string, body?: object): Promise<Response> {
     this.#token ??= await this.#signIn();
     const { controlUrl } = this.azure;
