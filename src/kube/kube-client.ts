@@ -158,8 +158,8 @@ export class KubeClient {
     using scope = new CancelScope(call.signal, fence?.signal);
     const { clock, timeoutMs = 30_000 } = this.#options;
     const what = nameOf(call);
-    const late = new KubeFailure("transient", `${what}: no full answer within ${timeoutMs} ms`);
-    const timer = clock.setTimer(timeoutMs, () => scope.abort(late));
+    const late = (): KubeFailure => new KubeFailure("transient", `${what}: no full answer within ${timeoutMs} ms`);
+    const timer = clock.setTimer(timeoutMs, () => scope.abort(late())); // made when needed: a stack trace costs
     const startMs = clock.monotonicMs();
     let status = 0;
     try {
