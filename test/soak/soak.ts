@@ -1,21 +1,20 @@
 /**
  * A controller under load and under faults of every kind, all in processes of their own, for as long as is asked for.
- * Then the faults end, and it must come to rest with everything right, without having grown.
+ * Then the faults end, and it must come to rest with everything right; and when all is taken away, Azure must be as it
+ * was at the beginning.
  */
-import { readFileSync } from "node:fs";
+import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { startSandboxProcess, type SandboxProcess } from "../../bench/support/sandbox-process.ts";
-import { SILENT_LOG } from "../../src/core/log.ts";
-import type { KubeClient } from "../../src/kube/kube-client.ts";
-import { isFailure } from "../../src/kube/kube-failure.ts";
-import { NODES, SERVICES } from "../../src/kube/resources.ts";
-import { withClusterView } from "../../src/main/cluster-view.ts";
+import { startSandboxProcess } from "../../bench/support/sandbox-process.ts";
+import { NODES } from "../../src/kube/resources.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
-import { makePlan } from "../../src/main/make-plan.ts";
 import { ControllerProcess } from "../support/controller-process.ts";
 import { FaultControl } from "../support/fault-control.ts";
+import { assertConverged, everythingIn, whatIsWrong, type Cluster, type Standing } from "./converged.ts";
+import { Load } from "./load.ts";
 import { Troubles } from "./troubles.ts";
+import { Vitals, type VitalsReport } from "./vitals.ts";
 
 export interface SoakOptions {
   readonly minutes: number;
@@ -24,36 +23,43 @@ export interface SoakOptions {
   readonly onProgress?: (line: string) => void;
 }
 
-export interface SoakReport {
+export interface SoakReport extends VitalsReport {
   readonly minutes: number;
   readonly actions: number;
-  /** Requests that a fault hit. */
-  readonly hit: { readonly azure: number; readonly kubernetes: number };
-  /** Of the requests to Azure that were neither polls nor sign-ins. */
-  readonly azureHitPercent: number;
-  readonly rssMiB: { readonly afterWarmUp: number; readonly atEnd: number };
-  /** The longest wait for an answer of its health endpoint. */
-  readonly eventLoopLagMs: number;
+  /** Requests, and how many of them a fault hit. */
+  readonly azure: Hit;
+  readonly kubernetes: Hit;
+  /** What there was when everything was right again. */
+  readonly standing: Standing | undefined;
   readonly convergedAfterMs: number;
+  readonly emptiedAfterMs: number;
+  /** What may never be, on whatever machine. */
   readonly problems: readonly string[];
+}
+
+interface Hit {
+  readonly requests: number;
+  readonly hit: number;
+  readonly hitPercent: number;
 }
 
 const SECOND_MS = 1_000;
 const CONVERGES_WITHIN_MS = 180_000;
-/** Everything is warm after this share of the time. */
-const WARM_SHARE = 0.5;
-const MOST_GROWTH_MIB = 64;
-const INTERNAL = "service.beta.kubernetes.io/azure-load-balancer-internal";
+const ACTIONS_AT_ONCE = 5;
 
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   const sandbox = await startSandboxProcess(["--without-controller", "--nodes", "5"]);
-  const { line } = sandbox;
-  const files = { kubeconfig: line.kubeconfig ?? "", cloudConfig: line.cloudConfig ?? "" };
+  const files = { kubeconfig: sandbox.line.kubeconfig ?? "", cloudConfig: sandbox.line.cloudConfig ?? "" };
   const { client, close } = openKubeClient({ kubeconfig: files.kubeconfig, userAgent: "soak" });
+  const azure = new FaultControl(sandbox.line.azureControlUrl ?? "");
+  const kubernetes = new FaultControl(sandbox.line.kubeControlUrl ?? "");
+  const before = await everythingIn(azure);
   const controller = await ControllerProcess.start(files, ["--drift-policy=enforce", "--drift-check-period=10s"]);
   try {
     await controller.ready();
-    return await run(options, { sandbox, client, controller });
+    const cluster: Cluster = { ...files, client, azure };
+    const troubles = new Troubles(azure, kubernetes, options.random);
+    return await run(options, { cluster, controller, troubles, before });
   } finally {
     await controller.kill();
     await close();
@@ -62,111 +68,72 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
 }
 
 interface Parts {
-  readonly sandbox: SandboxProcess;
-  readonly client: KubeClient;
+  readonly cluster: Cluster;
   readonly controller: ControllerProcess;
+  readonly troubles: Troubles;
+  readonly before: Readonly<Record<string, unknown>>;
 }
 
-async function run({ minutes, services, random, onProgress }: SoakOptions, parts: Parts): Promise<SoakReport> {
-  const { sandbox, client, controller } = parts;
-  const azure = new FaultControl(sandbox.line.azureControlUrl ?? "");
-  const troubles = new Troubles(azure, new FaultControl(sandbox.line.kubeControlUrl ?? ""), random);
-  const untilMs = performance.now() + minutes * 60 * SECOND_MS;
-  const warmMs = performance.now() + minutes * 60 * SECOND_MS * WARM_SHARE;
-  let [actions, warmMiB, lagMs] = [0, 0, 0];
-  while (performance.now() < untilMs && !controller.ended) {
-    await troubles.stir();
-    for (let action = 0; action < 5; action++, actions++) await act(client, services, random);
-    await delay(SECOND_MS);
-    lagMs = Math.max(lagMs, await lagOf(controller));
-    if (performance.now() < warmMs) warmMiB = Math.max(warmMiB, rssMiB(controller.pid));
-    onProgress?.(`${actions} actions, ${JSON.stringify(troubles.hit)} hit, ${rssMiB(controller.pid)} MiB`);
-  }
-  await troubles.calm();
-  const calmMs = performance.now();
-  const left = await converged(sandbox);
-  const convergedAfterMs = Math.round(performance.now() - calmMs);
-  const endMiB = controller.ended ? 0 : rssMiB(controller.pid);
+async function run(options: SoakOptions, { cluster, controller, troubles, before }: Parts): Promise<SoakReport> {
+  const { client, azure } = cluster;
+  const nodes = (await client.list(NODES, {})).items.map(({ metadata }) => metadata.name);
+  const load = new Load({ client, nodes, ...options });
+  const vitals = new Vitals(controller);
+  await load.begin();
+  const actions = await stress(options, { controller, troubles, load, vitals });
+  let standing: Standing | undefined;
+  const converge = async (): Promise<void> => void (standing = await assertConverged(cluster));
+  const converged = await timed(() => whatIsWrong(converge, CONVERGES_WITHIN_MS));
+  await load.end();
+  const empty = async (): Promise<void> => assert.deepEqual(await everythingIn(azure), before);
+  const emptied = await timed(() => whatIsWrong(empty, CONVERGES_WITHIN_MS));
   const problems = [
     ...(controller.ended ? [`the controller ended: ${controller.output}`] : []),
-    ...(left === undefined
-      ? []
-      : [`not converged ${CONVERGES_WITHIN_MS / SECOND_MS} s after the faults ended: ${left}`]),
-    ...(endMiB > warmMiB + MOST_GROWTH_MIB ? [`memory grew from ${warmMiB} to ${endMiB} MiB`] : []),
+    ...(converged.value === undefined ? [] : [`not converged after the faults ended: ${converged.value}`]),
+    ...(emptied.value === undefined ? [] : [`something is left when everything was deleted: ${emptied.value}`]),
   ];
-  const { hit } = troubles;
-  const azureHitPercent = Math.round((100 * hit.azure) / Math.max(1, await requestsOf(azure)));
-  const rss = { afterWarmUp: warmMiB, atEnd: endMiB };
-  return { minutes, actions, hit, azureHitPercent, rssMiB: rss, eventLoopLagMs: lagMs, convergedAfterMs, problems };
+  return {
+    minutes: options.minutes,
+    actions,
+    azure: hitOf(troubles.azure),
+    kubernetes: hitOf(troubles.kubernetes),
+    ...vitals.report(),
+    standing,
+    convergedAfterMs: converged.afterMs,
+    emptiedAfterMs: emptied.afterMs,
+    problems,
+  };
 }
 
-/** What a user or an operator does next; one that is refused or hit by a fault is simply lost. */
-async function act(client: KubeClient, services: number, random: () => number): Promise<void> {
-  const name = `soak-${Math.floor(random() * services)}`;
-  const place = { namespace: "default", name };
-  const draw = random();
-  try {
-    if (draw < 0.5) await client.create(SERVICES, manifest(name, random));
-    else if (draw < 0.65) await client.patch(SERVICES, place, { merge: { metadata: { annotations: flip(random) } } });
-    else if (draw < 0.75) await client.patch(SERVICES, place, { merge: { spec: { ports: [portOf(random)] } } });
-    else if (draw < 0.9) await client.delete(SERVICES, place);
-    else if (draw < 0.95) await client.create(NODES, { metadata: { name: "visitor" }, status: VISITOR });
-    else await client.delete(NODES, { name: "visitor" });
-  } catch (error) {
-    if (isFailure(error, "invalid", "unsupported") || !isFailure(error)) throw error;
-  }
+interface Stress {
+  readonly controller: ControllerProcess;
+  readonly troubles: Troubles;
+  readonly load: Load;
+  readonly vitals: Vitals;
 }
 
-const VISITOR = { addresses: [{ type: "InternalIP", address: "10.240.8.8" }] };
-
-function manifest(name: string, random: () => number) {
-  const spec = { type: "LoadBalancer", selector: { app: name }, ports: [portOf(random)] };
-  return { metadata: { name, namespace: "default", annotations: flip(random) }, spec };
-}
-
-function portOf(random: () => number): { port: number } {
-  return { port: 80 + Math.floor(random() * 3) };
-}
-
-function flip(random: () => number): Record<string, string> {
-  return { [INTERNAL]: random() < 0.5 ? "true" : "false" };
-}
-
-/** What is still to do when patience ends; `undefined` once nothing is. */
-async function converged({ line }: SandboxProcess): Promise<string | undefined> {
-  const deadlineMs = performance.now() + CONVERGES_WITHIN_MS;
-  for (;;) {
-    const plan = await withClusterView(
-      {
-        kubeconfig: line.kubeconfig ?? "",
-        cloudConfig: { kind: "file", path: line.cloudConfig ?? "" },
-        clusterName: "kubernetes",
-        env: {},
-        log: SILENT_LOG,
-      },
-      (view) => makePlan(view, undefined),
-    );
-    if (plan.steps.length === 0 && plan.rejected.length === 0) return undefined;
-    if (performance.now() > deadlineMs) return JSON.stringify(plan);
+/** Answers how many actions there were; the faults have ended then. */
+async function stress({ minutes, onProgress }: SoakOptions, { controller, troubles, load, vitals }: Stress) {
+  const untilMs = performance.now() + minutes * 60 * SECOND_MS;
+  let actions = 0;
+  while (performance.now() < untilMs && !controller.ended) {
+    await troubles.stir();
+    for (let action = 0; action < ACTIONS_AT_ONCE; action++, actions++) await load.act();
     await delay(SECOND_MS);
+    if (!controller.ended) await vitals.sample();
+    const { azure, kubernetes } = troubles;
+    onProgress?.(`${actions} actions, ${azure.hitPercent} and ${kubernetes.hitPercent} % of requests hit`);
   }
+  await troubles.calm();
+  return actions;
 }
 
-async function requestsOf(azure: FaultControl): Promise<number> {
-  const { requests } = (await azure.send("GET", "/counters")) as { requests: Record<string, Record<string, number>> };
-  return Object.values(requests)
-    .flatMap((verbs) => Object.values(verbs))
-    .reduce((sum, count) => sum + count, 0);
+function hitOf({ requests, hit, hitPercent }: Hit): Hit {
+  return { requests, hit, hitPercent };
 }
 
-function rssMiB(pid: number): number {
-  const [, kib = "0"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Math.round(Number(kib) / 1024);
-}
-
-/** How late its health endpoint answers: what waits for the event loop waits as long. */
-async function lagOf(controller: ControllerProcess): Promise<number> {
-  const askedMs = performance.now();
-  await fetch(`${controller.metricsUrl}/healthz`).catch(() => undefined);
-  return Math.round(performance.now() - askedMs);
+async function timed<T>(work: () => Promise<T>): Promise<{ readonly value: T; readonly afterMs: number }> {
+  const startMs = performance.now();
+  const value = await work();
+  return { value, afterMs: Math.round(performance.now() - startMs) };
 }
