@@ -12,6 +12,7 @@ COPY bin bin
 COPY src src
 COPY sandbox sandbox
 COPY bench bench
+COPY sim sim
 COPY examples examples
 COPY deploy deploy
 USER 65532

@@ -10,6 +10,8 @@ import { drawShape, type Shape, type Surroundings } from "./shapes.ts";
 import type { CallKind, Side, Trouble, TroubleKind } from "./troubles.ts";
 
 export const SERVICES = ["default/a", "default/b", "default/c", "default/d", "apps/a", "apps/e"] as const;
+/** Actions of a history, unless asked otherwise. */
+export const HISTORY_LENGTH = 100;
 export const NODE_SLOTS = 6;
 export const FIRST_NODES = 3;
 
@@ -73,7 +75,7 @@ const WEIGHTS: Readonly<Record<Deed["do"], number>> = {
   slow: 1,
 };
 
-export function drawHistory(seed: number, length = 100): History {
+export function drawHistory(seed: number, length = HISTORY_LENGTH): History {
   const chance = Chance.of(seed, "history");
   const setup = drawSetup(chance);
   const actions = Array.from({ length }, (): Action => ({ ...drawDeed(chance, setup), thenMs: drawPauseMs(chance) }));

@@ -3,12 +3,12 @@ import { describe, type History } from "./history.ts";
 import { Judge } from "./laws/judge.ts";
 import type { Violation } from "./laws/law.ts";
 import { remainingPlan } from "./laws/quiescence.ts";
-import type { PlantedBug } from "./planted-bugs.ts";
+import { PLANTED_BUGS, type PlantedBugName } from "./planted-bugs.ts";
 import { World } from "./world.ts";
 
 export interface RunOptions {
   readonly keepsLines?: boolean;
-  readonly bug?: PlantedBug | undefined;
+  readonly bug?: PlantedBugName | undefined;
 }
 
 export interface Outcome {
@@ -25,7 +25,7 @@ const MOST_SETTLING = 8;
 
 export async function runHistory(history: History, { keepsLines = false, bug }: RunOptions = {}): Promise<Outcome> {
   const { seed, setup, actions } = history;
-  const world = new World({ seed, setup, keepsLines, bug });
+  const world = new World({ seed, setup, keepsLines, bug: bug === undefined ? undefined : PLANTED_BUGS[bug] });
   const judge = new Judge(world);
   world.start(judge);
   await world.timeline.pass(1_000);

@@ -11,6 +11,7 @@ import { registerKube } from "../cli/kube.ts";
 import { registerExplain } from "../cli/explain.ts";
 import { registerPlan } from "../cli/plan.ts";
 import { registerSandbox } from "../cli/sandbox.ts";
+import { registerSimulate } from "../cli/simulate.ts";
 import { VERSION } from "./version.ts";
 
 /** What the user gave cannot be used. By name, so that a command loads only the parts that it needs. */
@@ -44,6 +45,7 @@ function program(): Command {
   registerAzure(azlb);
   registerKube(azlb);
   registerBench(azlb);
+  registerSimulate(azlb);
   return azlb;
 }
 

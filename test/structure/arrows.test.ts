@@ -25,6 +25,7 @@ const ARROWS: Record<string, readonly string[]> = {
     "sandbox/azure",
     "sandbox/kubernetes",
     "bench",
+    "sim",
   ],
   "src/main": [
     "src/cli",
@@ -50,7 +51,7 @@ function sources(folder: string): string[] {
 function houseOf(path: string): string {
   return path
     .split("/")
-    .slice(0, path.startsWith("bench/") ? 1 : 2)
+    .slice(0, /^(bench|sim)\//.test(path) ? 1 : 2)
     .join("/");
 }
 
