@@ -2,15 +2,17 @@
 import { annotationsSuite } from "../suites/services/annotations.ts";
 import { incumbentStatesSuite } from "../suites/services/incumbent-states.ts";
 import { lifecycleSuite } from "../suites/services/lifecycle.ts";
+import { basicModesSuite } from "../suites/services/basic-modes.ts";
 import { foreignThingsSuite } from "../suites/services/foreign-things.ts";
 import { poisonedSuite } from "../suites/services/poisoned.ts";
 import { dualStackSuite, shapesSuite } from "../suites/services/shapes.ts";
 import { twoWritersSuite } from "../suites/services/two-writers.ts";
 import { openDualStackRealCluster, openRealCluster } from "../support/real-cluster.ts";
 
-annotationsSuite("kube-apiserver", openRealCluster);
+annotationsSuite("kube-apiserver", openRealCluster, openDualStackRealCluster);
 lifecycleSuite("kube-apiserver", openRealCluster);
 shapesSuite("kube-apiserver", openRealCluster);
+basicModesSuite("kube-apiserver", openRealCluster);
 dualStackSuite("kube-apiserver", openDualStackRealCluster);
 incumbentStatesSuite("kube-apiserver", openDualStackRealCluster);
 twoWritersSuite("kube-apiserver", openRealCluster);

@@ -212,11 +212,10 @@ export class ServiceRig {
     assert.ok(answer.status < 300, `PUT ${rest}: ${answer.status} ${answer.text}`);
   }
 
-  /** Everything that stands in Azure, but for what changes by itself. */
+  /** Everything that stands in Azure, of whatever kind and wherever, but for what changes by itself. */
   async everything(): Promise<unknown> {
-    const kinds = ["loadBalancers", "publicIPAddresses", "networkSecurityGroups"] as const;
-    const lists = await Promise.all(kinds.map((kind) => this.list(kind)));
-    return lists.flat().map(lasting);
+    const { resources } = (await this.azure.control("GET", "/state")) as { resources: StoredResource[] };
+    return Object.fromEntries(resources.map(({ id, body, assigned }) => [id, lasting({ body, assigned })]));
   }
 
   async #warnings(name: string): Promise<string> {
@@ -237,7 +236,14 @@ export class ServiceRig {
 
 export type WireBody = Record<string, unknown> & { readonly id: string; readonly name: string };
 
-const PASSING = new Set(["etag", "resourceGuid", "provisioningState"]);
+interface StoredResource {
+  readonly id: string;
+  readonly body: unknown;
+  readonly assigned: unknown;
+}
+
+/** Versions, states of operations, and Azure's note that a scale set was written since an instance was made. */
+const PASSING = new Set(["etag", "resourceGuid", "provisioningState", "latestModelApplied"]);
 
 function lasting(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(lasting);

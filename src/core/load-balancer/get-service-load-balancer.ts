@@ -98,8 +98,9 @@ function candidateSets(input: PlacementInput, intent: ServiceIntent): readonly s
     if (vmSet !== undefined) known.set(vmSet.toLowerCase(), vmSet);
   }
   if (intent.vmSets.kind === "auto") return known.size > 0 ? [...known.values()].sort() : [config.primaryVmSet];
-  const unknown = intent.vmSets.names.filter((name) => !known.has(name.toLowerCase()));
-  if (unknown.length === 0) return intent.vmSets.names;
+  const { names } = intent.vmSets;
+  const unknown = names.filter((name) => !known.has(name.toLowerCase()));
+  if (unknown.length === 0) return names.map((name) => known.get(name.toLowerCase()) ?? name);
   const message =
     `annotation azure-load-balancer-mode names ${unknown.map((name) => `"${name}"`).join(", ")}, but the nodes are in ` +
     `${[...known.values()].sort().join(", ") || "no VM set"}: name one of those, or use "__auto__"`;

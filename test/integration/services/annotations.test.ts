@@ -1,4 +1,4 @@
 import { annotationsSuite } from "../../suites/services/annotations.ts";
-import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
+import { openDualStackCluster, openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 
-annotationsSuite("the embedded server", openEmbeddedCluster);
+annotationsSuite("the embedded server", openEmbeddedCluster, openDualStackCluster);

@@ -5,278 +5,79 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import type { FrontendIPConfiguration, LoadBalancingRule, Probe, PublicIPAddress, SecurityRule } from "arm-network-36";
-
 import { baseName } from "../../../src/core/names.ts";
+import { GROUPS, LATER, OURS, PREFIX } from "../../../src/core/service/annotations.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { listed } from "../../contract/azure/azure-under-test.ts";
-import { ServiceRig, type Manifest } from "../../support/service-rig.ts";
+import { ServiceRig } from "../../support/service-rig.ts";
+import { CASES, securityRules, type Case, type Seen } from "./annotation-cases.ts";
+import { PUBLIC_IP_CASES } from "./public-ip-cases.ts";
 
-/** What the SDK shows of one Service. */
-interface Seen {
-  readonly ips: readonly string[];
-  readonly loadBalancer: string;
-  readonly frontends: readonly FrontendIPConfiguration[];
-  readonly rules: readonly LoadBalancingRule[];
-  readonly probes: readonly Probe[];
-  readonly publicIPs: readonly PublicIPAddress[];
-  /** Security rules that name one of its addresses. */
-  readonly security: readonly SecurityRule[];
-}
+const ALL_CASES: readonly Case[] = [...CASES, ...PUBLIC_IP_CASES];
+/** Asked for by the cases that ran. */
+const asked = new Set<string>();
 
-interface Case {
-  readonly asks: string;
-  readonly annotations?: Manifest["annotations"];
-  readonly spec?: Manifest["spec"];
-  readonly check: (seen: Seen, rig: ServiceRig) => void | Promise<void>;
-}
+export function annotationsSuite(name: string, openSingle: ClusterOpener, openDual: ClusterOpener): void {
+  for (const [shape, open, cases] of [
+    ["what Services may ask for", openSingle, ALL_CASES.filter(({ dualStack }) => dualStack !== true)],
+    ["what Services of both families may ask for", openDual, ALL_CASES.filter(({ dualStack }) => dualStack === true)],
+  ] as const) {
+    describe(`${shape}, on ${name}`, () => {
+      let rig: ServiceRig;
+      before(async () => {
+        rig = await ServiceRig.open(open, { ipv6: open === openDual });
+      });
+      after(() => rig.close());
+      for (const [at, one] of cases.entries()) test(one.asks, () => runCase(rig, `case-${at}`, one));
+    });
+  }
 
-const TWO_PORTS = [
-  { name: "http", port: 80 },
-  { name: "https", port: 443 },
-];
-const INTERNAL = { "azure-load-balancer-internal": "true" };
-
-const CASES: readonly Case[] = [
-  {
-    asks: "nothing special",
-    check: ({ ips, frontends, rules, probes, publicIPs, security }) => {
-      assert.deepEqual(
-        publicIPs.map(({ ipAddress }) => ipAddress),
-        ips,
-      );
-      assert.equal(publicIPs[0]?.publicIPAllocationMethod, "Static");
-      assert.deepEqual(publicIPs[0]?.zones, ["1", "2", "3"]);
-      assert.equal(frontends.length, 1);
-      assert.equal(rules[0]?.enableFloatingIP, true);
-      assert.equal(rules[0]?.backendPort, 80);
-      assert.equal(rules[0]?.enableTcpReset, true);
-      assert.equal(rules[0]?.idleTimeoutInMinutes, 4);
-      assert.equal(rules[0]?.loadDistribution, "Default");
-      assert.equal(probes[0]?.protocol, "Tcp");
-      assert.deepEqual(
-        security.map(({ sourceAddressPrefix, access }) => [sourceAddressPrefix, access]),
-        [["Internet", "Allow"]],
-      );
-    },
-  },
-  {
-    asks: "azure-load-balancer-internal",
-    annotations: INTERNAL,
-    check: ({ ips, loadBalancer, frontends, publicIPs, security }) => {
-      assert.equal(loadBalancer, "kubernetes-internal");
-      assert.equal(frontends[0]?.privateIPAddress, ips[0]);
-      assert.match(frontends[0]?.subnet?.id ?? "", /\/subnets\/subnet$/);
-      assert.deepEqual([publicIPs, security], [[], []]);
-    },
-  },
-  {
-    asks: "azure-load-balancer-internal-subnet",
-    annotations: { ...INTERNAL, "azure-load-balancer-internal-subnet": "subnet2" },
-    check: ({ ips, frontends }) => {
-      assert.match(frontends[0]?.subnet?.id ?? "", /\/subnets\/subnet2$/);
-      assert.match(frontends[0]?.name ?? "", /-subnet2$/);
-      assert.match(ips[0] ?? "", /^10\.241\./);
-    },
-  },
-  {
-    asks: "azure-load-balancer-ipv4 of the subnet",
-    annotations: { ...INTERNAL, "azure-load-balancer-ipv4": "10.240.7.7" },
-    check: ({ ips, frontends }) => {
-      assert.deepEqual(ips, ["10.240.7.7"]);
-      assert.equal(frontends[0]?.privateIPAllocationMethod, "Static");
-    },
-  },
-  {
-    asks: "azure-dns-label-name",
-    annotations: { "azure-dns-label-name": "my-label" },
-    check: ({ publicIPs }) => {
-      assert.equal(publicIPs[0]?.dnsSettings?.domainNameLabel, "my-label");
-      assert.match(publicIPs[0]?.tags?.["k8s-azure-dns-label-service"] ?? "", /^default\//);
-    },
-  },
-  {
-    asks: "azure-pip-tags and azure-pip-ip-tags",
-    annotations: { "azure-pip-tags": "team=blue,cost=42", "azure-pip-ip-tags": "RoutingPreference=Internet" },
-    check: ({ publicIPs }) => {
-      assert.equal(publicIPs[0]?.tags?.["team"], "blue");
-      assert.equal(publicIPs[0]?.tags?.["cost"], "42");
-      assert.deepEqual(publicIPs[0]?.ipTags, [{ ipTagType: "RoutingPreference", tag: "Internet" }]);
-    },
-  },
-  {
-    asks: "azure-additional-public-ips",
-    annotations: { "azure-additional-public-ips": "198.51.100.7" },
-    check: ({ ips, security }) => {
-      assert.deepEqual(ips.slice(1), ["198.51.100.7"]);
-      assert.ok(security[0]?.destinationAddressPrefixes?.includes("198.51.100.7"));
-    },
-  },
-  {
-    asks: "azure-load-balancer-tcp-idle-timeout",
-    annotations: { "azure-load-balancer-tcp-idle-timeout": "90" },
-    check: ({ rules }) => assert.equal(rules[0]?.idleTimeoutInMinutes, 90),
-  },
-  {
-    asks: "azure-load-balancer-disable-tcp-reset",
-    annotations: { "azure-load-balancer-disable-tcp-reset": "true" },
-    check: ({ rules }) => assert.equal(rules[0]?.enableTcpReset, false),
-  },
-  {
-    asks: "azure-load-balancer-enable-high-availability-ports",
-    annotations: { ...INTERNAL, "azure-load-balancer-enable-high-availability-ports": "true" },
-    spec: { ports: TWO_PORTS },
-    check: ({ rules }) =>
-      assert.deepEqual(
-        rules.map(({ protocol, frontendPort, backendPort }) => [protocol, frontendPort, backendPort]),
-        [["All", 0, 0]],
-      ),
-  },
-  {
-    asks: "azure-disable-load-balancer-floating-ip",
-    annotations: { "azure-disable-load-balancer-floating-ip": "true" },
-    check: async ({ rules }, rig) => {
-      assert.equal(rules[0]?.enableFloatingIP, false);
-      assert.ok((rules[0]?.backendPort ?? 0) >= 30_000);
-      const opened = await securityRules(rig);
-      const own = opened.find(({ destinationPortRanges }) =>
-        destinationPortRanges?.includes(String(rules[0]?.backendPort)),
-      );
-      assert.deepEqual(own?.destinationAddressPrefixes, rig.azure.nodes.map(({ ip }) => ip).sort());
-    },
-  },
-  {
-    asks: "azure-disable-load-balancer-nsg-rule",
-    annotations: { "azure-disable-load-balancer-nsg-rule": "true" },
-    check: ({ security }) => assert.deepEqual(security, []),
-  },
-  {
-    asks: "azure-allowed-service-tags",
-    annotations: { "azure-allowed-service-tags": "AzureCloud,Storage" },
-    check: ({ security }) =>
-      assert.deepEqual(
-        new Set(security.map(({ sourceAddressPrefix }) => sourceAddressPrefix)),
-        new Set(["AzureCloud", "Storage"]),
-      ),
-  },
-  {
-    asks: "azure-allowed-ip-ranges with azure-deny-all-except-load-balancer-source-ranges",
-    annotations: {
-      "azure-allowed-ip-ranges": "10.0.0.0/9,10.128.0.0/9,192.168.0.0/16",
-      "azure-deny-all-except-load-balancer-source-ranges": "true",
-    },
-    check: ({ security }) => {
-      const allow = security.find(({ access }) => access === "Allow");
-      assert.deepEqual(allow?.sourceAddressPrefixes, ["10.0.0.0/8", "192.168.0.0/16"]);
-      const deny = security.find(({ access }) => access === "Deny");
-      assert.equal(deny?.sourceAddressPrefix, "*");
-      assert.ok((deny?.priority ?? 0) > (allow?.priority ?? 9_999));
-    },
-  },
-  {
-    asks: "spec.loadBalancerSourceRanges",
-    spec: { loadBalancerSourceRanges: ["203.0.113.0/24"] },
-    check: ({ security }) =>
-      assert.deepEqual(
-        security.map(({ sourceAddressPrefix }) => sourceAddressPrefix),
-        ["203.0.113.0/24"],
-      ),
-  },
-  {
-    asks: "azure-shared-securityrule: false",
-    annotations: { "azure-shared-securityrule": "false" },
-    check: ({ security, frontends }) =>
-      assert.match(security[0]?.name ?? "", new RegExp(`^k8s-azure-lb_${frontends[0]?.name}_`)),
-  },
-  {
-    asks: "all global health-probe keys",
-    annotations: {
-      "azure-load-balancer-health-probe-protocol": "http",
-      "azure-load-balancer-health-probe-request-path": "/healthy",
-      "azure-load-balancer-health-probe-interval": "10",
-      "azure-load-balancer-health-probe-num-of-probe": "3",
-    },
-    check: ({ probes }) => {
-      const { protocol, requestPath, intervalInSeconds, probeThreshold } = probes[0] ?? {};
-      assert.deepEqual([protocol, requestPath, intervalInSeconds, probeThreshold], ["Http", "/healthy", 10, 3]);
-    },
-  },
-  {
-    asks: "health-probe keys per port, a port without a rule, a port without a probe",
-    annotations: {
-      "port_80_health-probe_protocol": "Http",
-      "port_80_health-probe_request-path": "/eighty",
-      "port_80_health-probe_interval": "7",
-      "port_80_health-probe_num-of-probe": "4",
-      "port_443_health-probe_port": "http",
-      port_8080_no_lb_rule: "true",
-      port_9090_no_probe_rule: "true",
-    },
-    spec: { ports: [...TWO_PORTS, { name: "alt", port: 8080 }, { name: "plain", port: 9090 }] },
-    check: ({ rules, probes }) => {
-      assert.deepEqual(new Set(rules.map(({ frontendPort }) => frontendPort)), new Set([80, 443, 9090]));
-      assert.equal(rules.find(({ frontendPort }) => frontendPort === 9090)?.probe, undefined);
-      const eighty = probes.find(({ name }) => name?.endsWith("-TCP-80"));
-      assert.deepEqual(
-        [eighty?.protocol, eighty?.requestPath, eighty?.intervalInSeconds, eighty?.probeThreshold],
-        ["Http", "/eighty", 7, 4],
-      );
-      assert.equal(probes.find(({ name }) => name?.endsWith("-TCP-443"))?.port, eighty?.port);
-    },
-  },
-  {
-    asks: "externalTrafficPolicy: Local",
-    spec: { externalTrafficPolicy: "Local", ports: TWO_PORTS },
-    check: ({ probes, rules }) => {
-      assert.equal(probes.length, 1);
-      assert.deepEqual([probes[0]?.protocol, probes[0]?.requestPath], ["Http", "/healthz"]);
-      assert.deepEqual([...new Set(rules.map(({ probe }) => probe?.id))], [probes[0]?.id]);
-    },
-  },
-  {
-    asks: "sessionAffinity: ClientIP",
-    spec: { sessionAffinity: "ClientIP" },
-    check: ({ rules }) => assert.equal(rules[0]?.loadDistribution, "SourceIP"),
-  },
-  {
-    asks: "UDP",
-    spec: { ports: [{ port: 53, protocol: "UDP" }] },
-    check: ({ rules, probes }) => {
-      assert.equal(rules[0]?.protocol, "Udp");
-      assert.deepEqual(probes, []);
-    },
-  },
-  {
-    asks: "SCTP, internal",
-    annotations: INTERNAL,
-    spec: { ports: [{ port: 38412, protocol: "SCTP" }] },
-    check: ({ rules }) => assert.equal(rules[0]?.protocol, "All"),
-  },
-];
-
-export function annotationsSuite(name: string, open: ClusterOpener): void {
-  describe(`what Services may ask for, on ${name}`, () => {
+  describe(`what is for later, on ${name}`, () => {
     let rig: ServiceRig;
     before(async () => {
-      rig = await ServiceRig.open(open);
+      rig = await ServiceRig.open(openSingle);
     });
     after(() => rig.close());
 
-    for (const [at, { asks, annotations = {}, spec = {}, check }] of CASES.entries()) {
-      test(asks, async () => {
-        const name = `case-${at}`;
+    for (const { key } of Object.values(LATER)) {
+      test(`${key}: refused by name, and what the Service has is left alone`, async () => {
+        const service = `later-${key.split("-").at(-1)}`;
+        await rig.apply({ name: service });
+        const ips = await rig.served(service);
         const before = await rig.everything();
-        await rig.apply({ name, annotations, spec });
-        await check(await seenOf(rig, name), rig);
-        await rig.delete(name);
+        await rig.annotate(service, { [key]: "true" });
+        assert.ok((await rig.warned(service, "NotSupportedYet")).includes(key));
         assert.deepEqual(await rig.everything(), before);
+        const { ingress = [] } = (await rig.service(service)).status.loadBalancer;
+        assert.deepEqual(
+          ingress.map(({ ip }) => ip),
+          ips,
+        );
+        await rig.delete(service);
       });
     }
   });
+
+  test("no annotation that is known goes without a case", () => {
+    const own = new Set(Object.values({ ...OURS, ...LATER }).map(({ key }) => key));
+    const known = GROUPS.flatMap(({ annotations }) => annotations.map(({ key }) => key));
+    const wanted = known.filter((key) => !own.has(key) && !key.includes("azure-pls-"));
+    assert.deepEqual(
+      wanted.filter((key) => !asked.has(key)),
+      [],
+    );
+  });
 }
 
-async function securityRules(rig: ServiceRig): Promise<readonly SecurityRule[]> {
-  return listed(rig.azure.network.securityRules.list(rig.azure.resourceGroup, "nsg"));
+async function runCase(rig: ServiceRig, name: string, one: Case): Promise<void> {
+  const { annotations: given = {}, prepare, spec = {}, check } = one;
+  const annotations = { ...given, ...(await prepare?.(rig)) };
+  for (const key of Object.keys(annotations)) asked.add(PREFIX + key.replace(/^port_\d+_/, "port_{port}_"));
+  const before = await rig.everything();
+  await rig.apply({ name, annotations, spec });
+  await check(await seenOf(rig, name), rig, name);
+  await rig.delete(name);
+  assert.deepEqual(await rig.everything(), before);
 }
 
 async function seenOf(rig: ServiceRig, name: string): Promise<Seen> {
@@ -289,15 +90,17 @@ async function seenOf(rig: ServiceRig, name: string): Promise<Seen> {
   );
   const own = <Part extends { name?: string }>(parts: readonly Part[] = []): Part[] =>
     parts.filter((part) => part.name?.startsWith(base));
-  const publicIPs = await listed(network.publicIPAddresses.list(resourceGroup));
+  const frontends = own(balancer?.frontendIPConfigurations);
+  const used = new Set(frontends.map(({ publicIPAddress }) => publicIPAddress?.id?.toLowerCase()));
+  const publicIPs = await listed(network.publicIPAddresses.listAll());
   const rules = await securityRules(rig);
   return {
     ips,
     loadBalancer: balancer?.name ?? "",
-    frontends: own(balancer?.frontendIPConfigurations),
+    frontends,
     rules: own(balancer?.loadBalancingRules),
     probes: own(balancer?.probes),
-    publicIPs: publicIPs.filter(({ tags }) => tags?.["k8s-azure-service"] === `default/${name}`),
+    publicIPs: publicIPs.filter(({ id }) => used.has(id?.toLowerCase())),
     security: rules.filter(({ destinationAddressPrefix = "", destinationAddressPrefixes = [] }) =>
       [destinationAddressPrefix, ...destinationAddressPrefixes].some((address) => ips.includes(address)),
     ),

@@ -1,0 +1,146 @@
+/**
+ * Basic load balancers: a pair per availability set, and the mode annotation that says which set's load balancer serves
+ * a Service. Two sets: `agents`, the primary one, whose load balancer is named after the cluster, and `gpu-agents`.
+ */
+import assert from "node:assert/strict";
+import { after, before, beforeEach, describe, test } from "node:test";
+
+import { baseName } from "../../../src/core/names.ts";
+import { ensureNodes } from "../../../src/main/sandbox-nodes.ts";
+import { listed } from "../../contract/azure/azure-under-test.ts";
+import type { ClusterOpener } from "../../support/cluster.ts";
+import { ServiceRig } from "../../support/service-rig.ts";
+
+const OTHER_SET = "gpu-agents";
+const PRIMARY = { loadBalancer: "kubernetes", members: ["agent-0-nic", "agent-1-nic"] };
+const OTHER = { loadBalancer: OTHER_SET, members: ["gpu-0-nic", "gpu-1-nic", "gpu-2-nic"] };
+const MODE = "azure-load-balancer-mode";
+const INTERNAL = { "azure-load-balancer-internal": "true" };
+
+interface Placed {
+  readonly loadBalancer: string;
+  /** Network interfaces in its pool. */
+  readonly members: readonly string[];
+}
+
+export function basicModesSuite(name: string, open: ClusterOpener): void {
+  describe(`Basic load balancers by mode, on ${name}`, () => {
+    let rig: ServiceRig;
+    let empty: unknown;
+    before(async () => {
+      rig = await ServiceRig.open(open, {
+        azure: { topology: { nodes: 2, vmType: "standard", backendPool: "nodeIPConfiguration", sku: "basic" } },
+        prepare: addOtherSet,
+      });
+      empty = await rig.everything();
+    });
+    after(() => rig.close());
+    beforeEach(async () => assert.deepEqual(await rig.everything(), empty, "the test before left something"));
+
+    test("none: the primary set, whose load balancer is named after the cluster", async () => {
+      await rig.apply({ name: "plain" });
+      assert.deepEqual(await placed(rig, "plain"), PRIMARY);
+      await rig.delete("plain");
+    });
+
+    test("a set by name, in any case, external and internal", async () => {
+      await rig.apply({ name: "outer", annotations: { [MODE]: OTHER_SET.toUpperCase() } });
+      await rig.apply({ name: "inner", annotations: { [MODE]: OTHER_SET, ...INTERNAL } });
+      assert.deepEqual(await placed(rig, "outer"), OTHER);
+      assert.deepEqual(await placed(rig, "inner"), { ...OTHER, loadBalancer: `${OTHER_SET}-internal` });
+      await rig.delete("outer");
+      await rig.delete("inner");
+    });
+
+    test("a list of sets, and __auto__: each next Service goes where there is the most room", async () => {
+      const places: string[] = [];
+      for (const [at, mode] of [`agents, ${OTHER_SET}`, "__auto__", "__AUTO__", "__auto__"].entries()) {
+        await rig.apply({ name: `spread-${at}`, annotations: { [MODE]: mode } });
+        places.push((await placed(rig, `spread-${at}`)).loadBalancer);
+      }
+      assert.deepEqual(places, ["kubernetes", OTHER_SET, "kubernetes", OTHER_SET]);
+      for (const at of places.keys()) await rig.delete(`spread-${at}`);
+    });
+
+    test("a set that no node is in is refused by name; the Service is served once it names one that there is", async () => {
+      await rig.apply({ name: "lost", annotations: { [MODE]: "nobody" } });
+      assert.match(await rig.warned("lost", "UnknownVMSet"), /"nobody".*agents, gpu-agents/);
+      assert.deepEqual(await rig.everything(), empty, "nothing was made for it");
+      await rig.annotate("lost", { [MODE]: OTHER_SET });
+      assert.deepEqual(await placed(rig, "lost"), OTHER);
+      await rig.delete("lost");
+    });
+
+    test("another set: the Service moves there and keeps its address", async () => {
+      await rig.apply({ name: "mover", annotations: { [MODE]: "agents" } });
+      const address = await rig.served("mover");
+      assert.deepEqual(await placed(rig, "mover"), PRIMARY);
+      await rig.annotate("mover", { [MODE]: OTHER_SET });
+      assert.deepEqual(await placed(rig, "mover"), OTHER);
+      assert.deepEqual(await rig.served("mover"), address);
+      const balancers = await listed(rig.azure.network.loadBalancers.list(rig.azure.resourceGroup));
+      assert.deepEqual(
+        balancers.map((balancer) => balancer.name),
+        [OTHER_SET],
+      );
+      await rig.delete("mover");
+    });
+  });
+}
+
+async function placed(rig: ServiceRig, service: string): Promise<Placed> {
+  await rig.served(service);
+  const base = baseName((await rig.service(service)).metadata.uid);
+  const balancers = await listed(rig.azure.network.loadBalancers.list(rig.azure.resourceGroup));
+  const here = balancers.filter(({ loadBalancingRules = [] }) =>
+    loadBalancingRules.some((rule) => rule.name?.startsWith(base)),
+  );
+  assert.equal(here.length, 1, `it is on ${here.map((one) => one.name).join(" and ") || "none"}`);
+  const members = (here[0]?.backendAddressPools ?? []).flatMap(({ backendIPConfigurations = [] }) =>
+    backendIPConfigurations.map(({ id = "" }) => id.split("/").at(-3) ?? ""),
+  );
+  return { loadBalancer: here[0]?.name ?? "", members: members.sort() };
+}
+
+/** Three machines in an availability set of their own, and their nodes. */
+async function addOtherSet(rig: ServiceRig): Promise<void> {
+  const { subscriptionId, resourceGroup, location } = rig.azure.account;
+  const group = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers`;
+  const set = `${group}/Microsoft.Compute/availabilitySets/${OTHER_SET}`;
+  const properties = { platformFaultDomainCount: 2, platformUpdateDomainCount: 5 };
+  const names = [0, 1, 2].map((at) => `gpu-${at}`);
+  const machines = names.flatMap((name, at) => machine({ name, ip: `10.240.0.${100 + at}`, group, location, set }));
+  const resources = [{ path: set, body: { location, sku: { name: "Aligned" }, properties } }, ...machines];
+  await rig.azure.control("POST", "/seed", { resources });
+  const nodes = names.map((name, at) => ({
+    name,
+    internalIPs: [`10.240.0.${100 + at}`],
+    providerID: `azure://${group}/Microsoft.Compute/virtualMachines/${name}`,
+  }));
+  await ensureNodes(rig.kube, nodes);
+}
+
+interface Wanted {
+  readonly name: string;
+  readonly ip: string;
+  readonly group: string;
+  readonly location: string;
+  readonly set: string;
+}
+
+function machine({ name, ip, group, location, set }: Wanted): { path: string; body: unknown }[] {
+  const nic = `${group}/Microsoft.Network/networkInterfaces/${name}-nic`;
+  const subnet = { id: `${group}/Microsoft.Network/virtualNetworks/vnet/subnets/subnet` };
+  const address = { privateIPAddress: ip, privateIPAllocationMethod: "Static", subnet };
+  const ipConfigurations = [{ name: "ipconfig1", properties: { primary: true, ...address } }];
+  const properties = {
+    hardwareProfile: { vmSize: "Standard_D2s_v3" },
+    osProfile: { computerName: name, adminUsername: "azureuser" },
+    networkProfile: { networkInterfaces: [{ id: nic, properties: { primary: true } }] },
+    availabilitySet: { id: set },
+  };
+  return [
+    { path: nic, body: { location, properties: { ipConfigurations } } },
+    { path: `${group}/Microsoft.Compute/virtualMachines/${name}`, body: { location, properties } },
+  ];
+}
