@@ -100,7 +100,7 @@ function writesPerLoadBalancer(entries: readonly AuditEntry[]): readonly number[
 }
 
 async function writesDuring({ control }: BackendCluster, work: () => Promise<unknown>): Promise<number> {
-  const before = (await control.audit()).at(-1)?.sequence ?? 0;
+  const before = await control.lastSequence();
   await work();
   return sum(writesPerLoadBalancer(await control.audit(before)));
 }

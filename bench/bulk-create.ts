@@ -94,7 +94,7 @@ async function measure(options: BulkCreateOptions, services: number, flags: read
   try {
     await warmUp(client, watch);
     const control = new AzureControl(sandbox.line.azureControlUrl ?? "");
-    const before = (await control.audit()).at(-1)?.sequence ?? 0;
+    const before = await control.lastSequence();
     const startMs = realClock.monotonicMs();
     const askedMs = await createServices(client, services);
     await watch.served(services + 1, WITHIN_MS);

@@ -4,12 +4,13 @@
  *
  * A taint counts as written when the API server has answered the patch, or a watcher has heard of it, whichever is
  * earlier. The write counts as received when the emulator has read it (its audit log). Waiting for a write of the same
- * load balancer that was in flight already is reported apart: see `drain-samples.ts`.
+ * load balancer that was in flight already, and the time under way, are reported apart: see `drain-samples.ts`.
  */
 import { realClock } from "../src/main/real-clock.ts";
 import { SERVICES } from "../src/kube/resources.ts";
 import { atMost, type Bar, type BenchReport } from "./report.ts";
 import type { AuditEntry } from "./support/azure-control.ts";
+import { Departures } from "./support/departures.ts";
 import { drainSamples, nodesSetDown, type DrainSample } from "./support/drain-samples.ts";
 import { limitsFor } from "./support/limits.ts";
 import { AddressWatch, createServices, percentile } from "./support/services.ts";
@@ -19,6 +20,13 @@ import { Tainter } from "./support/taints.ts";
 export interface DrainOptions {
   readonly nodes: number;
   readonly services: number;
+}
+
+/** What the three parts share. */
+interface Bed {
+  readonly cluster: SettledCluster;
+  readonly tainter: Tainter;
+  readonly departures: Departures;
 }
 
 const CREATED_MEANWHILE = 200;
@@ -31,15 +39,17 @@ const AT_A_TIME = 20;
 
 export async function benchDrain({ nodes, services }: DrainOptions): Promise<BenchReport> {
   const most = services + CREATED_MEANWHILE + 1;
-  const cluster = await openSettledCluster(services, nodes, most);
+  const departures = new Departures();
+  const cluster = await openSettledCluster(services, nodes, { most, env: departures.env });
   const tainter = new Tainter(cluster.client);
+  const bed: Bed = { cluster, tainter, departures };
   try {
     await createInternal(cluster, services + 1);
     const names = await tainter.nodes();
     const share = Math.min(100, Math.floor(names.length / 3));
-    const alone = await drainOneByOne(cluster, tainter, names.slice(0, share));
-    const beside = await drainBesideCreation(cluster, tainter, names.slice(share, 2 * share), services);
-    const burst = await drainAtOnce(cluster, tainter, names.slice(2 * share, 3 * share));
+    const alone = await drainOneByOne(bed, names.slice(0, share));
+    const beside = await drainBesideCreation(bed, names.slice(share, 2 * share), services);
+    const burst = await drainAtOnce(bed, names.slice(2 * share, 3 * share));
     return {
       scenario: "drain",
       figures: {
@@ -57,6 +67,7 @@ export async function benchDrain({ nodes, services }: DrainOptions): Promise<Ben
   } finally {
     await tainter.close();
     await cluster.close();
+    departures.close();
   }
 }
 
@@ -79,6 +90,7 @@ function figuresOf(what: string, samples: readonly DrainSample[]): Record<string
     [`${what}: drains measured`, samples.length],
     ...figure("taint written → PUT received", ({ totalMs }) => totalMs),
     ...figure("of it behind a write in flight", ({ waitedMs }) => waitedMs),
+    ...figure("of it under way and in the emulator", ({ underWayMs }) => underWayMs),
     ...figure("own share", ({ ownMs }) => ownMs),
   ]);
 }
@@ -97,29 +109,23 @@ async function createInternal(cluster: SettledCluster, services: number): Promis
   await watch.close();
 }
 
-async function drainOneByOne(
-  { control }: SettledCluster,
-  tainter: Tainter,
-  names: readonly string[],
-): Promise<readonly DrainSample[]> {
+async function drainOneByOne(bed: Bed, names: readonly string[]): Promise<readonly DrainSample[]> {
+  const { control } = bed.cluster;
   await control.change({ latency: 0.1 });
-  const before = await lastSequence(control);
+  const before = await control.lastSequence();
   for (const name of names) {
-    await tainter.taint(name);
-    await untilRead(control, before, name);
+    const since = await control.lastSequence();
+    await bed.tainter.taint(name);
+    await untilRead(control, since, name);
     await realClock.sleep(PACE_MS);
   }
-  return measured(control, before, tainter, names);
+  return measured(bed, before, names);
 }
 
-async function drainBesideCreation(
-  { control, client }: SettledCluster,
-  tainter: Tainter,
-  names: readonly string[],
-  from: number,
-): Promise<readonly DrainSample[]> {
+async function drainBesideCreation(bed: Bed, names: readonly string[], from: number): Promise<readonly DrainSample[]> {
+  const { control, client } = bed.cluster;
   await control.change({ latency: 0.1, throttling: true });
-  const before = await lastSequence(control);
+  const before = await control.lastSequence();
   const watch = new AddressWatch(client);
   const creation = createServices(client, CREATED_MEANWHILE, from).then(() =>
     watch.served(from + CREATED_MEANWHILE + 1, WITHIN_MS),
@@ -127,24 +133,23 @@ async function drainBesideCreation(
   const drained: string[] = [];
   const isOver = creation.then(() => true);
   for (const name of names) {
-    await tainter.taint(name);
+    await bed.tainter.taint(name);
     drained.push(name);
     if (await Promise.race([isOver, realClock.sleep(PACE_MS).then(() => false)])) break;
   }
   await creation;
   await watch.close();
-  const samples = await measured(control, before, tainter, drained);
+  const samples = await measured(bed, before, drained);
   await control.change({ throttling: false });
   return samples;
 }
 
 async function drainAtOnce(
-  { control }: SettledCluster,
-  tainter: Tainter,
+  { cluster: { control }, tainter, departures }: Bed,
   names: readonly string[],
 ): Promise<{ figures: Record<string, number>; mostWrites: number }> {
   await control.change({ latency: "realistic" });
-  const before = await lastSequence(control);
+  const before = await control.lastSequence();
   const startMs = realClock.nowMs();
   const waiting = [...names];
   const worker = async (): Promise<void> => {
@@ -157,7 +162,9 @@ async function drainAtOnce(
   for (const entry of entries) {
     if (nodesSetDown(entry).length > 0) writes.set(entry.path, (writes.get(entry.path) ?? 0) + 1);
   }
-  const receivedMs = Math.max(...drainSamples(entries, tainter.writtenMs).map(({ totalMs }) => totalMs));
+  const receivedMs = Math.max(
+    ...drainSamples(entries, departures.read(), tainter.writtenMs).map(({ totalMs }) => totalMs),
+  );
   await control.change({ latency: "none" });
   return {
     figures: {
@@ -169,14 +176,13 @@ async function drainAtOnce(
 }
 
 async function measured(
-  control: SettledCluster["control"],
+  { cluster, tainter, departures }: Bed,
   before: number,
-  { writtenMs }: Tainter,
   names: readonly string[],
 ): Promise<readonly DrainSample[]> {
-  const entries = await untilDown(control, before, names);
-  const wanted = new Map([...writtenMs].filter(([name]) => names.includes(name)));
-  return drainSamples(entries, wanted);
+  const entries = await untilDown(cluster.control, before, names);
+  const wanted = new Map([...tainter.writtenMs].filter(([name]) => names.includes(name)));
+  return drainSamples(entries, departures.read(), wanted);
 }
 
 /** The log, once every node was set Down in both load balancers. */
@@ -211,8 +217,4 @@ async function untilRead(control: SettledCluster["control"], before: number, nod
     if (realClock.monotonicMs() > endMs) throw new Error(`${node} was not set Down`);
     await realClock.sleep(LOOK_MS);
   }
-}
-
-async function lastSequence(control: SettledCluster["control"]): Promise<number> {
-  return (await control.audit()).at(-1)?.sequence ?? 0;
 }

@@ -1,6 +1,6 @@
 /** A restart with nothing changed: no write, and reads that do not grow with the Services. */
 import { atMost, type BenchReport } from "./report.ts";
-import { countReads, countWrites } from "./support/azure-control.ts";
+import { type AzureControl, countReads, countWrites } from "./support/azure-control.ts";
 import { limitsFor } from "./support/limits.ts";
 import { startControllerProcess } from "./support/sandbox-process.ts";
 import { openSettledCluster } from "./support/settled-cluster.ts";
@@ -42,9 +42,9 @@ export async function benchResync(sizes: readonly number[]): Promise<BenchReport
 }
 
 /** The new process has begun to look at Azure. */
-async function firstRead(control: { audit(): Promise<readonly { readonly sequence: number }[]> }): Promise<void> {
-  const before = (await control.audit()).at(-1)?.sequence ?? 0;
-  while (((await control.audit()).at(-1)?.sequence ?? 0) === before) {
+async function firstRead(control: AzureControl): Promise<void> {
+  const before = await control.lastSequence();
+  while ((await control.lastSequence()) === before) {
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

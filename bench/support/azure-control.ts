@@ -27,6 +27,12 @@ export class AzureControl {
     return entries;
   }
 
+  /** Of the latest request; 0 before the first. */
+  async lastSequence(): Promise<number> {
+    const { entries } = (await this.#get("/audit?limit=1")) as { entries: readonly AuditEntry[] };
+    return entries.at(-1)?.sequence ?? 0;
+  }
+
   /** Latency, throttling and the rest: docs/emulator.md. */
   async change(settings: Readonly<Record<string, unknown>>): Promise<void> {
     await this.#ask("PATCH", "/settings", settings);

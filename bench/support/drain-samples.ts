@@ -1,9 +1,10 @@
 /**
- * From the audit log of the emulator: how long after a taint was written Azure received the write that sets the node
- * Down, and how much of that was waiting for a write that was in flight already. What is left is the controller's own.
+ * From the audit log of the emulator and the departures from the controller: how long after a taint was written Azure
+ * received the write that sets the node Down, how much of that was waiting for a write that was in flight already, and
+ * how much was spent on the way and in the emulator, which reads one request at a time. The rest is the controller's own.
  *
- *   taint written ──────────┬───────────────────────────────┬──────────► PUT received
- *                           │ an earlier write in flight     │ own
+ *   taint written ──────────┬────────────────────────────┬──────────► PUT left ──────────► PUT received
+ *                           │ an earlier write in flight │ own               under way
  *                           └ PUT … polls … read of its result
  *
  * Only a write that was on its way when the taint was written counts as in flight: one that Azure received before, or so
@@ -11,6 +12,7 @@
  * its drain is the controller's fault, and stays in its share.
  */
 import type { AuditEntry } from "./azure-control.ts";
+import type { Departure } from "./departures.ts";
 
 const ON_ITS_WAY_MS = 20;
 
@@ -18,23 +20,31 @@ export interface DrainSample {
   readonly node: string;
   readonly totalMs: number;
   readonly waitedMs: number;
+  readonly underWayMs: number;
   readonly ownMs: number;
 }
 
 /** `writtenMs`: when each node's taint was written, by name. One sample per node and load balancer. */
 export function drainSamples(
   entries: readonly AuditEntry[],
+  departures: readonly Departure[],
   writtenMs: ReadonlyMap<string, number>,
 ): readonly DrainSample[] {
   return entries.flatMap((entry) =>
     nodesSetDown(entry).flatMap((node) => {
       const taintMs = writtenMs.get(node);
-      return taintMs === undefined ? [] : [sampleOf(entries, entry, node, taintMs)];
+      return taintMs === undefined ? [] : [sampleOf(entries, departures, entry, node, taintMs)];
     }),
   );
 }
 
-function sampleOf(entries: readonly AuditEntry[], put: AuditEntry, node: string, taintMs: number): DrainSample {
+function sampleOf(
+  entries: readonly AuditEntry[],
+  departures: readonly Departure[],
+  put: AuditEntry,
+  node: string,
+  taintMs: number,
+): DrainSample {
   const receivedMs = Date.parse(put.time);
   const loadBalancer = loadBalancerOf(put);
   const ends = entries
@@ -44,7 +54,14 @@ function sampleOf(entries: readonly AuditEntry[], put: AuditEntry, node: string,
     .filter((endMs) => endMs <= receivedMs);
   const waitedMs = Math.max(0, ...ends.map((endMs) => endMs - taintMs));
   const totalMs = receivedMs - taintMs;
-  return { node, totalMs, waitedMs, ownMs: totalMs - waitedMs };
+  const underWayMs = receivedMs - departureOf(departures, put.path, receivedMs);
+  return { node, totalMs, waitedMs, underWayMs, ownMs: totalMs - waitedMs - underWayMs };
+}
+
+/** The last one before it was received; a write that nobody saw leave was under way for no time. */
+function departureOf(departures: readonly Departure[], path: string, receivedMs: number): number {
+  const left = departures.findLast((each) => each.path === path && each.leftMs <= receivedMs);
+  return left?.leftMs ?? receivedMs;
 }
 
 /** A write is over when its result was read. */

@@ -47,13 +47,14 @@ export async function startPartProcess(
 export function startControllerProcess(
   { line }: { readonly line: Pick<SandboxLine, "kubeconfig" | "cloudConfig"> },
   flags: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): ControllerProcess {
   const given = ["--kubeconfig", line.kubeconfig ?? "", "--cloud-config", line.cloudConfig ?? ""];
   const log = process.env["AZLB_BENCH_LOG"] === undefined ? "ignore" : "inherit";
   const child = spawn(
     AZLB,
     ["controller", ...given, "--leader-elect=false", "--health-port=0", "--bind-address=127.0.0.1", ...flags],
-    { stdio: ["ignore", "ignore", log] },
+    { stdio: ["ignore", "ignore", log], env: { ...process.env, ...env } },
   );
   return { pid: child.pid ?? 0, close: () => end(child) };
 }

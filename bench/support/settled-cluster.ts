@@ -30,8 +30,12 @@ const WITHIN_MS = 900_000;
 const REST_MS = 3_000;
 const LOOK_MS = 250;
 
-/** `most`: how many Services there will be in the end. */
-export async function openSettledCluster(services: number, nodes: number, most = services): Promise<SettledCluster> {
+/** `most`: how many Services there will be in the end; `env`: for the controller. */
+export async function openSettledCluster(
+  services: number,
+  nodes: number,
+  { most = services, env = {} }: { readonly most?: number; readonly env?: Readonly<Record<string, string>> } = {},
+): Promise<SettledCluster> {
   const flags = ["--without-controller", "--nodes", String(nodes), ...limitsFor(most).flags];
   const sandbox = await startSandboxProcess(flags);
   const { client, close } = openKubeClient({ kubeconfig: sandbox.line.kubeconfig ?? "", userAgent: "azlb-bench" });
@@ -41,7 +45,7 @@ export async function openSettledCluster(services: number, nodes: number, most =
     sandbox,
     client,
     control,
-    controller: startControllerProcess(sandbox, []),
+    controller: startControllerProcess(sandbox, [], env),
     callsFor: (work) => callsFor(control, work),
     async close() {
       await watch.close();
@@ -58,15 +62,15 @@ export async function openSettledCluster(services: number, nodes: number, most =
 }
 
 async function callsFor(control: AzureControl, work: () => Promise<unknown>): Promise<readonly AuditEntry[]> {
-  const before = (await control.audit()).at(-1)?.sequence ?? 0;
+  const before = await control.lastSequence();
   await work();
-  let entries = await control.audit(before);
+  let last = await control.lastSequence();
   let quietSinceMs = realClock.monotonicMs();
   while (realClock.monotonicMs() - quietSinceMs < REST_MS) {
     await realClock.sleep(LOOK_MS);
-    const now = await control.audit(before);
-    if (now.length !== entries.length) quietSinceMs = realClock.monotonicMs();
-    entries = now;
+    const now = await control.lastSequence();
+    if (now !== last) quietSinceMs = realClock.monotonicMs();
+    last = now;
   }
-  return entries;
+  return control.audit(before);
 }

@@ -48,6 +48,22 @@ for (const vmType of VM_TYPES) {
   });
 }
 
+test("too many nodes for one scale set are in two, and all are there", () => {
+  const topology: Topology = { nodes: 1_010, vmType: "vmss", backendPool: "nodeIP", sku: "standard", foreign: false };
+  const planting = setUp();
+  plant(topologyResources(SANDBOX_ACCOUNT, topology), planting);
+  const ids = new Set(planting.store.snapshot().resources.map(({ id }) => id.toLowerCase()));
+  const nodes = topologyNodes(SANDBOX_ACCOUNT, topology);
+  for (const { providerId } of nodes) assert.ok(ids.has(providerId.replace("azure://", "").toLowerCase()), providerId);
+  assert.deepEqual(
+    [nodes[999], nodes[1_000]].map((node) => [node?.name, node?.vmSet]),
+    [
+      ["vmss0000rr", "vmss"],
+      ["vmss2000000", "vmss2"],
+    ],
+  );
+});
+
 test("node names follow the scale set's base 36", () => {
   const topology: Topology = { nodes: 37, vmType: "vmss", backendPool: "nodeIP", sku: "standard", foreign: false };
   const names = topologyNodes(SANDBOX_ACCOUNT, topology).map(({ name }) => name);

@@ -62,7 +62,7 @@ export function topologyNodes(account: Account, topology: Topology): SeedNode[] 
     name: nodeName(topology.vmType, index),
     ip: nodeAddress(index),
     providerId: `azure://${compute}/${machinePath(topology.vmType, index)}`,
-    vmSet: topology.vmType === "standard" ? NAMES.availabilitySet : NAMES.scaleSet,
+    vmSet: topology.vmType === "standard" ? NAMES.availabilitySet : scaleSetOf(index),
     zone: topology.vmType === "standard" ? String(index % 2) : `${account.location}-${(index % 3) + 1}`,
   }));
 }
@@ -98,33 +98,53 @@ function machines(places: Places, topology: Topology): SeedResource[] {
     Array.from({ length: topology.nodes }, (_, index) => make(index)).flat();
   switch (topology.vmType) {
     case "vmss":
-      return [uniformScaleSet(places, topology.nodes)];
+      return scaleSets(topology.nodes).map(({ name, size }) => uniformScaleSet(places, name, size));
     case "vmssflex":
-      return [flexibleScaleSet(places), ...each((index) => machine(places, "vmssflex", index))];
+      return [
+        ...scaleSets(topology.nodes).map(({ name }) => flexibleScaleSet(places, name)),
+        ...each((index) => machine(places, "vmssflex", index)),
+      ];
     case "standard":
       return [availabilitySet(places), ...each((index) => machine(places, "standard", index))];
   }
 }
 
-function uniformScaleSet({ compute, network, location }: Places, nodes: number): SeedResource {
+/** Azure takes no more machines in one. */
+const MOST_IN_A_SCALE_SET = 1_000;
+
+/** The first has the plain name; where there are too many nodes for it, others follow, numbered. */
+function scaleSets(nodes: number): { readonly name: string; readonly size: number }[] {
+  return Array.from({ length: Math.ceil(nodes / MOST_IN_A_SCALE_SET) }, (_, number) => ({
+    name: scaleSetOf(number * MOST_IN_A_SCALE_SET),
+    size: Math.min(MOST_IN_A_SCALE_SET, nodes - number * MOST_IN_A_SCALE_SET),
+  }));
+}
+
+/** The scale set of a node. */
+function scaleSetOf(index: number): string {
+  const number = Math.floor(index / MOST_IN_A_SCALE_SET);
+  return number === 0 ? NAMES.scaleSet : `${NAMES.scaleSet}${number + 1}`;
+}
+
+function uniformScaleSet({ compute, network, location }: Places, name: string, size: number): SeedResource {
   const subnet = { id: `${network}/virtualNetworks/${NAMES.virtualNetwork}/subnets/${NAMES.subnet}` };
   return {
-    path: `${compute}/virtualMachineScaleSets/${NAMES.scaleSet}`,
+    path: `${compute}/virtualMachineScaleSets/${name}`,
     body: {
       location,
-      sku: { name: "Standard_D2s_v3", tier: "Standard", capacity: nodes },
+      sku: { name: "Standard_D2s_v3", tier: "Standard", capacity: size },
       zones: ["1", "2", "3"],
       properties: {
         orchestrationMode: "Uniform",
         overprovision: false,
         upgradePolicy: { mode: "Manual" },
         virtualMachineProfile: {
-          osProfile: { computerNamePrefix: NAMES.scaleSet, adminUsername: "azureuser" },
+          osProfile: { computerNamePrefix: name, adminUsername: "azureuser" },
           storageProfile: STORAGE_PROFILE,
           networkProfile: {
             networkInterfaceConfigurations: [
               {
-                name: NAMES.scaleSet,
+                name,
                 properties: {
                   primary: true,
                   enableIPForwarding: true,
@@ -139,9 +159,9 @@ function uniformScaleSet({ compute, network, location }: Places, nodes: number):
   };
 }
 
-function flexibleScaleSet({ compute, location }: Places): SeedResource {
+function flexibleScaleSet({ compute, location }: Places, name: string): SeedResource {
   return {
-    path: `${compute}/virtualMachineScaleSets/${NAMES.scaleSet}`,
+    path: `${compute}/virtualMachineScaleSets/${name}`,
     body: {
       location,
       zones: ["1", "2", "3"],
@@ -165,7 +185,7 @@ function machine(places: Places, vmType: "vmssflex" | "standard", index: number)
   const { compute } = places;
   const set =
     vmType === "vmssflex"
-      ? { virtualMachineScaleSet: { id: `${compute}/virtualMachineScaleSets/${NAMES.scaleSet}` } }
+      ? { virtualMachineScaleSet: { id: `${compute}/virtualMachineScaleSets/${scaleSetOf(index)}` } }
       : { availabilitySet: { id: `${compute}/availabilitySets/${NAMES.availabilitySet}` } };
   return machineResources(places, {
     path: `${compute}/${machinePath(vmType, index)}`,
@@ -178,14 +198,16 @@ function machine(places: Places, vmType: "vmssflex" | "standard", index: number)
 }
 
 function nodeName(vmType: VmType, index: number): string {
-  return vmType === "standard" ? `agent-${index}` : `${NAMES.scaleSet}${index.toString(36).padStart(6, "0")}`;
+  if (vmType === "standard") return `agent-${index}`;
+  return `${scaleSetOf(index)}${(index % MOST_IN_A_SCALE_SET).toString(36).padStart(6, "0")}`;
 }
 
 function machinePath(vmType: VmType, index: number): string {
-  if (vmType === "vmss") return `virtualMachineScaleSets/${NAMES.scaleSet}/virtualMachines/${index}`;
+  if (vmType === "vmss")
+    return `virtualMachineScaleSets/${scaleSetOf(index)}/virtualMachines/${index % MOST_IN_A_SCALE_SET}`;
   if (vmType === "standard") return `virtualMachines/${nodeName(vmType, index)}`;
   const hash = createHash("sha256").update(nodeName(vmType, index)).digest("hex").slice(0, 8);
-  return `virtualMachines/${NAMES.scaleSet}_${hash}`;
+  return `virtualMachines/${scaleSetOf(index)}_${hash}`;
 }
 
 function nodeAddress(index: number): string {

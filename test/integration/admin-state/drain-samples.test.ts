@@ -34,7 +34,7 @@ const POOL = `${LB}/backendAddressPools/kubernetes`;
 
 function sample(...before: AuditEntry[]) {
   const entries = [...before, call("PUT", POOL, 1_000, { down: "n1" })];
-  const [only] = drainSamples(entries, new Map([["n1", START_MS + 400]]));
+  const [only] = drainSamples(entries, [], new Map([["n1", START_MS + 400]]));
   return only && { totalMs: only.totalMs, waitedMs: only.waitedMs, ownMs: only.ownMs };
 }
 
@@ -56,4 +56,11 @@ test("a write that was over before the taint, or that left after it, excuses not
 test("nor does one of another load balancer", () => {
   const other = [call("PUT", `${LB}-internal`, 100), call("GET", `${LB}-internal`, 990)];
   assert.equal(sample(...other)?.waitedMs, 0);
+});
+
+test("what it took after the write had left is not the controller's", () => {
+  const departures = [700, 980, 1_001].map((leftMs) => ({ path: POOL, leftMs: START_MS + leftMs }));
+  const entries = [call("PUT", POOL, 1_000, { down: "n1" })];
+  const [only] = drainSamples(entries, departures, new Map([["n1", START_MS + 400]]));
+  assert.deepEqual([only?.underWayMs, only?.ownMs], [20, 580]);
 });
