@@ -70,8 +70,8 @@ export class World {
   readonly network = placesOf(SANDBOX_ACCOUNT).network;
   /** Until when somebody disturbs the controllers, or something goes wrong. */
   disturbedMs = 0;
-  /** When the controllers were last started anew. */
-  afreshMs = 0;
+  /** The version of the cluster's state when the controllers were last started anew. */
+  afreshRevision = 0;
   readonly #seed: number;
   readonly #bug: PlantedBug | undefined;
   readonly users: Users;
@@ -177,7 +177,7 @@ export class World {
 
   /** Kills every controller and starts new ones, which know nothing but what is stored. */
   startAfresh(): void {
-    this.afreshMs = this.timeline.nowMs;
+    this.afreshRevision = this.cluster.api.state.revision;
     for (const seat of this.#seats) {
       if (seat.instance !== undefined) this.crash(seat.instance.process, 0);
       this.#launch(seat);

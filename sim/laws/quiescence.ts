@@ -99,8 +99,8 @@ export function judgeQuiescence(world: World, excuses: Excuses, report: Report):
 /** Services that ask for what Azure refuses, as their events say. */
 export function impossible(world: World): string[] {
   return world.cluster.objects("events").flatMap((event) => {
-    const { involvedObject, reason, lastTimestamp } = event as unknown as FailureEvent;
-    const isRecent = Date.parse(lastTimestamp) >= world.afreshMs - 1_000; // events know whole seconds
+    const { involvedObject, reason } = event as unknown as FailureEvent;
+    const isRecent = Number(event.metadata.resourceVersion) > world.afreshRevision; // clocks of processes may be wrong
     if (reason !== "SyncLoadBalancerFailed" || !isRecent) return [];
     return `${involvedObject.namespace}/${involvedObject.name}`;
   });
@@ -109,7 +109,6 @@ export function impossible(world: World): string[] {
 interface FailureEvent {
   readonly involvedObject: { readonly namespace: string; readonly name: string };
   readonly reason: string;
-  readonly lastTimestamp: string;
 }
 
 interface Scene extends Excuses {
