@@ -3,6 +3,7 @@ import { annotationsSuite } from "../suites/services/annotations.ts";
 import { incumbentStatesSuite } from "../suites/services/incumbent-states.ts";
 import { lifecycleSuite } from "../suites/services/lifecycle.ts";
 import { basicModesSuite } from "../suites/services/basic-modes.ts";
+import { flipSuite } from "../suites/services/flip.ts";
 import { foreignThingsSuite } from "../suites/services/foreign-things.ts";
 import { poisonedSuite } from "../suites/services/poisoned.ts";
 import { dualStackSuite, shapesSuite } from "../suites/services/shapes.ts";
@@ -11,6 +12,7 @@ import { openDualStackRealCluster, openRealCluster } from "../support/real-clust
 
 annotationsSuite("kube-apiserver", openRealCluster, openDualStackRealCluster);
 lifecycleSuite("kube-apiserver", openRealCluster);
+flipSuite("kube-apiserver", openRealCluster);
 shapesSuite("kube-apiserver", openRealCluster);
 basicModesSuite("kube-apiserver", openRealCluster);
 dualStackSuite("kube-apiserver", openDualStackRealCluster);

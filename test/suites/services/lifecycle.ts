@@ -26,7 +26,7 @@ export function lifecycleSuite(name: string, open: ClusterOpener): void {
     });
     after(() => rig.close());
 
-    test("internal to external and back: served throughout, nothing left behind", async () => {
+    test("internal to external and back: nothing is left behind", async () => {
       const before = await rig.everything();
       await rig.apply({ name: "flip" });
       const [publicAddress] = await rig.served("flip");
