@@ -18,6 +18,7 @@ import {
   azurePublicIP,
   azurePublicIPId,
 } from "../../core/lbcf/azure/azure-parts.ts";
+import { poolOf, recordMistake } from "../../core/lbcf/azure/azure-record.ts";
 import {
   type AzureTarget,
   type AzureWish,
@@ -120,12 +121,11 @@ export class AzureDriver implements BackendDriver {
 
   drainBackend(record: BackendRecord): Promise<Answer> {
     const states = new Map([[this.#entryOf(record).toLowerCase(), "Down" as const]]);
-    return answered(async () => answerOf(await this.#change(record, { kind: "states", states }, "drain")));
+    return this.#changed(record, { kind: "states", states }, "drain");
   }
 
   deregisterBackend(record: BackendRecord): Promise<Answer> {
-    const absent = { kind: "absent", name: this.#entryOf(record) } as const;
-    return answered(async () => answerOf(await this.#change(record, absent, "delete")));
+    return this.#changed(record, { kind: "absent", name: this.#entryOf(record) }, "delete");
   }
 
   async #ensure(record: BackendRecord): Promise<Answer<Ensured>> {
@@ -137,6 +137,8 @@ export class AzureDriver implements BackendDriver {
       adminState: () => this.#options.adminStateOf(record),
       atMost: "mistake" in wish ? Number.MAX_SAFE_INTEGER : wish.maxBackends,
     };
+    const mistake = recordMistake(record, this.#options.config);
+    if (mistake !== undefined) return { status: "Fail", msg: mistake };
     const committed = await this.#change(record, change, "create");
     const answer = answerOf(committed);
     if (answer.status !== "Succ") return answer;
@@ -208,6 +210,14 @@ export class AzureDriver implements BackendDriver {
     return this.#options.commit.submit({ id, kind, owner, fragment, merge, priority, afresh: true });
   }
 
+  #changed(record: BackendRecord, change: BackendChange["change"], priority: Priority): Promise<Answer> {
+    return answered(async () => {
+      const mistake = recordMistake(record, this.#options.config);
+      if (mistake !== undefined) return { status: "Fail", msg: mistake };
+      return answerOf(await this.#change(record, change, priority));
+    });
+  }
+
   #change(record: BackendRecord, change: BackendChange["change"], priority: Priority): Promise<Committed<ArmBody>> {
     const { config, batcher } = this.#options;
     return batcher.submit({
@@ -221,8 +231,4 @@ export class AzureDriver implements BackendDriver {
   #entryOf(record: BackendRecord): string {
     return entryName(this.#options.config.clusterName, poolOf(record), record.status.backendAddr);
   }
-}
-
-export function poolOf({ spec: { lbInfo } }: BackendRecord): string {
-  return lbInfo["pool"] ?? "";
 }

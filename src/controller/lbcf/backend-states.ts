@@ -6,13 +6,13 @@
 import type { AdminState } from "../../core/arm.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import { virtualNetworkId } from "../../core/ids.ts";
+import { poolOf, recordMistake } from "../../core/lbcf/azure/azure-record.ts";
 import { entryName } from "../../core/lbcf/azure/merge-backends.ts";
 import { AZURE_DRIVER } from "../../core/lbcf/names.ts";
 import type { BackendRecord } from "../../core/lbcf/objects.ts";
 import { isLive } from "../../core/lbcf/reconcile-backend-record.ts";
 import { placeOf } from "../../core/lbcf/references.ts";
 import type { Log } from "../../core/log.ts";
-import { poolOf } from "./azure-driver.ts";
 import type { BackendBatcher } from "./backend-batcher.ts";
 import type { Book } from "./book.ts";
 
@@ -40,8 +40,12 @@ export class BackendStates {
     const network = virtualNetworkId(config);
     const writes = [...this.#statesByPool()].map(async ([poolId, states]) => {
       const change = { owner: OWNER, virtualNetworkId: network, change: { kind: "states", states } as const };
-      const committed = await batcher.submit({ poolId, change, priority, afresh: false });
-      if (committed.kind === "failed") log.warn(`admin states of ${poolId}: ${committed.failure.message}`);
+      try {
+        const committed = await batcher.submit({ poolId, change, priority, afresh: false });
+        if (committed.kind === "failed") log.warn(`admin states of ${poolId}: ${committed.failure.message}`);
+      } catch (error) {
+        log.warn(`admin states of ${poolId}: ${String(error)}`);
+      }
     });
     await Promise.all(writes);
   }
@@ -51,7 +55,7 @@ export class BackendStates {
     const { config, records, adminStateOf } = this.#options;
     const pools = new Map<string, Map<string, AdminState>>();
     for (const record of records.by("driver", placeOf(AZURE_DRIVER, ""))) {
-      if (!isLive(record) || record.status.backendAddr === "") continue;
+      if (!isLive(record) || recordMistake(record, config) !== undefined) continue;
       const poolId = poolOf(record);
       const state = adminStateOf(record);
       if (state === undefined) continue;

@@ -11,6 +11,7 @@ import {
   withLoadBalancerStatus,
   withoutLoadBalancer,
 } from "../../core/lbcf/bind-view.ts";
+import type { Telling } from "../../core/lbcf/driver-answers.ts";
 import { FINALIZER } from "../../core/lbcf/names.ts";
 import type { Bind, BackendRecord, GroupStatus, LoadBalancer } from "../../core/lbcf/objects.ts";
 import type { Lookup } from "../../core/lbcf/load-balancer-use.ts";
@@ -69,13 +70,18 @@ export class BindController {
   }
 
   async #sync(work: BindWork): Promise<Verdict> {
-    const outcome = await this.#options.sync.run(work.bind.group, this.#lookups(work.bind));
-    work.setGroupStatus(outcome.status);
-    return outcome.againAfterMs === undefined ? DONE : { kind: "again", afterMs: outcome.againAfterMs };
+    const { sync, voice } = this.#options;
+    const { status, tellings, failure, againAfterMs } = await sync.run(work.bind.group, this.#lookups(work.bind));
+    for (const telling of tellings) voice.tell(BINDS, work.bind, telling);
+    work.setGroupStatus(status);
+    await work.stored();
+    if (failure !== undefined) throw failure.error;
+    return againAfterMs === undefined ? DONE : { kind: "again", afterMs: againAfterMs };
   }
 
   async #dismiss(work: BindWork): Promise<Verdict> {
     const leaving = work.records.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    if (leaving.length > 0) this.#options.voice.tell(BINDS, work.bind, dismissed(leaving.length));
     await Promise.all(leaving.map((record) => this.#options.writer.deleteRecord(record)));
     return DONE;
   }
@@ -171,6 +177,10 @@ class BindWork {
     });
     return this.#writing;
   }
+}
+
+function dismissed(records: number): Telling {
+  return { type: "Normal", reason: "DeleteAllBackends", message: `${records} backend record(s) are deregistered` };
 }
 
 /** The earliest of what several of them asked for. */

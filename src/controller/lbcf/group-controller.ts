@@ -12,13 +12,11 @@
  *
  * Records whose group is gone are deleted here too: nobody else does where no garbage collector runs.
  */
-import { withCondition, withoutCondition } from "../../core/lbcf/conditions.ts";
-import type { Telling } from "../../core/lbcf/driver-answers.ts";
+import { withCondition } from "../../core/lbcf/conditions.ts";
 import { sameStatus } from "../../core/lbcf/group-status.ts";
 import { FINALIZER } from "../../core/lbcf/names.ts";
 import type { BackendGroup, BackendRecord, GroupStatus } from "../../core/lbcf/objects.ts";
 import { readBackendGroup } from "../../core/lbcf/read-objects.ts";
-import { holdOf } from "../../core/lbcf/reconcile-load-balancer-object.ts";
 import { isGoing } from "../../core/lbcf/references.ts";
 import type { KubeClient } from "../../kube/kube-client.ts";
 import { isFailure } from "../../kube/kube-failure.ts";
@@ -43,8 +41,6 @@ export interface GroupControllerOptions extends QueueContext {
 const GATHER_MS = 100;
 const DONE: Verdict = { kind: "done" };
 const ORPHAN_FINALIZER = "orphan";
-/** These pass by themselves, and are nobody's fault. */
-const PASSING: ReadonlySet<string> = new Set(["LoadBalancerNotCreated", "LoadBalancerDeleting"]);
 
 export class GroupController {
   readonly loop: LbcfLoop;
@@ -73,10 +69,11 @@ export class GroupController {
 
   async #keep(group: BackendGroup): Promise<Verdict> {
     const { sync, lookup, voice } = this.#options;
-    const outcome = await sync.run(group, await lookup.of(group));
-    await this.#store(group, { ...outcome.status, conditions: this.#withHold(group, outcome.status) });
-    if (outcome.changes > 0) voice.tell(BACKEND_GROUPS, group, synced(outcome.changes));
-    return outcome.againAfterMs === undefined ? DONE : { kind: "again", afterMs: outcome.againAfterMs };
+    const { status, tellings, failure, againAfterMs } = await sync.run(group, await lookup.of(group));
+    for (const telling of tellings) voice.tell(BACKEND_GROUPS, group, telling);
+    await this.#store(group, status);
+    if (failure !== undefined) throw failure.error;
+    return againAfterMs === undefined ? DONE : { kind: "again", afterMs: againAfterMs };
   }
 
   /** The group stays until its records are gone, so that whoever deletes it knows when the load balancers are clean. */
@@ -123,35 +120,12 @@ export class GroupController {
     }
   }
 
-  #withHold(group: BackendGroup, { conditions }: GroupStatus): GroupStatus["conditions"] {
-    const hold = holdOf(group);
-    if (hold === undefined) return withoutCondition(conditions, "Deletable");
-    return withCondition(conditions, { type: "Deletable", status: "False", ...hold }, this.#options.clock.nowMs());
-  }
-
   async #store(group: BackendGroup, status: GroupStatus): Promise<void> {
     if (sameStatus(status, group.status)) return;
-    this.#tellProblems(group, status);
     this.#wrote(await this.#options.writer.storeStatus(BACKEND_GROUPS, group, status));
   }
 
   #wrote(stored: KubeObject | undefined): void {
     if (stored !== undefined) this.#options.cache.groups.book.wrote(readBackendGroup(stored));
   }
-
-  /** LBCF's own event names, each time that the problem is another. */
-  #tellProblems(group: BackendGroup, status: GroupStatus): void {
-    for (const { name, reason = "", message = "" } of status.loadBalancers) {
-      const before = group.status.loadBalancers.find((each) => each.name === name);
-      if (reason === "" || before?.message === message) continue;
-      const isLookup = reason === "LoadBalancerNotFound" || reason === "LoadBalancerUnknown";
-      const told = isLookup ? "GetLoadBalancerFailed" : reason;
-      const type = PASSING.has(reason) ? "Normal" : "Warning";
-      this.#options.voice.tell(BACKEND_GROUPS, group, { type, reason: told, message });
-    }
-  }
-}
-
-function synced(changes: number): Telling {
-  return { type: "Normal", reason: "SuccSyncedBackendGroup", message: `${changes} backend record(s) changed` };
 }

@@ -3,10 +3,17 @@
  * server where that wants to know more, then deletes, changes and creates records. Serves BackendGroups and Binds, which
  * differ in how their load balancers are found and where their status stands.
  */
-import type { Judgement } from "../../core/lbcf/candidates.ts";
+import type { Judgement, Problem } from "../../core/lbcf/candidates.ts";
 import type { Brake } from "../../core/lbcf/brake.ts";
-import { groupStatus } from "../../core/lbcf/group-status.ts";
-import { acceptanceOf, type Lookup, parametersKey, type Verdict } from "../../core/lbcf/load-balancer-use.ts";
+import type { Telling } from "../../core/lbcf/driver-answers.ts";
+import { groupStatus, groupTellings } from "../../core/lbcf/group-status.ts";
+import {
+  acceptanceOf,
+  type Lookup,
+  parametersKey,
+  parametersOf,
+  type Verdict,
+} from "../../core/lbcf/load-balancer-use.ts";
 import type { BackendGroup, BackendRecord, GroupStatus, LoadBalancer } from "../../core/lbcf/objects.ts";
 import {
   type GroupActions,
@@ -16,7 +23,6 @@ import {
   registeredCount,
 } from "../../core/lbcf/reconcile-backend-group.ts";
 import type { Clock } from "../../core/clock.ts";
-import { stringMapOf } from "../../core/lbcf/read-json.ts";
 import { keyOf } from "../../kube/resources.ts";
 import type { Book } from "./book.ts";
 import type { Drivers } from "./drivers.ts";
@@ -37,7 +43,10 @@ export interface GroupSyncOptions {
 export interface GroupOutcome {
   /** To be stored. */
   readonly status: GroupStatus;
-  readonly changes: number;
+  /** What is new. */
+  readonly tellings: readonly Telling[];
+  /** What kept records from being written; to be thrown once the rest is done. */
+  readonly failure: { readonly error: unknown } | undefined;
   /** A driver refused or did not answer, or judged that pods stay: worth another look. */
   readonly againAfterMs: number | undefined;
 }
@@ -74,13 +83,16 @@ export class GroupSync {
     const own = records.by("owner", `${group.kind} ${keyOf(group)}`).filter((record) => isOwn(group, record));
     const answers: Answers = { verdicts: new Map(), judgement: undefined, confirmed: undefined, vanished: 0 };
     const actions = await this.#decide(group, loadBalancers, own, answers);
-    await this.#apply(group, actions);
+    const failed = await this.#apply(group, actions);
     const after = records.by("owner", `${group.kind} ${keyOf(group)}`).filter((record) => isOwn(group, record));
     const nowMs = this.#options.clock.nowMs();
     const disagreement = disagreementOf(answers, actions);
+    const { judgement } = answers;
+    const look = { group, actions, registered: registeredCount(after), disagreement, judgement, failed, nowMs };
     return {
-      status: groupStatus({ group, actions, registered: registeredCount(after), disagreement, nowMs }),
-      changes: actions.creates.length + actions.updates.length + actions.deletes.length,
+      status: groupStatus(look),
+      tellings: [...groupTellings(look), ...(failed === undefined ? synced(actions) : [])],
+      failure: failed,
       againAfterMs: againAfterMs(answers, disagreement),
     };
   }
@@ -151,7 +163,7 @@ export class GroupSync {
       lbInfo: loadBalancer.status.lbInfo ?? loadBalancer.spec.lbSpec,
       operation: isUpdate ? "Update" : "Create",
       parameters: group.spec.parameters,
-      oldParameters: isUpdate ? oldParameters(before.parameters) : {},
+      oldParameters: isUpdate ? parametersOf(before.parameters ?? "") : {},
     });
     const lifeMs = verdict.kind === "failed" ? FAILED_VERDICT_LIFE_MS : VERDICT_LIFE_MS;
     if (verdict.kind === "valid") this.#refusals.delete(memo);
@@ -159,12 +171,23 @@ export class GroupSync {
     return verdict;
   }
 
-  /** Deletes come first, so that a load balancer with a limit has room. All are tried; the first failure is told. */
-  async #apply(group: BackendGroup, { deletes, updates, creates }: GroupActions): Promise<void> {
+  /** Deletes come first, so that a load balancer with a limit has room. All are tried; what failed is answered. */
+  async #apply(group: BackendGroup, { deletes, updates, creates }: GroupActions): Promise<Failed | undefined> {
     const { writer } = this.#options;
-    await allOf(deletes.map(({ record }) => writer.deleteRecord(record)));
-    await allOf(updates.map(({ record, spec }) => writer.updateRecord(record, spec)));
-    await allOf(creates.map((draft) => writer.createRecord(group, draft)));
+    return (
+      (await failureOf(
+        "Delete",
+        deletes.map(({ record }) => writer.deleteRecord(record)),
+      )) ??
+      (await failureOf(
+        "Update",
+        updates.map(({ record, spec }) => writer.updateRecord(record, spec)),
+      )) ??
+      failureOf(
+        "Create",
+        creates.map((draft) => writer.createRecord(group, draft)),
+      )
+    );
   }
 }
 
@@ -173,14 +196,28 @@ function isOwn(group: BackendGroup, { metadata: { owner } }: BackendRecord): boo
   return owner?.uid === group.metadata.uid;
 }
 
-async function allOf(writes: readonly Promise<void>[]): Promise<void> {
-  const results = await Promise.allSettled(writes);
-  const failed = results.find((result) => result.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
+interface Failed extends Problem {
+  readonly error: unknown;
 }
 
-function oldParameters(key: string | undefined): ReturnType<typeof stringMapOf> {
-  return key === undefined ? {} : stringMapOf(Object.fromEntries(JSON.parse(key) as [string, string][]));
+/** Reasons are LBCF's own. */
+async function failureOf(
+  verb: "Delete" | "Update" | "Create",
+  writes: readonly Promise<void>[],
+): Promise<Failed | undefined> {
+  const results = await Promise.allSettled(writes);
+  const failed = results.filter((result) => result.status === "rejected");
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  const why = first.reason instanceof Error ? first.reason.message : String(first.reason);
+  const message = `cannot ${verb.toLowerCase()} ${failed.length} backend record(s): ${why}`;
+  return { reason: `${verb}BackendFailed`, message, error: first.reason };
+}
+
+function synced({ creates, updates, deletes }: GroupActions): readonly Telling[] {
+  const changes = creates.length + updates.length + deletes.length;
+  const message = `${changes} backend record(s) changed`;
+  return changes === 0 ? [] : [{ type: "Normal", reason: "SuccSyncedBackendGroup", message }];
 }
 
 function disagreementOf({ confirmed, vanished }: Answers, { deletes }: GroupActions): string | undefined {

@@ -23,8 +23,9 @@ import {
   readPod,
 } from "../../core/lbcf/read-objects.ts";
 import type { Log } from "../../core/log.ts";
+import { followingVoice, type FollowingVoice } from "../../kube/following-voice.ts";
 import type { KubeClient } from "../../kube/kube-client.ts";
-import { Reflector, type ReflectorProblem } from "../../kube/reflector.ts";
+import { Reflector } from "../../kube/reflector.ts";
 import { PODS, type KubeObject, type Resource } from "../../kube/resources.ts";
 import type { Indexers } from "../../kube/store.ts";
 import { Book } from "./book.ts";
@@ -54,13 +55,13 @@ export class LbcfCache {
 
   constructor(options: LbcfCacheOptions) {
     const { log, ...common } = options;
-    const onProblem = (problem: ReflectorProblem): void => tell(log, problem);
+    const voiceOf = ({ plural }: Resource): FollowingVoice => followingVoice(log, options.clock, plural);
     const keep = <T extends KubeObject>(
       resource: Resource,
       project: (object: KubeObject) => T,
       indexers?: Indexers<T>,
     ): Kept<T> => {
-      const reflector = new Reflector({ ...common, resource, project, onProblem });
+      const reflector = new Reflector({ ...common, resource, project, ...voiceOf(resource) });
       return { reflector, book: new Book(reflector, indexers) };
     };
     this.drivers = keep(DRIVERS, readDriver);
@@ -73,7 +74,13 @@ export class LbcfCache {
       namespace: ({ metadata }) => [metadata.namespace],
       driver: ({ metadata, spec }) => spec.loadBalancers.map(({ driver }) => placeOf(driver, metadata.namespace)),
     });
-    this.pods = new Reflector({ ...common, resource: PODS, project: readPod, indexers: POD_INDEXES, onProblem });
+    this.pods = new Reflector({
+      ...common,
+      ...voiceOf(PODS),
+      resource: PODS,
+      project: readPod,
+      indexers: POD_INDEXES,
+    });
     const kept = [this.drivers, this.loadBalancers, this.groups, this.records, this.binds];
     this.#all = [...kept.map(({ reflector }) => reflector), this.pods] as unknown as readonly Reflector<never>[];
   }
@@ -132,9 +139,4 @@ export function ownerKeyOf({ metadata: { owner, namespace } }: BackendRecord): s
 /** A Bind's load balancers are its own; others are found by their name. */
 export function loadBalancerKeyOf({ metadata: { owner, namespace }, spec: { lbName } }: BackendRecord): string {
   return owner?.kind === "Bind" ? `bind ${namespace}/${owner.name}/${lbName}` : placeOf(lbName, namespace);
-}
-
-function tell(log: Log, { resource, error, retryAfterMs }: ReflectorProblem): void {
-  const text = error instanceof Error ? error.message : String(error);
-  log.warn(`cannot follow ${resource.plural}: ${text}`, { retryAfterMs });
 }

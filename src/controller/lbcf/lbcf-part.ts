@@ -142,7 +142,7 @@ export class LbcfPart {
     this.#parts = parts;
     parts.wakeUps.start();
     for (const loop of parts.loops) loop.start();
-    parts.states.sync("resync").catch(() => {});
+    void parts.states.sync("resync");
     this.#options.log.info("LBCF is running");
   }
 }

@@ -9,24 +9,26 @@ import type { Verdict } from "../../core/lbcf/load-balancer-use.ts";
 import type { BackendRecord, Driver, LoadBalancer, Pod, StringMap } from "../../core/lbcf/objects.ts";
 import {
   addressAnswer,
+  createAnswer,
+  ensureAnswer,
+  healthOf,
+  judgementOf,
+  plainAnswer,
+  type Reply,
+  verdictOf,
+} from "../../core/lbcf/webhook-answers.ts";
+import {
   backendRequest,
   type BackendQuestion,
   type BackendSubject,
-  createAnswer,
   createLoadBalancerRequest,
   DEFAULT_TIMEOUT_MS,
-  ensureAnswer,
   generateBackendAddrRequest,
-  healthOf,
   type Hook,
-  judgementOf,
   judgePodDeregisterRequest,
   loadBalancerRequest,
-  plainAnswer,
-  type Reply,
   validateBackendRequest,
   validateLoadBalancerRequest,
-  verdictOf,
 } from "../../core/lbcf/webhook-protocol.ts";
 import type { BackendDriver } from "./driver.ts";
 import type { LbcfMetrics } from "./lbcf-metrics.ts";
@@ -144,9 +146,8 @@ export class WebhookDriver implements BackendDriver {
     try {
       const request = judgePodDeregisterRequest(await this.#options.fullPods(pods));
       const judged = judgementOf(await this.#call("judgePodDeregister", request));
-      if ("keep" in judged) return { kind: "judged", keep: judged.keep };
-      this.#count("fails", "judgePodDeregister");
-      return { kind: "failed", message: judged.problem };
+      if (judged.kind === "failed") this.#count("fails", "judgePodDeregister");
+      return judged;
     } catch (error) {
       return { kind: "failed", message: messageOf(error) };
     }

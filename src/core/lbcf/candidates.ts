@@ -3,7 +3,7 @@
  * never left out silently: a Service that is missing or of the wrong type is a problem, and its backends are unknown.
  */
 import type { Node, Service } from "../kubernetes.ts";
-import type { BackendGroup, KeepPolicy, Pod, Port, RecordedBackend, StringMap } from "./objects.ts";
+import type { BackendGroup, Backends, KeepPolicy, Pod, Port, RecordedBackend, StringMap } from "./objects.ts";
 import { isAvailable, isSelected, isTerminating, matches, mayStay } from "./pods.ts";
 
 export interface Candidate {
@@ -48,10 +48,19 @@ export function candidatesOf(group: BackendGroup, cluster: Cluster, judgement: J
     case "Service":
       return serviceCandidates(group, cluster);
     case "Pod": {
+      const mistake = podsMistake(backends);
+      if (mistake !== undefined) return unknown("InvalidSpec", mistake);
       const selected = cluster.pods.filter((pod) => isSelected(pod, backends.select));
       return known(selected.flatMap((pod) => podCandidates(pod, backends.ports, keeps(group, pod, judgement))));
     }
   }
+}
+
+/** A schema refuses these; but what was stored before there was one must not take everybody out. */
+function podsMistake({ ports, select }: Extract<Backends, { kind: "Pod" }>): string | undefined {
+  if (ports.length === 0) return "pods.ports has no port: give at least one";
+  const selectors = "names" in select ? select.names.length : Object.keys(select.labels).length;
+  return selectors > 0 ? undefined : "pods selects nobody: give byLabel.selector or byName";
 }
 
 function known(candidates: readonly Candidate[]): Candidates {

@@ -1,8 +1,12 @@
-/** What a group's status says after a look at it. */
-import { withCondition, withoutCondition } from "./conditions.ts";
+/** What a group's status says after a look at it, and what is told of it. */
+import { brakeMistake } from "./brake.ts";
+import type { Judgement, Problem } from "./candidates.ts";
+import { type Said, withCondition, withoutCondition } from "./conditions.ts";
+import type { Telling } from "./driver-answers.ts";
 import { acceptanceOf, type LoadBalancerUse, parametersKey } from "./load-balancer-use.ts";
 import type { Acceptance, BackendGroup, Condition, GroupStatus } from "./objects.ts";
 import type { GroupActions } from "./reconcile-backend-group.ts";
+import { holdOf } from "./reconcile-load-balancer-object.ts";
 
 export interface GroupLook {
   readonly group: BackendGroup;
@@ -10,18 +14,31 @@ export interface GroupLook {
   readonly registered: number;
   /** What the brake found: backends that the watch had lost and the API server has. */
   readonly disagreement: string | undefined;
+  /** `undefined`: nobody was asked. */
+  readonly judgement: Judgement | undefined;
+  /** Records that could not be written. */
+  readonly failed: Problem | undefined;
   readonly nowMs: number;
 }
 
-export function groupStatus({ group, actions, registered, disagreement, nowMs }: GroupLook): GroupStatus {
-  const loadBalancers = [...actions.uses].map(([name, use]) => acceptance(group, name, use));
-  const accepted = withCondition(group.status.conditions, acceptedCondition(actions), nowMs);
+export function groupStatus(look: GroupLook): GroupStatus {
+  const { group, actions, nowMs } = look;
+  const said: readonly (readonly [string, Said | undefined])[] = [
+    ["Accepted", acceptedCondition(look)],
+    ["Held", heldCondition(look)],
+    ["Judged", judgedCondition(look)],
+    ["Deletable", deletableCondition(group)],
+  ];
   return {
     observedGeneration: group.metadata.generation,
     backends: actions.wanted,
-    registeredBackends: registered,
-    loadBalancers,
-    conditions: heldCondition(accepted, disagreement, nowMs),
+    registeredBackends: look.registered,
+    loadBalancers: [...actions.uses].map(([name, use]) => acceptance(group, name, use)),
+    conditions: said.reduce<readonly Condition[]>(
+      (conditions, [type, each]) =>
+        each === undefined ? withoutCondition(conditions, type) : withCondition(conditions, each, nowMs),
+      group.status.conditions,
+    ),
   };
 }
 
@@ -33,22 +50,62 @@ function acceptance(group: BackendGroup, name: string, use: LoadBalancerUse): Ac
   return { ...before, name, accepted: before?.accepted ?? false, reason, message };
 }
 
-function acceptedCondition({ uses, problem }: GroupActions): Omit<Condition, "lastTransitionTime"> {
-  const problems = [...uses.values()].flatMap((use) => ("reason" in use ? [use] : []));
-  const all = problem === undefined ? problems : [problem, ...problems];
+/** What keeps backends from being registered. */
+function obstacles({ actions: { uses, problem }, failed }: GroupLook): readonly Problem[] {
+  const ofLoadBalancers = [...uses.values()].flatMap((use) => ("reason" in use ? [use] : []));
+  return [problem, failed, ...ofLoadBalancers].filter((each) => each !== undefined);
+}
+
+function acceptedCondition(look: GroupLook): Said {
+  const all = obstacles(look);
   const [first] = all;
   if (first === undefined) return { type: "Accepted", status: "True" };
   const message = all.map((each) => each.message).join("; ");
   return { type: "Accepted", status: "False", reason: first.reason, message };
 }
 
-function heldCondition(
-  conditions: readonly Condition[],
-  message: string | undefined,
-  nowMs: number,
-): readonly Condition[] {
-  if (message === undefined) return withoutCondition(conditions, "Held");
-  return withCondition(conditions, { type: "Held", status: "True", reason: "Disagreement", message }, nowMs);
+function heldCondition({ group, disagreement }: GroupLook): Said | undefined {
+  if (disagreement !== undefined) {
+    return { type: "Held", status: "True", reason: "Disagreement", message: disagreement };
+  }
+  const mistake = brakeMistake(group.metadata);
+  return mistake === undefined
+    ? undefined
+    : { type: "Held", status: "False", reason: "InvalidBrake", message: mistake };
+}
+
+/** Only where the driver that should judge did not. */
+function judgedCondition({ group: { spec }, judgement }: GroupLook): Said | undefined {
+  if (judgement?.kind !== "failed" || spec.deregister.policy !== "Webhook") return undefined;
+  const { driver, onFailure } = spec.deregister;
+  const message = `driver "${driver}" did not judge, so failurePolicy ${onFailure} decides: ${judgement.message}`;
+  return { type: "Judged", status: "False", reason: "WebhookFailed", message };
+}
+
+function deletableCondition(group: BackendGroup): Said | undefined {
+  const hold = holdOf(group);
+  return hold && { type: "Deletable", status: "False", ...hold };
+}
+
+/** These pass by themselves, and are nobody's fault. */
+const PASSING: ReadonlySet<string> = new Set(["LoadBalancerNotCreated", "LoadBalancerDeleting"]);
+/** As LBCF's events name it. */
+const EVENT_NAMES: Readonly<Record<string, string>> = {
+  LoadBalancerNotFound: "GetLoadBalancerFailed",
+  LoadBalancerUnknown: "GetLoadBalancerFailed",
+};
+
+/** Each problem once: when no condition has said it yet. */
+export function groupTellings(look: GroupLook): readonly Telling[] {
+  const said = look.group.status.conditions.map(({ message = "" }) => message);
+  const others = [heldCondition(look), judgedCondition(look)].filter((each) => each !== undefined);
+  return [...obstacles(look), ...others]
+    .filter(({ message = "" }) => !said.some((text) => text.includes(message)))
+    .map(({ reason = "", message = "" }) => ({
+      type: PASSING.has(reason) ? "Normal" : "Warning",
+      reason: EVENT_NAMES[reason] ?? reason,
+      message,
+    }));
 }
 
 export function sameStatus(one: GroupStatus, other: GroupStatus): boolean {

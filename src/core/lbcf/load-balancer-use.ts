@@ -13,6 +13,7 @@
  */
 import { isTrue } from "./conditions.ts";
 import type { Acceptance, BackendGroup, LoadBalancer, StringMap } from "./objects.ts";
+import { stringMapOf } from "./read-json.ts";
 import { allowsNamespace, isGoing } from "./references.ts";
 
 export type Lookup =
@@ -89,6 +90,15 @@ export function acceptanceOf({ status }: BackendGroup, name: string): Acceptance
 /** Equal parameters have equal keys. */
 export function parametersKey({ spec: { parameters } }: BackendGroup): string {
   return JSON.stringify(Object.entries(parameters).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** The parameters that a key was made of; none where it is no key. */
+export function parametersOf(key: string): StringMap {
+  try {
+    return stringMapOf(Object.fromEntries(JSON.parse(key) as [string, unknown][]));
+  } catch {
+    return {};
+  }
 }
 
 function usable(loadBalancer: LoadBalancer): LoadBalancerUse {

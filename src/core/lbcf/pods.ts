@@ -28,9 +28,11 @@ export function mayStay(pod: Pod, policy: KeepPolicy): boolean {
   return policy === "IfNotRunning" && !isTerminating(pod) && pod.phase === "Running" && pod.ip !== undefined;
 }
 
+/** A selector without labels selects nobody: it was not meant to be everybody. */
 export function isSelected({ metadata: { name, labels = {} } }: Pod, select: PodSelection): boolean {
   if ("names" in select) return select.names.includes(name);
-  return matches(labels, select.labels) && !select.except.includes(name);
+  const selector = Object.keys(select.labels);
+  return selector.length > 0 && matches(labels, select.labels) && !select.except.includes(name);
 }
 
 export function matches(labels: Readonly<Record<string, string>>, selector: Readonly<Record<string, string>>): boolean {

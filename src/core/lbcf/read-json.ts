@@ -8,6 +8,11 @@ export function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
 }
 
+/** `null` is how some say that there is nothing. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

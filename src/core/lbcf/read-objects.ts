@@ -25,6 +25,7 @@ import type {
   StringMap,
 } from "./objects.ts";
 import {
+  isGiven,
   type Json,
   listOf,
   numberOf,
@@ -37,6 +38,9 @@ import {
 } from "./read-json.ts";
 
 const DEFAULT_PERIOD_MS = 60_000;
+/** Whatever was stored: nobody is asked all the time. */
+const SHORTEST_PERIOD_MS = 10_000;
+const LONGEST_PERIOD_MS = (2 ** 31 - 1) * 1_000;
 
 /** Any stored object. */
 export interface Stored {
@@ -81,8 +85,9 @@ function ensurePolicyOf(value: unknown): EnsurePolicy {
   const policy = objectOf(value);
   if (policy["policy"] !== "Always") return { policy: "IfNotSucc" };
   const seconds = numberOf(policy["resyncPeriodInSeconds"]);
-  const periodMs = seconds === undefined ? parseDurationMs(textOf(policy["minPeriod"])) : seconds * 1_000;
-  return { policy: "Always", periodMs: periodMs ?? DEFAULT_PERIOD_MS };
+  const givenMs = seconds === undefined ? parseDurationMs(textOf(policy["minPeriod"])) : seconds * 1_000;
+  const periodMs = Math.min(LONGEST_PERIOD_MS, Math.max(SHORTEST_PERIOD_MS, givenMs ?? DEFAULT_PERIOD_MS));
+  return { policy: "Always", periodMs: Math.round(periodMs / 1_000) * 1_000 }; // records keep whole seconds
 }
 
 function portOf(value: unknown): Port {
@@ -136,7 +141,7 @@ function loadBalancerStatusOf(status: Json): LoadBalancerStatus {
 }
 
 function presentMap(value: unknown): StringMap | undefined {
-  return value === undefined || value === null ? undefined : stringMapOf(value);
+  return isGiven(value) ? stringMapOf(value) : undefined;
 }
 
 export function readBackendGroup(object: Stored): BackendGroup {
@@ -157,8 +162,8 @@ export function readBackendGroup(object: Stored): BackendGroup {
 }
 
 function backendsOf(spec: Json): Backends {
-  if (spec["pods"] !== undefined) return podsOf(objectOf(spec["pods"]));
-  if (spec["service"] !== undefined) {
+  if (isGiven(spec["pods"])) return podsOf(objectOf(spec["pods"]));
+  if (isGiven(spec["service"])) {
     const service = objectOf(spec["service"]);
     const nodeSelector = stringMapOf(service["nodeSelector"]);
     return { kind: "Service", service: textOf(service["name"]), port: portOf(service["port"]), nodeSelector };
@@ -167,13 +172,12 @@ function backendsOf(spec: Json): Backends {
 }
 
 function podsOf(pods: Json): Backends {
-  const given = [...listOf(pods["ports"]), ...(pods["port"] === undefined ? [] : [pods["port"]])].map(portOf);
+  const given = [...listOf(pods["ports"]), ...(isGiven(pods["port"]) ? [pods["port"]] : [])].map(portOf);
   const ports = new Map(given.map((port) => [`${port.port}/${port.protocol}`, port]));
   const byLabel = objectOf(pods["byLabel"]);
-  const select =
-    pods["byLabel"] === undefined
-      ? { names: textsOf(pods["byName"]) }
-      : { labels: stringMapOf(byLabel["selector"]), except: textsOf(byLabel["except"]) };
+  const select = isGiven(pods["byLabel"])
+    ? { labels: stringMapOf(byLabel["selector"]), except: textsOf(byLabel["except"]) }
+    : { names: textsOf(pods["byName"]) };
   return { kind: "Pod", ports: [...ports.values()], select };
 }
 
@@ -232,11 +236,11 @@ export function readBackendRecord(object: Stored): BackendRecord {
 function recordedBackendOf(spec: Json): RecordedBackend {
   const pod = objectOf(spec["podBackend"]);
   const service = objectOf(spec["serviceBackend"]);
-  if (pod["name"] !== undefined) {
+  if (isGiven(pod["name"])) {
     const uid = optional("uid", textOf(pod["uid"]) || undefined);
     return { kind: "Pod", name: textOf(pod["name"]), ...uid, port: portOf(pod["port"]) };
   }
-  if (service["name"] !== undefined) {
+  if (isGiven(service["name"])) {
     const nodePort = numberOf(service["nodePort"]) ?? 0;
     const nodeName = textOf(service["nodeName"]);
     return { kind: "Service", name: textOf(service["name"]), port: portOf(service["port"]), nodePort, nodeName };

@@ -13,6 +13,7 @@
 import { type Brake, brakeOf, mustConfirm } from "./brake.ts";
 import {
   type Candidate,
+  type Candidates,
   candidatesOf,
   type Cluster,
   type Judgement,
@@ -91,7 +92,7 @@ function usesOf({ group, loadBalancers, verdicts }: GroupWorld): ReadonlyMap<str
 
 function diff(world: GroupWorld, uses: ReadonlyMap<string, LoadBalancerUse>): GroupDecision {
   const { group, cluster, judgement, records, brake } = world;
-  const found = candidatesOf(group, cluster, judgement);
+  const found = group.spec.loadBalancers.length === 0 ? NOWHERE : candidatesOf(group, cluster, judgement);
   const wanted = new Map<string, Wanted>();
   if (found.kind === "known") addWanted(wanted, group, uses, found.candidates);
   const existing = new Map(records.map((record) => [record.metadata.name, record]));
@@ -117,6 +118,12 @@ function diff(world: GroupWorld, uses: ReadonlyMap<string, LoadBalancerUse>): Gr
     problem: found.kind === "unknown" ? found.problem : undefined,
   };
 }
+
+/** As with `podsMistake`: it was not meant to leave them all. */
+const NOWHERE: Candidates = {
+  kind: "unknown",
+  problem: { reason: "InvalidSpec", message: "loadBalancers names no load balancer: give at least one" },
+};
 
 interface Wanted {
   readonly draft: RecordDraft;
@@ -160,6 +167,7 @@ function fateOf(
   record: BackendRecord,
 ): Fate[] {
   const use = uses.get(record.spec.lbName);
+  if (uses.size === 0) return isBackendGone(world, record) ? [vanished(record)] : [];
   if (use === undefined) return [{ record, why: "the group no longer names its load balancer", isVanished: false }];
   if (use.kind === "leaving") return [{ record, why: use.message, isVanished: false }];
   if (use.kind !== "usable" || wanted === undefined) return isBackendGone(world, record) ? [vanished(record)] : [];

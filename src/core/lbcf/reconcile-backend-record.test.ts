@@ -151,6 +151,13 @@ test("records share an address by driver, load balancer and address, whatever th
   assert.equal(addressKey(record()), undefined);
 });
 
+test("for lbcf-azure the pool and the address count, however they are written", () => {
+  const azure = (lbInfo: Record<string, string>, backendAddr: string) =>
+    addressKey(record({ backendAddr }, { namespace: backendAddr }, { lbDriver: "lbcf-azure", lbInfo }));
+  assert.equal(azure({ pool: "/P", loadBalancer: "/l" }, "fd00::1"), azure({ pool: "/p", more: "x" }, "FD00:0::1"));
+  assert.notEqual(azure({ pool: "/p" }, "10.0.0.1"), azure({ pool: "/q" }, "10.0.0.1"));
+});
+
 test("a driver of kube-system is the same in every namespace", () => {
   const spec = { lbDriver: "lbcf-wide" };
   assert.equal(addressKey(record(at, {}, spec)), addressKey(record(at, { namespace: "other" }, spec)));

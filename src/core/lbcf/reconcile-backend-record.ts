@@ -19,9 +19,10 @@
  *
  * @design BackendRecord
  */
+import { canonicalAddress } from "../cidr.ts";
 import type { BackendState } from "./backend-state.ts";
 import { findCondition, isTrue } from "./conditions.ts";
-import { ANNOTATION, FINALIZER } from "./names.ts";
+import { ANNOTATION, AZURE_DRIVER, FINALIZER, isSystemName } from "./names.ts";
 import type { BackendRecord } from "./objects.ts";
 
 export interface RecordWorld {
@@ -127,14 +128,20 @@ export function isLive({ metadata }: BackendRecord): boolean {
   return metadata.deletionTimestamp === undefined;
 }
 
-/** Two records with the same key stand for the same server in the same load balancer; `undefined`: for none yet. */
+/**
+ * Two records with the same key stand for the same server in the same load balancer; `undefined`: for none yet. What
+ * tells load balancers apart is the driver's to know, so all of lbInfo counts; of our own driver's, the pool does.
+ */
 export function addressKey({
   metadata,
   spec: { lbDriver, lbInfo },
   status: { backendAddr },
 }: BackendRecord): string | undefined {
   if (backendAddr === "") return undefined;
-  const scope = lbDriver.startsWith("lbcf-") ? "" : metadata.namespace;
+  if (lbDriver === AZURE_DRIVER) {
+    return JSON.stringify([lbDriver, lbInfo["pool"]?.toLowerCase() ?? "", canonicalAddress(backendAddr)]);
+  }
+  const scope = isSystemName(lbDriver) ? "" : metadata.namespace;
   const info = Object.entries(lbInfo).sort(([one], [other]) => (one < other ? -1 : 1));
   return JSON.stringify([scope, lbDriver, info, backendAddr]);
 }

@@ -47,8 +47,11 @@ export function driverProblem({ metadata, spec }: Driver): { reason: string; mes
   if (metadata.name === AZURE_DRIVER) {
     return { reason: "InvalidName", message: `${AZURE_DRIVER} is built in and needs no object: choose another name` };
   }
-  if (!/^https?:\/\/[^/?#\s]+/.test(spec.url)) {
-    return { reason: "InvalidURL", message: `url "${spec.url}" is no http or https URL` };
+  if (!/^https?:\/\/[^/?#\s]+(\/[^?#\s]*)?$/.test(spec.url)) {
+    return { reason: "InvalidURL", message: `url "${spec.url}" is no http or https URL without ? and #` };
+  }
+  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(spec.caBundle ?? "")) {
+    return { reason: "InvalidCABundle", message: "caBundle is no base64: encode the PEM file, as base64 -w0 does" };
   }
   return undefined;
 }

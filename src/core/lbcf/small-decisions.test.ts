@@ -4,11 +4,14 @@ import { describe, test } from "node:test";
 
 import { DELETED, group, loadBalancer, meta, pod, record, registered } from "../../../test/support/lbcf-objects.ts";
 import { md5 } from "../md5.ts";
+import { brakeMistake, brakeOf, DEFAULT_BRAKE, mustConfirm } from "./brake.ts";
 import { withCondition } from "./conditions.ts";
 import { parseDurationMs } from "./durations.ts";
+import { parametersKey, parametersOf } from "./load-balancer-use.ts";
 import { labelValue, recordLabels, recordName } from "./names.ts";
 import type { Driver } from "./objects.ts";
-import { readBackendGroup, readBackendRecord, readDriver, readPod } from "./read-objects.ts";
+import { isSelected } from "./pods.ts";
+import { readBackendGroup, readBackendRecord, readPod } from "./read-objects.ts";
 import { reconcileDriver } from "./reconcile-driver.ts";
 import { type GateWorld, reconcileReadinessGate } from "./readiness-gate.ts";
 import { newRecord } from "./record-spec.ts";
@@ -147,6 +150,35 @@ describe("the readiness gate", () => {
   });
 });
 
+describe("the brake", () => {
+  const brake = (text: string) => meta("web", { annotations: { "lbcf.tkestack.io/brake": text } });
+
+  test("is the group's own where it says so", () => {
+    assert.equal(brakeOf(brake("30%"), DEFAULT_BRAKE).share, 0.3);
+    assert.equal(brakeOf(brake(" 0% "), DEFAULT_BRAKE).share, 0);
+    assert.ok(!mustConfirm(1_000, 1_000, brakeOf(brake("off"), DEFAULT_BRAKE)));
+    for (const text of ["", "30%", "off"]) assert.equal(brakeMistake(brake(text)), undefined);
+  });
+
+  test("a value that makes no sense changes nothing, and is said", () => {
+    for (const text of ["lots", "101%", "-1%", "30", "3e1%", "%"]) {
+      assert.equal(brakeOf(brake(text), DEFAULT_BRAKE), DEFAULT_BRAKE);
+      assert.match(brakeMistake(brake(text)) ?? "", /write a share such as 30%, or off/);
+    }
+  });
+});
+
+test("a selector without labels selects nobody", () => {
+  assert.equal(isSelected(pod("web-0"), { labels: {}, except: [] }), false);
+});
+
+test("parameters come back from their key, and from what is none comes nothing", () => {
+  const owner = group("web", { parameters: { b: "2", a: "1" } });
+  assert.deepEqual(parametersOf(parametersKey(owner)), { a: "1", b: "2" });
+  for (const rubbish of ["", "null", "5", "[5]", '[["a"]]', '{"a":1}', "{"])
+    assert.deepEqual(parametersOf(rubbish), {});
+});
+
 describe("drivers", () => {
   const driver = (metadata: object = {}, url = "http://driver"): Driver => ({
     metadata: { ...meta("driver"), finalizers: ["lbcf.tkestack.io/driver-in-use"], ...metadata },
@@ -161,7 +193,18 @@ describe("drivers", () => {
     assert.equal(accepted(driver())?.status, "True");
     assert.equal(accepted(driver({ name: "lbcf-x" }))?.reason, "InvalidName");
     assert.equal(accepted(driver({ name: "lbcf-azure", namespace: "kube-system" }))?.reason, "InvalidName");
-    assert.equal(accepted(driver({}, "ftp://x"))?.reason, "InvalidURL");
+    for (const url of ["ftp://x", "http://", "http://x?a=b", "http://x/a#b", "http://x y/", "x:80", ""]) {
+      assert.equal(accepted(driver({}, url))?.reason, "InvalidURL", url);
+    }
+    for (const url of ["http://10.0.0.1:11029", "https://driver.kube-system.svc/lbcf/", "http://[::1]:80"]) {
+      assert.equal(accepted(driver({}, url))?.status, "True", url);
+    }
+    const sealed = (caBundle: string): Driver => ({
+      ...driver(),
+      spec: { url: "https://x", timeoutsMs: {}, caBundle },
+    });
+    assert.equal(accepted(sealed("-----BEGIN CERTIFICATE-----"))?.reason, "InvalidCABundle");
+    assert.equal(accepted(sealed("LS0tLS1CRUdJTg=="))?.status, "True");
   });
 
   test("stay while they are used", () => {
@@ -212,11 +255,31 @@ describe("reading", () => {
     }
   });
 
-  test("anything reads without a throw", () => {
-    for (const rubbish of [{}, { spec: null }, { spec: { webhooks: 5, pods: [] }, status: { conditions: "x" } }]) {
-      const object = { metadata, ...rubbish } as unknown as { metadata: object };
-      for (const read of [readDriver, readBackendGroup, readBackendRecord, readPod]) read(object);
-    }
+  test("null is nothing", () => {
+    const read = (spec: object) => readBackendGroup({ metadata, spec } as unknown as { metadata: object }).spec;
+    assert.deepEqual(read({ lbName: "a", pods: null, service: null, static: ["x"] }).backends, {
+      kind: "Static",
+      addresses: ["x"],
+    });
+    assert.deepEqual(read({ lbName: "a", pods: { ports: [], port: null, byLabel: null, byName: ["b"] } }).backends, {
+      kind: "Pod",
+      ports: [],
+      select: { names: ["b"] },
+    });
+  });
+
+  test("periods are whole seconds, and never so short that a driver is asked all the time", () => {
+    const read = (ensurePolicy: object) =>
+      readBackendRecord({ metadata, spec: { ensurePolicy } } as unknown as { metadata: object }).spec.ensurePolicy;
+    const TABLE: readonly (readonly [object, number])[] = [
+      [{ policy: "Always" }, 60_000],
+      [{ policy: "Always", minPeriod: "90.6s" }, 91_000],
+      [{ policy: "Always", minPeriod: "1ns" }, 10_000],
+      [{ policy: "Always", minPeriod: "rubbish" }, 60_000],
+      [{ policy: "Always", minPeriod: `${"9".repeat(400)}h` }, (2 ** 31 - 1) * 1_000],
+      [{ policy: "Always", resyncPeriodInSeconds: -5 }, 10_000],
+    ];
+    for (const [policy, periodMs] of TABLE) assert.deepEqual(read(policy), { policy: "Always", periodMs });
   });
 
   test("a gate is seen in the pod's template", () => {

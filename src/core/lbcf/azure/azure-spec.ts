@@ -74,7 +74,8 @@ export function parseAzureSpec(lbSpec: StringMap, key: ObjectKey, config: Cluste
   return { resourceGroup, name, pool, isOwnPool: pool === own };
 }
 
-function isClusterPool(pool: string, { clusterName }: ClusterConfig): boolean {
+/** By name alone, in whatever load balancer. */
+export function isClusterPool(pool: string, { clusterName }: ClusterConfig): boolean {
   return (["IPv4", "IPv6"] as const).some(
     (family) => poolName(clusterName, family).toLowerCase() === pool.toLowerCase(),
   );

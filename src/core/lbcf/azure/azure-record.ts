@@ -1,0 +1,35 @@
+/**
+ * Whether a record can mean an entry of a pool at all. Records are ours to write, but anybody with the right may edit
+ * them: what stands there must not lead us to write anywhere else than into a pool, nor into that of the Services.
+ */
+import { parseAddress } from "../../cidr.ts";
+import type { ClusterConfig } from "../../config/cluster-config.ts";
+import { nameOfId } from "../../ids.ts";
+import { ANNOTATION } from "../names.ts";
+import type { BackendRecord } from "../objects.ts";
+import { isClusterPool } from "./azure-spec.ts";
+
+const SEGMENT = "[\\w()-][\\w().-]*"; // never `..`
+const POOL_ID = new RegExp(
+  `^/subscriptions/${SEGMENT}/resourceGroups/${SEGMENT}` +
+    `/providers/Microsoft\\.Network/loadBalancers/${SEGMENT}/backendAddressPools/${SEGMENT}$`,
+  "i",
+);
+
+export function poolOf({ spec: { lbInfo } }: BackendRecord): string {
+  return lbInfo["pool"] ?? "";
+}
+
+/** What is wrong, in one sentence; `undefined`: nothing. */
+export function recordMistake(record: BackendRecord, config: ClusterConfig): string | undefined {
+  const pool = poolOf(record);
+  const { backendAddr } = record.status;
+  const wayOut = `delete the record, with annotation ${ANNOTATION.forget}: "true"`;
+  if (!POOL_ID.test(pool) || isClusterPool(nameOfId(pool), config)) {
+    return `lbInfo.pool "${pool.slice(0, 200)}" is no pool that lbcf-azure writes: ${wayOut}`;
+  }
+  if (parseAddress(backendAddr) === undefined) {
+    return `backendAddr "${backendAddr.slice(0, 200)}" is no IP address: ${wayOut}`;
+  }
+  return undefined;
+}

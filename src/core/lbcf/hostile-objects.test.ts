@@ -1,0 +1,291 @@
+/**
+ * Objects and answers of any shape: wrong types, nulls, huge and strange texts, impossible numbers. Schemas refuse most of
+ * it, but objects may have been stored before there was one, and drivers answer what they like. Nothing throws, a group
+ * comes to rest, and no backend that is live is taken out.
+ */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import fc from "fast-check";
+
+import { group as plainGroup, loadBalancer, meta, pod, registered } from "../../../test/support/lbcf-objects.ts";
+import type { BackendState } from "./backend-state.ts";
+import { DEFAULT_BRAKE } from "./brake.ts";
+import { groupStatus, groupTellings } from "./group-status.ts";
+import type { BackendGroup, BackendRecord, Pod } from "./objects.ts";
+import {
+  readBackendGroup,
+  readBackendRecord,
+  readBind,
+  readDriver,
+  readLoadBalancer,
+  readPod,
+  type Stored,
+} from "./read-objects.ts";
+import { type GroupActions, reconcileBackendGroup } from "./reconcile-backend-group.ts";
+import { addressKey, reconcileBackendRecord } from "./reconcile-backend-record.ts";
+import { reconcileDriver } from "./reconcile-driver.ts";
+import { reconcileLoadBalancerObject } from "./reconcile-load-balancer-object.ts";
+import { newRecord } from "./record-spec.ts";
+import { addressAnswer, createAnswer, ensureAnswer, healthOf, judgementOf, verdictOf } from "./webhook-answers.ts";
+
+const text = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.constantFrom("", "..", "a/b", "lbcf-x", "lbcf-azure", "__proto__", "\u0000", "x".repeat(100_000), "‮10.0.0.1"),
+);
+const number = fc.constantFrom(-1, 0, 80, 65_536, 1e300, -0.5, Number.MAX_SAFE_INTEGER);
+const hostile = fc.oneof(fc.jsonValue({ maxDepth: 3 }), text, number, fc.constantFrom(null, [], {}, true));
+const or = <T>(right: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 4, arbitrary: right }, { weight: 1, arbitrary: hostile });
+/** With some of the fields, each right or not. */
+const shape = (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<object> =>
+  fc.record(Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, or(field)])), { requiredKeys: [] });
+
+const port = shape({ port: number, portNumber: number, protocol: fc.constantFrom("TCP", "UDP", "udp", "SCTP") });
+const map = fc.dictionary(text, or(text), { maxKeys: 3 });
+const ensurePolicy = shape({
+  policy: fc.constantFrom("Always", "IfNotSucc", "Never"),
+  minPeriod: fc.constantFrom("30s", "0s", "1ns", "90.6s", `${"9".repeat(400)}h`, "-1m"),
+  resyncPeriodInSeconds: number,
+});
+const podSelection = shape({
+  ports: fc.array(or(port), { maxLength: 3 }),
+  port,
+  byLabel: shape({ selector: fc.constantFrom({ app: "web" }, {}), except: fc.constantFrom(["web-0"], []) }),
+  byName: fc.constantFrom(["web-0"], [""], []),
+});
+const metadata = fc
+  .tuple(
+    shape({ labels: map, annotations: map, finalizers: fc.array(text), ownerReferences: fc.array(map) }),
+    fc.nat(9),
+  )
+  .map(([more, generation]) => ({ ...meta("hostile"), ...more, generation }));
+const conditions = fc.array(or(shape({ type: text, status: text, message: text, observedGeneration: number })));
+
+const groupObject = fc.record({
+  metadata,
+  spec: or(
+    shape({
+      lbName: fc.constantFrom("lb", ""),
+      loadBalancers: fc.constantFrom(["lb"], [], ["lb", "other"]),
+      pods: podSelection,
+      service: shape({ name: text, port, nodeSelector: map }),
+      static: fc.array(text, { maxLength: 4 }),
+      parameters: map,
+      deregisterPolicy: fc.constantFrom("IfNotReady", "IfNotRunning", "Webhook", "Perhaps"),
+      deregisterWebhook: shape({ driverName: text, failurePolicy: text }),
+      ensurePolicy,
+    }),
+  ),
+  status: or(shape({ loadBalancers: fc.array(or(shape({ name: text, parameters: text }))), conditions })),
+});
+const recordObject = fc.record({
+  metadata,
+  spec: or(
+    shape({
+      lbName: text,
+      lbDriver: fc.constantFrom("driver", "lbcf-azure", ""),
+      lbInfo: map,
+      podBackend: shape({ name: text, uid: text, port }),
+      serviceBackend: shape({ name: text, port, nodePort: number, nodeName: text }),
+      staticAddr: text,
+      ensurePolicy,
+    }),
+  ),
+  status: or(shape({ backendAddr: text, generatedFrom: text, registeredAddr: text, injectedInfo: map, conditions })),
+});
+const anyObject = fc.record({ metadata: fc.oneof(metadata, hostile), spec: hostile, status: hostile });
+const stored = (object: unknown): Stored => object as Stored;
+
+const PODS: readonly Pod[] = [pod("web-0"), pod("web-1", { ip: "10.0.0.2" }), pod("web-2", { ready: false })];
+
+function lookAt(group: BackendGroup, records: readonly BackendRecord[]): GroupActions {
+  const verdicts = new Map(group.spec.loadBalancers.map((name) => [name, { kind: "valid" } as const]));
+  const loadBalancers = new Map(
+    group.spec.loadBalancers.map((name) => [
+      name,
+      { kind: "found", loadBalancer: loadBalancer(name), driver: "ready" } as const,
+    ]),
+  );
+  const podNamed = new Map(PODS.map((each) => [each.metadata.name, each]));
+  const decision = reconcileBackendGroup({
+    group,
+    cluster: { pods: PODS, podNamed, service: undefined, nodes: [] },
+    loadBalancers,
+    records,
+    verdicts,
+    judgement: { kind: "failed", message: "" },
+    isConfirmed: true,
+    brake: DEFAULT_BRAKE,
+  });
+  assert.equal(decision.kind, "act");
+  return decision;
+}
+
+/** As the API server would store it and we would read it back. */
+function stores(group: BackendGroup, { creates }: GroupActions): BackendRecord[] {
+  return creates.map((draft) => {
+    const made = JSON.parse(JSON.stringify(newRecord(group, draft))) as { metadata: object };
+    return readBackendRecord({ ...made, metadata: { ...made.metadata, uid: draft.name, generation: 1 } });
+  });
+}
+
+test("anything reads without a throw", () => {
+  fc.assert(
+    fc.property(fc.oneof(anyObject, groupObject, recordObject), (object) => {
+      for (const read of [readDriver, readLoadBalancer, readBackendGroup, readBackendRecord, readBind, readPod]) {
+        read(stored(object));
+      }
+    }),
+  );
+});
+
+test("a group of any shape comes to rest: what it made it does not make again, change or take away", () => {
+  fc.assert(
+    fc.property(groupObject, (object) => {
+      const group = readBackendGroup(stored(object));
+      const first = lookAt(group, []);
+      const records = stores(group, first);
+      const second = lookAt(group, records);
+      assert.deepEqual([second.creates, second.updates, second.deletes], [[], [], []]);
+      const rest = { registered: 0, disagreement: undefined, judgement: undefined, failed: undefined, nowMs: 0 };
+      groupStatus({ group, actions: second, ...rest });
+      groupTellings({ group, actions: second, ...rest });
+    }),
+  );
+});
+
+test("a group whose load balancers or pods cannot be read any more takes nobody out, and says so", () => {
+  const lost = fc.oneof(
+    hostile.map((spec) => ({ static: [], ...(spec as object), loadBalancers: null, lbName: null })),
+    hostile.map((pods) => ({ loadBalancers: ["lb"], pods: { ...(pods as object), ports: 5, port: null } })),
+    or(podSelection).map((pods) => ({ loadBalancers: ["lb"], pods: { ...(pods as object), byLabel: {}, byName: 5 } })),
+  );
+  fc.assert(
+    fc.property(lost, (spec) => {
+      const before = plainGroup("web");
+      const own = stores(before, lookAt(before, []));
+      assert.equal(own.length, 2);
+      const after = readBackendGroup(stored({ metadata: before.metadata, spec }));
+      const { deletes, problem } = lookAt(after, own);
+      assert.deepEqual(deletes, []);
+      assert.equal(problem?.reason, "InvalidSpec");
+    }),
+  );
+});
+
+test("a record of any shape gets a next step, and leaves only if it was deleted or its address has changed", () => {
+  const backend = fc.constantFrom<BackendState>(
+    { kind: "present", source: "10.0.0.1" },
+    { kind: "unready", source: undefined },
+    { kind: "ending", untilMs: 5 },
+    { kind: "gone" },
+  );
+  fc.assert(
+    fc.property(recordObject, backend, fc.boolean(), (object, state, isDeleted) => {
+      const read = readBackendRecord(stored(object));
+      const record = isDeleted
+        ? { ...read, metadata: { ...read.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }
+        : read;
+      addressKey(record);
+      const decision = reconcileBackendRecord({
+        record,
+        backend: state,
+        driver: { kind: "found", canDrain: true },
+        others: [],
+        isForgotten: false,
+        ensuredMs: undefined,
+        nowMs: 0,
+      });
+      const step = decision.kind === "step" ? decision.step : undefined;
+      if (step?.kind !== "deregister") return;
+      assert.equal(step.thenRelease, isDeleted);
+      if (!isDeleted) assert.notEqual(record.status.generatedFrom, "10.0.0.1");
+    }),
+  );
+});
+
+test("a record made by hand for a server that a live record holds takes nothing out when it goes", () => {
+  const live = { ...readBackendRecord({ metadata: meta("live") }), status: registered("10.0.0.1") };
+  fc.assert(
+    fc.property(map, (more) => {
+      const spec = { ...live.spec, lbDriver: "lbcf-azure", lbInfo: { pool: "/pool" } };
+      const holder = { ...live, spec };
+      const lbInfo = {
+        ...readBackendRecord(stored({ metadata: {}, spec: { lbInfo: more } })).spec.lbInfo,
+        pool: "/POOL",
+      };
+      const byHand: BackendRecord = {
+        metadata: meta("hand", {
+          deletionTimestamp: "2026-01-01T00:00:00Z",
+          finalizers: ["lbcf.tkestack.io/deregister-backend"],
+        }),
+        spec: { ...spec, lbInfo },
+        status: registered("10.0.0.1"),
+      };
+      assert.equal(addressKey(byHand), addressKey(holder));
+      const decision = reconcileBackendRecord({
+        record: byHand,
+        backend: { kind: "gone" },
+        driver: { kind: "found", canDrain: true },
+        others: [holder],
+        isForgotten: false,
+        ensuredMs: undefined,
+        nowMs: 0,
+      });
+      assert.deepEqual(decision, { kind: "step", step: { kind: "removeFinalizer", why: "claimed" } });
+    }),
+  );
+});
+
+test("drivers and load balancers of any shape get a decision", () => {
+  fc.assert(
+    fc.property(anyObject, fc.constantFrom("ready", "draining", "missing"), (object, driver) => {
+      reconcileDriver({
+        driver: readDriver(stored(object)),
+        loadBalancers: 0,
+        records: 0,
+        health: undefined,
+        nowMs: 0,
+      });
+      reconcileLoadBalancerObject({
+        loadBalancer: readLoadBalancer(stored(object)),
+        driver,
+        misplaced: undefined,
+        records: 0,
+        verdict: { kind: "valid" },
+        ensuredMs: undefined,
+        nowMs: 0,
+      });
+    }),
+  );
+});
+
+test("any answer of a driver is understood or said not to be, in few words", () => {
+  const answer = shape({
+    status: fc.constantFrom("Succ", "Fail", "Running"),
+    succ: fc.boolean(),
+    msg: text,
+    minRetryDelayInSeconds: number,
+    lbInfo: map,
+    injectedInfo: map,
+    backendAddr: text,
+    doNotDeregister: fc.array(or(shape({ metadata: map }))),
+    healthy: fc.boolean(),
+  });
+  const body = fc.oneof(
+    or(answer).map((json) => JSON.stringify(json)),
+    text,
+  );
+  fc.assert(
+    fc.property(body, fc.constantFrom(200, 204, 404, 500), (sent, status) => {
+      const reply = { status, body: sent };
+      for (const { msg } of [addressAnswer(reply), createAnswer(reply), ensureAnswer(reply)]) {
+        assert.ok(msg.length < 1_500);
+      }
+      verdictOf("validateBackend", reply);
+      judgementOf(reply);
+      healthOf(reply);
+    }),
+  );
+});

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import {
+  addressAnswer,
+  createAnswer,
+  ensureAnswer,
+  healthOf,
+  judgementOf,
+  plainAnswer,
+  type Reply,
+  verdictOf,
+} from "./webhook-answers.ts";
+
+const ok = (body: unknown): Reply => ({ status: 200, body: JSON.stringify(body) });
+
+describe("answers", () => {
+  const TABLE: readonly (readonly [string, Reply, object])[] = [
+    ["Succ", ok({ status: "Succ", msg: "m" }), { status: "Succ", msg: "m" }],
+    [
+      "Fail",
+      ok({ status: "Fail", msg: "m", minRetryDelayInSeconds: 3 }),
+      { status: "Fail", msg: "m", retryAfterMs: 3_000 },
+    ],
+    [
+      "Running as the documents spell it",
+      ok({ status: "Running", minRetryDelayinSeconds: "5" }),
+      { status: "Running", msg: "", retryAfterMs: 5_000 },
+    ],
+    [
+      "a delay of nothing is none",
+      ok({ status: "Running", minRetryDelayInSeconds: 0 }),
+      { status: "Running", msg: "" },
+    ],
+    [
+      "another status",
+      ok({ status: "OK" }),
+      { status: "Invalid", msg: 'ensureBackend answered status "OK": it must be Succ, Fail or Running' },
+    ],
+    [
+      "a list",
+      ok([]),
+      { status: "Invalid", msg: "ensureBackend answered status nothing: it must be Succ, Fail or Running" },
+    ],
+    [
+      "no JSON",
+      { status: 200, body: "<html>" },
+      { status: "Invalid", msg: "ensureBackend answered what is no JSON: <html>" },
+    ],
+    ["an HTTP error", { status: 500, body: "oops" }, { status: "Error", msg: "ensureBackend answered HTTP 500: oops" }],
+    ["a redirect", { status: 302, body: "" }, { status: "Error", msg: "ensureBackend answered HTTP 302" }],
+  ];
+  for (const [what, reply, expected] of TABLE) {
+    test(what, () => assert.deepEqual(plainAnswer("ensureBackend", reply), expected));
+  }
+
+  test("what they carry", () => {
+    const created = createAnswer(ok({ status: "Succ", lbInfo: { id: "1" } }));
+    assert.deepEqual("lbInfo" in created && created.lbInfo, { id: "1" });
+    assert.equal(addressAnswer(ok({ status: "Succ" })).status, "Invalid");
+    const address = addressAnswer(ok({ status: "Succ", backendAddr: "a" }));
+    assert.equal("backendAddr" in address && address.backendAddr, "a");
+    const ensured = ensureAnswer(ok({ status: "Succ", injectedInfo: null }));
+    assert.deepEqual("injectedInfo" in ensured && ensured.injectedInfo, {});
+  });
+
+  const huge = "x".repeat(1 << 20);
+  const INVALID: readonly (readonly [string, () => { status: string; msg: string }, RegExp])[] = [
+    ["a status that is a number", () => plainAnswer("ensureBackend", ok({ status: 5 })), /answered status 5/],
+    [
+      "an address that is a number",
+      () => addressAnswer(ok({ status: "Succ", backendAddr: 5 })),
+      /without a backendAddr/,
+    ],
+    ["an lbInfo with a number", () => createAnswer(ok({ status: "Succ", lbInfo: { id: 1 } })), /lbInfo\.id is no text/],
+    ["an lbInfo that is a list", () => createAnswer(ok({ status: "Succ", lbInfo: ["1"] })), /lbInfo is no map/],
+    ["an injectedInfo that is a text", () => ensureAnswer(ok({ status: "Succ", injectedInfo: "x" })), /is no map/],
+    ["a huge address", () => addressAnswer(ok({ status: "Succ", backendAddr: huge })), /longer than 65536/],
+    ["a huge lbInfo", () => createAnswer(ok({ status: "Succ", lbInfo: { id: huge } })), /lbInfo is longer/],
+    ["a huge key", () => ensureAnswer(ok({ status: "Succ", injectedInfo: { [huge]: 5 } })), /is no text/],
+  ];
+  for (const [what, answer, message] of INVALID) {
+    test(`${what} makes no sense`, () => {
+      const { status, msg } = answer();
+      assert.equal(status, "Invalid");
+      assert.match(msg, message);
+      assert.ok(msg.length < 500, `${msg.length}`);
+    });
+  }
+
+  test("a long message is cut", () => {
+    for (const status of ["Succ", "Fail", "Running"]) {
+      assert.ok(plainAnswer("ensureBackend", ok({ status, msg: huge })).msg.length < 1_100);
+    }
+    const verdict = verdictOf("validateBackend", ok({ succ: false, msg: huge }));
+    assert.ok("message" in verdict && verdict.message.length < 1_100);
+    assert.ok((healthOf(ok({ healthy: false, msg: huge }))?.message.length ?? 0) < 1_100);
+  });
+
+  test("a long answer is quoted in part", () => {
+    const { msg } = plainAnswer("healthz", { status: 500, body: "x".repeat(5_000) });
+    assert.ok(msg.length < 300, msg);
+  });
+});
+
+describe("verdicts, judgements and health", () => {
+  test("yes, no and neither", () => {
+    assert.deepEqual(verdictOf("validateBackend", ok({ succ: true })), { kind: "valid" });
+    assert.deepEqual(verdictOf("validateBackend", ok({ succ: false, msg: "no" })), { kind: "refused", message: "no" });
+    assert.equal(verdictOf("validateBackend", ok({})).kind, "failed");
+    assert.equal(verdictOf("validateBackend", { status: 503, body: "" }).kind, "failed");
+  });
+
+  test("pods are known by uid", () => {
+    const judged = judgementOf(ok({ succ: true, doNotDeregister: [{ metadata: { uid: "a" } }] }));
+    assert.deepEqual(judged, { kind: "judged", keep: new Set(["a"]) });
+    assert.deepEqual(judgementOf(ok({ succ: true, doNotDeregister: null })), { kind: "judged", keep: new Set() });
+    assert.deepEqual(judgementOf(ok({ succ: false, msg: "busy" })), { kind: "failed", message: "busy" });
+  });
+
+  test("a judgement that names pods otherwise is none: nobody is taken out by a misunderstanding", () => {
+    for (const doNotDeregister of ["web-0", ["web-0"], [{ metadata: {} }], [{ uid: "a" }], { "web-0": true }, 5]) {
+      const judged = judgementOf(ok({ succ: true, doNotDeregister }));
+      assert.equal(judged.kind, "failed", JSON.stringify(doNotDeregister));
+    }
+  });
+
+  test("only a driver that speaks of its health is believed", () => {
+    assert.deepEqual(healthOf(ok({ healthy: true })), { healthy: true, message: "" });
+    assert.equal(healthOf(ok({ healthy: false }))?.healthy, false);
+    for (const reply of [ok({}), ok("fine"), { status: 404, body: "" }, { status: 500, body: "" }]) {
+      assert.equal(healthOf(reply), undefined);
+    }
+  });
+});
