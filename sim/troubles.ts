@@ -49,6 +49,9 @@ export interface Meeting {
   readonly call: CallKind;
 }
 
+/** How long a slow call takes, one way. */
+export const SLOW_MS = { low: 2_000, high: 60_000 } as const;
+
 interface Armed {
   readonly trouble: Trouble;
   skip: number;
@@ -58,7 +61,7 @@ interface Armed {
 export class TroubleBoard {
   readonly #nowMs: () => number;
   #armed: Armed[] = [];
-  /** When something last went wrong. */
+  /** Until when something went wrong. */
   lastHitMs = Number.NEGATIVE_INFINITY;
 
   constructor(nowMs: () => number) {
@@ -81,7 +84,7 @@ export class TroubleBoard {
       if (armed.skip-- > 0) continue;
       armed.left -= 1;
       if (armed.left === 0) this.#armed = this.#armed.filter((other) => other !== armed);
-      this.lastHitMs = this.#nowMs();
+      this.lastHitMs = Math.max(this.lastHitMs, this.#nowMs() + (trouble.kind === "slow" ? 2 * SLOW_MS.high : 0));
       return trouble;
     }
     return undefined;

@@ -4,7 +4,7 @@
  */
 import type { Chance } from "./chance.ts";
 import type { Process, Timeline } from "./timeline.ts";
-import type { CallKind, Side, Trouble, TroubleBoard } from "./troubles.ts";
+import { SLOW_MS, type CallKind, type Side, type Trouble, type TroubleBoard } from "./troubles.ts";
 
 export interface WireOptions {
   readonly timeline: Timeline;
@@ -37,9 +37,8 @@ export interface Journey<Answer> {
   readonly broken: (maybeSent: boolean) => Error;
 }
 
-/** Usual one-way times; a slow call takes seconds to minutes. */
+/** Usual one-way times. */
 const USUAL_MS = { low: 0.2, high: 25 } as const;
-const SLOW_MS = { low: 2_000, high: 60_000 } as const;
 
 export function travel<Answer>(options: WireOptions, journey: Journey<Answer>): Promise<Answer> {
   const { timeline, chance, troubles, process, crash, onSend } = options;

@@ -43,7 +43,7 @@ export class AddressLaw implements Law {
     const before = this.#served;
     const now = this.#look();
     for (const [ip, service] of this.#promised()) {
-      if (!before.has(ip) || now.has(ip)) continue;
+      if (!before.has(ip) || now.has(ip) || this.everRobbed.has(ip)) continue; // others may have it by now
       this.#options.report("address", `${write.who} ${write.method} ${lastName(write.path)}: ${service} lost ${ip}`);
     }
     if (write.method === "DELETE") this.#ofDeletion(write);
@@ -109,7 +109,7 @@ export class AddressLaw implements Law {
     );
     const going = new Set(resource.type === PUBLIC_IP ? [addressOf(resource)] : held);
     for (const [ip, service] of this.#promised()) {
-      if (going.has(ip) && !this.#robbed.has(ip))
+      if (going.has(ip) && !this.everRobbed.has(ip))
         report("address", `${who} DELETE ${lastName(path)} takes ${ip} from ${service}`);
     }
   }

@@ -125,6 +125,17 @@ describe("who joins", () => {
     assert.deepEqual(told([vmNode("vm")], { vms, model: [POOL] }), ["vm-nic joins kubernetes"]);
   });
 
+  test("an interface that has failed, where that is to be repaired", () => {
+    const compute = computeOf({ vms: { vm: { failed: true }, other: { pools: [POOL] } } });
+    const nodes = [vmNode("vm"), excluded(vmNode("other"))];
+    const input = { config: NIC_CONFIG, nodes, compute, loadBalancer, known: [], repairs: true };
+    // it may fail again: nobody leaves for its sake
+    assert.deepEqual(
+      nicMembership(input, ["IPv4"]).map(({ why }) => why),
+      ["vm-nic joins kubernetes"],
+    );
+  });
+
   for (const [what, shape] of [
     ["a stopped instance", { instances: [{ power: "deallocated" }], model: [POOL] }],
     ["an interface that has failed", { vms: { set000000: { failed: true } } }],

@@ -5,7 +5,8 @@
  *   machine                                             | joins | leaves
  *   ----------------------------------------------------|-------|--------------------------------------
  *   of an eligible node                                 | yes   |
- *   stopped, being deleted, or its interface has failed | no    | no
+ *   stopped or being deleted                            | no    | no
+ *   its interface has failed                            | only where that is to be repaired: a write makes it good
  *   in a pool of another load balancer than the twins   | no    | no: Azure allows one of each kind
  *   of a node that is not eligible (any more)           |       | yes, but never the last of the pool
  *   of no node                                          |       | if it stands in the durable member list
@@ -31,6 +32,8 @@ export interface NicMembershipInput {
   readonly loadBalancer: LoadBalancer;
   /** The durable member list of the load balancer. */
   readonly known: readonly string[];
+  /** Interfaces that have failed are written too. Not for a Service: one broken machine must not keep it waiting. */
+  readonly repairs?: boolean | undefined;
 }
 
 type Resource = AttachmentFragment["resource"];
@@ -47,7 +50,8 @@ export function nicMembership(input: NicMembershipInput, families: readonly Fami
         plan.join("scaleSet", model, seat);
       plan.join(kind, body, seat);
     }
-    if (joining.length > 0) for (const { kind, body } of leavingSeats(input, seat)) plan.leave(kind, body, seat);
+    if (!joining.some(isActive)) continue;
+    for (const { kind, body } of leavingSeats(input, seat)) plan.leave(kind, body, seat);
   }
   return plan.steps();
 }
@@ -84,10 +88,10 @@ function seatIn({ config, loadBalancer }: NicMembershipInput, family: Family): P
 }
 
 function joiningSeat(input: NicMembershipInput, node: Node, { pool }: PoolSeat): Seat | undefined {
-  const { config, compute, loadBalancer } = input;
+  const { config, compute, loadBalancer, repairs = false } = input;
   if (!isEligible(node, config) || !isOfSet(input, node)) return undefined;
   const seat = seatOf(node, compute);
-  if (seat === undefined || !isActive(seat)) return undefined;
+  if (seat === undefined || !(isActive(seat) || (repairs && seat.kind === "networkInterface"))) return undefined;
   const isElsewhere = poolsOf(seat.body, seat.kind).some((id) => !isTwin(loadBalancer.name, nameOfId(parentId(id))));
   return isElsewhere && !isAttached(seat.body, seat.kind, pool) ? undefined : seat;
 }

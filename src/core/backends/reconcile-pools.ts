@@ -26,6 +26,8 @@ export interface PoolsInput {
   /** By load balancer id in lower case: the durable member list. */
   readonly members: ReadonlyMap<string, readonly string[]>;
   readonly compute?: Compute;
+  /** As of `nicMembership`. */
+  readonly repairs?: boolean;
 }
 
 const BOTH: readonly Family[] = ["IPv4", "IPv6"];
@@ -38,7 +40,7 @@ export function reconcilePools(input: PoolsInput): AzureStep[] {
   return loadBalancers
     .filter(({ name }) => isManagedLoadBalancer(name, config, vmSets))
     .flatMap((loadBalancer) => {
-      const steps = reconcilePoolsOf(input, loadBalancer, BOTH);
+      const steps = reconcilePoolsOf({ ...input, repairs: true }, loadBalancer, BOTH);
       return "kind" in steps ? [] : steps;
     });
 }
@@ -49,7 +51,7 @@ export function reconcilePoolsOf(
   loadBalancer: LoadBalancer,
   families: readonly Family[],
 ): AzureStep[] | Rejection {
-  const { config, nodes, compute } = input;
+  const { config, nodes, compute, repairs } = input;
   const known = membersOf(input, loadBalancer);
   const present = families.flatMap((family) => {
     const pool = indexOf(loadBalancer).pools.get(poolName(config.clusterName, family).toLowerCase());
@@ -57,7 +59,9 @@ export function reconcilePoolsOf(
   });
   if (config.poolType === "nodeIPConfiguration") {
     const managed = present.map(({ family }) => family);
-    return compute === undefined ? [] : nicMembership({ config, nodes, compute, loadBalancer, known }, managed);
+    return compute === undefined
+      ? []
+      : nicMembership({ config, nodes, compute, loadBalancer, known, repairs }, managed);
   }
   const steps: AzureStep[] = [];
   for (const { family, pool } of present) {
