@@ -13,7 +13,6 @@ import type { Node } from "../core/kubernetes.ts";
 import type { Log } from "../core/log.ts";
 import type { EventRecorder } from "../kube/event-recorder.ts";
 import type { KubeClient } from "../kube/kube-client.ts";
-import type { ReflectorProblem } from "../kube/reflector.ts";
 import { AdminStateController } from "./admin-state-controller.ts";
 import { AdminStateManager } from "./admin-state-manager.ts";
 import { AdminStateVoice } from "./admin-state-voice.ts";
@@ -48,9 +47,7 @@ export class AdminState {
     this.#taints = new NewestTaints(new Snapshot<Node>(nodes));
     const manager = new AdminStateManager({ ...options, taints: this.#taints });
     this.#controller = new AdminStateController({ nodes, manager, voice, metrics, clock, random, log });
-    const onProblem = ({ error }: ReflectorProblem): void =>
-      log.warn(`cannot follow eviction notices: ${String(error)}`);
-    this.#preemptions = new PreemptionWatch({ client: kube, nodes, voice, clock, random, log, onProblem });
+    this.#preemptions = new PreemptionWatch({ client: kube, nodes, voice, clock, random, log });
   }
 
   /** Call once the caches are filled. Resolves when the signal is aborted. */

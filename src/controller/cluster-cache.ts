@@ -4,8 +4,9 @@
  */
 import type { Clock, Random } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
+import { followingVoice } from "../kube/following-voice.ts";
 import type { KubeClient } from "../kube/kube-client.ts";
-import { Reflector, type ReflectorProblem } from "../kube/reflector.ts";
+import { Reflector } from "../kube/reflector.ts";
 import { CONFIG_MAPS, NODES, SERVICES } from "../kube/resources.ts";
 import { MEMBER_LIST_LABEL, MEMBER_LIST_NAMESPACE, projectMemberList, type MemberList } from "./member-list.ts";
 import { projectNode, projectService, type CachedNode, type CachedService } from "./projections.ts";
@@ -23,16 +24,23 @@ export class ClusterCache {
   readonly memberLists: Reflector<MemberList>;
 
   constructor({ client, clock, random, log }: ClusterCacheOptions) {
-    const common = { client, clock, random, onProblem: (problem: ReflectorProblem) => tell(log, problem) };
+    const common = { client, clock, random };
     this.services = new Reflector({
       ...common,
+      ...followingVoice(log, clock, "services"),
       resource: SERVICES,
       project: projectService,
       indexers: { type: (service) => [service.spec.type] },
     });
-    this.nodes = new Reflector({ ...common, resource: NODES, project: projectNode });
+    this.nodes = new Reflector({
+      ...common,
+      ...followingVoice(log, clock, "nodes"),
+      resource: NODES,
+      project: projectNode,
+    });
     this.memberLists = new Reflector({
       ...common,
+      ...followingVoice(log, clock, "member lists"),
       resource: CONFIG_MAPS,
       selection: { namespace: MEMBER_LIST_NAMESPACE, labelSelector: MEMBER_LIST_LABEL },
       project: projectMemberList,
@@ -47,9 +55,4 @@ export class ClusterCache {
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([this.services.run(signal), this.nodes.run(signal), this.memberLists.run(signal)]);
   }
-}
-
-function tell(log: Log, { resource, error, retryAfterMs }: ReflectorProblem): void {
-  const text = error instanceof Error ? error.message : String(error);
-  log.warn(`cannot follow ${resource.plural}: ${text}`, { retryAfterMs });
 }

@@ -15,9 +15,10 @@ import {
 } from "../core/admin-state/preemption-events.ts";
 import { preemptionPatch } from "../core/admin-state/preemption-note.ts";
 import type { Log } from "../core/log.ts";
+import { followingVoice } from "../kube/following-voice.ts";
 import type { KubeClient } from "../kube/kube-client.ts";
 import { isFailure } from "../kube/kube-failure.ts";
-import { Reflector, type ReflectorProblem } from "../kube/reflector.ts";
+import { Reflector } from "../kube/reflector.ts";
 import { EVENTS, NODES, type KubeObject } from "../kube/resources.ts";
 import { WorkQueue, type Job, type Verdict } from "../kube/work-queue.ts";
 import type { AdminStateVoice } from "./admin-state-voice.ts";
@@ -30,7 +31,6 @@ export interface PreemptionWatchOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly onProblem: (problem: ReflectorProblem) => void;
 }
 
 type CachedEvent = PreemptionEvent & KubeObject;
@@ -47,12 +47,12 @@ export class PreemptionWatch {
 
   constructor(options: PreemptionWatchOptions) {
     this.#options = options;
-    const { client, clock, random, log, onProblem } = options;
+    const { client, clock, random, log } = options;
     this.#events = new Reflector({
       client,
       clock,
       random,
-      onProblem,
+      ...followingVoice(log, clock, "eviction notices"),
       resource: EVENTS,
       selection: { fieldSelector: `reason=${PREEMPT_SCHEDULED}` },
       project: projectEvent,

@@ -38,6 +38,7 @@ async function startedReflector(t: TestContext, { random = seededRandom(1) } = {
   const clock = new VirtualClock();
   const wire = new ScriptedWire();
   const problems: ReflectorProblem[] = [];
+  let recoveries = 0;
   const changes: string[] = [];
   const reflector = new Reflector<Thing>({
     client: new KubeClient({ transport: wire, clock }),
@@ -46,6 +47,7 @@ async function startedReflector(t: TestContext, { random = seededRandom(1) } = {
     random,
     project: (object) => object,
     onProblem: (problem) => problems.push(problem),
+    onRecovery: () => void recoveries++,
   });
   reflector.subscribe((change) => {
     changes.push(told(change));
@@ -61,7 +63,7 @@ async function startedReflector(t: TestContext, { random = seededRandom(1) } = {
   await settled();
   const takeChanges = (): string[] => changes.splice(0);
   const names = (): string[] => [...reflector.store.keys()].sort();
-  return { clock, wire, problems, reflector, takeChanges, names };
+  return { clock, wire, problems, recoveries: () => recoveries, reflector, takeChanges, names };
 }
 
 /** A reflector that has things a and b at version 10, and follows. */
@@ -132,6 +134,22 @@ test("a broken connection is resumed after a pause, and what is told again is no
     .line(modified(thing("a", 12)));
   await settled();
   assert.deepEqual(takeChanges(), ["updated a@1 -> a@11", "updated a@11 -> a@12"]);
+});
+
+test("it says when it follows again, once, however often it failed before", async (t) => {
+  const { clock, wire, problems, recoveries } = await syncedReflector(t);
+  assert.equal(recoveries(), 0, "the first connection recovers nothing");
+  for (let times = 0; times < 3; times++) {
+    wire.last.fail(new Error("ECONNREFUSED"));
+    await clock.advance(30_000);
+  }
+  assert.deepEqual([problems.length, recoveries()], [3, 0]);
+  wire.last.open();
+  await settled();
+  assert.equal(recoveries(), 1);
+  wire.last.line(modified(thing("a", 11)));
+  await settled();
+  assert.equal(recoveries(), 1);
 });
 
 test("half a line at the end of a broken connection is not a change", async (t) => {

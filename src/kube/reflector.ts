@@ -36,6 +36,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly indexers?: Indexers<T>;
   /** Told of every failure, for logs; the reflector goes on by itself. */
   readonly onProblem?: (problem: ReflectorProblem) => void;
+  /** Told once a connection tells what happens again, after one or more that failed. */
+  readonly onRecovery?: () => void;
   /** Longest silence until the server begins to answer, and while a list arrives. */
   readonly openingMs?: number;
   /** Longest silence of a watch; bookmarks come about every 60 s. */
@@ -69,6 +71,8 @@ export class Reflector<T extends KubeObject> {
   /** Since when the present connection tells what happens, and whether anything did. */
   #liveSinceMs: number | undefined;
   #news = false;
+  /** A failure of the connection was reported, and none has told what happens since. */
+  #isLost = false;
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -171,7 +175,7 @@ export class Reflector<T extends KubeObject> {
       const body = await client.watch(resource, this.#watchQuery(), selection, scope.signal);
       opened = true;
       this.#hear();
-      if (this.#version !== undefined) this.#liveSinceMs = clock.monotonicMs();
+      if (this.#version !== undefined) this.#becomeLive();
       await this.#read(body, scope.signal);
     } catch (error) {
       throw scope.signal.aborted ? scope.signal.reason : error;
@@ -222,7 +226,7 @@ export class Reflector<T extends KubeObject> {
   #completeList(version: string): void {
     this.#intake.completeList();
     this.#version = version;
-    this.#liveSinceMs = this.#options.clock.monotonicMs();
+    this.#becomeLive();
     this.#stats.lists += 1;
     this.#resolveSynced();
   }
@@ -231,6 +235,13 @@ export class Reflector<T extends KubeObject> {
     if (version === this.#version) return;
     this.#version = version;
     this.#news = true;
+  }
+
+  #becomeLive(): void {
+    this.#liveSinceMs = this.#options.clock.monotonicMs();
+    if (!this.#isLost) return;
+    this.#isLost = false;
+    this.#tell(() => this.#options.onRecovery?.());
   }
 
   #hear(): void {
@@ -248,10 +259,16 @@ export class Reflector<T extends KubeObject> {
   }
 
   #report(problem: Omit<ReflectorProblem, "resource">): void {
+    this.#isLost ||= problem.retryAfterMs !== undefined;
+    this.#tell(() => this.#options.onProblem?.({ resource: this.#options.resource, ...problem }));
+  }
+
+  /** Whoever cannot hear of problems must not become one. */
+  #tell(tell: () => void): void {
     try {
-      this.#options.onProblem?.({ resource: this.#options.resource, ...problem });
+      tell();
     } catch {
-      // whoever cannot hear of problems must not become one
+      // nobody is left to tell
     }
   }
 
