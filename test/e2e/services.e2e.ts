@@ -7,6 +7,7 @@ import { flipSuite } from "../suites/services/flip.ts";
 import { foreignThingsSuite } from "../suites/services/foreign-things.ts";
 import { poisonedSuite } from "../suites/services/poisoned.ts";
 import { dualStackSuite, shapesSuite } from "../suites/services/shapes.ts";
+import { takeOverSuite } from "../suites/services/take-over.ts";
 import { twoWritersSuite } from "../suites/services/two-writers.ts";
 import { openDualStackRealCluster, openRealCluster } from "../support/real-cluster.ts";
 
@@ -17,6 +18,7 @@ shapesSuite("kube-apiserver", openRealCluster);
 basicModesSuite("kube-apiserver", openRealCluster);
 dualStackSuite("kube-apiserver", openDualStackRealCluster);
 incumbentStatesSuite("kube-apiserver", openDualStackRealCluster);
+takeOverSuite("kube-apiserver", openDualStackRealCluster);
 twoWritersSuite("kube-apiserver", openRealCluster);
 poisonedSuite("kube-apiserver", openRealCluster);
 foreignThingsSuite("kube-apiserver", openRealCluster);

@@ -220,11 +220,12 @@ function byName(one: Json, other: Json): number {
   return labelOf(one) < labelOf(other) ? -1 : Number(labelOf(one) > labelOf(other));
 }
 
-/** A recorded state as Azure would answer it, for Services that are known by now. */
+/** A recorded state as Azure would answer it, for Services that are known by now. `address`: what stands for a placeholder. */
 export function realised(
   state: RecordedState,
   services: readonly KnownService[],
   idOf: (kind: string, name: string) => string,
+  address: (placeholder: string) => string = addressBook(),
 ): RealState {
   const values = new Map<string, string | number>([["<released>", "203.0.113.250"]]);
   for (const { name, nodePorts, healthPort } of services) {
@@ -237,7 +238,6 @@ export function realised(
   }, JSON.stringify(state));
   const bodies = JSON.parse(text) as Record<string, JsonObject>;
   const parents = frontendParents(bodies, idOf);
-  const address = addressBook();
   return Object.entries(bodies).map(([key, body]) => {
     const [kind = "", name = ""] = key.split("/");
     const id = idOf(kind, name);
