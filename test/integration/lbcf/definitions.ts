@@ -9,6 +9,7 @@ import { after, before, describe, test } from "node:test";
 
 import { parseAllDocuments } from "yaml";
 
+import { HOOKS } from "../../../src/core/lbcf/webhook-protocol.ts";
 import { readDefinitions } from "../../../src/main/lbcf-definitions.ts";
 import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -60,6 +61,16 @@ const GOOD: readonly (readonly [Kind, string, object])[] = [
     },
   ],
   [
+    "LoadBalancerDriver",
+    "a driver that lists every hook, as LBCF wants it",
+    {
+      driverType: "Webhook",
+      url: "http://10.0.3.16:11029",
+      acceptDryRunCall: true,
+      webhooks: HOOKS.map((hook) => ({ name: hook, timeout: "20s" })),
+    },
+  ],
+  [
     "LoadBalancer",
     "a load balancer as LBCF's guide has it",
     {
@@ -105,6 +116,14 @@ const GOOD: readonly (readonly [Kind, string, object])[] = [
   ],
 ];
 
+const bind = (more: object): object => ({
+  loadBalancers: [{ name: "one", driver: "d", spec: { id: "1" } }],
+  pods: { ports: [{ port: 80, protocol: "TCP" }], byName: ["a"] },
+  ...more,
+});
+const podPorts = (...ports: object[]): object => pods({ pods: { ports, byName: ["a"] } });
+const huge = "x".repeat(10_000);
+
 /** Kind, what is wrong, spec, the field that is named. */
 const BAD: readonly (readonly [Kind, string, object, RegExp])[] = [
   ["LoadBalancerDriver", "another type", { driverType: "Grpc", url: "http://a" }, /spec\.driverType/],
@@ -121,7 +140,59 @@ const BAD: readonly (readonly [Kind, string, object, RegExp])[] = [
     { driverType: "Webhook", url: "http://a", webhooks: [{ name: "reboot" }] },
     /spec\.webhooks/,
   ],
+  ["LoadBalancerDriver", "a query", { driverType: "Webhook", url: "http://a/?b=c" }, /spec\.url/],
+  [
+    "LoadBalancerDriver",
+    "a timeout of nothing",
+    { driverType: "Webhook", url: "http://a", webhooks: [{ name: "healthz", timeout: "0s" }] },
+    /timeout must be above 0s/,
+  ],
+  [
+    "LoadBalancerDriver",
+    "a hook twice",
+    { driverType: "Webhook", url: "http://a", webhooks: [{ name: "healthz" }, { name: "healthz" }] },
+    /spec\.webhooks/,
+  ],
+  ["LoadBalancerDriver", "a bundle in clear", { driverType: "Webhook", url: "https://a", caBundle: "--" }, /caBundle/],
   ["LoadBalancer", "no driver", { lbSpec: {} }, /spec\.lbDriver/],
+  ["LoadBalancer", "an empty driver", { lbDriver: "" }, /spec\.lbDriver/],
+  ["LoadBalancer", "a number in lbSpec", { lbDriver: "d", lbSpec: { vpc: 5 } }, /spec\.lbSpec\.vpc/],
+  ["LoadBalancer", "a huge attribute", { lbDriver: "d", attributes: { a: huge } }, /spec\.attributes/],
+  ["LoadBalancer", "a list as attributes", { lbDriver: "d", attributes: ["a"] }, /spec\.attributes/],
+  ["BackendGroup", "a negative port", podPorts({ port: -1 }), /spec\.pods\.ports\[0\]\.port/],
+  ["BackendGroup", "a port of 1.5", podPorts({ port: 1.5 }), /spec\.pods\.ports\[0\]\.port/],
+  ["BackendGroup", "a port that is none", podPorts({}), /port is required/],
+  ["BackendGroup", "a protocol that is none", podPorts({ port: 80, protocol: "SCTP" }), /protocol/],
+  ["BackendGroup", "no ports in the list", podPorts(), /at least one port/],
+  ["BackendGroup", "an empty list of load balancers", { loadBalancers: [], static: ["a"] }, /loadBalancers/],
+  ["BackendGroup", "an empty address", { loadBalancers: ["web"], static: [""] }, /spec\.static\[0\]/],
+  ["BackendGroup", "pods that are a text", pods({ pods: "all" }), /spec\.pods/],
+  ["BackendGroup", "huge parameters", pods({ parameters: { weight: huge } }), /spec\.parameters/],
+  ["Bind", "no load balancers", bind({ loadBalancers: [] }), /spec\.loadBalancers/],
+  [
+    "Bind",
+    "a load balancer twice",
+    bind({ loadBalancers: ["1", "2"].map((id) => ({ name: "one", driver: "d", spec: { id } })) }),
+    /spec\.loadBalancers/,
+  ],
+  [
+    "Bind",
+    "a name that is none",
+    bind({ loadBalancers: [{ name: "Üpper/..", driver: "d", spec: {} }] }),
+    /loadBalancers\[0\]\.name/,
+  ],
+  [
+    "Bind",
+    "a port twice",
+    bind({ pods: { ports: [1, 2].map(() => ({ port: 80, protocol: "TCP" })), byName: ["a"] } }),
+    /a port is given twice/,
+  ],
+  [
+    "Bind",
+    "a short period",
+    bind({ ensurePolicy: { policy: "Always", resyncPeriodInSeconds: 9 } }),
+    /resyncPeriodInSeconds/,
+  ],
   ["LoadBalancer", "another policy", { lbDriver: "d", ensurePolicy: { policy: "Never" } }, /ensurePolicy\.policy/],
   [
     "LoadBalancer",
@@ -166,6 +237,25 @@ const BAD: readonly (readonly [Kind, string, object, RegExp])[] = [
     /loadBalancers\[0\]\.driver/,
   ],
 ];
+
+interface Explained {
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Explained>>;
+  readonly items?: Explained;
+}
+
+/** The fields of spec and status that say nothing, by their paths. */
+function unexplained(schema: Explained, path: string): readonly string[] {
+  const inItems = schema.items === undefined ? [] : unexplained(schema.items, `${path}[]`);
+  const fields = Object.entries(schema.properties ?? {}).filter(([field]) => field !== "metadata");
+  return [
+    ...inItems,
+    ...fields.flatMap(([field, each]) => [
+      ...((each.description ?? "") === "" ? [`${path}.${field}`] : []),
+      ...unexplained(each, `${path}.${field}`),
+    ]),
+  ];
+}
 
 export function lbcfDefinitions(name: string, open: ClusterOpener): void {
   describe(`LBCF's definitions on ${name}`, () => {
@@ -214,6 +304,19 @@ export function lbcfDefinitions(name: string, open: ClusterOpener): void {
           const path = PATHS[manifest.kind] ?? "/api/v1/namespaces/default/pods";
           const reply = await cluster.request("POST", `${path}?fieldValidation=Strict`, { body: manifest });
           assert.equal(reply.code, 201, reply.text);
+        }
+      }
+    });
+
+    test("kubectl explain has a word on every field", async () => {
+      for (const version of ["v1beta1", "v1"]) {
+        const { body } = await cluster.request("GET", `/openapi/v3/apis/lbcf.tkestack.io/${version}`);
+        const { schemas } = body["components"] as { schemas: Readonly<Record<string, Explained>> };
+        const kinds = Object.keys(PATHS).filter((kind) => (kind === "Bind") === (version === "v1"));
+        for (const kind of kinds) {
+          const schema = Object.entries(schemas).find(([key]) => key.endsWith(`.${kind}`))?.[1];
+          assert.ok(schema, `${kind} in ${Object.keys(schemas).join()}`);
+          assert.deepEqual(unexplained(schema, kind), []);
         }
       }
     });
