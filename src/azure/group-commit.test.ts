@@ -341,6 +341,26 @@ test("what a failed operation left broken is written once more, although it look
   assert.equal(arm.count("PUT"), 2);
 });
 
+test("what nobody's fault left behind stays: its owner may have seen it by now", async () => {
+  const { clock, arm, submit, run, parts } = rig({ operationMs: 0 });
+  arm.write(LB, { properties: { parts: wish("somebody", 1).parts, provisioningState: "Succeeded" } });
+  let [failures, isDown] = [1, true];
+  arm.interpose = (request) => {
+    if (isPut(request) && failures === 0 && isDown) throw new NoAnswer("cut", true);
+    if (!request.url.includes("/operations/") || failures-- <= 0) return undefined;
+    const list = arm.read(LB) as unknown as SharedList;
+    arm.write(LB, { ...list, properties: { ...list.properties, provisioningState: "Failed" } });
+    return json(200, { status: "Failed", error: { code: "InternalServerError", message: "oh", details: [] } });
+  };
+  const first = submit(wish("a", 1));
+  await clock.advanceUntil(() => arm.count("PUT") === 4);
+  const late = submit(wish("late", 1));
+  assert.equal((await run(first)).kind, "failed");
+  isDown = false;
+  assert.equal((await run(late)).kind, "written");
+  assert.deepEqual(parts(), ["a-0 1", "late-0 1", "somebody-0 1"]);
+});
+
 test("nothing of anyone left deletes the resource, under the ETag of a fresh look", async () => {
   const { arm, submit, run } = rig({ operationMs: 1_000 });
   await run(submit(wish("a", 1)));

@@ -106,7 +106,9 @@ export class Lane {
       this.#context.onSeen(wholeOf(id), undefined);
       this.#before = { ...this.#before, again: true };
     }
-    if (error instanceof FailedLater) this.#before = { again: true, rollback: error.rollback };
+    // where nobody is at fault the content is as it should be: writing it once more makes it good
+    if (error instanceof FailedLater && !isRetryable(error.failure))
+      this.#before = { again: true, rollback: error.rollback };
   }
 
   async #tryAgain({ tickets, isApart }: Batch, failure: ArmFailure): Promise<void> {
