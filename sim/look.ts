@@ -7,7 +7,7 @@ import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../src/core/
 import type { Compute, Instance, NetworkInterface, ScaleSet, VirtualMachine } from "../src/core/backends/compute.ts";
 import { securityGroupId, subnetId } from "../src/core/ids.ts";
 import type { Look } from "../src/core/plan.ts";
-import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../src/core/service/ownership.ts";
+import { countsForOthers, needsCleanup, wantsLoadBalancer, type ClassFilter } from "../src/core/service/ownership.ts";
 import { reconcileService } from "../src/core/service/reconcile-service.ts";
 import type { Observed } from "../src/core/world.ts";
 import { MEMBER_LIST_NAMESPACE, projectMemberList } from "../src/controller/member-list.ts";
@@ -32,7 +32,7 @@ export function lookAt(world: World, classFilter: ClassFilter): Sight {
   const { config, cluster, azure } = world;
   const all = cluster.objects("services").map((object) => projectService(object as unknown as KubeObject));
   const services = all.filter((one) => wantsLoadBalancer(one, classFilter) || needsCleanup(one, classFilter));
-  const otherServices = all.filter((one) => wantsLoadBalancer(one, classFilter));
+  const otherServices = all.filter((one) => countsForOthers(one, classFilter));
   const find = (id: string): unknown => {
     const { status, body } = azure.ask({ who: "law", method: "GET", path: id });
     return status === 200 ? structuredClone(body) : null;

@@ -26,6 +26,7 @@ import {
   isForeign,
   lastName,
   LOAD_BALANCER,
+  partsOf,
   PUBLIC_IP,
   resourcesOf,
   SECURITY_GROUP,
@@ -86,7 +87,8 @@ export function judgeQuiescence(world: World, excuses: Excuses, report: Report):
   const sight = lookAt(world, undefined);
   for (const key of refusals) {
     const why = said.get(key) ?? "Azure";
-    if (world.users.isPlain(key) && !OTHERS_FAULT.has(why)) report("served", `${key} is refused: ${why}`);
+    const isOthersFault = OTHERS_FAULT.has(why) || (why === "Azure" && hasForeignOutbound(world));
+    if (world.users.isPlain(key) && !isOthersFault) report("served", `${key} is refused: ${why}`);
   }
   for (const service of sight.services) {
     if (refusals.has(keyOf(service))) continue;
@@ -94,6 +96,11 @@ export function judgeQuiescence(world: World, excuses: Excuses, report: Report):
       report("served", `${keyOf(service)}: ${what}`);
   }
   for (const what of leaks(world, excuses, refusals.size > 0)) report("leak", what);
+}
+
+/** Where somebody's outbound rule uses our pool and frontend, Azure takes no rule there that does source NAT too. */
+function hasForeignOutbound({ azure }: World): boolean {
+  return resourcesOf(azure.state, LOAD_BALANCER).some((resource) => partsOf(resource, "outboundRules").length > 0);
 }
 
 /** Services that ask for what Azure refuses, as their events say. */

@@ -7,7 +7,7 @@ import type { PublicIP, Subnet } from "../core/arm.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Service } from "../core/kubernetes.ts";
 import type { Look } from "../core/plan.ts";
-import { wantsLoadBalancer, type ClassFilter } from "../core/service/ownership.ts";
+import { countsForOthers, type ClassFilter } from "../core/service/ownership.ts";
 import type { Observed } from "../core/world.ts";
 import type { ClusterCache } from "./cluster-cache.ts";
 import type { MemberList } from "./member-list.ts";
@@ -29,7 +29,7 @@ export class Observer {
   constructor(options: ObserverOptions) {
     this.#options = options;
     const { cache, classFilter } = options;
-    this.#services = new Snapshot(cache.services, (service) => wantsLoadBalancer(service, classFilter));
+    this.#services = new Snapshot(cache.services, (service) => countsForOthers(service, classFilter));
     this.#nodes = new Snapshot(cache.nodes);
     this.#members = new Snapshot(cache.memberLists);
   }

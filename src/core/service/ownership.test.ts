@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Service } from "../kubernetes.ts";
-import { CLASS_ANNOTATION, FINALIZER, needsCleanup, ownerOf, wantsLoadBalancer } from "./ownership.ts";
+import { CLASS_ANNOTATION, countsForOthers, FINALIZER, needsCleanup, ownerOf, wantsLoadBalancer } from "./ownership.ts";
 
 interface Shape {
   readonly type?: string;
@@ -51,6 +51,15 @@ for (const [sentence, shape, classFilter, isWanted, isCleanedUp] of cases) {
     assert.equal(needsCleanup(service(shape), classFilter), isCleanedUp);
   });
 }
+
+test("where Services meet, those count that we or another controller of this kind serve", () => {
+  assert.equal(countsForOthers(service({}), undefined), true);
+  assert.equal(countsForOthers(service({ class: "x", held: true }), undefined), true);
+  assert.equal(countsForOthers(service({ held: true }), "x"), true);
+  assert.equal(countsForOthers(service({ class: "x" }), undefined), false, "nobody of this kind serves it");
+  assert.equal(countsForOthers(service({ class: "x", held: true, deleting: true }), undefined), false);
+  assert.equal(countsForOthers(service({ held: true, type: "ClusterIP" }), undefined), false);
+});
 
 test("an owner is named by namespace, UID and base", () => {
   assert.deepEqual(ownerOf(service({})), {

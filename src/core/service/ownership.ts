@@ -23,16 +23,28 @@ export function wantsLoadBalancer(service: Service, classFilter: ClassFilter): b
   return service.spec.type === "LoadBalancer" && isOfClass(service, classFilter) && !isDeleting(service);
 }
 
+/**
+ * Whose wishes count where Services meet, at shared addresses and at the nodes' own: ours, and those that another
+ * controller of this kind serves, which its finalizer tells. Else two of them would take turns closing each other's ports.
+ */
+export function countsForOthers(service: Service, classFilter: ClassFilter): boolean {
+  const isServed = service.spec.type === "LoadBalancer" && isHeld(service) && !isDeleting(service);
+  return wantsLoadBalancer(service, classFilter) || isServed;
+}
+
 /** Does it hold something of ours that must go? What bears no finalizer holds nothing: that comes before any write. */
 export function needsCleanup(service: Service, classFilter: ClassFilter): boolean {
-  const isHeld = service.metadata.finalizers?.includes(FINALIZER) ?? false;
-  if (!isHeld) return false;
+  if (!isHeld(service)) return false;
   if (service.spec.type === "LoadBalancer") return isOfClass(service, classFilter) && isDeleting(service);
   return service.metadata.annotations?.[CLASS_ANNOTATION] === classFilter;
 }
 
 function isOfClass(service: Service, classFilter: ClassFilter): boolean {
   return service.spec.loadBalancerClass === classFilter;
+}
+
+function isHeld({ metadata }: Service): boolean {
+  return metadata.finalizers?.includes(FINALIZER) ?? false;
 }
 
 function isDeleting(service: Service): boolean {
