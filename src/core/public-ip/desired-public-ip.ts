@@ -31,7 +31,8 @@ export interface PublicIPInput {
 
 export function desiredPublicIP(input: PublicIPInput, family: Family): DesiredPublicIP | Rejection {
   const wanted = input.intent.publicIPs[family] ?? { kind: "generated" };
-  const seen = find(input, wanted, family);
+  const found = find(input, wanted, family);
+  const seen = found?.properties.provisioningState === "Deleting" ? undefined : found; // its address goes with it
   if (wanted.kind === "generated") return decided(input, wanted, family, seen);
   return seen === undefined
     ? refuseMissing(input, wanted)

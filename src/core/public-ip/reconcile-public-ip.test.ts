@@ -95,6 +95,13 @@ describe("which public IP", () => {
     });
   });
 
+  test("none that is being deleted: its address goes with it", () => {
+    const going = { properties: { ipAddress: "20.1.1.1", provisioningState: "Deleting" } };
+    const [own] = decided(intentOf({}), { groups: { rg: [bound(GENERATED, "default/web", going)] } }).uses;
+    assert.deepEqual([own?.seen, created(own).name], [undefined, GENERATED]);
+    assert.equal(reasonOf(intentOf(named), { groups: { rg: [pip("mine", going)] } }), "PublicIPNotFound");
+  });
+
   test("by name or by address, and never made", () => {
     const groups = { rg: [pip("mine")] };
     for (const annotations of [named, { "azure-load-balancer-ipv4": "20.1.1.1" }]) {
