@@ -201,6 +201,16 @@ test("a node that went unseen is closed too, by a look and by the Service's dele
   assert.deepEqual(lines(applied(seen, release(seen, one, at("20.0.0.80", { nodes })))), []);
 });
 
+test("a node that went unseen is closed too when the Service has lost another of its ports meanwhile", () => {
+  const two = aService({ name: "one", annotations: NO_FLOATING, spec: { ports: [aPort(80), aPort(81)] } });
+  const group = built([two, "20.0.0.80"]);
+  const one = low("one", 80, {});
+  const seen = world(group, one);
+  const nodes = { IPv4: ["10.240.0.5"], IPv6: [] };
+  const decision = reconcile(seen, one, at("20.0.0.80", { nodes }));
+  assert.deepEqual(lines(applied(seen, decision)), ["Allow Internet → 20.0.0.80 80"]);
+});
+
 test("a node port that changed is closed, and so is one when the floating IP comes back", () => {
   const one = low("one", 80);
   const group = built([one, "20.0.0.80"]);

@@ -14,7 +14,6 @@ import type { AccessFragment, Opening, ServiceAddresses } from "./access.ts";
 import { desiredAccess, opensOnNodes } from "./desired-access.ts";
 import { mergeSecurityGroup, NO_GROUP } from "./merge-security-group.ts";
 import { indexOf } from "./security-group-index.ts";
-import { portsOf } from "./security-rules.ts";
 import { nodeSharersOf, openingOf, sharersOf } from "./shared-addresses.ts";
 
 export type { ServiceAddresses } from "./access.ts";
@@ -123,19 +122,15 @@ function hasRulesOnNodes({ service, securityGroup }: World, nodes: ServiceAddres
 }
 
 /**
- * What rules for its node ports open, and for no other port: nodes, also those that have gone, whose addresses nothing
- * tells any more. A node port is one Service's alone.
+ * What rules for its node ports open: nodes, also those that have gone, whose addresses nothing tells any more. A node
+ * port is one Service's alone, so a rule that has one of them was made for it, with whatever other ports it had then.
  */
 function atItsNodePorts({ service, securityGroup }: World): readonly string[] {
   if (securityGroup === null) return [];
   const { openers, managed } = indexOf(securityGroup);
-  const ports = new Set(service.spec.ports.flatMap(({ nodePort }) => (nodePort === undefined ? [] : String(nodePort))));
-  const names = new Set([...ports].flatMap((port) => openers.get(port) ?? []));
-  return [...names].flatMap((name) => {
-    const found = managed.get(name);
-    const isIts = found !== undefined && portsOf(found.rule).every((port) => ports.has(port));
-    return isIts ? [...found.destinations.keys()] : [];
-  });
+  const ports = service.spec.ports.flatMap(({ nodePort }) => (nodePort === undefined ? [] : String(nodePort)));
+  const names = new Set(ports.flatMap((port) => openers.get(port) ?? []));
+  return [...names].flatMap((name) => [...(managed.get(name)?.destinations.keys() ?? [])]);
 }
 
 /** A Service that changed may have had other node ports, which nothing tells any more. */
