@@ -10,6 +10,8 @@ import { only, shrink } from "./shrink.ts";
 export interface CampaignOptions {
   readonly firstSeed: number;
   readonly seeds: number;
+  /** Instead of one drawn from a seed: a history that was stored, and where. */
+  readonly stored?: { readonly history: History; readonly file: string } | undefined;
   /** Actions per history. */
   readonly length?: number;
   /** Places of the actions to play; all of them when absent. */
@@ -34,8 +36,11 @@ export interface Finding {
   /** Since the beginning of the whole history, in virtual time. */
   readonly atMs: number;
   readonly setup: Setup;
+  /** For people. */
   readonly actions: readonly string[];
   readonly replay: string;
+  /** To be stored: it stays the same when histories come to be drawn otherwise. */
+  readonly history: History;
 }
 
 export interface CampaignResult {
@@ -51,11 +56,11 @@ export interface CampaignResult {
 const MOST_FINDINGS = 5;
 
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
-  const { firstSeed, seeds, length, places, bug, mostFindings = MOST_FINDINGS, onProgress } = options;
+  const { firstSeed, seeds, stored, length, places, bug, mostFindings = MOST_FINDINGS, onProgress } = options;
   const findings: Finding[] = [];
   const sums = { histories: 0, actions: 0, steps: 0, writes: 0 };
   for (let seed = firstSeed; seed < firstSeed + seeds && findings.length < mostFindings; seed++) {
-    const whole = drawHistory(seed, length);
+    const whole = stored?.history ?? drawHistory(seed, length);
     const history = places === undefined ? whole : only(whole, places);
     const { violations, steps, writes } = await runHistory(history, { bug });
     sums.histories += 1;
@@ -65,26 +70,33 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     const [first] = violations;
     if (first !== undefined) {
       const kept = places ?? (await shrink(whole, first.law, { bug })).kept;
-      findings.push(await findingOf(whole, kept, bug));
+      findings.push(await findingOf(whole, kept, options));
     }
     onProgress?.({ histories: sums.histories, seeds, findings: findings.length });
   }
   return { ...sums, findings };
 }
 
-async function findingOf(whole: History, kept: readonly number[], bug: PlantedBugName | undefined): Promise<Finding> {
-  const { seed, setup, actions } = whole;
-  const { violations } = await runHistory(only(whole, kept), { bug });
+async function findingOf(whole: History, kept: readonly number[], options: CampaignOptions): Promise<Finding> {
+  const history = only(whole, kept);
+  const { seed, setup } = history;
+  const { violations } = await runHistory(history, { bug: options.bug });
   const { law = "", what = "", atMs = 0 } = violations[0] ?? {};
-  const told = kept.flatMap((place) => actions[place] ?? []).map(describe);
-  return { seed, law, what, atMs, setup, actions: told, replay: replayOf(whole, kept, bug) };
+  const actions = history.actions.map(describe);
+  return { seed, law, what, atMs, setup, actions, replay: replayOf(whole, kept, options), history };
 }
 
 /** The command that plays it again. */
-function replayOf({ seed, actions }: History, kept: readonly number[], bug: PlantedBugName | undefined): string {
+function replayOf(
+  { seed, actions }: History,
+  kept: readonly number[],
+  { stored, bug }: Pick<CampaignOptions, "stored" | "bug">,
+): string {
+  const isDrawn = stored === undefined;
   return [
-    `bin/azlb simulate --seed ${seed} --only ${kept.length === 0 ? "none" : kept.join(",")}`,
-    ...(actions.length === HISTORY_LENGTH ? [] : [`--length ${actions.length}`]),
+    `bin/azlb simulate ${isDrawn ? `--seed ${seed}` : `--history ${stored.file}`}`,
+    ...(kept.length === actions.length ? [] : [`--only ${kept.length === 0 ? "none" : kept.join(",")}`]),
+    ...(isDrawn && actions.length !== HISTORY_LENGTH ? [`--length ${actions.length}`] : []),
     ...(bug === undefined ? [] : [`--plant ${bug}`]),
   ].join(" ");
 }

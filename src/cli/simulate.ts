@@ -2,9 +2,12 @@
  * `azlb simulate`: the real controllers through random histories in one process, on virtual time, with the laws that
  * must hold. Flags in, a report out; exit code 1 when a law was broken or a planted bug got away. The rest is `sim/`.
  */
+import { readFileSync } from "node:fs";
+
 import { Option, type Command } from "commander";
 
 import type { CampaignOptions, CampaignResult, Progress } from "../../sim/campaign.ts";
+import type { History } from "../../sim/history.ts";
 import type { PlantedBugName } from "../../sim/planted-bugs.ts";
 import { parseFlagNumber } from "./flag-values.ts";
 import { InputError } from "./input-error.ts";
@@ -14,6 +17,7 @@ interface SimulateFlags {
   readonly seed?: string;
   readonly length: string;
   readonly only?: string;
+  readonly history?: string;
   readonly plant?: string;
   readonly planted?: boolean;
   readonly trace?: boolean;
@@ -32,6 +36,7 @@ export function registerSimulate(azlb: Command): void {
     .option("--seed <seed>", "the first history's seed; one seed is always the same history (default: 1)")
     .option("--length <actions>", "actions per history", "100")
     .option("--only <places>", "only these of the history's actions, as a finding names them")
+    .option("--history <file>", 'a history that was stored: the "history" of a finding, as --json prints it')
     .option("--trace", "print every action and every call of one history")
     .option("--planted", "plant each known bug, and say after how many histories it is caught")
     .option("--json", "print one JSON object")
@@ -43,8 +48,9 @@ async function run(flags: SimulateFlags): Promise<void> {
   const seeds = flags.seeds === undefined ? undefined : parseFlagNumber("--seeds", flags.seeds, 1, MOST_SEED);
   const options: CampaignOptions = {
     firstSeed: parseFlagNumber("--seed", flags.seed ?? "1", 0, MOST_SEED),
-    seeds: seeds ?? (flags.seed === undefined ? USUAL_SEEDS : 1),
+    seeds: seeds ?? (flags.seed === undefined && flags.history === undefined ? USUAL_SEEDS : 1),
     length: parseFlagNumber("--length", flags.length, 1, MOST_LENGTH),
+    stored: flags.history === undefined ? undefined : storedHistory(flags.history),
     places: placesOf(flags.only),
     bug: await bugOf(flags.plant),
     onProgress: progressOnTerminal(),
@@ -86,17 +92,25 @@ async function hunt(options: CampaignOptions, { json }: SimulateFlags): Promise<
   if (caught.some(({ law }) => law === undefined)) process.exitCode = 1;
 }
 
-async function trace({ firstSeed, length, places, bug }: CampaignOptions): Promise<void> {
+async function trace({ firstSeed, stored, length, places, bug }: CampaignOptions): Promise<void> {
   const [{ drawHistory }, { runHistory }, { only }] = await Promise.all([
     import("../../sim/history.ts"),
     import("../../sim/run-history.ts"),
     import("../../sim/shrink.ts"),
   ]);
-  const whole = drawHistory(firstSeed, length);
+  const whole = stored?.history ?? drawHistory(firstSeed, length);
   const history = places === undefined ? whole : only(whole, places);
   const { lines, violations, digest } = await runHistory(history, { bug, keepsLines: true });
   process.stdout.write(`${lines.join("\n")}\ndigest ${digest}\n`);
   if (violations.length > 0) process.exitCode = 1;
+}
+
+function storedHistory(file: string): CampaignOptions["stored"] {
+  try {
+    return { file, history: JSON.parse(readFileSync(file, "utf8")) as History };
+  } catch (error) {
+    throw new InputError(`--history ${file} cannot be read: ${(error as Error).message}`);
+  }
 }
 
 /** `none`, or places from 0 separated by commas. */
