@@ -8,10 +8,11 @@
  */
 import { join } from "node:path";
 
-import { startAzure, type RunningAzure } from "../../sandbox/azure/index.ts";
+import { startAzure, type RunningAzure, type Topology } from "../../sandbox/azure/index.ts";
 import { startKubernetes, type ClusterNode, type RunningKubernetes } from "../../sandbox/kubernetes/index.ts";
 import { SILENT_LOG } from "../../src/core/log.ts";
 import { withClusterView } from "../../src/main/cluster-view.ts";
+import { readDefinitions } from "../../src/main/lbcf-definitions.ts";
 import { makePlan, type Plan } from "../../src/main/make-plan.ts";
 import { ControllerProcess } from "../support/controller-process.ts";
 import { FaultControl } from "../support/fault-control.ts";
@@ -28,7 +29,17 @@ export interface AzureResource {
   readonly assigned?: unknown;
 }
 
-const NODES = 3;
+/** What kind of cluster it is. */
+export interface ClusterShape {
+  /** Default: three nodes of a uniform scale set, pools of addresses, Standard. */
+  readonly topology?: Partial<Topology>;
+  readonly dualStack?: boolean;
+  /** With LBCF's definitions. */
+  readonly backends?: boolean;
+}
+
+export const DEFINITIONS_PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const FIRST_IPV6_HOST = 0x64;
 
 export class CrashBed {
   readonly azure: RunningAzure;
@@ -44,25 +55,38 @@ export class CrashBed {
   }
 
   /** A new cluster, kept in the directory. */
-  static make(directory: string): Promise<CrashBed> {
-    return CrashBed.#open(directory, (azure) =>
-      azure.nodes.map(({ name, ip, providerId }) => ({ name, internalIPs: [ip], providerID: providerId })),
+  static async make(directory: string, shape: ClusterShape = {}): Promise<CrashBed> {
+    const sixth = (at: number): string[] =>
+      shape.dualStack === true ? [`fd00::${(FIRST_IPV6_HOST + at).toString(16)}`] : [];
+    const bed = await CrashBed.#open(directory, shape, (azure) =>
+      azure.nodes.map(({ name, ip, providerId }, at) => ({
+        name,
+        internalIPs: [ip, ...sixth(at)],
+        providerID: providerId,
+      })),
     );
+    for (const definition of shape.backends === true ? readDefinitions() : [])
+      bed.user("POST", DEFINITIONS_PATH, definition);
+    return bed;
   }
 
   /** The cluster of that directory as it was left. */
-  static reopen(directory: string): Promise<CrashBed> {
-    return CrashBed.#open(directory, () => []);
+  static reopen(directory: string, shape: ClusterShape = {}): Promise<CrashBed> {
+    return CrashBed.#open(directory, shape, () => []);
   }
 
-  static async #open(directory: string, nodesOf: (azure: RunningAzure) => ClusterNode[]): Promise<CrashBed> {
+  static async #open(
+    directory: string,
+    { topology, dualStack = false }: ClusterShape,
+    nodesOf: (azure: RunningAzure) => ClusterNode[],
+  ): Promise<CrashBed> {
     const azure = await startAzure({
       dataDir: join(directory, "azure"),
-      topology: { nodes: NODES, foreign: true },
+      topology: { nodes: 3, foreign: true, ...topology },
     });
     const kubernetes = await startKubernetes({
       dataDir: join(directory, "kubernetes"),
-      dualStack: false,
+      dualStack,
       simulate: true,
       nodes: nodesOf(azure),
     });
@@ -86,6 +110,13 @@ export class CrashBed {
 
   objects(path: string): readonly KubeObject[] {
     return (this.user("GET", path) as { items: readonly KubeObject[] }).items;
+  }
+
+  /** What a person PUTs in Azure. */
+  async plant(path: string, body: unknown): Promise<void> {
+    const { subscriptionId, resourceGroup } = this.azure;
+    const group = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers`;
+    await this.azureFaults.send("POST", "/seed", { resources: [{ path: `${group}/${path}`, body }] });
   }
 
   async resources(): Promise<readonly AzureResource[]> {

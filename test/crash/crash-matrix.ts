@@ -1,7 +1,7 @@
 /** Scenarios × crash points × survived. */
-import { openCrashRuns } from "./crash-runs.ts";
+import { openCrashRuns, type CrashRuns } from "./crash-runs.ts";
 import { renderPoint, type CrashPoint } from "./crash-points.ts";
-import type { CrashScenario } from "./scenarios.ts";
+import type { CrashScenario } from "./scenarios/scenario.ts";
 
 export interface ScenarioResult {
   readonly scenario: string;
@@ -20,7 +20,13 @@ export interface MatrixOptions {
 }
 
 export async function crashScenario(scenario: CrashScenario, options: MatrixOptions): Promise<ScenarioResult> {
-  const runs = await openCrashRuns(scenario);
+  let runs: CrashRuns;
+  try {
+    runs = await openCrashRuns(scenario);
+  } catch (error) {
+    const failure = { point: "the undisturbed run", why: error instanceof Error ? error.message : String(error) };
+    return { scenario: scenario.name, crashPoints: 0, survived: 0, notReached: 0, failures: [failure] };
+  }
   const { choose = (points) => points, onProgress } = options;
   const points = choose(runs.points);
   const queue = [...points];

@@ -21,6 +21,8 @@ export const LANES: readonly Lane[] = [
   { name: "Services", server: "kubernetes", path: "/api/v1/namespaces/*/services**" },
   { name: "member lists", server: "kubernetes", path: "/api/v1/namespaces/*/configmaps**" },
   { name: "Nodes", server: "kubernetes", path: "/api/v1/nodes**" },
+  { name: "Pods", server: "kubernetes", path: "/api/v1/namespaces/*/pods**" },
+  { name: "LBCF", server: "kubernetes", path: "/apis/lbcf.tkestack.io/**" },
   { name: "the lock", server: "kubernetes", path: "/apis/coordination.k8s.io/**" },
 ];
 

@@ -13,8 +13,8 @@ import type { ControllerProcess } from "../support/controller-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { CrashBed } from "./crash-bed.ts";
 import { armPoint, countWrites, disarm, pointsOf, renderPoint, type CrashPoint } from "./crash-points.ts";
-import { endState, type EndState } from "./end-state.ts";
-import type { CrashScenario } from "./scenarios.ts";
+import { endState, unsettled, type EndState } from "./end-state.ts";
+import type { CrashScenario } from "./scenarios/scenario.ts";
 
 export interface CrashRuns {
   readonly points: readonly CrashPoint[];
@@ -36,7 +36,7 @@ export async function openCrashRuns(scenario: CrashScenario): Promise<CrashRuns>
   const reopen = (): Promise<CrashBed> => {
     const directory = join(root, `run-${++runs}`);
     cpSync(beginning, directory, { recursive: true });
-    return CrashBed.reopen(directory);
+    return CrashBed.reopen(directory, scenario.shape);
   };
   await prepare(scenario, beginning);
   const { points, end } = await record(scenario, await reopen());
@@ -48,19 +48,22 @@ export async function openCrashRuns(scenario: CrashScenario): Promise<CrashRuns>
 }
 
 async function prepare(scenario: CrashScenario, directory: string): Promise<void> {
-  await onBed(await CrashBed.make(directory), async (bed, start) => {
+  await onBed(scenario, await CrashBed.make(directory, scenario.shape), async (bed, start) => {
     await start();
-    scenario.before(bed);
     await atRest(bed);
+    for (const act of scenario.before ?? []) {
+      await act(bed);
+      await atRest(bed);
+    }
   });
 }
 
 /** The undisturbed run. */
 async function record(scenario: CrashScenario, opened: CrashBed): Promise<{ points: CrashPoint[]; end: EndState }> {
-  return onBed(opened, async (bed, start) => {
+  return onBed(scenario, opened, async (bed, start) => {
     await start();
     const counts = await countWrites(bed);
-    scenario.act(bed);
+    await scenario.act(bed);
     const end = await atRest(bed);
     return { points: pointsOf(await counts()), end };
   });
@@ -72,10 +75,10 @@ async function survive(
   end: EndState,
   opened: CrashBed,
 ): Promise<"survived" | "not reached"> {
-  return onBed(opened, async (bed, start) => {
+  return onBed(scenario, opened, async (bed, start) => {
     const victim = await start();
     const reached = await armPoint(bed, point);
-    scenario.act(bed);
+    await scenario.act(bed);
     const outcome = await reached(REACHED_WITHIN_MS).then(
       () => "survived" as const,
       () => "not reached" as const,
@@ -98,10 +101,14 @@ async function survive(
 type Start = () => Promise<ControllerProcess>;
 
 /** Closes the bed and ends the controllers that were started on it, however the work ends. */
-async function onBed<R>(bed: CrashBed, work: (bed: CrashBed, start: Start) => Promise<R>): Promise<R> {
+async function onBed<R>(
+  { flags }: CrashScenario,
+  bed: CrashBed,
+  work: (bed: CrashBed, start: Start) => Promise<R>,
+): Promise<R> {
   const started: ControllerProcess[] = [];
   const start = async (): Promise<ControllerProcess> => {
-    const controller = await bed.startController();
+    const controller = await bed.startController(flags);
     started.push(controller);
     await controller.ready();
     return controller;
@@ -120,6 +127,7 @@ async function atRest(bed: CrashBed): Promise<EndState> {
   await eventually(async () => {
     assert.deepEqual(await bed.plan(), { steps: [], rejected: [] });
     state = await endState(bed);
+    assert.deepEqual(unsettled(state), [], "backends are on their way");
     await delay(REST_MS);
     assert.deepEqual(await endState(bed), state, "it still changes");
   }, SETTLED_WITHIN_MS);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { crashScenario } from "../crash/crash-matrix.ts";
 import { renderPoint, type CrashPoint } from "../crash/crash-points.ts";
-import { SCENARIOS } from "../crash/scenarios.ts";
+import { SCENARIOS } from "../crash/scenarios/all.ts";
 
 /** Where most is at stake: something of Azure's stands and Kubernetes does not say so yet, or the other way round. */
 const SAMPLE: Readonly<Record<string, readonly string[]>> = {

@@ -19,30 +19,36 @@ export interface ControllerFiles {
 }
 
 export class ControllerProcess {
-  readonly #server: ServerProcess;
-  readonly metricsUrl: string;
+  readonly #startAt: (port: number) => ServerProcess;
+  #server: ServerProcess;
+  #port: number;
 
-  private constructor(server: ServerProcess, metricsUrl: string) {
-    this.#server = server;
-    this.metricsUrl = metricsUrl;
+  private constructor(startAt: (port: number) => ServerProcess, port: number) {
+    this.#startAt = startAt;
+    this.#server = startAt(port);
+    this.#port = port;
   }
 
   /** Resolves at once; `ready` waits for it to lead with its caches filled. */
   static async start(files: ControllerFiles, flags: readonly string[] = []): Promise<ControllerProcess> {
-    const port = await freePort();
     const environment = Object.entries(files.env ?? {}).map(([name, value]) => `${name}=${value}`);
-    const server = startServer("env", [
-      ...environment,
-      AZLB,
-      "controller",
-      `--kubeconfig=${files.kubeconfig}`,
-      `--cloud-config=${files.cloudConfig}`,
-      `--bind-address=127.0.0.1`,
-      `--health-port=${port}`,
-      ...(flags.some((flag) => flag.startsWith("--leader-elect")) ? [] : ["--leader-elect=false"]),
-      ...flags,
-    ]);
-    return new ControllerProcess(server, `http://127.0.0.1:${port}`);
+    const startAt = (port: number): ServerProcess =>
+      startServer("env", [
+        ...environment,
+        AZLB,
+        "controller",
+        `--kubeconfig=${files.kubeconfig}`,
+        `--cloud-config=${files.cloudConfig}`,
+        `--bind-address=127.0.0.1`,
+        `--health-port=${port}`,
+        ...(flags.some((flag) => flag.startsWith("--leader-elect")) ? [] : ["--leader-elect=false"]),
+        ...flags,
+      ]);
+    return new ControllerProcess(startAt, await freePort());
+  }
+
+  get metricsUrl(): string {
+    return `http://127.0.0.1:${this.#port}`;
   }
 
   get pid(): number {
@@ -60,10 +66,17 @@ export class ControllerProcess {
 
   ready(): Promise<void> {
     return eventually(async () => {
-      if (this.ended) throw new Error(`the controller ended: ${this.output}`);
+      if (this.ended) await this.#startElsewhere();
       const { ok } = await fetch(`${this.metricsUrl}/readyz`);
       if (!ok) throw new Error(`the controller is not ready: ${this.output}`);
     }, READY_WITHIN_MS);
+  }
+
+  /** Somebody else may take the port between the choice and the start. */
+  async #startElsewhere(): Promise<void> {
+    if (!this.output.includes(`port ${this.#port} is in use`)) throw new Error(`the controller ended: ${this.output}`);
+    this.#port = await freePort();
+    this.#server = this.#startAt(this.#port);
   }
 
   signal(name: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {

@@ -1,0 +1,83 @@
+/** The same on clusters of other shapes: pools of network interfaces, availability sets, Basic, both families. */
+import type { ClusterShape } from "../crash-bed.ts";
+import { INTERNAL, create, doom, patch, remove, removeNode, save, type CrashScenario } from "./scenario.ts";
+
+interface Shape {
+  readonly name: string;
+  readonly shape: ClusterShape;
+  readonly node: string;
+  /** Basic has no admin state. */
+  readonly hasAdminState: boolean;
+}
+
+const NICS = { nodes: 2, backendPool: "nodeIPConfiguration" } as const;
+
+const SHAPES: readonly Shape[] = [
+  { name: "uniform scale set", shape: { topology: NICS }, node: "vmss000001", hasAdminState: true },
+  {
+    name: "flexible scale set",
+    shape: { topology: { ...NICS, vmType: "vmssflex" } },
+    node: "vmss000001",
+    hasAdminState: true,
+  },
+  {
+    name: "availability set",
+    shape: { topology: { ...NICS, vmType: "standard" } },
+    node: "agent-1",
+    hasAdminState: true,
+  },
+  {
+    name: "Basic",
+    shape: { topology: { ...NICS, vmType: "standard", sku: "basic" } },
+    node: "agent-1",
+    hasAdminState: false,
+  },
+];
+
+const DUAL_STACK = { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv4", "IPv6"] };
+const IPV4_ALONE = { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4"] };
+const BOTH: ClusterShape = { topology: { nodes: 2 }, dualStack: true };
+
+export const SHAPE_SCENARIOS: readonly CrashScenario[] = [
+  ...SHAPES.flatMap(onShape),
+  { name: "dual stack: create", shape: BOTH, act: create("web", { spec: DUAL_STACK }) },
+  {
+    name: "dual stack: one family less",
+    shape: BOTH,
+    before: [create("web", { spec: DUAL_STACK })],
+    act: patch("web", { spec: IPV4_ALONE }),
+  },
+  {
+    name: "dual stack: one family more",
+    shape: BOTH,
+    before: [create("web", { spec: IPV4_ALONE })],
+    act: patch("web", { spec: DUAL_STACK }),
+  },
+  { name: "dual stack: delete", shape: BOTH, before: [create("web", { spec: DUAL_STACK })], act: remove("web") },
+  {
+    name: "dual stack: a node is doomed",
+    shape: BOTH,
+    before: [create("web", { spec: DUAL_STACK })],
+    act: doom("vmss000001"),
+  },
+];
+
+function onShape({ name, shape, node, hasAdminState }: Shape): readonly CrashScenario[] {
+  const named = (what: string): { name: string; shape: ClusterShape } => ({ name: `${name}: ${what}`, shape });
+  return [
+    { ...named("create external"), act: create("web") },
+    {
+      ...named("flip to internal"),
+      before: [create("web")],
+      act: patch("web", { metadata: { annotations: INTERNAL } }),
+    },
+    { ...named("delete"), before: [create("web")], act: remove("web") },
+    { ...named("a node goes"), before: [create("web")], act: removeNode(node) },
+    ...(hasAdminState
+      ? [
+          { ...named("a node is doomed"), before: [create("web")], act: doom(node) },
+          { ...named("a doomed node is saved"), before: [create("web"), doom(node)], act: save(node) },
+        ]
+      : []),
+  ];
+}
