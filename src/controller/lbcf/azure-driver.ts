@@ -176,7 +176,7 @@ export class AzureDriver implements BackendDriver {
   }
 
   #commitParts(
-    { key, target }: Place,
+    { target }: Place,
     parts: LoadBalancerFragment,
     leftPool: AzurePartsFragment["leftPool"],
     priority: Priority,
@@ -186,7 +186,8 @@ export class AzureDriver implements BackendDriver {
     const pools = (["IPv4", "IPv6"] as const).map((family) => poolName(config.clusterName, family));
     const cluster = { pools, entries: clusterEntries(id) };
     const isClusters = isManagedLoadBalancer(target.name, config, []);
-    return this.#submit(id, "lbcf-parts", key, { parts, leftPool, cluster, isClusters }, mergeAzureParts, priority);
+    const fragment = { parts, leftPool, cluster, isClusters };
+    return this.#submit(id, "lbcf-parts", parts.owner.key, fragment, mergeAzureParts, priority);
   }
 
   async #publicIP({ key }: Place, wish: "use" | "release"): Promise<Answer> {

@@ -8,6 +8,18 @@ import { test } from "node:test";
 
 import fc from "fast-check";
 
+import {
+  anyObject,
+  groupObject,
+  hostile,
+  map,
+  number,
+  or,
+  podSelection,
+  recordObject,
+  shape,
+  text,
+} from "../../../test/support/hostile-lbcf-objects.ts";
 import { group as plainGroup, loadBalancer, meta, pod, registered } from "../../../test/support/lbcf-objects.ts";
 import type { BackendState } from "./backend-state.ts";
 import { DEFAULT_BRAKE } from "./brake.ts";
@@ -29,72 +41,6 @@ import { reconcileLoadBalancerObject } from "./reconcile-load-balancer-object.ts
 import { newRecord } from "./record-spec.ts";
 import { addressAnswer, createAnswer, ensureAnswer, healthOf, judgementOf, verdictOf } from "./webhook-answers.ts";
 
-const text = fc.oneof(
-  fc.string({ unit: "binary" }),
-  fc.constantFrom("", "..", "a/b", "lbcf-x", "lbcf-azure", "__proto__", "\u0000", "x".repeat(100_000), "‮10.0.0.1"),
-);
-const number = fc.constantFrom(-1, 0, 80, 65_536, 1e300, -0.5, Number.MAX_SAFE_INTEGER);
-const hostile = fc.oneof(fc.jsonValue({ maxDepth: 3 }), text, number, fc.constantFrom(null, [], {}, true));
-const or = <T>(right: fc.Arbitrary<T>): fc.Arbitrary<unknown> =>
-  fc.oneof({ weight: 4, arbitrary: right }, { weight: 1, arbitrary: hostile });
-/** With some of the fields, each right or not. */
-const shape = (fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<object> =>
-  fc.record(Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, or(field)])), { requiredKeys: [] });
-
-const port = shape({ port: number, portNumber: number, protocol: fc.constantFrom("TCP", "UDP", "udp", "SCTP") });
-const map = fc.dictionary(text, or(text), { maxKeys: 3 });
-const ensurePolicy = shape({
-  policy: fc.constantFrom("Always", "IfNotSucc", "Never"),
-  minPeriod: fc.constantFrom("30s", "0s", "1ns", "90.6s", `${"9".repeat(400)}h`, "-1m"),
-  resyncPeriodInSeconds: number,
-});
-const podSelection = shape({
-  ports: fc.array(or(port), { maxLength: 3 }),
-  port,
-  byLabel: shape({ selector: fc.constantFrom({ app: "web" }, {}), except: fc.constantFrom(["web-0"], []) }),
-  byName: fc.constantFrom(["web-0"], [""], []),
-});
-const metadata = fc
-  .tuple(
-    shape({ labels: map, annotations: map, finalizers: fc.array(text), ownerReferences: fc.array(map) }),
-    fc.nat(9),
-  )
-  .map(([more, generation]) => ({ ...meta("hostile"), ...more, generation }));
-const conditions = fc.array(or(shape({ type: text, status: text, message: text, observedGeneration: number })));
-
-const groupObject = fc.record({
-  metadata,
-  spec: or(
-    shape({
-      lbName: fc.constantFrom("lb", ""),
-      loadBalancers: fc.constantFrom(["lb"], [], ["lb", "other"]),
-      pods: podSelection,
-      service: shape({ name: text, port, nodeSelector: map }),
-      static: fc.array(text, { maxLength: 4 }),
-      parameters: map,
-      deregisterPolicy: fc.constantFrom("IfNotReady", "IfNotRunning", "Webhook", "Perhaps"),
-      deregisterWebhook: shape({ driverName: text, failurePolicy: text }),
-      ensurePolicy,
-    }),
-  ),
-  status: or(shape({ loadBalancers: fc.array(or(shape({ name: text, parameters: text }))), conditions })),
-});
-const recordObject = fc.record({
-  metadata,
-  spec: or(
-    shape({
-      lbName: text,
-      lbDriver: fc.constantFrom("driver", "lbcf-azure", ""),
-      lbInfo: map,
-      podBackend: shape({ name: text, uid: text, port }),
-      serviceBackend: shape({ name: text, port, nodePort: number, nodeName: text }),
-      staticAddr: text,
-      ensurePolicy,
-    }),
-  ),
-  status: or(shape({ backendAddr: text, generatedFrom: text, registeredAddr: text, injectedInfo: map, conditions })),
-});
-const anyObject = fc.record({ metadata: fc.oneof(metadata, hostile), spec: hostile, status: hostile });
 const stored = (object: unknown): Stored => object as Stored;
 
 const PODS: readonly Pod[] = [pod("web-0"), pod("web-1", { ip: "10.0.0.2" }), pod("web-2", { ready: false })];

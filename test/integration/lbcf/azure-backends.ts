@@ -183,20 +183,7 @@ export function lbcfAzureBackends(name: string, open: ClusterOpener): void {
         entries.filter((entry) => entry.name.startsWith("azlb-kubernetes-") === ours);
 
       before(async () => {
-        const path = world.loadBalancerPath("shared");
-        const subnet = path.replace("loadBalancers/shared", "virtualNetworks/vnet/subnets/subnet");
-        const network = { id: subnet.slice(0, subnet.indexOf("/subnets/")) };
-        await world.putArm(path, {
-          location: "westus2",
-          sku: { name: "Standard" },
-          tags: { team: "them" },
-          properties: {
-            frontendIPConfigurations: [{ name: "theirs", properties: { subnet: { id: subnet } } }],
-            backendAddressPools: [
-              { name: "mixed", properties: { virtualNetwork: network, loadBalancerBackendAddresses: FOREIGN } },
-            ],
-          },
-        });
+        await world.addSharedLoadBalancer(FOREIGN);
         await addLoadBalancer("shared", { name: "shared", pool: "mixed" }, { frontend: "theirs", rules: "80:8080" });
         await world.create("BackendGroup", "shared", podsOf("mixed", "shared"));
         await world.addPod("mixed-0", { ip: "10.244.1.10", labels: { app: "mixed" } });

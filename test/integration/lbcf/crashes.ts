@@ -60,19 +60,7 @@ function declare(open: ClusterOpener, sides: "both" | "in turn"): void {
       return WELL_BEHAVED(hook, body);
     });
     world = await LbcfWorld.open(open, { azure: { plainHttp: true }, withController: false });
-    const path = world.loadBalancerPath("shared");
-    const subnet = path.replace("loadBalancers/shared", "virtualNetworks/vnet/subnets/subnet");
-    const virtualNetwork = { id: subnet.slice(0, subnet.indexOf("/subnets/")) };
-    await world.putArm(path, {
-      location: "westus2",
-      sku: { name: "Standard" },
-      properties: {
-        frontendIPConfigurations: [{ name: "theirs", properties: { subnet: { id: subnet } } }],
-        backendAddressPools: [
-          { name: "mixed", properties: { virtualNetwork, loadBalancerBackendAddresses: [FOREIGN] } },
-        ],
-      },
-    });
+    await world.addSharedLoadBalancer([FOREIGN]);
     await world.create("LoadBalancerDriver", "wire", { driverType: "Webhook", url: driver.url });
     const lbSpec = { name: "shared", pool: "mixed" };
     await world.create("LoadBalancer", "azure", { lbDriver: "lbcf-azure", lbSpec });

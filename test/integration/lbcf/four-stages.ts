@@ -34,19 +34,7 @@ export function lbcfFourStages(name: string, open: ClusterOpener): void {
         LbcfWorld.open(open, { azure: { plainHttp: true }, withController: false }),
         startToyDriver(),
       ]);
-      const path = world.loadBalancerPath("shared");
-      const subnet = path.replace("loadBalancers/shared", "virtualNetworks/vnet/subnets/subnet");
-      const virtualNetwork = { id: subnet.slice(0, subnet.indexOf("/subnets/")) };
-      await world.putArm(path, {
-        location: "westus2",
-        sku: { name: "Standard" },
-        properties: {
-          frontendIPConfigurations: [{ name: "theirs", properties: { subnet: { id: subnet } } }],
-          backendAddressPools: [
-            { name: "mixed", properties: { virtualNetwork, loadBalancerBackendAddresses: FOREIGN } },
-          ],
-        },
-      });
+      await world.addSharedLoadBalancer(FOREIGN);
       foreign = await foreignBytes();
       await start();
       await world.create("LoadBalancerDriver", "toy", { driverType: "Webhook", url: toy.url });

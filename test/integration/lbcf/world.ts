@@ -205,6 +205,22 @@ export class LbcfWorld {
     return `${group}/providers/Microsoft.Network/loadBalancers/${name}`;
   }
 
+  /** The load balancer `shared` of somebody else, whose pool `mixed` holds these servers of theirs. */
+  async addSharedLoadBalancer(theirs: readonly object[]): Promise<void> {
+    const path = this.loadBalancerPath("shared");
+    const subnet = path.replace("loadBalancers/shared", "virtualNetworks/vnet/subnets/subnet");
+    const virtualNetwork = { id: subnet.slice(0, subnet.indexOf("/subnets/")) };
+    await this.putArm(path, {
+      location: "westus2",
+      sku: { name: "Standard" },
+      tags: { team: "them" },
+      properties: {
+        frontendIPConfigurations: [{ name: "theirs", properties: { subnet: { id: subnet } } }],
+        backendAddressPools: [{ name: "mixed", properties: { virtualNetwork, loadBalancerBackendAddresses: theirs } }],
+      },
+    });
+  }
+
   /** The entries of the load balancer's pools, of all or of one. */
   async entries(loadBalancer: string, pool?: string): Promise<readonly PoolEntry[]> {
     const body = await this.arm(this.loadBalancerPath(loadBalancer));
