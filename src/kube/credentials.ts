@@ -9,7 +9,6 @@ export interface TlsMaterial {
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
   readonly servername?: string | undefined;
-  readonly rejectUnauthorized?: boolean | undefined;
 }
 
 export interface Access {

@@ -35,7 +35,6 @@ function clusterInfo(access: ClusterAccess, tls: TlsMaterial): object {
   return {
     server: access.server,
     "tls-server-name": access.tlsServerName,
-    "insecure-skip-tls-verify": access.insecure,
     "certificate-authority-data": tls.ca === undefined ? undefined : Buffer.from(tls.ca).toString("base64"),
     "proxy-url": access.proxyUrl,
   };

@@ -42,7 +42,6 @@ test("the current context is read", () => {
     server: "https://10.0.0.1:6443",
     proxyUrl: undefined,
     tlsServerName: "api",
-    insecure: false,
     ca: { kind: "text", text: PEM },
     identity: { kind: "none" },
     cert: { kind: "text", text: PEM },
@@ -114,6 +113,11 @@ const BAD: readonly [what: string, text: string, message: string][] = [
     "a server that is no URL",
     GOOD.replace("https://10.0.0.1:6443", "10.0.0.1"),
     'f: clusters[0].cluster.server must be an https:// URL, not "10.0.0.1"',
+  ],
+  [
+    "a server that nobody is to verify",
+    GOOD.replace('server: "https://10.0.0.1:6443"', 'server: "https://10.0.0.1:6443", insecure-skip-tls-verify: true'),
+    "f: clusters[0].cluster.insecure-skip-tls-verify is not supported: name the server's authority in certificate-authority",
   ],
   [
     "a number for a string",

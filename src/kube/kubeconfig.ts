@@ -43,7 +43,6 @@ export interface ClusterAccess {
   readonly namespace: string;
   readonly proxyUrl?: string | undefined;
   readonly tlsServerName?: string | undefined;
-  readonly insecure?: boolean | undefined;
   readonly ca?: Material | undefined;
   readonly cert?: Material | undefined;
   readonly key?: Material | undefined;
@@ -151,18 +150,23 @@ function namedPart(parts: readonly Part[], what: "cluster" | "context" | "user",
   return undefined;
 }
 
-type ClusterPart = Pick<ClusterAccess, "server" | "proxyUrl" | "tlsServerName" | "insecure" | "ca">;
+type ClusterPart = Pick<ClusterAccess, "server" | "proxyUrl" | "tlsServerName" | "ca">;
 
 function clusterOf(cluster: Part): ClusterPart {
   const server = cluster.text("server") ?? cluster.refuse("server", "is missing");
   if (!/^https?:$/.test(URL.parse(server)?.protocol ?? "")) {
     cluster.refuse("server", `must be an https:// URL, not "${server}"`);
   }
+  if (cluster.flag("insecure-skip-tls-verify")) {
+    cluster.refuse(
+      "insecure-skip-tls-verify",
+      "is not supported: name the server's authority in certificate-authority",
+    );
+  }
   return {
     server,
     proxyUrl: cluster.text("proxy-url"),
     tlsServerName: cluster.text("tls-server-name"),
-    insecure: cluster.flag("insecure-skip-tls-verify"),
     ca: material(cluster, "certificate-authority"),
   };
 }

@@ -78,14 +78,13 @@ export class LiveCredentials implements Credentials {
   }
 
   async #readNow(): Promise<Access> {
-    const { ca, cert, key, tlsServerName, insecure } = this.#access;
+    const { ca, cert, key, tlsServerName } = this.#access;
     const [caText, certText, keyText] = await Promise.all([ca, cert, key].map(readMaterial));
     const tls: TlsMaterial = {
       ca: caText,
       cert: certText,
       key: keyText,
       servername: tlsServerName,
-      rejectUnauthorized: insecure !== true,
     };
     const plugin = await this.#askPlugin(tls);
     const headers = this.#access.server.startsWith("http:") ? {} : await this.#headers(plugin);
