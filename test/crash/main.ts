@@ -27,20 +27,29 @@ if (chosen.length === 0 || !Number.isInteger(jobs) || jobs < 1) {
 
 const startedMs = performance.now();
 const onProgress = (line: string): void => void process.stderr.write(`${line}\n`);
-const scenarios: ScenarioResult[] = [];
-for (const scenario of chosen) {
-  const known = knownResults().find((result) => result.scenario === scenario.name);
-  const result = known ?? (await crashScenario(scenario, { jobs, onProgress }));
-  if (known === undefined && values.results !== undefined) {
-    appendFileSync(values.results, `${JSON.stringify(result)}\n`);
-  }
-  scenarios.push(result);
-}
+const known = knownResults();
+const queue = [...chosen];
+const found = new Map<string, ScenarioResult>();
+await Promise.all(Array.from({ length: jobs }, work));
+const scenarios = chosen.flatMap(({ name }) => found.get(name) ?? []);
 const seconds = Math.round((performance.now() - startedMs) / 1000);
 const failures = scenarios.flatMap((result) => result.failures.map((failure) => ({ ...failure, in: result.scenario })));
 process.stdout.write(values.json === true ? `${JSON.stringify({ scenarios, seconds })}\n` : renderMatrix(scenarios));
 for (const { in: scenario, point, why } of failures) process.stderr.write(`\n${scenario}, ${point}:\n${why}\n`);
 if (failures.length > 0) process.exitCode = 1;
+
+/** One scenario after the other, as long as there are some. */
+async function work(): Promise<void> {
+  for (let scenario = queue.shift(); scenario !== undefined; scenario = queue.shift()) {
+    const { name } = scenario;
+    const before = known.find((result) => result.scenario === name);
+    const result = before ?? (await crashScenario(scenario, { jobs: 1, onProgress }));
+    if (before === undefined && values.results !== undefined) {
+      appendFileSync(values.results, `${JSON.stringify(result)}\n`);
+    }
+    found.set(name, result);
+  }
+}
 
 function knownResults(): readonly ScenarioResult[] {
   if (values.results === undefined || !existsSync(values.results)) return [];
