@@ -22,7 +22,7 @@ const MOST_ROUNDS = 30;
 /** One world per Service, all of the same moment, with every look answered. */
 export function planCluster(worlds: readonly Observed[]): ClusterPlan {
   const steps: PlannedStep[] = [];
-  let seen = worlds;
+  let seen = withAllLooks(worlds);
   let decisions = seen.map(reconcileService);
   for (let round = 0; round < MOST_ROUNDS && decisions.some(({ kind }) => kind === "act"); round++) {
     const wanted = decisions.map((decision) => (decision.kind === "act" ? decision.steps : []));
@@ -31,6 +31,13 @@ export function planCluster(worlds: readonly Observed[]): ClusterPlan {
     decisions = seen.map(reconcileService);
   }
   return { steps, ends: new Map(seen.map(({ service }, at) => [keyOf(service), decisions[at]!])) };
+}
+
+/** What one Service had to look at, a later round shows to all: they go on in one world. */
+function withAllLooks(worlds: readonly Observed[]): readonly Observed[] {
+  const publicIPs = new Map(worlds.flatMap((world) => [...world.publicIPs]));
+  const subnets = new Map(worlds.flatMap((world) => [...world.subnets]));
+  return worlds.map((world) => ({ ...world, publicIPs, subnets }));
 }
 
 function describeRound(

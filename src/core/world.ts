@@ -14,7 +14,7 @@ export interface Observed {
   readonly classFilter?: ClassFilter;
   /** The Service as the cache has it. */
   readonly service: Service;
-  /** Every Service of type LoadBalancer of ours, itself perhaps included: who else claims an address. */
+  /** Every Service that counts where Services meet, itself perhaps included: who else claims an address. */
   readonly otherServices: readonly Service[];
   readonly nodes: readonly Node[];
   /** All load balancers of the load balancer's resource group. */
