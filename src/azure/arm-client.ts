@@ -9,7 +9,8 @@ import type { Budget, Priority } from "./budget.ts";
 import { field, jsonOf, textField } from "./error-body.ts";
 import { ArmError, transient } from "./failures.ts";
 import { followOperation } from "./long-running.ts";
-import { laterWaitMs, PollPace } from "./poll-pace.ts";
+import { PollPace } from "./poll-pace.ts";
+import { readAgainMs } from "./retry-policy.ts";
 import type { ArmResponse } from "./transport.ts";
 
 export interface ArmClientOptions extends ExchangeOptions {
@@ -127,6 +128,7 @@ export class ArmClient {
         send: (poll) => this.#exchange.send(poll),
         clock: this.#options.clock,
         pace: this.#pace,
+        plenty: () => this.budgetOf(id).plenty("reads"),
         withinMs: this.#options.operationWithinMs ?? OPERATION_WITHIN_MS,
       },
     );
@@ -142,7 +144,7 @@ export class ArmClient {
         const { kind } = error.failure;
         // a throttled call waits at the budget's gate, which the refusal has closed
         if (kind !== "transient" && kind !== "throttled" && kind !== "busy") throw error;
-        if (kind !== "throttled") await clock.sleep(laterWaitMs(tries) * (1 + random()), ask.signal);
+        if (kind !== "throttled") await clock.sleep(readAgainMs(tries) * (1 + random()), ask.signal);
       }
     }
   }

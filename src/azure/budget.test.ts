@@ -121,6 +121,27 @@ test("whoever gives up leaves the queue", async () => {
   assert.deepEqual(entered, ["patient"]);
 });
 
+test("and leaves no timer behind, which would keep a process that stops", async () => {
+  const { clock, budget, enter } = rig();
+  for (let call = 0; call < 10; call++) await budget.enter("writes", "drain");
+  const abort = new AbortController();
+  const waiting = [1, 2].map((each) => enter(`${each}`, "create", abort.signal));
+  assert.equal(clock.timers, 1);
+  abort.abort(new Error("gone"));
+  await Promise.allSettled(waiting);
+  assert.equal(clock.timers, 0);
+});
+
+test("those who have a public IP get their load balancer while others wait for theirs", async () => {
+  const { budget } = rig({ ...SMALL, window: { reads: 1_000, changes: 100 }, buckets: AZURE_LIMITS.buckets });
+  let [own, shared] = [0, 0];
+  for (let call = 0; call < 100; call++) void budget.enter("writes", "create").then(() => void own++);
+  for (let call = 0; call < 100; call++)
+    void budget.enter("writes", "create", undefined, true).then(() => void shared++);
+  await settled();
+  assert.deepEqual([own, shared], [95, 2]);
+});
+
 test("whatever is asked, no second sees more than the bucket and its refill", async () => {
   const calls = fc.array(
     fc.record({ atMs: fc.nat(20_000), priority: fc.constantFrom<Priority>("drain", "delete", "create", "resync") }),

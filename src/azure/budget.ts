@@ -10,6 +10,9 @@
  *   create   | 5 %               | what somebody waits for
  *   resync   | 20 %              | what can wait
  *
+ * A call that many wait for leaves only half of that to others: who has got a public IP is not kept from its load
+ * balancer by those who have not.
+ *
  * Between answers the buckets are estimates; the remaining-quota headers of each answer correct them both ways. A 429
  * closes the gate for its kind until `Retry-After`, for everybody, since Azure renews the wait of whoever asks earlier.
  */
@@ -90,6 +93,7 @@ export class Budget {
       const giveUp = (): void => {
         const at = this.#waiting[kind].indexOf(waiter);
         if (at !== -1) this.#waiting[kind].splice(at, 1);
+        this.#admit(kind); // another one is first now, or nobody: no timer may outlive the last
         reject(signal?.reason);
       };
       const go = (): void => {
@@ -135,6 +139,11 @@ export class Budget {
     return Math.floor(this.#gates[kind].tokens);
   }
 
+  /** The share of the bucket that is left, 0 while others wait for it. */
+  plenty(kind: CallKind): number {
+    return this.waiting(kind) > 0 ? 0 : this.tokens(kind) / this.#gates[kind].size;
+  }
+
   #enqueue(waiter: Waiter): void {
     const queue = this.#waiting[waiter.kind];
     const at = queue.findIndex((other) => rankOf(other) > rankOf(waiter));
@@ -166,11 +175,11 @@ export class Budget {
   }
 
   /** 0 when it may go now. */
-  #waitMs({ kind, priority }: Waiter): number {
+  #waitMs({ kind, priority, isAhead }: Waiter): number {
     const gate = this.#gates[kind];
     const nowMs = this.#clock.monotonicMs();
     this.#refill(gate);
-    const reserved = RESERVED[priority];
+    const reserved = isAhead ? RESERVED[priority] / 2 : RESERVED[priority];
     const missing = 1 + reserved * gate.size - gate.tokens;
     const tokenMs = missing > 0 ? Math.ceil((missing / gate.perSecond) * 1000) : 0;
     return Math.max(tokenMs, gate.closedUntilMs - nowMs, this.#windowOf(kind).waitMs(nowMs, reserved), 0);

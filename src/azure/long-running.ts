@@ -13,6 +13,7 @@ import type { Ask } from "./arm-exchange.ts";
 import { field, jsonOf, textField } from "./error-body.ts";
 import { ArmError, failureOfOperation, retryAfterMsOf, transient } from "./failures.ts";
 import { laterWaitMs, type PollPace } from "./poll-pace.ts";
+import { readAgainMs } from "./retry-policy.ts";
 import type { ArmResponse } from "./transport.ts";
 
 export interface Followed {
@@ -28,6 +29,8 @@ export interface FollowOptions {
   readonly send: (ask: Ask) => Promise<ArmResponse>;
   readonly clock: Clock;
   readonly pace: PollPace;
+  /** Of the budget for polls, from 0 to 1. */
+  readonly plenty: () => number;
   readonly withinMs: number;
 }
 
@@ -42,28 +45,28 @@ export async function followOperation(followed: Followed, options: FollowOptions
   const startMs = clock.monotonicMs();
   const firstWaitMs = pace.firstWaitMs(followed.type);
   let waitMs = firstWaitMs;
-  for (let polls = 0; ; polls++) {
+  for (let isFirst = true; ; isFirst = false) {
     await clock.sleep(waitMs, followed.ask.signal);
     const answer = await pollOnce(url, followed, options);
     const state = stateOf(answer);
-    if (polls === 0) pace.learn(followed.type, firstWaitMs, state !== "running");
+    if (isFirst) pace.learn(followed.type, firstWaitMs, state !== "running");
     if (state === "succeeded") return answer;
     if (state === "failed") throw failed(followed, answer);
-    if (clock.monotonicMs() - startMs > options.withinMs) throw stillRunning(followed, options.withinMs);
-    waitMs = nextWaitMs(polls, retryAfterMsOf(answer.headers, clock.nowMs()));
+    const elapsedMs = clock.monotonicMs() - startMs;
+    if (elapsedMs > options.withinMs) throw stillRunning(followed, options.withinMs);
+    waitMs = nextWaitMs(elapsedMs, options.plenty(), retryAfterMsOf(answer.headers, clock.nowMs()));
   }
 }
 
 /**
  * Azure suggests ten seconds however soon an operation will be over, and whoever waits for the same resource waits
- * along. So a few polls come earlier than suggested; an operation that is still running then is polled as suggested.
+ * along. So the polls come earlier than suggested, until the operation has run for as long as that: what is still
+ * running then is polled as suggested.
  */
-const EARLY_POLLS = 4;
-
-function nextWaitMs(polls: number, suggestedMs: number | undefined): number {
-  const oursMs = laterWaitMs(polls);
+function nextWaitMs(elapsedMs: number, plenty: number, suggestedMs: number | undefined): number {
+  const oursMs = laterWaitMs(elapsedMs, plenty);
   if (suggestedMs === undefined) return oursMs;
-  return polls < EARLY_POLLS ? Math.min(suggestedMs, oursMs) : suggestedMs;
+  return elapsedMs < suggestedMs ? Math.min(suggestedMs, oursMs) : suggestedMs;
 }
 
 type State = "running" | "succeeded" | "failed";
@@ -111,7 +114,7 @@ async function pollOnce(path: string, { ask, id }: Followed, { send, clock }: Fo
       if (kind === "notFound") throw lost(id, error);
       if (kind !== "transient" && kind !== "throttled" && kind !== "busy") throw error;
       if (tries >= LOST_AFTER) throw lost(id, error);
-      await clock.sleep(laterWaitMs(tries), ask.signal);
+      await clock.sleep(readAgainMs(tries), ask.signal);
     }
   }
 }

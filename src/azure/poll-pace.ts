@@ -1,14 +1,19 @@
 /**
- * When to ask for the first time whether an operation is over. Most end within a second or two, but a poll that comes
- * too early is answered "wait ten seconds", and each poll is a read of the budget. So the first wait is learned per
- * type of write: halfway up after a poll that came too early, slowly down after one that did not, which settles where
- * about nine in ten operations are over at the first poll.
+ * When to ask whether an operation is over. Each poll is a read of the budget, and each moment that an operation is over
+ * and nobody has asked is lost by all who wait for the same resource. So:
+ *
+ *   the first wait | is learned per type of write: longer after a poll that came too early, shorter after one that did
+ *                  | not, which settles where about two in three operations are over at the first poll
+ *   later waits    | a share of the time that the operation has taken so far, so whoever learns of its end late is
+ *                  | late by that share: a quarter while the budget of reads is full, all of it as that runs out
  */
 const FIRST_GUESS_MS = 250;
 const SHORTEST_MS = 20;
 const LONGEST_MS = 3_000;
-const DOWN = 0.95;
-const UP = 2;
+const DOWN = 0.9;
+const UP = 1.25;
+const LEAST_SHARE = 0.25;
+const LONGEST_LATER_MS = 5_000;
 
 export class PollPace {
   readonly #waits = new Map<string, number>();
@@ -25,7 +30,8 @@ export class PollPace {
   }
 }
 
-/** Later waits, where the answer does not name one: growing gently. */
-export function laterWaitMs(polls: number): number {
-  return Math.min(5_000, FIRST_GUESS_MS * 1.5 ** polls);
+/** Until the next poll of an operation that still runs after so long. `plenty`: of the budget, from 0 to 1. */
+export function laterWaitMs(elapsedMs: number, plenty: number): number {
+  const share = 1 - (1 - LEAST_SHARE) * plenty;
+  return Math.min(LONGEST_LATER_MS, Math.max(SHORTEST_MS, elapsedMs * share));
 }

@@ -12,6 +12,7 @@ const MOST: Tries = { conflicts: 12, failures: 6 };
 /** Two writers that wait for random times soon miss each other. */
 const CONFLICT_MS = { first: 25, most: 2_000 };
 const FAILURE_MS = { first: 1_000, most: 15_000 };
+const READ_MS = { first: 250, most: 5_000 };
 /** After this many tries, whatever isn't provisioned is somebody's fault. */
 const PROVISIONING_TRIES = 2;
 
@@ -37,6 +38,11 @@ export function isSomebodysFault(failure: ArmFailure, batch: readonly Tries[]): 
   if (failure.kind === "denied") return failure.code === "LinkedAuthorizationFailed";
   if (failure.kind === "notProvisioned") return batch.every(({ failures }) => failures >= PROVISIONING_TRIES);
   return ["invalid", "quota", "inUse"].includes(failure.kind);
+}
+
+/** Before a read, or a poll, that got no proper answer is tried again: growing gently. */
+export function readAgainMs(tries: number): number {
+  return Math.min(READ_MS.most, READ_MS.first * 1.5 ** tries);
 }
 
 /** Before the batch is tried again; Azure's own word counts where there is one. */
