@@ -95,7 +95,7 @@ export function judgeQuiescence(world: World, excuses: Excuses, report: Report):
     for (const what of unserved({ world, forwarding, ...excuses }, service))
       report("served", `${keyOf(service)}: ${what}`);
   }
-  for (const what of leaks(world, excuses, refusals.size > 0)) report("leak", what);
+  for (const what of leaks(world, excuses, refusals)) report("leak", what);
 }
 
 /** Where somebody's outbound rule uses our pool and frontend, Azure takes no rule there that does source NAT too. */
@@ -226,7 +226,7 @@ function wrongAccess(world: World, service: Service, members: readonly Member[],
 }
 
 /** Things of ours that nobody stands for. */
-function leaks(world: World, { finalizers, addresses }: Excuses, isAnyRefused: boolean): string[] {
+function leaks(world: World, { finalizers, addresses }: Excuses, refused: ReadonlySet<string>): string[] {
   const { azure, cluster } = world;
   const services = cluster.objects("services");
   const bases = new Set(services.map(({ metadata }) => baseOf(metadata.uid ?? "")));
@@ -242,9 +242,15 @@ function leaks(world: World, { finalizers, addresses }: Excuses, isAnyRefused: b
   const publicIPs = resourcesOf(azure.state, PUBLIC_IP)
     .filter((resource) => servicesIn(resource).some((key) => !keys.has(key)))
     .map(({ id }) => `public IP ${lastName(id)}`);
-  const excused = new Set([...addresses.everRobbed, ...(isAnyRefused ? [ADDITIONAL_IP] : [])]);
+  const asked = services.filter(({ metadata }) => refused.has(`${metadata.namespace}/${metadata.name}`)).map(pinnedOf);
+  const excused = new Set([...addresses.everRobbed, ...asked, ...(refused.size > 0 ? [ADDITIONAL_IP] : [])]);
   const open = openings(world, excused).filter((name) => !finalizers.exempt.has(name));
   return [...left, ...parts, ...publicIPs, ...open];
+}
+
+/** The address that it asks for: whoever is refused keeps what others had opened there. */
+function pinnedOf({ metadata }: KubeObject): string {
+  return metadata.annotations?.["service.beta.kubernetes.io/azure-load-balancer-ipv4"] ?? "";
 }
 
 /**
