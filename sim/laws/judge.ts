@@ -116,7 +116,8 @@ export class Judge implements Witness {
     if (entry.collection === "services") {
       const { type, loadBalancerClass } = entry.object["spec"] as { type?: string; loadBalancerClass?: string };
       const base = baseOf(entry.object.metadata.uid ?? "");
-      if (type === "LoadBalancer") this.#classes.set(base, loadBalancerClass);
+      if (entry.type === "DELETED") this.#classes.delete(base); // who shares what it left may take it away
+      else if (type === "LoadBalancer") this.#classes.set(base, loadBalancerClass);
     }
     for (const law of this.#laws) law.onChange?.(entry);
   }
