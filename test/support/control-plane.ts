@@ -35,6 +35,8 @@ export interface ControlPlaneOptions {
   readonly auditLog?: string;
   /** Names of features that kube-apiserver shall do without, as an older one does. */
   readonly without?: readonly string[];
+  /** Names of admission plugins that kube-apiserver shall have besides its own choice. */
+  readonly admission?: readonly string[];
   /** Services may have IPv6 addresses too. */
   readonly dualStack?: boolean;
 }
@@ -66,10 +68,12 @@ async function startOnce(binaries: ControlPlaneBinaries, options: ControlPlaneOp
     const files = await writeCredentials(folder, url);
     await until(etcd, async () => (await (await fetch(`${etcdUrl}/health`)).text()).includes('"true"'));
     const gates = (options.without ?? []).map((feature) => `--feature-gates=${feature}=false`);
+    const admission = (options.admission ?? []).map((plugin) => `--enable-admission-plugins=${plugin}`);
     const flags = [
       ...apiserverFlags(files, etcdUrl, apiPort ?? 0),
       ...auditFlags(folder, options),
       ...gates,
+      ...admission,
       serviceRange(options),
     ];
     const apiserver = startServer(binaries["kube-apiserver"], flags);

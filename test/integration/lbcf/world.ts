@@ -33,6 +33,8 @@ export interface LbcfWorldOptions {
   readonly lbcf?: Partial<LbcfOptions>;
   readonly log?: Log;
   readonly withController?: boolean;
+  /** The controller's own; by default it may do all that the test may. */
+  readonly kubeconfig?: string;
   /** Where the test installs them itself. */
   readonly withDefinitions?: boolean;
 }
@@ -61,7 +63,7 @@ export class LbcfWorld {
 
   async startController(): Promise<void> {
     this.#controller = await startController({
-      kubeconfig: this.cluster.kubeconfig,
+      kubeconfig: this.#options.kubeconfig ?? this.cluster.kubeconfig,
       cloudConfig: { kind: "file", path: this.azure.cloudConfigFile },
       clusterName: "kubernetes",
       env: {},

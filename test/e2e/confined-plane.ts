@@ -1,0 +1,142 @@
+/**
+ * A real kube-apiserver that writes down each request, with the roles of some manifests and a kubeconfig for whom they are
+ * bound to: so that what roles grant can be held against what their holder did. It does without streamed lists, as
+ * servers before 1.34 do: only there the controller has to list.
+ */
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+
+import { parseAllDocuments } from "yaml";
+
+import { openCertificateAuthority } from "../../sandbox/shared/certificate-authority.ts";
+import type { Cluster } from "../support/cluster.ts";
+import { type ControlPlaneOptions, type RunningControlPlane, startControlPlane } from "../support/control-plane.ts";
+import { connect, writeKubeconfig } from "../support/kube-connection.ts";
+
+const USER = "system:serviceaccount:kube-system:azlb-controller";
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+}
+
+interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly rules?: readonly Rule[];
+}
+
+interface AuditedRequest {
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly objectRef?: { readonly resource: string; readonly subresource?: string; readonly apiGroup?: string };
+  readonly responseStatus?: { readonly code: number };
+}
+
+/** One request of the controller, as `verb group/resource/subresource`. */
+export interface Done {
+  readonly what: string;
+  readonly group: string;
+  readonly code: number;
+}
+
+export class ConfinedPlane {
+  /** With the roles alone. */
+  readonly kubeconfig: string;
+  readonly #folder: string;
+  readonly #plane: RunningControlPlane;
+  readonly #manifests: readonly Manifest[];
+
+  private constructor(folder: string, plane: RunningControlPlane, manifests: readonly Manifest[]) {
+    this.kubeconfig = join(folder, "kubeconfig");
+    this.#folder = folder;
+    this.#plane = plane;
+    this.#manifests = manifests;
+  }
+
+  /** `files`: in `deploy`. */
+  static async start(files: readonly string[], options: ControlPlaneOptions = {}): Promise<ConfinedPlane> {
+    const folder = mkdtempSync(join(tmpdir(), "azlb-rbac-"));
+    const texts = files.map((file) => readFileSync(resolve(import.meta.dirname, "../../deploy", file), "utf8"));
+    const manifests = texts.flatMap((text) => parseAllDocuments(text).map((one) => one.toJS() as Manifest));
+    const plane = await startControlPlane({ ...options, auditLog: join(folder, "audit.log"), without: ["WatchList"] });
+    const confined = new ConfinedPlane(folder, plane, manifests);
+    await confined.#apply();
+    await confined.#writeKubeconfig();
+    return confined;
+  }
+
+  /** With full rights; closing it closes the plane. */
+  cluster(): Cluster {
+    const { kubeconfig } = this.#plane;
+    const connection = connect(kubeconfig);
+    return {
+      ...connection,
+      kubeconfig,
+      compact: () => Promise.resolve(),
+      close: async () => {
+        await connection.close();
+        await this.#plane.close();
+        rmSync(this.#folder, { recursive: true, force: true });
+      },
+    };
+  }
+
+  /** What the controller has asked for so far. */
+  requests(): readonly Done[] {
+    const lines = readFileSync(join(this.#folder, "audit.log"), "utf8").split("\n");
+    return lines.slice(0, -1).flatMap((line) => {
+      const { verb, user, objectRef, responseStatus } = JSON.parse(line) as AuditedRequest;
+      if (user.username !== USER || objectRef === undefined) return [];
+      const { apiGroup = "", resource, subresource } = objectRef;
+      const what = subresource === undefined ? resource : `${resource}/${subresource}`;
+      return [{ what: named(verb, apiGroup, what), group: apiGroup, code: responseStatus?.code ?? 0 }];
+    });
+  }
+
+  /** All that the roles of that name grant, as requests are named. */
+  granted(role: string): readonly string[] {
+    const rules = this.#manifests.filter(({ metadata }) => metadata.name === role).flatMap((each) => each.rules ?? []);
+    const all = rules.flatMap(({ apiGroups, resources, verbs }) =>
+      apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => named(verb, group, resource)))),
+    );
+    return [...new Set(all)].toSorted();
+  }
+
+  async #apply(): Promise<void> {
+    const admin = connect(this.#plane.kubeconfig);
+    for (const manifest of this.#manifests) {
+      const reply = await admin.request("POST", collectionOf(manifest), { body: manifest });
+      assert.equal(reply.code, 201, reply.text);
+    }
+    await admin.close();
+  }
+
+  async #writeKubeconfig(): Promise<void> {
+    const { kubeconfig, url } = this.#plane;
+    const authority = await openCertificateAuthority(join(dirname(kubeconfig), "ca"));
+    const { certPem, keyPem } = await authority.issueClient({ user: USER });
+    writeKubeconfig(this.kubeconfig, { url, caPem: authority.caPem, certPem, keyPem });
+  }
+}
+
+/** What succeeded, each once; nothing may have been refused. */
+export function usedOf(requests: readonly Done[]): readonly string[] {
+  const refused = requests.filter(({ code }) => code === 403).map(({ what }) => what);
+  assert.deepEqual([...new Set(refused)], [], "refused");
+  return [...new Set(requests.filter(({ code }) => code < 300).map(({ what }) => what))].toSorted();
+}
+
+function named(verb: string, group: string, resource: string): string {
+  return `${verb} ${group === "" ? "" : `${group}/`}${resource}`;
+}
+
+function collectionOf({ apiVersion, kind, metadata }: Manifest): string {
+  const root = apiVersion === "v1" ? "/api/v1" : `/apis/${apiVersion}`;
+  const namespace = metadata.namespace === undefined ? "" : `/namespaces/${metadata.namespace}`;
+  return `${root}${namespace}/${kind.toLowerCase()}s`;
+}
