@@ -45,11 +45,13 @@ export async function followOperation(followed: Followed, options: FollowOptions
   const startMs = clock.monotonicMs();
   const firstWaitMs = pace.firstWaitMs(followed.type);
   let waitMs = firstWaitMs;
-  for (let isFirst = true; ; isFirst = false) {
+  let waitedMs = 0;
+  for (;;) {
     await clock.sleep(waitMs, followed.ask.signal);
+    waitedMs += waitMs;
     const answer = await pollOnce(url, followed, options);
     const state = stateOf(answer);
-    if (isFirst) pace.learn(followed.type, firstWaitMs, state !== "running");
+    if (state !== "running") pace.learn(followed.type, firstWaitMs, waitedMs);
     if (state === "succeeded") return answer;
     if (state === "failed") throw failed(followed, answer);
     const elapsedMs = clock.monotonicMs() - startMs;
