@@ -127,8 +127,11 @@ const server = createServer(async (request, response) => {
   try {
     const body = await bodyOf(request);
     if (request.method === "GET" && name === "servers") answer(200, table());
-    else if (request.method === "POST" && name in hooks) answer(200, hooks[name](body));
-    else answer(404, { error: `there is no ${request.method} /${name}` });
+    else if (request.method === "POST" && name in hooks) {
+      const said = hooks[name](body);
+      if (name !== "healthz") console.log(`${name}: ${JSON.stringify(said).slice(0, 120)}`);
+      answer(200, said);
+    } else answer(404, { error: `there is no ${request.method} /${name}` });
   } catch (error) {
     answer(500, { error: String(error) });
   }
