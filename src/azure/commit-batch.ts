@@ -12,6 +12,7 @@ import type { Priority } from "./budget.ts";
 import type { ArmBody, Committed } from "./commit-types.ts";
 import { ArmError, plainFailure } from "./failures.ts";
 import { isBroken, isChanging, isPart, partOf, wholeOf } from "./resource-parts.ts";
+import { wholesome } from "./resource-shape.ts";
 import { takenBack, type Rollback } from "./rollback.ts";
 import { mostUrgent, type Ticket } from "./ticket.ts";
 
@@ -80,7 +81,8 @@ function idOf(batch: readonly Ticket[]): string {
 async function look(batch: readonly Ticket[], { client, onSeen, closing }: CommitContext): Promise<ArmBody | null> {
   const id = wholeOf(idOf(batch));
   const priority = mostUrgent(batch);
-  const whole = await client.find<ArmBody>(id, { priority, signal: closing });
+  const found = await client.find<ArmBody>(id, { priority, signal: closing });
+  const whole = found && wholesome(found, `looking at ${id}`);
   onSeen(id, whole);
   // a write into a running operation would cancel it, and fail whoever started it: those in no hurry wait
   if (isChanging(whole) && priority !== "drain")
@@ -139,7 +141,8 @@ async function put(
   const isNew = isPart(id) ? partOf(whole, id) === undefined : whole === null;
   const condition = { ifMatch: isNew ? "absent" : whole?.etag, ...(isPart(id) ? { thenRead: wholeOf(id) } : {}) };
   try {
-    const written = await context.client.put<ArmBody>(id, body, { ...guarded(context, priority), ...condition });
+    const answer = await context.client.put<ArmBody>(id, body, { ...guarded(context, priority), ...condition });
+    const written = wholesome(answer, `writing ${id}`);
     // what Azure shows right after a write may be from before it, which the ETag tells
     const isOutdated = written.etag !== undefined && written.etag === whole?.etag;
     context.onSeen(wholeOf(id), isOutdated ? undefined : written);

@@ -171,6 +171,16 @@ test("a wish that cannot stand is refused alone", async () => {
   assert.deepEqual(parts(), ["a-0 1", "b-0 2"]);
 });
 
+test("an answer that makes no sense is no base for a write: nothing of others goes", async () => {
+  const { arm, submit, run, parts, foreign } = rig();
+  foreign(7);
+  let garbled = 3;
+  arm.interpose = ({ method }) =>
+    method === "GET" && garbled-- > 0 ? json(200, { ...arm.read(LB), properties: 7 }) : undefined;
+  assert.equal((await run(submit(wish("a", 1)))).kind, "written");
+  assert.deepEqual(parts(), ["a-0 1", "foreign 7"]);
+});
+
 test("bad news is only believed after a look at Azure itself", async () => {
   const { arm, commit, submit, run } = rig();
   await run(submit(wish("a", 1)));

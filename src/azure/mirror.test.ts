@@ -132,6 +132,35 @@ test("what has not changed stays the same object, however often it is read", asy
   assert.deepEqual(names(await run(mirror.loadBalancers())), ["lb-2"]);
 });
 
+test("what came garbled is not shown", async () => {
+  const { arm, mirror, run } = rig();
+  arm.write(LB, { properties: { probes: [] } });
+  const body = arm.read(LB);
+  for (const garble of [
+    { ...body, properties: 7 },
+    { ...body, properties: { probes: [null] } },
+    { ...body, id: 3 },
+    {},
+    null,
+  ]) {
+    arm.interpose = () => json(200, { value: [garble] });
+    mirror.expire();
+    await assert.rejects(run(mirror.loadBalancers()), /makes no sense/);
+  }
+  arm.interpose = () => undefined;
+  assert.deepEqual(names(await run(mirror.loadBalancers())), ["lb"]);
+});
+
+test("what was told wrongly is put right by the next read, although its ETag is the same", async () => {
+  const { arm, mirror, run } = rig();
+  arm.write(LB, { properties: { probes: [] } });
+  arm.interpose = () => json(200, { value: [{ ...arm.read(LB), properties: { probes: [{ name: "none such" }] } }] });
+  assert.equal((await run(mirror.loadBalancers()))[0]?.properties.probes?.length, 1);
+  arm.interpose = () => undefined;
+  mirror.expire();
+  assert.deepEqual((await run(mirror.loadBalancers()))[0]?.properties.probes, []);
+});
+
 test("public IPs follow what their load balancer holds, and must be read before they are written", async () => {
   const { arm, mirror, run } = rig();
   arm.write(PIP, { properties: { ipAddress: "1.2.3.4" } });

@@ -11,6 +11,7 @@ import type { ArmClient } from "./arm-client.ts";
 import { followingOf } from "./attachments.ts";
 import type { ArmBody } from "./commit-types.ts";
 import { field, textField } from "./error-body.ts";
+import { wholesome } from "./resource-shape.ts";
 import { Shelf } from "./shelf.ts";
 
 export interface MirrorOptions {
@@ -140,10 +141,11 @@ export class Mirror {
     const alone = parseId(path);
     if (alone !== undefined && SINGLE.test(alone.type)) {
       const found = await this.#client.find<Named>(path, READ);
-      return found === null ? [] : [found];
+      return found === null ? [] : [wholesome(found, `reading ${path}`)];
     }
     const isInstances = /\/virtualMachineScaleSets\/[^/]+\/virtualMachines$/i.test(path);
-    return this.#client.list<Named>(isInstances ? `${path}?$expand=instanceView` : path, READ);
+    const found = await this.#client.list<Named>(isInstances ? `${path}?$expand=instanceView` : path, READ);
+    return found.map((body) => wholesome(body, `listing ${path}`));
   }
 
   async #readZones(): Promise<readonly string[]> {

@@ -3,6 +3,7 @@
  * as they come and win over a list that was asked for before. A failed read throws to everyone who waits, and the next
  * reader asks again: nothing is ever shown as empty because it could not be read.
  */
+import { isDeepStrictEqual } from "node:util";
 
 interface Entry<Body> {
   /** `null`: it isn't there. */
@@ -116,10 +117,13 @@ export class Shelf<Body extends { readonly id: string; readonly etag?: string }>
     this.#entries.set(key, { body, at });
   }
 
-  /** The very object that we have, where the ETag says so: what others derived from it need not be derived again. */
+  /**
+   * The very object that we have, where it is the same: what others derived from it need not be derived again. The ETag
+   * alone does not say so: what was garbled on its way once would be believed for as long as nobody writes.
+   */
   #unchanged(key: string, body: Body | null): Body | undefined {
     const known = this.#entries.get(key)?.body;
     if (!known || body?.etag === undefined || this.#outdated.has(key)) return undefined;
-    return known.etag === body.etag ? known : undefined;
+    return known.etag === body.etag && isDeepStrictEqual(known, body) ? known : undefined;
   }
 }

@@ -9,6 +9,7 @@ import type { CallReport } from "../azure/arm-exchange.ts";
 import { Controller } from "../controller/controller.ts";
 import type { LbcfOptions } from "../controller/lbcf/lbcf-part.ts";
 import { Metrics } from "../controller/metrics.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
 import type { DriftPolicy } from "../core/service/service-intent.ts";
 import { EventRecorder } from "../kube/event-recorder.ts";
@@ -36,6 +37,8 @@ export interface ControllerProcessOptions {
   readonly workers?: number;
   readonly health?: { readonly host: string; readonly port: number };
   readonly lbcf?: Partial<LbcfOptions>;
+  /** What it waits by, between attempts and looks; absent: real time. */
+  readonly clock?: Clock;
 }
 
 export interface LeaseOptions {
@@ -108,7 +111,7 @@ async function start(
   const stopping = new AbortController();
   let leading: Controller | undefined;
   const lead = async (fence: Fence): Promise<void> => {
-    const common = { clock: realClock, random: Math.random };
+    const common = { clock: options.clock ?? realClock, random: Math.random };
     const client = kube.client.fencedBy(fence);
     const recorder = new EventRecorder({ ...common, client, component: "azlb" });
     leading = new Controller({

@@ -53,6 +53,8 @@ export const WRONG_ARM: Readonly<Record<string, Lie>> = {
   "choices nobody knows": under(["protocol", "sku", "direction", "access", "adminState"], () => "Quantum"),
 };
 
+const EVENT_TYPES: readonly Json[] = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK"];
+
 export const WRONG_KUBERNETES: Readonly<Record<string, Lie>> = {
   "metadata that is a number": under(["metadata"], () => 7),
   "ports that are a text": under(["ports"], () => "80"),
@@ -62,5 +64,5 @@ export const WRONG_KUBERNETES: Readonly<Record<string, Lie>> = {
   "a status that is a number": under(["status"], () => 7),
   "a spec that is missing": under(["spec"], () => null),
   "addresses that are a number": under(["addresses"], () => 3),
-  "events nobody knows": under(["type"], (value) => (value === "LoadBalancer" ? value : "QUANTUM")),
+  "events nobody knows": under(["type"], (value) => (EVENT_TYPES.includes(value) ? "QUANTUM" : value)),
 };

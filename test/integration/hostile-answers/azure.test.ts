@@ -1,0 +1,4 @@
+import { BROKEN_TEXTS, WRONG_ARM } from "../../support/lies.ts";
+import { hostileAnswersSuite } from "./suite.ts";
+
+hostileAnswersSuite("azure", { ...BROKEN_TEXTS, ...WRONG_ARM });
