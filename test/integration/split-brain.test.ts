@@ -1,95 +1,128 @@
 /**
- * Two controllers, and the leader sleeps through the loss of its lease: with a write on the wire, and with news waiting
- * for it when it wakes. Each signs in under a name of its own, so that the audit log tells their writes apart.
+ * Two controllers, and the leader sleeps through the loss of its lease: with a write on the wire, to Azure or to
+ * Kubernetes, and with news waiting for it when it wakes. Each signs in to Azure under a name of its own and talks to
+ * Kubernetes through a proxy of its own, so that both audits tell their writes apart.
  */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, describe, test } from "node:test";
+import { afterEach, beforeEach, describe, test } from "node:test";
 
 import type { AuditEntry } from "../../sandbox/azure/control/audit.ts";
 import { CrashBed, type KubeObject } from "../crash/crash-bed.ts";
-import { LANES, countWrites } from "../crash/crash-points.ts";
 import { ControllerProcess } from "../support/controller-process.ts";
 import { eventually } from "../support/eventually.ts";
+import { LyingProxy, type Answered } from "../support/lying-proxy.ts";
 
 const WITHIN_MS = 120_000;
 const SERVICES = "/api/v1/namespaces/default/services";
+const INTERNAL = { "service.beta.kubernetes.io/azure-load-balancer-internal": "true" };
 const LEASE = [
   "--leader-elect-lease-duration=6s",
   "--leader-elect-renew-deadline=4s",
   "--leader-elect-retry-period=500ms",
 ];
 /** The write on the wire arrives this much later: when the other one has long taken over. */
-const LATE_MS = 25_000;
+const LATE = { kind: "delay", delayMs: 25_000 };
+
+interface Instance {
+  readonly controller: ControllerProcess;
+  /** What it wrote to Kubernetes, and how that was answered. */
+  readonly proxy: LyingProxy;
+}
 
 describe("the leader is paused beyond its lease and resumed", () => {
-  const directory = mkdtempSync(join(tmpdir(), "azlb-split-"));
+  let directory: string;
   let bed: CrashBed;
-  let [old, heir]: [ControllerProcess | undefined, ControllerProcess | undefined] = [undefined, undefined];
+  let instances: Instance[] = [];
 
-  before(async () => {
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), "azlb-split-"));
     bed = await CrashBed.make(directory);
   });
-  after(async () => {
-    await Promise.all([old?.kill(), heir?.kill()]);
+  afterEach(async () => {
+    await Promise.all(instances.map(({ controller }) => controller.kill()));
+    await Promise.all(instances.map(({ proxy }) => proxy.close()));
+    instances = [];
     await bed.close();
     rmSync(directory, { recursive: true, force: true });
   });
 
-  test("no write of the old leader takes effect on what the new one has written, and none leaves once it wakes", async () => {
-    old = await start("old");
-    await old.ready();
-    serve("first");
-    await served("first");
-    heir = await start("heir");
-
-    const late = { kind: "delay", delayMs: LATE_MS };
-    const held = await bed.azureFaults.arm({
-      method: ["PUT"],
-      path: "**/loadBalancers/*",
-      caller: "old",
-      effect: late,
-    });
+  test("its write to Azure arrives when the new leader has written the same: refused; and none leaves once it wakes", async () => {
+    const [old, heir] = await leaderAndHeir();
+    const wish = { method: ["PUT"], path: "**/loadBalancers/*", caller: "old", effect: LATE };
+    const held = await bed.azureFaults.arm(wish);
     serve("second");
     await eventually(async () => assert.equal(await bed.azureFaults.hits(held), 1), WITHIN_MS);
-    old.signal("SIGSTOP");
+    old.controller.signal("SIGSTOP");
     serve("third");
-    await heir.ready();
+    await heir.controller.ready();
     await Promise.all([served("second"), served("third")]);
-    await eventually(
-      async () => assert.ok((await writesBy("old")).some(({ faults }) => faults.includes(held))),
-      WITHIN_MS,
-    );
-    const lateWrite = (await writesBy("old")).find(({ faults }) => faults.includes(held));
-    assert.equal(lateWrite?.status, 412, "the late write is refused, because the new leader wrote the same resource");
-
-    const beforeWaking = (await audit()).at(-1)?.sequence ?? 0;
-    const counts = await countWrites(bed);
-    old.signal("SIGCONT");
-    await eventually(() => assert.ok(old?.ended, "the old leader still runs"), WITHIN_MS);
-    assert.match(old.output, /lease/);
-    assert.deepEqual(
-      (await writesBy("old")).filter(({ sequence }) => sequence > beforeWaking),
-      [],
-    );
-    const kubernetesWrites = await counts();
-    for (const lane of LANES.filter(({ name }) => name === "Services" || name === "member lists")) {
-      assert.equal(kubernetesWrites.get(lane), 0, `${lane.name} were written after it woke`);
-    }
-    await assertNothingUndone();
-    assert.deepEqual(await bed.plan(), { steps: [], rejected: [] });
-    assert.equal(heir.ended, false);
+    const late = async (): Promise<AuditEntry | undefined> =>
+      (await azureWritesBy("old")).find(({ faults }) => faults.includes(held));
+    await eventually(async () => assert.ok((await late()) !== undefined), WITHIN_MS);
+    assert.equal((await late())?.status, 412);
+    await assertSilentOnceAwake(old, heir);
   });
 
-  function start(caller: string): Promise<ControllerProcess> {
+  test("its status of a Service arrives when the new leader has told another: refused; and none leaves once it wakes", async () => {
+    const [old, heir] = await leaderAndHeir();
+    const path = `${SERVICES}/second/status`;
+    const held = await bed.kubeFaults.arm({ method: ["PATCH"], path, effect: LATE });
+    serve("second");
+    await eventually(async () => assert.equal(await bed.kubeFaults.hits(held), 1), WITHIN_MS);
+    old.controller.signal("SIGSTOP");
+    bed.user("PATCH", `${SERVICES}/second`, { metadata: { annotations: INTERNAL } });
+    await heir.controller.ready();
+    await eventually(() => assert.match(addressOf("second"), /^10\.240\./), WITHIN_MS);
+    const late = (): Answered | undefined => old.proxy.writes.find((write) => write.path === path);
+    await eventually(() => assert.ok(late() !== undefined), WITHIN_MS);
+    assert.equal(late()?.status, 409);
+    assert.match(addressOf("second"), /^10\.240\./);
+    await assertSilentOnceAwake(old, heir);
+  });
+
+  /** A Service is served, and the second one stands by. */
+  async function leaderAndHeir(): Promise<readonly [Instance, Instance]> {
+    const old = await start("old");
+    await old.controller.ready();
+    serve("first");
+    await served("first");
+    return [old, await start("heir")];
+  }
+
+  async function start(caller: string): Promise<Instance> {
     const { aadClientId: _id, aadClientSecret: _secret, ...config } = bed.azure.cloudConfig as Record<string, unknown>;
     const cloudConfig = join(directory, `${caller}.json`);
     const identity = { useManagedIdentityExtension: true, userAssignedIdentityID: caller };
     writeFileSync(cloudConfig, JSON.stringify({ ...config, ...identity }));
-    const files = { kubeconfig: bed.kubernetes.kubeconfig, cloudConfig, env: bed.azure.env };
-    return ControllerProcess.start(files, ["--leader-elect=true", ...LEASE]);
+    const proxy = await LyingProxy.before(bed.kubernetes.url, join(directory, "kubernetes", "pki"));
+    const kubeconfig = join(directory, `${caller}.kubeconfig`);
+    writeFileSync(kubeconfig, readFileSync(bed.kubernetes.kubeconfig, "utf8").replace(bed.kubernetes.url, proxy.url));
+    const files = { kubeconfig, cloudConfig, env: bed.azure.env };
+    const instance = { controller: await ControllerProcess.start(files, ["--leader-elect=true", ...LEASE]), proxy };
+    instances.push(instance);
+    return instance;
+  }
+
+  /** The old leader notices and ends without a single write, to whomever; what the new one has made stands. */
+  async function assertSilentOnceAwake(old: Instance, heir: Instance): Promise<void> {
+    await eventually(async () => assert.deepEqual(await bed.plan(), { steps: [], rejected: [] }), WITHIN_MS);
+    const beforeWaking = (await audit()).at(-1)?.sequence ?? 0;
+    const kubernetesWrites = old.proxy.writes.length;
+    serve("news");
+    await served("news");
+    old.controller.signal("SIGCONT");
+    await eventually(() => assert.ok(old.controller.ended, "the old leader still runs"), WITHIN_MS);
+    assert.match(old.controller.output, /lease/);
+    const toAzure = (await azureWritesBy("old")).filter(({ sequence }) => sequence > beforeWaking);
+    assert.deepEqual(toAzure, [], "to Azure");
+    assert.deepEqual(old.proxy.writes.slice(kubernetesWrites), [], "to Kubernetes");
+    await assertNothingUndone();
+    assert.deepEqual(await bed.plan(), { steps: [], rejected: [] });
+    assert.equal(heir.controller.ended, false);
+    assert.ok(heir.proxy.writes.some(({ path, status }) => path.startsWith(SERVICES) && status < 300));
   }
 
   function serve(name: string): void {
@@ -98,18 +131,21 @@ describe("the leader is paused beyond its lease and resumed", () => {
   }
 
   async function served(name: string): Promise<void> {
-    await eventually(() => {
-      const { status } = bed.user("GET", `${SERVICES}/${name}`) as KubeObject;
-      const { ingress = [] } = (status as { loadBalancer: { ingress?: unknown[] } }).loadBalancer;
-      assert.equal(ingress.length, 1, `${name} has no address\n${heir?.output ?? old?.output}`);
-    }, WITHIN_MS);
+    const logs = (): string => instances.map(({ controller }) => controller.output).join("\n");
+    await eventually(() => assert.notEqual(addressOf(name), "", `${name} has no address\n${logs()}`), WITHIN_MS);
+  }
+
+  function addressOf(name: string): string {
+    const { status } = bed.user("GET", `${SERVICES}/${name}`) as KubeObject;
+    const { ingress = [] } = (status as { loadBalancer: { ingress?: readonly { ip: string }[] } }).loadBalancer;
+    return ingress[0]?.ip ?? "";
   }
 
   async function audit(): Promise<readonly AuditEntry[]> {
     return ((await bed.azureFaults.send("GET", "/audit")) as { entries: readonly AuditEntry[] }).entries;
   }
 
-  async function writesBy(caller: string): Promise<readonly AuditEntry[]> {
+  async function azureWritesBy(caller: string): Promise<readonly AuditEntry[]> {
     return (await audit()).filter((entry) => entry.caller === caller && entry.method !== "GET" && !entry.poll);
   }
 

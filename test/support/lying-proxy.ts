@@ -13,6 +13,10 @@ export interface Asked {
   readonly path: string;
 }
 
+export interface Answered extends Asked {
+  readonly status: number;
+}
+
 /** What is said instead of this body, or of this line of a stream. */
 export type Lie = (text: string, asked: Asked) => string;
 
@@ -22,6 +26,8 @@ export class LyingProxy {
   lie: Lie | undefined;
   /** Answers and lines that were changed. */
   lies = 0;
+  /** Writes that were answered, in the order of the answers. */
+  readonly writes: Answered[] = [];
   readonly #server: Server;
 
   private constructor(server: Server) {
@@ -51,7 +57,9 @@ export class LyingProxy {
 
   async pass(asked: Asked, answer: IncomingMessage, response: ServerResponse): Promise<void> {
     const { "content-length": _length, "transfer-encoding": _encoding, ...headers } = answer.headers;
-    response.writeHead(answer.statusCode ?? 500, headers);
+    const status = answer.statusCode ?? 500;
+    if (asked.method !== "GET") this.writes.push({ ...asked, status });
+    response.writeHead(status, headers);
     const isStream = asked.path.includes("watch=");
     let held = "";
     try {
