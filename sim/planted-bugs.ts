@@ -59,12 +59,21 @@ export const PLANTED_BUGS = {
       return isList && response.status >= 400 ? { ...response, status: 200, body: JSON.stringify(NOTHING) } : response;
     }),
   },
-  "failed-nodes-are-none": {
-    does: "takes a failed list of nodes for an empty cluster",
+  "first-node-only": {
+    does: "takes the first piece of a list of nodes for all of it",
     kube: kubeWith(async (request, send) => {
       const response = await send(request);
-      const isStart = request.path.startsWith("/api/v1/nodes?") && request.path.includes("sendInitialEvents=true");
-      return isStart && response.status >= 400 ? { status: 200, headers: {}, body: pieces(EMPTY_STREAM) } : response;
+      const isList = request.path.startsWith("/api/v1/nodes?") && request.path.includes("sendInitialEvents=true");
+      return isList && response.status === 200 ? { ...response, body: firstOnly(response.body) } : response;
+    }),
+  },
+  "deaf-to-deletions": {
+    does: "does not hear that a node was deleted",
+    kube: kubeWith(async (request, send) => {
+      const response = await send(request);
+      const isWatch = request.path.startsWith("/api/v1/nodes?") && response.status === 200;
+      const heard = (frame: Json): Json | undefined => (frame["type"] === "DELETED" ? undefined : frame);
+      return isWatch ? { ...response, body: mapLines(response.body, heard) } : response;
     }),
   },
   "drop-unknown-fields": {
@@ -136,12 +145,6 @@ const KNOWN = new Set([
   "publicIPAddress",
   "subnet",
 ]);
-/** A streamed list without any objects. */
-const EMPTY_STREAM = {
-  type: "BOOKMARK",
-  object: { metadata: { resourceVersion: "1", annotations: { "k8s.io/initial-events-end": "true" } } },
-};
-
 type ArmSend = (request: ArmRequest) => Promise<ArmResponse>;
 type KubeSend = (request: WireRequest) => Promise<WireResponse>;
 
@@ -178,12 +181,29 @@ function kubeHearing(change: (object: Json) => Json): KubeWrapper {
 }
 
 /** Bodies come in pieces of whole lines here. */
-async function* mapLines(body: AsyncIterable<Uint8Array>, change: (value: Json) => Json): AsyncGenerator<Uint8Array> {
+async function* mapLines(
+  body: AsyncIterable<Uint8Array>,
+  change: (value: Json) => Json | undefined,
+): AsyncGenerator<Uint8Array> {
   for await (const piece of body) {
-    const lines = Buffer.from(piece).toString().split("\n");
-    const changed = lines.map((line) => (line === "" ? "" : JSON.stringify(change(JSON.parse(line) as Json))));
-    yield Buffer.from(changed.join("\n"));
+    const lines = Buffer.from(piece)
+      .toString()
+      .split("\n")
+      .filter((line) => line !== "");
+    const changed = lines.flatMap((line) => change(JSON.parse(line) as Json) ?? []);
+    yield Buffer.from(changed.map((value) => `${JSON.stringify(value)}\n`).join(""));
   }
+}
+
+/** Of the objects that a stream begins with, only the first. */
+function firstOnly(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  let [isListed, count] = [false, 0];
+  return mapLines(body, (frame) => {
+    if (isListed) return frame;
+    isListed = frame["type"] === "BOOKMARK";
+    count += 1;
+    return isListed || count === 1 ? frame : undefined;
+  });
 }
 
 async function* pieces(value: unknown): AsyncGenerator<Uint8Array> {

@@ -38,6 +38,7 @@ export async function runHistory(history: History, { keepsLines = false, bug }: 
   }
   if (judge.violations.length === 0) {
     await settle(world);
+    judge.judgeSettled();
     world.startAfresh();
     await settle(world);
     judge.judgeEnd();

@@ -13,7 +13,7 @@ import { FinalizerLaw } from "./finalizer-law.ts";
 import { ForeignLaw } from "./foreign-law.ts";
 import type { Law, Violation } from "./law.ts";
 import { LeaseLaw } from "./lease-law.ts";
-import { judgeQuiescence } from "./quiescence.ts";
+import { judgeQuiescence, remainingPlan } from "./quiescence.ts";
 
 /** How long a doomed node may stay in service while nothing disturbs us. */
 const DRAIN_WITHIN_MS = 30_000;
@@ -105,6 +105,13 @@ export class Judge implements Witness {
       const forMs = timeline.elapsedMs - Math.max(calmSinceMs, sinceMs);
       if (forMs > DRAIN_WITHIN_MS) this.#report("drain", `doomed ${node} is in service in ${pool} for ${forMs} ms`);
     }
+  }
+
+  /** Nobody has done anything for long: what is left to do must not need a restart. */
+  judgeSettled(): void {
+    this.#world.azure.settle();
+    const { steps } = remainingPlan(this.#world);
+    if (steps.length > 0) this.#report("settled", `without a restart there is still to be done: ${steps.join("; ")}`);
   }
 
   judgeEnd(): void {
