@@ -121,14 +121,6 @@ export const PLANTED_BUGS = {
       return Promise.resolve({ status: 200, headers: {}, body: pieces({ metadata: {} }) });
     }),
   },
-  "conflict-is-success": {
-    does: "takes a write that was refused with 412 for done",
-    arm: armWith(async (request, send) => {
-      const response = await send(request);
-      const isLost = request.method === "PUT" && response.status === 412;
-      return isLost ? { ...response, status: 200, body: request.body ?? "" } : response;
-    }),
-  },
 } as const satisfies Readonly<Record<string, PlantedBug>>;
 
 export type PlantedBugName = keyof typeof PLANTED_BUGS;
