@@ -135,3 +135,13 @@ export function retryAfterMsOf(header: string | undefined, nowMs: number): numbe
   const afterMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - nowMs;
   return Number.isFinite(afterMs) ? Math.max(0, afterMs) : undefined;
 }
+
+/** `undefined` where what it is about does not exist. */
+export async function unlessGone<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isFailure(error, "notFound")) return undefined;
+    throw error;
+  }
+}

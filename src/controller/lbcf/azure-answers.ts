@@ -49,7 +49,11 @@ export function answerOf(committed: Committed<ArmBody>, loadBalancer = ""): NotY
 function failed(failure: ArmError["failure"]): NotYet {
   const retryAfterMs = "retryAfterMs" in failure ? failure.retryAfterMs : undefined;
   const status = failure.kind === "invalid" || failure.kind === "quota" ? "Fail" : "Error";
-  return { status, msg: describeFailure(failure, "Azure"), ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  return {
+    status,
+    msg: describeFailure(failure, "the load balancer"),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
 }
 
 /** What is thrown becomes an answer: a driver never throws. */

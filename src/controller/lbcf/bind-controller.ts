@@ -3,7 +3,6 @@
  * LoadBalancer is (`load-balancer-steps.ts`), side by side, so that a bad one holds up no other; its backends are synced
  * as a group's are (`group-sync.ts`), in those that are created. On its way out the backends leave first.
  */
-import type { Clock } from "../../core/clock.ts";
 import {
   loadBalancerOf,
   loadBalancersOf,
@@ -15,30 +14,21 @@ import type { Telling } from "../../core/lbcf/driver-answers.ts";
 import { FINALIZER } from "../../core/lbcf/names.ts";
 import type { Bind, BackendRecord, GroupStatus, LoadBalancer } from "../../core/lbcf/objects.ts";
 import type { Lookup } from "../../core/lbcf/load-balancer-use.ts";
-import { readBind } from "../../core/lbcf/read-objects.ts";
 import { isGoing } from "../../core/lbcf/references.ts";
-import { keyOf, type KubeObject } from "../../kube/resources.ts";
+import { keyOf } from "../../kube/resources.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { Job, Verdict } from "../../kube/work-queue.ts";
-import type { Drivers } from "./drivers.ts";
 import type { GroupSync } from "./group-sync.ts";
-import type { LbcfCache } from "./lbcf-cache.ts";
-import { LbcfLoop, type QueueContext } from "./lbcf-loop.ts";
-import type { LbcfWriter } from "./lbcf-writer.ts";
+import { DONE, later, type LbcfContext, LbcfLoop } from "./lbcf-loop.ts";
 import type { LoadBalancerHome, LoadBalancerSteps } from "./load-balancer-steps.ts";
 import { BINDS } from "./resources.ts";
 
-export interface BindControllerOptions extends QueueContext {
-  readonly cache: LbcfCache;
-  readonly drivers: Drivers;
+export interface BindControllerOptions extends LbcfContext {
   readonly sync: GroupSync;
   readonly steps: LoadBalancerSteps;
-  readonly writer: LbcfWriter;
-  readonly clock: Clock;
 }
 
 const GATHER_MS = 100;
-const DONE: Verdict = { kind: "done" };
 
 export class BindController {
   readonly loop: LbcfLoop;
@@ -59,7 +49,7 @@ export class BindController {
     if (bind === undefined) return DONE;
     const hasFinalizer = bind.metadata.finalizers?.includes(FINALIZER.loadBalancer) ?? false;
     if (bind.metadata.deletionTimestamp !== undefined && !hasFinalizer) return DONE;
-    if (!hasFinalizer) this.#wrote(await writer.addFinalizer(BINDS, bind, FINALIZER.loadBalancer));
+    if (!hasFinalizer) cache.binds.wrote(await writer.addFinalizer(BINDS, bind, FINALIZER.loadBalancer));
     const work = new BindWork(cache.binds.book.get(key) ?? bind, this.#options);
     const names = loadBalancersOf(work.bind, this.#nowMs()).map(nameInBind);
     const verdicts = await Promise.all(names.map((name) => this.#options.steps.run(work.homeOf(name), failures)));
@@ -76,7 +66,7 @@ export class BindController {
     work.setGroupStatus(status);
     await work.stored();
     if (failure !== undefined) throw failure.error;
-    return againAfterMs === undefined ? DONE : { kind: "again", afterMs: againAfterMs };
+    return later(againAfterMs);
   }
 
   async #dismiss(work: BindWork): Promise<Verdict> {
@@ -99,10 +89,6 @@ export class BindController {
         return [name, lookup];
       }),
     );
-  }
-
-  #wrote(stored: KubeObject | undefined): void {
-    if (stored !== undefined) this.#options.cache.binds.book.wrote(readBind(stored));
   }
 
   #nowMs(): number {
@@ -172,8 +158,7 @@ class BindWork {
         acceptedLoadBalancers: loadBalancers,
         loadBalancerStatuses: this.bind.status.loadBalancerStatuses,
       };
-      const stored = await writer.storeStatus(BINDS, this.bind, status);
-      if (stored !== undefined) cache.binds.book.wrote(readBind(stored));
+      cache.binds.wrote(await writer.storeStatus(BINDS, this.bind, status));
     });
     return this.#writing;
   }

@@ -3,22 +3,15 @@
  * that is well again wakes whoever waited for it.
  */
 import { FINALIZER } from "../../core/lbcf/names.ts";
-import { readDriver } from "../../core/lbcf/read-objects.ts";
 import { driverProblem, reconcileDriver } from "../../core/lbcf/reconcile-driver.ts";
 import type { Driver } from "../../core/lbcf/objects.ts";
 import { keyOf } from "../../kube/resources.ts";
 import type { Job, Verdict } from "../../kube/work-queue.ts";
-import type { Drivers } from "./drivers.ts";
-import type { LbcfCache } from "./lbcf-cache.ts";
-import { LbcfLoop, type QueueContext } from "./lbcf-loop.ts";
-import type { LbcfWriter } from "./lbcf-writer.ts";
+import { DONE, later, type LbcfContext, LbcfLoop } from "./lbcf-loop.ts";
 import { DRIVERS } from "./resources.ts";
 import type { Health } from "./webhook-driver.ts";
 
-export interface DriverControllerOptions extends QueueContext {
-  readonly cache: LbcfCache;
-  readonly drivers: Drivers;
-  readonly writer: LbcfWriter;
+export interface DriverControllerOptions extends LbcfContext {
   /** `namespace/name` of a driver that can be asked (again). */
   readonly onUsable: (key: string) => void;
   readonly healthEveryMs: number;
@@ -36,7 +29,7 @@ export class DriverController {
   async #look({ key }: Job): Promise<Verdict> {
     const { cache, writer, clock } = this.#options;
     const driver = cache.drivers.book.get(key);
-    if (driver === undefined) return { kind: "done" };
+    if (driver === undefined) return DONE;
     const health = driverProblem(driver) === undefined ? await this.#probe(driver) : undefined;
     const decision = reconcileDriver({
       driver,
@@ -47,11 +40,14 @@ export class DriverController {
     });
     if (decision.finalizer === "remove") {
       await writer.removeFinalizer(DRIVERS, driver, FINALIZER.driver);
-      return { kind: "done" };
+      return DONE;
     }
     if (decision.finalizer === "add") await writer.addFinalizer(DRIVERS, driver, FINALIZER.driver);
-    if (decision.conditions !== driver.status.conditions) await this.#store(driver, decision.conditions);
-    return { kind: "again", afterMs: this.#options.healthEveryMs };
+    const { conditions } = decision;
+    if (conditions !== driver.status.conditions) {
+      cache.drivers.wrote(await writer.storeStatus(DRIVERS, driver, { conditions }));
+    }
+    return later(this.#options.healthEveryMs);
   }
 
   async #probe(driver: Driver): Promise<Health | undefined> {
@@ -61,10 +57,5 @@ export class DriverController {
     const health = await webhooks.probe();
     if (before?.healthy === false && health?.healthy !== false) onUsable(keyOf(driver));
     return health;
-  }
-
-  async #store(driver: Driver, conditions: Driver["status"]["conditions"]): Promise<void> {
-    const stored = await this.#options.writer.storeStatus(DRIVERS, driver, { conditions });
-    if (stored !== undefined) this.#options.cache.drivers.book.wrote(readDriver(stored));
   }
 }

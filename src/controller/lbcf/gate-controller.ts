@@ -9,20 +9,13 @@ import { reconcileReadinessGate } from "../../core/lbcf/readiness-gate.ts";
 import { allowsNamespace, isGoing, placeOf } from "../../core/lbcf/references.ts";
 import { keyOf, PODS } from "../../kube/resources.ts";
 import type { Job, Verdict } from "../../kube/work-queue.ts";
-import type { LbcfCache } from "./lbcf-cache.ts";
-import { LbcfLoop, type QueueContext } from "./lbcf-loop.ts";
-import type { LbcfWriter } from "./lbcf-writer.ts";
-
-export interface GateControllerOptions extends QueueContext {
-  readonly cache: LbcfCache;
-  readonly writer: LbcfWriter;
-}
+import { DONE, type LbcfContext, LbcfLoop } from "./lbcf-loop.ts";
 
 export class GateController {
   readonly loop: LbcfLoop;
-  readonly #options: GateControllerOptions;
+  readonly #options: LbcfContext;
 
-  constructor(options: GateControllerOptions) {
+  constructor(options: LbcfContext) {
     this.#options = options;
     this.loop = new LbcfLoop(PODS, options, (job) => this.#look(job));
   }
@@ -39,11 +32,11 @@ export class GateController {
   async #look({ key }: Job): Promise<Verdict> {
     const { cache, writer } = this.#options;
     const pod = cache.pods.store.get(key);
-    if (pod === undefined) return { kind: "done" };
+    if (pod === undefined) return DONE;
     const records = cache.records.book.by("pod", key).filter((record) => isRecordOf(record, pod));
     const decision = reconcileReadinessGate({ pod, records, wanted: this.#wanted(pod) });
     if (decision !== undefined) await writer.setGate(pod, decision);
-    return { kind: "done" };
+    return DONE;
   }
 
   /** How many records the groups that select the pod want of it. */

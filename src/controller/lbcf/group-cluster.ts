@@ -4,7 +4,7 @@ import type { BackendGroup, Pod } from "../../core/lbcf/objects.ts";
 import { readPod } from "../../core/lbcf/read-objects.ts";
 import type { Node, Service } from "../../core/kubernetes.ts";
 import type { KubeClient } from "../../kube/kube-client.ts";
-import { isFailure } from "../../kube/kube-failure.ts";
+import { unlessGone } from "../../kube/kube-failure.ts";
 import { NODES, PODS, SERVICES, type KubeObject } from "../../kube/resources.ts";
 import type { ReadonlyStore } from "../../kube/store.ts";
 import { projectNode, projectService } from "../projections.ts";
@@ -70,11 +70,8 @@ export class GroupCluster {
   }
 
   async #service(namespace: string, name: string): Promise<Service | undefined> {
-    try {
-      return projectService(await this.#options.client.get<KubeObject>(SERVICES, { namespace, name }));
-    } catch (error) {
-      if (isFailure(error, "notFound")) return undefined;
-      throw error;
-    }
+    const { client } = this.#options;
+    const found = await unlessGone(() => client.get<KubeObject>(SERVICES, { namespace, name }));
+    return found && projectService(found);
   }
 }

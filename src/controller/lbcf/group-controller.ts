@@ -15,31 +15,25 @@
 import { withCondition } from "../../core/lbcf/conditions.ts";
 import { sameStatus } from "../../core/lbcf/group-status.ts";
 import { FINALIZER } from "../../core/lbcf/names.ts";
-import type { BackendGroup, BackendRecord, GroupStatus } from "../../core/lbcf/objects.ts";
-import { readBackendGroup } from "../../core/lbcf/read-objects.ts";
+import type { BackendGroup, GroupStatus } from "../../core/lbcf/objects.ts";
 import { isGoing } from "../../core/lbcf/references.ts";
 import type { KubeClient } from "../../kube/kube-client.ts";
-import { isFailure } from "../../kube/kube-failure.ts";
+import { unlessGone } from "../../kube/kube-failure.ts";
 import { keyOf, placeOfKey, type KubeObject } from "../../kube/resources.ts";
 import type { Job, Verdict } from "../../kube/work-queue.ts";
 import type { GroupSync } from "./group-sync.ts";
-import type { LbcfCache } from "./lbcf-cache.ts";
-import { LbcfLoop, type QueueContext } from "./lbcf-loop.ts";
-import type { LbcfWriter } from "./lbcf-writer.ts";
+import { DONE, later, type LbcfContext, LbcfLoop } from "./lbcf-loop.ts";
 import type { LoadBalancerLookup } from "./load-balancer-lookup.ts";
 import { BACKEND_GROUPS } from "./resources.ts";
 
-export interface GroupControllerOptions extends QueueContext {
-  readonly cache: LbcfCache;
+export interface GroupControllerOptions extends LbcfContext {
   readonly sync: GroupSync;
   readonly lookup: LoadBalancerLookup;
-  readonly writer: LbcfWriter;
   readonly client: KubeClient;
 }
 
 /** Pods and records come in bursts; a burst is one look. */
 const GATHER_MS = 100;
-const DONE: Verdict = { kind: "done" };
 const ORPHAN_FINALIZER = "orphan";
 
 export class GroupController {
@@ -56,13 +50,14 @@ export class GroupController {
   }
 
   async #look({ key }: Job): Promise<Verdict> {
-    const group = this.#options.cache.groups.book.get(key);
+    const { cache, writer } = this.#options;
+    const group = cache.groups.book.get(key);
     await this.#removeOrphans(key, group);
     if (group === undefined) return DONE;
     if (isGoing(group.metadata)) return this.#leave(group);
     const hasFinalizer = group.metadata.finalizers?.includes(FINALIZER.group) ?? false;
     if (!hasFinalizer && group.metadata.deletionTimestamp === undefined) {
-      this.#wrote(await this.#options.writer.addFinalizer(BACKEND_GROUPS, group, FINALIZER.group));
+      cache.groups.wrote(await writer.addFinalizer(BACKEND_GROUPS, group, FINALIZER.group));
     }
     return this.#keep(group);
   }
@@ -73,7 +68,7 @@ export class GroupController {
     for (const telling of tellings) voice.tell(BACKEND_GROUPS, group, telling);
     await this.#store(group, status);
     if (failure !== undefined) throw failure.error;
-    return againAfterMs === undefined ? DONE : { kind: "again", afterMs: againAfterMs };
+    return later(againAfterMs);
   }
 
   /** The group stays until its records are gone, so that whoever deletes it knows when the load balancers are clean. */
@@ -106,26 +101,14 @@ export class GroupController {
       ({ metadata }) => metadata.owner?.uid !== group?.metadata.uid && metadata.deletionTimestamp === undefined,
     );
     if (orphans.length === 0) return;
-    const uid = await this.#uidOf(client, key);
-    const gone = orphans.filter(({ metadata }: BackendRecord) => metadata.owner?.uid !== uid);
+    const there = await unlessGone(() => client.get<KubeObject>(BACKEND_GROUPS, placeOfKey(key)));
+    const gone = orphans.filter(({ metadata }) => metadata.owner?.uid !== there?.metadata.uid);
     await Promise.all(gone.map((record) => writer.deleteRecord(record)));
-  }
-
-  async #uidOf(client: KubeClient, key: string): Promise<string | undefined> {
-    try {
-      return (await client.get<KubeObject>(BACKEND_GROUPS, placeOfKey(key))).metadata.uid;
-    } catch (error) {
-      if (isFailure(error, "notFound")) return undefined;
-      throw error;
-    }
   }
 
   async #store(group: BackendGroup, status: GroupStatus): Promise<void> {
     if (sameStatus(status, group.status)) return;
-    this.#wrote(await this.#options.writer.storeStatus(BACKEND_GROUPS, group, status));
-  }
-
-  #wrote(stored: KubeObject | undefined): void {
-    if (stored !== undefined) this.#options.cache.groups.book.wrote(readBackendGroup(stored));
+    const { cache, writer } = this.#options;
+    cache.groups.wrote(await writer.storeStatus(BACKEND_GROUPS, group, status));
   }
 }

@@ -42,6 +42,8 @@ export interface LbcfCacheOptions {
 interface Kept<T extends KubeObject> {
   readonly reflector: Reflector<T>;
   readonly book: Book<T>;
+  /** For what a write of ours was answered with; `undefined`: the object is gone. */
+  readonly wrote: (stored: KubeObject | undefined) => void;
 }
 
 export class LbcfCache {
@@ -62,7 +64,8 @@ export class LbcfCache {
       indexers?: Indexers<T>,
     ): Kept<T> => {
       const reflector = new Reflector({ ...common, resource, project, ...voiceOf(resource) });
-      return { reflector, book: new Book(reflector, indexers) };
+      const book = new Book(reflector, indexers);
+      return { reflector, book, wrote: (stored) => stored && book.wrote(project(stored)) };
     };
     this.drivers = keep(DRIVERS, readDriver);
     this.loadBalancers = keep(LOAD_BALANCERS, readLoadBalancer, {

@@ -1,18 +1,40 @@
 /** A loop over objects of one kind: measured, and without a bound on how many wait for their driver at a time. */
 import type { Clock, Random } from "../../core/clock.ts";
-import type { RetryPolicy } from "../../core/lbcf/retry.ts";
+import type { Answer } from "../../core/lbcf/driver-answers.ts";
+import { type RetryPolicy, retryDelayMs } from "../../core/lbcf/retry.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
 import type { Resource } from "../../kube/resources.ts";
 import { nextAttempt } from "../next-attempt.ts";
+import type { Drivers } from "./drivers.ts";
+import type { LbcfCache } from "./lbcf-cache.ts";
 import type { LbcfMetrics } from "./lbcf-metrics.ts";
 import type { LbcfVoice } from "./lbcf-voice.ts";
+import type { LbcfWriter } from "./lbcf-writer.ts";
 
-export interface QueueContext {
+/** What every controller of LBCF works with. */
+export interface LbcfContext {
+  readonly cache: LbcfCache;
+  readonly drivers: Drivers;
+  readonly writer: LbcfWriter;
+  readonly voice: LbcfVoice;
+  readonly metrics: LbcfMetrics;
   readonly clock: Clock;
   readonly random: Random;
-  readonly metrics: LbcfMetrics;
-  readonly voice: LbcfVoice;
   readonly retries: RetryPolicy;
+}
+
+export const DONE: Verdict = { kind: "done" };
+
+/** `undefined`: not before something changes. */
+export function later(afterMs: number | undefined): Verdict {
+  return afterMs === undefined ? DONE : { kind: "again", afterMs };
+}
+
+/** When a driver that answered so is asked again; `undefined`: it is done, look again at once. */
+export function afterAnswer(answer: Answer, failures: number, retries: RetryPolicy): Verdict | undefined {
+  if (answer.status === "Succ") return undefined;
+  const afterMs = retryDelayMs(answer, failures, retries);
+  return { kind: answer.status === "Running" ? "again" : "retry", afterMs };
 }
 
 /** Each driver and the API server have bounds of their own; a bound here would let one hanging driver hold up all. */
@@ -25,7 +47,7 @@ export class LbcfLoop {
   readonly #queue: WorkQueue;
 
   /** `look`: at one object, by its key; what it throws is tried again. */
-  constructor(resource: Resource, context: QueueContext, look: (job: Job) => Promise<Verdict>) {
+  constructor(resource: Resource, context: LbcfContext, look: (job: Job) => Promise<Verdict>) {
     const { clock, random, metrics, voice } = context;
     const work = async (job: Job): Promise<Verdict> => {
       const startMs = clock.monotonicMs();

@@ -10,7 +10,7 @@ import { newRecord, type RecordDraft, recordSpecOnWire } from "../../core/lbcf/r
 import { readBackendRecord } from "../../core/lbcf/read-objects.ts";
 import type { GateDecision } from "../../core/lbcf/readiness-gate.ts";
 import type { KubeClient } from "../../kube/kube-client.ts";
-import { isFailure } from "../../kube/kube-failure.ts";
+import { isFailure, unlessGone } from "../../kube/kube-failure.ts";
 import type { Patch } from "../../kube/patch.ts";
 import { PODS, type KubeObject, type Resource } from "../../kube/resources.ts";
 import type { Book } from "./book.ts";
@@ -65,7 +65,7 @@ export class LbcfWriter {
 
   async deleteRecord(record: BackendRecord): Promise<void> {
     const { namespace, name, uid } = record.metadata;
-    await this.#unlessGone(() =>
+    await unlessGone(() =>
       this.#timed("Delete", () => this.#options.client.delete(BACKEND_RECORDS, { namespace, name }, { uid })),
     );
   }
@@ -86,7 +86,7 @@ export class LbcfWriter {
   async storeStatus(resource: Resource, object: KubeObject, status: object): Promise<KubeObject | undefined> {
     const { namespace, name, uid } = object.metadata;
     const place = { namespace, name, subresource: "status" } as const;
-    return this.#unlessGone(() =>
+    return unlessGone(() =>
       this.#limited(() => this.#options.client.patch<KubeObject>(resource, place, wholeStatus(status), { uid })),
     );
   }
@@ -105,7 +105,7 @@ export class LbcfWriter {
     const condition = { type: REGISTERED_GATE, status, reason, message, lastTransitionTime };
     const patch = { strategic: { status: { conditions: [condition] } } };
     const place = { namespace, name, subresource: "status" } as const;
-    await this.#unlessGone(() => this.#limited(() => this.#options.client.patch(PODS, place, patch, { uid })));
+    await unlessGone(() => this.#limited(() => this.#options.client.patch(PODS, place, patch, { uid })));
   }
 
   /** A merge patch replaces the list, so it is bound to the version that was looked at: others' finalizers are safe. */
@@ -123,14 +123,14 @@ export class LbcfWriter {
       if (finalizers === before || finalizers.length === before.length) return current;
       const only = { uid, resourceVersion: current.metadata.resourceVersion };
       try {
-        return await this.#unlessGone(() =>
+        return await unlessGone(() =>
           this.#timed("Update", () =>
             client.patch<KubeObject>(resource, { namespace, name }, { merge: { metadata: { finalizers } } }, only),
           ),
         );
       } catch (error) {
         if (!isFailure(error, "conflict") || tries === CONFLICT_TRIES) throw error;
-        const fresh = await this.#unlessGone(() => client.get<KubeObject>(resource, { namespace, name }));
+        const fresh = await unlessGone(() => client.get<KubeObject>(resource, { namespace, name }));
         if (fresh === undefined || fresh.metadata.uid !== uid) return undefined;
         current = fresh;
       }
@@ -139,22 +139,13 @@ export class LbcfWriter {
 
   async #record(operation: Operation, record: BackendRecord, patch: Patch, subresource?: "status"): Promise<void> {
     const { namespace, name, uid } = record.metadata;
-    const stored = await this.#unlessGone(() =>
+    const stored = await unlessGone(() =>
       this.#timed(operation, () =>
         this.#options.client.patch<KubeObject>(BACKEND_RECORDS, { namespace, name, subresource }, patch, { uid }),
       ),
     );
     if (stored === undefined) this.#options.records.lost(record);
     else this.#options.records.wrote(readBackendRecord(stored));
-  }
-
-  async #unlessGone<T>(write: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await write();
-    } catch (error) {
-      if (isFailure(error, "notFound")) return undefined;
-      throw error;
-    }
   }
 
   #limited<T>(write: () => Promise<T>): Promise<T> {

@@ -4,20 +4,15 @@
  */
 import { FINALIZER } from "../../core/lbcf/names.ts";
 import type { LoadBalancer, LoadBalancerStatus } from "../../core/lbcf/objects.ts";
-import { readLoadBalancer } from "../../core/lbcf/read-objects.ts";
 import { misplaced } from "../../core/lbcf/references.ts";
-import { keyOf, type KubeObject } from "../../kube/resources.ts";
+import { keyOf } from "../../kube/resources.ts";
 import type { Job, Verdict } from "../../kube/work-queue.ts";
-import type { LbcfCache } from "./lbcf-cache.ts";
-import { LbcfLoop, type QueueContext } from "./lbcf-loop.ts";
-import type { LbcfWriter } from "./lbcf-writer.ts";
+import { type LbcfContext, LbcfLoop } from "./lbcf-loop.ts";
 import type { LoadBalancerHome, LoadBalancerSteps } from "./load-balancer-steps.ts";
 import { LOAD_BALANCERS } from "./resources.ts";
 
-export interface LoadBalancerControllerOptions extends QueueContext {
-  readonly cache: LbcfCache;
+export interface LoadBalancerControllerOptions extends LbcfContext {
   readonly steps: LoadBalancerSteps;
-  readonly writer: LbcfWriter;
 }
 
 export class LoadBalancerController {
@@ -35,19 +30,16 @@ export class LoadBalancerController {
 
   #homeOf(key: string): LoadBalancerHome {
     const { cache, writer, voice } = this.#options;
+    const { book, wrote } = cache.loadBalancers;
     return {
-      current: () => cache.loadBalancers.book.get(key),
-      store: async (lb, status) => this.#wrote(await writer.storeStatus(LOAD_BALANCERS, lb, onWire(lb, status))),
-      addFinalizer: async (lb) => this.#wrote(await writer.addFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
+      current: () => book.get(key),
+      store: async (lb, status) => wrote(await writer.storeStatus(LOAD_BALANCERS, lb, onWire(lb, status))),
+      addFinalizer: async (lb) => wrote(await writer.addFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
       release: async (lb) => void (await writer.removeFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
       records: (lb) => cache.records.book.by("loadBalancer", keyOf(lb)).length,
       misplaced: (lb) => misplaced("LoadBalancer", lb.metadata),
       tell: (lb, telling) => voice.tell(LOAD_BALANCERS, lb, telling),
     };
-  }
-
-  #wrote(stored: KubeObject | undefined): void {
-    if (stored !== undefined) this.#options.cache.loadBalancers.book.wrote(readLoadBalancer(stored));
   }
 }
 

@@ -7,7 +7,7 @@ import type { BackendGroup, BackendRecord, LoadBalancer } from "../../core/lbcf/
 import { readLoadBalancer } from "../../core/lbcf/read-objects.ts";
 import { placeOf } from "../../core/lbcf/references.ts";
 import type { KubeClient } from "../../kube/kube-client.ts";
-import { isFailure } from "../../kube/kube-failure.ts";
+import { unlessGone } from "../../kube/kube-failure.ts";
 import { keyOf, placeOfKey, type KubeObject } from "../../kube/resources.ts";
 import type { Book } from "./book.ts";
 import type { Drivers } from "./drivers.ts";
@@ -46,11 +46,11 @@ export class LoadBalancerLookup {
   }
 
   async #ask(place: string): Promise<Lookup> {
+    const { client } = this.#options;
     try {
-      const stored = await this.#options.client.get<KubeObject>(LOAD_BALANCERS, placeOfKey(place));
-      return this.#found(readLoadBalancer(stored));
+      const stored = await unlessGone(() => client.get<KubeObject>(LOAD_BALANCERS, placeOfKey(place)));
+      return stored === undefined ? { kind: "missing" } : this.#found(readLoadBalancer(stored));
     } catch (error) {
-      if (isFailure(error, "notFound")) return { kind: "missing" };
       return { kind: "unknown", message: error instanceof Error ? error.message : String(error) };
     }
   }

@@ -2,7 +2,6 @@
  * Takes a load balancer through its life at its driver, one look at a time: for LoadBalancer objects, and for those
  * inside a Bind, which differ in where their state is stored.
  */
-import type { Clock } from "../../core/clock.ts";
 import type { Answer, Telling } from "../../core/lbcf/driver-answers.ts";
 import {
   afterCreate,
@@ -21,10 +20,9 @@ import {
   type LoadBalancerStep,
   reconcileLoadBalancerObject,
 } from "../../core/lbcf/reconcile-load-balancer-object.ts";
-import { type RetryPolicy, retryDelayMs } from "../../core/lbcf/retry.ts";
 import { keyOf } from "../../kube/resources.ts";
 import type { Verdict } from "../../kube/work-queue.ts";
-import type { Drivers } from "./drivers.ts";
+import { afterAnswer, DONE, later, type LbcfContext } from "./lbcf-loop.ts";
 
 /** Where one load balancer's state stands, and what can be said about it. */
 export interface LoadBalancerHome {
@@ -40,23 +38,18 @@ export interface LoadBalancerHome {
   tell(lb: LoadBalancer, telling: Telling | undefined): void;
 }
 
-export interface LoadBalancerStepsOptions {
-  readonly drivers: Drivers;
-  readonly clock: Clock;
-  readonly retries: RetryPolicy;
-}
-
 const MAX_ROUNDS = 10;
 /** What waits may come right without anybody telling us: a look is cheap. */
 const WAITING_AGAIN_MS = 60_000;
 const FAILED_AGAIN_MS = 10_000;
-const DONE: Verdict = { kind: "done" };
+
+type Context = Pick<LbcfContext, "drivers" | "clock" | "retries">;
 
 export class LoadBalancerSteps {
-  readonly #options: LoadBalancerStepsOptions;
+  readonly #options: Context;
   readonly #ensuredMs = new Map<string, number>();
 
-  constructor(options: LoadBalancerStepsOptions) {
+  constructor(options: Context) {
     this.#options = options;
   }
 
@@ -69,7 +62,7 @@ export class LoadBalancerSteps {
       switch (decision.kind) {
         case "settled":
           await this.#settle(home, lb);
-          return decision.againAfterMs === undefined ? DONE : { kind: "again", afterMs: decision.againAfterMs };
+          return later(decision.againAfterMs);
         case "validate":
           verdict = await this.#validate(lb, decision);
           continue;
@@ -128,7 +121,7 @@ export class LoadBalancerSteps {
     const type = reason === "RecordsRemain" ? "Normal" : "Warning";
     if (status !== lb.status) home.tell(lb, { type, reason, message });
     await this.#store(home, lb, status);
-    return { kind: "again", afterMs: reason === "WebhookFailed" ? FAILED_AGAIN_MS : WAITING_AGAIN_MS };
+    return later(reason === "WebhookFailed" ? FAILED_AGAIN_MS : WAITING_AGAIN_MS);
   }
 
   /** `undefined`: look again at once. */
@@ -188,9 +181,7 @@ export class LoadBalancerSteps {
     if (answer.status === "Succ") this.#ensuredMs.set(keyOf(lb), this.#nowMs());
     await this.#store(home, lb, status);
     home.tell(lb, event);
-    if (answer.status === "Succ") return undefined;
-    const afterMs = retryDelayMs(answer, failures, this.#options.retries);
-    return { kind: answer.status === "Running" ? "again" : "retry", afterMs };
+    return afterAnswer(answer, failures, this.#options.retries);
   }
 
   async #store(home: LoadBalancerHome, lb: LoadBalancer, status: LoadBalancerStatus): Promise<void> {

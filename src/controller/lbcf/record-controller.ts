@@ -20,25 +20,19 @@ import {
   afterEnsure,
   afterGenerate,
   afterWait,
+  type RecordAfter,
   withoutAddress,
 } from "../../core/lbcf/record-after.ts";
-import { retryDelayMs } from "../../core/lbcf/retry.ts";
 import type { Node } from "../../core/kubernetes.ts";
 import { keyOf } from "../../kube/resources.ts";
 import type { Job, Verdict } from "../../kube/work-queue.ts";
 import { AddressGuard } from "./address-guard.ts";
 import type { BackendDriver } from "./driver.ts";
-import type { Drivers } from "./drivers.ts";
-import type { LbcfCache } from "./lbcf-cache.ts";
-import { LbcfLoop, PRIORITY, type QueueContext } from "./lbcf-loop.ts";
-import type { LbcfWriter } from "./lbcf-writer.ts";
+import { afterAnswer, DONE, later, type LbcfContext, LbcfLoop, PRIORITY } from "./lbcf-loop.ts";
 import { BACKEND_RECORDS } from "./resources.ts";
 
-export interface RecordControllerOptions extends QueueContext {
-  readonly cache: LbcfCache;
+export interface RecordControllerOptions extends LbcfContext {
   readonly nodeNamed: (name: string) => Node | undefined;
-  readonly drivers: Drivers;
-  readonly writer: LbcfWriter;
   /** Somebody has let go of the record's load balancer as a whole. */
   readonly isForgotten: (record: BackendRecord) => boolean;
 }
@@ -46,7 +40,6 @@ export interface RecordControllerOptions extends QueueContext {
 /** Far above what any record needs; reaching it is a bug that must not spin. */
 const MAX_ROUNDS = 12;
 const AGAIN_MS = 10_000;
-const DONE: Verdict = { kind: "done" };
 
 export class RecordController {
   readonly loop: LbcfLoop;
@@ -80,12 +73,12 @@ export class RecordController {
       const decision = this.#decide(record, driver);
       switch (decision.kind) {
         case "settled":
-          return decision.againAfterMs === undefined ? DONE : { kind: "again", afterMs: decision.againAfterMs };
+          return later(decision.againAfterMs);
         case "wait": {
           const { reason, message, againAfterMs } = decision;
           if (reason === "DelayedEnsureBackend") this.#tell(record, { type: "Normal", reason, message });
           await this.#store(record, afterWait(record, reason, message, this.#nowMs()));
-          return againAfterMs === undefined ? DONE : { kind: "again", afterMs: againAfterMs };
+          return later(againAfterMs);
         }
         case "step": {
           const verdict = await this.#take(record, decision.step, driver, failures);
@@ -153,7 +146,7 @@ export class RecordController {
     const address = addressKey(record) ?? "";
     const intent = step.kind === "ensure" ? "ensure" : "deregister";
     const leave = this.#guard.enter(address, intent, keyOf(record));
-    if (leave === undefined) return { kind: "again", afterMs: AGAIN_MS };
+    if (leave === undefined) return later(AGAIN_MS);
     try {
       if (step.kind === "ensure") return await this.#ensure(record, driver, failures);
       if (step.kind === "drain") return await this.#drain(record, step.untilMs, driver, failures);
@@ -170,19 +163,13 @@ export class RecordController {
     failures: number,
   ): Promise<Verdict | undefined> {
     const answer = await driver.generateBackendAddr(record, source);
-    const { status, event } = afterGenerate(record, source, answer, this.#nowMs());
-    await this.#store(record, status);
-    this.#tell(record, event);
-    return this.#next(answer, failures);
+    return this.#follow(record, answer, afterGenerate(record, source, answer, this.#nowMs()), failures);
   }
 
   async #ensure(record: BackendRecord, driver: BackendDriver, failures: number): Promise<Verdict | undefined> {
     const answer = await driver.ensureBackend(record);
-    const { status, event } = afterEnsure(record, answer, this.#nowMs());
     if (answer.status === "Succ") this.#ensuredMs.set(keyOf(record), this.#nowMs());
-    await this.#store(record, status);
-    this.#tell(record, event);
-    return this.#next(answer, failures);
+    return this.#follow(record, answer, afterEnsure(record, answer, this.#nowMs()), failures);
   }
 
   async #drain(
@@ -192,8 +179,7 @@ export class RecordController {
     failures: number,
   ): Promise<Verdict | undefined> {
     const answer = await driver.drainBackend(record);
-    if (answer.status !== "Succ") return this.#next(answer, failures);
-    return { kind: "again", afterMs: Math.max(0, untilMs - this.#nowMs()) };
+    return afterAnswer(answer, failures, this.#options.retries) ?? later(Math.max(0, untilMs - this.#nowMs()));
   }
 
   async #deregister(
@@ -203,19 +189,22 @@ export class RecordController {
     failures: number,
   ): Promise<Verdict | undefined> {
     const answer = await driver.deregisterBackend(record);
-    const { status, event } = afterDeregister(record, thenRelease, answer, this.#nowMs());
-    await this.#store(record, status);
-    this.#tell(record, event);
-    if (answer.status !== "Succ" || !thenRelease) return this.#next(answer, failures);
+    const after = afterDeregister(record, thenRelease, answer, this.#nowMs());
+    const next = await this.#follow(record, answer, after, failures);
+    if (next !== undefined || !thenRelease) return next;
     await this.#options.writer.releaseRecord(record);
     return DONE;
   }
 
-  /** After a success: look again at once. */
-  #next(answer: Answer, failures: number): Verdict | undefined {
-    if (answer.status === "Succ") return undefined;
-    const afterMs = retryDelayMs(answer, failures, this.#options.retries);
-    return { kind: answer.status === "Running" ? "again" : "retry", afterMs };
+  async #follow(
+    record: BackendRecord,
+    answer: Answer,
+    { status, event }: RecordAfter,
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    await this.#store(record, status);
+    this.#tell(record, event);
+    return afterAnswer(answer, failures, this.#options.retries);
   }
 
   async #store(record: BackendRecord, status: RecordStatus): Promise<void> {

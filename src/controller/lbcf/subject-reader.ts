@@ -5,7 +5,7 @@ import { listOf, objectOf } from "../../core/lbcf/read-json.ts";
 import { readPod } from "../../core/lbcf/read-objects.ts";
 import type { BackendSubject } from "../../core/lbcf/webhook-protocol.ts";
 import type { KubeClient } from "../../kube/kube-client.ts";
-import { isFailure } from "../../kube/kube-failure.ts";
+import { unlessGone } from "../../kube/kube-failure.ts";
 import { NODES, PODS, SERVICES, type KubeObject, type Place, type Resource } from "../../kube/resources.ts";
 import type { WebhookDriverOptions } from "./webhook-driver.ts";
 
@@ -48,13 +48,8 @@ export class SubjectReader {
     return read.filter((pod) => pod !== undefined);
   }
 
-  async #read(resource: Resource, place: Place): Promise<KubeObject | undefined> {
-    try {
-      return await this.#client.get<KubeObject>(resource, place);
-    } catch (error) {
-      if (isFailure(error, "notFound")) return undefined;
-      throw error;
-    }
+  #read(resource: Resource, place: Place): Promise<KubeObject | undefined> {
+    return unlessGone(() => this.#client.get<KubeObject>(resource, place));
   }
 }
 

@@ -1,0 +1,147 @@
+/** Who of LBCF's parts is given what. Nothing runs yet. */
+import { desiredAdminState } from "../../core/admin-state/desired-admin-state.ts";
+import type { AdminState } from "../../core/arm.ts";
+import { ownEntries, type OwnEntries } from "../../core/backends/own-entries.ts";
+import { DEFAULT_BRAKE } from "../../core/lbcf/brake.ts";
+import { ANNOTATION } from "../../core/lbcf/names.ts";
+import type { BackendRecord, Driver } from "../../core/lbcf/objects.ts";
+import { LBCF_RETRIES } from "../../core/lbcf/retry.ts";
+import { AzureDriver } from "./azure-driver.ts";
+import { BackendBatcher } from "./backend-batcher.ts";
+import { BackendStates } from "./backend-states.ts";
+import { BindController } from "./bind-controller.ts";
+import { DriverController } from "./driver-controller.ts";
+import { Drivers } from "./drivers.ts";
+import { GateController } from "./gate-controller.ts";
+import { GroupCluster } from "./group-cluster.ts";
+import { GroupController } from "./group-controller.ts";
+import { GroupSync } from "./group-sync.ts";
+import { LbcfCache, loadBalancerKeyOf } from "./lbcf-cache.ts";
+import type { LbcfContext, LbcfLoop } from "./lbcf-loop.ts";
+import { LbcfMetrics } from "./lbcf-metrics.ts";
+import type { LbcfPartOptions } from "./lbcf-part.ts";
+import { LbcfVoice } from "./lbcf-voice.ts";
+import { LbcfWriter } from "./lbcf-writer.ts";
+import { Limiter } from "./limiter.ts";
+import { LoadBalancerController } from "./load-balancer-controller.ts";
+import { LoadBalancerLookup } from "./load-balancer-lookup.ts";
+import { LoadBalancerSteps } from "./load-balancer-steps.ts";
+import { RecordController } from "./record-controller.ts";
+import { SubjectReader } from "./subject-reader.ts";
+import { WakeUps } from "./wake-ups.ts";
+import { WebhookDriver, type WebhookTransport } from "./webhook-driver.ts";
+
+const HEALTH_EVERY_MS = 30_000;
+/** Writes to the API server at a time. */
+const WRITES_AT_A_TIME = 64;
+
+export interface LbcfParts {
+  readonly cache: LbcfCache;
+  readonly wakeUps: WakeUps;
+  readonly states: BackendStates;
+  readonly loops: readonly LbcfLoop[];
+}
+
+export function assembleLbcf(options: LbcfPartOptions): LbcfParts {
+  const { config, kube, fenced, clock, random, log, retries = LBCF_RETRIES } = options;
+  const { nodes, services } = options.cache;
+  const metrics = new LbcfMetrics(options.metrics.registry);
+  const cache = new LbcfCache({ client: kube, clock, random, log });
+  const records = cache.records.book;
+  const limiter = new Limiter(WRITES_AT_A_TIME);
+  const writer = new LbcfWriter({ client: fenced, records, metrics, limiter, clock });
+  const azure = azureSide(options, cache);
+  const open = webhookOpener(options, metrics);
+  const drivers = new Drivers({ drivers: cache.drivers.book, azure: azure.driver, open });
+  const voice = new LbcfVoice(options.recorder, log);
+  const context: LbcfContext = { cache, writer, drivers, voice, metrics, clock, random, retries };
+  const cluster = new GroupCluster({ cache, services: services.store, nodes: nodes.store, client: kube });
+  const sync = new GroupSync({ ...context, records, cluster, brake: options.brake ?? DEFAULT_BRAKE });
+  const steps = new LoadBalancerSteps(context);
+  const states = new BackendStates({ ...azure, config, records, log });
+  const controllers = controllersOf(options, context, { sync, steps, onUsable: (key) => wakeUps.driverUsable(key) });
+  const wakeUps: WakeUps = new WakeUps({ cache, nodes, services, drivers, sync, steps, states, ...controllers });
+  metrics.watchQueues({
+    driver: () => controllers.driverController.loop.stats(),
+    loadbalancer: () => controllers.loadBalancers.loop.stats(),
+    backendgroup: () => controllers.groups.loop.stats(),
+    backendrecord: () => controllers.records.loop.stats(),
+    bind: () => controllers.binds.loop.stats(),
+  });
+  return { cache, wakeUps, states, loops: Object.values(controllers).map(({ loop }) => loop) };
+}
+
+interface Shared {
+  readonly sync: GroupSync;
+  readonly steps: LoadBalancerSteps;
+  readonly onUsable: (key: string) => void;
+}
+
+function controllersOf(
+  { kube: client, healthEveryMs = HEALTH_EVERY_MS, cache: { nodes } }: LbcfPartOptions,
+  context: LbcfContext,
+  { sync, steps, onUsable }: Shared,
+) {
+  const { cache, drivers } = context;
+  const records = cache.records.book;
+  const lookup = new LoadBalancerLookup({ loadBalancers: cache.loadBalancers.book, records, drivers, client });
+  return {
+    driverController: new DriverController({ ...context, healthEveryMs, onUsable }),
+    loadBalancers: new LoadBalancerController({ ...context, steps }),
+    groups: new GroupController({ ...context, sync, lookup, client }),
+    records: new RecordController({
+      ...context,
+      nodeNamed: (name) => nodes.store.get(name),
+      isForgotten: (record) => isForgotten(cache, record),
+    }),
+    binds: new BindController({ ...context, sync, steps }),
+    gates: new GateController(context),
+  };
+}
+
+/** The built-in driver, and what else writes its pools. */
+function azureSide(
+  { config, commit, mirror, clock, cache: { nodes, memberLists } }: LbcfPartOptions,
+  cache: LbcfCache,
+) {
+  const batcher = new BackendBatcher(commit, clock);
+  const adminStateOf = (record: BackendRecord): AdminState | undefined => {
+    const name = nodeOf(cache, record);
+    const node = name === undefined ? undefined : nodes.store.get(name);
+    return !config.enableAdminState || node === undefined ? undefined : desiredAdminState(node);
+  };
+  const clusterEntries = (id: string): OwnEntries => {
+    const lists = [...memberLists.store.values()];
+    const known = lists.find(({ loadBalancerId }) => loadBalancerId === id.toLowerCase())?.members ?? [];
+    return ownEntries([...nodes.store.values()], known);
+  };
+  const zones = () => mirror.zones();
+  const driver = new AzureDriver({ config, commit, batcher, zones, adminStateOf, clusterEntries });
+  return { driver, batcher, adminStateOf };
+}
+
+function webhookOpener(options: LbcfPartOptions, metrics: LbcfMetrics): (driver: Driver) => WebhookDriver {
+  const { kube, fence, webhooks, clock, random } = options;
+  const subjects = new SubjectReader(kube);
+  const transport: WebhookTransport = async (call) => {
+    fence.check();
+    return webhooks(call);
+  };
+  return (driver) => new WebhookDriver({ driver, transport, metrics, clock, random, ...subjects.asked() });
+}
+
+/** The node that a backend runs on, or is. */
+function nodeOf(cache: LbcfCache, { metadata: { namespace }, spec: { backend } }: BackendRecord): string | undefined {
+  if (backend.kind === "Service") return backend.nodeName;
+  return backend.kind === "Pod" ? cache.pods.store.get(`${namespace}/${backend.name}`)?.nodeName : undefined;
+}
+
+/** By whom the load balancer is: a LoadBalancer or a Bind that somebody has let go. */
+function isForgotten(cache: LbcfCache, record: BackendRecord): boolean {
+  const { owner, namespace } = record.metadata;
+  const holder =
+    owner?.kind === "Bind"
+      ? cache.binds.book.get(`${namespace}/${owner.name}`)
+      : cache.loadBalancers.book.get(loadBalancerKeyOf(record));
+  return holder?.metadata.annotations?.[ANNOTATION.forget] === "true";
+}
