@@ -54,6 +54,8 @@ export type ArmFailure = Base &
 export class ArmError extends Error {
   override readonly name = "ArmError";
   readonly failure: ArmFailure;
+  /** What failed, as in `load balancer "kubernetes"`. */
+  readonly doing: string;
   /** The content that Azure had accepted, where it was the operation that failed later. */
   accepted?: unknown;
 
@@ -61,6 +63,7 @@ export class ArmError extends Error {
     const code = failure.code === "" ? "" : ` (${failure.code})`;
     super(`${doing}: ${failure.kind}${code}: ${failure.message}`, options);
     this.failure = failure;
+    this.doing = doing;
   }
 }
 

@@ -88,7 +88,8 @@ export class AdminStateController {
     metrics.drainErrors.inc({ kind: failure.kind });
     if (failure.kind === "throttled") metrics.drainThrottled.inc();
     if (failure.kind === "conflict" || failure.kind === "fenced") return; // merged anew in a moment; not ours any more
-    for (const transition of this.#draining.underway()) voice.failed(transition, id, describeFailure(failure, "Azure"));
+    for (const transition of this.#draining.underway())
+      voice.failed(transition, id, describeFailure(failure, "its pool"));
   }
 
   stop(patienceMs: number): Promise<void> {

@@ -7,6 +7,7 @@ import type { Priority } from "../azure/budget.ts";
 import type { GroupCommit } from "../azure/group-commit.ts";
 import type { Committed, ArmBody } from "../azure/commit-types.ts";
 import type { LoadBalancer } from "../core/arm.ts";
+import { nameOfId } from "../core/ids.ts";
 import type { Service } from "../core/kubernetes.ts";
 import type { AzureStep, Look, Step } from "../core/plan.ts";
 import type { Warning } from "../core/service/service-intent.ts";
@@ -69,7 +70,7 @@ export class AzureDoor implements Door {
     const committed = await commit.submit(writeOf(step, priority, adminState?.refreshed));
     for (const warning of warningsOf(committed)) onWarning(service, warning);
     if (committed.kind === "refused") throw new Refused(committed.rejection);
-    if (committed.kind === "failed") throw new ArmError(committed.failure, step.why);
+    if (committed.kind === "failed") throw new ArmError(committed.failure, nameOf(step));
     if (committed.kind !== "written") return;
     if (step.kind === "attachment") adminState?.joined();
     if (step.kind === "membership") await members.settle(step, committed.body as LoadBalancer);
@@ -82,6 +83,18 @@ export class AzureDoor implements Door {
     if (step.kind !== "attachment") return;
     for (const { pool } of step.fragment.join) await members.rememberNames(pool, observer.nodeNames);
   }
+}
+
+const NOUNS: Readonly<Record<AzureStep["kind"], string>> = {
+  publicIP: "public IP",
+  loadBalancer: "load balancer",
+  membership: "pool",
+  attachment: "machine or network interface",
+  access: "security group",
+};
+
+function nameOf({ kind, id }: AzureStep): string {
+  return `${NOUNS[kind]} "${nameOfId(id)}"`;
 }
 
 function warningsOf(committed: Committed<ArmBody>): readonly Warning[] {

@@ -92,6 +92,6 @@ function idOf(type: string, reason: string, message: string): string {
 }
 
 function textOf(error: unknown): string {
-  if (error instanceof ArmError) return describeFailure(error.failure, "Azure");
+  if (error instanceof ArmError) return describeFailure(error.failure, error.doing);
   return error instanceof Error ? error.message : String(error);
 }

@@ -29,6 +29,11 @@ export function baseName(uid: string): string {
   return `a${uid.replaceAll("-", "")}`.slice(0, BASE_LENGTH);
 }
 
+/** Could it be one, in lower case: `a` and the first 31 digits of a UID? */
+export function isServiceBase(base: string): boolean {
+  return /^a[\da-f]{31}$/.test(base);
+}
+
 /** What of a Service goes into its names. `ServiceIntent` fits, with `base` from its owner. */
 export interface Naming {
   readonly base: string;

@@ -53,4 +53,5 @@ test("its plan names the refusal and writes nothing", async () => {
   const plan = await look((view) => makePlan(view, undefined));
   assert.deepEqual(plan.steps, []);
   assert.match(renderPlanText(plan), /^refused default\/shop$/m);
+  assert.doesNotMatch(renderPlanText(plan), /Nothing to do/);
 });

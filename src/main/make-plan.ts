@@ -27,5 +27,6 @@ export async function makePlan(view: ClusterView, only: string | undefined): Pro
 
 export function renderPlanText({ steps, rejected }: Plan): string {
   const refusals = rejected.map(({ service, reason, message }) => `refused ${service}\n  ${reason}: ${message}\n`);
-  return [renderPlan(steps), ...refusals].join("\n");
+  const isRefusalAll = steps.length === 0 && refusals.length > 0;
+  return [...(isRefusalAll ? [] : [renderPlan(steps)]), ...refusals].join("\n");
 }

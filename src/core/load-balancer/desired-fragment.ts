@@ -5,7 +5,7 @@
  */
 import type { Family, LoadBalancer } from "../arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { poolName } from "../names.ts";
+import { isServiceBase, poolName } from "../names.ts";
 import type { Owner } from "../service/service-intent.ts";
 import { desiredFrontend, type FrontendInput } from "./desired-frontend.ts";
 import { desiredRules } from "./desired-rules.ts";
@@ -86,9 +86,4 @@ function releasesOf(
     const base = baseOf(name);
     return base !== own && isServiceBase(base) && !isServedHere(base);
   });
-}
-
-/** `a` and the first 31 digits of a UID. */
-function isServiceBase(base: string): boolean {
-  return /^a[\da-f]{31}$/.test(base);
 }

@@ -12,6 +12,7 @@
 import type { LoadBalancer, LoadBalancerProperties } from "../arm.ts";
 import type { Merged } from "../plan.ts";
 import type { Warning } from "../service/service-intent.ts";
+import { isServiceBase } from "../names.ts";
 import { mergeTags } from "../tags.ts";
 import { admitFragments } from "./admit-fragments.ts";
 import type { LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";
@@ -153,10 +154,15 @@ function warningsFor(
 ): { readonly owner: string; readonly warning: Warning }[] {
   const staying = leftFrontends(index, fragment).filter((name) => remaining.has(name));
   return staying.map((name) => {
-    const user = otherUsers(index, fragment, name)[0];
-    const why =
-      user === undefined ? "something else in the load balancer needs it" : `${user.kind} "${user.name}" uses it`;
-    const message = `frontend "${name}" stays: ${why}`;
+    const message = `frontend "${name}" stays: ${whyItStays(otherUsers(index, fragment, name)[0])}`;
     return { owner: fragment.owner.key, warning: { reason: "DeletingFrontendIPConfiguration", message } };
   });
+}
+
+/** Nobody of ours comes back for what somebody else's part keeps: that is said along. */
+function whyItStays(user: FrontendUser | undefined): string {
+  const byHand = "remove the frontend by hand once nobody needs it";
+  if (user === undefined) return `a load balancer needs one, and this one holds parts of somebody else; ${byHand}`;
+  const uses = `${user.kind} "${user.name}" uses it`;
+  return isServiceBase(user.base) ? `${uses}, and it goes with that Service` : `${uses}; ${byHand}`;
 }

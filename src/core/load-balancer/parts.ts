@@ -8,14 +8,12 @@ import type { Frontend, LoadBalancingRule, Probe, Reference } from "../arm.ts";
 import { canonicalAddress } from "../cidr.ts";
 import { sameId } from "../ids.ts";
 
-/** `backendAddressPools` (plural) repeats the pool in Azure's answers; it must not outlive a change of pool. */
 const RULE_FIELDS: readonly string[] = [
   "protocol",
   "frontendPort",
   "backendPort",
   "frontendIPConfiguration",
   "backendAddressPool",
-  "backendAddressPools",
   "probe",
   "enableFloatingIP",
   "enableTcpReset",
@@ -80,8 +78,11 @@ function familyOf({ privateIPAddressVersion = "IPv4" }: Frontend["properties"]):
   return privateIPAddressVersion.toLowerCase();
 }
 
+/** `backendAddressPools` (plural) repeats the pool in Azure's answers; it must not outlive a change of pool. */
 export function correctedRule(seen: LoadBalancingRule, wanted: LoadBalancingRule): LoadBalancingRule {
-  return { ...seen, properties: { ...without(seen.properties, RULE_FIELDS), ...wanted.properties } };
+  const keepsPool = sameReference(seen.properties.backendAddressPool, wanted.properties.backendAddressPool);
+  const decided = keepsPool ? RULE_FIELDS : [...RULE_FIELDS, "backendAddressPools"];
+  return { ...seen, properties: { ...without(seen.properties, decided), ...wanted.properties } };
 }
 
 export function correctedProbe(seen: Probe, wanted: Probe): Probe {

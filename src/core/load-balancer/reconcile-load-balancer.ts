@@ -4,7 +4,7 @@
  */
 import type { LoadBalancer } from "../arm.ts";
 import type { AzureStep } from "../plan.ts";
-import type { Rejection, Warning } from "../service/service-intent.ts";
+import type { Rejection } from "../service/service-intent.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import { isSettled, mergeLoadBalancer } from "./merge-load-balancer.ts";
 
@@ -15,7 +15,6 @@ export type Reconciled =
       readonly step: AzureStep;
       /** The whole load balancer goes with it. */
       readonly deletes: boolean;
-      readonly warnings: readonly Warning[];
     }
   | { readonly kind: "stale" }
   | { readonly kind: "reject"; readonly rejection: Rejection };
@@ -27,13 +26,13 @@ export function reconcileLoadBalancer(
   fragment: LoadBalancerFragment,
 ): Reconciled {
   if (isSettled(seen, fragment)) return { kind: "settled" };
-  const { outcome, refused, warnings, stale = [] } = mergeLoadBalancer(seen, [fragment]);
+  const { outcome, refused, stale = [] } = mergeLoadBalancer(seen, [fragment]);
   const [refusal] = refused;
   if (refusal !== undefined) return { kind: "reject", rejection: refusal.rejection };
   if (stale.length > 0) return { kind: "stale" };
   if (outcome.kind === "unchanged") return { kind: "settled" };
   const step: AzureStep = { kind: "loadBalancer", id, fragment, why: whyOf(fragment, seen, outcome.kind) };
-  return { kind: "act", step, deletes: outcome.kind === "delete", warnings: warnings.map(({ warning }) => warning) };
+  return { kind: "act", step, deletes: outcome.kind === "delete" };
 }
 
 function whyOf(

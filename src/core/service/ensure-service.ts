@@ -131,7 +131,7 @@ function reconciled(result: ReturnType<typeof reconcileLoadBalancer>): Decision 
     case "settled":
       return undefined;
     case "act":
-      return act([result.step], result.warnings);
+      return act([result.step]); // what stays is told by the write: others may leave in the same one
     case "stale":
       return wait("the load balancer is being changed by others");
     case "reject":

@@ -269,6 +269,25 @@ describe("several Services", () => {
     assert.deepEqual([loadBalancers(world), pips(world)], [[], []]);
   });
 
+  test("one that leaves a shared frontend is not told that it stays: the other may leave in the same write", () => {
+    const world = worldWith();
+    world.annotate("web", { [`${PREFIX}azure-load-balancer-internal`]: "true" });
+    world.settle();
+    const annotations = { [`${PREFIX}azure-load-balancer-internal`]: "true", ...pinned(world, "web") };
+    world.apply({ metadata: { name: "shop", annotations }, spec: { ports: [{ port: 81 }] } });
+    world.settle();
+    world.annotate("web", { [`${PREFIX}azure-load-balancer-internal-subnet`]: "subnet2" });
+    const told: string[] = [];
+    let decision = world.decide(world.service("web"));
+    assert.equal(decision.kind, "act");
+    for (; decision.kind === "act"; decision = world.decide(world.service("web"))) {
+      told.push(...decision.warnings.map(({ reason }) => reason));
+      world.write(world.service("web"), decision.steps);
+    }
+    assert.deepEqual(told, []);
+    assert.equal(world.loadBalancers[0]?.properties.frontendIPConfigurations?.length, 2, "the old one stays");
+  });
+
   test("one that asks for a taken port is rejected with the reason, and opens nothing", () => {
     const world = worldWith();
     world.settle();
