@@ -3,16 +3,13 @@
  * process; what it last logged is kept for error messages.
  */
 import { createServer, type AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { COMPILE_CACHE } from "./azlb-process.ts";
 import { eventually } from "./eventually.ts";
 import { startServer, type ServerProcess } from "./server-process.ts";
 
 const AZLB = fileURLToPath(new URL("../../bin/azlb", import.meta.url));
-/** Tests start many; what the last one compiled saves the next one half of its start. */
-const CACHE = { NODE_COMPILE_CACHE: join(tmpdir(), "azlb-compile-cache") };
 const READY_WITHIN_MS = 60_000;
 
 export interface ControllerFiles {
@@ -35,7 +32,7 @@ export class ControllerProcess {
 
   /** Resolves at once; `ready` waits for it to lead with its caches filled. */
   static async start(files: ControllerFiles, flags: readonly string[] = []): Promise<ControllerProcess> {
-    const environment = Object.entries({ ...CACHE, ...files.env }).map(([name, value]) => `${name}=${value}`);
+    const environment = Object.entries({ ...COMPILE_CACHE, ...files.env }).map(([name, value]) => `${name}=${value}`);
     const startAt = (port: number): ServerProcess =>
       startServer("env", [
         ...environment,
