@@ -3,6 +3,7 @@
  * follows from its seed alone. Every action means something in any state (or nothing at all), so that a failing history
  * can be shortened by leaving actions out.
  */
+import { drawBackendDeed, type BackendDeed } from "./backends.ts";
 import { Chance } from "./chance.ts";
 import type { Meddling } from "./meddling.ts";
 import { MEDDLINGS } from "./meddling.ts";
@@ -25,6 +26,8 @@ export interface Setup {
   readonly isElected: boolean;
   /** A second controller serves a class of its own. */
   readonly hasRival: boolean;
+  /** LBCF is installed, and used. */
+  readonly hasBackends?: boolean;
 }
 
 export type NodeDeed = "add" | "remove" | "replace" | "move" | "exclude" | "include" | "taint" | "untaint" | "preempt";
@@ -47,7 +50,8 @@ export type Deed =
   | { readonly do: "cutWatches" }
   | { readonly do: "holdWatches"; readonly collection: string; readonly forMs: number }
   | { readonly do: "compact" }
-  | { readonly do: "slow"; readonly factor: number; readonly forMs: number };
+  | { readonly do: "slow"; readonly factor: number; readonly forMs: number }
+  | BackendDeed;
 
 /** What happens, and how long nobody does anything afterwards. */
 export type Action = Deed & { readonly thenMs: number };
@@ -58,7 +62,10 @@ export interface History {
   readonly actions: readonly Action[];
 }
 
-const WEIGHTS: Readonly<Record<Deed["do"], number>> = {
+/** How many of the actions are about backends, where there are any. */
+const BACKEND_SHARE = 0.35;
+
+const WEIGHTS: Readonly<Record<Exclude<Deed, BackendDeed>["do"], number>> = {
   apply: 26,
   delete: 8,
   retype: 2,
@@ -77,8 +84,14 @@ const WEIGHTS: Readonly<Record<Deed["do"], number>> = {
 
 export function drawHistory(seed: number, length = HISTORY_LENGTH): History {
   const chance = Chance.of(seed, "history");
-  const setup = drawSetup(chance);
-  const actions = Array.from({ length }, (): Action => ({ ...drawDeed(chance, setup), thenMs: drawPauseMs(chance) }));
+  const backends = Chance.of(seed, "backends");
+  const drawn = drawSetup(chance);
+  const setup = { ...drawn, hasBackends: drawn.backendPool === "nodeIP" && backends.isLucky(0.4) };
+  const actions = Array.from({ length }, (): Action => {
+    const deed = drawDeed(chance, setup);
+    const isBackends = setup.hasBackends && backends.isLucky(BACKEND_SHARE);
+    return { ...(isBackends ? drawBackendDeed(backends) : deed), thenMs: drawPauseMs(chance) };
+  });
   return { seed, setup, actions };
 }
 
@@ -138,7 +151,7 @@ function drawDeed(chance: Chance, setup: Setup): Deed {
     case "holdWatches":
       return {
         do: kind,
-        collection: chance.pick(["services", "nodes", "configmaps"]),
+        collection: chance.pick(["services", "nodes", setup.hasBackends === true ? "pods" : "configmaps"]),
         forMs: Math.round(chance.between(500, 40_000)),
       };
     case "slow":

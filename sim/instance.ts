@@ -29,6 +29,7 @@ export interface InstanceOptions {
   readonly metrics: Metrics;
   readonly classFilter: ClassFilter;
   readonly isElected: boolean;
+  readonly hasBackends: boolean;
   /** Which fence the controller gets of the one that it holds: a planted bug may give it another. */
   readonly fenceOf?: (fence: Fence) => Fence;
   /** It ended by itself; an error: it failed. */
@@ -46,6 +47,8 @@ const CLOUD = {
 } as const;
 const TOKENS = { token: () => Promise.resolve("token"), refused: () => {} };
 const WORKERS = 500;
+/** Nobody has a driver of his own here. */
+const NO_WEBHOOKS = () => Promise.reject(new Error("there are no webhooks"));
 
 export class Instance {
   readonly process: Process;
@@ -88,7 +91,8 @@ export class Instance {
   }
 
   async #lead(kube: KubeClient, held: Fence): Promise<void> {
-    const { timeline, process, chance, config, metrics, classFilter, fenceOf = (fence) => fence } = this.#options;
+    const { timeline, process, chance, config, metrics, classFilter, hasBackends } = this.#options;
+    const { fenceOf = (fence: Fence) => fence } = this.#options;
     const fence = fenceOf(held);
     const common = { clock: timeline.clockOf(process), random: chance.number };
     const arm = new ArmClient({
@@ -112,6 +116,7 @@ export class Instance {
       driftPolicy: "enforce",
       driftPeriodMs: DRIFT_PERIOD_MS,
       workers: WORKERS,
+      ...(hasBackends && { lbcf: { webhooks: NO_WEBHOOKS } }),
     });
     await controller.start();
     await aborted(this.#stopping.signal, held.signal);

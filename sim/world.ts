@@ -12,6 +12,7 @@ import type { ClusterConfig } from "../src/core/config/cluster-config.ts";
 import { parseConfig } from "../src/core/config/parse-config.ts";
 import { ArmWire } from "./arm-wire.ts";
 import { AzureSide, type ArmWrite } from "./azure-side.ts";
+import { BackendUsers } from "./backends.ts";
 import { Chance } from "./chance.ts";
 import { ClusterSide } from "./cluster-side.ts";
 import { FIRST_NODES, NODE_SLOTS, type Deed, type Setup } from "./history.ts";
@@ -76,6 +77,7 @@ export class World {
   readonly #bug: PlantedBug | undefined;
   readonly users: Users;
   readonly machines: Machines;
+  readonly #backends: BackendUsers | undefined;
   readonly #meddlers: Meddlers;
   readonly #seats: Seat[];
   readonly #feeds = new Set<WatchFeed>();
@@ -103,6 +105,8 @@ export class World {
     this.cluster = new ClusterSide(this.timeline, Chance.of(seed, "cluster"), nodes);
     this.users = new Users(this.cluster);
     this.machines = new Machines(this.cluster, topology);
+    const slots = nodesOf(topology).map(({ name }) => name);
+    if (setup.hasBackends === true) this.#backends = new BackendUsers(this.cluster, this.timeline, slots);
     this.#meddlers = new Meddlers(this.azure, this.timeline, this.network);
     const seat = (name: string, isElected: boolean, classFilter?: string): Seat => {
       return { name, isElected, classFilter, instance: undefined, downUntilMs: 0 };
@@ -155,6 +159,12 @@ export class World {
         return;
       case "compact":
         return this.cluster.api.compact();
+      case "pod":
+      case "group":
+      case "balancer":
+      case "dropGroup":
+      case "dropBalancer":
+        return this.#backends?.perform(deed);
       case "slow":
         this.disturbedMs += deed.forMs;
         this.azure.slowness = deed.factor;
@@ -244,9 +254,10 @@ export class World {
       arm: this.#bug?.arm?.(arm, this) ?? arm,
       kube: this.#bug?.kube?.(kube, this) ?? kube,
       ...(this.#bug?.fenceOf !== undefined && { fenceOf: this.#bug.fenceOf }),
-      metrics: METRICS,
+      metrics: this.#backends === undefined ? METRICS : new Metrics(), // LBCF registers its own in it, once
       classFilter: seat.classFilter,
       isElected: seat.isElected,
+      hasBackends: this.#backends !== undefined && seat.classFilter === undefined,
       onEnd: (ended, end) => {
         if (ended.isDead) return;
         if (typeof end === "object") this.#witness?.onFailure(ended, end.error);

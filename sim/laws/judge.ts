@@ -7,12 +7,14 @@ import type { Witness, World } from "../world.ts";
 import { DRIFT_PERIOD_MS } from "../instance.ts";
 import { RIVAL_CLASS } from "../shapes.ts";
 import { AddressLaw } from "./address-law.ts";
+import { judgeBackends } from "./backends-at-rest.ts";
 import { baseIn, baseOf } from "./azure-sight.ts";
 import { BackendLaw } from "./backend-law.ts";
 import { FinalizerLaw } from "./finalizer-law.ts";
 import { ForeignLaw } from "./foreign-law.ts";
 import type { Law, Violation } from "./law.ts";
 import { LeaseLaw } from "./lease-law.ts";
+import { RecordLaw } from "./record-law.ts";
 import { judgeQuiescence, remainingPlan } from "./quiescence.ts";
 
 /** How long a doomed node may stay in service while nothing disturbs us. */
@@ -29,6 +31,7 @@ export class Judge implements Witness {
   readonly #finalizers: FinalizerLaw;
   readonly #addresses: AddressLaw;
   readonly #backends: BackendLaw;
+  readonly #records: RecordLaw;
   /** Base → class of its Service. */
   readonly #classes = new Map<string, string | undefined>();
 
@@ -51,11 +54,13 @@ export class Judge implements Witness {
       nowMs: () => timeline.elapsedMs,
       nodes: () => cluster.objects("nodes"),
     });
+    this.#records = new RecordLaw({ report, azure: azure.state, cluster, nowMs: () => timeline.elapsedMs });
     this.#laws = [
       new ForeignLaw(report, (name, who) => this.#isOthers(name, who)),
       this.#addresses,
       this.#finalizers,
       this.#backends,
+      ...(setup.hasBackends === true ? [this.#records] : []),
       new LeaseLaw(
         report,
         () => world.leaseHolder,
@@ -116,7 +121,9 @@ export class Judge implements Witness {
 
   judgeEnd(): void {
     const excuses = { finalizers: this.#finalizers, addresses: this.#addresses };
-    judgeQuiescence(this.#world, excuses, (law, what) => this.#report(law, what));
+    const report = (law: string, what: string): void => this.#report(law, what);
+    judgeQuiescence(this.#world, excuses, report);
+    if (this.#world.setup.hasBackends === true) judgeBackends(this.#world, this.#records, report);
   }
 
   #onChange(entry: HistoryEntry): void {

@@ -230,7 +230,9 @@ function leaks(world: World, { finalizers, addresses }: Excuses, refused: Readon
   const { azure, cluster } = world;
   const services = cluster.objects("services");
   const bases = new Set(services.map(({ metadata }) => baseOf(metadata.uid ?? "")));
-  const keys = new Set(services.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`));
+  const balancers = cluster.objects("loadbalancers.lbcf.tkestack.io");
+  const keyOfObject = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`;
+  const keys = new Set([...services.map(keyOfObject), ...balancers.map((balancer) => `lbcf:${keyOfObject(balancer)}`)]);
   const left = services.flatMap((service) =>
     service.metadata.finalizers === undefined
       ? finalizers.leftOf(service).map((what) => `${service.metadata.name}: ${what}`)

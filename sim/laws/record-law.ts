@@ -1,0 +1,156 @@
+/**
+ * Backends with a memory (LBCF): what stands in a load balancer has a record, and who should serve stays.
+ *
+ *   law     | what must not happen
+ *   --------|----------------------------------------------------------------------------------------------------
+ *   record  | a write of ours puts an entry into a pool that no record with that address and a finalizer stands for
+ *   record  | a record goes while its entry is in the pool, and no other record stands for that
+ *   backend | a write of ours takes out the entry of a pod that has been wanted there for a while
+ *
+ * Entries that others put back are theirs.
+ */
+import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
+import type { Resource, State } from "../../sandbox/azure/model/index.ts";
+import type { ArmWrite } from "../azure-side.ts";
+import { addressOfPod } from "../backends.ts";
+import type { ClusterSide } from "../cluster-side.ts";
+import { LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-sight.ts";
+import { addressIn, entriesOf, isDoomed } from "./backend-law.ts";
+import type { Law, Report } from "./law.ts";
+
+const RECORDS = "backendrecords.lbcf.tkestack.io";
+const FINALIZER = "lbcf.tkestack.io/deregister-backend";
+const OUR_ENTRY = /^azlb-/;
+/** Longer than a write that was decided before waits for its turn. */
+const WANTED_FOR_MS = 300_000;
+
+export interface RecordLawOptions {
+  readonly report: Report;
+  readonly azure: State;
+  readonly cluster: ClusterSide;
+  readonly nowMs: () => number;
+}
+
+/** `pool id address`, in lower case. */
+type Place = string;
+
+export class RecordLaw implements Law {
+  readonly #options: RecordLawOptions;
+  readonly #wantedSinceMs = new Map<Place, number>();
+  /** Put back by others. */
+  readonly exempt = new Set<Place>();
+
+  constructor(options: RecordLawOptions) {
+    this.#options = options;
+  }
+
+  onOurWrite({ who, method, touched }: ArmWrite): void {
+    for (const { before, after } of touched) {
+      const [had, has] = [placesIn(before), placesIn(after)];
+      for (const place of has) if (!had.has(place)) this.#ofNew(`${who} ${method}`, place);
+      for (const place of had) if (!has.has(place)) this.#ofGone(`${who} ${method}`, place);
+    }
+  }
+
+  onOthersWrite({ touched }: ArmWrite): void {
+    for (const { before, after } of touched) {
+      const had = placesIn(before);
+      for (const place of placesIn(after)) if (!had.has(place)) this.exempt.add(place);
+    }
+  }
+
+  onChange({ collection, type, object }: HistoryEntry): void {
+    if (collection === "pods" || collection.endsWith(".lbcf.tkestack.io")) this.#see();
+    if (collection !== RECORDS || type !== "DELETED") return;
+    const place = placeOfRecord(object);
+    const isLeft = [...this.entries()].includes(place) && !this.exempt.has(place);
+    if (isLeft && !this.#isRecorded(place))
+      this.#options.report("record", `${object.metadata.name} went while ${place} is still in the pool`);
+  }
+
+  /** Entries of ours in all pools. */
+  *entries(): Iterable<Place> {
+    for (const resource of resourcesOf(this.#options.azure, LOAD_BALANCER)) yield* placesIn(resource);
+  }
+
+  /** What should be in the pools: place → is it to be `Down`? */
+  wanted(): ReadonlyMap<Place, boolean> {
+    const { cluster } = this.#options;
+    const pools = new Map(
+      cluster.objects("loadbalancers.lbcf.tkestack.io").flatMap((balancer) => {
+        const { lbInfo } = (balancer["status"] ?? {}) as { lbInfo?: { pool?: string } };
+        const isGoing = balancer.metadata.deletionTimestamp !== undefined;
+        return isGoing || lbInfo?.pool === undefined ? [] : [[balancer.metadata.name ?? "", lbInfo.pool] as const];
+      }),
+    );
+    const doomed = new Set(
+      cluster
+        .objects("nodes")
+        .filter(isDoomed)
+        .map(({ metadata }) => metadata.name),
+    );
+    const wanted = new Map<Place, boolean>();
+    for (const group of cluster.objects("backendgroups.lbcf.tkestack.io")) {
+      if (group.metadata.deletionTimestamp !== undefined) continue;
+      const { loadBalancers = [] } = group["spec"] as { loadBalancers?: string[] };
+      const pods = cluster.objects("pods").filter((pod) => isServing(pod, group.metadata.name ?? ""));
+      for (const pool of loadBalancers.flatMap((name) => pools.get(name) ?? []))
+        for (const pod of pods) wanted.set(placeOf(pool, addressOfPod(pod)), doomed.has(nodeOf(pod)));
+    }
+    return wanted;
+  }
+
+  #see(): void {
+    const wanted = this.wanted();
+    for (const place of this.#wantedSinceMs.keys()) if (!wanted.has(place)) this.#wantedSinceMs.delete(place);
+    for (const place of wanted.keys())
+      if (!this.#wantedSinceMs.has(place)) this.#wantedSinceMs.set(place, this.#options.nowMs());
+  }
+
+  #ofNew(what: string, place: Place): void {
+    if (!this.#isRecorded(place)) this.#options.report("record", `${what} put ${place} into a pool without a record`);
+  }
+
+  #ofGone(what: string, place: Place): void {
+    const sinceMs = this.#wantedSinceMs.get(place);
+    if (sinceMs === undefined || this.#options.nowMs() - sinceMs < WANTED_FOR_MS) return;
+    this.#options.report("backend", `${what} took ${place} out, which is wanted there`);
+  }
+
+  #isRecorded(place: Place): boolean {
+    return this.#options.cluster
+      .objects(RECORDS)
+      .some((record) => record.metadata.finalizers?.includes(FINALIZER) === true && placeOfRecord(record) === place);
+  }
+}
+
+function placesIn(resource: Resource | undefined): ReadonlySet<Place> {
+  if (resource?.type !== LOAD_BALANCER) return new Set();
+  return new Set(
+    partsOf(resource, "backendAddressPools").flatMap((pool) =>
+      entriesOf(pool)
+        .filter((entry) => OUR_ENTRY.test(nameOf(entry)))
+        .map((entry) => placeOf(`${resource.id}/backendAddressPools/${nameOf(pool)}`, addressIn(entry))),
+    ),
+  );
+}
+
+export function placeOf(pool: string, address: string): Place {
+  return `${pool} ${address}`.toLowerCase();
+}
+
+function placeOfRecord(record: KubeObject): Place {
+  const { lbInfo } = record["spec"] as { lbInfo?: { pool?: string } };
+  const { backendAddr } = (record["status"] ?? {}) as { backendAddr?: string };
+  return placeOf(lbInfo?.pool ?? "", backendAddr ?? "");
+}
+
+function isServing(pod: KubeObject, app: string): boolean {
+  const { conditions = [] } = (pod["status"] ?? {}) as { conditions?: { type: string; status: string }[] };
+  const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  return pod.metadata.labels?.["app"] === app && pod.metadata.deletionTimestamp === undefined && isReady;
+}
+
+function nodeOf(pod: KubeObject): string | undefined {
+  return (pod["spec"] as { nodeName?: string }).nodeName;
+}
