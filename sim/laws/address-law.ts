@@ -141,8 +141,17 @@ export class AddressLaw implements Law {
     const { metadata } = service;
     if (metadata.deletionTimestamp !== undefined || metadata.annotations?.["azlb.io/applied"] === undefined)
       return false;
-    return isApplied(projectService(service as unknown as StoredObject), this.#options.config);
+    return (
+      !asksForNoRule(service) && isApplied(projectService(service as unknown as StoredObject), this.#options.config)
+    );
   }
+}
+
+/** Whoever wants no rule at all holds nothing on a frontend that it shares. */
+function asksForNoRule({ metadata, spec }: KubeObject): boolean {
+  const { ports = [] } = spec as { ports?: { port: number }[] };
+  const key = (port: number): string => `service.beta.kubernetes.io/port_${port}_no_lb_rule`;
+  return ports.every(({ port }) => metadata.annotations?.[key(port)] === "true");
 }
 
 function addressesOf({ resources }: State, publicIP: string): string[] {

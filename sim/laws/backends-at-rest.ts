@@ -1,4 +1,5 @@
 /** What must be true of LBCF's pools once nobody has done anything for long: exactly the pods that are wanted are in. */
+import type { Resource } from "../../sandbox/azure/model/index.ts";
 import { propertiesOf } from "../../sandbox/azure/model/json.ts";
 import { BALANCERS } from "../backends.ts";
 import type { World } from "../world.ts";
@@ -22,10 +23,16 @@ export function judgeBackends(world: World, records: RecordLaw, report: Report):
   for (const what of [...unmade(world), ...leftBehind(world)]) report("served", what);
 }
 
-/** Load balancers that could be made, and are not. One in the cluster's own may be refused there. */
-function* unmade({ cluster }: World): Iterable<string> {
-  for (const { metadata, status } of cluster.objects("loadbalancers.lbcf.tkestack.io") as unknown as Balancer[]) {
-    if (metadata.deletionTimestamp !== undefined) yield `load balancer ${metadata.name} is still being deleted`;
+/**
+ * Load balancers that could be made or deleted, and are not. One in the cluster's own may be refused there; one that
+ * others have something in waits for them, and says so.
+ */
+function* unmade({ azure, cluster }: World): Iterable<string> {
+  const shared = resourcesOf(azure.state, LOAD_BALANCER).filter(hasOthers);
+  for (const { metadata, spec, status } of cluster.objects("loadbalancers.lbcf.tkestack.io") as unknown as Balancer[]) {
+    const isWaiting = shared.some(({ id }) => lastName(id).toLowerCase() === spec.lbSpec.name.toLowerCase());
+    if (metadata.deletionTimestamp !== undefined && !isWaiting)
+      yield `load balancer ${metadata.name} is still being deleted`;
     const isCreated = status?.conditions?.some((one) => one.type === "Created" && one.status === "True") ?? false;
     if (!isCreated && metadata.name !== "shared") yield `load balancer ${metadata.name} was never made`;
   }
@@ -33,6 +40,7 @@ function* unmade({ cluster }: World): Iterable<string> {
 
 interface Balancer {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+  readonly spec: { readonly lbSpec: { readonly name: string } };
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
@@ -42,13 +50,17 @@ function* leftBehind({ azure, cluster }: World): Iterable<string> {
   const gone = BALANCERS.filter((name) => !names.has(name)).map((name) => `lbcf:default/${name}`);
   for (const resource of resourcesOf(azure.state, LOAD_BALANCER)) {
     const { [MADE_BY_TAG]: maker = "" } = (resource.body["tags"] ?? {}) as Record<string, string>;
-    const isShared = PARTS.some((collection) =>
-      partsOf(resource, collection).some((part) => isForeign(nameOf(part)) || entriesOf(part).length > 0),
-    );
+    const isShared = hasOthers(resource);
     const isClusters = lastName(resource.id).toLowerCase().startsWith("kubernetes");
     if (gone.includes(maker) && !isShared && !isClusters)
       yield `load balancer ${lastName(resource.id)} was left behind`;
   }
+}
+
+function hasOthers(resource: Resource): boolean {
+  return PARTS.some((collection) =>
+    partsOf(resource, collection).some((part) => isForeign(nameOf(part)) || entriesOf(part).length > 0),
+  );
 }
 
 function isDownAt({ azure }: World, place: string): boolean {
