@@ -21,6 +21,7 @@ interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
 }
 
 interface Manifest {
@@ -33,7 +34,13 @@ interface Manifest {
 interface AuditedRequest {
   readonly verb: string;
   readonly user: { readonly username: string };
-  readonly objectRef?: { readonly resource: string; readonly subresource?: string; readonly apiGroup?: string };
+  readonly objectRef?: {
+    readonly resource: string;
+    readonly subresource?: string;
+    readonly apiGroup?: string;
+    readonly namespace?: string;
+    readonly name?: string;
+  };
   readonly responseStatus?: { readonly code: number };
 }
 
@@ -41,7 +48,16 @@ interface AuditedRequest {
 export interface Done {
   readonly what: string;
   readonly group: string;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
   readonly code: number;
+}
+
+/** One verb on one resource: everywhere, in the role's namespace, or on one name there. */
+interface Grant {
+  readonly what: string;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
 }
 
 export class ConfinedPlane {
@@ -92,19 +108,39 @@ export class ConfinedPlane {
     return lines.slice(0, -1).flatMap((line) => {
       const { verb, user, objectRef, responseStatus } = JSON.parse(line) as AuditedRequest;
       if (user.username !== USER || objectRef === undefined) return [];
-      const { apiGroup = "", resource, subresource } = objectRef;
-      const what = subresource === undefined ? resource : `${resource}/${subresource}`;
-      return [{ what: named(verb, apiGroup, what), group: apiGroup, code: responseStatus?.code ?? 0 }];
+      const { apiGroup: group = "", resource, subresource, namespace, name } = objectRef;
+      const what = named(verb, group, subresource === undefined ? resource : `${resource}/${subresource}`);
+      return [{ what, group, namespace, name, code: responseStatus?.code ?? 0 }];
     });
   }
 
   /** All that the roles of that name grant, as requests are named. */
   granted(role: string): readonly string[] {
-    const rules = this.#manifests.filter(({ metadata }) => metadata.name === role).flatMap((each) => each.rules ?? []);
-    const all = rules.flatMap(({ apiGroups, resources, verbs }) =>
-      apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => named(verb, group, resource)))),
+    return [...new Set(this.#grants(role).map(({ what }) => what))].toSorted();
+  }
+
+  /** What the roles of that name grant too widely: each grant that no request needed which no other one allows. */
+  unneeded(role: string, requests: readonly Done[]): readonly string[] {
+    const grants = this.#grants(role);
+    const needed = new Set<Grant>();
+    for (const request of requests.filter(({ code }) => code < 300)) {
+      const [grant, ...others] = grants.filter((one) => allows(one, request));
+      if (grant !== undefined && others.length === 0) needed.add(grant);
+    }
+    const left = grants.filter((grant) => !needed.has(grant));
+    return left.map(({ what, namespace = "everywhere", name = "all" }) => `${what}, ${namespace}, ${name}`);
+  }
+
+  #grants(role: string): readonly Grant[] {
+    const roles = this.#manifests.filter(({ metadata }) => metadata.name === role);
+    return roles.flatMap(({ metadata: { namespace }, rules = [] }) =>
+      rules.flatMap(({ apiGroups, resources, verbs, resourceNames = [undefined] }) => {
+        const whats = apiGroups.flatMap((group) =>
+          resources.flatMap((resource) => verbs.map((verb) => named(verb, group, resource))),
+        );
+        return whats.flatMap((what) => resourceNames.map((name) => ({ what, namespace, name })));
+      }),
     );
-    return [...new Set(all)].toSorted();
   }
 
   async #apply(): Promise<void> {
@@ -122,6 +158,14 @@ export class ConfinedPlane {
     const { certPem, keyPem } = await authority.issueClient({ user: USER });
     writeKubeconfig(this.kubeconfig, { url, caPem: authority.caPem, certPem, keyPem });
   }
+}
+
+function allows({ what, namespace, name }: Grant, request: Done): boolean {
+  return (
+    request.what === what &&
+    (namespace === undefined || request.namespace === namespace) &&
+    (name === undefined || request.name === name)
+  );
 }
 
 /** What succeeded, each once; nothing may have been refused. */
