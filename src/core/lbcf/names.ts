@@ -24,8 +24,6 @@ export const LABEL = {
 } as const;
 
 export const ANNOTATION = {
-  /** `optional`: the group may come before its load balancers. */
-  validationPolicy: `${LBCF_GROUP}/validation-policy`,
   /** The way out when a driver can never confirm: `true` lets the object go, whatever is left in the load balancer. */
   forget: `${LBCF_GROUP}/forget`,
   /** Share of a group that may vanish at once, such as `50%`; `off`: any. */

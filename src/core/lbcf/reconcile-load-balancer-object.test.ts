@@ -72,8 +72,14 @@ describe("reconcileLoadBalancerObject", () => {
     [
       "... unless it is let go",
       lb({}, { deletionTimestamp: DELETED, ...forget }),
-      { driver: "missing", records: 3 },
+      { driver: "missing" },
       "removeFinalizer",
+    ],
+    [
+      "... and then after its records, which are let go by looking at it",
+      lb({}, { deletionTimestamp: DELETED, ...forget }),
+      { driver: "missing", records: 3 },
+      "RecordsRemain",
     ],
     ["letting go means nothing while it lives", lb({}, forget), {}, "settled"],
     ["one kept by its label goes on", lb({}, held), {}, "settled"],

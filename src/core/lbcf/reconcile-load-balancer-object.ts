@@ -57,8 +57,9 @@ export function reconcileLoadBalancerObject(world: LoadBalancerWorld): LoadBalan
 }
 
 function leave({ loadBalancer, driver, records }: LoadBalancerWorld): LoadBalancerDecision {
-  if (isForgotten(loadBalancer)) return step({ kind: "removeFinalizer", why: "forgotten" });
+  // also where it was let go: its records are let go by looking at it
   if (records > 0) return wait("RecordsRemain", "backend records that name it are being deregistered first");
+  if (isForgotten(loadBalancer)) return step({ kind: "removeFinalizer", why: "forgotten" });
   if (findCondition(loadBalancer.status.conditions, "Created") === undefined) {
     return step({ kind: "removeFinalizer", why: "neverCreated" });
   }

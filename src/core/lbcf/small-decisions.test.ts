@@ -6,6 +6,7 @@ import { DELETED, group, loadBalancer, meta, pod, record, registered } from "../
 import { md5 } from "../md5.ts";
 import { brakeMistake, brakeOf, DEFAULT_BRAKE, mustConfirm } from "./brake.ts";
 import { withCondition } from "./conditions.ts";
+import { eventOf } from "./driver-answers.ts";
 import { parseDurationMs } from "./durations.ts";
 import { parametersKey, parametersOf } from "./load-balancer-use.ts";
 import { labelValue, recordLabels, recordName } from "./names.ts";
@@ -106,6 +107,31 @@ test("a condition moves its time only with its status, and is itself where nothi
     withCondition(later, { type: "A", status: "True" }, 90_000)[0]?.lastTransitionTime,
     later[0]?.lastTransitionTime,
   );
+});
+
+test("events bear LBCF's names", () => {
+  const NAMES = {
+    createLoadBalancer: "CreateLoadBalancer",
+    ensureLoadBalancer: "EnsureLoadBalancer",
+    deleteLoadBalancer: "DeleteLoadBalancer",
+    generateBackendAddr: "GenerateAddr",
+    ensureBackend: "EnsureBackend",
+    deregisterBackend: "Deregister",
+  } as const;
+  const STATUSES = [
+    ["Succ", "Succ", "Normal"],
+    ["Running", "Running", "Normal"],
+    ["Fail", "Failed", "Warning"],
+    ["Error", "Failed", "Warning"],
+    ["Invalid", "Invalid", "Warning"],
+  ] as const;
+  for (const verb of Object.keys(NAMES) as (keyof typeof NAMES)[]) {
+    for (const [status, prefix, expected] of STATUSES) {
+      const { type, reason, message } = eventOf(verb, { status, msg: "in its words" }, "done");
+      assert.deepEqual([type, reason], [expected, `${prefix}${NAMES[verb]}`]);
+      assert.match(message, status === "Succ" ? /^done$/ : /in its words/);
+    }
+  }
 });
 
 test("retries are LBCF's", () => {

@@ -121,6 +121,17 @@ export function lbcfAzureBackends(name: string, open: ClusterOpener): void {
       await isIn("web-lb", "10.244.0.21");
     });
 
+    test("... also where the pod is still there then, as when its node is dead", async () => {
+      await world.addPod("web-4", { ip: "10.244.0.14" });
+      await isIn("web-lb", "10.244.0.14", "10.244.0.21");
+      await isSettled("web", 2);
+      await world.terminatePod("web-4", 3);
+      await isIn("web-lb", "10.244.0.21");
+      const { metadata } = await world.read("/api/v1/namespaces/default/pods/web-4");
+      assert.ok(metadata["deletionTimestamp"]);
+      await world.killPod("web-4");
+    });
+
     test("a doomed node's pods go Down, and come back when it is not doomed any more", async () => {
       const node = world.azure.nodes[0]?.name ?? "";
       await world.patch(`/api/v1/nodes/${node}`, { spec: { taints: [OUT_OF_SERVICE] } });
@@ -324,6 +335,15 @@ export function lbcfAzureBackends(name: string, open: ClusterOpener): void {
       const service = { name: "np", port: { port: 80 } };
       await world.create("BackendGroup", "nodes", { loadBalancers: ["nodes"], service });
       await isIn("nodes-lb", ...[one?.ip ?? "", two?.ip ?? ""].sort());
+      for (const [taints, state] of [
+        [[OUT_OF_SERVICE], "Down"],
+        [[], undefined],
+      ] as const) {
+        await world.patch(`/api/v1/nodes/${two?.name}`, { spec: { taints } });
+        await world.eventually(async () =>
+          assert.equal((await entryOf("nodes-lb", two?.ip ?? ""))?.properties.adminState, state),
+        );
+      }
       await world.patch(`/api/v1/nodes/${one?.name}`, { metadata: { labels: { role: "edge" } } });
       await world.change("BackendGroup", "nodes", { spec: { service: { nodeSelector: { role: "edge" } } } });
       await isIn("nodes-lb", one?.ip ?? "");

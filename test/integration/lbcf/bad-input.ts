@@ -349,6 +349,30 @@ export function lbcfBadInput(name: string, open: ClusterOpener): void {
       await registered(0);
     });
 
+    test("a load balancer that can never be deleted is let go by an annotation, and its records with it", async () => {
+      rogue.answer = WELL_BEHAVED;
+      await world.create("LoadBalancer", "stuck", { lbDriver: "wire", lbSpec: { id: "3" } });
+      await world.create("BackendGroup", "stuck", { loadBalancers: ["stuck"], static: ["10.9.9.9:80"] });
+      await world.eventually(async () =>
+        assert.equal((await world.get("BackendGroup", "stuck")).status?.registeredBackends, 1),
+      );
+      rogue.answer = (hook, body) =>
+        /^de(lete|register)/.test(hook) ? { json: { status: "Fail", msg: "never" } } : WELL_BEHAVED(hook, body);
+      await world.delete("LoadBalancer", "stuck");
+      await says(() => world.get("LoadBalancer", "stuck"), "Deletable", "RecordsRemain", /deregistered first/);
+      await world.change("LoadBalancer", "stuck", { metadata: { annotations: { "lbcf.tkestack.io/forget": "true" } } });
+      await world.eventually(async () => {
+        assert.equal(await world.exists("LoadBalancer", "stuck"), false);
+        assert.ok(!(await world.records()).some(({ spec }) => spec["lbName"] === "stuck"));
+      });
+      await world.eventually(async () => {
+        const events = await world.eventsOf("stuck");
+        assert.ok(events.includes("ForgottenLoadBalancer"), events.join());
+      });
+      await world.delete("BackendGroup", "stuck");
+      rogue.answer = WELL_BEHAVED;
+    });
+
     test("whatever passes the schema gets a condition, and harms nobody", async () => {
       await world.create("LoadBalancer", "lb", azure({ name: "a-lb" }, { frontend: "internal" }));
       const made: string[] = [];

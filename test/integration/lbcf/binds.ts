@@ -84,6 +84,22 @@ export function lbcfBinds(name: string, open: ClusterOpener): void {
       });
     });
 
+    test("under Always an entry removed by hand comes back by itself, in its period", async () => {
+      await world.patch(`${BINDS}/web`, { spec: { ensurePolicy: { policy: "Always", resyncPeriodInSeconds: 10 } } });
+      await world.eventually(async () => {
+        const policies = (await world.records()).map(({ spec }) => (spec["ensurePolicy"] as { policy: string }).policy);
+        assert.deepEqual([...new Set(policies)], ["Always"]);
+      });
+      const body = await world.arm(world.loadBalancerPath("bind-lb"));
+      const [pool] = (body?.properties["backendAddressPools"] ?? []) as { name: string }[];
+      await world.putArm(`${world.loadBalancerPath("bind-lb")}/backendAddressPools/${pool?.name}`, {
+        properties: { loadBalancerBackendAddresses: [] },
+      });
+      assert.deepEqual(await world.addresses("bind-lb"), []);
+      await world.eventually(async () => assert.deepEqual(await world.addresses("bind-lb"), ["10.244.0.10"]));
+      await world.patch(`${BINDS}/web`, { spec: { ensurePolicy: { policy: "IfNotSucc" } } });
+    });
+
     test("changed attributes reach the load balancer", async () => {
       const changed = { ...azure, attributes: { rules: "80:8080,443:8443" } };
       await world.patch(`${BINDS}/web`, { spec: { loadBalancers: [changed, wire] } });
