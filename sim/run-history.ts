@@ -3,6 +3,7 @@ import { describe, type History } from "./history.ts";
 import { Judge } from "./laws/judge.ts";
 import type { Violation } from "./laws/law.ts";
 import { remainingPlan } from "./laws/quiescence.ts";
+import { mostWrites } from "./laws/thrift.ts";
 import { PLANTED_BUGS, type PlantedBugName } from "./planted-bugs.ts";
 import { World } from "./world.ts";
 
@@ -39,6 +40,7 @@ export async function runHistory(history: History, { keepsLines = false, bug }: 
   if (judge.violations.length === 0) {
     await settle(world);
     judge.judgeSettled();
+    judge.judgeWrites(mostWrites(history));
     world.startAfresh();
     await settle(world);
     judge.judgeEnd();

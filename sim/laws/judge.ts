@@ -24,6 +24,7 @@ export class Judge implements Witness {
   readonly violations: Violation[] = [];
   /** Writes of controllers that Azure accepted. */
   ourWrites = 0;
+  #settledWrites = 0;
   /** When somebody else last changed something in Azure. */
   #editedMs = Number.NEGATIVE_INFINITY;
   readonly #world: World;
@@ -119,7 +120,16 @@ export class Judge implements Witness {
     if (steps.length > 0) this.#report("settled", `without a restart there is still to be done: ${steps.join("; ")}`);
   }
 
+  /** `most`: what the history may have cost. */
+  judgeWrites(most: number): void {
+    if (this.ourWrites > most) this.#report("thrift", `${this.ourWrites} writes to Azure, and not ${most}`);
+    this.#settledWrites = this.ourWrites;
+  }
+
+  /** Some time after new controllers were started where all was settled. */
   judgeEnd(): void {
+    const more = this.ourWrites - this.#settledWrites;
+    if (more > 0) this.#report("thrift", `${more} writes to Azure after a restart where all was settled`);
     const excuses = { finalizers: this.#finalizers, addresses: this.#addresses };
     const report = (law: string, what: string): void => this.#report(law, what);
     judgeQuiescence(this.#world, excuses, report);
