@@ -1,5 +1,6 @@
 /** A driver that does what a test tells it: rubbish, refusals, silence. Remembers what it was asked. */
-import { createServer, type Server } from "node:http";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
 export type Answering = (hook: string, body: Readonly<Record<string, unknown>>) => Rogue;
@@ -26,10 +27,14 @@ export const WELL_BEHAVED: Answering = (hook, body) => {
   return { json: { status: "Succ", msg: "", ...(hook === "generateBackendAddr" && { backendAddr: address }) } };
 };
 
-export async function startRogueDriver(answer: Answering = WELL_BEHAVED): Promise<RogueDriver> {
+/** `secure`: over https, with this certificate. */
+export async function startRogueDriver(
+  answer: Answering = WELL_BEHAVED,
+  secure?: { readonly cert: string; readonly key: string },
+): Promise<RogueDriver> {
   const asked: RogueDriver["asked"] = [];
   const driver = { url: "", asked, answer, close: () => close(server) };
-  const server: Server = createServer((request, response) => {
+  const listener: RequestListener = (request, response) => {
     let text = "";
     request.on("data", (chunk: Buffer) => (text += chunk.toString()));
     request.on("end", () => {
@@ -41,9 +46,10 @@ export async function startRogueDriver(answer: Answering = WELL_BEHAVED): Promis
       if ("json" in rogue) response.writeHead(200).end(JSON.stringify(rogue.json));
       else response.writeHead(rogue.status ?? 200).end(rogue.text);
     });
-  });
+  };
+  const server: Server = secure === undefined ? createServer(listener) : createSecureServer(secure, listener);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  driver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/lbcf`;
+  driver.url = `${secure === undefined ? "http" : "https"}://127.0.0.1:${(server.address() as AddressInfo).port}/lbcf`;
   return driver;
 }
 

@@ -1,7 +1,11 @@
 /** Drivers behind webhooks: the example driver does its work unchanged, and a bad one harms nobody but its own. */
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
+import { openCertificateAuthority } from "../../../sandbox/shared/certificate-authority.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { type RogueDriver, startRogueDriver, WELL_BEHAVED } from "./rogue-driver.ts";
 import { startToyDriver, type ToyDriver } from "./toy-driver.ts";
@@ -249,6 +253,27 @@ export function lbcfWebhookDrivers(name: string, open: ClusterOpener): void {
           assert.deepEqual([body["lbInfo"], body["attributes"]], [{ id: "1" }, { a: "1" }]);
         });
       });
+    });
+
+    test("over https a driver is trusted by its caBundle, and not without", async () => {
+      const folder = mkdtempSync(join(tmpdir(), "azlb-driver-"));
+      const authority = await openCertificateAuthority(folder);
+      const { certPem, keyPem } = await authority.issueServer();
+      const sealed = await startRogueDriver(WELL_BEHAVED, { cert: certPem, key: keyPem });
+      try {
+        await addDriver("unknown-authority", sealed.url);
+        await says("LoadBalancerDriver", "unknown-authority", "Healthy", "False", "Unhealthy");
+        await addDriver("sealed", sealed.url, { caBundle: btoa(authority.caPem) });
+        await addLoadBalancer("sealed", "sealed", { id: "1" });
+        await says("LoadBalancer", "sealed", "Created", "True");
+        await says("LoadBalancerDriver", "sealed", "Healthy", "True");
+        await world.delete("LoadBalancer", "sealed");
+        await world.eventually(async () => assert.equal(await world.exists("LoadBalancer", "sealed"), false));
+      } finally {
+        for (const each of ["unknown-authority", "sealed"]) await world.delete("LoadBalancerDriver", each);
+        await sealed.close();
+        rmSync(folder, { recursive: true, force: true });
+      }
     });
 
     describe("bad drivers", () => {
