@@ -98,21 +98,21 @@ export async function azureOptions(flags: AzureFlags): Promise<AzureOptions> {
     ...(sku === undefined ? {} : { sku }),
     ...(foreign === undefined ? {} : { foreign }),
   };
-  return named(() => ({
+  return {
     topology,
-    latency: parseLatency(flags.latency),
+    latency: named("--latency", () => parseLatency(flags.latency)),
     latencySeed: parseFlagNumber("--latency-seed", flags.latencySeed, 0, Number.MAX_SAFE_INTEGER),
     throttling: flags.throttling ?? false,
     plainHttp: flags.http ?? false,
     dataPlane: flags.dataPlane ?? false,
-    ...(limits === undefined ? {} : { model: { limits: parseLimits(assignments(limits)) } }),
+    ...(limits === undefined ? {} : { model: { limits: named("--limits", () => parseLimits(assignments(limits))) } }),
     ...(maxBodyBytes === undefined
       ? {}
       : { maxBodyBytes: parseFlagNumber("--max-body-bytes", maxBodyBytes, 1, MOST_BODY_BYTES) }),
     ...(dataDir === undefined ? {} : { dataDir }),
-    ...(seed === undefined ? {} : { seed: parseSeed(readText(seed), SANDBOX_ACCOUNT) }),
+    ...(seed === undefined ? {} : { seed: named(`--seed ${seed}`, () => parseSeed(readText(seed), SANDBOX_ACCOUNT)) }),
     log: (line: string) => process.stderr.write(`azure: ${line}\n`),
-  }));
+  };
 }
 
 async function start(options: AzureOptions): Promise<RunningAzure> {
@@ -125,12 +125,12 @@ async function start(options: AzureOptions): Promise<RunningAzure> {
   }
 }
 
-/** What the emulator refuses to understand is the user's input. */
-function named<Value>(read: () => Value): Value {
+/** What the emulator refuses to understand is the user's input; the flag says where it stands. */
+function named<Value>(flag: string, read: () => Value): Value {
   try {
     return read();
   } catch (error) {
-    if (error instanceof Error && error.name === "BadInput") throw new InputError(error.message);
+    if (error instanceof Error && error.name === "BadInput") throw new InputError(`${flag}: ${error.message}`);
     throw error;
   }
 }

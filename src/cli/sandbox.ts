@@ -75,7 +75,7 @@ function sandboxLine({ azure, kubeconfig, kubeControlUrl, controller }: RunningS
   };
 }
 
-function welcome({ azure, kubeconfig, controller }: RunningSandbox): string {
+function welcome({ azure, kubeconfig, kubeControlUrl, controller }: RunningSandbox): string {
   const lines = [
     `The sandbox is running; Ctrl-C stops it. In another terminal:`,
     ``,
@@ -83,9 +83,12 @@ function welcome({ azure, kubeconfig, controller }: RunningSandbox): string {
     `  export ${CLOUD_CONFIG_VARIABLE}=${azure.cloudConfigFile}`,
     `  kubectl get services --watch`,
     ``,
-    `  Azure    ${azure.armEndpoint}`,
-    `  control  ${azure.controlUrl}`,
-    ...(controller === undefined ? [] : [`  metrics  ${controller.metricsUrl}`]),
+    `  Azure                ${azure.armEndpoint}`,
+    `    its control        ${azure.controlUrl}   (faults, audit log, settings: docs/emulator.md)`,
+    ...(kubeControlUrl === null
+      ? []
+      : [`  Kubernetes' control  ${kubeControlUrl}   (faults, cut watches: docs/embedded-kubernetes.md)`]),
+    ...(controller === undefined ? [] : [`  metrics              ${controller.metricsUrl}`]),
     ``,
   ];
   return `${lines.join("\n")}\n`;

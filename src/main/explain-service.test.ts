@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { SERVICES, type KubeObject } from "../kube/resources.ts";
+import { EVENTS, NODES, SERVICES, type KubeObject } from "../kube/resources.ts";
 import { CLUSTER_NAME } from "./cluster-name.ts";
 import { withClusterView, type ClusterView } from "./cluster-view.ts";
 import { explainService } from "./explain-service.ts";
@@ -26,16 +26,26 @@ before(async () => {
   sandbox = await startSandbox({ azure: {}, withController: true, log: QUIET });
   const { client, close } = openKubeClient({ kubeconfig: sandbox.kubeconfig, userAgent: "test" });
   await client.create(SERVICES, { metadata: PLACE, spec: { type: "LoadBalancer", ports: [{ port: 80 }] } });
-  for (const startMs = realClock.monotonicMs(); address === ""; await realClock.sleep(20)) {
-    assert.ok(realClock.monotonicMs() - startMs < PATIENCE_MS, "no address in time");
+  await eventually(async () => {
     const { status } = await client.get<Served>(SERVICES, PLACE);
     address = status?.loadBalancer?.ingress?.[0]?.ip ?? "";
-  }
+    return address !== "";
+  });
   const annotations = { "service.beta.kubernetes.io/azure-load-balancer-tcp-idle-timeout": "3" };
   await client.patch(SERVICES, PLACE, { merge: { metadata: { annotations } } });
   await close();
 });
 after(() => sandbox.close());
+
+async function eventually(holds: () => Promise<boolean>): Promise<void> {
+  for (const startMs = realClock.monotonicMs(); !(await holds()); await realClock.sleep(20)) {
+    assert.ok(realClock.monotonicMs() - startMs < PATIENCE_MS, "not in time");
+  }
+}
+
+function isWarning(event: KubeObject & { readonly type?: string }): boolean {
+  return event.type === "Warning";
+}
 
 function look<R>(read: (view: ClusterView) => Promise<R>): Promise<R> {
   const cloudConfig = { kind: "file", path: sandbox.azure.cloudConfigFile } as const;
@@ -47,6 +57,17 @@ test("a refused Service still shows what it has in Azure", async () => {
   const text = await look((view) => explainService(view, "default/shop"));
   assert.match(text, new RegExp(`^in Azure +${address}$`, "m"));
   assert.match(text, /^stands +refused: InvalidAnnotation: .*tcp-idle-timeout/m);
+});
+
+test("warnings have an age, and a node that is going is named", async () => {
+  const { client, close } = openKubeClient({ kubeconfig: sandbox.kubeconfig, userAgent: "test" });
+  const taints = [{ key: "node.kubernetes.io/out-of-service", effect: "NoExecute" }];
+  await client.patch(NODES, { name: "vmss000001" }, { merge: { spec: { taints } } });
+  await eventually(async () => (await client.list(EVENTS, { namespace: "default" })).items.some(isWarning));
+  await close();
+  const text = await look((view) => explainService(view, "default/shop"));
+  assert.match(text, /^draining +no new connections go to vmss000001 \(out-of-service\)$/m);
+  assert.match(text, /^warnings\n {2}InvalidAnnotation \(\d+ s ago\): .*tcp-idle-timeout/m);
 });
 
 test("its plan names the refusal and writes nothing", async () => {

@@ -1,9 +1,13 @@
 /** Where one Service stands, for a person who wonders why it is pending. */
+import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
+import { drainReasons } from "../core/admin-state/desired-admin-state.ts";
 import { keyOf } from "../core/kubernetes.ts";
 import { explain } from "../core/service/explain.ts";
+import type { Observed } from "../core/world.ts";
 import { EVENTS, type KubeObject } from "../kube/resources.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { NoSuchService } from "./no-such-service.ts";
+import { realClock } from "./real-clock.ts";
 
 interface Event extends KubeObject {
   readonly type?: string;
@@ -24,7 +28,17 @@ export async function explainService(view: ClusterView, key: string): Promise<st
     view.observe(service),
     view.client.list<Event>(EVENTS, { namespace, fieldSelector }),
   ]);
-  return `${explain(observed).join("\n")}\n${eventLines(events.items).join("\n")}\n`;
+  return [...explain(observed), ...drainLines(observed), ...eventLines(events.items), ""].join("\n");
+}
+
+/** Nodes that take no new connection of this or any other Service. */
+function drainLines({ config, nodes }: Observed): string[] {
+  if (!hasAdminState(config)) return [];
+  const held = nodes
+    .map((node) => ({ name: node.metadata.name, why: drainReasons(node) }))
+    .filter(({ why }) => why.length > 0)
+    .map(({ name, why }) => `${name} (${why.join(", ")})`);
+  return held.length === 0 ? [] : [`draining    no new connections go to ${held.join(", ")}`];
 }
 
 function eventLines(events: readonly Event[]): string[] {
@@ -33,5 +47,13 @@ function eventLines(events: readonly Event[]): string[] {
     .sort((one, other) => (one.lastTimestamp ?? "").localeCompare(other.lastTimestamp ?? ""))
     .slice(-MOST_EVENTS);
   if (last.length === 0) return ["warnings    none"];
-  return ["warnings", ...last.map(({ reason, message, count }) => `  ${reason} (x${count ?? 1}): ${message}`)];
+  return ["warnings", ...last.map((event) => `  ${event.reason} (${whenText(event)}): ${event.message}`)];
+}
+
+/** A warning stays for an hour after its cause has gone: its age tells. */
+function whenText({ count = 1, lastTimestamp }: Event): string {
+  const seconds = Math.max(0, Math.round((realClock.nowMs() - Date.parse(lastTimestamp ?? "")) / 1000));
+  const age = Number.isNaN(seconds) ? "" : `${seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`} ago`;
+  const times = count > 1 ? `${count} times` : "";
+  return [times, age].filter((part) => part !== "").join(", last ") || "once";
 }
