@@ -3,7 +3,9 @@
  * written before the pool is, so that an entry whose node vanished while we were away is known to be ours, and a
  * person's server is known not to be.
  *
- * Names are only added: a name too many does no harm, a name too few would leave an entry behind for ever.
+ * Names are added before a pool is written, and those that stand in no pool are forgotten after it. A name too many does
+ * little harm (until the next write of the pool, a person's server of that name would pass for ours); a name too few
+ * would leave an entry behind for ever.
  */
 import type { LoadBalancer } from "../core/arm.ts";
 import type { MembershipFragment } from "../core/backends/membership.ts";

@@ -32,10 +32,13 @@ export async function endState(bed: CrashBed): Promise<EndState> {
   const services = bed.objects(`${NAMESPACE}/services`);
   const pods = bed.objects(`${NAMESPACE}/pods`);
   const lbcf = lbcfObjects(bed);
+  const resources = await bed.resources();
   const state: EndState = {
-    azure: byName(await bed.resources(), ({ id }) => id, lasting),
+    azure: byName(resources, ({ id }) => id, lasting),
     services: byName(services, nameOf, wanted),
-    memberLists: byName(bed.objects("/api/v1/namespaces/kube-system/configmaps"), nameOf, ({ data }) => data),
+    memberLists: byName(bed.objects("/api/v1/namespaces/kube-system/configmaps"), nameOf, (list) =>
+      membersThatStand(list, resources),
+    ),
     taints: byName(bed.objects("/api/v1/nodes"), nameOf, ({ spec }) => (spec as { taints?: unknown }).taints ?? []),
     pods: byName(pods, nameOf, podState),
     backends: byName(lbcf, lbcfName, lbcfState),
@@ -63,6 +66,30 @@ function nameOf({ metadata }: KubeObject): string {
 
 function lasting({ state, body, assigned }: AzureResource): unknown {
   return { state, body, assigned };
+}
+
+/**
+ * A list may name a node too many after a kill just between the pool's write and its own, until the pool is written
+ * again: that is its contract. A name too few is none of it.
+ */
+function membersThatStand({ data }: KubeObject, resources: readonly AzureResource[]): unknown {
+  const { loadBalancer = "", members = "" } = (data ?? {}) as Record<string, string>;
+  const found = resources.find(({ id }) => id.toLowerCase() === loadBalancer.toLowerCase());
+  const { backendAddressPools = [] } = (found?.body as LoadBalancer | undefined)?.properties ?? {};
+  const entries = backendAddressPools.flatMap(({ properties }) => properties.loadBalancerBackendAddresses ?? []);
+  if (entries.length === 0) return { loadBalancer, members };
+  const standing = members.split("\n").filter((member) => entries.some(({ name }) => name === member));
+  return { loadBalancer, members: standing.join("\n") };
+}
+
+interface LoadBalancer {
+  readonly properties?: Properties;
+}
+
+interface Properties {
+  readonly backendAddressPools?: readonly {
+    readonly properties: { readonly loadBalancerBackendAddresses?: readonly { readonly name: string }[] };
+  }[];
 }
 
 function wanted({ metadata, spec, status }: KubeObject): unknown {
