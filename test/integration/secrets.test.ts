@@ -208,7 +208,9 @@ for (const side of ["Azure", "Kubernetes"] as const) {
     });
     const { client, close } = openKubeClient({ kubeconfig: sandbox.kubeconfig, userAgent: "test" });
     try {
-      for (const [at, effect] of FAILURES.entries()) await suffer(client, side, effect, `${side.toLowerCase()}-${at}`);
+      const echo = `who is Bearer ${await tokenOf(side)}?`;
+      for (const [at, effect] of failures(echo).entries())
+        await suffer(client, side, effect, `${side.toLowerCase()}-${at}`);
       const { items } = await client.list(EVENTS, {});
       const metrics = await (await fetch(running.metricsUrl)).text();
       const flags = ["--kubeconfig", files.kubeconfig, "--cloud-config", files.cloudConfig];
@@ -245,7 +247,6 @@ async function suffer(client: KubeClient, side: Side, effect: Effect, name: stri
 }
 
 type Side = "Azure" | "Kubernetes";
-type Effect = (typeof FAILURES)[number];
 
 function sandboxFaults(side: Side): FaultControl {
   return new FaultControl(side === "Azure" ? sandbox.azure.controlUrl : (sandbox.kubeControlUrl ?? ""));
@@ -257,16 +258,26 @@ async function secretsOf({ azure }: RunningSandbox): Promise<string[]> {
   const [header = ""] = (await managedIdentityToken(azure)).split(".");
   const secrets = [azure.account.clientSecret, header, ...token];
   for (const secret of secrets) assert.ok(secret.length > 8, "a secret that could be found by chance");
-  return [...secrets, "Bearer "];
+  return secrets;
 }
 
-const FAILURES = [
-  { kind: "status", status: 401, message: "The access token has expired." },
-  { kind: "status", status: 403, message: "no" },
-  { kind: "status", status: 500, message: "oh" },
-  { kind: "cutBefore" },
-  { kind: "cutAfter" },
-] as const;
+type Effect = { readonly kind: string; readonly [key: string]: unknown };
+
+/** One of the answers repeats what it was sent. */
+function failures(echo: string): readonly Effect[] {
+  return [
+    { kind: "status", status: 401, message: "The access token has expired." },
+    { kind: "status", status: 403, message: echo },
+    { kind: "status", status: 500, message: echo },
+    { kind: "cutBefore" },
+    { kind: "cutAfter" },
+  ];
+}
+
+async function tokenOf(side: Side): Promise<string> {
+  if (side === "Azure") return managedIdentityToken(sandbox.azure);
+  return String(sandboxKubeconfig().users[0]?.user["token"]);
+}
 
 function recording(lines: string[]): Log {
   const say = (message: string, fields: LogFields = {}): void =>
