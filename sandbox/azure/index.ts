@@ -194,6 +194,7 @@ function assemble(options: AzureOptions, directory: DataDirectory): Parts {
     audit: auditLog(),
     latency: latencyDraws(() => settings.latencyFactor, options.latencySeed ?? 1),
     store,
+    probed: dataPlane?.probed,
     open: signInAnswer(account, tokens, () => urls.authority),
     authorityUrl: () => urls.authority,
     allowsPlainHttp: options.plainHttp ?? false,

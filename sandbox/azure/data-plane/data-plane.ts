@@ -5,6 +5,7 @@
  *   store → applied state → rules ┬→ probes → health ┐
  *                                 └→ listeners ← admission: eligible members, hash, security groups, member table
  */
+import { keyOf } from "../model/ids.ts";
 import type { AzureStore } from "../store/azure-store.ts";
 import { admitFlow } from "./admit-flow.ts";
 import { appliedState, applySucceeded } from "./applied-state.ts";
@@ -18,6 +19,7 @@ import { memberProbes } from "./member-probes.ts";
 import { namedPorts, patchedTable, targetOf, type MemberTable, type MemberTablePatch } from "./member-table.ts";
 import { flowVerdict } from "./member-verdict.ts";
 import { noteMembership } from "./membership.ts";
+import type { Health } from "./probe-state.ts";
 import { readForwarding, type Forwarding } from "./read-forwarding.ts";
 import { renderFrontend, type FrontendView } from "./render.ts";
 import { DEFAULT_SETTINGS, patchedSettings, type DataPlaneSettings } from "./settings.ts";
@@ -29,6 +31,8 @@ export interface DataPlane {
   /** Changes the settings that the patch names; throws `BadInput`. */
   patch(patch: unknown): void;
   mapMembers(patch: MemberTablePatch): void;
+  /** What the probe of a rule says about an address that it forwards to. */
+  readonly probed: (ruleId: string, ip: string) => Health;
   /** The frontends that are wanted, once all that are on their way are open. */
   frontends(isWanted: (frontend: Frontend) => boolean): Promise<readonly FrontendView[]>;
   close(): Promise<void>;
@@ -106,6 +110,11 @@ export function openDataPlane({ store, clock, log }: DataPlaneOptions): DataPlan
     mapMembers(patch) {
       table = patchedTable(table, patch);
       refresh();
+    },
+    probed(ruleId, ip) {
+      const rule = forwarding.rules.find(({ id }) => keyOf(id) === keyOf(ruleId));
+      const member = rule?.members.find((one) => one.ip === ip);
+      return member === undefined ? "unknown" : probes.healthBy(rule?.probe)(member);
     },
     async frontends(isWanted) {
       await listeners.opened();

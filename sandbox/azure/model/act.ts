@@ -10,7 +10,9 @@ export function act(call: Call, route: ResourceRoute): Decision {
   requireGroup(call, route.subscription, route.group);
   const resource = call.state.resources.get(route.key);
   if (!resource) throw resourceNotFound(route.type.type, route.name, route.group);
-  const action = route.type.act?.({ state: call.state, resource, path: route.rest, body: objectOf(call.request.body) });
+  const { state, request, draws } = call;
+  const body = objectOf(request.body);
+  const action = route.type.act?.({ state, resource, path: route.rest, body, probed: draws.probed });
   if (!action) throw gateway(404, "NotFound", `There is no action '${route.rest.join("/")}' on '${route.id}'.`);
   if (action.answer === "atOnce" && !action.migrates)
     return reply(call, { status: 200, headers: {}, body: action.result });

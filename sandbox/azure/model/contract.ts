@@ -47,7 +47,11 @@ export interface Draws {
   retryAfterSeconds(operation: OperationKind): number | undefined;
   /** An armed fault: how the operation that this request starts will end instead of succeeding. */
   readonly fate?: OperationFate;
+  readonly probed?: Probed;
 }
+
+/** What the probe of a rule (by id) says about an address; absent where nobody probes. */
+export type Probed = (ruleId: string, ip: string) => "up" | "down" | "unknown";
 
 /** What latency and faults are keyed by: the resource type and the verb. */
 export interface OperationKind {

@@ -3,7 +3,7 @@
  * once over this; a type says what is its own: normal form, validation, references, wire form.
  */
 import type { Change, ProvisioningState, Resource } from "./changes.ts";
-import type { ArmRequest, Draws } from "./contract.ts";
+import type { ArmRequest, Draws, Probed } from "./contract.ts";
 import type { Json } from "./json.ts";
 import type { NameRule } from "./names.ts";
 import type { Reference } from "./references.ts";
@@ -76,6 +76,7 @@ export interface ActionInput {
   /** What follows the resource in the path, e.g. `["migrateToIpBased"]`. */
   readonly path: readonly string[];
   readonly body: Json;
+  readonly probed?: Probed | undefined;
 }
 
 /** What a POST does: its result, and what happens when its operation ends. */

@@ -8,7 +8,7 @@ import {
   type OptionOverrides,
   type State,
 } from "./index.ts";
-import type { ArmRequest } from "./contract.ts";
+import type { ArmRequest, Probed } from "./contract.ts";
 
 export const SUBSCRIPTION = "00000000-0000-0000-0000-000000000001";
 export const GROUP = `/subscriptions/${SUBSCRIPTION}/resourceGroups/rg`;
@@ -27,6 +27,7 @@ export class World {
   tailMs = 0;
   retryAfterSeconds: number | undefined;
   fate: OperationFate | undefined;
+  probed: Probed | undefined;
   #guids = 0;
 
   constructor(options: OptionOverrides = {}) {
@@ -39,6 +40,7 @@ export class World {
       tailMs: () => this.tailMs,
       retryAfterSeconds: () => this.retryAfterSeconds,
       ...(this.fate && { fate: this.fate }),
+      ...(this.probed && { probed: this.probed }),
     };
   }
 

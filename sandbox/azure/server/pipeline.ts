@@ -22,6 +22,8 @@ export interface Gate extends FrontDoor {
   readonly audit: AuditLog;
   readonly latency: Latency;
   readonly store: AzureStore;
+  /** What probes say, where there is a data plane. */
+  readonly probed: Draws["probed"];
   /** Sign-in, discovery: whatever answers without a token; `undefined` for all other paths. */
   readonly open: (request: HttpRequest) => HttpReply | undefined;
   readonly nowMs: () => number;
@@ -174,6 +176,7 @@ function drawsOf(gate: Gate, call: Call, { operation }: Effects, replyMs: number
     },
     retryAfterSeconds: (kind) => gate.latency.retryAfterSeconds(kind),
     ...(operation?.fate === undefined ? {} : { fate: operation.fate }),
+    ...(gate.probed === undefined ? {} : { probed: gate.probed }),
   };
 }
 

@@ -9,6 +9,7 @@ import { openCertificateAuthority } from "../../../sandbox/shared/certificate-au
 import { dataPlaneAt, memberAt, openConnection, PATIENCE_MS, visit } from "../../support/data-plane.ts";
 import { eventually } from "../../support/eventually.ts";
 import { echoBackend, httpBackend } from "../../support/loopback-backends.ts";
+import { armHttp } from "./arm-http.ts";
 import { azureUnderTest } from "./azure-under-test.ts";
 import { balancersOf, type BalancerWish } from "./balancers.ts";
 
@@ -53,6 +54,19 @@ test("an HTTP probe asks its path of the member, and believes nothing but 200", 
   for (let visits = 0; visits < 30; visits++) assert.notEqual(await visit(listener.port), FIRST);
   first.healthStatus = 200;
   await plane.eligible(address, 80, NODES);
+});
+
+test("Azure tells the health of a rule as its probes see it", async () => {
+  const arm = await armHttp(azure);
+  const { address, health } = await probed({ name: "told", members: NODES });
+  await plane.eligible(address, 80, NODES);
+  for (const server of health.slice(1)) server.healthStatus = 503;
+  await plane.eligible(address, 80, [FIRST]);
+  const rule = `${balancers.network}/loadBalancers/told/loadBalancingRules/web`;
+  const asked = await arm.send("POST", `${rule}/health?api-version=2025-05-01`);
+  const location = (asked.headers["location"] ?? "").replace(azure.armEndpoint, "");
+  const { up, down } = (await arm.send("GET", location)).body as { up: number; down: number };
+  assert.deepEqual([up, down], [1, NODES.length - 1]);
 });
 
 test("it takes as many probes in a row as the threshold says", async () => {

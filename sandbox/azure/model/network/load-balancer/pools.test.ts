@@ -9,7 +9,6 @@ import {
   nicBody,
   nicId,
   poolId,
-  rule,
   scaleSetBody,
   SCALE_SET,
   worldWithLoadBalancer,
@@ -189,20 +188,4 @@ describe("NIC members", () => {
       undefined,
     );
   });
-});
-
-test("the health of a rule is told through its Location", () => {
-  const world = worldWithLoadBalancer({
-    probes: [{ name: "probe", properties: { protocol: "Tcp", port: 80 } }],
-    rules: [rule("web", { probe: { id: `${LB}/probes/probe` } })],
-  });
-  put(world, [member("a", "10.0.0.1"), member("b", "10.0.0.2", { adminState: "Down" })]);
-  const answer = world.send("POST", `${LB}/loadBalancingRules/web/health`);
-  assert.equal(answer.status, 202);
-  const health = world.follow(answer.headers["location"] ?? "").body;
-  assert.deepEqual([health.up, health.down], [1, 1]);
-  assert.deepEqual(
-    health.loadBalancerBackendAddresses.map((item: Wire) => item.state),
-    ["Up", "Down"],
-  );
 });

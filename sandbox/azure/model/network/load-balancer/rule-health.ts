@@ -1,0 +1,79 @@
+/**
+ * The health of a rule's members, as POST …/loadBalancingRules/{rule}/health tells it. The reasons are Azure's.
+ *
+ *   rule      | admin state | its probe says           | state, reason
+ *   ----------|-------------|--------------------------|---------------------------------------------------------------
+ *   no probe  | any         |                          | Up, Up_Probe_Success
+ *   probe     | Down        |                          | Down, Down_Admin
+ *             | Up          |                          | Up, Up_Admin
+ *             | None        | up; there is nobody to ask | Up, Up_Probe_Success
+ *             |             | down                     | Down, Down_Probe_TcpProbeTimeout or …HttpEndpointUnreachable
+ *             |             | nothing yet              | Down, NA
+ *
+ * Where nobody is up, `AllProbedUp` makes those whom their probe has down Up_Probe_AllDownIsUp. Who is probed, and how,
+ * is the data plane's.
+ */
+import { childNotFound } from "../../errors.ts";
+import { objectsOf, propertiesOf, stringOf, type Json } from "../../json.ts";
+import { childId, childrenOf } from "../../lookups.ts";
+import { nameOf } from "../../ids.ts";
+import type { Action, ActionInput } from "../../resource-type.ts";
+import { ownerKeyOf } from "./conflicts.ts";
+import { renderLoadBalancer } from "./render.ts";
+import { idIn, idsIn } from "./shape.ts";
+
+interface Verdict {
+  readonly state: "Up" | "Down";
+  readonly reason: string;
+}
+
+const UP: Verdict = { state: "Up", reason: "Up_Probe_Success" };
+
+export function ruleHealth(input: ActionInput, ruleName: string): Action {
+  const { state, resource, probed } = input;
+  const rule = childrenOf(resource.body, "loadBalancingRules").get(ruleName);
+  const ruleId = childId(resource.id, "loadBalancingRules", ruleName);
+  if (!rule) throw childNotFound(ruleId);
+  const probe = childrenOf(resource.body, "probes").get(nameOf(idIn(rule, "probe") ?? "").toLowerCase());
+  const members = membersOf(input, new Set(idsIn(rule, "backendAddressPools"))).map((member) => {
+    const nic = idIn(member, "networkInterfaceIPConfiguration");
+    const ipAddress = nic === undefined ? stringOf(propertiesOf(member)["ipAddress"]) : addressOf(state, nic);
+    const said = probed?.(ruleId, ipAddress ?? "") ?? "up";
+    return { ipAddress, nic, verdict: verdictOn(stringOf(propertiesOf(member)["adminState"]), probe, said) };
+  });
+  const rest = members.some(({ verdict }) => verdict.state === "Up") ? undefined : whereNobodyIsUp(probe);
+  const states = members.map(({ ipAddress, nic, verdict }) => ({
+    ipAddress,
+    ...(nic !== undefined && { networkInterfaceIPConfigurationId: { id: nic } }),
+    ...(verdict.reason === "Down_Admin" ? verdict : (rest ?? verdict)),
+  }));
+  const down = states.filter((item) => item.state === "Down").length;
+  const result = { up: states.length - down, down, loadBalancerBackendAddresses: states };
+  return { name: "GetLoadBalancingRuleHealthOperation", result, answer: "byLocation" };
+}
+
+function membersOf({ state, resource }: ActionInput, pools: ReadonlySet<string>): Json[] {
+  return objectsOf(propertiesOf(renderLoadBalancer(state, resource))["backendAddressPools"])
+    .filter((pool) => pools.has(stringOf(pool["id"]) ?? ""))
+    .flatMap((pool) => objectsOf(propertiesOf(pool)["loadBalancerBackendAddresses"]));
+}
+
+function verdictOn(adminState: string | undefined, probe: Json | undefined, said: "up" | "down" | "unknown"): Verdict {
+  if (probe === undefined) return UP;
+  if (adminState === "Down") return { state: "Down", reason: "Down_Admin" };
+  if (adminState === "Up") return { state: "Up", reason: "Up_Admin" };
+  if (said === "up") return UP;
+  if (said === "unknown") return { state: "Down", reason: "NA" };
+  const isTcp = propertiesOf(probe)["protocol"] === "Tcp";
+  return { state: "Down", reason: isTcp ? "Down_Probe_TcpProbeTimeout" : "Down_Probe_HttpEndpointUnreachable" };
+}
+
+function whereNobodyIsUp(probe: Json | undefined): Verdict | undefined {
+  const takesAll = probe !== undefined && propertiesOf(probe)["noHealthyBackendsBehavior"] === "AllProbedUp";
+  return takesAll ? { state: "Up", reason: "Up_Probe_AllDownIsUp" } : undefined;
+}
+
+function addressOf(state: ActionInput["state"], configuration: string): string | undefined {
+  const references = state.outgoing.get(ownerKeyOf(configuration)) ?? [];
+  return references.find((item) => item.kind === "address" && item.from === configuration)?.address;
+}
