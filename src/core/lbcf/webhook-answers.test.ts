@@ -64,6 +64,15 @@ describe("answers", () => {
     assert.deepEqual("injectedInfo" in ensured && ensured.injectedInfo, {});
   });
 
+  test("the case of fields does not matter, that of keys in maps does", () => {
+    const created = createAnswer(ok({ Status: "Succ", Msg: "m", LbInfo: { ID: "1", id: "2" } }));
+    assert.deepEqual(created, { status: "Succ", msg: "m", lbInfo: { ID: "1", id: "2" } });
+    assert.equal(verdictOf("validateBackend", ok({ Succ: true })).kind, "valid");
+    assert.equal(healthOf(ok({ Healthy: false }))?.healthy, false);
+    const judged = judgementOf(ok({ SUCC: true, DoNotDeregister: [{ Metadata: { UID: "a" } }] }));
+    assert.deepEqual(judged, { kind: "judged", keep: new Set(["a"]) });
+  });
+
   const huge = "x".repeat(1 << 20);
   const INVALID: readonly (readonly [string, () => { status: string; msg: string }, RegExp])[] = [
     ["a status that is a number", () => plainAnswer("ensureBackend", ok({ status: 5 })), /answered status 5/],

@@ -48,8 +48,15 @@ function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }
 
-function messageOf({ msg }: Json): string {
-  return cut(textOf(msg), LONGEST_MESSAGE);
+/** Whatever its case, as LBCF's decoder reads it. */
+function fieldOf(json: Json, name: string): unknown {
+  if (Object.hasOwn(json, name)) return json[name];
+  const key = Object.keys(json).find((each) => each.toLowerCase() === name.toLowerCase());
+  return key === undefined ? undefined : json[key];
+}
+
+function messageOf(json: Json): string {
+  return cut(textOf(fieldOf(json, "msg")), LONGEST_MESSAGE);
 }
 
 /** For hooks that are asked again: Succ, Fail or Running. `resultOf`: what comes with Succ, or what is wrong with it. */
@@ -61,7 +68,7 @@ function retryableAnswer<Result extends object>(
   const read = bodyOf(hook, reply);
   if (!("json" in read)) return read;
   const json = objectOf(read.json);
-  const { status } = json;
+  const status = fieldOf(json, "status");
   const msg = messageOf(json);
   const retryAfterMs = retryAfterMsOf(json);
   const later = retryAfterMs === undefined ? {} : { retryAfterMs };
@@ -78,13 +85,13 @@ function retryableAnswer<Result extends object>(
 
 /** A number, or as LBCF's documents have it, a text; 0 and less is none. */
 function retryAfterMsOf(json: Json): number | undefined {
-  const seconds = Number(json["minRetryDelayInSeconds"] ?? json["minRetryDelayinSeconds"]);
+  const seconds = Number(fieldOf(json, "minRetryDelayInSeconds"));
   return seconds > 0 ? seconds * 1_000 : undefined;
 }
 
 /** Absent and `null` are empty; a text: what is wrong. */
 function mapOf(json: Json, field: string): StringMap | string {
-  const value = json[field] ?? {};
+  const value = fieldOf(json, field) ?? {};
   if (typeof value !== "object" || Array.isArray(value)) return `${field} is no map of texts`;
   const entries = Object.entries(value as Json);
   const wrong = entries.find(([, each]) => typeof each !== "string");
@@ -105,7 +112,8 @@ export function createAnswer(reply: Reply): Answer<Created> {
 }
 
 export function addressAnswer(reply: Reply): Answer<Addressed> {
-  return retryableAnswer("generateBackendAddr", reply, ({ backendAddr }) => {
+  return retryableAnswer("generateBackendAddr", reply, (json) => {
+    const backendAddr = fieldOf(json, "backendAddr");
     if (typeof backendAddr !== "string" || backendAddr === "") return "without a backendAddr";
     return backendAddr.length > LONGEST_TEXT
       ? `backendAddr is longer than ${LONGEST_TEXT} characters`
@@ -125,8 +133,9 @@ export function verdictOf(hook: Hook, reply: Reply): Verdict {
   const read = bodyOf(hook, reply);
   if (!("json" in read)) return { kind: "failed", message: read.msg };
   const json = objectOf(read.json);
-  if (typeof json["succ"] !== "boolean") return { kind: "failed", message: `${hook} answered without "succ"` };
-  return json["succ"] ? { kind: "valid" } : { kind: "refused", message: messageOf(json) || "it gave no reason" };
+  const succ = fieldOf(json, "succ");
+  if (typeof succ !== "boolean") return { kind: "failed", message: `${hook} answered without "succ"` };
+  return succ ? { kind: "valid" } : { kind: "refused", message: messageOf(json) || "it gave no reason" };
 }
 
 /** The uids of the pods that stay. An answer that leaves doubt about one leaves doubt about all. */
@@ -134,8 +143,8 @@ export function judgementOf(reply: Reply): Judgement {
   const hook = "judgePodDeregister";
   const verdict = verdictOf(hook, reply);
   if (verdict.kind !== "valid") return { kind: "failed", message: verdict.message };
-  const pods = objectOf(JSON.parse(reply.body))["doNotDeregister"] ?? [];
-  const uids = listOf(pods).map((pod) => textOf(objectOf(objectOf(pod)["metadata"])["uid"]));
+  const pods = fieldOf(objectOf(JSON.parse(reply.body)), "doNotDeregister") ?? [];
+  const uids = listOf(pods).map((pod) => textOf(fieldOf(objectOf(fieldOf(objectOf(pod), "metadata")), "uid")));
   if (!Array.isArray(pods) || uids.includes("")) {
     return { kind: "failed", message: `${hook} answered a doNotDeregister that is no list of pods with their uids` };
   }
@@ -147,6 +156,7 @@ export function healthOf(reply: Reply): { readonly healthy: boolean; readonly me
   const read = bodyOf("healthz", reply);
   if (!("json" in read)) return undefined;
   const json = objectOf(read.json);
-  if (typeof json["healthy"] !== "boolean") return undefined;
-  return { healthy: json["healthy"], message: json["healthy"] ? "" : messageOf(json) || "its healthz says so" };
+  const healthy = fieldOf(json, "healthy");
+  if (typeof healthy !== "boolean") return undefined;
+  return { healthy, message: healthy ? "" : messageOf(json) || "its healthz says so" };
 }
