@@ -10,14 +10,13 @@ import {
   nicBody,
   nicId,
   pipId,
-  poolId,
+  POOL,
   rule,
   VNET,
   worldWithLoadBalancer,
 } from "./test-fixtures.ts";
 import { COMPUTE, type World } from "./test-world.ts";
 
-const POOL = poolId("pool");
 const etag = (world: World, id = LB): string => world.get(id).body.etag;
 
 test("one ETag covers a load balancer with all its children, in body and header", () => {

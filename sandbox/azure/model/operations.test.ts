@@ -11,7 +11,7 @@ import {
   nicBody,
   nicId,
   pipId,
-  poolId,
+  POOL,
   PUBLIC_IP,
   rule,
   VIRTUAL_NETWORK,
@@ -20,7 +20,6 @@ import {
 } from "./test-fixtures.ts";
 import { GROUP, NETWORK, worldWithGroup, type Answer, type World } from "./test-world.ts";
 
-const POOL = poolId("pool");
 const ADDRESSES = { properties: { loadBalancerBackendAddresses: [member("a", "10.0.0.1")] } };
 
 function poll(world: World, answer: Answer): Answer {

@@ -12,6 +12,7 @@ import {
   nicId,
   NSG,
   pipId,
+  POOL,
   poolId,
   PUBLIC_IP,
   rule,
@@ -36,7 +37,6 @@ interface Limit {
   readonly code: string;
 }
 
-const POOL = poolId("pool");
 const OTHER_LB = `${NETWORK}/loadBalancers/other`;
 const addresses = (count: number) => ({
   properties: {

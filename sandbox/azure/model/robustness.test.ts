@@ -13,7 +13,7 @@ import {
   nicId,
   NSG,
   pipId,
-  poolId,
+  POOL,
   PUBLIC_IP,
   rule,
   SCALE_SET,
@@ -24,7 +24,6 @@ import {
 } from "./test-fixtures.ts";
 import { COMPUTE, GROUP, NETWORK, type Wire } from "./test-world.ts";
 
-const POOL = poolId("pool");
 const FRONT = { id: `${LB}/frontendIPConfigurations/front` };
 
 const BODIES: readonly (readonly [path: string, body: unknown])[] = [

@@ -22,6 +22,9 @@ export function poolId(pool: string, lb = LB): string {
   return `${lb}/backendAddressPools/${pool}`;
 }
 
+/** The pool of `lb`, unless a test makes its own. */
+export const POOL = poolId("pool");
+
 export const PUBLIC_IP = {
   location: "eastus",
   sku: { name: "Standard" },

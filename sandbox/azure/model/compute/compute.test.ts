@@ -3,12 +3,15 @@ import { describe, test } from "node:test";
 import {
   build,
   codeOf,
+  frontend,
   LB,
   lbBody,
   nicBody,
   nicId,
   NSG,
+  POOL,
   poolId,
+  rule,
   SCALE_SET,
   scaleSetBody,
   SUBNET,
@@ -16,7 +19,6 @@ import {
 } from "../test-fixtures.ts";
 import { COMPUTE, NETWORK, type Wire, type World } from "../test-world.ts";
 
-const POOL = poolId("pool");
 const VM = `${COMPUTE}/virtualMachines/vm`;
 const machine = (more = {}) => ({
   location: "eastus",
@@ -207,23 +209,10 @@ describe("a uniform scale set", () => {
 
   test("clashes of load balancers are told as the scale set's", () => {
     const other = `${NETWORK}/loadBalancers/other`;
-    const rules = (lb: string) => [
-      {
-        name: "r",
-        properties: {
-          protocol: "Tcp",
-          frontendPort: 80,
-          backendPort: 80,
-          frontendIPConfiguration: { id: `${lb}/frontendIPConfigurations/front` },
-          backendAddressPool: { id: poolId("pool", lb) },
-        },
-      },
-    ];
-    const second = [{ name: "front", properties: { publicIPAddress: { id: `${NETWORK}/publicIPAddresses/pip2` } } }];
     const world = build(
       worldWithLoadBalancer(),
-      [LB, lbBody({ rules: rules(LB) })],
-      [other, lbBody({ frontends: second, rules: rules(other) })],
+      [LB, lbBody({ rules: [rule("r")] })],
+      [other, lbBody({ frontends: [frontend("front", "pip2")], rules: [rule("r", {}, other)] })],
     );
     const answer = world.put(SCALE_SET, scaleSetBody(1, [POOL, poolId("pool", other)]));
     assert.equal(codeOf(answer), "RulesOfSameLoadBalancerTypeUseSameBackendPortProtocolAndVmssIPConfig");

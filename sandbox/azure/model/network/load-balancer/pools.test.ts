@@ -8,14 +8,13 @@ import {
   member,
   nicBody,
   nicId,
-  poolId,
+  POOL,
   scaleSetBody,
   SCALE_SET,
   worldWithLoadBalancer,
 } from "../../test-fixtures.ts";
 import { NETWORK, type Wire, type World } from "../../test-world.ts";
 
-const POOL = poolId("pool");
 const put = (world: World, addresses: unknown) =>
   world.put(POOL, { properties: { loadBalancerBackendAddresses: addresses } });
 const members = (world: World): Wire[] => world.get(POOL).body.properties.loadBalancerBackendAddresses;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Probed } from "../../contract.ts";
-import { codeOf, LB, member, poolId, rule, worldWithLoadBalancer } from "../../test-fixtures.ts";
+import { codeOf, LB, member, POOL, rule, worldWithLoadBalancer } from "../../test-fixtures.ts";
 import type { Wire } from "../../test-world.ts";
 
 const RULE = `${LB}/loadBalancingRules/web`;
@@ -16,7 +16,7 @@ function reasons(probed: Probed | undefined, probe: Record<string, unknown> | nu
   const members = names
     .split(" ")
     .map((name, at) => member(name, `10.0.0.${at + 10}`, states[name] ? { adminState: states[name] } : {}));
-  world.put(poolId("pool"), { properties: { loadBalancerBackendAddresses: members } });
+  world.put(POOL, { properties: { loadBalancerBackendAddresses: members } });
   world.probed = probed;
   const answer = world.send("POST", `${RULE}/health`);
   assert.equal(answer.status, 202, "told through its Location");

@@ -9,6 +9,7 @@ import {
   nicBody,
   nicId,
   pipId,
+  POOL,
   poolId,
   rule,
   SUBNET,
@@ -17,7 +18,6 @@ import {
 } from "../../test-fixtures.ts";
 import { COMPUTE, NETWORK, type World } from "../../test-world.ts";
 
-const POOL = poolId("pool");
 const NIC = nicId("nic");
 const fixed = (privateIPAddress: string) => ({ privateIPAllocationMethod: "Static", privateIPAddress });
 const address = (world: World, name: string) =>
