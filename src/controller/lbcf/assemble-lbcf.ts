@@ -94,7 +94,7 @@ function controllersOf(
       nodeNamed: (name) => nodes.store.get(name),
       isForgotten: (record) => isForgotten(cache, record),
     }),
-    binds: new BindController({ ...context, sync, steps }),
+    binds: new BindController({ ...context, sync, steps, client }),
     gates: new GateController(context),
   };
 }

@@ -15,17 +15,20 @@ import { FINALIZER } from "../../core/lbcf/names.ts";
 import type { Bind, BackendRecord, GroupStatus, LoadBalancer } from "../../core/lbcf/objects.ts";
 import type { Lookup } from "../../core/lbcf/load-balancer-use.ts";
 import { isGoing } from "../../core/lbcf/references.ts";
+import type { KubeClient } from "../../kube/kube-client.ts";
 import { keyOf } from "../../kube/resources.ts";
 import { sameJson } from "../../kube/same-json.ts";
 import type { Job, Verdict } from "../../kube/work-queue.ts";
 import type { GroupSync } from "./group-sync.ts";
 import { DONE, later, type LbcfContext, LbcfLoop } from "./lbcf-loop.ts";
 import type { LoadBalancerHome, LoadBalancerSteps } from "./load-balancer-steps.ts";
+import { removeOrphans } from "./orphans.ts";
 import { BINDS } from "./resources.ts";
 
 export interface BindControllerOptions extends LbcfContext {
   readonly sync: GroupSync;
   readonly steps: LoadBalancerSteps;
+  readonly client: KubeClient;
 }
 
 const GATHER_MS = 100;
@@ -46,6 +49,7 @@ export class BindController {
   async #look({ key, failures }: Job): Promise<Verdict> {
     const { cache, writer } = this.#options;
     const bind = cache.binds.book.get(key);
+    await removeOrphans(this.#options, BINDS, key, bind);
     if (bind === undefined) return DONE;
     const hasFinalizer = bind.metadata.finalizers?.includes(FINALIZER.loadBalancer) ?? false;
     if (bind.metadata.deletionTimestamp !== undefined && !hasFinalizer) return DONE;

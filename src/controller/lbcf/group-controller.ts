@@ -9,8 +9,6 @@
  *   a Service or a node changed                               | those that name the Service; all with Services
  *   a load balancer or its driver changed                     | those that name it, in whatever namespace
  *   a record came, went, or was (de)registered                | its own
- *
- * Records whose group is gone are deleted here too: nobody else does where no garbage collector runs.
  */
 import { withCondition } from "../../core/lbcf/conditions.ts";
 import { sameStatus } from "../../core/lbcf/group-status.ts";
@@ -18,12 +16,12 @@ import { FINALIZER } from "../../core/lbcf/names.ts";
 import type { BackendGroup, GroupStatus } from "../../core/lbcf/objects.ts";
 import { isGoing } from "../../core/lbcf/references.ts";
 import type { KubeClient } from "../../kube/kube-client.ts";
-import { unlessGone } from "../../kube/kube-failure.ts";
-import { keyOf, placeOfKey, type KubeObject } from "../../kube/resources.ts";
+import { keyOf } from "../../kube/resources.ts";
 import type { Job, Verdict } from "../../kube/work-queue.ts";
 import type { GroupSync } from "./group-sync.ts";
 import { DONE, later, type LbcfContext, LbcfLoop } from "./lbcf-loop.ts";
 import type { LoadBalancerLookup } from "./load-balancer-lookup.ts";
+import { removeOrphans } from "./orphans.ts";
 import { BACKEND_GROUPS } from "./resources.ts";
 
 export interface GroupControllerOptions extends LbcfContext {
@@ -52,7 +50,7 @@ export class GroupController {
   async #look({ key }: Job): Promise<Verdict> {
     const { cache, writer } = this.#options;
     const group = cache.groups.book.get(key);
-    await this.#removeOrphans(key, group);
+    await removeOrphans(this.#options, BACKEND_GROUPS, key, group);
     if (group === undefined) return DONE;
     if (isGoing(group.metadata)) return this.#leave(group);
     const hasFinalizer = group.metadata.finalizers?.includes(FINALIZER.group) ?? false;
@@ -91,19 +89,6 @@ export class GroupController {
     const conditions = withCondition(group.status.conditions, said, this.#options.clock.nowMs());
     await this.#store(group, { ...group.status, conditions });
     return DONE; // the records' leaving wakes it
-  }
-
-  /** Only the API server's own word that the owner is gone (or another) counts. */
-  async #removeOrphans(key: string, group: BackendGroup | undefined): Promise<void> {
-    const { cache, client, writer } = this.#options;
-    const records = cache.records.book.by("owner", `BackendGroup ${key}`);
-    const orphans = records.filter(
-      ({ metadata }) => metadata.owner?.uid !== group?.metadata.uid && metadata.deletionTimestamp === undefined,
-    );
-    if (orphans.length === 0) return;
-    const there = await unlessGone(() => client.get<KubeObject>(BACKEND_GROUPS, placeOfKey(key)));
-    const gone = orphans.filter(({ metadata }) => metadata.owner?.uid !== there?.metadata.uid);
-    await Promise.all(gone.map((record) => writer.deleteRecord(record)));
   }
 
   async #store(group: BackendGroup, status: GroupStatus): Promise<void> {

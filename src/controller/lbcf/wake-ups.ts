@@ -1,7 +1,7 @@
 /** Who is looked at again when something changes; the tables stand in the controllers' headers. */
 import type { Node, Service } from "../../core/kubernetes.ts";
 import { findCondition } from "../../core/lbcf/conditions.ts";
-import type { BackendGroup, BackendRecord, Driver, LoadBalancer, Pod } from "../../core/lbcf/objects.ts";
+import type { BackendGroup, BackendRecord, Bind, Driver, LoadBalancer, Pod } from "../../core/lbcf/objects.ts";
 import { isAvailable, isSelected } from "../../core/lbcf/pods.ts";
 import { addressKey } from "../../core/lbcf/reconcile-backend-record.ts";
 import { desiredAdminState } from "../../core/admin-state/desired-admin-state.ts";
@@ -50,9 +50,7 @@ export class WakeUps {
     cache.drivers.reflector.subscribe((change) => this.#driver(change));
     cache.loadBalancers.reflector.subscribe((change) => this.#loadBalancer(change));
     cache.groups.reflector.subscribe((change) => this.#group(change));
-    cache.binds.reflector.subscribe((change) => {
-      if (!isEcho(change)) this.#options.binds.wake(keyOf(change.object));
-    });
+    cache.binds.reflector.subscribe((change) => this.#bind(change));
     cache.records.reflector.subscribe((change) => this.#record(change));
     cache.pods.subscribe((change) => this.#pod(change));
     services.subscribe(({ object }) => this.#service(object));
@@ -108,6 +106,20 @@ export class WakeUps {
     groups.wake(keyOf(change.object), 0);
     if (spec.backends.kind !== "Pod" || !("labels" in spec.backends.select)) return;
     for (const pod of cache.podsWith(metadata.namespace, spec.backends.select.labels)) gates.wake(pod);
+  }
+
+  #bind(change: Change<Bind>): void {
+    const { binds, sync, steps, driverController } = this.#options;
+    const { metadata, spec } = change.object;
+    if (change.kind !== "deleted") {
+      if (!isEcho(change)) binds.wake(keyOf(change.object));
+      return;
+    }
+    sync.forget(metadata.uid);
+    for (const { name, driver } of spec.loadBalancers) {
+      steps.forget(`${keyOf(change.object)}/${name}`);
+      this.#wakeDeleted(driverController, metadata.namespace, driver);
+    }
   }
 
   #record(change: Change<BackendRecord>): void {

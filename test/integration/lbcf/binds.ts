@@ -128,12 +128,28 @@ export function lbcfBinds(name: string, open: ClusterOpener): void {
           ? { json: { status: "Fail", msg: "busy" } }
           : WELL_BEHAVED(hook, body);
       const before = rogue.asked.length;
+      await world.delete("LoadBalancerDriver", "wire");
       await world.remove(`${BINDS}/web`, {});
       await world.eventually(async () => assert.equal((await world.cluster.request("GET", `${BINDS}/web`)).code, 404));
       const hooks = rogue.asked.slice(before).map(({ hook }) => hook);
       assert.ok(hooks.indexOf("deregisterBackend") < hooks.indexOf("deleteLoadBalancer"), hooks.join());
       assert.deepEqual(await world.records(), []);
       rogue.answer = WELL_BEHAVED;
+      await world.eventually(async () => assert.equal(await world.exists("LoadBalancerDriver", "wire"), false));
+    });
+
+    test("records whose Bind was torn away are deregistered all the same", async () => {
+      await world.create("LoadBalancerDriver", "wire", { driverType: "Webhook", url: rogue.url });
+      const spec = { loadBalancers: [wire], pods };
+      const metadata = { name: "torn" };
+      await world.post(BINDS, { apiVersion: "lbcf.tkestack.io/v1", kind: "Bind", metadata, spec });
+      await world.eventually(async () => assert.equal((await world.records()).length, 1));
+      await world.stopController();
+      await world.patch(`${BINDS}/torn`, { metadata: { finalizers: null } });
+      await world.remove(`${BINDS}/torn`, {});
+      await world.startController();
+      await world.eventually(async () => assert.deepEqual(await world.records(), []));
+      assert.equal(deregistered().at(-1), "10.244.0.10");
     });
 
     test("when a whole group vanishes the API server is asked again, and then believed", async () => {
