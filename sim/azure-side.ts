@@ -13,6 +13,8 @@ import type { Timeline } from "./timeline.ts";
 export const ARM_URL = "https://management.azure.com";
 const API_VERSION = "2026-01-01";
 const STALE_FOR_MS = 10_000;
+/** However slow Azure is, an operation ends within that. */
+const LONGEST_TAIL_MS = 90_000;
 
 export interface ArmAsk {
   /** Who asks: a process, or a person. */
@@ -125,7 +127,7 @@ export class AzureSide {
     const luck = chance.number();
     if (luck < 0.4) return 0;
     const usualMs = luck < 0.8 ? chance.between(1, 500) : luck < 0.97 ? chance.between(500, 5_000) : 30_000;
-    return Math.round(usualMs * this.slowness);
+    return Math.round(Math.min(usualMs * this.slowness, LONGEST_TAIL_MS));
   }
 
   #guid(): string {
