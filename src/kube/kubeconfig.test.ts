@@ -87,68 +87,75 @@ test("several files merge: the first entry of a name counts, and keeps its own f
   });
 });
 
-/** A kubeconfig with one thing changed, and the one line that says what is wrong with it. */
-const BAD: readonly [what: string, text: string, message: string][] = [
-  ["no YAML", "a: [", "f: not YAML: "],
-  ["no map", "just text", "f: the file must be a map of fields"],
-  ["empty", "", "f: the file must be a map of fields"],
-  ["no context chosen", GOOD.replace("current-context: here", ""), "f: current-context is missing: name a context"],
+/** The good kubeconfig with one thing changed, and the one line that says what is wrong with it. */
+const BAD: readonly [what: string, before: string | RegExp, after: string, message: string][] = [
+  ["no YAML", GOOD, "a: [", "f: not YAML: "],
+  ["no map", GOOD, "just text", "f: the file must be a map of fields"],
+  ["empty", GOOD, "", "f: the file must be a map of fields"],
+  ["no context chosen", "current-context: here", "", "f: current-context is missing: name a context"],
   [
     "an unknown context",
-    GOOD.replace("current-context: here", "current-context: nowhere"),
+    "current-context: here",
+    "current-context: nowhere",
     'f: current-context names context "nowhere", but contexts has no entry of that name',
   ],
   [
     "an unknown cluster",
-    GOOD.replace("cluster: one", "cluster: three"),
+    "cluster: one",
+    "cluster: three",
     'f: contexts[0].context names cluster "three", but clusters has no entry of that name',
   ],
   [
     "an unknown user",
-    GOOD.replace("user: me,", "user: you,"),
+    "user: me,",
+    "user: you,",
     'f: contexts[0].context names user "you", but users has no entry of that name',
   ],
-  ["no server", GOOD.replace("server:", "sever:"), "f: clusters[0].cluster.server is missing"],
+  ["no server", "server:", "sever:", "f: clusters[0].cluster.server is missing"],
   [
     "a server that is no URL",
-    GOOD.replace("https://10.0.0.1:6443", "10.0.0.1"),
+    "https://10.0.0.1:6443",
+    "10.0.0.1",
     'f: clusters[0].cluster.server must be an https:// URL, not "10.0.0.1"',
   ],
   [
     "a server that nobody is to verify",
-    GOOD.replace('server: "https://10.0.0.1:6443"', 'server: "https://10.0.0.1:6443", insecure-skip-tls-verify: true'),
+    'server: "https://10.0.0.1:6443"',
+    'server: "https://10.0.0.1:6443", insecure-skip-tls-verify: true',
     "f: clusters[0].cluster.insecure-skip-tls-verify is not supported: name the server's authority in certificate-authority",
   ],
   [
     "a number for a string",
-    GOOD.replace('"https://10.0.0.1:6443"', "6443"),
+    '"https://10.0.0.1:6443"',
+    "6443",
     "f: clusters[0].cluster.server must be a string, not 6443",
   ],
-  [
-    "data that is no PEM",
-    GOOD.replace(DATA, "AAAA"),
-    "f: clusters[0].cluster.certificate-authority-data must be base64 of PEM",
-  ],
+  ["data that is no PEM", DATA, "AAAA", "f: clusters[0].cluster.certificate-authority-data must be base64 of PEM"],
   [
     "a certificate without a key",
-    GOOD.replace(", client-key: /keys/me.key", ""),
+    ", client-key: /keys/me.key",
+    "",
     "f: users[0].user.client-key is missing: client-certificate needs it",
   ],
   [
     "impersonation",
-    GOOD.replace("client-key: /keys/me.key", "client-key: k, as: admin"),
+    "client-key: /keys/me.key",
+    "client-key: k, as: admin",
     "f: users[0].user.as (impersonation) is not supported: use credentials of that user",
   ],
   [
     "an auth provider",
-    GOOD.replace("client-key: /keys/me.key", "client-key: k, auth-provider: { name: azure }"),
+    "client-key: /keys/me.key",
+    "client-key: k, auth-provider: { name: azure }",
     "f: users[0].user.auth-provider is not supported any more: use exec (kubelogin convert-kubeconfig)",
   ],
-  ["lists that are none", GOOD.replace(/clusters:[^]*users:/, "clusters: 5\nusers:"), "f: clusters must be a list"],
+  ["lists that are none", /clusters:[^]*users:/, "clusters: 5\nusers:", "f: clusters must be a list"],
 ];
 
-for (const [what, text, message] of BAD) {
+for (const [what, before, after, message] of BAD) {
   test(`one clear line for ${what}`, () => {
+    const text = GOOD.replace(before, after);
+    assert.notEqual(text, GOOD);
     assert.throws(
       () => parseKubeconfig([{ file: "f", text }]),
       (error) => {
