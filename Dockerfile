@@ -1,4 +1,4 @@
-# The controller and nothing else: production dependencies, no compiler, no shell tools of ours.
+# azlb as it runs in a cluster: production dependencies, no compiler, no tests. The sandbox works in it too.
 FROM node:24-slim AS install
 WORKDIR /azlb
 COPY package.json package-lock.json .npmrc ./
