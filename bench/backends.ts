@@ -146,6 +146,9 @@ async function rollingRestart(
       "rolling: time, s": (performance.now() - startMs) / 1_000,
       "rolling: writes": writes,
       "rolling: new connections": clients.connections,
+      "rolling: refused": clients.refused,
+      "rolling: unanswered": clients.unanswered,
+      "rolling: slowest new connection, s": clients.slowestMs / 1_000,
     },
   };
 }
