@@ -93,6 +93,15 @@ export function parentId(id: string): string {
   return id.split("/").slice(0, -2).join("/");
 }
 
+/** A name that becomes a part of a path: nothing in it may lead to another. */
+export function isResourceName(name: string): boolean {
+  return /^[a-z\d](?:[\w.-]{0,78}\w)?$/i.test(name);
+}
+
+export function isResourceGroupName(name: string): boolean {
+  return /^[\p{L}\p{N}_().-]{0,89}[\p{L}\p{N}_()-]$/u.test(name);
+}
+
 /** Two absent ids are not the same resource. */
 export function sameId(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && one.toLowerCase() === other.toLowerCase();

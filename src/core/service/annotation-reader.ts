@@ -30,7 +30,7 @@ export class AnnotationReader {
     const written = this.raw(annotation, port);
     if (written === undefined) return undefined;
     const reading = annotation.kind.read(written);
-    const subject = `${keyOf(annotation, port)}: "${written}"`;
+    const subject = `${keyOf(annotation, port)}: "${shortened(written)}"`;
     if ("problem" in reading) {
       this.reject("InvalidAnnotation", `${subject} ${reading.problem}`);
       return undefined;
@@ -63,6 +63,13 @@ export class AnnotationReader {
     const messages = new Set(this.#problems.map((problem) => problem.message));
     return { kind: "rejection", reason: first.reason, message: [...messages].join("; ") };
   }
+}
+
+/** An event is a sentence or two; an annotation may be a quarter of a megabyte. */
+const LONGEST_QUOTE = 200;
+
+function shortened(written: string): string {
+  return written.length > LONGEST_QUOTE ? `${written.slice(0, LONGEST_QUOTE)}…` : written;
 }
 
 export function keyOf(annotation: Annotation<unknown>, port?: number): string {

@@ -5,7 +5,7 @@
  */
 import { formatAddress, parseAddress } from "../cidr.ts";
 import type { Family } from "../arm.ts";
-import { parseId } from "../ids.ts";
+import { isResourceGroupName, isResourceName, parseId } from "../ids.ts";
 
 export type Reading<Value> =
   | { readonly value: Value; readonly remark?: string }
@@ -32,6 +32,24 @@ export const text: ValueKind<string | undefined> = {
   allowed: "text",
   read: (written) => ({ value: written.trim() === "" ? undefined : written.trim() }),
 };
+
+export const subnetName: ValueKind<string | undefined> = {
+  allowed: "name of a subnet",
+  read: (written) => named(written, isResourceName, "is no name of a subnet: letters, digits, `_`, `.` and `-`"),
+};
+
+export const resourceGroupName: ValueKind<string | undefined> = {
+  allowed: "name of a resource group",
+  read: (written) =>
+    named(written, isResourceGroupName, "is no name of a resource group: letters, digits, `_`, `(`, `)`, `.` and `-`"),
+};
+
+/** Blank is as good as absent. */
+function named(written: string, isName: (name: string) => boolean, problem: string): Reading<string | undefined> {
+  const name = written.trim();
+  if (name === "") return { value: undefined };
+  return isName(name) ? { value: name } : { problem };
+}
 
 export function integer(least: number, most: number = 2 ** 31 - 1): ValueKind<number> {
   const isOpen = most === 2 ** 31 - 1;
@@ -95,7 +113,9 @@ export const prefixId: ValueKind<string | undefined> = {
   read: (written) => {
     const id = written.trim();
     if (id === "") return { value: undefined };
-    if (parseId(id)?.type.toLowerCase() === "publicipprefixes") return { value: id };
+    const { type = "", resourceGroup = "", name = "" } = parseId(id) ?? {};
+    const isPrefix = type.toLowerCase() === "publicipprefixes";
+    if (isPrefix && isResourceName(name) && isResourceGroupName(resourceGroup)) return { value: id };
     return {
       problem: "is no id like /subscriptions/…/resourceGroups/…/providers/Microsoft.Network/publicIPPrefixes/…",
     };

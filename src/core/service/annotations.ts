@@ -11,6 +11,8 @@ import {
   integer,
   list,
   prefixId,
+  resourceGroupName,
+  subnetName,
   text,
   type ValueKind,
 } from "./annotation-values.ts";
@@ -53,7 +55,7 @@ export const PLACEMENT = {
   ),
   internalSubnet: annotation(
     "azure-load-balancer-internal-subnet",
-    text,
+    subnetName,
     "`subnetName` of the config",
     "Subnet, in the configured VNet, that the private address is taken from. Internal Services only.",
     "design",
@@ -100,7 +102,7 @@ export const PLACEMENT = {
   ),
   resourceGroup: annotation(
     "azure-load-balancer-resource-group",
-    text,
+    resourceGroupName,
     "`resourceGroup` of the config",
     "Resource group of the public IP (not of the load balancer).",
     "design",

@@ -12,6 +12,7 @@
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Service } from "../kubernetes.ts";
+import { isResourceGroupName } from "../ids.ts";
 import { md5 } from "../md5.ts";
 import { specFingerprint } from "./spec-fingerprint.ts";
 
@@ -38,7 +39,7 @@ export function markOf(service: Service): Mark | undefined {
       .filter((item) => item !== "");
   };
   const fingerprint = state === CHANGING ? undefined : state;
-  return { fingerprint, groups: listOf("groups"), addresses: listOf("addresses") };
+  return { fingerprint, groups: listOf("groups").filter(isResourceGroupName), addresses: listOf("addresses") };
 }
 
 export function writeMark({ fingerprint, groups, addresses }: Mark): string {

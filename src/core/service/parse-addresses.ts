@@ -44,6 +44,7 @@ export function parseAddresses(
   const pinned = parsePinned(service, families, read);
   const publicIPs = scope === "external" ? parsePublicIPs(families, pinned, read) : {};
   warnOfIdleKeys(scope, config, read);
+  read.get(PLACEMENT.resourceGroup); // says what is wrong with it
   return {
     families,
     subnet: scope === "internal" ? read.get(PLACEMENT.internalSubnet) : undefined,
@@ -64,8 +65,10 @@ export function familiesOf(service: Service): readonly Family[] {
 
 /** Readable also where the rest of the Service is not, so that a Service can always be cleaned up. */
 export function publicIPResourceGroup(service: Service, config: ClusterConfig): string {
-  const written = service.metadata.annotations?.[PLACEMENT.resourceGroup.key]?.trim() ?? "";
-  return written === "" ? config.resourceGroup : written;
+  const { value } = PLACEMENT.resourceGroup.kind.read(
+    service.metadata.annotations?.[PLACEMENT.resourceGroup.key] ?? "",
+  );
+  return value ?? config.resourceGroup;
 }
 
 /** The annotation of the family, else `spec.loadBalancerIP` if it is of the family. */

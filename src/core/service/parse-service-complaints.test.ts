@@ -222,6 +222,42 @@ const refusals: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>
   ["Azure's own address", { spec: { loadBalancerIP: "168.63.129.16" } }, {}, /cannot be a public one/],
   ["a load balancer IP that is none", { spec: { loadBalancerIP: "nope" } }, {}, /spec\.loadBalancerIP: "nope"/],
   ["a prefix that is no id", { annotations: { "azure-pip-prefix-id": "p" } }, {}, /prefix-id: "p" is no id like/],
+  [
+    "a prefix with a name that leads elsewhere",
+    {
+      annotations: {
+        "azure-pip-prefix-id": "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPPrefixes/p?x#",
+      },
+    },
+    {},
+    /is no id like/,
+  ],
+  [
+    "a resource group that leads elsewhere",
+    {
+      annotations: { "azure-load-balancer-resource-group": "rg/providers/Microsoft.Network/loadBalancers/kubernetes#" },
+    },
+    {},
+    /azure-load-balancer-resource-group: "rg\/providers.*#" is no name of a resource group: letters/,
+  ],
+  [
+    "one that leads up",
+    { annotations: { "azure-load-balancer-resource-group": ".." } },
+    {},
+    /".." is no name of a resource/,
+  ],
+  [
+    "a subnet that leads elsewhere",
+    { annotations: { ...INTERNAL, "azure-load-balancer-internal-subnet": "../../x" } },
+    {},
+    /internal-subnet: "..\/..\/x" is no name of a subnet/,
+  ],
+  [
+    "a value as long as a book, quoted in part",
+    { annotations: { "azure-load-balancer-tcp-idle-timeout": "9".repeat(100_000) } },
+    {},
+    /^.{0,400}is not a whole number from 4 to 100$/,
+  ],
   ["a DNS label that is none", { annotations: { "azure-dns-label-name": "My_App" } }, {}, /"My_App" is no DNS label/],
   [
     "additional addresses that are none",

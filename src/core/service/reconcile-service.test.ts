@@ -345,6 +345,20 @@ describe("what others have", () => {
     assert.deepEqual(story(world, "web"), ["SubnetNotFound"]);
   });
 
+  test("an address that another Service has from Azure is not to be shown: neither public nor private", () => {
+    for (const annotations of [{}, { [`${PREFIX}azure-load-balancer-internal`]: "true" }]) {
+      const world = worldWith({ ...web, metadata: { name: "web", annotations } });
+      world.settle();
+      const [theirs] = ingressOf(world);
+      const { loadBalancers: seen, securityGroup } = world;
+      const claims = { [`${PREFIX}azure-additional-public-ips`]: `198.51.100.7, ${theirs?.ip}` };
+      world.apply({ metadata: { name: "thief", annotations: claims }, spec: { ports: [{ port: 22 }] } });
+      assert.equal(story(world, "thief").at(-1), "AddressTaken");
+      assert.deepEqual([world.loadBalancers, world.securityGroup], [seen, securityGroup]);
+      assert.deepEqual(ingressOf(world, "thief"), []);
+    }
+  });
+
   test("another ingress in the status is put right, the incumbent's without ipMode is not", () => {
     const world = worldWith();
     world.settle();

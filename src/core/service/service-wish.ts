@@ -23,6 +23,7 @@ import { disposableOf } from "./leave-load-balancer.ts";
 import { isServedOn } from "./other-services.ts";
 import type { Owner, Rejection, ServiceIntent, Warning } from "./service-intent.ts";
 import { addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
+import { refuseTakenAddresses } from "./taken-addresses.ts";
 
 export interface Wish {
   readonly observed: Observed;
@@ -35,6 +36,8 @@ export interface Wish {
 export function wishOf(observed: Observed, intent: ServiceIntent, warnings: readonly Warning[]): Wish | Rejection {
   const subnet = subnetOf(observed, intent);
   if (subnet === null) return refuseSubnet(observed, intent);
+  const taken = refuseTakenAddresses(observed, intent);
+  if (taken !== undefined) return taken;
   const placement = getServiceLoadBalancer(observed, intent);
   if ("kind" in placement) return placement;
   const publicIPs = reconcilePublicIP(observed, intent);

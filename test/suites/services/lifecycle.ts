@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import { baseName } from "../../../src/core/names.ts";
-import { NODES } from "../../../src/kube/resources.ts";
+import { NODES, SERVICES } from "../../../src/kube/resources.ts";
 import { ensureNodes } from "../../../src/main/sandbox-nodes.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -140,6 +140,31 @@ export function lifecycleSuite(name: string, open: ClusterOpener): void {
       await rig.start();
       await eventually(async () => assert.equal(await ruleOf(rig, "drifting", "idleTimeoutInMinutes"), 9), WITHIN_MS);
       await rig.delete("drifting");
+    });
+
+    test("an address that somebody writes into a status is gone a moment later, and nothing of its owner is closed", async () => {
+      await rig.apply({ name: "owner" });
+      const [address = ""] = await rig.served("owner");
+      await rig.apply({ name: "thief" });
+      const own = await rig.served("thief");
+      const before = await rig.everything();
+      const place = { namespace: "default", name: "thief", subresource: "status" } as const;
+      const status = { loadBalancer: { ingress: [{ ip: address, ipMode: "VIP" }] } };
+      await rig.kube.patch(SERVICES, place, { merge: { status } });
+      await eventually(async () => {
+        const { ingress = [] } = (await rig.service("thief")).status.loadBalancer;
+        assert.deepEqual(
+          ingress.map(({ ip }) => ip),
+          own,
+        );
+      }, WITHIN_MS);
+      await rig.served("thief");
+      assert.deepEqual(await rig.everything(), before);
+      await rig.annotate("thief", { "azure-additional-public-ips": address });
+      assert.match(await rig.warned("thief", "AddressTaken"), new RegExp(`"${address}" is the address of frontend`));
+      await rig.delete("thief");
+      assert.deepEqual(await rig.served("owner"), [address]);
+      await rig.delete("owner");
     });
 
     test("a Service of a class is another controller's", async () => {
