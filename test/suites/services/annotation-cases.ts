@@ -244,6 +244,17 @@ export const CASES: readonly Case[] = [
     },
   },
   {
+    asks: "spec.externalIPs, which nothing is opened for and no status shows",
+    spec: { externalIPs: ["198.51.100.9"] },
+    check: async ({ ips, publicIPs }, rig) => {
+      assert.deepEqual(
+        ips,
+        publicIPs.map(({ ipAddress }) => ipAddress),
+      );
+      assert.ok(!JSON.stringify(await rig.everything()).includes("198.51.100.9"));
+    },
+  },
+  {
     asks: "externalTrafficPolicy: Local",
     spec: { externalTrafficPolicy: "Local", ports: TWO_PORTS },
     check: ({ probes, rules }) => {
