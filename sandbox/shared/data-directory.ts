@@ -5,10 +5,13 @@
  *   pki/        certificate authority
  *   state/      journal and snapshots of the model
  *   *.json      small facts: ports, seed, tokens; the cloud config of a seeded cluster
+ *   lock.json   who has it open: `directory-lock.ts`
  */
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+import { lockDirectory } from "./directory-lock.ts";
 
 export interface DataDirectory {
   readonly pki: string;
@@ -18,13 +21,15 @@ export interface DataDirectory {
   write(name: string, value: unknown): string;
   /** The value last written under this name, or `undefined`. */
   read(name: string): unknown;
-  /** Removes what was only temporary. */
+  /** Removes what was only temporary, and lets others have the rest. */
   dispose(): void;
 }
 
+/** Throws `BadInput` where another process has it open. */
 export function openDataDirectory(path: string | undefined): DataDirectory {
   const root = path ?? mkdtempSync(join(tmpdir(), "azlb-"));
   mkdirSync(root, { recursive: true });
+  const unlock = path === undefined ? undefined : lockDirectory(path);
   return {
     pki: join(root, "pki"),
     state: path === undefined ? undefined : join(root, "state"),
@@ -43,7 +48,8 @@ export function openDataDirectory(path: string | undefined): DataDirectory {
       }
     },
     dispose() {
-      if (path === undefined) rmSync(root, { recursive: true, force: true });
+      if (unlock === undefined) rmSync(root, { recursive: true, force: true });
+      else unlock();
     },
   };
 }
