@@ -68,6 +68,15 @@ function exitCodeOf(error: unknown): number {
   return EXIT_FAILED;
 }
 
+/** Whoever reads us may have enough (`azlb plan | head`): no failure, and a sandbox runs on. */
+function mayStopReading(stream: NodeJS.WriteStream): void {
+  stream.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
+}
+
+mayStopReading(process.stdout);
+mayStopReading(process.stderr);
 try {
   await program().parseAsync();
 } catch (error) {
