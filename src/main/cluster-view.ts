@@ -13,6 +13,7 @@ import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/servi
 import { publishedIngress, reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/world.ts";
 import type { KubeClient } from "../kube/kube-client.ts";
+import { isFailure, KubeFailure } from "../kube/kube-failure.ts";
 import { NODES } from "../kube/resources.ts";
 import { openArmClient } from "./azure-access.ts";
 import { openKubeClient } from "./kube-access.ts";
@@ -81,7 +82,13 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
 
 /** Fails at once where the caches would go on trying for ever. */
 async function checkReachable(client: KubeClient, signal: AbortSignal): Promise<void> {
-  await client.listPages(NODES, {}, signal, 1).next();
+  try {
+    await client.listPages(NODES, {}, signal, 1).next();
+  } catch (error) {
+    if (!isFailure(error) || error.status !== undefined) throw error;
+    const message = `the Kubernetes API server does not answer: is it running, and is it the one of --kubeconfig or KUBECONFIG?`;
+    throw new KubeFailure(error.kind, `${message} (${error.message})`, { cause: error });
+  }
 }
 
 async function observeFully(observer: Observer, service: CachedService, signal: AbortSignal): Promise<Observed> {

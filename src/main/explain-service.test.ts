@@ -1,5 +1,6 @@
 /** `azlb explain` and `azlb plan` on a sandbox, where a Service has become wrong after it was served. */
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 
 import { EVENTS, NODES, SERVICES, type KubeObject } from "../kube/resources.ts";
@@ -47,9 +48,8 @@ function isWarning(event: KubeObject & { readonly type?: string }): boolean {
   return event.type === "Warning";
 }
 
-function look<R>(read: (view: ClusterView) => Promise<R>): Promise<R> {
+function look<R>(read: (view: ClusterView) => Promise<R>, kubeconfig = sandbox.kubeconfig): Promise<R> {
   const cloudConfig = { kind: "file", path: sandbox.azure.cloudConfigFile } as const;
-  const { kubeconfig } = sandbox;
   return withClusterView({ kubeconfig, cloudConfig, clusterName: CLUSTER_NAME, env: {}, log: QUIET }, read);
 }
 
@@ -75,4 +75,14 @@ test("its plan names the refusal and writes nothing", async () => {
   assert.deepEqual(plan.steps, []);
   assert.match(renderPlanText(plan), /^refused default\/shop$/m);
   assert.doesNotMatch(renderPlanText(plan), /Nothing to do/);
+});
+
+test("a cluster that is not there is told as such", async () => {
+  const elsewhere = `${sandbox.kubeconfig}.elsewhere`;
+  const text = readFileSync(sandbox.kubeconfig, "utf8");
+  writeFileSync(elsewhere, text.replace(/127\.0\.0\.1:\d+/, "127.0.0.1:1"));
+  await assert.rejects(
+    look((view) => explainService(view, "default/shop"), elsewhere),
+    /does not answer: is it running, and is it the one of --kubeconfig or KUBECONFIG\? \(.*ECONNREFUSED/,
+  );
 });
