@@ -108,7 +108,10 @@ export class LbcfWriter {
     await unlessGone(() => this.#limited(() => this.#options.client.patch(PODS, place, patch, { uid })));
   }
 
-  /** A merge patch replaces the list, so it is bound to the version that was looked at: others' finalizers are safe. */
+  /**
+   * Answers what is stored then; `undefined`: nothing was to be done, or it is gone. A merge patch replaces the list, so it
+   * is bound to the version that was looked at: others' finalizers are safe.
+   */
   async #changeFinalizers(
     resource: Resource,
     object: KubeObject,
@@ -120,14 +123,14 @@ export class LbcfWriter {
     for (let tries = 1; ; tries++) {
       const before = current.metadata.finalizers ?? [];
       const finalizers = change(before);
-      if (finalizers === before || finalizers.length === before.length) return current;
+      // what we were handed is a reading of ours, not what is stored: nobody may read it once more
+      if (finalizers.length === before.length) return current === object ? undefined : current;
       const only = { uid, resourceVersion: current.metadata.resourceVersion };
+      const write = (): Promise<KubeObject> =>
+        client.patch<KubeObject>(resource, { namespace, name }, { merge: { metadata: { finalizers } } }, only);
       try {
-        return await unlessGone(() =>
-          this.#timed("Update", () =>
-            client.patch<KubeObject>(resource, { namespace, name }, { merge: { metadata: { finalizers } } }, only),
-          ),
-        );
+        const isRecord = resource === BACKEND_RECORDS;
+        return await unlessGone(() => (isRecord ? this.#timed("Update", write) : this.#limited(write)));
       } catch (error) {
         if (!isFailure(error, "conflict") || tries === CONFLICT_TRIES) throw error;
         const fresh = await unlessGone(() => client.get<KubeObject>(resource, { namespace, name }));
