@@ -11,13 +11,13 @@ import { SCENARIOS } from "./scenarios/all.ts";
 
 const { values } = parseArgs({
   options: {
-    scenario: { type: "string", default: "" },
+    scenario: { type: "string", multiple: true, default: [""] },
     jobs: { type: "string", default: "2" },
     results: { type: "string" },
     json: { type: "boolean" },
   },
 });
-const chosen = SCENARIOS.filter(({ name }) => name.includes(values.scenario));
+const chosen = SCENARIOS.filter(({ name }) => values.scenario.some((part) => name.includes(part)));
 const jobs = Number(values.jobs);
 if (chosen.length === 0 || !Number.isInteger(jobs) || jobs < 1) {
   const names = SCENARIOS.map(({ name }) => `"${name}"`).join(", ");
