@@ -141,9 +141,8 @@ export class AddressLaw implements Law {
     const { metadata } = service;
     if (metadata.deletionTimestamp !== undefined || metadata.annotations?.["azlb.io/applied"] === undefined)
       return false;
-    return (
-      !asksForNoRule(service) && isApplied(projectService(service as unknown as StoredObject), this.#options.config)
-    );
+    if (asksForNoRule(service) || asksForIPTags(service)) return false;
+    return isApplied(projectService(service as unknown as StoredObject), this.#options.config);
   }
 }
 
@@ -152,6 +151,11 @@ function asksForNoRule({ metadata, spec }: KubeObject): boolean {
   const { ports = [] } = spec as { ports?: { port: number }[] };
   const key = (port: number): string => `service.beta.kubernetes.io/port_${port}_no_lb_rule`;
   return ports.every(({ port }) => metadata.annotations?.[key(port)] === "true");
+}
+
+/** An address with other tags is replaced, be it later: the last frontend of a shared load balancer must wait for another. */
+function asksForIPTags({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.["service.beta.kubernetes.io/azure-pip-ip-tags"] !== undefined;
 }
 
 function addressesOf({ resources }: State, publicIP: string): string[] {

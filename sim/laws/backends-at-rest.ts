@@ -16,7 +16,8 @@ export function judgeBackends(world: World, records: RecordLaw, report: Report):
   const found = new Set(records.entries());
   for (const [place, isDown] of wanted) {
     if (!found.has(place)) report("served", `${lastName(place)} is not in its pool`);
-    else if (isDownAt(world, place) !== isDown) report("drain", `${lastName(place)} is ${isDown ? "not " : ""}Down`);
+    else if (isDown !== undefined && isDownAt(world, place) !== isDown)
+      report("drain", `${lastName(place)} is ${isDown ? "not " : ""}Down`);
   }
   for (const place of found)
     if (!wanted.has(place) && !records.exempt.has(place)) report("leak", `${lastName(place)} is still in its pool`);

@@ -5,7 +5,16 @@
 import type { Resource } from "../../sandbox/azure/model/index.ts";
 import { propertiesOf, sameJson, without, type Json } from "../../sandbox/azure/model/json.ts";
 import type { ArmWrite } from "../azure-side.ts";
-import { isForeign, lastName, LOAD_BALANCER, nameOf, partsOf, PUBLIC_IP, SECURITY_GROUP } from "./azure-sight.ts";
+import {
+  baseIn,
+  isForeign,
+  lastName,
+  LOAD_BALANCER,
+  nameOf,
+  partsOf,
+  PUBLIC_IP,
+  SECURITY_GROUP,
+} from "./azure-sight.ts";
 import type { Law, Report } from "./law.ts";
 
 const PARTS = [
@@ -67,12 +76,21 @@ export class ForeignLaw implements Law {
     const later = new Map(after === undefined ? [] : partsOf(after, collection).map((part) => [nameOf(part), part]));
     return partsOf(before, collection).flatMap((part) => {
       const name = nameOf(part);
-      if (!isForeign(name) && !this.#isOthers(name, who)) return [];
+      if (!isForeign(name) && !(this.#isOthers(name, who) && isOwnersToo(before, name))) return [];
       const now = later.get(name);
       if (now === undefined) return [`${collection}/${name} is gone`];
       return sameJson(part, now) ? [] : [`${collection}/${name} changed`];
     });
   }
+}
+
+/** A frontend that its Service has left stands for those who share it, and goes with them. */
+function isOwnersToo(resource: Resource, name: string): boolean {
+  const base = baseIn(name);
+  return (
+    resource.type !== LOAD_BALANCER ||
+    partsOf(resource, "loadBalancingRules").some((rule) => baseIn(nameOf(rule)) === base)
+  );
 }
 
 const PROPERTIES = new Set(["properties"]);

@@ -73,8 +73,8 @@ export class RecordLaw implements Law {
     for (const resource of resourcesOf(this.#options.azure, LOAD_BALANCER)) yield* placesIn(resource);
   }
 
-  /** What should be in the pools: place → is it to be `Down`? */
-  wanted(): ReadonlyMap<Place, boolean> {
+  /** What should be in the pools: place → is it to be `Down`? `undefined` where there is no node to tell. */
+  wanted(): ReadonlyMap<Place, boolean | undefined> {
     const { cluster } = this.#options;
     const pools = new Map(
       cluster.objects("loadbalancers.lbcf.tkestack.io").flatMap((balancer) => {
@@ -95,7 +95,7 @@ export class RecordLaw implements Law {
       const { loadBalancers = [] } = group["spec"] as { loadBalancers?: string[] };
       const pods = cluster.objects("pods").filter((pod) => isServing(pod, group.metadata.name ?? ""));
       for (const pool of loadBalancers.flatMap((name) => pools.get(name) ?? []))
-        for (const pod of pods) wanted.set(placeOf(pool, addressOfPod(pod)), doomed.has(nodeOf(pod)));
+        for (const pod of pods) wanted.set(placeOf(pool, addressOfPod(pod)), doomed.get(nodeOf(pod)));
     }
     return wanted;
   }
