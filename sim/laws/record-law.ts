@@ -83,13 +83,8 @@ export class RecordLaw implements Law {
         return isGoing || lbInfo?.pool === undefined ? [] : [[balancer.metadata.name ?? "", lbInfo.pool] as const];
       }),
     );
-    const doomed = new Set(
-      cluster
-        .objects("nodes")
-        .filter(isDoomed)
-        .map(({ metadata }) => metadata.name),
-    );
-    const wanted = new Map<Place, boolean>();
+    const doomed = new Map(cluster.objects("nodes").map((node) => [node.metadata.name, isDoomed(node)]));
+    const wanted = new Map<Place, boolean | undefined>();
     for (const group of cluster.objects("backendgroups.lbcf.tkestack.io")) {
       if (group.metadata.deletionTimestamp !== undefined) continue;
       const { loadBalancers = [] } = group["spec"] as { loadBalancers?: string[] };
