@@ -85,15 +85,17 @@ function answer(controlled: Controlled, message: IncomingMessage, body: string):
   const asked = `${message.method ?? "GET"} ${id === "" ? path : "/faults/{id}"}`;
   const route = ROUTES[asked];
   if (route === undefined) {
-    return {
-      status: 404,
-      body: { error: `no such control endpoint: ${asked}; known: ${Object.keys(ROUTES).join(", ")}` },
-    };
+    return refusal(404, "NotFound", `no such control endpoint: ${asked}; known: ${Object.keys(ROUTES).join(", ")}`);
   }
   try {
     return { status: 200, body: route(controlled, body, id) };
   } catch (error) {
     if (!(error instanceof BadInput)) throw error;
-    return { status: 400, body: { error: error.message } };
+    return refusal(400, "BadInput", error.message);
   }
+}
+
+/** In the form of the other control endpoint, Azure's. */
+function refusal(status: number, code: string, message: string): { status: number; body: unknown } {
+  return { status, body: { error: { code, message } } };
 }

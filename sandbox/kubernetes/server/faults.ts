@@ -1,4 +1,5 @@
 /** What an armed fault can do to a request of the embedded API. The format stands in docs/embedded-kubernetes.md. */
+import { BadInput } from "../../shared/bad-input.ts";
 import { type FaultBoard, faultBoard, parseFault, type WantedFault } from "../../shared/fault-board.ts";
 import { choiceOf, countOf, type Fields, onlyKeys, textOf } from "../../shared/shape.ts";
 
@@ -26,9 +27,11 @@ const EFFECT_KEYS: Readonly<Record<Effect["kind"], readonly string[]>> = {
   cutAfter: ["kind"],
 };
 
-/** Reads the documented format; throws `BadInput`. */
+/** Reads the documented format; throws `BadInput`. Callers are not told apart here, so no fault can choose one. */
 export function parseKubeFault(value: unknown): WantedFault<Effect> {
-  return parseFault(value, parseEffect);
+  const fault = parseFault(value, parseEffect);
+  if (fault.caller === undefined) return fault;
+  throw new BadInput(`fault.caller ${JSON.stringify(fault.caller)}: callers are not told apart here; leave it out`);
 }
 
 function parseEffect(fields: Fields): Effect {

@@ -97,13 +97,14 @@ describe("the control endpoint of the embedded API", () => {
     const cases: [string, string, unknown, RegExp][] = [
       ["POST", "/faults", { pth: "/x" }, /unknown key "pth"/],
       ["POST", "/faults", { effect: { kind: "explode" } }, /fault\.effect\.kind must be one of/],
+      ["POST", "/faults", { caller: "me", effect: { kind: "cutAfter" } }, /callers are not told apart here/],
       ["POST", "/watches/cut", { how: "gently" }, /cut\.how must be one of close, destroy/],
       ["PUT", "/stale-lists", { revision: "x" }, /stale-lists\.revision must be a whole number/],
     ];
     for (const [method, path, body, message] of cases) {
       const reply = await control(method, path, body);
       assert.equal(reply.code, 400);
-      assert.match(String(reply.body["error"]), message);
+      assert.match((reply.body["error"] as { message: string }).message, message);
     }
     assert.equal((await control("GET", "/nothing")).code, 404);
   });
