@@ -246,7 +246,7 @@ function leaks(world: World, { finalizers, addresses }: Excuses, refused: Readon
     .map(({ id }) => `public IP ${lastName(id)}`);
   const asked = services.filter(({ metadata }) => refused.has(`${metadata.namespace}/${metadata.name}`)).map(pinnedOf);
   const excused = new Set([...addresses.everRobbed, ...asked, ...(refused.size > 0 ? [ADDITIONAL_IP] : [])]);
-  const open = openings(world, excused).filter((name) => !finalizers.exempt.has(name));
+  const open = openings(world, excused, refused).filter((name) => !finalizers.exempt.has(name));
   return [...left, ...parts, ...publicIPs, ...open];
 }
 
@@ -257,9 +257,9 @@ function pinnedOf({ metadata }: KubeObject): string {
 
 /**
  * Addresses that our rules still open although nobody is served there. Not counted are addresses of former nodes under
- * ports that no Service has any more: nothing tells whose they were (docs/reliability.md).
+ * ports that no Service has any more, or one that is refused: nothing tells whose they were (docs/reliability.md).
  */
-function openings(world: World, excused: ReadonlySet<string>): string[] {
+function openings(world: World, excused: ReadonlySet<string>, refused: ReadonlySet<string>): string[] {
   const { azure, cluster, machines } = world;
   const services = cluster.objects("services");
   const known = new Set([
@@ -269,7 +269,8 @@ function openings(world: World, excused: ReadonlySet<string>): string[] {
     ...privateFrontends(world),
     ...excused,
   ]);
-  const nodePorts = new Set(services.flatMap(nodePortsOf));
+  const isServed = ({ metadata }: KubeObject): boolean => !refused.has(`${metadata.namespace}/${metadata.name}`);
+  const nodePorts = new Set(services.filter(isServed).flatMap(nodePortsOf));
   const isLeft = (rule: Json, address: string): boolean =>
     !known.has(address) && (!machines.wasNode(address) || portsOf(rule).some((port) => nodePorts.has(port)));
   return resourcesOf(azure.state, SECURITY_GROUP)
