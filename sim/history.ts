@@ -7,7 +7,7 @@ import { drawBackendDeed, type BackendDeed } from "./backends.ts";
 import { Chance } from "./chance.ts";
 import type { Meddling } from "./meddling.ts";
 import { MEDDLINGS } from "./meddling.ts";
-import { drawShape, type Shape, type Surroundings } from "./shapes.ts";
+import { describeShape, drawShape, type Shape, type Surroundings } from "./shapes.ts";
 import type { CallKind, Side, Trouble, TroubleKind } from "./troubles.ts";
 
 export const SERVICES = ["default/a", "default/b", "default/c", "default/d", "apps/a", "apps/e"] as const;
@@ -219,8 +219,11 @@ function drawCalls(chance: Chance, kind: TroubleKind, side: Side): CallKind | "a
 /** One line of it, for people. */
 export function describe({ thenMs, ...deed }: Action): string {
   const { do: what, ...rest } = deed;
-  const details = Object.entries(rest)
-    .map(([key, value]) => `${key}=${typeof value === "object" ? JSON.stringify(value) : String(value)}`)
-    .join(" ");
-  return `${what} ${details}${thenMs > 0 ? `, then ${thenMs} ms` : ""}`;
+  const details = Object.entries(rest as Readonly<Record<string, unknown>>).flatMap(([key, value]) => {
+    if (key === "service") return [String(value)];
+    if (key === "shape") return [describeShape(value as Shape)];
+    if (key === "trouble") return Object.entries(value as Trouble).map(([name, one]) => `${name}=${String(one)}`);
+    return [`${key}=${String(value)}`];
+  });
+  return `${[what, ...details].join(" ")}${thenMs > 0 ? `, then ${thenMs} ms` : ""}`;
 }

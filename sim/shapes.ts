@@ -116,3 +116,21 @@ function drawSpec(chance: Chance, hasIPv6: boolean): Record<string, unknown> {
     ...(isDual ? {} : { ipFamilies: [isOtherFamily ? "IPv6" : "IPv4"] }),
   };
 }
+
+/** For people: what is asked for, without what is usual. */
+export function describeShape({ annotations, spec }: Shape): string {
+  const { ports, ipFamilies, ...rest } = spec as { ports: { port: number; protocol: string }[]; ipFamilies?: string[] };
+  const usual: Readonly<Record<string, unknown>> = {
+    type: "LoadBalancer",
+    externalTrafficPolicy: "Cluster",
+    sessionAffinity: "None",
+    loadBalancerSourceRanges: null,
+    ipFamilyPolicy: "SingleStack",
+  };
+  const others = Object.entries(rest).filter(([key, value]) => value !== usual[key]);
+  return [
+    `ports=${ports.map(({ port, protocol }) => `${port}/${protocol}`).join()}`,
+    ...(ipFamilies?.[0] === "IPv6" ? ["IPv6"] : []),
+    ...[...others, ...Object.entries(annotations)].map(([key, value]) => `${key}=${String(value)}`),
+  ].join(" ");
+}

@@ -257,7 +257,7 @@ function pinnedOf({ metadata }: KubeObject): string {
 
 /**
  * Addresses that our rules still open although nobody is served there. Not counted are addresses of former nodes under
- * ports that no Service has any more, or one that is refused: nothing tells whose they were (docs/reliability.md).
+ * node ports that no Service has any more (nothing tells whose they were: docs/reliability.md), or that a refused one has.
  */
 function openings(world: World, excused: ReadonlySet<string>, refused: ReadonlySet<string>): string[] {
   const { azure, cluster, machines } = world;
