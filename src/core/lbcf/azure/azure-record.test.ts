@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { CONFIG } from "../../../../test/support/core-fixtures.ts";
+import { record } from "../../../../test/support/lbcf-objects.ts";
+import { recordMistake } from "./azure-record.ts";
+
+const LOAD_BALANCER = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/lb";
+const mistakeOf = (pool: string | undefined, backendAddr = "10.0.0.1"): string | undefined =>
+  recordMistake(record({ backendAddr }, {}, { lbInfo: pool === undefined ? {} : { pool } }), CONFIG);
+
+test("a record of a pool and an address is one, in any case", () => {
+  const pool = `${LOAD_BALANCER}/backendAddressPools/web`;
+  for (const [id, address] of [
+    [pool, "10.0.0.1"],
+    [pool.toLowerCase(), "fd00::1"],
+    [pool.replace("/rg/", "/a_(b).c-d/"), "10.0.0.1"],
+  ] as const) {
+    assert.equal(mistakeOf(id, address), undefined);
+  }
+});
+
+test("anything else leads nowhere, and the way out is named", () => {
+  const POOLS = [
+    undefined,
+    "",
+    "rubbish",
+    LOAD_BALANCER,
+    `${LOAD_BALANCER}/backendAddressPools/`,
+    `${LOAD_BALANCER}/backendAddressPools/web?x=y`,
+    `${LOAD_BALANCER}/backendAddressPools/web/more`,
+    `${LOAD_BALANCER}/frontendIPConfigurations/web`,
+    "/subscriptions/s/resourceGroups/../providers/Microsoft.Network/loadBalancers/lb/backendAddressPools/web",
+    "https://example.com/backendAddressPools/web",
+    `${LOAD_BALANCER}/backendAddressPools/${CONFIG.clusterName}`, // that of the Services
+    "x".repeat(100_000),
+  ];
+  for (const pool of POOLS) {
+    const mistake = mistakeOf(pool) ?? "";
+    assert.match(mistake, /is no pool that lbcf-azure writes: .*forget: "true"/, pool);
+    assert.ok(mistake.length < 500);
+  }
+  for (const address of ["", "my-web.com", "10.0.0.1:80", "300.0.0.1", "x".repeat(100_000)]) {
+    const mistake = mistakeOf(`${LOAD_BALANCER}/backendAddressPools/web`, address) ?? "";
+    assert.match(mistake, /is no IP address: .*forget: "true"/);
+    assert.ok(mistake.length < 500);
+  }
+});
