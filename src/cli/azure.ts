@@ -46,10 +46,10 @@ export function withAzureFlags(command: Command): Command {
       new Option("--vm-type <type>", "what the nodes are (default: vmss)").choices(["vmss", "vmssflex", "standard"]),
     )
     .addOption(
-      new Option("--backend-pool <type>", "how nodes join backend pools (default: nodeIP)").choices([
-        "nodeIP",
-        "nodeIPConfiguration",
-      ]),
+      new Option(
+        "--backend-pool <type>",
+        "how nodes join backend pools (default: nodeIP; with --sku basic: nodeIPConfiguration)",
+      ).choices(["nodeIP", "nodeIPConfiguration"]),
     )
     .addOption(
       new Option("--sku <sku>", "of load balancers and public IPs (default: standard)").choices(["standard", "basic"]),

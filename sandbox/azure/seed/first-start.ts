@@ -7,7 +7,7 @@ import type { Account } from "../identity/account.ts";
 import type { DataDirectory } from "../../shared/data-directory.ts";
 import { foreignResources } from "./foreign.ts";
 import { plant, type Planting, type Seed } from "./seed.ts";
-import { DEFAULT_TOPOLOGY, topologyResources, type Topology } from "./topology.ts";
+import { topologyResources, wholeTopology, type Topology } from "./topology.ts";
 
 interface SeedMark {
   readonly topology: Topology;
@@ -25,7 +25,7 @@ export interface FirstStart {
 }
 
 export function seedOnce({ account, wanted, seed, directory, planting, log }: FirstStart): Topology {
-  const topology: Topology = { ...DEFAULT_TOPOLOGY, ...seed?.topology, ...wanted };
+  const topology = wholeTopology({ ...seed?.topology, ...wanted });
   const mark = directory.read(MARK) as SeedMark | undefined;
   if (mark !== undefined) {
     if (JSON.stringify(mark.topology) !== JSON.stringify(topology)) {

@@ -6,7 +6,7 @@ import { SANDBOX_ACCOUNT } from "../identity/account.ts";
 import { openAzureStore } from "../store/azure-store.ts";
 import { foreignResources } from "./foreign.ts";
 import { plant } from "./seed.ts";
-import { SKUS, topologyNodes, topologyResources, VM_TYPES, type Topology } from "./topology.ts";
+import { SKUS, topologyNodes, topologyResources, VM_TYPES, wholeTopology, type Topology } from "./topology.ts";
 
 const setUp = () => {
   const nowMs = () => 1_700_000_000_000;
@@ -68,4 +68,10 @@ test("node names follow the scale set's base 36", () => {
   const topology: Topology = { nodes: 37, vmType: "vmss", backendPool: "nodeIP", sku: "standard", foreign: false };
   const names = topologyNodes(SANDBOX_ACCOUNT, topology).map(({ name }) => name);
   assert.deepEqual([names[0], names[10], names[36]], ["vmss000000", "vmss00000a", "vmss000010"]);
+});
+
+test("Basic load balancers get network interfaces, unless told otherwise", () => {
+  assert.equal(wholeTopology({}).backendPool, "nodeIP");
+  assert.equal(wholeTopology({ sku: "basic" }).backendPool, "nodeIPConfiguration");
+  assert.equal(wholeTopology({ sku: "basic", backendPool: "nodeIP" }).backendPool, "nodeIP");
 });

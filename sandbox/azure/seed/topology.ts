@@ -38,6 +38,12 @@ export const DEFAULT_TOPOLOGY: Topology = {
   foreign: false,
 };
 
+/** What is not said is as in a cluster of today; Basic load balancers take network interfaces only. */
+export function wholeTopology(wanted: Partial<Topology>): Topology {
+  const pool = wanted.sku === "basic" ? ({ backendPool: "nodeIPConfiguration" } as const) : {};
+  return { ...DEFAULT_TOPOLOGY, ...pool, ...wanted };
+}
+
 export interface SeedNode {
   /** Kubernetes node name. */
   readonly name: string;
