@@ -207,6 +207,21 @@ describe("a uniform scale set", () => {
     assert.equal(codeOf(world.delete(NSG)), "NetworkSecurityGroupInUseByVirtualMachineScaleSet");
   });
 
+  test("shares a Basic pool with its own instances, and with nobody else", () => {
+    const world = build(worldWithLoadBalancer({ sku: "Basic" }), [SCALE_SET, scaleSetBody(2)]);
+    const joining = (instance: string): [string, Wire] => {
+      const body = structuredClone(world.get(instance).body);
+      const [nic] = body.properties.networkProfileConfiguration.networkInterfaceConfigurations;
+      nic.properties.ipConfigurations[0].properties.loadBalancerBackendAddressPools = [{ id: POOL }];
+      return [instance, body];
+    };
+    const other = `${COMPUTE}/virtualMachineScaleSets/other`;
+    build(world, [SCALE_SET, scaleSetBody(2, [POOL])], [other, scaleSetBody(1)]);
+    build(world, joining(`${SCALE_SET}/virtualMachines/0`), joining(`${SCALE_SET}/virtualMachines/1`));
+    const refusal = world.put(...joining(`${other}/virtualMachines/0`));
+    assert.equal(codeOf(refusal), "NetworkInterfaceAndLoadBalancerAreInDifferentAvailabilitySets");
+  });
+
   test("clashes of load balancers are told as the scale set's", () => {
     const other = `${NETWORK}/loadBalancers/other`;
     const world = build(

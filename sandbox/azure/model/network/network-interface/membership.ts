@@ -41,7 +41,7 @@ export interface Membership {
   /** References that the NIC will have, and those it has. */
   readonly after: readonly Reference[];
   readonly before: readonly Reference[];
-  /** Key of the availability set of its machine. */
+  /** Key of the availability set of its machine, or of the scale set of its instance. */
   readonly availabilitySet: string | undefined;
 }
 
@@ -79,7 +79,7 @@ function checkJoin({ state, availabilitySet }: Membership, item: Reference): voi
   if (basic) checkAvailabilitySets(state, item, availabilitySet, loadBalancer.id);
 }
 
-/** The members of a Basic pool share one availability set; a Basic load balancer spans a bounded number. */
+/** The members of a Basic pool share one availability set, or scale set; a Basic load balancer spans a bounded number. */
 function checkAvailabilitySets(state: State, item: Reference, own: string | undefined, loadBalancerId: string): void {
   const ofPool = setsOf(state, item.to);
   if (ofPool.size > 0 && !ofPool.has(own)) {
@@ -101,11 +101,15 @@ function checkAvailabilitySets(state: State, item: Reference, own: string | unde
   }
 }
 
-/** Keys of the availability sets behind a pool; undefined stands for machines in none. */
+/** Keys of the availability sets and scale sets behind a pool; undefined stands for machines in none. */
 function setsOf(state: State, poolKey: string): Set<string | undefined> {
-  return new Set(
-    referrers(state, poolKey, "poolMember").map((member) => availabilitySetOf(state, parentKeyOf(keyOf(member.from)))),
-  );
+  const members = referrers(state, poolKey, "poolMember").map(({ from }) => keyOf(from));
+  return new Set(members.map((key) => scaleSetOf(key) ?? availabilitySetOf(state, parentKeyOf(key))));
+}
+
+/** The key of the uniform scale set that a configuration belongs to: its model's, or an instance's. */
+function scaleSetOf(configurationKey: string): string | undefined {
+  return /^.*\/virtualmachinescalesets\/[^/]+(?=\/)/.exec(configurationKey)?.[0];
 }
 
 export function availabilitySetOf(state: State, nicKey: string): string | undefined {
