@@ -4,7 +4,8 @@
  * bisecting are the lane's business.
  *
  * The look is free where the last sighting is known: a conflict tells when that is outdated. Bad news, though (a
- * refusal, a deletion), is only ever acted on after a look at Azure itself.
+ * refusal, a deletion), is only ever acted on after a look at Azure itself; and "nothing to do" only where the last
+ * sighting agrees, or is proven outdated.
  */
 import type { Merged } from "../core/plan.ts";
 import type { ArmClient, WriteOptions } from "./arm-client.ts";
@@ -52,7 +53,8 @@ export interface Before {
 
 export async function commitBatch(batch: readonly Ticket[], before: Before, context: CommitContext): Promise<Attempt> {
   const afresh = before.again || batch.some((ticket) => ticket.write.afresh);
-  const known = afresh ? undefined : context.lastSeen(wholeOf(idOf(batch)));
+  const last = before.again ? undefined : context.lastSeen(wholeOf(idOf(batch)));
+  const known = afresh ? undefined : last;
   if (known !== undefined && !isChanging(known)) {
     const merged = mergeInto(known, batch);
     if (!isBadNews(merged)) return carryOut(known, merged, batch, context);
@@ -66,6 +68,10 @@ export async function commitBatch(batch: readonly Ticket[], before: Before, cont
     return commitBatch(batch, { again: false, rollback: undefined }, context);
   }
   const merged = mergeInto(whole, batch);
+  // a look may show what was there before our last write: where the two differ, the ETag tells which is newer
+  const disputed = merged.outcome.kind === "unchanged" && last && !isChanging(last) ? mergeInto(last, batch) : merged;
+  if (disputed.outcome.kind === "put" && merged.outcome.kind === "unchanged")
+    return carryOut(last ?? null, disputed, batch, context);
   // what a failed write left behind is only made good by writing once more, although it looks right
   const mustWrite = base !== undefined || (before.again && isBroken(now));
   if (!mustWrite || whole === null || merged.outcome.kind !== "unchanged")

@@ -371,6 +371,33 @@ test("what nobody's fault left behind stays: its owner may have seen it by now",
   assert.deepEqual(parts(), ["a-0 1", "late-0 1", "somebody-0 1"]);
 });
 
+test("a fresh look that shows what was there before our own write is not believed", async () => {
+  const { arm, commit, submit, run, parts } = rig();
+  await run(submit(wish("b", 1)));
+  const old = structuredClone(arm.read(LB));
+  await run(submit(wish("a", 1)));
+  let isStale = true;
+  arm.interpose = ({ method, url }) => (method === "GET" && url.includes(LB) && isStale ? json(200, old) : undefined);
+  const leave = {
+    id: LB,
+    kind: "list",
+    owner: "a",
+    fragment: wish("a"),
+    merge: mergeList,
+    priority: "delete",
+  } as const;
+  const left = run(commit.submit({ ...leave, afresh: true }));
+  assert.equal((await left).kind, "written");
+  assert.deepEqual(parts(), ["b-0 1"]);
+  // where others have done it, the last sighting is the older one
+  isStale = false;
+  await run(submit(wish("a", 1)));
+  const list = arm.read(LB) as unknown as SharedList;
+  const rest = list.properties.parts?.filter(({ owner }) => owner !== "a") ?? [];
+  arm.write(LB, { ...list, properties: { ...list.properties, parts: rest } });
+  assert.equal((await run(commit.submit({ ...leave, afresh: true }))).kind, "unchanged");
+});
+
 test("nothing of anyone left deletes the resource, under the ETag of a fresh look", async () => {
   const { arm, submit, run } = rig({ operationMs: 1_000 });
   await run(submit(wish("a", 1)));
