@@ -7,6 +7,7 @@
  */
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { State } from "../../sandbox/azure/model/index.ts";
+import { propertiesOf, type Json } from "../../sandbox/azure/model/json.ts";
 import { projectService } from "../../src/controller/projections.ts";
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import { isApplied } from "../../src/core/service/applied.ts";
@@ -14,7 +15,17 @@ import type { KubeObject as StoredObject } from "../../src/kube/resources.ts";
 import type { ArmWrite } from "../azure-side.ts";
 import { ADDITIONAL_IP } from "../shapes.ts";
 import { ingressOf } from "../users.ts";
-import { addressOf, baseIn, frontendAt, isForeign, lastName, PUBLIC_IP } from "./azure-sight.ts";
+import {
+  addressOf,
+  baseIn,
+  frontendAt,
+  isForeign,
+  lastName,
+  LOAD_BALANCER,
+  nameOf as nameIn,
+  partsOf,
+  PUBLIC_IP,
+} from "./azure-sight.ts";
 import type { Law, Report } from "./law.ts";
 
 export interface AddressLawOptions {
@@ -35,6 +46,9 @@ export class AddressLaw implements Law {
   /** Addresses whose frontend others ever took away: then nothing may tell any more whose they were. */
   readonly everRobbed = new Set<string>();
 
+  /** `load balancer/collection/part`: frontends that others have put on another public IP. */
+  readonly #movedByOthers = new Set<string>();
+
   constructor(options: AddressLawOptions) {
     this.#options = options;
   }
@@ -49,7 +63,14 @@ export class AddressLaw implements Law {
     if (write.method === "DELETE") this.#ofDeletion(write);
   }
 
-  onOthersWrite(): void {
+  onOthersWrite({ touched }: ArmWrite): void {
+    for (const { before, after } of touched) {
+      if (before?.type !== LOAD_BALANCER || after === undefined) continue;
+      const stood = new Map(partsOf(before, FRONTENDS).map((part) => [nameIn(part), publicIPOf(part)]));
+      for (const part of partsOf(after, FRONTENDS))
+        if (stood.get(nameIn(part)) !== publicIPOf(part))
+          this.#movedByOthers.add(`${lastName(after.id)}/${FRONTENDS}/${nameIn(part)}`.toLowerCase());
+    }
     this.onSettled();
   }
 
@@ -70,7 +91,8 @@ export class AddressLaw implements Law {
     if (method !== "DELETE" || publicIP?.type !== PUBLIC_IP) return;
     const holder = frontendAt(azure, addressOf(publicIP));
     if (holder === undefined || isForeign(lastName(holder)) || baseIn(lastName(holder)) === undefined) return;
-    if (putBack.has(holder.slice(holder.indexOf("/loadBalancers/") + "/loadBalancers/".length))) return;
+    const place = holder.slice(holder.indexOf("/loadBalancers/") + "/loadBalancers/".length);
+    if (putBack.has(place) || this.#movedByOthers.has(place.toLowerCase())) return;
     report("order", `${who} would release ${lastName(path)} before its frontend ${lastName(holder)}`);
   }
 
@@ -156,6 +178,12 @@ function asksForNoRule({ metadata, spec }: KubeObject): boolean {
 /** An address with other tags is replaced, be it later: the last frontend of a shared load balancer must wait for another. */
 function asksForIPTags({ metadata }: KubeObject): boolean {
   return metadata.annotations?.["service.beta.kubernetes.io/azure-pip-ip-tags"] !== undefined;
+}
+
+const FRONTENDS = "frontendIPConfigurations";
+
+function publicIPOf(frontend: Json): string | undefined {
+  return (propertiesOf(frontend)["publicIPAddress"] as { id?: string } | undefined)?.id?.toLowerCase();
 }
 
 function addressesOf({ resources }: State, publicIP: string): string[] {

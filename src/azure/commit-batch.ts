@@ -69,8 +69,9 @@ export async function commitBatch(batch: readonly Ticket[], before: Before, cont
   }
   const merged = mergeInto(whole, batch);
   // a look may show what was there before our last write: where the two differ, the ETag tells which is newer
-  const disputed = merged.outcome.kind === "unchanged" && last && !isChanging(last) ? mergeInto(last, batch) : merged;
-  if (disputed.outcome.kind === "put" && merged.outcome.kind === "unchanged")
+  const isDoubtful = merged.outcome.kind === "unchanged" && last?.etag !== undefined && !isChanging(last);
+  const disputed = isDoubtful ? mergeInto(last, batch) : merged;
+  if (disputed !== merged && disputed.outcome.kind !== "unchanged")
     return carryOut(last ?? null, disputed, batch, context);
   // what a failed write left behind is only made good by writing once more, although it looks right
   const mustWrite = base !== undefined || (before.again && isBroken(now));

@@ -398,6 +398,14 @@ test("a fresh look that shows what was there before our own write is not believe
   assert.equal((await run(commit.submit({ ...leave, afresh: true }))).kind, "unchanged");
 });
 
+test("a fresh look that does not show what we have made is not believed either", async () => {
+  const { arm, submit, run } = rig();
+  await run(submit(wish("a", 1)));
+  arm.interpose = ({ method, url }) => (method === "GET" && url.includes(LB) ? error(404, "NotFound") : undefined);
+  assert.equal((await run(submit(wish("a")))).kind, "deleted");
+  assert.equal(arm.read(LB), undefined);
+});
+
 test("nothing of anyone left deletes the resource, under the ETag of a fresh look", async () => {
   const { arm, submit, run } = rig({ operationMs: 1_000 });
   await run(submit(wish("a", 1)));
