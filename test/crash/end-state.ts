@@ -65,7 +65,18 @@ function nameOf({ metadata }: KubeObject): string {
 }
 
 function lasting({ state, body, assigned }: AzureResource): unknown {
-  return { state, body, assigned };
+  return { state, body: inOrder(body), assigned };
+}
+
+/** Who was registered first is chance: what has names is put in their order. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder).sort((one, other) => (nameIn(one) < nameIn(other) ? -1 : 1));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, inOrder(part)]));
+}
+
+function nameIn(value: unknown): string {
+  return typeof value === "object" && value !== null && "name" in value ? String(value.name) : JSON.stringify(value);
 }
 
 /**
