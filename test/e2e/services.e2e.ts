@@ -2,6 +2,7 @@
 import { annotationsSuite } from "../suites/services/annotations.ts";
 import { incumbentStatesSuite } from "../suites/services/incumbent-states.ts";
 import { lifecycleSuite } from "../suites/services/lifecycle.ts";
+import { aroundSuite } from "../suites/services/around.ts";
 import { basicModesSuite } from "../suites/services/basic-modes.ts";
 import { flipSuite } from "../suites/services/flip.ts";
 import { foreignThingsSuite } from "../suites/services/foreign-things.ts";
@@ -24,3 +25,4 @@ twoWritersSuite("kube-apiserver", openRealCluster);
 poisonedSuite("kube-apiserver", openRealCluster);
 foreignThingsSuite("kube-apiserver", openRealCluster);
 hostileServicesSuite("kube-apiserver", openRealCluster);
+aroundSuite("kube-apiserver", openRealCluster);

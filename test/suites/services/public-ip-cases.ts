@@ -19,6 +19,26 @@ export const PUBLIC_IP_CASES: readonly Case[] = [
     check: (seen) => standsOn(seen, ["by-name"]),
   },
   {
+    asks: "IPv6 alone",
+    dualStack: true,
+    spec: { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv6"] },
+    check: async ({ ips, publicIPs, rules }, rig) => {
+      assert.deepEqual(
+        publicIPs.map(({ ipAddress, publicIPAddressVersion }) => [ipAddress, publicIPAddressVersion]),
+        [[ips[0], "IPv6"]],
+      );
+      const pool = rules[0]?.backendAddressPool?.id?.split("/").at(-1) ?? "";
+      const { network, resourceGroup } = rig.azure;
+      const { loadBalancerBackendAddresses: members = [] } = await network.loadBalancerBackendAddressPools.get(
+        resourceGroup,
+        "kubernetes",
+        pool,
+      );
+      assert.deepEqual([pool, members.length], ["kubernetes-IPv6", 3]);
+      assert.ok(members.every(({ ipAddress }) => ipAddress?.startsWith("fd00:")));
+    },
+  },
+  {
     asks: "azure-pip-name and azure-pip-name-ipv6",
     dualStack: true,
     spec: BOTH,
