@@ -108,6 +108,6 @@ export class LbcfPart {
     parts.wakeUps.start();
     for (const loop of parts.loops) loop.start();
     void parts.states.sync("resync");
-    this.#options.log.info("LBCF is running");
+    this.#options.log.info("backends are kept too: the definitions of lbcf.tkestack.io are installed");
   }
 }

@@ -25,10 +25,20 @@ export function nodeSaying(state: "Down" | "None", reasons: readonly DrainReason
 }
 
 export function serviceSaying(state: "Down" | "None", nodes: readonly string[]): Saying {
-  const who = `${nodes.length === 1 ? "Node" : `${nodes.length} nodes:`} ${names(nodes)}`;
+  const [who, are, get] =
+    nodes.length === 1 ? [`Node ${names(nodes)}`, "is", "it gets"] : [`${nodes.length} nodes`, "are", "they get"];
+  const which = nodes.length === 1 ? "" : ` (${names(nodes)})`;
   return state === "Down"
-    ? { type: "Normal", reason: "BackendsDraining", message: `${who} going away, no new connections there` }
-    : { type: "Normal", reason: "BackendsRestored", message: `${who} back, new connections there again` };
+    ? {
+        type: "Normal",
+        reason: "BackendsDraining",
+        message: `${who} ${are} going away: ${get} no new connections${which}`,
+      }
+    : {
+        type: "Normal",
+        reason: "BackendsRestored",
+        message: `${who} ${are} back: ${get} new connections again${which}`,
+      };
 }
 
 /** Done all the same, because the node is going; but nobody is left. */

@@ -96,6 +96,11 @@ const refusals: readonly (readonly [string, Raw, RegExp])[] = [
     /^disableOutboundSNAT is true/,
   ],
   [
+    "pools of addresses on Basic",
+    { loadBalancerSku: "basic", loadBalancerBackendPoolConfigurationType: "nodeIP" },
+    /^loadBalancerBackendPoolConfigurationType is nodeIP, .* use nodeIPConfiguration$/,
+  ],
+  [
     "no availability sets outside vmss",
     { vmType: "standard", disableAvailabilitySetNodes: true },
     /^disableAvailabilitySetNodes is true with vmType standard/,

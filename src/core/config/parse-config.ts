@@ -62,7 +62,7 @@ function parseCluster(read: ConfigReader, clusterName: string): ClusterConfig {
     : read.choice("loadBalancerSku", ["standard", "basic"]);
   const vmType = read.choice("vmType", ["vmss", "standard", "vmssflex"]);
   read.choice("cloudConfigType", ["merge", "file", "secret"]);
-  checkTogether(read, { sku, vmType });
+  checkTogether(read, { sku, vmType, pools: poolType(read) });
   return {
     clusterName,
     location: read.required("location").toLowerCase().replaceAll(" ", ""),
@@ -121,7 +121,15 @@ function extendedLocation(read: ConfigReader): ClusterConfig["extendedLocation"]
 }
 
 /** Values that are right alone and wrong beside each other. */
-function checkTogether(read: ConfigReader, { sku, vmType }: { readonly sku: string; readonly vmType: string }): void {
+function checkTogether(
+  read: ConfigReader,
+  { sku, vmType, pools }: { readonly sku: string; readonly vmType: string; readonly pools: string },
+): void {
+  if (sku === "basic" && pools === "nodeIP") {
+    read.errors.push(
+      "loadBalancerBackendPoolConfigurationType is nodeIP, which only loadBalancerSku standard has: use nodeIPConfiguration",
+    );
+  }
   if (sku === "basic" && read.flag("disableOutboundSNAT", false)) {
     read.errors.push("disableOutboundSNAT is true, but only loadBalancerSku standard has it: set it to false");
   }
