@@ -25,8 +25,13 @@ const FATES: Readonly<Record<string, OperationFate>> = {
   cancelled: { status: "Canceled", code: "Canceled", message: "Operation was canceled." },
 };
 
+/**
+ * Reads may be stale where a trouble says so, but for the first of a path that a process asks for: what a new process
+ * finds nothing of, it lets go (docs/reliability.md).
+ */
 export class ArmWire implements ArmTransport {
   readonly #options: ArmWireOptions;
+  readonly #asked = new Set<string>();
 
   constructor(options: ArmWireOptions) {
     this.#options = options;
@@ -65,6 +70,8 @@ export class ArmWire implements ArmTransport {
 
   #serve(request: ArmRequest, path: string, trouble: Trouble | undefined): ArmResponse {
     const { azure, process } = this.#options;
+    const isFirst = !this.#asked.has(path);
+    this.#asked.add(path);
     const { status, headers, body } = azure.ask({
       who: process.name,
       method: request.method,
@@ -73,7 +80,7 @@ export class ArmWire implements ArmTransport {
       headers: request.headers,
       body: request.body === undefined ? undefined : JSON.parse(request.body),
       fate: FATES[trouble?.kind ?? ""],
-      isStale: trouble?.kind === "stale",
+      isStale: trouble?.kind === "stale" && !isFirst,
     });
     return { status, headers, body: body === undefined ? "" : JSON.stringify(body) };
   }
