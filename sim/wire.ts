@@ -1,6 +1,7 @@
 /**
  * The way of one call from a process to a server and back, with what may go wrong on it. A call that has left arrives
- * even if its sender dies or sleeps meanwhile; its answer is only ever heard by a sender that lives.
+ * even if its sender dies or sleeps meanwhile (not a slow one: connections do not outlive a dead sender by a minute); its
+ * answer is only ever heard by a sender that lives.
  */
 import type { Chance } from "./chance.ts";
 import type { Process, Timeline } from "./timeline.ts";
@@ -68,6 +69,7 @@ export function travel<Answer>(options: WireOptions, journey: Journey<Answer>): 
     if (trouble?.kind === "unreachable") return home(() => reject(journey.broken(false)));
     if (trouble?.kind === "lost") return home(() => reject(journey.broken(true)));
     timeline.after(wayMs(), () => {
+      if (process.isDead && trouble?.kind === "slow") return;
       if (trouble?.kind === "refused") {
         const refusal = journey.refuse(trouble.status ?? 500);
         return home(() => resolve(refusal));
