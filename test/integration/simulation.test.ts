@@ -15,7 +15,7 @@ import { runHistory } from "../../sim/run-history.ts";
 import { runAzlb } from "../support/azlb-process.ts";
 
 const REGRESSIONS = resolve(import.meta.dirname, "../../sim/regressions");
-const SEEDS = 40;
+const SEEDS = 30;
 const SEEDS_PER_TEST = 10;
 
 describe("laws hold", () => {
