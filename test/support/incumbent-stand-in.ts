@@ -19,7 +19,7 @@ import {
   type RealState,
   type RecordedState,
 } from "./incumbent-states.ts";
-import type { ServiceRig, WireBody } from "./service-rig.ts";
+import { propertiesOf, type ServiceRig, type WireBody } from "./service-rig.ts";
 
 /** In the order in which one may name the other. */
 const KINDS = ["publicIPAddresses", "loadBalancers", "networkSecurityGroups"] as const;
@@ -158,8 +158,4 @@ export class IncumbentStandIn {
         return { ip: addresses.get(key) ?? "" };
       });
   }
-}
-
-function propertiesOf(body: WireBody): Readonly<Record<string, unknown>> {
-  return (body["properties"] ?? {}) as Readonly<Record<string, unknown>>;
 }

@@ -236,6 +236,10 @@ export class ServiceRig {
 
 export type WireBody = Record<string, unknown> & { readonly id: string; readonly name: string };
 
+export function propertiesOf(body: WireBody | undefined): Readonly<Record<string, unknown>> {
+  return (body?.["properties"] ?? {}) as Readonly<Record<string, unknown>>;
+}
+
 interface StoredResource {
   readonly id: string;
   readonly body: unknown;

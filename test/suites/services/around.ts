@@ -9,7 +9,7 @@ import { LEASES, NODES, type KubeObject } from "../../../src/kube/resources.ts";
 import { ensureNodes } from "../../../src/main/sandbox-nodes.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ServiceRig, WITHIN_MS, type RigOptions, type WireBody } from "../../support/service-rig.ts";
+import { propertiesOf, ServiceRig, WITHIN_MS, type RigOptions, type WireBody } from "../../support/service-rig.ts";
 
 const CLASS = "example.com/azlb";
 const LOCK = { namespace: "kube-system", name: "aks-managed-resource-locker" };
@@ -126,10 +126,6 @@ export function aroundSuite(name: string, open: ClusterOpener): void {
         });
       }));
   });
-}
-
-function propertiesOf(body: WireBody | undefined): Record<string, unknown> {
-  return (body?.["properties"] ?? {}) as Record<string, unknown>;
 }
 
 function listOf(body: WireBody | undefined, list: string): WireBody[] {

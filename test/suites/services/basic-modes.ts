@@ -5,6 +5,8 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 
+import { machineResources } from "../../../sandbox/azure/seed/machine.ts";
+import { placesOf } from "../../../sandbox/azure/seed/places.ts";
 import { baseName } from "../../../src/core/names.ts";
 import { ensureNodes } from "../../../src/main/sandbox-nodes.ts";
 import { listed } from "../../contract/azure/azure-under-test.ts";
@@ -104,43 +106,26 @@ async function placed(rig: ServiceRig, service: string): Promise<Placed> {
 
 /** Three machines in an availability set of their own, and their nodes. */
 async function addOtherSet(rig: ServiceRig): Promise<void> {
-  const { subscriptionId, resourceGroup, location } = rig.azure.account;
-  const group = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers`;
-  const set = `${group}/Microsoft.Compute/availabilitySets/${OTHER_SET}`;
+  const places = placesOf(rig.azure.account);
+  const set = `${places.compute}/availabilitySets/${OTHER_SET}`;
   const properties = { platformFaultDomainCount: 2, platformUpdateDomainCount: 5 };
-  const names = [0, 1, 2].map((at) => `gpu-${at}`);
-  const machines = names.flatMap((name, at) => machine({ name, ip: `10.240.0.${100 + at}`, group, location, set }));
-  const resources = [{ path: set, body: { location, sku: { name: "Aligned" }, properties } }, ...machines];
+  const machines = [0, 1, 2].map((at) => ({
+    path: `${places.compute}/virtualMachines/gpu-${at}`,
+    computerName: `gpu-${at}`,
+    ip: `10.240.0.${100 + at}`,
+    subnet: "subnet",
+    set: { availabilitySet: { id: set } },
+    zones: undefined,
+  }));
+  const resources = [
+    { path: set, body: { location: places.location, sku: { name: "Aligned" }, properties } },
+    ...machines.flatMap((machine) => machineResources(places, machine)),
+  ];
   await rig.azure.control("POST", "/seed", { resources });
-  const nodes = names.map((name, at) => ({
-    name,
-    internalIPs: [`10.240.0.${100 + at}`],
-    providerID: `azure://${group}/Microsoft.Compute/virtualMachines/${name}`,
+  const nodes = machines.map(({ path, computerName, ip }) => ({
+    name: computerName,
+    internalIPs: [ip],
+    providerID: `azure://${path}`,
   }));
   await ensureNodes(rig.kube, nodes);
-}
-
-interface Wanted {
-  readonly name: string;
-  readonly ip: string;
-  readonly group: string;
-  readonly location: string;
-  readonly set: string;
-}
-
-function machine({ name, ip, group, location, set }: Wanted): { path: string; body: unknown }[] {
-  const nic = `${group}/Microsoft.Network/networkInterfaces/${name}-nic`;
-  const subnet = { id: `${group}/Microsoft.Network/virtualNetworks/vnet/subnets/subnet` };
-  const address = { privateIPAddress: ip, privateIPAllocationMethod: "Static", subnet };
-  const ipConfigurations = [{ name: "ipconfig1", properties: { primary: true, ...address } }];
-  const properties = {
-    hardwareProfile: { vmSize: "Standard_D2s_v3" },
-    osProfile: { computerName: name, adminUsername: "azureuser" },
-    networkProfile: { networkInterfaces: [{ id: nic, properties: { primary: true } }] },
-    availabilitySet: { id: set },
-  };
-  return [
-    { path: nic, body: { location, properties: { ipConfigurations } } },
-    { path: `${group}/Microsoft.Compute/virtualMachines/${name}`, body: { location, properties } },
-  ];
 }

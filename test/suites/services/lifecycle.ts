@@ -7,7 +7,7 @@ import { NODES, SERVICES } from "../../../src/kube/resources.ts";
 import { ensureNodes } from "../../../src/main/sandbox-nodes.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ServiceRig, WITHIN_MS, type WireBody } from "../../support/service-rig.ts";
+import { propertiesOf, ServiceRig, WITHIN_MS, type WireBody } from "../../support/service-rig.ts";
 
 interface Entry {
   readonly name: string;
@@ -198,7 +198,7 @@ export function lifecycleSuite(name: string, open: ClusterOpener): void {
 }
 
 function propertyOf(body: WireBody | undefined, field: string): unknown {
-  return (body?.["properties"] as Record<string, unknown> | undefined)?.[field];
+  return propertiesOf(body)[field];
 }
 
 async function balancer(rig: ServiceRig): Promise<WireBody> {
