@@ -51,7 +51,7 @@ const CAUGHT_AT: Readonly<Record<PlantedBugName, number>> = {
   "skip-etag": 1,
   "no-finalizer": 1,
   "early-finalizer": 1,
-  "failed-list-is-empty": 79,
+  "failed-list-is-empty": 33,
   "first-node-only": 2,
   "deaf-to-deletions": 12,
   "drop-unknown-fields": 14,
