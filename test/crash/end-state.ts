@@ -27,6 +27,7 @@ const LBCF = "/apis/lbcf.tkestack.io";
 const LBCF_KINDS = ["v1beta1/loadbalancers", "v1beta1/backendgroups", "v1beta1/backendrecords", "v1/binds"];
 /** Digests that depend on the uid: that they are there counts. */
 const DIGESTS = /("azlb\.io\/applied":)"[^"]*"/g;
+const TIMES = /("lastTransitionTime":)"[^"]*"/g;
 
 export async function endState(bed: CrashBed): Promise<EndState> {
   const services = bed.objects(`${NAMESPACE}/services`);
@@ -157,7 +158,7 @@ function conditionsOf(conditions: readonly Condition[] = []): Record<string, str
 }
 
 function withoutUids(text: string, services: readonly KubeObject[], others: readonly KubeObject[]): string {
-  let plain = text.replaceAll(DIGESTS, '$1"…"');
+  let plain = text.replaceAll(DIGESTS, '$1"…"').replaceAll(TIMES, '$1"…"');
   for (const { metadata } of services) {
     plain = plain.replaceAll(baseName(metadata.uid), `<${metadata.name}>`).replaceAll(metadata.uid, metadata.name);
   }
