@@ -60,7 +60,7 @@ const CASES: readonly [what: string, text: () => string, stderr: RegExp][] = [
     () => kubeconfig("https://a").replace("server:", "sever:"),
     /config: clusters\[0\]\.cluster\.server is missing\n$/,
   ],
-  ["an unreachable server", () => kubeconfig("https://127.0.0.1:1"), /^azlb: .*ECONNREFUSED 127\.0\.0\.1:1\n$/],
+  ["an unreachable server", () => kubeconfig("https://127.0.0.1:1"), /^azlb: .*ECONNREFUSED 127\.0\.0\.1:1\)\n$/],
   ["expired credentials", () => kubeconfig(kubernetes.url), /^azlb: .*401 Unauthorized.*\n$/],
 ];
 
