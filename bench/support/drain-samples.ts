@@ -58,10 +58,18 @@ function sampleOf(
   return { node, totalMs, waitedMs, underWayMs, ownMs: totalMs - waitedMs - underWayMs };
 }
 
-/** The last one before it was received; a write that nobody saw leave was under way for no time. */
+/**
+ * The nearest in time: where both share a processor, a write may be received before its sender gets to note that it has
+ * left. Whatever was received has left by then; a write that nobody saw leave was under way for no time.
+ */
 function departureOf(departures: readonly Departure[], path: string, receivedMs: number): number {
-  const left = departures.findLast((each) => each.path === path && each.leftMs <= receivedMs);
-  return left?.leftMs ?? receivedMs;
+  const times = departures.filter((each) => each.path === path).map(({ leftMs }) => leftMs);
+  const distance = (ms: number): number => Math.abs(ms - receivedMs);
+  const nearest = times.reduce(
+    (one, other) => (distance(other) < distance(one) ? other : one),
+    Number.NEGATIVE_INFINITY,
+  );
+  return times.length === 0 ? receivedMs : Math.min(nearest, receivedMs);
 }
 
 /** A write is over when its result was read. */

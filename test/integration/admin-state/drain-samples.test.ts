@@ -59,8 +59,12 @@ test("nor does one of another load balancer", () => {
 });
 
 test("what it took after the write had left is not the controller's", () => {
-  const departures = [700, 980, 1_001].map((leftMs) => ({ path: POOL, leftMs: START_MS + leftMs }));
   const entries = [call("PUT", POOL, 1_000, { down: "n1" })];
-  const [only] = drainSamples(entries, departures, new Map([["n1", START_MS + 400]]));
-  assert.deepEqual([only?.underWayMs, only?.ownMs], [20, 580]);
+  const sampleOf = (...leftMs: number[]) => {
+    const departures = leftMs.map((ms) => ({ path: POOL, leftMs: START_MS + ms }));
+    const [only] = drainSamples(entries, departures, new Map([["n1", START_MS + 400]]));
+    return [only?.underWayMs, only?.ownMs];
+  };
+  assert.deepEqual(sampleOf(700, 980, 2_001), [20, 580]);
+  assert.deepEqual(sampleOf(700, 1_001), [0, 600], "noted after it was received");
 });
