@@ -1,58 +1,15 @@
+/** What a group commit promises while Azure does as it is told: merging, conflicts, deletion, lanes, drains, closing. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { armRig } from "../../test/support/arm-rig.ts";
-import { error, json, type MemoryArmOptions } from "../../test/support/memory-arm.ts";
+import { commitRig, GROUP, isPut, kinds, LB, owners, PIP } from "../../test/support/commit-rig.ts";
+import { error, json } from "../../test/support/memory-arm.ts";
 import { mergeList, wish, type SharedList, type Wish } from "../../test/support/shared-list.ts";
-import { seededRandom, settled } from "../../test/support/virtual-clock.ts";
-import type { ArmBody, AttemptReport, Committed } from "./commit-types.ts";
-import { GroupCommit, type GroupCommitOptions } from "./group-commit.ts";
-import type { ArmRequest } from "./transport.ts";
-import { NoAnswer } from "./transport.ts";
-
-const GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network";
-const LB = `${GROUP}/loadBalancers/lb`;
-const PIP = `${GROUP}/publicIPAddresses/pip`;
-
-function rig(armOptions: Omit<MemoryArmOptions, "clock"> = {}, options: Partial<GroupCommitOptions> = {}) {
-  const { clock, arm, client, run } = armRig({ replyMs: 100, ...armOptions });
-  const attempts: AttemptReport[] = [];
-  const known = new Map<string, ArmBody | null>();
-  const commit = new GroupCommit({
-    client,
-    clock,
-    random: seededRandom(2),
-    mayWrite: () => true,
-    lastSeen: (id) => known.get(id.toLowerCase()),
-    onSeen: (id, body) => {
-      if (body === undefined) known.delete(id.toLowerCase());
-      else known.set(id.toLowerCase(), body);
-    },
-    onAttempt: (report) => attempts.push(report),
-    ...options,
-  });
-  const submit = (fragment: Wish, id = LB, priority: "create" | "drain" = "create"): Promise<Committed<SharedList>> =>
-    commit.submit({ id, kind: "list", owner: fragment.owner, fragment, merge: mergeList, priority });
-  /** `name value` of all parts, sorted. */
-  const parts = (id = LB): string[] => {
-    const list = arm.read(id) as unknown as SharedList | undefined;
-    return (list?.properties.parts ?? []).map(({ name, value }) => `${name} ${value}`).sort();
-  };
-  const foreign = (value: number): void => {
-    const list = arm.read(LB) as unknown as SharedList | undefined;
-    const theirs = { name: "foreign", owner: "somebody", value };
-    const kept = (list?.properties.parts ?? []).filter(({ name }) => name !== "foreign");
-    arm.write(LB, { ...list, properties: { provisioningState: "Succeeded", parts: [...kept, theirs] } });
-  };
-  return { clock, arm, commit, attempts, known, submit, run, parts, foreign };
-}
-
-const kinds = (outcomes: readonly { kind: string }[]): string[] => outcomes.map(({ kind }) => kind);
-const isPut = ({ method }: ArmRequest): boolean => method === "PUT";
-const owners = (count: number): string[] => Array.from({ length: count }, (_, at) => `o${at}`);
+import { settled } from "../../test/support/virtual-clock.ts";
+import type { ArmBody } from "./commit-types.ts";
 
 test("writes that come together leave together", async () => {
-  const { arm, submit, run, parts } = rig();
+  const { arm, submit, run, parts } = commitRig();
   const outcomes = await run(Promise.all(owners(50).map((owner) => submit(wish(owner, 1)))));
   assert.deepEqual(new Set(kinds(outcomes)), new Set(["written"]));
   assert.equal(parts().length, 50);
@@ -60,7 +17,7 @@ test("writes that come together leave together", async () => {
 });
 
 test("what comes while a write is in flight leaves with the next one", async () => {
-  const { clock, arm, submit, run, parts } = rig({ operationMs: 1_000 });
+  const { clock, arm, submit, run, parts } = commitRig({ operationMs: 1_000 });
   const first = submit(wish("first", 1));
   await clock.advanceUntil(() => arm.count("PUT") === 1);
   const later = owners(100).map((owner) => submit(wish(owner, 1)));
@@ -70,7 +27,7 @@ test("what comes while a write is in flight leaves with the next one", async () 
 });
 
 test("a write ends with the resource as Azure then has it, which is published too", async () => {
-  const { arm, known, submit, run } = rig({ operationMs: 1_000 });
+  const { arm, known, submit, run } = commitRig({ operationMs: 1_000 });
   const outcome = await run(submit(wish("a", 1)));
   assert.ok(outcome.kind === "written");
   assert.equal(outcome.body.etag, arm.read(LB)?.["etag"]);
@@ -78,7 +35,7 @@ test("a write ends with the resource as Azure then has it, which is published to
 });
 
 test("a newer wish of an owner takes the place of one that waits, and both get its outcome", async () => {
-  const { clock, arm, submit, run, parts } = rig({ operationMs: 1_000 });
+  const { clock, arm, submit, run, parts } = commitRig({ operationMs: 1_000 });
   const first = submit(wish("first", 1));
   await clock.advanceUntil(() => arm.count("PUT") === 1);
   const outcomes = [first, submit(wish("a", 1)), submit(wish("a", 2)), submit(wish("a", 3))];
@@ -88,7 +45,7 @@ test("a newer wish of an owner takes the place of one that waits, and both get i
 });
 
 test("what is right already costs no write, and with the mirror no read", async () => {
-  const { arm, submit, run } = rig();
+  const { arm, submit, run } = commitRig();
   await run(submit(wish("a", 1)));
   const before = arm.requests.length;
   assert.equal((await run(submit(wish("a", 1)))).kind, "unchanged");
@@ -96,7 +53,7 @@ test("what is right already costs no write, and with the mirror no read", async 
 });
 
 test("a change by somebody else is seen, kept and merged with", async () => {
-  const { arm, submit, run, parts, foreign } = rig();
+  const { arm, submit, run, parts, foreign } = commitRig();
   await run(submit(wish("a", 1)));
   foreign(7);
   assert.equal((await run(submit(wish("a", 2)))).kind, "written");
@@ -105,7 +62,7 @@ test("a change by somebody else is seen, kept and merged with", async () => {
 });
 
 test("a creation that somebody else beats becomes a merge", async () => {
-  const { arm, submit, run, parts, foreign } = rig();
+  const { arm, submit, run, parts, foreign } = commitRig();
   arm.interpose = (request) => {
     if (isPut(request) && arm.count("PUT") === 1) foreign(7);
     return undefined;
@@ -115,7 +72,7 @@ test("a creation that somebody else beats becomes a merge", async () => {
 });
 
 test("a storm of conflicts ends when the other writer does", async () => {
-  const { arm, submit, run, parts, foreign } = rig();
+  const { arm, submit, run, parts, foreign } = commitRig();
   foreign(0);
   arm.interpose = (request) => {
     if (isPut(request) && arm.count("PUT") <= 8) foreign(arm.count("PUT"));
@@ -126,7 +83,7 @@ test("a storm of conflicts ends when the other writer does", async () => {
 });
 
 test("a storm without end fails, bounded, with the conflict", async () => {
-  const { clock, arm, submit, run, foreign } = rig();
+  const { clock, arm, submit, run, foreign } = commitRig();
   arm.interpose = (request) => {
     if (isPut(request)) foreign(arm.count("PUT"));
     return undefined;
@@ -138,7 +95,7 @@ test("a storm without end fails, bounded, with the conflict", async () => {
 });
 
 test("an operation that a newer one cancelled is done again on what that one left", async () => {
-  const { arm, submit, run, parts, foreign } = rig({ operationMs: 1_000 });
+  const { arm, submit, run, parts, foreign } = commitRig({ operationMs: 1_000 });
   let cancelled = 0;
   arm.interpose = ({ url }) => {
     if (!url.includes("/operations/") || cancelled++ > 0) return undefined;
@@ -153,7 +110,7 @@ test("an operation that a newer one cancelled is done again on what that one lef
 });
 
 test("a running operation of somebody else is waited for, not cancelled", async () => {
-  const { clock, arm, submit, run, parts } = rig();
+  const { clock, arm, submit, run, parts } = commitRig();
   arm.write(LB, { properties: { provisioningState: "Updating", parts: [] } });
   const outcome = submit(wish("a", 1));
   clock.setTimer(4_000, () => arm.write(LB, { properties: { provisioningState: "Succeeded", parts: [] } }));
@@ -164,7 +121,7 @@ test("a running operation of somebody else is waited for, not cancelled", async 
 });
 
 test("a wish that cannot stand is refused alone", async () => {
-  const { submit, run, parts } = rig();
+  const { submit, run, parts } = commitRig();
   const outcomes = await run(Promise.all([submit(wish("a", 1)), submit(wish("bad", -1)), submit(wish("b", 2))]));
   assert.deepEqual(kinds(outcomes), ["written", "refused", "written"]);
   assert.ok(outcomes[1]?.kind === "refused" && outcomes[1].rejection.message === "bad is negative");
@@ -172,7 +129,7 @@ test("a wish that cannot stand is refused alone", async () => {
 });
 
 test("an answer that makes no sense is no base for a write: nothing of others goes", async () => {
-  const { arm, submit, run, parts, foreign } = rig();
+  const { arm, submit, run, parts, foreign } = commitRig();
   foreign(7);
   let garbled = 3;
   arm.interpose = ({ method }) =>
@@ -182,7 +139,7 @@ test("an answer that makes no sense is no base for a write: nothing of others go
 });
 
 test("bad news is only believed after a look at Azure itself", async () => {
-  const { arm, commit, submit, run } = rig();
+  const { arm, commit, submit, run } = commitRig();
   await run(submit(wish("a", 1)));
   // somebody has changed what stands in the way, which the last sighting does not show
   const write = {
@@ -206,208 +163,8 @@ test("bad news is only believed after a look at Azure itself", async () => {
   assert.equal((await run(commit.submit({ ...write, afresh: true }))).kind, "refused");
 });
 
-for (const { name, message } of [
-  { name: "that Azure names", message: (culprit: string): string => `Rule ${LB}/rules/${culprit}-0 clashes.` },
-  { name: "that Azure does not name", message: (): string => "Something clashes." },
-]) {
-  test(`one poisoned wish among a hundred, ${name}, fails alone and with its own error`, async () => {
-    const { arm, submit, run, parts } = rig();
-    arm.write(LB, { properties: { parts: wish("somebody", 1).parts } });
-    arm.interpose = (request) =>
-      isPut(request) && request.body?.includes('"value":666')
-        ? error(400, "Clash", { message: message("o37") })
-        : undefined;
-    const wishes = owners(100).map((owner) => wish(owner, owner === "o37" ? 666 : 1));
-    const outcomes = await run(Promise.all(wishes.map((each) => submit(each))));
-    const failed = outcomes.filter(({ kind }) => kind !== "written");
-    assert.equal(failed.length, 1);
-    assert.ok(outcomes[37]?.kind === "failed" && outcomes[37].failure.code === "Clash");
-    assert.equal(parts().length, 100);
-    assert.ok(arm.count("PUT") <= (name === "that Azure names" ? 3 : 15), `${arm.count("PUT")} PUTs`);
-    assert.equal(arm.count("GET"), 1, "a refusal up front needs no other look");
-  });
-}
-
-test("several poisoned wishes are all found", async () => {
-  const { arm, submit, run, parts } = rig();
-  arm.interpose = (request) =>
-    isPut(request) && request.body?.includes('"value":666') ? error(400, "Clash") : undefined;
-  const isBad = (at: number): boolean => at % 7 === 3;
-  const wishes = owners(30).map((owner, at) => wish(owner, isBad(at) ? 666 : 1));
-  const outcomes = await run(Promise.all(wishes.map((each) => submit(each))));
-  assert.deepEqual(
-    kinds(outcomes),
-    wishes.map((_, at) => (isBad(at) ? "failed" : "written")),
-  );
-  assert.equal(parts().length, 26);
-});
-
-test("a poison that shows only as the operation's failure is found too, and nothing of it stays", async () => {
-  const { arm, submit, run, parts } = rig({ operationMs: 0 });
-  arm.write(LB, { properties: { parts: wish("somebody", 1).parts, provisioningState: "Succeeded" } });
-  arm.interpose = (request) => {
-    const list = arm.read(LB) as unknown as SharedList;
-    if (!request.url.includes("/operations/") || !JSON.stringify(list).includes('"value":666')) return undefined;
-    arm.write(LB, { ...list, properties: { ...list.properties, provisioningState: "Failed" } });
-    return json(200, { status: "Failed", error: { code: "SecurityRuleConflict", message: "no", details: [] } });
-  };
-  const outcomes = await run(Promise.all([submit(wish("a", 1)), submit(wish("bad", 666)), submit(wish("b", 2))]));
-  assert.deepEqual(kinds(outcomes), ["written", "failed", "written"]);
-  await run(submit(wish("c", 3)));
-  assert.deepEqual(parts(), ["a-0 1", "b-0 2", "c-0 3", "somebody-0 1"]);
-  assert.equal((arm.read(LB) as unknown as SharedList).properties.provisioningState, "Succeeded");
-});
-
-test("a poison that is alone leaves nothing behind either", async () => {
-  const { clock, arm, commit, submit, run, parts } = rig({ operationMs: 0 });
-  arm.write(LB, { properties: { parts: wish("somebody", 1).parts, provisioningState: "Succeeded" } });
-  arm.interpose = (request) => {
-    const list = arm.read(LB) as unknown as SharedList;
-    if (!request.url.includes("/operations/") || !JSON.stringify(list).includes('"value":666')) return undefined;
-    arm.write(LB, { ...list, properties: { ...list.properties, provisioningState: "Failed" } });
-    return json(200, { status: "Failed", error: { code: "SecurityRuleConflict", message: "no", details: [] } });
-  };
-  assert.equal((await run(submit(wish("bad", 666)))).kind, "failed");
-  await clock.advanceUntil(() => commit.resourcesAtWork === 0);
-  assert.deepEqual(parts(), ["somebody-0 1"]);
-});
-
-test("when Azure stumbles the whole batch is tried again, with what came meanwhile", async () => {
-  const { clock, arm, submit, run, parts } = rig();
-  let stumbles = 2;
-  arm.interpose = (request) => (isPut(request) && stumbles-- > 0 ? error(503, "ServiceUnavailable") : undefined);
-  const first = Promise.all(owners(5).map((owner) => submit(wish(owner, 1))));
-  await clock.advanceUntil(() => arm.count("PUT") === 1);
-  const late = submit(wish("late", 1));
-  assert.deepEqual(new Set(kinds([...(await run(first)), await run(late)])), new Set(["written"]));
-  assert.equal(parts().length, 6);
-  assert.equal(arm.count("PUT"), 3);
-});
-
-test("when Azure does not recover all fail with its words", async () => {
-  const { clock, arm, submit, run } = rig();
-  arm.interpose = (request) => (isPut(request) ? error(503, "ServiceUnavailable") : undefined);
-  const outcomes = await run(Promise.all(owners(3).map((owner) => submit(wish(owner, 1)))));
-  for (const outcome of outcomes) assert.ok(outcome.kind === "failed" && outcome.failure.code === "ServiceUnavailable");
-  assert.equal(arm.count("PUT"), 7);
-  assert.ok(clock.monotonicMs() < 60_000);
-});
-
-test("while throttled nothing is sent, and what gathers leaves in one write", async () => {
-  const { clock, arm, submit, run, parts } = rig();
-  let refusals = 1;
-  arm.interpose = (request) =>
-    isPut(request) && refusals-- > 0
-      ? { ...error(429, "SubscriptionRequestsThrottled"), headers: { "retry-after": "30" } }
-      : undefined;
-  const first = submit(wish("first", 1));
-  await clock.advance(1_000);
-  const later = owners(20).map((owner) => submit(wish(owner, 1)));
-  await clock.advance(28_000);
-  assert.equal(arm.count("PUT"), 1);
-  await run(Promise.all([first, ...later]));
-  assert.equal(arm.count("PUT"), 2);
-  assert.equal(parts().length, 21);
-});
-
-test("a write whose answer is lost is looked for before it is sent again", async () => {
-  const { arm, submit, run, parts } = rig();
-  arm.interpose = (request) => {
-    if (!isPut(request)) return undefined;
-    arm.answer(request);
-    throw new NoAnswer("cut", true);
-  };
-  assert.equal((await run(submit(wish("a", 1)))).kind, "unchanged");
-  assert.deepEqual(parts(), ["a-0 1"]);
-  assert.equal(arm.count("PUT"), 1);
-});
-
-test("a lost write whose operation still runs is waited for", async () => {
-  const { clock, arm, submit, run } = rig();
-  arm.interpose = (request) => {
-    if (!isPut(request)) return undefined;
-    const body = JSON.parse(request.body ?? "") as SharedList;
-    arm.write(LB, { ...body, properties: { ...body.properties, provisioningState: "Updating" } });
-    clock.setTimer(5_000, () =>
-      arm.write(LB, { ...body, properties: { ...body.properties, provisioningState: "Succeeded" } }),
-    );
-    throw new NoAnswer("cut", true);
-  };
-  assert.equal((await run(submit(wish("a", 1)))).kind, "unchanged");
-  assert.ok(clock.monotonicMs() >= 5_000);
-});
-
-test("what a failed operation left broken is written once more, although it looks right", async () => {
-  const { arm, submit, run } = rig({ operationMs: 0 });
-  let failures = 1;
-  arm.interpose = ({ url }) => {
-    if (!url.includes("/operations/") || failures-- <= 0) return undefined;
-    const list = arm.read(LB) as unknown as SharedList;
-    arm.write(LB, { ...list, properties: { ...list.properties, provisioningState: "Failed" } });
-    return json(200, { status: "Failed", error: { code: "InternalServerError", message: "oh", details: [] } });
-  };
-  assert.equal((await run(submit(wish("a", 1)))).kind, "written");
-  assert.equal((arm.read(LB) as unknown as SharedList).properties.provisioningState, "Succeeded");
-  assert.equal(arm.count("PUT"), 2);
-});
-
-test("what nobody's fault left behind stays: its owner may have seen it by now", async () => {
-  const { clock, arm, submit, run, parts } = rig({ operationMs: 0 });
-  arm.write(LB, { properties: { parts: wish("somebody", 1).parts, provisioningState: "Succeeded" } });
-  let [failures, isDown] = [1, true];
-  arm.interpose = (request) => {
-    if (isPut(request) && failures === 0 && isDown) throw new NoAnswer("cut", true);
-    if (!request.url.includes("/operations/") || failures-- <= 0) return undefined;
-    const list = arm.read(LB) as unknown as SharedList;
-    arm.write(LB, { ...list, properties: { ...list.properties, provisioningState: "Failed" } });
-    return json(200, { status: "Failed", error: { code: "InternalServerError", message: "oh", details: [] } });
-  };
-  const first = submit(wish("a", 1));
-  await clock.advanceUntil(() => arm.count("PUT") === 4);
-  const late = submit(wish("late", 1));
-  assert.equal((await run(first)).kind, "failed");
-  isDown = false;
-  assert.equal((await run(late)).kind, "written");
-  assert.deepEqual(parts(), ["a-0 1", "late-0 1", "somebody-0 1"]);
-});
-
-test("a fresh look that shows what was there before our own write is not believed", async () => {
-  const { arm, commit, submit, run, parts } = rig();
-  await run(submit(wish("b", 1)));
-  const old = structuredClone(arm.read(LB));
-  await run(submit(wish("a", 1)));
-  let isStale = true;
-  arm.interpose = ({ method, url }) => (method === "GET" && url.includes(LB) && isStale ? json(200, old) : undefined);
-  const leave = {
-    id: LB,
-    kind: "list",
-    owner: "a",
-    fragment: wish("a"),
-    merge: mergeList,
-    priority: "delete",
-  } as const;
-  const left = run(commit.submit({ ...leave, afresh: true }));
-  assert.equal((await left).kind, "written");
-  assert.deepEqual(parts(), ["b-0 1"]);
-  // where others have done it, the last sighting is the older one
-  isStale = false;
-  await run(submit(wish("a", 1)));
-  const list = arm.read(LB) as unknown as SharedList;
-  const rest = list.properties.parts?.filter(({ owner }) => owner !== "a") ?? [];
-  arm.write(LB, { ...list, properties: { ...list.properties, parts: rest } });
-  assert.equal((await run(commit.submit({ ...leave, afresh: true }))).kind, "unchanged");
-});
-
-test("a fresh look that does not show what we have made is not believed either", async () => {
-  const { arm, submit, run } = rig();
-  await run(submit(wish("a", 1)));
-  arm.interpose = ({ method, url }) => (method === "GET" && url.includes(LB) ? error(404, "NotFound") : undefined);
-  assert.equal((await run(submit(wish("a")))).kind, "deleted");
-  assert.equal(arm.read(LB), undefined);
-});
-
 test("nothing of anyone left deletes the resource, under the ETag of a fresh look", async () => {
-  const { arm, submit, run } = rig({ operationMs: 1_000 });
+  const { arm, submit, run } = commitRig({ operationMs: 1_000 });
   await run(submit(wish("a", 1)));
   assert.equal((await run(submit(wish("a")))).kind, "deleted");
   assert.equal(arm.read(LB), undefined);
@@ -415,7 +172,7 @@ test("nothing of anyone left deletes the resource, under the ETag of a fresh loo
 });
 
 test("a resource that somebody has begun to use is not deleted", async () => {
-  const { arm, submit, run, parts, foreign } = rig();
+  const { arm, submit, run, parts, foreign } = commitRig();
   await run(submit(wish("a", 1)));
   foreign(7);
   assert.equal((await run(submit(wish("a")))).kind, "written");
@@ -424,7 +181,7 @@ test("a resource that somebody has begun to use is not deleted", async () => {
 });
 
 test("somebody who begins to use it between look and delete wins", async () => {
-  const { arm, submit, run, parts, foreign } = rig();
+  const { arm, submit, run, parts, foreign } = commitRig();
   await run(submit(wish("a", 1)));
   arm.interpose = ({ method }) => {
     if (method === "DELETE") foreign(7);
@@ -435,7 +192,7 @@ test("somebody who begins to use it between look and delete wins", async () => {
 });
 
 test("a part goes through the lane of its whole, urgent ones first, and the whole is read after it", async () => {
-  const { clock, arm, commit, known, submit, run } = rig();
+  const { clock, arm, commit, known, submit, run } = commitRig();
   await run(submit(wish("a", 1)));
   const pool = `${LB}/backendAddressPools/pool`;
   const list = arm.read(LB) as unknown as SharedList;
@@ -479,7 +236,7 @@ test("a part goes through the lane of its whole, urgent ones first, and the whol
 
 test("without leave to write nothing is written, however long the write had waited", async () => {
   let isLeader = true;
-  const { clock, arm, submit, run } = rig({}, { mayWrite: () => isLeader });
+  const { clock, arm, submit, run } = commitRig({}, { mayWrite: () => isLeader });
   arm.interpose = (request) => {
     if (!isPut(request) || arm.count("PUT") > 1) return undefined;
     clock.setTimer(10_000, () => (isLeader = false));
@@ -491,7 +248,7 @@ test("without leave to write nothing is written, however long the write had wait
 });
 
 test("closing lets the write in flight end and fails what waits", async () => {
-  const { clock, arm, commit, submit, run, parts } = rig({ operationMs: 15_000 });
+  const { clock, arm, commit, submit, run, parts } = commitRig({ operationMs: 15_000 });
   const inFlight = submit(wish("a", 1));
   await clock.advanceUntil(() => arm.count("PUT") === 1);
   const waiting = submit(wish("b", 1));
@@ -507,7 +264,7 @@ test("closing lets the write in flight end and fails what waits", async () => {
 });
 
 test("closing cuts every wait short", async () => {
-  const { clock, arm, commit, submit, run } = rig();
+  const { clock, arm, commit, submit, run } = commitRig();
   arm.interpose = (request) =>
     isPut(request) ? { ...error(429, "SubscriptionRequestsThrottled"), headers: { "retry-after": "300" } } : undefined;
   const outcomes = [submit(wish("a", 1)), submit(wish("b", 1), PIP)];
@@ -519,7 +276,7 @@ test("closing cuts every wait short", async () => {
 
 for (const provisioningState of ["Failed", "Canceled"]) {
   test(`a reference whose provisioning ended ${provisioningState} is repaired and the write goes on`, async () => {
-    const { arm, submit, run } = rig();
+    const { arm, submit, run } = commitRig();
     arm.write(PIP, { properties: { provisioningState } });
     arm.interpose = (request) => {
       const isReady = JSON.stringify(arm.read(PIP)).includes("Succeeded");
@@ -532,7 +289,7 @@ for (const provisioningState of ["Failed", "Canceled"]) {
 }
 
 test("a reference that never gets ready fails its own writer alone", async () => {
-  const { arm, submit, run } = rig();
+  const { arm, submit, run } = commitRig();
   arm.interpose = (request) => {
     if (!isPut(request) || !request.body?.includes('"value":666')) return undefined;
     return error(429, "ReferencedResourceNotProvisioned", { message: `${PIP} is not ready` });
@@ -542,7 +299,7 @@ test("a reference that never gets ready fails its own writer alone", async () =>
 });
 
 test("a missing permission fails everybody at once", async () => {
-  const { arm, submit, run } = rig();
+  const { arm, submit, run } = commitRig();
   arm.interpose = (request) => (isPut(request) ? error(403, "AuthorizationFailed") : undefined);
   const outcomes = await run(Promise.all(owners(9).map((owner) => submit(wish(owner, 1)))));
   assert.deepEqual(new Set(kinds(outcomes)), new Set(["failed"]));
@@ -550,7 +307,7 @@ test("a missing permission fails everybody at once", async () => {
 });
 
 test("a read that fails is never taken for an absent resource", async () => {
-  const { arm, submit, run } = rig();
+  const { arm, submit, run } = commitRig();
   arm.write(LB, { properties: { parts: wish("somebody", 1).parts } });
   arm.interpose = ({ method }) => (method === "GET" ? error(403, "AuthorizationFailed") : undefined);
   const outcome = await run(submit(wish("a", 1)));
@@ -559,14 +316,14 @@ test("a read that fails is never taken for an absent resource", async () => {
 });
 
 test("different resources are written at the same time", async () => {
-  const { clock, submit, run } = rig();
+  const { clock, submit, run } = commitRig();
   const ids = owners(20).map((name) => `${GROUP}/publicIPAddresses/${name}`);
   await run(Promise.all(ids.map((id) => submit(wish("a", 1), id))));
   assert.ok(clock.monotonicMs() <= 10 + 2 * 100, "one look and one write of 100 ms each");
 });
 
 test("a merge that throws fails its writers and nothing else", async () => {
-  const { commit, submit, run, parts } = rig();
+  const { commit, submit, run, parts } = commitRig();
   const broken = commit.submit({
     id: LB,
     kind: "broken",
@@ -584,7 +341,7 @@ test("a merge that throws fails its writers and nothing else", async () => {
 });
 
 test("each attempt is reported with its size and how it ended", async () => {
-  const { attempts, submit, run, foreign } = rig();
+  const { attempts, submit, run, foreign } = commitRig();
   await run(submit(wish("a", 1)));
   foreign(1);
   await run(Promise.all([submit(wish("a", 2)), submit(wish("b", 2))]));
@@ -600,7 +357,7 @@ test("each attempt is reported with its size and how it ended", async () => {
 });
 
 test("a drain does not wait for others to gather", async () => {
-  const { clock, submit, run } = rig({}, { gatherMs: 60_000 });
+  const { clock, submit, run } = commitRig({}, { gatherMs: 60_000 });
   void submit(wish("a", 1));
   await settled();
   const outcome = await run(submit(wish("doomed", 1), LB, "drain"));
@@ -609,7 +366,7 @@ test("a drain does not wait for others to gather", async () => {
 });
 
 test("a drain does not sit out the failures of others, only its own", async () => {
-  const { clock, arm, submit, run, parts } = rig();
+  const { clock, arm, submit, run, parts } = commitRig();
   arm.interpose = (request) => {
     if (!isPut(request) || request.body?.includes("doomed")) return undefined;
     return { ...error(503, "ServiceUnavailable"), headers: { "retry-after": "600" } };
@@ -624,7 +381,7 @@ test("a drain does not sit out the failures of others, only its own", async () =
 });
 
 test("a part of what failed is written once the whole was made good", async () => {
-  const { arm, commit, run } = rig();
+  const { arm, commit, run } = commitRig();
   const pool = `${LB}/backendAddressPools/pool`;
   arm.write(LB, { properties: { provisioningState: "Failed", backendAddressPools: [{ name: "pool" }] } });
   const order: string[] = [];
@@ -657,7 +414,7 @@ test("a part of what failed is written once the whole was made good", async () =
 });
 
 test("what is read after a write, but from before it, is no base for the next one", async () => {
-  const { arm, submit, run, parts } = rig({ operationMs: 1_000 });
+  const { arm, submit, run, parts } = commitRig({ operationMs: 1_000 });
   await run(submit(wish("a", 1)));
   const before = arm.read(LB);
   let isOld = true;

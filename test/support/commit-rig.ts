@@ -1,0 +1,49 @@
+/** A group commit on an Azure in memory, in virtual time, merging wishes into a shared list. */
+import type { ArmBody, AttemptReport, Committed } from "../../src/azure/commit-types.ts";
+import { GroupCommit, type GroupCommitOptions } from "../../src/azure/group-commit.ts";
+import type { ArmRequest } from "../../src/azure/transport.ts";
+import { armRig } from "./arm-rig.ts";
+import type { MemoryArmOptions } from "./memory-arm.ts";
+import { mergeList, type SharedList, type Wish } from "./shared-list.ts";
+import { seededRandom } from "./virtual-clock.ts";
+
+export const GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network";
+export const LB = `${GROUP}/loadBalancers/lb`;
+export const PIP = `${GROUP}/publicIPAddresses/pip`;
+
+export function commitRig(armOptions: Omit<MemoryArmOptions, "clock"> = {}, options: Partial<GroupCommitOptions> = {}) {
+  const { clock, arm, client, run } = armRig({ replyMs: 100, ...armOptions });
+  const attempts: AttemptReport[] = [];
+  const known = new Map<string, ArmBody | null>();
+  const commit = new GroupCommit({
+    client,
+    clock,
+    random: seededRandom(2),
+    mayWrite: () => true,
+    lastSeen: (id) => known.get(id.toLowerCase()),
+    onSeen: (id, body) => {
+      if (body === undefined) known.delete(id.toLowerCase());
+      else known.set(id.toLowerCase(), body);
+    },
+    onAttempt: (report) => attempts.push(report),
+    ...options,
+  });
+  const submit = (fragment: Wish, id = LB, priority: "create" | "drain" = "create"): Promise<Committed<SharedList>> =>
+    commit.submit({ id, kind: "list", owner: fragment.owner, fragment, merge: mergeList, priority });
+  /** `name value` of all parts, sorted. */
+  const parts = (id = LB): string[] => {
+    const list = arm.read(id) as unknown as SharedList | undefined;
+    return (list?.properties.parts ?? []).map(({ name, value }) => `${name} ${value}`).sort();
+  };
+  const foreign = (value: number): void => {
+    const list = arm.read(LB) as unknown as SharedList | undefined;
+    const theirs = { name: "foreign", owner: "somebody", value };
+    const kept = (list?.properties.parts ?? []).filter(({ name }) => name !== "foreign");
+    arm.write(LB, { ...list, properties: { provisioningState: "Succeeded", parts: [...kept, theirs] } });
+  };
+  return { clock, arm, commit, attempts, known, submit, run, parts, foreign };
+}
+
+export const kinds = (outcomes: readonly { kind: string }[]): string[] => outcomes.map(({ kind }) => kind);
+export const isPut = ({ method }: ArmRequest): boolean => method === "PUT";
+export const owners = (count: number): string[] => Array.from({ length: count }, (_, at) => `o${at}`);
