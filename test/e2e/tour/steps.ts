@@ -113,7 +113,8 @@ const DESCRIBE: readonly Step[] = [
   { title: "describe a Service", script: "kubectl describe svc web -n tour" },
   { title: "describe a Node", script: "kubectl describe node tour-node" },
   { title: "describe a Pod", script: "kubectl describe pod web-0 -n tour" },
-  { title: "describe a ConfigMap", script: "kubectl describe cm settings -n tour" },
+  // kubectl prints a ConfigMap's keys in the order of a Go map, which is another each time.
+  { title: "describe a ConfigMap", script: "kubectl describe cm settings -n tour | sort" },
   { title: "describe a Secret", script: "kubectl describe secret password -n tour" },
   { title: "describe an EndpointSlice", script: "kubectl describe endpointslice web-abc12 -n tour" },
   { title: "describe a Lease", script: "kubectl describe lease leader -n tour" },
