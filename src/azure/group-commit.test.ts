@@ -365,6 +365,16 @@ test("a drain does not wait for others to gather", async () => {
   assert.ok(clock.monotonicMs() < 1_000);
 });
 
+test("a drain leaves before those whose write has just ended go on", async () => {
+  const { clock, arm, submit, run } = commitRig({ operationMs: 1_000 });
+  clock.nextTurn = settled;
+  const first = submit(wish("a", 1)).then(() => arm.count("PUT"));
+  await clock.advanceUntil(() => arm.count("PUT") === 1);
+  const doomed = submit(wish("doomed", 1), LB, "drain");
+  assert.deepEqual(kinds([await run(doomed)]), ["written"]);
+  assert.equal(await first, 2);
+});
+
 test("a drain does not sit out the failures of others, only its own", async () => {
   const { clock, arm, submit, run, parts } = commitRig();
   arm.interpose = (request) => {

@@ -98,7 +98,9 @@ export class Lane {
     }
     this.#before = UNTRIED;
     this.#report(batch, startMs, { outcome: attempt.outcome, bisects: false });
-    for (const [ticket, outcome] of attempt.settled) ticket.settle(outcome);
+    // hundreds may go on with their work now: a drain that waits leaves before they begin
+    if (this.#queue.isUrgent) void this.#context.clock.nextTurn().then(() => settleAll(attempt));
+    else settleAll(attempt);
   }
 
   #remember(error: ArmError, { id }: Batch): void {
@@ -164,6 +166,10 @@ export class Lane {
     const kind = tickets[0]?.write.kind ?? "";
     this.#context.onAttempt({ id, kind, size: tickets.length, ...result, ...timing });
   }
+}
+
+function settleAll({ settled }: Attempt): void {
+  for (const [ticket, outcome] of settled) ticket.settle(outcome);
 }
 
 function failAll(tickets: readonly Ticket[], failure: ArmFailure): void {
