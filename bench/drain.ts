@@ -10,12 +10,12 @@ import { realClock } from "../src/main/real-clock.ts";
 import { SERVICES } from "../src/kube/resources.ts";
 import { atMost, type Bar, type BenchReport } from "./report.ts";
 import type { AuditEntry } from "./support/azure-control.ts";
-import { Departures } from "./support/departures.ts";
 import { drainSamples, nodesSetDown, type DrainSample } from "./support/drain-samples.ts";
 import { limitsFor } from "./support/limits.ts";
 import { AddressWatch, createServices, percentile } from "./support/services.ts";
 import { openSettledCluster, type SettledCluster } from "./support/settled-cluster.ts";
 import { Tainter } from "./support/taints.ts";
+import { Traffic } from "./support/traffic.ts";
 
 export interface DrainOptions {
   readonly nodes: number;
@@ -26,7 +26,7 @@ export interface DrainOptions {
 interface Bed {
   readonly cluster: SettledCluster;
   readonly tainter: Tainter;
-  readonly departures: Departures;
+  readonly traffic: Traffic;
 }
 
 const CREATED_MEANWHILE = 200;
@@ -39,10 +39,10 @@ const AT_A_TIME = 20;
 
 export async function benchDrain({ nodes, services }: DrainOptions): Promise<BenchReport> {
   const most = services + CREATED_MEANWHILE + 1;
-  const departures = new Departures();
-  const cluster = await openSettledCluster(services, nodes, { most, env: departures.env });
+  const traffic = new Traffic();
+  const cluster = await openSettledCluster(services, nodes, { most, env: traffic.env });
   const tainter = new Tainter(cluster.client);
-  const bed: Bed = { cluster, tainter, departures };
+  const bed: Bed = { cluster, tainter, traffic };
   try {
     await createInternal(cluster, services + 1);
     const names = await tainter.nodes();
@@ -67,7 +67,7 @@ export async function benchDrain({ nodes, services }: DrainOptions): Promise<Ben
   } finally {
     await tainter.close();
     await cluster.close();
-    departures.close();
+    traffic.close();
   }
 }
 
@@ -145,7 +145,7 @@ async function drainBesideCreation(bed: Bed, names: readonly string[], from: num
 }
 
 async function drainAtOnce(
-  { cluster: { control }, tainter, departures }: Bed,
+  { cluster: { control }, tainter, traffic }: Bed,
   names: readonly string[],
 ): Promise<{ figures: Record<string, number>; mostWrites: number }> {
   await control.change({ latency: "realistic" });
@@ -163,7 +163,7 @@ async function drainAtOnce(
     if (nodesSetDown(entry).length > 0) writes.set(entry.path, (writes.get(entry.path) ?? 0) + 1);
   }
   const receivedMs = Math.max(
-    ...drainSamples(entries, departures.read(), tainter.writtenMs).map(({ totalMs }) => totalMs),
+    ...drainSamples(entries, traffic.read(), tainter.writtenMs).map(({ totalMs }) => totalMs),
   );
   await control.change({ latency: "none" });
   return {
@@ -176,13 +176,13 @@ async function drainAtOnce(
 }
 
 async function measured(
-  { cluster, tainter, departures }: Bed,
+  { cluster, tainter, traffic }: Bed,
   before: number,
   names: readonly string[],
 ): Promise<readonly DrainSample[]> {
   const entries = await untilDown(cluster.control, before, names);
   const wanted = new Map([...tainter.writtenMs].filter(([name]) => names.includes(name)));
-  return drainSamples(entries, departures.read(), wanted);
+  return drainSamples(entries, traffic.read(), wanted);
 }
 
 /** The log, once every node was set Down in both load balancers. */

@@ -1,18 +1,18 @@
 /**
- * From the audit log of the emulator and the departures from the controller: how long after a taint was written Azure
+ * From the audit log of the emulator and what the controller sent and got when: how long after a taint was written Azure
  * received the write that sets the node Down, how much of that was waiting for a write that was in flight already, and
  * how much was spent on the way and in the emulator, which reads one request at a time. The rest is the controller's own.
  *
  *   taint written ──────────┬────────────────────────────┬──────────► PUT left ──────────► PUT received
  *                           │ an earlier write in flight │ own               under way
- *                           └ PUT … polls … read of its result
+ *                           └ PUT … polls … its result read, and here
  *
  * Only a write that was on its way when the taint was written counts as in flight: one that Azure received before, or so
  * soon after that it must have left before anybody could hear of the taint. Whatever else leaves between the taint and
  * its drain is the controller's fault, and stays in its share.
  */
 import type { AuditEntry } from "./azure-control.ts";
-import type { Departure } from "./departures.ts";
+import type { Passage } from "./traffic.ts";
 
 const ON_ITS_WAY_MS = 20;
 
@@ -27,20 +27,20 @@ export interface DrainSample {
 /** `writtenMs`: when each node's taint was written, by name. One sample per node and load balancer. */
 export function drainSamples(
   entries: readonly AuditEntry[],
-  departures: readonly Departure[],
+  traffic: readonly Passage[],
   writtenMs: ReadonlyMap<string, number>,
 ): readonly DrainSample[] {
   return entries.flatMap((entry) =>
     nodesSetDown(entry).flatMap((node) => {
       const taintMs = writtenMs.get(node);
-      return taintMs === undefined ? [] : [sampleOf(entries, departures, entry, node, taintMs)];
+      return taintMs === undefined ? [] : [sampleOf(entries, traffic, entry, node, taintMs)];
     }),
   );
 }
 
 function sampleOf(
   entries: readonly AuditEntry[],
-  departures: readonly Departure[],
+  traffic: readonly Passage[],
   put: AuditEntry,
   node: string,
   taintMs: number,
@@ -50,11 +50,11 @@ function sampleOf(
   const ends = entries
     .filter((other) => other.verb === "PUT" && other !== put && loadBalancerOf(other) === loadBalancer)
     .filter((other) => Date.parse(other.time) < taintMs + ON_ITS_WAY_MS)
-    .map((other) => endOf(entries, other))
+    .map((other) => endOf(entries, traffic, other))
     .filter((endMs) => endMs <= receivedMs);
   const waitedMs = Math.max(0, ...ends.map((endMs) => endMs - taintMs));
   const totalMs = receivedMs - taintMs;
-  const underWayMs = receivedMs - departureOf(departures, put.path, receivedMs);
+  const underWayMs = receivedMs - departureOf(traffic, put.path, receivedMs);
   return { node, totalMs, waitedMs, underWayMs, ownMs: totalMs - waitedMs - underWayMs };
 }
 
@@ -62,8 +62,8 @@ function sampleOf(
  * The nearest in time: where both share a processor, a write may be received before its sender gets to note that it has
  * left. Whatever was received has left by then; a write that nobody saw leave was under way for no time.
  */
-function departureOf(departures: readonly Departure[], path: string, receivedMs: number): number {
-  const times = departures.filter((each) => each.path === path).map(({ leftMs }) => leftMs);
+function departureOf(traffic: readonly Passage[], path: string, receivedMs: number): number {
+  const times = traffic.filter((each) => each.kind === "PUT left" && each.path === path).map(({ atMs }) => atMs);
   const distance = (ms: number): number => Math.abs(ms - receivedMs);
   const nearest = times.reduce(
     (one, other) => (distance(other) < distance(one) ? other : one),
@@ -72,14 +72,20 @@ function departureOf(departures: readonly Departure[], path: string, receivedMs:
   return times.length === 0 ? receivedMs : Math.min(nearest, receivedMs);
 }
 
-/** A write is over when its result was read. */
-function endOf(entries: readonly AuditEntry[], put: AuditEntry): number {
+/** A write is over when its result was read and had come; where nobody saw it come, when it was sent. */
+function endOf(entries: readonly AuditEntry[], traffic: readonly Passage[], put: AuditEntry): number {
   const repliedMs = Date.parse(put.time) + put.durationMs;
   const reads = entries
     .filter(({ verb, path }) => verb === "GET" && path.toLowerCase() === loadBalancerOf(put))
     .filter(({ time }) => Date.parse(time) >= repliedMs)
-    .map(({ time, durationMs }) => Date.parse(time) + durationMs);
+    .map((read) => answeredMs(traffic, read));
   return Math.min(...reads, reads.length === 0 ? repliedMs : Number.POSITIVE_INFINITY);
+}
+
+function answeredMs(traffic: readonly Passage[], { time, durationMs, path }: AuditEntry): number {
+  const sentMs = Date.parse(time) + durationMs;
+  const came = traffic.find((each) => each.kind === "GET answered" && each.path === path && each.atMs >= sentMs);
+  return came?.atMs ?? sentMs;
 }
 
 /** In lower case; of a pool, the one that it is in. */

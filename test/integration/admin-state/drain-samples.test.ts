@@ -47,6 +47,14 @@ test("a write in flight ends when its result was read, and only the wait after t
   assert.deepEqual(sample(...flight), { totalMs: 600, waitedMs: 570, ownMs: 30 });
 });
 
+test("the result was read when it had come", () => {
+  const entries = [call("PUT", LB, 100), call("GET", LB, 950), call("PUT", POOL, 1_000, { down: "n1" })];
+  const came = (path: string, ms: number) => ({ kind: "GET answered" as const, path, atMs: START_MS + ms });
+  const traffic = [came(LB, 700), came(POOL, 970), came(LB, 985)];
+  const [only] = drainSamples(entries, traffic, new Map([["n1", START_MS + 400]]));
+  assert.deepEqual([only?.waitedMs, only?.ownMs], [585, 15]);
+});
+
 test("a write that was over before the taint, or that left after it, excuses nothing", () => {
   const over = [call("PUT", LB, 100), call("GET", LB, 200)];
   const after = [call("PUT", LB, 500), call("GET", LB, 900)];
@@ -61,8 +69,8 @@ test("nor does one of another load balancer", () => {
 test("what it took after the write had left is not the controller's", () => {
   const entries = [call("PUT", POOL, 1_000, { down: "n1" })];
   const sampleOf = (...leftMs: number[]) => {
-    const departures = leftMs.map((ms) => ({ path: POOL, leftMs: START_MS + ms }));
-    const [only] = drainSamples(entries, departures, new Map([["n1", START_MS + 400]]));
+    const traffic = leftMs.map((ms) => ({ kind: "PUT left" as const, path: POOL, atMs: START_MS + ms }));
+    const [only] = drainSamples(entries, traffic, new Map([["n1", START_MS + 400]]));
     return [only?.underWayMs, only?.ownMs];
   };
   assert.deepEqual(sampleOf(700, 980, 2_001), [20, 580]);
