@@ -76,7 +76,7 @@ function departureOf(traffic: readonly Passage[], path: string, receivedMs: numb
 function endOf(entries: readonly AuditEntry[], traffic: readonly Passage[], put: AuditEntry): number {
   const repliedMs = Date.parse(put.time) + put.durationMs;
   const reads = entries
-    .filter(({ verb, path }) => verb === "GET" && path.toLowerCase() === loadBalancerOf(put))
+    .filter(({ verb, status, path }) => verb === "GET" && status < 400 && path.toLowerCase() === loadBalancerOf(put))
     .filter(({ time }) => Date.parse(time) >= repliedMs)
     .map((read) => answeredMs(traffic, read));
   return Math.min(...reads, reads.length === 0 ? repliedMs : Number.POSITIVE_INFINITY);
