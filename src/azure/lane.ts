@@ -99,8 +99,14 @@ export class Lane {
     this.#before = UNTRIED;
     this.#report(batch, startMs, { outcome: attempt.outcome, bisects: false });
     // hundreds may go on with their work now: a drain that waits leaves before they begin
-    if (this.#queue.isUrgent) void this.#context.clock.nextTurn().then(() => settleAll(attempt));
+    if (this.#queue.isUrgent) void this.#urgentHasLeft().then(() => settleAll(attempt));
     else settleAll(attempt);
+  }
+
+  /** In one turn a write is merged and given to a connection, in the next the connection sends it. */
+  async #urgentHasLeft(): Promise<void> {
+    await this.#context.clock.nextTurn();
+    await this.#context.clock.nextTurn();
   }
 
   #remember(error: ArmError, { id }: Batch): void {
