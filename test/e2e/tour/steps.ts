@@ -12,8 +12,10 @@ export interface Step {
 const APPLY: readonly Step[] = [
   { title: "apply a definition", script: "kubectl apply -f $TOUR/definition.yaml" },
   {
+    // Its kind is found a moment later, by those who look for it by name.
     title: "wait until it is established",
-    script: "kubectl wait --for=condition=Established crd/sights.tour.example.com --timeout=60s",
+    script: `kubectl wait --for=condition=Established crd/sights.tour.example.com --timeout=60s
+      until kubectl get sights -A > /dev/null 2>&1; do sleep 0.1; done`,
   },
   { title: "apply one of every kind", script: "kubectl apply -f $TOUR/everything.yaml" },
   { title: "apply again: nothing changed", script: "kubectl apply -f $TOUR/everything.yaml" },
@@ -88,13 +90,14 @@ const GET: readonly Step[] = [
   { title: "get a kind that is not there", script: "kubectl get unicorns", code: 1 },
   { title: "get where nothing is", script: "kubectl get svc -n kube-public" },
   {
+    // It shows the object first and watches then: a change between the two it would not tell of.
     title: "get -w tells of a change",
-    script: `: > seen
-      kubectl get svc web -n tour -w > seen & watcher=$!
-      until [ $(wc -l < seen) -ge 2 ]; do sleep 0.1; done
+    script: `: > seen; : > requests
+      kubectl get svc web -n tour -w -v=6 > seen 2> requests & watcher=$!
+      until grep -q watch=true requests; do sleep 0.1; done
       kubectl annotate svc web -n tour watched=yes
       until [ $(wc -l < seen) -ge 3 ]; do sleep 0.1; done
-      kill $watcher; cat seen`,
+      kill $watcher; wait $watcher 2> /dev/null; cat seen`,
   },
   {
     title: "get -w of a collection tells of new and deleted objects",
@@ -105,7 +108,7 @@ const GET: readonly Step[] = [
       until grep -q ADDED seen; do sleep 0.1; done
       kubectl delete cm watched -n tour
       until grep -q DELETED seen; do sleep 0.1; done
-      kill $watcher; cat seen`,
+      kill $watcher; wait $watcher 2> /dev/null; cat seen`,
   },
 ];
 
@@ -231,7 +234,7 @@ const WAIT_AND_DELETE: readonly Step[] = [
   },
   {
     title: "wait in vain",
-    script: "kubectl wait --for=condition=Ready st/tower -n tour --timeout=1s",
+    script: "kubectl wait --for=condition=Ready st/tower -n tour --timeout=5s", // its first look must fit in
     code: 1,
   },
   {
@@ -271,8 +274,11 @@ const WAIT_AND_DELETE: readonly Step[] = [
   { title: "delete a namespace", script: "kubectl delete namespace tour-two --wait=false" },
   { title: "delete what is not there", script: "kubectl delete svc web -n tour", code: 1 },
   {
+    // Its kind can still be found for a moment.
     title: "delete the definition, and its objects with it",
-    script: "kubectl delete -f $TOUR/definition.yaml --timeout=60s; kubectl get st -A",
+    script: `kubectl delete -f $TOUR/definition.yaml --timeout=60s
+      while kubectl api-resources --api-group=tour.example.com 2>&1 | grep -q tour.example.com; do sleep 0.1; done
+      kubectl get st -A`,
     code: 1,
   },
 ];

@@ -41,15 +41,19 @@ export async function walk(
   return outcomes;
 }
 
+/** Both streams go through one pipe: read from two, their order would be chance. */
 function runScript(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise<Outcome> {
-  const child = spawn("sh", ["-c", script], { cwd, env, stdio: ["ignore", "pipe", "pipe"], timeout: STEP_LIMIT_MS });
+  const child = spawn("sh", ["-c", `exec 2>&1\n${script}`], { cwd, env, stdio: ["ignore", "pipe", "ignore"] });
+  const limit = setTimeout(() => {
+    child.kill("SIGKILL");
+    child.stdout.destroy(); // what it left behind may hold it open
+  }, STEP_LIMIT_MS);
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
-  return new Promise((resolve, reject) => {
+  return new Promise<Outcome>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code) => resolve({ code, said }));
-  });
+  }).finally(() => clearTimeout(limit));
 }
 
 /** What differs between two runs that behave alike: identities, versions, times, ages, and column widths. */
@@ -59,7 +63,7 @@ const DIFFERS: readonly [RegExp, string][] = [
   [/(Resource Version: +)\d+/g, "$1<version>"],
   [/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "<time>"],
   [/\w{3}, \d\d \w{3} 20\d\d \d\d:\d\d:\d\d [+-]\d{4}/g, "<time>"],
-  [/(?<=[\s(])(\d+d)?(\d+h)?(\d+m)?(\d+s)?(?<=\d[dhms])(?=[\s)]|$)/gm, "<age>"],
+  [/(?<=[\s(])(\d+y)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(?<=\d[ydhms])(?=[\s)]|$)/gm, "<age>"],
   [/(?<=\S) {2,}/g, "  "],
   [/ +$/gm, ""],
 ];
