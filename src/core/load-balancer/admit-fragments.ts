@@ -47,7 +47,7 @@ export function admitFragments(seen: LoadBalancer, batch: Batch): Admission {
 
 function refusals(seen: LoadBalancer, index: LoadBalancerIndex, batch: Batch): Map<string, Rejection> {
   return new Map([
-    ...refusePortClashes(index, batch),
+    ...refusePortClashes(seen, batch),
     ...refuseMovesOfShared(index, batch),
     ...refuseOtherSku(seen, batch),
   ]);

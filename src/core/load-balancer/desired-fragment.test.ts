@@ -36,6 +36,7 @@ function fragmentFor(service: Service, more: Partial<FragmentInput> = {}): LoadB
     published: [],
     disposable: { pools: ["kubernetes"], entries: new Set() },
     isServedHere: () => false,
+    neighbours: [],
     ...more,
   });
 }
@@ -264,6 +265,7 @@ describe("a frontend of a Service that has left", () => {
       seen,
       disposable: undefined,
       isServedHere: () => isServedHere,
+      neighbours: [],
     });
 
   test("goes with its last user", () => {

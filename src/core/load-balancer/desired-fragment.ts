@@ -5,6 +5,7 @@
  */
 import type { Family, LoadBalancer } from "../arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
+import type { Service } from "../kubernetes.ts";
 import { isServiceBase, poolName } from "../names.ts";
 import type { Owner } from "../service/service-intent.ts";
 import { desiredFrontend, type FrontendInput } from "./desired-frontend.ts";
@@ -19,6 +20,7 @@ export interface FragmentInput extends FrontendInput {
   readonly disposable: Disposable | undefined;
   /** Does a Service with this base use this load balancer? */
   readonly isServedHere: (base: string) => boolean;
+  readonly neighbours: readonly Service[];
 }
 
 export function desiredFragment(input: FragmentInput): LoadBalancerFragment {
@@ -40,6 +42,7 @@ export function desiredFragment(input: FragmentInput): LoadBalancerFragment {
     pools: families.map((family) => poolName(config.clusterName, family)),
     releases: releasesOf(seen, intent.owner, input.isServedHere).filter((name) => !used.includes(name)),
     disposable: input.disposable,
+    neighbours: input.neighbours,
   };
 }
 
@@ -48,12 +51,13 @@ export interface AbsenceInput {
   readonly seen: LoadBalancer;
   readonly disposable: Disposable | undefined;
   readonly isServedHere: (base: string) => boolean;
+  readonly neighbours: readonly Service[];
 }
 
 /** "Should not exist". */
-export function absentFragment({ owner, seen, disposable, isServedHere }: AbsenceInput): LoadBalancerFragment {
-  const releases = releasesOf(seen, owner, isServedHere);
-  return { owner, shell: undefined, frontends: [], probes: [], rules: [], pools: [], releases, disposable };
+export function absentFragment({ seen, isServedHere, ...rest }: AbsenceInput): LoadBalancerFragment {
+  const releases = releasesOf(seen, rest.owner, isServedHere);
+  return { ...rest, shell: undefined, frontends: [], probes: [], rules: [], pools: [], releases };
 }
 
 function shellOf(config: ClusterConfig, { id, name }: { id: string; name: string }): LoadBalancerShell {

@@ -3,6 +3,7 @@
  * Who makes it: `desired-fragment.ts`. Who puts it in: `merge-load-balancer.ts`.
  */
 import type { Frontend, LoadBalancingRule, Probe } from "../arm.ts";
+import type { Service } from "../kubernetes.ts";
 import type { Owner } from "../service/service-intent.ts";
 
 export interface LoadBalancerFragment {
@@ -21,6 +22,8 @@ export interface LoadBalancerFragment {
   readonly releases: readonly string[];
   /** What may go with the load balancer once it has no frontend; absent: it stays, somebody else fills its pools. */
   readonly disposable: Disposable | undefined;
+  /** Who else may be met there: for what is said to people, never for what is decided. */
+  readonly neighbours?: readonly Service[];
 }
 
 export interface LoadBalancerShell {

@@ -76,10 +76,14 @@ export function frontendOf(reference: Reference | undefined): string | undefined
   return reference === undefined ? undefined : nameOfId(reference.id).toLowerCase();
 }
 
+export function ruleUser({ name }: LoadBalancingRule): FrontendUser {
+  return { kind: "load balancing rule", name, base: baseOf(name) };
+}
+
 /** `port` 0 stands for all ports; protocols compare without case. */
 export function claimOf(rule: LoadBalancingRule): Claim | undefined {
   const { frontendIPConfiguration, protocol, frontendPort } = rule.properties;
-  const user: FrontendUser = { kind: "load balancing rule", name: rule.name, base: baseOf(rule.name) };
+  const user = ruleUser(rule);
   const range = frontendPort === 0 ? ([0, HIGHEST_PORT] as const) : ([frontendPort, frontendPort] as const);
   return claim(frontendIPConfiguration, protocol, range, user);
 }
@@ -105,7 +109,7 @@ function buildIndex(body: LoadBalancer): LoadBalancerIndex {
   const claims = new Lists<Claim>();
   const probeUsers = new Lists<FrontendUser>();
   for (const rule of rules) {
-    const user: FrontendUser = { kind: "load balancing rule", name: rule.name, base: baseOf(rule.name) };
+    const user = ruleUser(rule);
     users.add(frontendOf(rule.properties.frontendIPConfiguration), user);
     const probe = rule.properties.probe;
     if (probe !== undefined) probeUsers.add(nameOfId(probe.id).toLowerCase(), user);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { aService } from "../../../test/support/core-fixtures.ts";
 import { aFragment, aFrontend, aLoadBalancer, anOwner, aRule, idOf } from "../../../test/support/fragments.ts";
 import type { LoadBalancer } from "../arm.ts";
 import { SHARED_PROBE_NAME } from "../names.ts";
@@ -112,7 +113,11 @@ describe("ports of one frontend", () => {
       refused.map(({ owner }) => owner),
       ["default/web"],
     );
-    assert.match(refused[0]?.rejection.message ?? "", /TCP port 80 .* load balancing rule "office-rule"/);
+    assert.equal(
+      refused[0]?.rejection.message,
+      'TCP port 80 is taken on frontend "office" of load balancer "kubernetes" by load balancing rule "office-rule": ' +
+        "use another port in spec.ports, or another address",
+    );
     const rules = outcome.kind === "put" ? outcome.body.properties.loadBalancingRules : [];
     assert.deepEqual(names(rules), ["office-rule", `${shop.base}-TCP-80`]);
   });
@@ -346,6 +351,13 @@ test("a frontend that others use too keeps its address", () => {
   const { outcome, refused } = mergeLoadBalancer(shared, [moved]);
   assert.equal(outcome.kind, "unchanged");
   assert.equal(refused[0]?.rejection.reason, "FrontendShared");
+  assert.match(
+    refused[0]?.rejection.message ?? "",
+    /load balancing rule ".*" of a Service that is not in this cluster/,
+  );
+  const withNeighbours = { ...moved, neighbours: [aService({ name: "shop" })] };
+  const named = mergeLoadBalancer(shared, [withNeighbours]).refused[0]?.rejection.message ?? "";
+  assert.match(named, /^the Service cannot get another address, because Service default\/shop uses frontend/);
 });
 
 test("the shared probe goes with the last rule that names it", () => {

@@ -26,6 +26,7 @@ import {
   partsOf,
 } from "./load-balancer-index.ts";
 import { mergedFrontends, mergedPools, mergedProbes, mergedRules } from "./merged-parts.ts";
+import { userOf } from "./part-user.ts";
 import { isRightFrontend, isRightProbe, isRightRule } from "./parts.ts";
 
 type Outcome = Merged<LoadBalancer>["outcome"];
@@ -154,15 +155,15 @@ function warningsFor(
 ): { readonly owner: string; readonly warning: Warning }[] {
   const staying = leftFrontends(index, fragment).filter((name) => remaining.has(name));
   return staying.map((name) => {
-    const message = `frontend "${name}" stays: ${whyItStays(otherUsers(index, fragment, name)[0])}`;
+    const message = `frontend "${name}" stays: ${whyItStays(otherUsers(index, fragment, name)[0], fragment)}`;
     return { owner: fragment.owner.key, warning: { reason: "DeletingFrontendIPConfiguration", message } };
   });
 }
 
 /** Nobody of ours comes back for what somebody else's part keeps: that is said along. */
-function whyItStays(user: FrontendUser | undefined): string {
+function whyItStays(user: FrontendUser | undefined, fragment: LoadBalancerFragment): string {
   const byHand = "remove the frontend by hand once nobody needs it";
   if (user === undefined) return `a load balancer needs one, and this one holds parts of somebody else; ${byHand}`;
-  const uses = `${user.kind} "${user.name}" uses it`;
+  const uses = `${userOf(user, [fragment]).text} uses it`;
   return isServiceBase(user.base) ? `${uses}, and it goes with that Service` : `${uses}; ${byHand}`;
 }

@@ -3,19 +3,19 @@
  * already wins; among newcomers the first in the order of the batch. A refused Service keeps what it has, and that
  * counts against the others. What stands in the load balancer together already is Azure's to judge, not ours.
  */
+import type { LoadBalancer } from "../arm.ts";
 import type { Rejection } from "../service/service-intent.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
-import { type Claim, claimOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
+import { type Claim, claimOf, indexOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
+import { userOf } from "./part-user.ts";
 
 /** By base, in lower case. `batch` in the order in which it is to be served. */
-export function refusePortClashes(
-  index: LoadBalancerIndex,
-  batch: readonly LoadBalancerFragment[],
-): Map<string, Rejection> {
+export function refusePortClashes(seen: LoadBalancer, batch: readonly LoadBalancerFragment[]): Map<string, Rejection> {
+  const index = indexOf(seen);
   const claimants = batch.map((fragment) => claimantOf(index, fragment));
   const refused = new Map<string, Rejection>();
   for (let clash = firstClash(index, claimants, refused); clash; clash = firstClash(index, claimants, refused)) {
-    refused.set(clash.base, clash.rejection);
+    refused.set(clash.base, rejectionOf(clash, seen, batch));
   }
   return refused;
 }
@@ -37,7 +37,8 @@ function claimantOf(index: LoadBalancerIndex, fragment: LoadBalancerFragment): C
 
 interface Clash {
   readonly base: string;
-  readonly rejection: Rejection;
+  readonly claim: Claim;
+  readonly other: Claim;
 }
 
 /** First against what stays in the load balancer whatever this batch does, then against each other. */
@@ -51,7 +52,7 @@ function firstClash(
     for (const claim of added) {
       const standing = (index.claims.get(claim.frontend) ?? []).filter(({ user }) => !moving.has(user.base));
       const other = standing.find((seen) => overlap(seen, claim));
-      if (other !== undefined) return { base, rejection: rejectionOf(claim, other) };
+      if (other !== undefined) return { base, claim, other };
     }
   }
   const taken = new Map<string, Claim[]>();
@@ -65,7 +66,7 @@ function firstClash(
     for (const claim of added) {
       const others = (taken.get(claim.frontend) ?? []).filter(({ user }) => user.base !== base);
       const other = others.find((seen) => overlap(seen, claim));
-      if (other !== undefined) return { base, rejection: rejectionOf(claim, other) };
+      if (other !== undefined) return { base, claim, other };
     }
     added.forEach(take);
   }
@@ -81,13 +82,22 @@ function overlap(one: Claim, other: Claim): boolean {
   return sameProtocol && one.from <= other.to && other.from <= one.to;
 }
 
-function rejectionOf(claim: Claim, other: Claim): Rejection {
-  const port = claim.from === claim.to ? `port ${claim.from}` : "all ports";
-  return {
-    kind: "rejection",
-    reason: "PortConflict",
-    message:
-      `${claim.protocol.toUpperCase()} ${port} (rule "${claim.user.name}") is taken on frontend "${claim.frontend}" ` +
-      `by ${other.user.kind} "${other.user.name}": use another port in spec.ports, or another address`,
-  };
+function rejectionOf({ claim, other }: Clash, seen: LoadBalancer, batch: readonly LoadBalancerFragment[]): Rejection {
+  const narrower = claim.from === claim.to ? claim : other;
+  const message = `${portsText(narrower)} taken ${whereText(other, seen, batch)}: use another port in spec.ports, or another address`;
+  return { kind: "rejection", reason: "PortConflict", message };
+}
+
+function portsText({ protocol, from, to }: Claim): string {
+  const name = protocol === "all" ? "" : `${protocol.toUpperCase()} `;
+  if (from === to) return `${name}port ${from} is`;
+  return from === 0 ? "all ports are" : `${name}ports ${from} to ${to} are`;
+}
+
+/** A Service is found by its name; what somebody made by hand, by where it stands. */
+function whereText({ frontend, user }: Claim, seen: LoadBalancer, batch: readonly LoadBalancerFragment[]): string {
+  const { isService, text } = userOf(user, batch);
+  if (isService) return `on the address that it shares by ${text}`;
+  const name = indexOf(seen).frontends.get(frontend)?.name ?? frontend;
+  return `on frontend "${name}" of load balancer "${seen.name}" by ${text}`;
 }

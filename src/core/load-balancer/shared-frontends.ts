@@ -4,7 +4,8 @@
  */
 import type { Rejection } from "../service/service-intent.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
-import { frontendOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
+import { frontendOf, type LoadBalancerIndex, ruleUser } from "./load-balancer-index.ts";
+import { userOf } from "./part-user.ts";
 import { isRightFrontend } from "./parts.ts";
 
 /** By base, in lower case. */
@@ -19,7 +20,7 @@ export function refuseMovesOfShared(
       const name = wanted.name.toLowerCase();
       const seen = index.frontends.get(name);
       if (seen === undefined || isRightFrontend(seen, wanted)) continue;
-      const user = userOf(index, batch, base, name);
+      const user = userBeside(index, batch, base, name);
       if (user !== undefined) refused.set(base, rejectionOf(wanted.name, user));
     }
   }
@@ -27,7 +28,7 @@ export function refuseMovesOfShared(
 }
 
 /** Somebody else who uses the frontend, and goes on doing so after this batch. */
-function userOf(
+function userBeside(
   index: LoadBalancerIndex,
   batch: readonly LoadBalancerFragment[],
   base: string,
@@ -39,12 +40,13 @@ function userOf(
     .filter(({ owner }) => owner.base.toLowerCase() !== base)
     .flatMap(({ rules }) => rules)
     .find(({ properties }) => frontendOf(properties.frontendIPConfiguration) === frontend);
-  return staying === undefined ? coming && `load balancing rule "${coming.name}"` : `${staying.kind} "${staying.name}"`;
+  const user = staying ?? (coming && ruleUser(coming));
+  return user && userOf(user, batch).text;
 }
 
 function rejectionOf(frontend: string, user: string): Rejection {
   const message =
-    `frontend "${frontend}" cannot get another address, because ${user} uses it too: keep the address, ` +
+    `the Service cannot get another address, because ${user} uses frontend "${frontend}" too: keep the address, ` +
     `or move the other first`;
   return { kind: "rejection", reason: "FrontendShared", message };
 }

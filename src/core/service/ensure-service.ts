@@ -19,7 +19,7 @@ import { reconcileSecurityGroup } from "../security-group/reconcile-security-gro
 import { finalMark, markDuring } from "./announce-change.ts";
 import { isChanged, markOf } from "./applied.ts";
 import { disposableOf, leaveLoadBalancers } from "./leave-load-balancer.ts";
-import { isServedOn } from "./other-services.ts";
+import { surroundingsOn } from "./other-services.ts";
 import { FINALIZER } from "./ownership.ts";
 import { closeAddresses, givePublicIPsBack } from "./release-service.ts";
 import { act, firstRound, type Phase, reject, wait } from "./rounds.ts";
@@ -58,7 +58,7 @@ function remainder(wish: Wish, families: Wish["intent"]["families"]) {
     owner: intent.owner,
     seen: placement.seen,
     disposable: disposableOf(observed, placement.seen),
-    isServedHere: isServedOn(observed.otherServices, observed.config, placement.name),
+    ...surroundingsOn(observed, placement.name),
   });
 }
 

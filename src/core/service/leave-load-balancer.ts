@@ -10,7 +10,7 @@ import { reconcileLoadBalancer } from "../load-balancer/reconcile-load-balancer.
 import { poolName } from "../names.ts";
 import type { AzureStep, Decision } from "../plan.ts";
 import type { Observed } from "../world.ts";
-import { isServedOn } from "./other-services.ts";
+import { surroundingsOn } from "./other-services.ts";
 import { act, reject } from "./rounds.ts";
 import type { Owner } from "./service-intent.ts";
 
@@ -19,11 +19,10 @@ export function leaveLoadBalancers(
   owner: Owner,
   loadBalancers: readonly LoadBalancer[],
 ): Decision | undefined {
-  const { config, otherServices } = observed;
   const steps: AzureStep[] = [];
   for (const seen of loadBalancers) {
-    const isServedHere = isServedOn(otherServices, config, seen.name);
-    const fragment = absentFragment({ owner, seen, disposable: disposableOf(observed, seen), isServedHere });
+    const disposable = disposableOf(observed, seen);
+    const fragment = absentFragment({ owner, seen, disposable, ...surroundingsOn(observed, seen.name) });
     const result = reconcileLoadBalancer(seen.id, seen, fragment);
     if (result.kind === "reject") return reject(result.rejection);
     if (result.kind !== "act") continue;

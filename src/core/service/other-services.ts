@@ -1,7 +1,7 @@
 /** The other Services by the base of their names: made once for a list, however many ask. */
-import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Service } from "../kubernetes.ts";
 import { baseName, isInternalName } from "../names.ts";
+import type { Observed } from "../world.ts";
 import { parseService } from "./parse-service.ts";
 
 const indexes = new WeakMap<readonly Service[], ReadonlyMap<string, Service>>();
@@ -14,19 +14,25 @@ function byBase(services: readonly Service[]): ReadonlyMap<string, Service> {
   return index;
 }
 
-/**
- * Does the Service with this base want to be on a load balancer of this kind? One that cannot be read might: what it
- * has is left alone.
- */
-export function isServedOn(
-  services: readonly Service[],
-  config: ClusterConfig,
+export interface Surroundings {
+  /**
+   * Does the Service with this base want to be on a load balancer of this kind? One that cannot be read might: what it
+   * has is left alone.
+   */
+  readonly isServedHere: (base: string) => boolean;
+  /** For what is said to people. */
+  readonly neighbours: readonly Service[];
+}
+
+export function surroundingsOn(
+  { otherServices, config }: Pick<Observed, "otherServices" | "config">,
   loadBalancer: string,
-): (base: string) => boolean {
-  return (base) => {
-    const service = byBase(services).get(base);
+): Surroundings {
+  const isServedHere = (base: string): boolean => {
+    const service = byBase(otherServices).get(base);
     if (service === undefined || service.metadata.deletionTimestamp !== undefined) return false;
     const parsed = parseService(service, config);
     return !("intent" in parsed) || (parsed.intent.scope === "internal") === isInternalName(loadBalancer);
   };
+  return { isServedHere, neighbours: otherServices };
 }

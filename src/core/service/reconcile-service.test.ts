@@ -8,6 +8,7 @@ import { destinationsOf } from "../security-group/security-rules.ts";
 import { APPLIED_ANNOTATION, isApplied } from "./applied.ts";
 import { FINALIZER } from "./ownership.ts";
 import { publishedIngress } from "./reconcile-service.ts";
+import type { Rejection } from "./service-intent.ts";
 
 const INTERNAL = { [`${PREFIX}azure-load-balancer-internal`]: "true" };
 const NO_LONGER_INTERNAL = { [`${PREFIX}azure-load-balancer-internal`]: null };
@@ -26,6 +27,11 @@ function story(world: CoreWorld, name: string): string[] {
     world.write(service, decision.steps);
   }
   return assert.fail(`no end: ${rounds.join(", ")}`);
+}
+
+function rejectionOf(world: CoreWorld, name: string): Rejection {
+  const decision = world.decide(world.service(name));
+  return decision.kind === "reject" ? decision.rejection : assert.fail(`${name} is not rejected`);
 }
 
 function wordOf(step: Step): string {
@@ -295,6 +301,10 @@ describe("several Services", () => {
     world.apply({ metadata: { name: "shop", annotations: pinned(world, "web") }, spec: { ports: [{ port: 80 }] } });
     assert.equal(story(world, "shop").at(-1), "PortConflict");
     assert.equal(world.securityGroup, before);
+    assert.equal(
+      rejectionOf(world, "shop").message,
+      "TCP port 80 is taken on the address that it shares by Service default/web: use another port in spec.ports, or another address",
+    );
   });
 });
 
@@ -354,6 +364,7 @@ describe("what others have", () => {
       const claims = { [`${PREFIX}azure-additional-public-ips`]: `198.51.100.7, ${theirs?.ip}` };
       world.apply({ metadata: { name: "thief", annotations: claims }, spec: { ports: [{ port: 22 }] } });
       assert.equal(story(world, "thief").at(-1), "AddressTaken");
+      assert.match(rejectionOf(world, "thief").message, /is the address of Service default\/web: leave it out/);
       assert.deepEqual([world.loadBalancers, world.securityGroup], [seen, securityGroup]);
       assert.deepEqual(ingressOf(world, "thief"), []);
     }

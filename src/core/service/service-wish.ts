@@ -20,7 +20,7 @@ import { type PublicIPDecision, reconcilePublicIP } from "../public-ip/reconcile
 import type { ServiceAddresses } from "../security-group/reconcile-security-group.ts";
 import type { Observed } from "../world.ts";
 import { disposableOf } from "./leave-load-balancer.ts";
-import { isServedOn } from "./other-services.ts";
+import { surroundingsOn } from "./other-services.ts";
 import type { Owner, Rejection, ServiceIntent, Warning } from "./service-intent.ts";
 import { addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
 import { refuseTakenAddresses } from "./taken-addresses.ts";
@@ -73,8 +73,8 @@ function withPossibleReplacements(wish: Wish): Wish {
 function isFreeable(observed: Observed, owner: Owner, { seen, name }: Placement, { id }: DesiredPublicIP): boolean {
   const holders = observed.loadBalancers.filter((one) => indexOf(one).byPublicIP.has(id.toLowerCase()));
   if (seen === undefined || holders.length === 0) return holders.length === 0;
-  const isServedHere = isServedOn(observed.otherServices, observed.config, name);
-  const absence = absentFragment({ owner, seen, disposable: disposableOf(observed, seen), isServedHere });
+  const disposable = disposableOf(observed, seen);
+  const absence = absentFragment({ owner, seen, disposable, ...surroundingsOn(observed, name) });
   const { outcome } = mergeLoadBalancer(seen, [absence]);
   return (
     holders.every((one) => one === seen) &&
@@ -108,7 +108,7 @@ export function fragmentOf(wish: Wish, families: readonly Family[]): LoadBalance
     families,
     loadBalancer: placement,
     disposable: placement.seen && disposableOf(observed, placement.seen),
-    isServedHere: isServedOn(observed.otherServices, observed.config, placement.name),
+    ...surroundingsOn(observed, placement.name),
     intent,
   });
 }

@@ -4,7 +4,8 @@
  * whoever may write a Service would take over their traffic from inside the cluster (CVE-2020-8554).
  */
 import type { Frontend, LoadBalancer } from "../arm.ts";
-import { indexOf } from "../load-balancer/load-balancer-index.ts";
+import { baseOf, indexOf } from "../load-balancer/load-balancer-index.ts";
+import { keyIn } from "../load-balancer/part-user.ts";
 import type { Observed } from "../world.ts";
 import { PLACEMENT } from "./annotations.ts";
 import type { Rejection, ServiceIntent } from "./service-intent.ts";
@@ -15,7 +16,7 @@ export function refuseTakenAddresses(observed: Observed, intent: ServiceIntent):
   for (const loadBalancer of observed.loadBalancers) {
     for (const frontend of othersOn(loadBalancer, intent.owner.base)) {
       const [address = ""] = addressesOn(observed, [frontend]);
-      if (intent.additionalPublicIPs.includes(address)) return rejectionOf(address, frontend, loadBalancer);
+      if (intent.additionalPublicIPs.includes(address)) return rejectionOf(address, frontend, loadBalancer, observed);
     }
   }
   return undefined;
@@ -26,9 +27,14 @@ function othersOn(loadBalancer: LoadBalancer, base: string): Frontend[] {
   return [...indexOf(loadBalancer).frontends.values()].filter((frontend) => !own.has(frontend));
 }
 
-function rejectionOf(address: string, frontend: Frontend, loadBalancer: LoadBalancer): Rejection {
+function rejectionOf(address: string, frontend: Frontend, { name }: LoadBalancer, observed: Observed): Rejection {
+  const key = keyIn(observed.otherServices, baseOf(frontend.name));
+  const whose =
+    key === undefined
+      ? `frontend "${frontend.name}" on load balancer "${name}", which is not this Service's`
+      : `Service ${key}`;
   const message =
-    `${PLACEMENT.additionalPublicIPs.key}: "${address}" is the address of frontend "${frontend.name}" on load balancer ` +
-    `"${loadBalancer.name}", which is not this Service's: leave it out, or share it by ${PLACEMENT.ipv4.key}`;
+    `${PLACEMENT.additionalPublicIPs.key}: "${address}" is the address of ${whose}: ` +
+    `leave it out, or share it by ${PLACEMENT.ipv4.key}`;
   return { kind: "rejection", reason: "AddressTaken", message };
 }

@@ -89,7 +89,10 @@ export function lifecycleSuite(name: string, open: ClusterOpener): void {
       await rig.apply({ name: "holder" });
       const [address = ""] = await rig.served("holder");
       await rig.apply({ name: "clash", annotations: { "azure-load-balancer-ipv4": address } });
-      assert.match(await rig.warned("clash", "PortConflict"), /80/);
+      assert.match(
+        await rig.warned("clash", "PortConflict"),
+        /^TCP port 80 is taken on the address that it shares by Service default\/holder: use another port in spec\.ports/,
+      );
       await rig.delete("holder");
       await rig.annotate("clash", { "azure-load-balancer-tcp-idle-timeout": "6" });
       assert.deepEqual(await rig.served("clash"), [address]);
@@ -161,7 +164,10 @@ export function lifecycleSuite(name: string, open: ClusterOpener): void {
       await rig.served("thief");
       assert.deepEqual(await rig.everything(), before);
       await rig.annotate("thief", { "azure-additional-public-ips": address });
-      assert.match(await rig.warned("thief", "AddressTaken"), new RegExp(`"${address}" is the address of frontend`));
+      assert.match(
+        await rig.warned("thief", "AddressTaken"),
+        new RegExp(`"${address}" is the address of Service default/owner: `),
+      );
       await rig.delete("thief");
       assert.deepEqual(await rig.served("owner"), [address]);
       await rig.delete("owner");
