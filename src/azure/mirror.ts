@@ -6,7 +6,7 @@
 import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../core/arm.ts";
 import type { Compute, Instance, NetworkInterface, ScaleSet, VirtualMachine } from "../core/backends/compute.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
-import { parseId, securityGroupId, subnetId } from "../core/ids.ts";
+import { nameOfId, parseId, securityGroupId, subnetId, virtualNetworkId } from "../core/ids.ts";
 import type { ArmClient } from "./arm-client.ts";
 import { followingOf } from "./attachments.ts";
 import type { ArmBody } from "./commit-types.ts";
@@ -59,6 +59,11 @@ export class Mirror {
 
   async subnet(name: string, signal?: AbortSignal): Promise<Subnet | null> {
     return (await this.#list<Subnet & Named>(subnetId(this.#config, name), signal))[0] ?? null;
+  }
+
+  async subnetNames(signal?: AbortSignal): Promise<readonly string[]> {
+    const subnets = await this.#list<Named>(`${virtualNetworkId(this.#config)}/subnets`, signal);
+    return subnets.map(({ id }) => nameOfId(id));
   }
 
   /** The machines of the cluster's resource group. */

@@ -6,6 +6,7 @@ import {
   drainedSaying,
   failedSaying,
   nodeSaying,
+  poolText,
   type Saying,
   serviceSaying,
   taintedSaying,
@@ -15,6 +16,7 @@ import { drainReasons } from "../core/admin-state/desired-admin-state.ts";
 import { isDrained } from "../core/admin-state/reconcile-admin-state.ts";
 import type { LoadBalancer } from "../core/arm.ts";
 import type { Clock } from "../core/clock.ts";
+import { nameOfId, parentId } from "../core/ids.ts";
 import type { Node, Service } from "../core/kubernetes.ts";
 import type { Log } from "../core/log.ts";
 import { indexOf } from "../core/load-balancer/load-balancer-index.ts";
@@ -77,7 +79,8 @@ export class AdminStateVoice {
     const told = this.#told.get(transition) ?? new Set<string>();
     if (told.has(poolId)) return;
     this.#told.set(transition, told.add(poolId));
-    this.#sayOfNode(transition.node, failedSaying(transition.state, poolId, why));
+    const pool = poolText(nameOfId(parentId(poolId)), nameOfId(poolId));
+    this.#sayOfNode(transition.node, failedSaying(transition.state, pool, why));
   }
 
   tainted(node: Node, event: string): void {
@@ -121,7 +124,7 @@ export class AdminStateVoice {
 }
 
 function nameOf({ loadBalancer, pool }: PoolPlace): string {
-  return `${loadBalancer.name}/${pool.name}`;
+  return poolText(loadBalancer.name, pool.name);
 }
 
 function sayingsOf(nodes: Burst["nodes"], drained: Burst["drained"]): Saying[] {

@@ -2,6 +2,7 @@
  * Fills in what one decision may look at: the cluster from the caches, Azure from the mirror. A part that cannot be
  * read fails the look; it is never shown as empty.
  */
+import { ArmError } from "../azure/failures.ts";
 import type { Mirror } from "../azure/mirror.ts";
 import type { PublicIP, Subnet } from "../core/arm.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
@@ -42,7 +43,8 @@ export class Observer {
       this.#subnets(looks, signal),
       config.securityGroupName === "" ? null : mirror.securityGroup(signal),
     ]);
-    return { ...shared, service, otherServices: this.#services.values, publicIPs, subnets, securityGroup };
+    const otherServices = this.#services.values;
+    return { ...shared, service, otherServices, publicIPs, ...subnets, securityGroup };
   }
 
   get nodeNames(): readonly string[] {
@@ -57,7 +59,7 @@ export class Observer {
   /** What pools depend on, whoever's they are. Machines are looked at only where they decide something. */
   async observePools(
     signal: AbortSignal,
-  ): Promise<Omit<Observed, "service" | "otherServices" | "publicIPs" | "subnets" | "securityGroup">> {
+  ): Promise<Omit<Observed, "service" | "otherServices" | "publicIPs" | "subnets" | "subnetNames" | "securityGroup">> {
     const { config, classFilter, mirror } = this.#options;
     const needsMachines = config.poolType === "nodeIPConfiguration" || config.sku === "basic";
     const [loadBalancers, zones, compute] = await Promise.all([
@@ -85,11 +87,18 @@ export class Observer {
     return found;
   }
 
-  async #subnets(looks: readonly Look[], signal: AbortSignal): Promise<Observed["subnets"]> {
-    const found = new Map<string, Subnet | null>();
+  async #subnets(looks: readonly Look[], signal: AbortSignal): Promise<Pick<Observed, "subnets" | "subnetNames">> {
+    const { mirror } = this.#options;
+    const subnets = new Map<string, Subnet | null>();
     for (const look of looks) {
-      if (look.kind === "subnet") found.set(look.name, await this.#options.mirror.subnet(look.name, signal));
+      if (look.kind === "subnet") subnets.set(look.name, await mirror.subnet(look.name, signal));
     }
-    return found;
+    if (![...subnets.values()].includes(null)) return { subnets };
+    try {
+      return { subnets, subnetNames: await mirror.subnetNames(signal) };
+    } catch (error) {
+      if (error instanceof ArmError) return { subnets }; // the refusal is as true without them
+      throw error;
+    }
   }
 }

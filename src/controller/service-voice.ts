@@ -49,8 +49,8 @@ export class ServiceVoice {
     this.#say(service, "Warning", reason, message);
   }
 
-  rejected(service: Service, { reason, message }: Rejection): void {
-    this.#say(service, "Warning", reason, message);
+  rejected(service: Service, { reason, message, warnings = [] }: Rejection): void {
+    for (const warning of [{ reason, message }, ...warnings]) this.warned(service, warning);
   }
 
   waiting(service: Service, why: string): void {

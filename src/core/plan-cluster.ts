@@ -37,7 +37,8 @@ export function planCluster(worlds: readonly Observed[]): ClusterPlan {
 function withAllLooks(worlds: readonly Observed[]): readonly Observed[] {
   const publicIPs = new Map(worlds.flatMap((world) => [...world.publicIPs]));
   const subnets = new Map(worlds.flatMap((world) => [...world.subnets]));
-  return worlds.map((world) => ({ ...world, publicIPs, subnets }));
+  const subnetNames = worlds.find((world) => world.subnetNames !== undefined)?.subnetNames;
+  return worlds.map((world) => ({ ...world, publicIPs, subnets, ...(subnetNames && { subnetNames }) }));
 }
 
 function describeRound(

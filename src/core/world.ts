@@ -23,6 +23,8 @@ export interface Observed {
   readonly publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
   /** By name; `null` is "looked, and it isn't there". */
   readonly subnets: ReadonlyMap<string, Subnet | null>;
+  /** All subnets of the VNet by name: read only where one is not there, for what is said about that, and if it can be. */
+  readonly subnetNames?: readonly string[];
   /** The security group of the config; `null` is "looked, and it isn't there". */
   readonly securityGroup: SecurityGroup | null;
   /** Zones of the region, empty where it has none. */

@@ -109,6 +109,7 @@ export class CoreWorld {
       loadBalancers: this.loadBalancers,
       publicIPs: this.publicIPs,
       subnets: this.subnets,
+      subnetNames: [...this.subnets].flatMap(([name, subnet]) => (subnet === null ? [] : [name])),
       securityGroup: this.securityGroup,
       zones: this.zones,
       members: this.members,

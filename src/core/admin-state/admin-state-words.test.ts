@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { failedSaying, nodeSaying, serviceSaying } from "./admin-state-words.ts";
+import { drainedSaying, failedSaying, nodeSaying, poolText, serviceSaying } from "./admin-state-words.ts";
 
 test("a Service hears of a few nodes by name and of the rest as a number", () => {
   const many = Array.from({ length: 12 }, (_, at) => `n${at}`);
@@ -12,8 +12,16 @@ test("a Service hears of a few nodes by name and of the rest as a number", () =>
 });
 
 test("a Node hears why and where", () => {
-  const { message } = nodeSaying("Down", ["out-of-service", "spot-eviction"], ["kubernetes/kubernetes"]);
-  assert.match(message, /out-of-service, spot-eviction.*kubernetes\/kubernetes/);
+  const pools = [poolText("kubernetes", "kubernetes"), poolText("kubernetes-internal", "kubernetes")];
+  assert.equal(
+    nodeSaying("Down", ["out-of-service", "spot-eviction"], pools).message,
+    "Gets no new connections from load balancers any more (out-of-service, spot-eviction): admin state Down in load " +
+      "balancer kubernetes, pool kubernetes and in load balancer kubernetes-internal, pool kubernetes",
+  );
+  assert.match(
+    drainedSaying(poolText("lb", "pool")).message,
+    /^No node takes new connections in load balancer lb, pool pool: all are held Down/,
+  );
 });
 
 test("a failure says what it means for the node", () => {

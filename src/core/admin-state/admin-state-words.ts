@@ -6,11 +6,16 @@ export interface Saying extends Warning {
   readonly type: "Normal" | "Warning";
 }
 
+/** Both names are often the same, so each is told with what it is. */
+export function poolText(loadBalancer: string, pool: string): string {
+  return `load balancer ${loadBalancer}, pool ${pool}`;
+}
+
 /** A Service's event names so many nodes; the rest is a number. */
 const MOST_NAMES = 5;
 
 export function nodeSaying(state: "Down" | "None", reasons: readonly DrainReason[], pools: readonly string[]): Saying {
-  const where = `in ${pools.join(", ")}`;
+  const where = `in ${pools.join(" and in ")}`;
   return state === "Down"
     ? {
         type: "Normal",
@@ -41,10 +46,10 @@ export function serviceSaying(state: "Down" | "None", nodes: readonly string[]):
       };
 }
 
-/** Done all the same, because the node is going; but nobody is left. */
+/** `pool` as in `poolText`. Done all the same, because the node is going; but nobody is left. */
 export function drainedSaying(pool: string): Saying {
   const message =
-    `No node in backend pool ${pool} takes new connections: all are held Down, because they are out of service or ` +
+    `No node takes new connections in ${pool}: all are held Down, because they are out of service or ` +
     `about to be evicted. Add nodes, or clear the taints of those that stay`;
   return { type: "Warning", reason: "NoEligibleBackend", message };
 }

@@ -4,7 +4,7 @@ import { CONFIG } from "../../../test/support/core-fixtures.ts";
 import { aNode } from "../../../test/support/core-world.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Node } from "../kubernetes.ts";
-import { isEligible, nodeAddress } from "./eligible-nodes.ts";
+import { isEligible, nodeAddress, whyNobody } from "./eligible-nodes.ts";
 
 const NIC: ClusterConfig = { ...CONFIG, poolType: "nodeIPConfiguration" };
 const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
@@ -55,4 +55,16 @@ test("a node's address is its first InternalIP of the family", () => {
   assert.equal(nodeAddress(node, "IPv4"), "10.0.0.4");
   assert.equal(nodeAddress(node, "IPv6"), "fd00::4");
   assert.equal(nodeAddress(aNode("node", ["10.0.0.4"]), "IPv6"), undefined);
+});
+
+test("why nobody serves a family is told with what helps", () => {
+  assert.equal(whyNobody([], CONFIG, "IPv4"), "the cluster has no nodes; add some");
+  assert.match(
+    whyNobody([labelled({}), controlPlane], CONFIG, "IPv6"),
+    /^no node that may serve has an InternalIP of that family; .*leave IPv6 out of spec\.ipFamilies$/,
+  );
+  assert.match(
+    whyNobody([labelled({ [EXCLUDE]: "true" }), controlPlane], CONFIG, "IPv4"),
+    /^all nodes are kept out of load balancers; .*node\.kubernetes\.io\/exclude-from-external-load-balancers/,
+  );
 });

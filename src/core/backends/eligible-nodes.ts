@@ -56,6 +56,19 @@ function isInGroup(label: string | undefined, resourceGroup: string): boolean {
   return label === undefined || label.toLowerCase() === resourceGroup.toLowerCase();
 }
 
+/** Why no node is in the pool of a family, and what helps. */
+export function whyNobody(nodes: readonly Node[], config: PoolConfig, family: Family): string {
+  if (nodes.length === 0) return "the cluster has no nodes; add some";
+  const eligible = nodes.filter((node) => isEligible(node, config));
+  if (eligible.length > 0) {
+    return `no node that may serve has an InternalIP of that family; give them one, or leave ${family} out of spec.ipFamilies`;
+  }
+  return (
+    "all nodes are kept out of load balancers; add others, or look at their labels " +
+    `(${EXCLUDE_LABEL}, ${MANAGED_LABEL}, node-role.kubernetes.io/control-plane) and taints (${AUTOSCALER_TAINT})`
+  );
+}
+
 /** The node's first InternalIP of the family. */
 export function nodeAddress(node: Node, family: Family): string | undefined {
   const internal = (node.status.addresses ?? []).filter(({ type }) => type === "InternalIP");

@@ -107,7 +107,13 @@ export const PLACEMENT = {
     "Resource group of the public IP (not of the load balancer).",
     "design",
   ),
-  dnsLabel: annotation("azure-dns-label-name", dnsLabel, "left as it is", "DNS label of the public IP.", "design"),
+  dnsLabel: annotation(
+    "azure-dns-label-name",
+    dnsLabel,
+    "left as it is",
+    "DNS label of the public IP. Not for dual-stack Services: Azure gives a label to one public IP only.",
+    "design",
+  ),
   pipTags: annotation(
     "azure-pip-tags",
     list("`key=value`"),

@@ -51,7 +51,7 @@ export function parseAddresses(
     pinned: scope === "internal" ? pinned : onlyUsed(pinned, publicIPs),
     publicIPs,
     publicIPResourceGroup: publicIPResourceGroup(service, config),
-    dnsLabel: scope === "external" ? read.get(PLACEMENT.dnsLabel) : undefined,
+    dnsLabel: scope === "external" ? parseLabel(families, read) : undefined,
     publicIPTags: overlayTags(config.tags, parsePairs(PLACEMENT.pipTags, read)),
     ipTags: parseIPTags(read),
     additionalPublicIPs: [...new Set(read.get(PLACEMENT.additionalPublicIPs) ?? [])],
@@ -123,6 +123,19 @@ function checkPublic(address: string, read: AnnotationReader): void {
     `the pinned address ${address} cannot be a public one: name the address of a public IP that exists, ` +
       `or make the Service internal with ${PLACEMENT.internal.key}: "true"`,
   );
+}
+
+/** Azure gives a label to one public IP of a region, whatever its family. */
+function parseLabel(families: readonly Family[], read: AnnotationReader): string | undefined {
+  const label = read.get(PLACEMENT.dnsLabel);
+  if (!label || families.length === 1) return label;
+  read.reject(
+    "InvalidAnnotation",
+    `${PLACEMENT.dnsLabel.key}: "${label}" cannot be the label of a dual-stack Service, which has a public IP for IPv4 and ` +
+      "another for IPv6, since Azure gives a label to one public IP only: remove the annotation, or make a Service of each " +
+      "family (spec.ipFamilyPolicy: SingleStack) with a label of its own",
+  );
+  return undefined;
 }
 
 /** A pinned address that a name or a prefix outdoes pins nothing. */

@@ -258,6 +258,12 @@ const refusals: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>
     {},
     /^.{0,400}is not a whole number from 4 to 100$/,
   ],
+  [
+    "a DNS label for two families",
+    { annotations: { "azure-dns-label-name": "my-app" }, spec: { ipFamilies: ["IPv6", "IPv4"] } },
+    {},
+    /^service\.beta\.kubernetes\.io\/azure-dns-label-name: "my-app" cannot be the label of a dual-stack Service, .*: remove the annotation, or make a Service of each family/,
+  ],
   ["a DNS label that is none", { annotations: { "azure-dns-label-name": "My_App" } }, {}, /"My_App" is no DNS label/],
   [
     "additional addresses that are none",
@@ -331,6 +337,20 @@ test("all that is wrong is said at once", () => {
     annotations: { "azure-load-balancer-tcp-idle-timeout": "3", "azure-pip-prefix-id": "p" },
   });
   assert.ok(message.includes("idle-timeout") && message.includes("prefix-id"), message);
+});
+
+test("misspelt keys are told beside what is wrong", () => {
+  for (const wrong of [{ "azure-load-balancer-tcp-idle-timeout": "3" }, { "azure-pls-create": "true" }]) {
+    const { message, warnings = [] } = refused({ annotations: { ...wrong, "azure-load-balancer-interal": "true" } });
+    assert.doesNotMatch(message, /interal/);
+    assert.deepEqual(
+      warnings.map((warning) => `${warning.reason}: ${warning.message}`),
+      [
+        "UnknownAnnotation: unknown annotation service.beta.kubernetes.io/azure-load-balancer-interal: " +
+          "did you mean service.beta.kubernetes.io/azure-load-balancer-internal?",
+      ],
+    );
+  }
 });
 
 test("a key of somebody else is nobody's business", () => {

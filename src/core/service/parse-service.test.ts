@@ -122,6 +122,11 @@ const accepts: readonly (readonly [string, ServiceShape, Partial<ServiceIntent>]
   ],
   ["and empty ones are asked for too", { annotations: { "azure-pip-ip-tags": "" } }, { ipTags: [] }],
   ["an empty DNS label removes it", { annotations: { "azure-dns-label-name": "" } }, { dnsLabel: "" }],
+  [
+    "an empty DNS label removes that of both families",
+    { annotations: { "azure-dns-label-name": "" }, spec: { ipFamilies: ["IPv4", "IPv6"] } },
+    { dnsLabel: "" },
+  ],
   ["a DNS label is set", { annotations: { "azure-dns-label-name": "my-app" } }, { dnsLabel: "my-app" }],
   [
     "the resource group of public IPs may be another one",

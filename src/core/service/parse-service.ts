@@ -30,8 +30,9 @@ export function parseService(service: Service, config: ClusterConfig): ParsedSer
 
 function parseAfresh(service: Service, config: ClusterConfig): ParsedService {
   const read = new AnnotationReader(service.metadata.annotations);
+  const unknown = unknownAnnotations(read.keys, portsOf(service));
   const later = refuseWhatIsForLater(read);
-  if (later !== undefined) return later;
+  if (later !== undefined) return { ...later, warnings: unknown };
   const scope = read.isOn(PLACEMENT.internal) ? "internal" : "external";
   const intent: ServiceIntent = {
     owner: ownerOf(service),
@@ -43,8 +44,8 @@ function parseAfresh(service: Service, config: ClusterConfig): ParsedService {
     driftPolicy: read.get(OURS.driftPolicy),
   };
   if (service.spec.ports.length === 0) read.reject("InvalidService", "spec.ports is empty: a load balancer needs one");
-  if (read.rejection !== undefined) return read.rejection;
-  return { intent, warnings: distinct([...read.warnings, ...unknownAnnotations(read.keys, portsOf(service))]) };
+  const warnings = distinct([...read.warnings, ...unknown]);
+  return read.rejection === undefined ? { intent, warnings } : { ...read.rejection, warnings };
 }
 
 /** Whoever sets these relies on them, so nothing is touched. */

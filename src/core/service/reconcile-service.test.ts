@@ -353,6 +353,27 @@ describe("what others have", () => {
     const annotations = { ...INTERNAL, [`${PREFIX}azure-load-balancer-internal-subnet`]: "nowhere" };
     const world = worldWith({ ...web, metadata: { name: "web", annotations } });
     assert.deepEqual(story(world, "web"), ["SubnetNotFound"]);
+    assert.equal(
+      rejectionOf(world, "web").message,
+      `annotation ${PREFIX}azure-load-balancer-internal-subnet: VNet "vnet" has no subnet "nowhere": ` +
+        'name one that it has ("subnet", "subnet2")',
+    );
+  });
+
+  test("a DNS label that another Service has is refused by its name, until that Service lets it go", () => {
+    const label = { [`${PREFIX}azure-dns-label-name`]: "shop" };
+    const world = worldWith({ ...web, metadata: { name: "web", annotations: label } });
+    world.settle();
+    world.apply({ ...web, metadata: { name: "late", annotations: label } });
+    assert.equal(story(world, "late").at(-1), "DNSLabelConflict");
+    assert.match(
+      rejectionOf(world, "late").message,
+      /^service\.beta\.kubernetes\.io\/azure-dns-label-name: "shop" is the label of Service default\/web already \(public IP "kubernetes-a.*"\), .*: choose another one/,
+    );
+    world.annotate("web", { [`${PREFIX}azure-dns-label-name`]: "other" });
+    assert.equal(world.decide(world.service("late")).kind, "act", "from now on it is Azure's to say");
+    world.settle();
+    assert.equal(ingressOf(world, "late").length, 1);
   });
 
   test("an address that another Service has from Azure is not to be shown: neither public nor private", () => {
@@ -411,10 +432,12 @@ describe("node changes", () => {
     world.settle();
     const decision = world.decide(world.service("web"));
     assert.ok(decision.kind === "settled");
-    assert.deepEqual(
-      decision.warnings.map(({ reason }) => reason),
-      ["UnAvailableLoadBalancer"],
-    );
+    assert.deepEqual(decision.warnings, [
+      {
+        reason: "UnAvailableLoadBalancer",
+        message: "nobody answers this Service over IPv4: the cluster has no nodes; add some",
+      },
+    ]);
     assert.equal(ingressOf(world).length, 1);
   });
 

@@ -94,6 +94,8 @@ export interface Rejection {
   readonly reason: string;
   /** Names the key, the value and the fix. */
   readonly message: string;
+  /** What else is to be said: whoever mends one thing would like to know of the others. */
+  readonly warnings?: readonly Warning[];
 }
 
 /** Something worth saying that stops nothing. */

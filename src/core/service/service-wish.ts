@@ -4,6 +4,7 @@
  */
 import type { Family } from "../arm.ts";
 import { addressesOfMembers, desiredMembership } from "../backends/desired-membership.ts";
+import { whyNobody } from "../backends/eligible-nodes.ts";
 import { isOwnEntry } from "../backends/own-entries.ts";
 import { membersOf } from "../backends/reconcile-pools.ts";
 import { canonicalAddress } from "../cidr.ts";
@@ -24,6 +25,7 @@ import { surroundingsOn } from "./other-services.ts";
 import type { Owner, Rejection, ServiceIntent, Warning } from "./service-intent.ts";
 import { addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
 import { refuseTakenAddresses } from "./taken-addresses.ts";
+import { refuseTakenLabel } from "./taken-label.ts";
 
 export interface Wish {
   readonly observed: Observed;
@@ -42,15 +44,20 @@ export function wishOf(observed: Observed, intent: ServiceIntent, warnings: read
   if ("kind" in placement) return placement;
   const publicIPs = reconcilePublicIP(observed, intent);
   if ("kind" in publicIPs) return publicIPs;
+  const takenLabel = refuseTakenLabel(observed, intent, publicIPs.uses);
+  if (takenLabel !== undefined) return takenLabel;
   const wish = { observed, intent, warnings, placement, publicIPs };
   return withPossibleReplacements({ ...wish, warnings: [...warnings, ...warnOfNoNodes(wish)] });
 }
 
 /** Under the incumbent's name: the Service is served, by nobody. */
 function warnOfNoNodes(wish: Wish): Warning[] {
+  const { nodes, config } = wish.observed;
   const empty = wish.intent.families.filter((family) => membershipOf(wish, family).members.length === 0);
-  const message = `no node can serve ${empty.join(" and ")}: none has an address of the family and belongs in pools`;
-  return empty.length === 0 ? [] : [{ reason: "UnAvailableLoadBalancer", message }];
+  return empty.map((family) => ({
+    reason: "UnAvailableLoadBalancer",
+    message: `nobody answers this Service over ${family}: ${whyNobody(nodes, config, family)}`,
+  }));
 }
 
 /** A public IP whose frontend others need cannot be replaced: it is used as it is. */
@@ -96,8 +103,20 @@ function refuseSubnet(observed: Observed, intent: ServiceIntent): Rejection {
     intent.subnet === undefined
       ? "subnetName of the config"
       : "annotation service.beta.kubernetes.io/azure-load-balancer-internal-subnet";
-  const message = `${where}: VNet "${vnetName}" has no subnet "${subnetName(observed, intent)}": name one that it has`;
+  const has = subnetsText(observed);
+  const message = `${where}: VNet "${vnetName}" has no subnet "${subnetName(observed, intent)}": ${has}`;
   return { kind: "rejection", reason: "SubnetNotFound", message };
+}
+
+/** An event is a sentence or two; a VNet may have thousands. */
+const MOST_SUBNETS = 10;
+
+function subnetsText({ subnetNames }: Observed): string {
+  if (subnetNames === undefined) return "name one that it has";
+  if (subnetNames.length === 0) return "there is none in it";
+  const named = subnetNames.slice(0, MOST_SUBNETS).map((name) => `"${name}"`);
+  const more = subnetNames.length - named.length;
+  return `name one that it has (${named.join(", ")}${more > 0 ? ` and ${more} more` : ""})`;
 }
 
 /** The fragment for these families; a family that waits for its public IP to be replaced is left out. */

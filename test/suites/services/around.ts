@@ -53,7 +53,8 @@ export function aroundSuite(name: string, open: ClusterOpener): void {
           assert.equal(await minutes(rig()), 31);
           await rig().annotate("drifting", { "azlb.io/drift-policy": "ignore" });
           await eventually(async () => assert.equal(await driftMetric(rig(), "report"), 0), WITHIN_MS);
-          assert.equal(await minutes(rig()), 4, "a change of the Service is applied, and puts it right");
+          // a change of the Service is applied, and puts it right
+          await eventually(async () => assert.equal(await minutes(rig()), 4), WITHIN_MS);
           await retime(rig(), 32);
           await eventually(async () => assert.equal(await driftMetric(rig(), "ignore"), 1), WITHIN_MS);
           assert.equal(await minutes(rig()), 32);
@@ -84,11 +85,40 @@ export function aroundSuite(name: string, open: ClusterOpener): void {
 
         test("a bad value is told with its key, the value and what is allowed; nothing is made", async () => {
           const before = await rig().everything();
-          await rig().apply({ name: "bad", annotations: { "azure-load-balancer-tcp-idle-timeout": "5000" } });
+          const misspelt = { "azure-load-balancer-interal": "true" };
+          const annotations = { "azure-load-balancer-tcp-idle-timeout": "5000", ...misspelt };
+          await rig().apply({ name: "bad", annotations });
           const said = await rig().warned("bad", "InvalidAnnotation");
+          assert.match(
+            await rig().warned("bad", "UnknownAnnotation"),
+            /did you mean \S+azure-load-balancer-internal\?/,
+          );
           assert.match(said, /azure-load-balancer-tcp-idle-timeout: "5000" is not a whole number from 4 to 100/);
           assert.deepEqual(await rig().everything(), before);
           await rig().delete("bad");
+        });
+
+        test("a subnet that is not there is told with those that are", async () => {
+          const annotations = { ...INTERNAL, "azure-load-balancer-internal-subnet": "nowhere" };
+          await rig().apply({ name: "lost", annotations });
+          assert.match(
+            await rig().warned("lost", "SubnetNotFound"),
+            /azure-load-balancer-internal-subnet: VNet "\S+" has no subnet "nowhere": name one that it has \("\S+"/,
+          );
+          await rig().delete("lost");
+        });
+
+        test("a DNS label that another Service has is told with that Service", async () => {
+          const annotations = { "azure-dns-label-name": "taken-label" };
+          await rig().apply({ name: "labelled", annotations });
+          await rig().served("labelled");
+          await rig().apply({ name: "envious", annotations });
+          assert.match(
+            await rig().warned("envious", "DNSLabelConflict"),
+            /azure-dns-label-name: "taken-label" is the label of Service default\/labelled already/,
+          );
+          await rig().delete("envious");
+          await rig().delete("labelled");
         });
 
         test("the last frontend of ours stays where somebody's part needs the load balancer, and an event says so", async () => {
