@@ -72,11 +72,13 @@ function departureOf(traffic: readonly Passage[], path: string, receivedMs: numb
   return times.length === 0 ? receivedMs : Math.min(nearest, receivedMs);
 }
 
-/** A write is over when its result was read and had come; where nobody saw it come, when it was sent. */
+/**
+ * A write is over when its result, or a part of it, was read and had come; where nobody saw it come, when it was sent.
+ */
 function endOf(entries: readonly AuditEntry[], traffic: readonly Passage[], put: AuditEntry): number {
   const repliedMs = Date.parse(put.time) + put.durationMs;
   const reads = entries
-    .filter(({ verb, status, path }) => verb === "GET" && status < 400 && path.toLowerCase() === loadBalancerOf(put))
+    .filter((other) => other.verb === "GET" && other.status < 400 && loadBalancerOf(other) === loadBalancerOf(put))
     .filter(({ time }) => Date.parse(time) >= repliedMs)
     .map((read) => answeredMs(traffic, read));
   return Math.min(...reads, reads.length === 0 ? repliedMs : Number.POSITIVE_INFINITY);

@@ -30,8 +30,13 @@ export interface WriteOptions extends CallOptions {
   readonly queueSignal?: AbortSignal;
   /** The last word before the write leaves, after all waiting: throws to keep it back. */
   readonly guard?: () => void | Promise<void>;
+}
+
+export interface PutOptions extends WriteOptions {
   /** What to read when the write is over: the resource itself, or the one that it is a part of. */
   readonly thenRead?: string;
+  /** What may go in between, once the write is over and before it is read. */
+  readonly beforeRead?: () => Promise<void>;
 }
 
 const OPERATION_WITHIN_MS = 900_000;
@@ -79,16 +84,21 @@ export class ArmClient {
   }
 
   /** The resource as it is once the write is over, with the ETag that then holds. */
-  async put<Body>(id: string, body: unknown, { thenRead, ...options }: WriteOptions): Promise<Body> {
-    const first = await this.#write({ verb: "put", method: "PUT", path: id, body }, options);
-    const last = await this.#follow("put", id, first, options);
+  async put<Body>(id: string, body: unknown, { thenRead, beforeRead, ...options }: PutOptions): Promise<Body> {
+    const { first, last } = await this.#put(id, body, options);
     const isWhole = last === first && thenRead === undefined;
     if (isWhole) return bodyOf(first) as Body;
+    await beforeRead?.();
     try {
       return await this.get<Body>(thenRead ?? id, { priority: options.priority, signal: options.signal });
     } catch (error) {
       throw error instanceof ArmError ? unread(id, error) : error;
     }
+  }
+
+  /** Returns once the write is over, whatever the resource is like then. */
+  async putUnread(id: string, body: unknown, options: WriteOptions): Promise<void> {
+    await this.#put(id, body, options);
   }
 
   /** Returns once it is gone; what was not there is gone too. */
@@ -114,6 +124,11 @@ export class ArmClient {
   /** The throttle budget that calls to this path draw on. */
   budgetOf(path: string): Budget {
     return this.#exchange.budgetOf(path);
+  }
+
+  async #put(id: string, body: unknown, options: WriteOptions): Promise<{ first: ArmResponse; last: ArmResponse }> {
+    const first = await this.#write({ verb: "put", method: "PUT", path: id, body }, options);
+    return { first, last: await this.#follow("put", id, first, options) };
   }
 
   #write(what: Pick<Ask, "verb" | "method" | "path" | "body">, options: WriteOptions): Promise<ArmResponse> {

@@ -27,6 +27,8 @@ export interface CommitContext {
   readonly closing: AbortSignal;
   /** May this process still write? Asked right before each write leaves. */
   readonly mayWrite: (priority: Priority) => boolean | Promise<boolean>;
+  /** A write is over, and what came of it will be read next. Never throws. */
+  readonly beforeRead?: () => Promise<void>;
 }
 
 /** The write was accepted and failed as an operation. */
@@ -108,7 +110,7 @@ function mergeInto(whole: ArmBody | null, batch: readonly Ticket[]): Merged<ArmB
   );
 }
 
-function isBadNews({ outcome, refused, stale = [] }: Merged<ArmBody>): boolean {
+export function isBadNews({ outcome, refused, stale = [] }: Merged<ArmBody>): boolean {
   return outcome.kind === "delete" || refused.length > 0 || stale.length > 0;
 }
 
@@ -146,9 +148,13 @@ async function put(
   context: CommitContext,
 ): Promise<ArmBody> {
   const isNew = isPart(id) ? partOf(whole, id) === undefined : whole === null;
-  const condition = { ifMatch: isNew ? "absent" : whole?.etag, ...(isPart(id) ? { thenRead: wholeOf(id) } : {}) };
+  const reading = {
+    ...(context.beforeRead && { beforeRead: context.beforeRead }),
+    ...(isPart(id) ? { thenRead: wholeOf(id) } : {}),
+  };
+  const options = { ...guarded(context, priority), ifMatch: isNew ? "absent" : whole?.etag, ...reading };
   try {
-    const answer = await context.client.put<ArmBody>(id, body, { ...guarded(context, priority), ...condition });
+    const answer = await context.client.put<ArmBody>(id, body, options);
     const written = wholesome(answer, `writing ${id}`);
     // what Azure shows right after a write may be from before it, which the ETag tells
     const isOutdated = written.etag !== undefined && written.etag === whole?.etag;
@@ -160,7 +166,7 @@ async function put(
   }
 }
 
-function guarded(
+export function guarded(
   { mayWrite, closing }: CommitContext,
   priority: Priority,
 ): Pick<WriteOptions, "guard" | "queueSignal" | "priority"> {
@@ -176,7 +182,7 @@ function guarded(
 
 type Common = { kind: "written"; body: ArmBody } | { kind: "unchanged"; body: ArmBody | null } | { kind: "deleted" };
 
-function settledAs(
+export function settledAs(
   common: Common,
   { refused, stale = [], warnings }: Merged<ArmBody>,
   batch: readonly Ticket[],

@@ -3,6 +3,7 @@
  * together, those with the most urgent write first, then those whose oldest write waited longest. Batches that were
  * set apart to find a culprit stay apart, and go before what came later.
  */
+import { isPart } from "./resource-parts.ts";
 import type { Ticket } from "./ticket.ts";
 
 export interface Batch {
@@ -51,7 +52,21 @@ export class CommitQueue {
 
   /** Removes and returns what goes next. */
   take(): Batch | undefined {
-    const next = this.#batches().sort(byUrgency)[0];
+    return this.#remove(this.#next());
+  }
+
+  /** The same, where that is a drain of a part. */
+  takeDrainOfPart(): Batch | undefined {
+    const next = this.#next();
+    const isDrain = next?.tickets.every(({ priority }) => priority === "drain");
+    return isDrain && isPart(next?.id ?? "") ? this.#remove(next) : undefined;
+  }
+
+  #next(): Batch | undefined {
+    return this.#batches().sort(byUrgency)[0];
+  }
+
+  #remove(next: Batch | undefined): Batch | undefined {
     const first = next?.tickets[0];
     if (next === undefined || first === undefined) return undefined;
     if (next.isApart) this.#apart = this.#apart.filter((group) => group !== next.tickets);

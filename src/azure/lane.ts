@@ -18,6 +18,7 @@ import { commitBatch, FailedLater, type Attempt, type Before, type CommitContext
 import { CommitQueue, type Batch } from "./commit-queue.ts";
 import { UNCHANGED, type AttemptReport } from "./commit-types.ts";
 import { ArmError, plainFailure, type ArmFailure } from "./failures.ts";
+import { overtake, type Overtaken } from "./overtaking.ts";
 import { wholeOf } from "./resource-parts.ts";
 import { isConflict, isRetryable, isSomebodysFault, isSpent, maybeChanged, retryWaitMs } from "./retry-policy.ts";
 import { splitBatch } from "./split-batch.ts";
@@ -31,6 +32,12 @@ export interface LaneContext extends CommitContext {
   readonly onAttempt: (report: AttemptReport) => void;
   /** Writes something that is in the way, unchanged, if it failed to be provisioned. */
   readonly repair: (id: string) => void;
+}
+
+/** Drains that were written while others' write had not been read. */
+interface Passed {
+  readonly tickets: readonly Ticket[];
+  readonly outcomes: Overtaken;
 }
 
 const UNTRIED: Before = { again: false, rollback: undefined };
@@ -67,7 +74,7 @@ export class Lane {
   }
 
   async #run(): Promise<void> {
-    if (!this.#queue.isUrgent) await this.#pauseUnlessUrgent(this.#context.gatherMs(this.#id));
+    await this.#pauseUnlessUrgent(this.#context.gatherMs(this.#id));
     for (let batch = this.#queue.take(); batch !== undefined; batch = this.#queue.take()) {
       if (this.#context.closing.aborted) failAll(batch.tickets, STOPPING);
       else await this.#attempt(batch);
@@ -82,7 +89,7 @@ export class Lane {
     const startMs = this.#context.clock.monotonicMs();
     let attempt: Attempt;
     try {
-      attempt = await commitBatch(tickets, this.#before, this.#context);
+      attempt = await this.#commit(tickets);
     } catch (error) {
       if (!(error instanceof ArmError)) {
         for (const ticket of tickets) ticket.crash(error);
@@ -101,6 +108,50 @@ export class Lane {
     // hundreds may go on with their work now: a drain that waits leaves before they begin
     if (this.#queue.isUrgent) void this.#urgentHasLeft().then(() => settleAll(attempt));
     else settleAll(attempt);
+  }
+
+  /** Drains that overtake the batch before what came of it is read are over with it. */
+  async #commit(tickets: readonly Ticket[]): Promise<Attempt> {
+    let passed: Passed | undefined;
+    const beforeRead = async (): Promise<void> => {
+      passed ??= await this.#letDrainPass();
+    };
+    try {
+      const attempt = await commitBatch(tickets, this.#before, { ...this.#context, beforeRead });
+      if (passed !== undefined) this.#end(passed);
+      return attempt;
+    } catch (error) {
+      if (passed !== undefined) this.#queue.putBack(passed.tickets);
+      throw error;
+    }
+  }
+
+  async #letDrainPass(): Promise<Passed | undefined> {
+    const batch = this.#queue.takeDrainOfPart();
+    if (batch === undefined) return undefined;
+    const { tickets } = batch;
+    const startMs = this.#context.clock.monotonicMs();
+    try {
+      const outcomes = await overtake(tickets, this.#context);
+      if (outcomes !== undefined) {
+        this.#report(batch, startMs, { outcome: "written", bisects: false });
+        return { tickets, outcomes };
+      }
+    } catch (error) {
+      if (!(error instanceof ArmError)) {
+        for (const ticket of tickets) ticket.crash(error);
+        return undefined;
+      }
+      this.#report(batch, startMs, { outcome: error.failure.kind, failure: error.failure, bisects: false });
+    }
+    this.#queue.putBack(tickets);
+    return undefined;
+  }
+
+  #end({ tickets, outcomes }: Passed): void {
+    const whole = this.#context.lastSeen(this.#id);
+    if (!whole) this.#queue.putBack(tickets);
+    else for (const [ticket, outcome] of outcomes(whole)) ticket.settle(outcome);
   }
 
   /** In one turn a write is merged and given to a connection, in the next the connection sends it. */
@@ -142,6 +193,7 @@ export class Lane {
   }
 
   async #pauseUnlessUrgent(ms: number): Promise<void> {
+    if (this.#queue.isUrgent) return;
     const hurry = new AbortController();
     this.#hurry = () => hurry.abort();
     await this.#pause(ms, AbortSignal.any([this.#context.closing, hurry.signal]));
