@@ -96,10 +96,10 @@ describe("a controller that is killed when", () => {
         await control("DELETE", faults);
         start();
         await rig.expect({ [first]: "Down" });
-        assert.equal(rig.timesTainted(first), 1);
+        assert.equal(await rig.timesTainted(first), 1);
         await rig.untaint(first, SPOT_EVICTION);
         await rig.expect({});
-        assert.equal(rig.timesTainted(first), 1);
+        assert.equal(await rig.timesTainted(first), 1);
       } finally {
         for (const controller of controllers) await controller.close();
         await rig.close();

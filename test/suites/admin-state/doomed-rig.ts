@@ -183,8 +183,12 @@ export class DoomedRig {
     return (await this.audit()).at(-1)?.sequence ?? 0;
   }
 
-  /** How often the node got the taint of an eviction, by whomever. */
-  timesTainted(name: string): number {
+  /** How often the node got the taint of an eviction until now, by whomever. */
+  async timesTainted(name: string): Promise<number> {
+    await eventually(async () => {
+      const { resourceVersion } = (await this.node(name)).metadata;
+      assert.equal(this.#watch.versionOf(name), resourceVersion, "the watch is behind");
+    }, WITHIN_MS);
     return this.#watch.timesTainted.get(name) ?? 0;
   }
 
@@ -243,23 +247,29 @@ export function poolsOf(loadBalancer: WireBody): readonly WirePool[] {
 class TaintWatch {
   readonly timesTainted = new Map<string, number>();
   readonly #ending = new AbortController();
+  readonly #reflector: Reflector<CachedNode>;
   readonly #running: Promise<void>;
 
   constructor({ kube }: ServiceRig) {
-    const reflector = new Reflector({
+    this.#reflector = new Reflector({
       client: kube,
       clock: realClock,
       random: Math.random,
       resource: NODES,
       project: projectNode,
     });
-    reflector.subscribe((change) => {
+    this.#reflector.subscribe((change) => {
       const before = change.kind === "updated" && isEvicted(change.old);
       if (change.kind === "deleted" || before || !isEvicted(change.object)) return;
       const { name } = change.object.metadata;
       this.timesTainted.set(name, (this.timesTainted.get(name) ?? 0) + 1);
     });
-    this.#running = reflector.run(this.#ending.signal);
+    this.#running = this.#reflector.run(this.#ending.signal);
+  }
+
+  /** How far it has come. */
+  versionOf(node: string): string | undefined {
+    return this.#reflector.store.get(node)?.metadata.resourceVersion;
   }
 
   async close(): Promise<void> {
