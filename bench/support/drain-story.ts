@@ -29,11 +29,19 @@ const PAUSE_MS = 25;
 const HELD_PER_NODE = 2;
 const TAINT = { key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" };
 
+export interface Visit {
+  readonly atMs: number;
+  /** Absent where the client saw an error. */
+  readonly node?: string;
+  /** When it saw the error. */
+  readonly brokeMs?: number;
+}
+
 /** All times in milliseconds since the taint was written. */
 export interface DrainStory {
   readonly isOn: boolean;
-  /** Connections in the order they began; `node` is absent where the client saw an error. */
-  readonly visits: readonly { readonly atMs: number; readonly node?: string }[];
+  /** Connections in the order they began. */
+  readonly visits: readonly Visit[];
   readonly doomed: string;
   /** When `Down` took effect in the data plane; absent: never. */
   readonly downMs: number | undefined;
@@ -85,14 +93,18 @@ async function play(rig: ServiceRig, backends: readonly Backend[], isOn: boolean
   await delay(LETS_GO_AFTER_MS);
   for (const holder of holders) if (holder.node === doomed.name) await holder.letGo();
   await delay(taintMs + DIES_AFTER_MS - Date.now());
-  await doomed.close();
   const diedMs = Date.now() - taintMs;
+  await doomed.close();
   const noticedMs = (await probeDown(plane, ips[0] ?? "")) - taintMs;
   await delay(AFTERWARDS_MS);
   const visits = await crowd.leave();
   const held = await Promise.all(holders.map((holder) => holder.end(taintMs)));
   const { downMs, openedAfterDown } = await downOf(plane, ips[0] ?? "", taintMs);
-  const since = visits.map(({ atMs, ...visit }) => ({ ...visit, atMs: atMs - taintMs }));
+  const since = visits.map(({ atMs, brokeMs, ...visit }) => ({
+    ...visit,
+    atMs: atMs - taintMs,
+    ...(brokeMs !== undefined && { brokeMs: brokeMs - taintMs }),
+  }));
   return { isOn, doomed: doomed.name, visits: since, downMs, diedMs, noticedMs, openedAfterDown, held };
 }
 
@@ -120,7 +132,7 @@ async function downOf(
 
 /** Clients that connect, hear who answers, and hang up. */
 class Crowd {
-  readonly #visits: { atMs: number; node?: string }[] = [];
+  readonly #visits: Visit[] = [];
   readonly #leaving = new AbortController();
   readonly #clients: readonly Promise<void>[];
 
@@ -142,7 +154,7 @@ class Crowd {
         this.#visits.push({ atMs, node: connection.backend });
         await connection.finish();
       } catch {
-        this.#visits.push({ atMs });
+        this.#visits.push({ atMs, brokeMs: Date.now() });
       }
       await delay(PAUSE_MS);
     }
