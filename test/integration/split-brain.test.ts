@@ -18,13 +18,14 @@ import { LyingProxy, type Answered } from "../support/lying-proxy.ts";
 const WITHIN_MS = 120_000;
 const SERVICES = "/api/v1/namespaces/default/services";
 const INTERNAL = { "service.beta.kubernetes.io/azure-load-balancer-internal": "true" };
+/** A busy machine must not lose it by itself. */
 const LEASE = [
-  "--leader-elect-lease-duration=6s",
-  "--leader-elect-renew-deadline=4s",
+  "--leader-elect-lease-duration=12s",
+  "--leader-elect-renew-deadline=10s",
   "--leader-elect-retry-period=500ms",
 ];
 /** The write on the wire arrives this much later: when the other one has long taken over. */
-const LATE = { kind: "delay", delayMs: 25_000 };
+const LATE = { kind: "delay", delayMs: 50_000 };
 
 interface Instance {
   readonly controller: ControllerProcess;
