@@ -125,10 +125,10 @@ export class HandEditor {
     await this.#learn(wanted, failure);
   }
 
-  /** Has somebody written meanwhile? Waits a little for it. */
+  /** Has somebody written meanwhile? Waits a little for it; the first time for as long as it takes. */
   async #isOvertaken({ etag }: Body): Promise<boolean> {
-    const deadlineMs = performance.now() + SLOW_MS;
-    while (performance.now() < deadlineMs) {
+    const deadlineMs = this.staleWrites === 0 ? Number.POSITIVE_INFINITY : performance.now() + SLOW_MS;
+    while (performance.now() < deadlineMs && !this.#isOver) {
       if ((await this.#resource.get()).etag !== etag) return true;
       await delay(10);
     }

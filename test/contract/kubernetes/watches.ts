@@ -192,7 +192,8 @@ function bookmarks(api: Api): void {
   test("a bookmark before a quiet watch's own end tells how far others have come", async () => {
     const [ns, elsewhere] = [await api.namespace(), await api.namespace()];
     const { resourceVersion } = (await make(api, ns, "a")).metadata;
-    const options = `allowWatchBookmarks=true&timeoutSeconds=5&resourceVersion=${resourceVersion}`;
+    // the last bookmark comes two seconds before the end, and must find what is made here
+    const options = `allowWatchBookmarks=true&timeoutSeconds=10&resourceVersion=${resourceVersion}`;
     await watching(api, ns.in(`configmaps?watch=true&${options}`), async (watch) => {
       const other = await make(api, elsewhere, "b");
       const last = (await watch.rest()).at(-1);

@@ -21,6 +21,8 @@ const RECONNECTS = 10_000;
 const WARM_UP = 2_000;
 /** So that pauses between attempts are next to nothing. */
 const HURRY = 50_000;
+/** A machine may be ten times slower than ours. */
+const WITHIN_MS = 200_000;
 const MOST_GROWTH_BYTES = 4_000_000;
 
 /** Ends every connection, each in another way. */
@@ -84,7 +86,7 @@ function connections(server: Server): Promise<number> {
   return new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
 }
 
-test("ten thousand reconnects", { timeout: 120_000 }, async (t) => {
+test("ten thousand reconnects", async (t) => {
   const server = new BadServer();
   await new Promise<void>((resolve) => server.http.listen(0, "127.0.0.1", resolve));
   const clock = hurriedClock(HURRY);
@@ -110,16 +112,18 @@ test("ten thousand reconnects", { timeout: 120_000 }, async (t) => {
     await run;
     await transport.close();
     server.http.close();
-    await eventually(async () => assert.equal(await connections(server.http), 0), 10_000);
+    await eventually(async () => assert.equal(await connections(server.http), 0), WITHIN_MS);
   });
 
-  await eventually(() => assert.ok(server.requests >= WARM_UP), 60_000);
+  await eventually(() => assert.ok(server.requests >= WARM_UP), WITHIN_MS);
   const beforeBytes = heapBytes();
-  await eventually(() => assert.ok(server.requests >= RECONNECTS), 90_000);
+  await eventually(() => assert.ok(server.requests >= RECONNECTS), WITHIN_MS);
   const grownBytes = heapBytes() - beforeBytes;
   assert.ok(grownBytes < MOST_GROWTH_BYTES, `the heap grew by ${grownBytes} bytes`);
   assert.equal(reflector.store.size, OBJECTS);
-  assert.ok(getEventListeners(stop.signal, "abort").length <= 3, "listeners pile up");
-  const sockets = process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
-  assert.ok(sockets <= 6, `${sockets} sockets are open`); // one connection has two ends here, and one may be closing
+  await eventually(() => {
+    assert.ok(getEventListeners(stop.signal, "abort").length <= 3, "listeners pile up");
+    const sockets = process.getActiveResourcesInfo().filter((name) => name === "TCPSocketWrap").length;
+    assert.ok(sockets <= 6, `${sockets} sockets are open`); // one connection has two ends here, and one may be closing
+  }, WITHIN_MS);
 });
