@@ -8,8 +8,6 @@ import {
   loadBalancerName,
   localProbeName,
   type Naming,
-  ownerFinder,
-  ownsFrontend,
   ownsRule,
   poolName,
   publicIPName,
@@ -79,19 +77,9 @@ for (const [sentence, actual, expected] of cases) {
   test(sentence, () => assert.equal(actual, expected));
 }
 
-test("rules are owned by prefix without case, frontends with", () => {
+test("rules are owned by prefix, without case", () => {
   assert.equal(ownsRule(BASE, `${BASE.toUpperCase()}-TCP-80`), true);
   assert.equal(ownsRule(BASE, `b${BASE.slice(1)}-TCP-80`), false);
-  assert.equal(ownsFrontend(BASE, `${BASE}-apps`), true);
-  assert.equal(ownsFrontend(BASE, BASE.toUpperCase()), false);
-});
-
-test("the owner of a name is found among many, also when bases differ in length", () => {
-  const owner = ownerFinder([BASE, "a1", "a22"]);
-  assert.equal(owner(`${BASE.toUpperCase()}-TCP-80`), BASE);
-  assert.equal(owner("a22-TCP-80"), "a22");
-  assert.equal(owner("a1-TCP-80"), "a1");
-  assert.equal(owner("someone-else"), undefined);
 });
 
 const config = { loadBalancerName: "lb", clusterName: "kubernetes", primaryVmSet: "as1", sku: "basic" } as const;

@@ -91,32 +91,9 @@ export function poolName(clusterName: string, family: Family): string {
   return family === "IPv6" ? clusterName + IPV6_SUFFIX : clusterName;
 }
 
-/** A frontend is the primary Service's if it bears its base; a secondary Service owns none by name. */
-export function ownsFrontend(base: string, name: string): boolean {
-  return name.startsWith(base);
-}
-
 /** Rules and probes, of the load balancer. Azure keeps the case of names but does not tell them apart by it. */
 export function ownsRule(base: string, name: string): boolean {
   return name.slice(0, base.length).toLowerCase() === base.toLowerCase();
-}
-
-/**
- * Whose names are these? One lookup per name however many Services there are, where asking `ownsRule` of each
- * would be quadratic. Answers the base as it was given.
- */
-export function ownerFinder(bases: Iterable<string>): (name: string) => string | undefined {
-  const byLowerCase = new Map<string, string>();
-  for (const base of bases) byLowerCase.set(base.toLowerCase(), base);
-  const lengths = new Set([...byLowerCase.keys()].map((base) => base.length));
-  return (name) => {
-    const lower = name.toLowerCase();
-    for (const length of lengths) {
-      const owner = byLowerCase.get(lower.slice(0, length));
-      if (owner !== undefined) return owner;
-    }
-    return undefined;
-  };
 }
 
 /** `vmSet`: only Basic has a load balancer per VM set; the primary set's bears the configured name. */
