@@ -29,7 +29,7 @@ export function wholesome<Body>(body: Body, doing: string): Body {
 }
 
 /** What is wrong with it, in words; `undefined`: nothing. */
-export function garbleOf(body: unknown): string | undefined {
+function garbleOf(body: unknown): string | undefined {
   if (!isObject(body)) return "it is no object";
   if (typeof body["id"] !== "string" || body["id"] === "") return "it has no id";
   for (const key of ["tags", "sku"]) {

@@ -254,7 +254,7 @@ export function aSubnet(name: string, addressPrefix: string): Subnet {
 }
 
 /** With a rule of somebody else's. */
-export function aSecurityGroup(): SecurityGroup {
+function aSecurityGroup(): SecurityGroup {
   return {
     id: "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/networkSecurityGroups/nsg",
     name: "nsg",

@@ -261,7 +261,7 @@ function frontendParents(
 }
 
 /** The same placeholder gets the same address, of the family that its name tells. */
-export function addressBook(): (placeholder: string) => string {
+function addressBook(): (placeholder: string) => string {
   const book = new Map<string, string>();
   return (placeholder) => {
     const known = book.get(placeholder);

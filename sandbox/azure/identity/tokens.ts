@@ -135,7 +135,7 @@ function encode(value: unknown): string {
 }
 
 /** A principal's object id differs from its client id and never changes. */
-export function objectIdOf(clientId: string): string {
+function objectIdOf(clientId: string): string {
   const hex = createHash("sha256").update(`object:${clientId}`).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

@@ -231,6 +231,6 @@ function changeOf(key: string, resource: Resource, change: ChildChange | undefin
 }
 
 /** A child in its parent's wire form. */
-export function childIn(wire: Json, collection: string, name: string): Json {
+function childIn(wire: Json, collection: string, name: string): Json {
   return childrenOf(wire, collection).get(name.toLowerCase()) ?? {};
 }

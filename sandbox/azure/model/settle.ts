@@ -84,7 +84,7 @@ function isGroup(resource: Resource): boolean {
 }
 
 /** Keys of what is in a group, youngest first. */
-export function contentsOf(state: State, groupKey: string): string[] {
+function contentsOf(state: State, groupKey: string): string[] {
   const prefix = `${groupKey}/`;
   return [...state.resources.keys()].filter((key) => key.startsWith(prefix)).toReversed();
 }

@@ -17,7 +17,7 @@ export interface Bucket {
   readonly perSecond: number;
 }
 
-export const PRINCIPAL_BUCKETS: Readonly<Record<Kind, Bucket>> = {
+const PRINCIPAL_BUCKETS: Readonly<Record<Kind, Bucket>> = {
   reads: { size: 250, perSecond: 25 },
   writes: { size: 200, perSecond: 10 },
   deletes: { size: 200, perSecond: 10 },

@@ -12,7 +12,7 @@ import { service } from "./kinds/service/service.ts";
 import type { Resource } from "./resource.ts";
 import { objectAt, objectsIn, type State } from "./state.ts";
 
-export const BUILT_IN: readonly Resource[] = [
+const BUILT_IN: readonly Resource[] = [
   configMap,
   coreEvent,
   namespace,

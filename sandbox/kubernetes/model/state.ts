@@ -22,7 +22,7 @@ export interface State {
 }
 
 /** How much history is kept before the oldest half is let go. */
-export const HISTORY_LIMIT = 100_000;
+const HISTORY_LIMIT = 100_000;
 
 export function newState(): State {
   return { revision: 1, compactedRevision: 0, history: [], collections: new Map(), indexes: newIndexes() };

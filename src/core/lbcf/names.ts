@@ -7,7 +7,7 @@ import type { BackendGroup, RecordedBackend, StringMap } from "./objects.ts";
 
 export const LBCF_GROUP = "lbcf.tkestack.io";
 export const SYSTEM_NAMESPACE = "kube-system";
-export const SYSTEM_PREFIX = "lbcf-";
+const SYSTEM_PREFIX = "lbcf-";
 /** Built in: no LoadBalancerDriver object stands for it. */
 export const AZURE_DRIVER = "lbcf-azure";
 

@@ -79,7 +79,7 @@ function notYet(
   return { status: unregistered(record, reason, answer.msg, nowMs), event };
 }
 
-export function unregistered({ status }: BackendRecord, reason: string, message: string, nowMs: number): RecordStatus {
+function unregistered({ status }: BackendRecord, reason: string, message: string, nowMs: number): RecordStatus {
   const said = { type: "Registered", status: "False", reason, message } as const;
   const conditions = withCondition(status.conditions, said, nowMs);
   return conditions === status.conditions ? status : { ...status, conditions };

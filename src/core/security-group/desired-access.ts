@@ -20,7 +20,7 @@ const INTERNET = "Internet";
  * Without a floating IP a packet arrives at the node's own address, and that is what the security group sees. Internal
  * IPv6 never has one; the rule for all ports has one whatever the annotation says.
  */
-export function landsOnNodes(
+function landsOnNodes(
   intent: Pick<ServiceIntent, "scope" | "floatingIP" | "highAvailabilityPorts">,
   family: Family,
 ): boolean {

@@ -73,7 +73,7 @@ const VERSION = {
   },
 };
 
-export const DEFINITION = {
+const DEFINITION = {
   apiVersion: "apiextensions.k8s.io/v1",
   kind: "CustomResourceDefinition",
   metadata: { name: "widgets.contract.example.com" },

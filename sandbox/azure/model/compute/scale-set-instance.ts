@@ -20,7 +20,7 @@ import {
   renderPublicIps,
 } from "./scale-set-network.ts";
 
-export const INSTANCE_TYPE = "Microsoft.Compute/virtualMachineScaleSets/virtualMachines";
+const INSTANCE_TYPE = "Microsoft.Compute/virtualMachineScaleSets/virtualMachines";
 
 export interface InstanceSeed {
   readonly state: State;

@@ -82,7 +82,7 @@ interface Configured {
 }
 
 /** Every IP configuration of a profile, with the NIC configuration that it is in. */
-export function configurationsOf(profile: Json): Configured[] {
+function configurationsOf(profile: Json): Configured[] {
   return objectsOf(profile["networkInterfaceConfigurations"]).flatMap((nic) =>
     objectsOf(propertiesOf(nic)["ipConfigurations"]).map((ip) => ({ nic, ip, place: `${nameIn(nic)}/${nameIn(ip)}` })),
   );

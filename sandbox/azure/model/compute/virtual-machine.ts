@@ -11,7 +11,7 @@ import { instanceView, wantsInstanceView } from "./instance-view.ts";
 import { imageForm, isWindows, osDiskForm, osProfileForm } from "./machine-profile.ts";
 
 /** The normal form of a machine's body; its NICs must exist. */
-export function machineForm(input: PutInput, body: Json): Json {
+function machineForm(input: PutInput, body: Json): Json {
   const properties = writtenProperties(body);
   for (const field of ["availabilitySet", "virtualMachineScaleSet"] as const) {
     const target = follow(input.state, properties[field], {

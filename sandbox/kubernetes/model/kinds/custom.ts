@@ -74,7 +74,7 @@ function fromStored(schema: Schema, apiVersion: string): (object: KubeObject) =>
 }
 
 /** Alters what the schema speaks of, and leaves apiVersion, kind and metadata alone. */
-export function withoutMetadata(object: KubeObject, alter: (body: unknown) => unknown): KubeObject {
+function withoutMetadata(object: KubeObject, alter: (body: unknown) => unknown): KubeObject {
   const { apiVersion, kind, metadata, ...body } = object;
   const altered = alter(body);
   return sameJson(altered, body) ? object : { apiVersion, kind, metadata, ...(altered as object) };

@@ -20,7 +20,7 @@ import { type Cause, duplicate, forbiddenField, invalidValue, notSupported, requ
 import { defineKind } from "./define.ts";
 import { labelValueProblems, qualifiedNameProblems } from "./metadata.ts";
 
-export const NOT_READY_TAINT = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
+const NOT_READY_TAINT = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 

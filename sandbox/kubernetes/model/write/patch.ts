@@ -10,9 +10,9 @@ import { badRequest, invalid, notFound, StatusError, unsupportedMediaType } from
 import { replaceStored } from "./update.ts";
 import { fromStored, type Subresource, toStored, type Write, type Written } from "./write.ts";
 
-export const JSON_PATCH = "application/json-patch+json";
-export const MERGE_PATCH = "application/merge-patch+json";
-export const STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json";
+const JSON_PATCH = "application/json-patch+json";
+const MERGE_PATCH = "application/merge-patch+json";
+const STRATEGIC_MERGE_PATCH = "application/strategic-merge-patch+json";
 
 const MOST_OPERATIONS = 10_000;
 

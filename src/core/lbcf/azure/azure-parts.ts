@@ -33,7 +33,7 @@ export function azureLoadBalancerId(
   return `/subscriptions/${networkSubscriptionId}/resourceGroups/${resourceGroup}/${provider}/${name}`;
 }
 
-export function azureOwner(key: ObjectKey, { clusterName }: ClusterConfig): Owner {
+function azureOwner(key: ObjectKey, { clusterName }: ClusterConfig): Owner {
   return { key: `lbcf:${key}`, uid: key, base: baseOfObject(clusterName, key) };
 }
 

@@ -141,7 +141,7 @@ export function checkAcrossLoadBalancers(candidate: Candidate): void {
 }
 
 /** The pools that a NIC configuration is in, by key. */
-export function poolsOfConfiguration(state: State, configurationId: string): string[] {
+function poolsOfConfiguration(state: State, configurationId: string): string[] {
   const references = state.outgoing.get(ownerKeyOf(configurationId)) ?? [];
   return references
     .filter((item) => item.kind === "poolMember" && item.from === configurationId)

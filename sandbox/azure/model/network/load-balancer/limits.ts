@@ -90,7 +90,7 @@ function checkRulesPerNic(candidate: Candidate): void {
 }
 
 /** Refuses a NIC whose rules, counted over its pools and NAT rules, are too many. */
-export function checkNic(state: State, nicKey: string, rulesOf: (poolKey: string) => number, limit: number): void {
+function checkNic(state: State, nicKey: string, rulesOf: (poolKey: string) => number, limit: number): void {
   let count = 0;
   for (const reference of state.outgoing.get(nicKey) ?? []) {
     if (reference.kind === "poolMember") count += rulesOf(reference.to);
