@@ -8,6 +8,7 @@ import { aNode, CoreWorld } from "../../test/support/core-world.ts";
 import { describeSteps, planService, renderPlan, type ServicePlan } from "./render-plan.ts";
 
 const FOLDER = join(import.meta.dirname, "..", "..", "test", "fixtures", "plans");
+const HOME = "rg";
 const web = { metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } };
 
 function planOf(world: CoreWorld, name = "web"): ServicePlan {
@@ -33,7 +34,7 @@ test("a new Service", () => {
   const world = new CoreWorld();
   world.apply(web);
   const { steps, end } = planOf(world);
-  isGolden("new-service", renderPlan(steps));
+  isGolden("new-service", renderPlan(steps, HOME));
   assert.equal(end.kind, "settled");
   assert.deepEqual(steps.map(({ predicted }) => predicted).slice(0, 2), [false, true]);
 });
@@ -41,14 +42,14 @@ test("a new Service", () => {
 test("a Service that becomes internal", () => {
   const world = served();
   world.annotate("web", { [`${PREFIX}azure-load-balancer-internal`]: "true" });
-  isGolden("becomes-internal", renderPlan(planOf(world).steps));
+  isGolden("becomes-internal", renderPlan(planOf(world).steps, HOME));
 });
 
 test("a deleted Service: what is lost is marked", () => {
   const world = served();
   world.delete("web");
   const { steps } = planOf(world);
-  isGolden("deleted-service", renderPlan(steps));
+  isGolden("deleted-service", renderPlan(steps, HOME));
   assert.deepEqual(
     steps.filter(({ destructive }) => destructive).map(({ verb, id }) => `${verb} ${id.split("/").at(-2)}`),
     ["update networkSecurityGroups", "delete loadBalancers", "delete publicIPAddresses"],
@@ -58,19 +59,19 @@ test("a deleted Service: what is lost is marked", () => {
 test("a changed port", () => {
   const world = served();
   world.respec("web", { ports: [{ port: 443, protocol: "TCP", nodePort: 30_000 }] });
-  isGolden("changed-port", renderPlan(planOf(world).steps));
+  isGolden("changed-port", renderPlan(planOf(world).steps, HOME));
 });
 
 test("a new node", () => {
   const world = served();
   world.nodes = [...world.nodes, aNode("vmss000003", ["10.240.0.7"])];
   const steps = describeSteps(world.observe(world.service("web")), world.poolSteps(), false);
-  isGolden("new-node", renderPlan(steps));
+  isGolden("new-node", renderPlan(steps, HOME));
 });
 
 test("nothing to do", () => {
   const { steps, end } = planOf(served());
-  assert.deepEqual([renderPlan(steps), end.kind], ["Nothing to do.\n", "settled"]);
+  assert.deepEqual([renderPlan(steps, HOME), end.kind], ["Nothing to do.\n", "settled"]);
 });
 
 test("a rejection ends the plan", () => {
@@ -90,7 +91,7 @@ test("as JSON: verb, id, owners, destructive, why and the whole difference", () 
     id: "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/kubernetes",
     owners: ["default/web"],
     destructive: false,
-    why: "1 frontend(s) and 1 rule(s) of default/web",
+    why: "1 frontend and 1 rule of default/web",
     diff: [
       {
         path: `properties.loadBalancingRules[${base}-TCP-80].properties.loadDistribution`,

@@ -7,6 +7,7 @@ import { keyOf } from "./kubernetes.ts";
 import type { AzureStep, Decision, ServiceStep, Step } from "./plan.ts";
 import { type Difference, diff } from "./plan-diff.ts";
 import { predict } from "./predict.ts";
+import { resourceText, withShortIds } from "./resource-text.ts";
 import { reconcileService } from "./service/reconcile-service.ts";
 import { isAzureStep } from "./service/rounds.ts";
 import type { Observed } from "./world.ts";
@@ -87,27 +88,45 @@ function describeService(observed: Observed, step: ServiceStep, predicted: boole
   };
 }
 
-export function renderPlan(steps: readonly PlannedStep[]): string {
+/** `home`: the cluster's resource group, which goes without saying. */
+export function renderPlan(steps: readonly PlannedStep[], home: string): string {
   if (steps.length === 0) return "Nothing to do.\n";
-  return steps.map(renderStep).join("\n");
+  return steps.map((step) => renderStep(step, home)).join("\n");
 }
 
-function renderStep({ verb, id, owners, destructive, why, diff: changes, predicted }: PlannedStep): string {
+function renderStep(
+  { verb, id, owners, destructive, why, diff: changes, predicted }: PlannedStep,
+  home: string,
+): string {
   const marks = [...(destructive ? ["DESTRUCTIVE"] : []), ...(predicted ? ["predicted"] : [])];
-  const heading = `${verb} ${id}${marks.length > 0 ? ` [${marks.join(", ")}]` : ""}`;
-  const forWhom = owners.length > 0 ? ` (for ${owners.join(", ")})` : "";
-  return [heading, `  ${why}${forWhom}`, ...changes.map(renderDifference), ""].join("\n");
+  const heading = `${verb} ${resourceText(id, home)}${marks.length > 0 ? ` [${marks.join(", ")}]` : ""}`;
+  const told = new Set(`${heading} ${why}`.split(/[\s;,()]+/));
+  const untold = owners.filter((owner) => !told.has(owner));
+  const forWhom = untold.length > 0 ? ` (for ${untold.join(", ")})` : "";
+  const lines = changes.filter(({ path }) => !TOLD.has(path)).map((change) => renderDifference(change, home));
+  return [heading, `  ${why}${forWhom}`, ...lines, ""].join("\n");
 }
 
-function renderDifference({ path, ...change }: Difference): string {
-  if (!("before" in change)) return `  + ${path}: ${short(change.after)}`;
-  if (!("after" in change)) return `  - ${path}: ${short(change.before)}`;
-  return `  ~ ${path}: ${short(change.before)} -> ${short(change.after)}`;
+/** By the heading, and by the path of a part. */
+const TOLD = new Set(["id", "name"]);
+
+function renderDifference({ path, ...change }: Difference, home: string): string {
+  const text = (value: unknown): string => short(withShortIds(JSON.stringify(content(value)) ?? "nothing", home));
+  if (!("before" in change)) return `  + ${path}: ${text(change.after)}`;
+  if (!("after" in change)) return `  - ${path}: ${text(change.before)}`;
+  return `  ~ ${path}: ${text(change.before)} -> ${text(change.after)}`;
+}
+
+/** Of a part that comes or goes whole, what its path does not say already. */
+function content(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !("properties" in value)) return value;
+  const { properties, ...rest } = value;
+  const more = Object.entries(rest).filter(([key]) => !TOLD.has(key));
+  return more.length === 0 ? properties : { ...Object.fromEntries(more), properties };
 }
 
 const LONGEST = 120;
 
-function short(value: unknown): string {
-  const text = JSON.stringify(value) ?? "nothing";
+function short(text: string): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }

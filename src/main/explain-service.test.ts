@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 
+import { FaultControl } from "../../test/support/fault-control.ts";
 import { EVENTS, NODES, SERVICES, type KubeObject } from "../kube/resources.ts";
 import { CLUSTER_NAME } from "./cluster-name.ts";
 import { withClusterView, type ClusterView } from "./cluster-view.ts";
@@ -44,6 +45,10 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
+function isFailedSync(event: KubeObject & { readonly reason?: string }): boolean {
+  return event.reason === "SyncLoadBalancerFailed";
+}
+
 function isWarning(event: KubeObject & { readonly type?: string }): boolean {
   return event.type === "Warning";
 }
@@ -53,10 +58,27 @@ function look<R>(read: (view: ClusterView) => Promise<R>, kubeconfig = sandbox.k
   return withClusterView({ kubeconfig, cloudConfig, clusterName: CLUSTER_NAME, env: {}, log: QUIET }, read);
 }
 
-test("a refused Service still shows what it has in Azure", async () => {
+test("a refused Service shows first what is wrong, and still what it has in Azure", async () => {
   const text = await look((view) => explainService(view, "default/shop"));
+  assert.match(text, /^refused +InvalidAnnotation: \S+tcp-idle-timeout: "3" is not a whole number from 4 to 100/);
   assert.match(text, new RegExp(`^in Azure +${address}$`, "m"));
-  assert.match(text, /^stands +refused: InvalidAnnotation: .*tcp-idle-timeout/m);
+  assert.match(text, /^stands +refused, as told above; what it has in Azure is left as it is$/m);
+});
+
+test("what Azure said to the last try comes first", async () => {
+  const { client, close } = openKubeClient({ kubeconfig: sandbox.kubeconfig, userAgent: "test" });
+  const place = { namespace: "default", name: "unlucky" };
+  const faults = new FaultControl(sandbox.azure.controlUrl);
+  const effect = { kind: "status", status: 400, code: "PublicIPCountLimitReached" };
+  await faults.arm({ method: ["PUT"], path: "**/publicIPAddresses/*", count: null, effect });
+  await client.create(SERVICES, { metadata: place, spec: { type: "LoadBalancer", ports: [{ port: 80 }] } });
+  await eventually(async () => (await client.list(EVENTS, { namespace: "default" })).items.some(isFailedSync));
+  const text = await look((view) => explainService(view, "default/unlucky"));
+  assert.match(text, /^failed +public IP "\S+": a limit is reached: PublicIPCountLimitReached.* \(.* ago\)\nService /);
+  assert.match(text, /^stands +\d+ steps to go, next: create public IP kubernetes-a\S+ \(made for default\/unlucky/m);
+  await faults.clear();
+  await client.delete(SERVICES, place);
+  await close();
 });
 
 test("warnings have an age, and a node that is going is named", async () => {

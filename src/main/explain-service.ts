@@ -3,6 +3,7 @@ import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
 import { drainReasons } from "../core/admin-state/desired-admin-state.ts";
 import { keyOf } from "../core/kubernetes.ts";
 import { explain } from "../core/service/explain.ts";
+import { reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/world.ts";
 import { EVENTS, type KubeObject } from "../kube/resources.ts";
 import type { ClusterView } from "./cluster-view.ts";
@@ -28,7 +29,24 @@ export async function explainService(view: ClusterView, key: string): Promise<st
     view.observe(service),
     view.client.list<Event>(EVENTS, { namespace, fieldSelector }),
   ]);
-  return [...explain(observed), ...drainLines(observed), ...eventLines(events.items), ""].join("\n");
+  const told = events.items.toSorted((one, other) => timeOf(one).localeCompare(timeOf(other)));
+  const lines = [...failureLines(observed, told), ...explain(observed), ...drainLines(observed), ...eventLines(told)];
+  return [...lines, ""].join("\n");
+}
+
+const FAILED = new Set(["SyncLoadBalancerFailed", "DeleteLoadBalancerFailed"]);
+const DONE = new Set(["EnsuredLoadBalancer", "DeletedLoadBalancer"]);
+
+/** What Azure said to the last try, where there is something left to do: a plan cannot know it. */
+function failureLines(observed: Observed, told: readonly Event[]): string[] {
+  const last = told.findLast(({ reason = "" }) => FAILED.has(reason) || DONE.has(reason));
+  const isOpen = reconcileService(observed).kind === "act";
+  if (!isOpen || last === undefined || DONE.has(last.reason ?? "")) return [];
+  return [`failed      ${last.message} (${whenText(last)})`];
+}
+
+function timeOf({ lastTimestamp }: Event): string {
+  return lastTimestamp ?? "";
 }
 
 /** Nodes that take no new connection of this or any other Service. */
@@ -41,11 +59,9 @@ function drainLines({ config, nodes }: Observed): string[] {
   return held.length === 0 ? [] : [`draining    no new connections go to ${held.join(", ")}`];
 }
 
+/** `events` in the order of time. */
 function eventLines(events: readonly Event[]): string[] {
-  const last = events
-    .filter((event) => event.type === "Warning")
-    .sort((one, other) => (one.lastTimestamp ?? "").localeCompare(other.lastTimestamp ?? ""))
-    .slice(-MOST_EVENTS);
+  const last = events.filter((event) => event.type === "Warning").slice(-MOST_EVENTS);
   if (last.length === 0) return ["warnings    none"];
   return ["warnings", ...last.map((event) => `  ${event.reason} (${whenText(event)}): ${event.message}`)];
 }

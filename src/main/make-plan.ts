@@ -8,6 +8,8 @@ import { NoSuchService } from "./no-such-service.ts";
 
 export interface Plan {
   readonly steps: readonly PlannedStep[];
+  /** The cluster's resource group. */
+  readonly home: string;
   /** Services that cannot be served as they are. */
   readonly rejected: readonly ({ readonly service: string } & Omit<Rejection, "kind">)[];
 }
@@ -22,11 +24,11 @@ export async function makePlan(view: ClusterView, only: string | undefined): Pro
       ? [{ service, reason: end.rejection.reason, message: end.rejection.message }]
       : [],
   );
-  return { steps, rejected };
+  return { steps, home: view.config.resourceGroup, rejected };
 }
 
-export function renderPlanText({ steps, rejected }: Plan): string {
+export function renderPlanText({ steps, home, rejected }: Plan): string {
   const refusals = rejected.map(({ service, reason, message }) => `refused ${service}\n  ${reason}: ${message}\n`);
   const isRefusalAll = steps.length === 0 && refusals.length > 0;
-  return [...(isRefusalAll ? [] : [renderPlan(steps)]), ...refusals].join("\n");
+  return [...(isRefusalAll ? [] : [renderPlan(steps, home)]), ...refusals].join("\n");
 }

@@ -3,6 +3,7 @@
  * LoadBalancer is (`load-balancer-steps.ts`), side by side, so that a bad one holds up no other; its backends are synced
  * as a group's are (`group-sync.ts`), in those that are created. On its way out the backends leave first.
  */
+import { counted } from "../../core/counted.ts";
 import {
   loadBalancerOf,
   loadBalancersOf,
@@ -169,7 +170,7 @@ class BindWork {
 }
 
 function dismissed(records: number): Telling {
-  return { type: "Normal", reason: "DeleteAllBackends", message: `${records} backend record(s) are deregistered` };
+  return { type: "Normal", reason: "DeleteAllBackends", message: `deregisters ${counted(records, "backend record")}` };
 }
 
 /** The earliest of what several of them asked for. */

@@ -3,6 +3,7 @@
  * server where that wants to know more, then deletes, changes and creates records. Serves BackendGroups and Binds, which
  * differ in how their load balancers are found and where their status stands.
  */
+import { counted } from "../../core/counted.ts";
 import type { Judgement, Problem } from "../../core/lbcf/candidates.ts";
 import type { Brake } from "../../core/lbcf/brake.ts";
 import type { Telling } from "../../core/lbcf/driver-answers.ts";
@@ -210,13 +211,13 @@ async function failureOf(
   const [first] = failed;
   if (first === undefined) return undefined;
   const why = first.reason instanceof Error ? first.reason.message : String(first.reason);
-  const message = `cannot ${verb.toLowerCase()} ${failed.length} backend record(s): ${why}`;
+  const message = `cannot ${verb.toLowerCase()} ${counted(failed.length, "backend record")}: ${why}`;
   return { reason: `${verb}BackendFailed`, message, error: first.reason };
 }
 
 function synced({ creates, updates, deletes }: GroupActions): readonly Telling[] {
   const changes = creates.length + updates.length + deletes.length;
-  const message = `${changes} backend record(s) changed`;
+  const message = `${counted(changes, "backend record")} changed`;
   return changes === 0 ? [] : [{ type: "Normal", reason: "SuccSyncedBackendGroup", message }];
 }
 

@@ -7,6 +7,7 @@
  */
 import type { BackendPool, Family, LoadBalancer } from "../arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
+import { counted } from "../counted.ts";
 import { loadBalancerPartId } from "../ids.ts";
 import type { Node } from "../kubernetes.ts";
 import { indexOf } from "../load-balancer/load-balancer-index.ts";
@@ -70,7 +71,7 @@ export function reconcilePoolsOf(
     const [refusal] = refused;
     if (refusal !== undefined) return refusal.rejection;
     const id = pool.id ?? loadBalancerPartId(loadBalancer.id, "backendAddressPools", pool.name);
-    const why = `${fragment.members.length} node(s) in pool ${pool.name} of ${loadBalancer.name}`;
+    const why = `to hold ${counted(fragment.members.length, "node")}`;
     if (outcome.kind === "put") steps.push({ kind: "membership", id, fragment, why });
   }
   return steps;

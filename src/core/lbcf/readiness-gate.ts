@@ -5,6 +5,7 @@
  */
 import type { BackendRecord, Pod } from "./objects.ts";
 import { isLive, isRegistered } from "./reconcile-backend-record.ts";
+import { counted } from "../counted.ts";
 
 export interface GateWorld {
   readonly pod: Pod;
@@ -33,5 +34,5 @@ export function reconcileReadinessGate({ pod, records, wanted }: GateWorld): Gat
 }
 
 function open(records: number): GateDecision {
-  return { status: "True", reason: "Registered", message: `${records} backend record(s) are registered` };
+  return { status: "True", reason: "Registered", message: `registered by ${counted(records, "backend record")}` };
 }

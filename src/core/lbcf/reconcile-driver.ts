@@ -11,6 +11,7 @@ import { withCondition, withoutCondition } from "./conditions.ts";
 import { AZURE_DRIVER, FINALIZER, LABEL } from "./names.ts";
 import type { Condition, Driver } from "./objects.ts";
 import { misplaced } from "./references.ts";
+import { counted } from "../counted.ts";
 
 export interface DriverWorld {
   readonly driver: Driver;
@@ -75,7 +76,7 @@ function stillUsed(
   { loadBalancers, records, nowMs }: DriverWorld,
 ): readonly Condition[] {
   const message =
-    `${loadBalancers} load balancer(s) and ${records} backend record(s) still use it; ` +
+    `still used by ${counted(loadBalancers, "load balancer")} and ${counted(records, "backend record")}; ` +
     `it takes on nothing new meanwhile, as with label ${LABEL.draining}`;
   return withCondition(conditions, { type: "Deletable", status: "False", reason: "StillUsed", message }, nowMs);
 }

@@ -3,6 +3,7 @@
  * it should not. Depends on the Service and on this load balancer alone.
  */
 import type { LoadBalancer } from "../arm.ts";
+import { counted } from "../counted.ts";
 import type { AzureStep } from "../plan.ts";
 import type { Rejection } from "../service/service-intent.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
@@ -42,6 +43,6 @@ function whyOf(
 ): string {
   if (kind === "delete") return `${owner.key} was the last on it`;
   if (frontends.length + rules.length === 0) return `${owner.key} is not served here`;
-  const parts = `${frontends.length} frontend(s) and ${rules.length} rule(s) of ${owner.key}`;
+  const parts = `${counted(frontends.length, "frontend")} and ${counted(rules.length, "rule")} of ${owner.key}`;
   return seen === undefined ? `created for ${parts}` : parts;
 }

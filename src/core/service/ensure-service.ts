@@ -29,7 +29,7 @@ import { accessAddresses, addressOf, fragmentOf, ingressOf, type Wish } from "./
 export const holdFinalizer: Phase<Wish> = ({ observed: { service } }) =>
   service.metadata.finalizers?.includes(FINALIZER)
     ? undefined
-    : act([{ kind: "addFinalizer", why: "nothing is made in Azure that could not be cleaned up" }]);
+    : act([{ kind: "addFinalizer", why: "a finalizer, so that nothing of it is left in Azure when it goes" }]);
 
 /** A public IP that can never be what is asked for makes way for another of its name; its address is lost. */
 export const replacePublicIPs: Phase<Wish> = (wish) => {

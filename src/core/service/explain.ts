@@ -1,10 +1,12 @@
 /**
- * Where a Service stands, in lines for a person: what it asks for, what it has, and the one thing that comes next or
- * stands in the way.
+ * Where a Service stands, in lines for a person: first what is wrong and what to change, if anything is; then what it
+ * asks for, what it has, and what comes next.
  */
+import { counted } from "../counted.ts";
 import { keyOf } from "../kubernetes.ts";
 import type { Decision } from "../plan.ts";
 import { planService, type ServicePlan } from "../render-plan.ts";
+import { resourceText } from "../resource-text.ts";
 import type { Observed } from "../world.ts";
 import { isApplied, markOf } from "./applied.ts";
 import { parseService } from "./parse-service.ts";
@@ -14,13 +16,16 @@ import type { ServiceIntent } from "./service-intent.ts";
 export function explain(observed: Observed): string[] {
   const { service, config } = observed;
   const parsed = parseService(service, config);
+  const plan = planService(observed);
+  const warnings = "intent" in parsed ? parsed.warnings : (parsed.warnings ?? []);
   return [
+    ...(plan.end.kind === "reject" ? [`refused     ${plan.end.rejection.reason}: ${plan.end.rejection.message}`] : []),
     `Service     ${keyOf(service)}`,
     ...("intent" in parsed ? [`asks for    ${wishText(parsed.intent)}`] : []),
     `published   ${(service.status.loadBalancer.ingress ?? []).map(({ ip }) => ip).join(", ") || "no address yet"}`,
     `in Azure    ${azureText(observed)}`,
-    `stands      ${standText(observed)}`,
-    ...("intent" in parsed ? parsed.warnings.map(({ message }) => `note        ${message}`) : []),
+    `stands      ${standText(observed, plan)}`,
+    ...warnings.map(({ message }) => `note        ${message}`),
   ];
 }
 
@@ -38,16 +43,15 @@ function azureText(observed: Observed): string {
   return found.ingress.map(({ ip }) => ip).join(", ") || "a public IP without a frontend";
 }
 
-function standText(observed: Observed): string {
-  const { service, config } = observed;
-  const plan = planService(observed);
+function standText({ service, config }: Observed, plan: ServicePlan): string {
   const [next] = plan.steps;
   if (next === undefined) return endText(plan.end);
-  const left = plan.steps.length === 1 ? "1 step" : `${plan.steps.length} steps`;
+  const left = counted(plan.steps.length, "step");
+  const first = `${next.verb} ${resourceText(next.id, config.resourceGroup)} (${next.why})`;
   if (markOf(service) !== undefined && isApplied(service, config)) {
-    return `drifted: Azure was changed under it; ${left} would restore it, the first: ${next.verb} ${next.id} (${next.why})`;
+    return `drifted: Azure was changed under it; ${left} would restore it, the first: ${first}`;
   }
-  return `${left} to go, next: ${next.verb} ${next.id} (${next.why})${afterThat(plan)}`;
+  return `${left} to go, next: ${first}${afterThat(plan)}`;
 }
 
 function afterThat({ end }: ServicePlan): string {
@@ -59,7 +63,7 @@ function endText(end: Decision): string {
     case "settled":
       return "everything is as it asks";
     case "reject":
-      return `refused: ${end.rejection.reason}: ${end.rejection.message}`;
+      return "refused, as told above; what it has in Azure is left as it is";
     case "wait":
       return `waiting: ${end.why}`;
     case "look":
