@@ -1,25 +1,15 @@
 /** The durable member list on an embedded API server. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { startKubernetes, type RunningKubernetes } from "../../sandbox/kubernetes/index.ts";
+import { embeddedKube } from "../../test/support/embedded-kube.ts";
 import type { LoadBalancer } from "../core/arm.ts";
-import { openKubeClient, type KubeAccess } from "../main/kube-access.ts";
 import { CONFIG_MAPS } from "../kube/resources.ts";
 import { MemberLists, projectMemberList } from "./member-list.ts";
 
 const LOAD_BALANCER = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/My_LB";
 
-let kubernetes: RunningKubernetes;
-let kube: KubeAccess;
-before(async () => {
-  kubernetes = await startKubernetes();
-  kube = openKubeClient({ kubeconfig: kubernetes.kubeconfig, userAgent: "test" });
-});
-after(async () => {
-  await kube.close();
-  await kubernetes.close();
-});
+const kube = await embeddedKube();
 
 function step(...names: string[]) {
   const members = names.map((name) => ({ name, ipAddress: "10.0.0.4", adminState: undefined }));

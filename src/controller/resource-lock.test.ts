@@ -1,9 +1,8 @@
 /** The lock against a real (embedded) API server, with a clock of our own. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
-import { startKubernetes, type RunningKubernetes } from "../../sandbox/kubernetes/index.ts";
-import { openKubeClient, type KubeAccess } from "../main/kube-access.ts";
+import { embeddedKube } from "../../test/support/embedded-kube.ts";
 import { microTime } from "../kube/micro-time.ts";
 import { LEASES, type KubeObject } from "../kube/resources.ts";
 import { realClock } from "../main/real-clock.ts";
@@ -15,16 +14,7 @@ interface Lease extends KubeObject {
   readonly spec: { readonly holderIdentity?: string };
 }
 
-let kubernetes: RunningKubernetes;
-let kube: KubeAccess;
-before(async () => {
-  kubernetes = await startKubernetes();
-  kube = openKubeClient({ kubeconfig: kubernetes.kubeconfig, userAgent: "test" });
-});
-after(async () => {
-  await kube.close();
-  await kubernetes.close();
-});
+const kube = await embeddedKube();
 
 const NEVER = new AbortController().signal;
 
@@ -118,7 +108,7 @@ test("taken again while its release is still on the way, it stays ours", async (
   const lock = lockWith([]);
   await lock.hold();
   const delay = { method: "PATCH", path: "**/leases/*", effect: { kind: "delay", delayMs: 500 } };
-  await fetch(`${kubernetes.controlUrl}/faults`, { method: "POST", body: JSON.stringify(delay) });
+  await fetch(`${kube.controlUrl}/faults`, { method: "POST", body: JSON.stringify(delay) });
   const released = lock.release();
   await lock.hold();
   await released;

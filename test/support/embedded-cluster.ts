@@ -1,5 +1,5 @@
 /** The embedded Kubernetes API as a suite's cluster: in this process, single-stack, without a controller manager. */
-import { startKubernetes } from "../../sandbox/kubernetes/index.ts";
+import { startKubernetes, type RunningKubernetes } from "../../sandbox/kubernetes/index.ts";
 import type { Cluster } from "./cluster.ts";
 import { connect } from "./kube-connection.ts";
 
@@ -13,7 +13,11 @@ export function openDualStackCluster(): Promise<Cluster> {
 }
 
 async function open(dualStack: boolean): Promise<Cluster> {
-  const kubernetes = await startKubernetes({ dualStack, controllers: false });
+  return clusterOf(await startKubernetes({ dualStack, controllers: false }));
+}
+
+/** Closing it closes the server. */
+export function clusterOf(kubernetes: RunningKubernetes): Cluster {
   const connection = connect(kubernetes.kubeconfig);
   return {
     ...connection,

@@ -8,8 +8,8 @@ import { describe, test } from "node:test";
 import { startControllerProcess, type ControllerProcess } from "../../../bench/support/sandbox-process.ts";
 import { startKubernetes, type RunningKubernetes } from "../../../sandbox/kubernetes/index.ts";
 import type { Cluster } from "../../support/cluster.ts";
+import { clusterOf } from "../../support/embedded-cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { connect } from "../../support/kube-connection.ts";
 import { WITHIN_MS } from "../../support/service-rig.ts";
 import { DoomedRig, SPOT_EVICTION } from "../../suites/admin-state/doomed-rig.ts";
 
@@ -107,19 +107,6 @@ describe("a controller that is killed when", () => {
     });
   }
 });
-
-function clusterOf(kubernetes: RunningKubernetes): Cluster {
-  const connection = connect(kubernetes.kubeconfig);
-  return {
-    ...connection,
-    kubeconfig: kubernetes.kubeconfig,
-    compact: async () => kubernetes.api.compact(),
-    close: async () => {
-      await connection.close();
-      await kubernetes.close();
-    },
-  };
-}
 
 async function control(method: string, url: string, body?: unknown): Promise<unknown> {
   const response = await fetch(url, { method, ...(body !== undefined && { body: JSON.stringify(body) }) });
