@@ -2,11 +2,11 @@
  * The controller as a process of its own, which a test may kill, pause and start again at will. It dies with the test
  * process; what it last logged is kept for error messages.
  */
-import { createServer, type AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 
 import { COMPILE_CACHE } from "./azlb-process.ts";
 import { eventually } from "./eventually.ts";
+import { quietPort } from "./quiet-port.ts";
 import { startServer, type ServerProcess } from "./server-process.ts";
 
 const AZLB = fileURLToPath(new URL("../../bin/azlb", import.meta.url));
@@ -45,7 +45,7 @@ export class ControllerProcess {
         ...(flags.some((flag) => flag.startsWith("--leader-elect")) ? [] : ["--leader-elect=false"]),
         ...flags,
       ]);
-    return new ControllerProcess(startAt, await freePort());
+    return new ControllerProcess(startAt, await quietPort());
   }
 
   get metricsUrl(): string {
@@ -76,7 +76,7 @@ export class ControllerProcess {
   /** Somebody else may take the port between the choice and the start. */
   async #startElsewhere(): Promise<void> {
     if (!this.output.includes(`port ${this.#port} is in use`)) throw new Error(`the controller ended: ${this.output}`);
-    this.#port = await freePort();
+    this.#port = await quietPort();
     this.#server = this.#startAt(this.#port);
   }
 
@@ -94,12 +94,4 @@ export class ControllerProcess {
   stop(): Promise<void> {
     return this.#server.stop();
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, "127.0.0.1", resolve));
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

@@ -157,16 +157,21 @@ export async function udpClient(port: number): Promise<{ ask(text: string): Prom
   const socket = createSocket("udp4");
   await new Promise<void>((resolve) => socket.bind(0, "127.0.0.1", resolve));
   return {
-    /** Asks again until something comes back: datagrams may be lost, and refused ones are. */
+    /** Asks again until the answer comes: datagrams may be lost, and refused ones are; late answers are to others. */
     async ask(text) {
       const send = (): void => socket.send(text, port, "127.0.0.1");
       const again = setInterval(send, 200);
       send();
       try {
-        const answer = new Promise<Buffer>((resolve) => socket.once("message", resolve));
-        return (await inTime(answer, "a datagram")).toString();
+        const answer = new Promise<string>((resolve) =>
+          socket.on("message", (datagram) => {
+            if (datagram.toString().endsWith(`: ${text}`)) resolve(datagram.toString());
+          }),
+        );
+        return await inTime(answer, "a datagram");
       } finally {
         clearInterval(again);
+        socket.removeAllListeners("message");
       }
     },
     close: () => void socket.close(),

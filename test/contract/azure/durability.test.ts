@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 
 import { SANDBOX_ACCOUNT, type RunningAzure } from "../../../sandbox/azure/index.ts";
+import { quietPort } from "../../support/quiet-port.ts";
 import { armHttp, type ArmHttp } from "./arm-http.ts";
 import { startAzlbAzure, type AzlbProcess } from "./azlb-azure.ts";
 import { trust } from "./azure-under-test.ts";
@@ -60,8 +61,8 @@ async function writeUntilKilled(
   return count;
 }
 
-async function start(): Promise<{ azlb: AzlbProcess; arm: ArmHttp }> {
-  const azlb = await startAzlbAzure("--data-dir", directory, "--nodes", "0");
+async function start(...ports: string[]): Promise<{ azlb: AzlbProcess; arm: ArmHttp }> {
+  const azlb = await startAzlbAzure("--data-dir", directory, "--nodes", "0", ...ports);
   trust(readFileSync(azlb.line.caFile, "utf8"));
   const reached = { armEndpoint: azlb.line.armEndpoint, env: azlb.line.env } as RunningAzure;
   return { azlb, arm: await armHttp(reached) };
@@ -73,7 +74,8 @@ test(`${ROUNDS} kills among ${WRITERS} writers lose nothing that was acknowledge
   );
   let endpoint: string | undefined;
   for (let round = 0; round < ROUNDS; round++) {
-    const { azlb, arm } = await start();
+    const ports = round === 0 ? ["--port", String(await quietPort())] : []; // nobody takes it before the next start
+    const { azlb, arm } = await start(...ports);
     assert.equal(azlb.line.armEndpoint, endpoint ?? azlb.line.armEndpoint, "clients find it where it was");
     endpoint = azlb.line.armEndpoint;
     for (const [name, { acknowledged, sent }] of progress) {

@@ -7,12 +7,16 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { after, test } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 
+import { eventually } from "../../support/eventually.ts";
+import { quietPort } from "../../support/quiet-port.ts";
 import { type KubeConnection, type KubeObject, connect } from "../../support/kube-connection.ts";
 
 const AZLB = resolve(import.meta.dirname, "../../../bin/azlb");
 const MAPS = "/api/v1/namespaces/default/configmaps";
+/** Each is made once, then written over and over. */
+const NAMES = 20;
+const WITHIN_MS = 60_000;
 const directory = mkdtempSync(join(tmpdir(), "azlb-durability-"));
 const running = new Set<ChildProcess>();
 
@@ -36,6 +40,11 @@ async function start(...flags: string[]): Promise<{ child: ChildProcess; line: L
   return { child, line: JSON.parse(text) as Line };
 }
 
+/** For the first start: ports that nobody takes before the next one. */
+async function quietPorts(): Promise<string[]> {
+  return ["--port", String(await quietPort()), "--control-port", String(await quietPort())];
+}
+
 async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
   const exit = once(child, "exit");
   child.kill(signal);
@@ -43,12 +52,15 @@ async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<number
   return code;
 }
 
-/** Writes until the connection breaks; gives the last acknowledged object by name. */
-async function writeUntilKilled(client: KubeConnection, round: number): Promise<Map<string, KubeObject>> {
-  const acknowledged = new Map<string, KubeObject>();
+/** Writes until the connection breaks, and keeps the last acknowledged object by name. */
+async function writeUntilKilled(
+  client: KubeConnection,
+  round: number,
+  acknowledged: Map<string, KubeObject>,
+): Promise<void> {
   try {
     for (let count = 0; ; count++) {
-      const name = `map-${round}-${count % 20}`;
+      const name = `map-${round}-${count % NAMES}`;
       const exists = acknowledged.has(name);
       const body = { metadata: { name }, data: { count: String(count) } };
       const reply = await client.request(exists ? "PUT" : "POST", exists ? `${MAPS}/${name}` : MAPS, { body });
@@ -58,7 +70,6 @@ async function writeUntilKilled(client: KubeConnection, round: number): Promise<
   } catch (error) {
     if (error instanceof assert.AssertionError) throw error;
   }
-  return acknowledged;
 }
 
 const countOf = (object: KubeObject): number => Number((object["data"] as { count: string }).count);
@@ -70,16 +81,16 @@ test(
     let first: Line | undefined;
     let lastVersion = "0";
     for (let round = 0; round < 3; round++) {
-      const { child, line } = await start("--data-dir", directory);
+      const { child, line } = await start("--data-dir", directory, ...(round === 0 ? await quietPorts() : []));
       first ??= line;
       assert.deepEqual(line, first, "the same line after a restart");
       const client = connect(line.kubeconfig);
-      const writing = writeUntilKilled(client, round);
-      await delay(300);
+      const acknowledged = new Map<string, KubeObject>();
+      const writing = writeUntilKilled(client, round, acknowledged);
+      await eventually(() => assert.equal(acknowledged.size, NAMES, "too few writes yet"), WITHIN_MS);
       await kill(child, "SIGKILL");
-      const acknowledged = await writing;
+      await writing;
       await client.close();
-      assert.ok(acknowledged.size > 0, "nothing was written before the kill");
 
       const again = await start("--data-dir", directory);
       const reader = connect(again.line.kubeconfig);

@@ -4,6 +4,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
+import { quietPort } from "../../support/quiet-port.ts";
+
 export interface ToyDriver {
   readonly url: string;
   /** Load balancer id → its attributes and servers. */
@@ -18,9 +20,9 @@ export interface ToyLoadBalancer {
 
 const PROGRAM = join(import.meta.dirname, "../../../examples/lbcf/toy-driver/server.mjs");
 
-/** On any free port, or on one it had before. */
-export async function startToyDriver(port = 0): Promise<ToyDriver> {
-  const env = { ...process.env, PORT: String(port) };
+/** On any port, or on one it had before. */
+export async function startToyDriver(port?: number): Promise<ToyDriver> {
+  const env = { ...process.env, PORT: String(port ?? (await quietPort())) };
   const child = spawn(process.execPath, [PROGRAM], { env, stdio: ["ignore", "pipe", "inherit"] });
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once("line", (line) => resolve(line.replace("listening on ", "")));

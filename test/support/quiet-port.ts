@@ -1,0 +1,23 @@
+/**
+ * A port of 127.0.0.1 that stays free while nobody listens there, for servers that come back to where they were: it is
+ * below the ones that the system gives to whoever asks for any.
+ */
+import { createServer } from "node:net";
+
+const FIRST = 20_000;
+const COUNT = 10_000;
+
+export async function quietPort(): Promise<number> {
+  for (;;) {
+    const port = FIRST + Math.floor(Math.random() * COUNT);
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  const probe = createServer();
+  return new Promise((resolve) => {
+    probe.once("error", () => resolve(false));
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+  });
+}
