@@ -41,8 +41,11 @@ export function lbcfBinds(name: string, open: ClusterOpener): void {
     const statusOf = async (): Promise<BindStatus> => (await world.read(`${BINDS}/web`))["status"] as BindStatus;
     const said = (status: BindStatus, lb: string, type: string): ConditionOf | undefined =>
       status.loadBalancerStatuses?.find((each) => each.name === lb)?.conditions?.find((each) => each.type === type);
-    const deregistered = (): readonly unknown[] =>
-      rogue.asked.filter(({ hook }) => hook === "deregisterBackend").map(({ body }) => body["backendAddr"]);
+    /** A driver may be asked for one more than once. */
+    const deregistered = (since = 0): readonly unknown[] => {
+      const asked = rogue.asked.slice(since).filter(({ hook }) => hook === "deregisterBackend");
+      return [...new Set(asked.map(({ body }) => body["backendAddr"]))];
+    };
 
     test("a bad load balancer holds up no other", async () => {
       rogue.answer = (hook, body) =>
@@ -92,10 +95,11 @@ export function lbcfBinds(name: string, open: ClusterOpener): void {
       });
       const body = await world.arm(world.loadBalancerPath("bind-lb"));
       const [pool] = (body?.properties["backendAddressPools"] ?? []) as { name: string }[];
+      const [entry] = await world.entries("bind-lb");
       await world.putArm(`${world.loadBalancerPath("bind-lb")}/backendAddressPools/${pool?.name}`, {
         properties: { loadBalancerBackendAddresses: [] },
       });
-      assert.deepEqual(await world.addresses("bind-lb"), []);
+      assert.ok((await world.removedEntries()).has(entry?.name ?? ""), "it was not removed");
       await world.eventually(async () => assert.deepEqual(await world.addresses("bind-lb"), ["10.244.0.10"]));
       await world.patch(`${BINDS}/web`, { spec: { ensurePolicy: { policy: "IfNotSucc" } } });
     });
@@ -145,11 +149,12 @@ export function lbcfBinds(name: string, open: ClusterOpener): void {
       await world.post(BINDS, { apiVersion: "lbcf.tkestack.io/v1", kind: "Bind", metadata, spec });
       await world.eventually(async () => assert.equal((await world.records()).length, 1));
       await world.stopController();
+      const before = rogue.asked.length;
       await world.patch(`${BINDS}/torn`, { metadata: { finalizers: null } });
       await world.remove(`${BINDS}/torn`, {});
       await world.startController();
       await world.eventually(async () => assert.deepEqual(await world.records(), []));
-      assert.equal(deregistered().at(-1), "10.244.0.10");
+      assert.deepEqual(deregistered(before), ["10.244.0.10"]);
     });
 
     test("when a whole group vanishes the API server is asked again, and then believed", async () => {
