@@ -82,8 +82,21 @@ export class ArmWire implements ArmTransport {
       fate: FATES[trouble?.kind ?? ""],
       isStale: trouble?.kind === "stale" && !isFirst,
     });
-    return { status, headers, body: body === undefined ? "" : JSON.stringify(body) };
+    return { status, headers, body: textOf(body) };
   }
+}
+
+const texts = new WeakMap<object, string>();
+
+/** As JSON. The emulator shows the same object as long as nothing about a resource changes, alone and in lists. */
+function textOf(body: unknown): string {
+  if (body === undefined) return "";
+  if (typeof body !== "object" || body === null) return JSON.stringify(body);
+  const { value, ...rest } = body as { readonly value?: unknown };
+  if (Array.isArray(value) && Object.keys(rest).length === 0) return `{"value":[${value.map(textOf).join()}]}`;
+  const known = texts.get(body) ?? JSON.stringify(body);
+  texts.set(body, known);
+  return known;
 }
 
 /** `PUT Microsoft.Network/loadBalancers/kubernetes`. */

@@ -2,7 +2,7 @@
 import { describe, type History } from "./history.ts";
 import { Judge } from "./laws/judge.ts";
 import type { Violation } from "./laws/law.ts";
-import { remainingPlan } from "./laws/quiescence.ts";
+import { remainingPlan, type RemainingPlan } from "./laws/quiescence.ts";
 import { mostWrites } from "./laws/thrift.ts";
 import { PLANTED_BUGS, type PlantedBugName } from "./planted-bugs.ts";
 import { World } from "./world.ts";
@@ -38,12 +38,10 @@ export async function runHistory(history: History, { keepsLines = false, bug }: 
     if (judge.violations.length > 0) break;
   }
   if (judge.violations.length === 0) {
-    await settle(world);
-    judge.judgeSettled();
+    judge.judgeSettled(await settle(world));
     judge.judgeWrites(mostWrites(history));
     world.startAfresh();
-    await settle(world);
-    judge.judgeEnd();
+    judge.judgeEnd(await settle(world));
   }
   return {
     violations: judge.violations,
@@ -54,12 +52,13 @@ export async function runHistory(history: History, { keepsLines = false, bug }: 
   };
 }
 
-/** Nobody does anything more, until there is nothing left to do. */
-async function settle(world: World): Promise<void> {
+/** Nobody does anything more, until there is nothing left to do; or too much, which is returned. */
+async function settle(world: World): Promise<RemainingPlan> {
   world.calm();
-  for (let look = 0; look < MOST_SETTLING; look++) {
+  for (let look = 1; ; look++) {
     await world.timeline.pass(SETTLE_MS);
     world.azure.settle();
-    if (remainingPlan(world).steps.length === 0) return;
+    const plan = remainingPlan(world);
+    if (plan.steps.length === 0 || look === MOST_SETTLING) return plan;
   }
 }

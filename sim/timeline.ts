@@ -100,9 +100,12 @@ export class Timeline {
   }
 }
 
-/** Every promise reaction that is ready has run, and what those made ready. */
+/**
+ * Every promise reaction that is ready has run, and what those made ready: ticks wait for that. A turn of the event loop
+ * would do too, but nobody here waits for what comes from outside.
+ */
 function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  return new Promise((resolve) => process.nextTick(resolve));
 }
 
 function isBefore(one: Happening, other: Happening): boolean {

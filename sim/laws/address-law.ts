@@ -49,6 +49,9 @@ export class AddressLaw implements Law {
   /** `load balancer/collection/part`: frontends that others have put on another public IP. */
   readonly #movedByOthers = new Set<string>();
 
+  /** What is stored never changes: a Service that does is another object. */
+  readonly #stable = new WeakMap<KubeObject, boolean>();
+
   constructor(options: AddressLawOptions) {
     this.#options = options;
   }
@@ -160,6 +163,12 @@ export class AddressLaw implements Law {
   }
 
   #isStable(service: KubeObject): boolean {
+    const known = this.#stable.get(service) ?? this.#judgeStable(service);
+    this.#stable.set(service, known);
+    return known;
+  }
+
+  #judgeStable(service: KubeObject): boolean {
     const { metadata } = service;
     if (metadata.deletionTimestamp !== undefined || metadata.annotations?.["azlb.io/applied"] === undefined)
       return false;

@@ -15,7 +15,7 @@ import { ForeignLaw } from "./foreign-law.ts";
 import type { Law, Violation } from "./law.ts";
 import { LeaseLaw } from "./lease-law.ts";
 import { RecordLaw } from "./record-law.ts";
-import { judgeQuiescence, remainingPlan } from "./quiescence.ts";
+import { judgeQuiescence, type RemainingPlan } from "./quiescence.ts";
 
 /** How long a doomed node may stay in service while nothing disturbs us. */
 const DRAIN_WITHIN_MS = 30_000;
@@ -114,9 +114,7 @@ export class Judge implements Witness {
   }
 
   /** Nobody has done anything for long: what is left to do must not need a restart. */
-  judgeSettled(): void {
-    this.#world.azure.settle();
-    const { steps } = remainingPlan(this.#world);
+  judgeSettled({ steps }: RemainingPlan): void {
     if (steps.length > 0) this.#report("settled", `without a restart there is still to be done: ${steps.join("; ")}`);
   }
 
@@ -127,12 +125,12 @@ export class Judge implements Witness {
   }
 
   /** Some time after new controllers were started where all was settled. */
-  judgeEnd(): void {
+  judgeEnd(plan: RemainingPlan): void {
     const more = this.ourWrites - this.#settledWrites;
     if (more > 0) this.#report("thrift", `${more} writes to Azure after a restart where all was settled`);
     const excuses = { finalizers: this.#finalizers, addresses: this.#addresses };
     const report = (law: string, what: string): void => this.#report(law, what);
-    judgeQuiescence(this.#world, excuses, report);
+    judgeQuiescence(this.#world, plan, excuses, report);
     if (this.#world.setup.hasBackends === true) judgeBackends(this.#world, this.#records, report);
   }
 

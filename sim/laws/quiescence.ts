@@ -50,7 +50,12 @@ const OTHERS_FAULT = new Set(["PortConflict", "FrontendShared", "ConflictConfigu
 export type Refusals = ReadonlyMap<string, string>;
 
 /** What the controllers would still do; empty when all is settled. */
-export function remainingPlan(world: World): { readonly steps: readonly string[]; readonly refusals: Refusals } {
+export interface RemainingPlan {
+  readonly steps: readonly string[];
+  readonly refusals: Refusals;
+}
+
+export function remainingPlan(world: World): RemainingPlan {
   const steps: string[] = [];
   const refusals = new Map<string, string>();
   for (const classFilter of world.setup.hasRival ? [undefined, RIVAL_CLASS] : [undefined]) {
@@ -76,10 +81,9 @@ export function remainingPlan(world: World): { readonly steps: readonly string[]
   return { steps, refusals };
 }
 
-export function judgeQuiescence(world: World, excuses: Excuses, report: Report): void {
+export function judgeQuiescence(world: World, plan: RemainingPlan, excuses: Excuses, report: Report): void {
   const { azure } = world;
-  azure.settle();
-  const { steps, refusals: said } = remainingPlan(world);
+  const { steps, refusals: said } = plan;
   const refusals = new Set([...said.keys(), ...impossible(world)]);
   if (steps.length > 0) report("settled", `there is still to be done: ${steps.slice(0, 4).join("; ")}`);
   for (const dangling of danglingReferences(azure.state)) report("dangling", dangling);

@@ -72,10 +72,12 @@ export class ArmExchange {
   readonly #options: ExchangeOptions;
   readonly #versions: ApiVersions;
   readonly #budgets = new Map<string, Budget>();
+  readonly #homeHost: string;
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
     this.#versions = new ApiVersions(options.cloud.profile);
+    this.#homeHost = new URL(options.cloud.resourceManager).host;
   }
 
   /** Answers below 400 only; everything else throws `ArmError`. */
@@ -104,13 +106,13 @@ export class ArmExchange {
   async #once(ask: Ask, type: string, version: string): Promise<{ response: ArmResponse; refuseToken: () => void }> {
     const { clock, transport } = this.#options;
     const url = this.#urlOf(ask.path, version);
+    const id = pathOf(url);
     const kind = kindOf(ask.method);
     const askedMs = clock.monotonicMs();
     await this.budgetOf(ask.path).enter(kind, ask.priority, ask.queueSignal ?? ask.signal, isShared(type));
     const sentMs = clock.monotonicMs();
     const done = (response: ArmResponse | undefined, failure: ArmFailure | undefined): void => {
       this.#settle(ask, kind, response, failure);
-      const id = new URL(url).pathname;
       const timing = { waitedMs: sentMs - askedMs, durationMs: clock.monotonicMs() - sentMs };
       const { verb, priority } = ask;
       this.#options.onCall?.({ verb, type, id, priority, status: response?.status, failure: failure?.kind, ...timing });
@@ -119,7 +121,7 @@ export class ArmExchange {
       const { source, token, headers } = await this.#authorization(ask.path);
       await ask.guard?.();
       const request = this.#requestOf(ask, url, headers);
-      const span = { verb: ask.verb, type, id: new URL(url).pathname, priority: ask.priority };
+      const span = { verb: ask.verb, type, id, priority: ask.priority };
       const response = await armCalls.tracePromise(() => transport.send(request), span);
       done(response, response.status < 400 ? undefined : failureOfResponse(response, clock.nowMs()));
       return { response, refuseToken: () => source.refused(token) };
@@ -150,8 +152,7 @@ export class ArmExchange {
 
   /** In lower case; empty where the path has none. */
   #subscriptionOf(path: string): string {
-    const { pathname } = new URL(path, this.#options.cloud.resourceManager);
-    return /^\/subscriptions\/([^/]+)/i.exec(pathname)?.[1]?.toLowerCase() ?? "";
+    return /^\/subscriptions\/([^/]+)/i.exec(pathOf(path))?.[1]?.toLowerCase() ?? "";
   }
 
   #requestOf(ask: Ask, url: string, authorization: Record<string, string>): ArmRequest {
@@ -172,9 +173,10 @@ export class ArmExchange {
   #urlOf(path: string, version: string): string {
     const home = this.#options.cloud.resourceManager;
     if (!isAddress(path)) return `${home}${path}${path.includes("?") ? "&" : "?"}api-version=${version}`;
-    const [host, homeHost] = [new URL(path).host, new URL(home).host];
-    if (host === homeHost || host.endsWith(`.${homeHost}`)) return path;
-    throw new ArmError(transient(`Azure pointed to ${host}, which is not ${homeHost}`, true), "following an address");
+    const { host } = new URL(path);
+    if (host === this.#homeHost || host.endsWith(`.${this.#homeHost}`)) return path;
+    const why = `Azure pointed to ${host}, which is not ${this.#homeHost}`;
+    throw new ArmError(transient(why, true), "following an address");
   }
 }
 
@@ -194,7 +196,12 @@ function isAddress(path: string): boolean {
 }
 
 function doingOf({ verb, path }: Ask): string {
-  return `${verb} ${path.replace(/^https?:\/\/[^/]+/i, "").replace(/\?.*$/, "")}`;
+  return `${verb} ${pathOf(path)}`;
+}
+
+/** Without host and query. Every call asks for it several times, and a whole `URL` costs more than all else of a call. */
+function pathOf(address: string): string {
+  return /^(?:https?:\/\/[^/?]*)?([^?]*)/i.exec(address)?.[1] ?? "";
 }
 
 function kindOf(method: ArmRequest["method"]): CallKind {
@@ -213,7 +220,10 @@ function remainingOf({ headers }: ArmResponse, kind: CallKind): number | undefin
 
 /** A version 4 UUID of handed-in chance. */
 function uuidOf(random: Random): string {
-  const digit = (count: number): string =>
-    Array.from({ length: count }, () => Math.floor(random() * 16).toString(16)).join("");
+  const digit = (count: number): string => {
+    let digits = "";
+    while (digits.length < count) digits += "0123456789abcdef"[Math.floor(random() * 16)];
+    return digits;
+  };
   return `${digit(8)}-${digit(4)}-4${digit(3)}-8${digit(3)}-${digit(12)}`;
 }
