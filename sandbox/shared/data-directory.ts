@@ -7,11 +7,13 @@
  *   *.json      small facts: ports, seed, tokens; the cloud config of a seeded cluster
  *   lock.json   who has it open: `directory-lock.ts`
  */
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { BadInput } from "./bad-input.ts";
 import { lockDirectory } from "./directory-lock.ts";
+import { makeDirectory } from "./make-directory.ts";
 
 export interface DataDirectory {
   readonly pki: string;
@@ -25,11 +27,10 @@ export interface DataDirectory {
   dispose(): void;
 }
 
-/** Throws `BadInput` where another process has it open. */
+/** Throws `BadInput` where another process has it open, and where it cannot be made or written to. */
 export function openDataDirectory(path: string | undefined): DataDirectory {
   const root = path ?? mkdtempSync(join(tmpdir(), "azlb-"));
-  mkdirSync(root, { recursive: true });
-  const unlock = path === undefined ? undefined : lockDirectory(path);
+  const unlock = path === undefined ? undefined : hold(path);
   return {
     pki: join(root, "pki"),
     state: path === undefined ? undefined : join(root, "state"),
@@ -52,4 +53,18 @@ export function openDataDirectory(path: string | undefined): DataDirectory {
       else unlock();
     },
   };
+}
+
+/** Makes it where it is not there, and keeps others out of it. */
+function hold(path: string): () => void {
+  try {
+    makeDirectory(path);
+    return lockDirectory(path);
+  } catch (error) {
+    if (error instanceof BadInput) throw error;
+    throw new BadInput(
+      `--data-dir ${path} cannot be used (${(error as Error).message}): choose a directory that can be made and written to`,
+      { cause: error },
+    );
+  }
 }
