@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as fc from "fast-check";
-
+import * as fc from "../../test/support/laws.ts";
 import { settled, VirtualClock } from "../../test/support/virtual-clock.ts";
 import { AZURE_LIMITS, Budget, type BudgetLimits, type Priority } from "./budget.ts";
 

@@ -5,8 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as fc from "fast-check";
-
+import * as fc from "../../test/support/laws.ts";
 import { armRig } from "../../test/support/arm-rig.ts";
 import { error, json, type MemoryArm } from "../../test/support/memory-arm.ts";
 import { mergeList, wish, type SharedList } from "../../test/support/shared-list.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { BlockList, isIP } from "node:net";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../../test/support/laws.ts";
 import {
   type Address,
   aggregate,

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as fc from "fast-check";
-
+import * as fc from "../../test/support/laws.ts";
 import { LeaseServer } from "../../test/support/lease-server.ts";
 import { seededRandom, settled, VirtualClock } from "../../test/support/virtual-clock.ts";
 import type { Clock } from "../core/clock.ts";

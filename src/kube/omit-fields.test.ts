@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as fc from "fast-check";
-
+import * as fc from "../../test/support/laws.ts";
 import { FieldOmitter } from "./omit-fields.ts";
 
 const omitter = new FieldOmitter(["managedFields", "images"]);

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as fc from "fast-check";
-
+import * as fc from "../../test/support/laws.ts";
 import type { KubeObject } from "./resources.ts";
 import { sameJson } from "./same-json.ts";
 import { Store } from "./store.ts";

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as fc from "fast-check";
-
+import * as fc from "../../../test/support/laws.ts";
 import { admitFlow } from "./admit-flow.ts";
 import { eligibleMembers } from "./eligible-members.ts";
 import { flowHash, memberFor } from "./flow-hash.ts";

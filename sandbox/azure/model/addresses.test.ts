@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../../../test/support/laws.ts";
 import { firstOverlap, formatAddress, overlaps, parseAddress, parseBlock } from "./addresses.ts";
 
 test("an address that is written is read again, in both families", () => {

@@ -9,7 +9,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../../../test/support/laws.ts";
 import { isCompute } from "./etags.ts";
 import { apply, decide, emptyState, restore, settle, snapshot, type Change, type State } from "./index.ts";
 import { wireOf } from "./call.ts";

@@ -1,7 +1,7 @@
 /** Whatever a body holds, the model answers: it throws nothing, and a refused body changes nothing. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../../../test/support/laws.ts";
 import { snapshot } from "./index.ts";
 import {
   frontend,

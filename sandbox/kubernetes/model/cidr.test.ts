@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as fc from "fast-check";
-
+import * as fc from "../../../test/support/laws.ts";
 import { repeatable } from "../testing/model-api.ts";
 import { contains, isAddress, isCidr, nthAddress, parseCidr, randomAddress, type Cidr } from "./cidr.ts";
 

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as fc from "fast-check";
-
+import * as fc from "../../../test/support/laws.ts";
 import { ModelApi } from "../testing/model-api.ts";
 import type { HistoryEntry, KubeObject, WatchFrame } from "./contract.ts";
 import { restore, snapshot } from "./snapshot.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../../../test/support/laws.ts";
 import { aNode } from "../../../test/support/core-world.ts";
 import type { Node } from "../kubernetes.ts";
 import { newestPreemption, parsePreemptionEvent, type RawEvent } from "./preemption-events.ts";

@@ -6,8 +6,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import fc from "fast-check";
-
+import * as fc from "../../../test/support/laws.ts";
 import {
   anyObject,
   groupObject,

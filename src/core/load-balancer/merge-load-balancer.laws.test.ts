@@ -1,7 +1,7 @@
 /** What holds of the merge for any load balancer and any batch. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../../../test/support/laws.ts";
 import { aFragment, aFrontend, aLoadBalancer, anOwner, aRule } from "../../../test/support/fragments.ts";
 import type { LoadBalancer } from "../arm.ts";
 import { nameOfId } from "../ids.ts";

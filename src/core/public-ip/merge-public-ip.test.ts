@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../../../test/support/laws.ts";
 import { anOwner } from "../../../test/support/fragments.ts";
 import type { PublicIP } from "../arm.ts";
 import type { Merged } from "../plan.ts";

@@ -1,7 +1,7 @@
 /** What holds of every merge, whatever the group, the Services and their order. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../../../test/support/laws.ts";
 import type { SecurityGroup, SecurityRule } from "../arm.ts";
 import type { AccessFragment, AccessRule, Opening } from "./access.ts";
 import { mergeSecurityGroup } from "./merge-security-group.ts";

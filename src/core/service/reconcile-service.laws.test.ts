@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../../../test/support/laws.ts";
 import { CoreWorld } from "../../../test/support/core-world.ts";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import type { LoadBalancer } from "../arm.ts";

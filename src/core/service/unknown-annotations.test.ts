@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import * as fc from "fast-check";
+import * as fc from "../../../test/support/laws.ts";
 import { GROUPS } from "./annotations.ts";
 import { unknownAnnotations } from "./unknown-annotations.ts";
 

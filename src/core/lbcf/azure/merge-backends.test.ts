@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import fc from "fast-check";
-
+import * as fc from "../../../../test/support/laws.ts";
 import type { AdminState, BackendAddress, BackendPool } from "../../arm.ts";
 import { type BackendChange, entryName, mergeBackends } from "./merge-backends.ts";
 

@@ -2,8 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as fc from "fast-check";
-
+import * as fc from "../../../../../test/support/laws.ts";
 import { ModelApi, repeatable } from "../../../testing/model-api.ts";
 import type { KubeObject } from "../../contract.ts";
 import { type ServiceSpec, specOf } from "./spec.ts";
