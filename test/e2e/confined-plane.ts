@@ -13,9 +13,13 @@ import { parseAllDocuments } from "yaml";
 import { openCertificateAuthority } from "../../sandbox/shared/certificate-authority.ts";
 import type { Cluster } from "../support/cluster.ts";
 import { type ControlPlaneOptions, type RunningControlPlane, startControlPlane } from "../support/control-plane.ts";
+import { eventually } from "../support/eventually.ts";
 import { connect, writeKubeconfig } from "../support/kube-connection.ts";
 
 const USER = "system:serviceaccount:kube-system:azlb-controller";
+
+const REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
+const WITHIN_MS = 60_000;
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -82,8 +86,24 @@ export class ConfinedPlane {
     const plane = await startControlPlane({ ...options, auditLog: join(folder, "audit.log"), without: ["WatchList"] });
     const confined = new ConfinedPlane(folder, plane, manifests);
     await confined.#apply();
+    await confined.#inForce();
     await confined.#writeKubeconfig();
     return confined;
+  }
+
+  /** Waits until the server judges by these rules of the roles: it learns of a change a moment after it is made. */
+  async #inForce(): Promise<void> {
+    const admin = connect(this.#plane.kubeconfig);
+    const questions = this.#manifests.flatMap(({ metadata: { namespace }, rules = [] }) =>
+      rules.map((rule) => ({ user: USER, resourceAttributes: firstOf(rule, namespace) })),
+    );
+    for (const spec of questions) {
+      await eventually(async () => {
+        const reply = await admin.request("POST", REVIEWS, { body: { spec } });
+        assert.equal((reply.body["status"] as { allowed: boolean }).allowed, true, JSON.stringify(spec));
+      }, WITHIN_MS);
+    }
+    await admin.close();
   }
 
   /** With full rights; closing it closes the plane. */
@@ -158,6 +178,12 @@ export class ConfinedPlane {
     const { certPem, keyPem } = await authority.issueClient({ user: USER });
     writeKubeconfig(this.kubeconfig, { url, caPem: authority.caPem, certPem, keyPem });
   }
+}
+
+/** One request that it allows. */
+function firstOf({ apiGroups, resources, verbs, resourceNames }: Rule, namespace: string | undefined): object {
+  const [resource, subresource] = (resources[0] ?? "").split("/");
+  return { verb: verbs[0], group: apiGroups[0], resource, subresource, namespace, name: resourceNames?.[0] };
 }
 
 function allows({ what, namespace, name }: Grant, request: Done): boolean {
