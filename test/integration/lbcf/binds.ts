@@ -4,7 +4,7 @@ import { after, before, describe, test } from "node:test";
 
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { type RogueDriver, startRogueDriver, WELL_BEHAVED } from "./rogue-driver.ts";
-import { type ConditionOf, LbcfWorld } from "./world.ts";
+import { condition, type ConditionOf, type LbcfObject, LbcfWorld } from "./world.ts";
 
 const BINDS = "/apis/lbcf.tkestack.io/v1/namespaces/default/binds";
 
@@ -155,6 +155,31 @@ export function lbcfBinds(name: string, open: ClusterOpener): void {
       await world.startController();
       await world.eventually(async () => assert.deepEqual(await world.records(), []));
       assert.deepEqual(deregistered(before), ["10.244.0.10"]);
+    });
+
+    test("one that can never be deleted is let go by an annotation, and its records with it", async () => {
+      const spec = { loadBalancers: [wire], pods };
+      await world.post(BINDS, { apiVersion: "lbcf.tkestack.io/v1", kind: "Bind", metadata: { name: "stuck" }, spec });
+      await world.eventually(async () => {
+        const { status } = (await world.read(`${BINDS}/stuck`)) as LbcfObject;
+        assert.equal(status?.registeredBackends, 1);
+      });
+      rogue.answer = (hook, body) =>
+        /^de(lete|register)/.test(hook) ? { json: { status: "Fail", msg: "never" } } : WELL_BEHAVED(hook, body);
+      await world.remove(`${BINDS}/stuck`, {});
+      await world.eventually(async () => {
+        const [record] = await world.records();
+        assert.equal(record && condition(record, "Deregistered")?.message, "never");
+      });
+      assert.equal((await world.cluster.request("GET", `${BINDS}/stuck`)).code, 200, "its finalizer holds it");
+      await world.patch(`${BINDS}/stuck`, { metadata: { annotations: { "lbcf.tkestack.io/forget": "true" } } });
+      await world.eventually(async () => {
+        assert.equal((await world.cluster.request("GET", `${BINDS}/stuck`)).code, 404);
+        assert.deepEqual(await world.records(), []);
+        const events = await world.eventsOf("stuck");
+        assert.ok(events.includes("ForgottenLoadBalancer"), events.join());
+      });
+      rogue.answer = WELL_BEHAVED;
     });
 
     test("when a whole group vanishes the API server is asked again, and then believed", async () => {
