@@ -169,6 +169,47 @@ test("a refusal is the operator's to mend, and carries no secret", async () => {
   });
 });
 
+for (const { what, status, body, says } of [
+  {
+    what: "Resource Manager's shape",
+    status: 400,
+    body: { error: { code: "Odd", message: "not today" } },
+    says: /Odd: not today/,
+  },
+  { what: "a gateway's shape", status: 403, body: { message: "blocked by policy" }, says: /blocked by policy/ },
+  { what: "a description that is no text", status: 400, body: { error: "odd", error_description: {} }, says: /: odd / },
+  { what: "no shape at all", status: 404, body: "<html>", says: /HTTP 404: "<html>"/ },
+  { what: "nothing in it", status: 400, body: {}, says: /HTTP 400: \{\}/ },
+  {
+    what: "no token in it",
+    status: 200,
+    body: { error: { code: "Odd" } },
+    says: /the answer \(HTTP 200\) holds no token/,
+  },
+]) {
+  test(`a refusal with ${what} is told in its own words`, async () => {
+    const transport = entra(() => ({ status, body }));
+    await assert.rejects(signIn(SECRET, CLOUD, transport)(), (error: unknown) => {
+      assert.ok(error instanceof ArmError);
+      assert.equal(error.failure.kind, "unauthenticated");
+      assert.match(error.message, says);
+      assert.doesNotMatch(error.message, /\[object|is not a function|Not Available/);
+      return true;
+    });
+  });
+}
+
+test("an authority that is in trouble may answer later, also where it is asked how to ask", async () => {
+  const broken: ArmTransport = {
+    send: async () => ({ status: 503, headers: {}, body: "{}" }),
+    close: async () => {},
+  };
+  await assert.rejects(
+    signIn(SECRET, CLOUD, broken)(),
+    (error: unknown) => error instanceof ArmError && error.failure.kind === "transient",
+  );
+});
+
 test("an authority that does not answer may answer later", async () => {
   const transport: ArmTransport = {
     send: () => Promise.reject(new NoAnswer("no answer from login.example: ECONNREFUSED", false)),

@@ -10,6 +10,7 @@ import type { TokenCredential } from "@azure/identity";
 
 import type { Credential } from "../core/config/credential-config.ts";
 import { isKnownAuthority, type Cloud } from "./clouds.ts";
+import { field, isObject, jsonOf, partsOf, textField } from "./error-body.ts";
 import { ArmError, plainFailure, transient } from "./failures.ts";
 import type { Issued, TokenIssuer } from "./token-source.ts";
 import { NoAnswer, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
@@ -90,10 +91,15 @@ async function readCertificate(file: string): Promise<string> {
   );
 }
 
+/** Where the library learns how to ask for tokens. */
+const DISCOVERY = "/.well-known/";
+
 /** Carries `@azure/identity`'s requests over our transport, and remembers how the last one ended. */
 class IdentityWire implements HttpClient {
   transport: ArmTransport | undefined;
   lastStatus: number | undefined;
+  /** To a request for a token: what is found out before tells nothing about a refusal. */
+  lastAnswer: Pick<ArmResponse, "status" | "body"> | undefined;
   unanswered: NoAnswer | undefined;
 
   async sendRequest(request: PipelineRequest): Promise<PipelineResponse> {
@@ -109,6 +115,7 @@ class IdentityWire implements HttpClient {
       });
       const { status, headers, body } = answer;
       this.lastStatus = status;
+      if (!request.url.includes(DISCOVERY)) this.lastAnswer = { status, body };
       return { request, status, headers: headersOf(headers, createHttpHeaders), bodyAsText: body };
     } catch (error) {
       if (error instanceof NoAnswer) this.unanswered = error;
@@ -127,7 +134,7 @@ const MACHINE_WIRE = new IdentityWire();
 
 function wireFor(credential: Credential, transport: ArmTransport): IdentityWire {
   const wire = credential.kind === "managedIdentity" ? MACHINE_WIRE : new IdentityWire();
-  return Object.assign(wire, { transport, lastStatus: undefined, unanswered: undefined });
+  return Object.assign(wire, { transport, lastStatus: undefined, lastAnswer: undefined, unanswered: undefined });
 }
 
 function headersOf<Headers>(
@@ -141,10 +148,28 @@ function headersOf<Headers>(
 function signInError(error: unknown, credential: Credential, cloud: Cloud, wire: IdentityWire): ArmError {
   const doing = `signing in by ${WAYS[credential.kind]}`;
   if (wire.unanswered !== undefined) return new ArmError(transient(wire.unanswered.message, false), doing);
-  const said = withoutSecrets(error instanceof Error ? error.message : String(error), credential);
+  const answered = wire.lastAnswer && wordsOf(wire.lastAnswer);
+  const said = withoutSecrets(answered ?? (error instanceof Error ? error.message : String(error)), credential);
   const where = "clientId" in credential ? ` (${cloud.authority}, client ${credential.clientId})` : "";
   if ((wire.lastStatus ?? 0) >= 500) return new ArmError(transient(`${said}${where}`, false), doing);
   return new ArmError(plainFailure("unauthenticated", `${said}${where}`), doing);
+}
+
+/**
+ * A refusal in the issuer's own words. The identity library reads only the shape that OAuth prescribes, and makes no
+ * sense of any other; gateways and proxies on the way have shapes of their own.
+ */
+function wordsOf(said: Pick<ArmResponse, "status" | "body">): string {
+  const { status, body } = said;
+  if (status < 400) return `the answer (HTTP ${status}) holds no token`;
+  const answer = jsonOf(said);
+  const error = field(answer, "error");
+  const words =
+    typeof error === "string"
+      ? [error, textField(answer, "error_description")]
+      : partsOf(isObject(error) ? error : answer).flatMap(({ code, message }) => [code, message]);
+  const text = words.filter((word) => word !== undefined && word !== "").join(": ");
+  return text === "" ? `HTTP ${status}: ${body || "an empty answer"}` : text;
 }
 
 const WAYS: Readonly<Record<Credential["kind"], string>> = {
@@ -155,6 +180,9 @@ const WAYS: Readonly<Record<Credential["kind"], string>> = {
   none: "nothing",
 };
 
+/** Enough to tell whose page it is. */
+const LONGEST_LINE = 500;
+
 /** The first line, with whatever is secret in it blotted out. */
 function withoutSecrets(message: string, credential: Credential): string {
   const secrets = [
@@ -164,5 +192,6 @@ function withoutSecrets(message: string, credential: Credential): string {
   const line = (message.split("\n")[0] ?? "").trim();
   return secrets
     .reduce<string>((text, secret) => text.replaceAll(secret ?? "", "***"), line)
-    .replace(/eyJ[\w-]+\.[\w-]+(\.[\w-]*)?/g, "***");
+    .replace(/eyJ[\w-]+\.[\w-]+(\.[\w-]*)?/g, "***")
+    .slice(0, LONGEST_LINE);
 }
