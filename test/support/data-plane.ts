@@ -7,7 +7,7 @@ import type { FlowEntry, FrontendView, MemberView } from "../../sandbox/azure/in
 import { eventually } from "./eventually.ts";
 
 /** Long enough for a busy machine; nothing waits that long when all is well. */
-export const PATIENCE_MS = 30_000;
+export const PATIENCE_MS = 60_000;
 
 export interface DataPlaneUnderTest {
   /** `{"10.240.0.4": {"30080": 41234, "*": 41235}}`; adds to what is there, `null` takes out. */

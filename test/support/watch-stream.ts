@@ -20,7 +20,7 @@ export interface WatchStream {
   close(): void;
 }
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 export function watchStream(response: Dispatcher.ResponseData): WatchStream {
   const lines = linesOf(response.body);

@@ -102,7 +102,7 @@ export function widget(name: string, spec: object): object {
 }
 
 /** Polls until it holds; a definition takes effect a moment after it is stored. */
-export async function eventually(holds: () => Promise<boolean>, otherwise: string, withinMs = 30_000): Promise<void> {
+export async function eventually(holds: () => Promise<boolean>, otherwise: string, withinMs = 60_000): Promise<void> {
   const deadlineMs = Date.now() + withinMs;
   while (!(await holds())) {
     if (Date.now() > deadlineMs) throw new Error(`${otherwise} after ${withinMs} ms`);

@@ -68,7 +68,7 @@ const POINTS: readonly Point[] = [
 
 describe("a controller that is killed when", () => {
   for (const { what, at, fault } of POINTS) {
-    test(what, { timeout: 150_000 }, async () => {
+    test(what, async () => {
       let kubernetes: RunningKubernetes | undefined;
       const open = async (): Promise<Cluster> => {
         kubernetes = await startKubernetes({ controllers: false, dualStack: false });

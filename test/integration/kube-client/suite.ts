@@ -20,7 +20,7 @@ import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { Ledger } from "./ledger.ts";
 
-const SOON_MS = 30_000;
+const SOON_MS = 120_000;
 const namespace = "default";
 
 interface ConfigMap extends KubeObject {

@@ -16,7 +16,7 @@ import {
 import { type RunningKubernetes, startKubernetes } from "../../../sandbox/kubernetes/index.ts";
 import { eventually } from "../../support/eventually.ts";
 
-const WITHIN_MS = 30_000;
+const WITHIN_MS = 60_000;
 const namespace = "default";
 let kubernetes: RunningKubernetes;
 let config: KubeConfig;

@@ -74,42 +74,38 @@ async function writeUntilKilled(
 
 const countOf = (object: KubeObject): number => Number((object["data"] as { count: string }).count);
 
-test(
-  "kill -9 loses nothing that was acknowledged; address, credentials and versions stay",
-  { timeout: 120_000 },
-  async () => {
-    let first: Line | undefined;
-    let lastVersion = "0";
-    for (let round = 0; round < 3; round++) {
-      const { child, line } = await start("--data-dir", directory, ...(round === 0 ? await quietPorts() : []));
-      first ??= line;
-      assert.deepEqual(line, first, "the same line after a restart");
-      const client = connect(line.kubeconfig);
-      const acknowledged = new Map<string, KubeObject>();
-      const writing = writeUntilKilled(client, round, acknowledged);
-      await eventually(() => assert.equal(acknowledged.size, NAMES, "too few writes yet"), WITHIN_MS);
-      await kill(child, "SIGKILL");
-      await writing;
-      await client.close();
+test("kill -9 loses nothing that was acknowledged; address, credentials and versions stay", async () => {
+  let first: Line | undefined;
+  let lastVersion = "0";
+  for (let round = 0; round < 3; round++) {
+    const { child, line } = await start("--data-dir", directory, ...(round === 0 ? await quietPorts() : []));
+    first ??= line;
+    assert.deepEqual(line, first, "the same line after a restart");
+    const client = connect(line.kubeconfig);
+    const acknowledged = new Map<string, KubeObject>();
+    const writing = writeUntilKilled(client, round, acknowledged);
+    await eventually(() => assert.equal(acknowledged.size, NAMES, "too few writes yet"), WITHIN_MS);
+    await kill(child, "SIGKILL");
+    await writing;
+    await client.close();
 
-      const again = await start("--data-dir", directory);
-      const reader = connect(again.line.kubeconfig);
-      for (const [name, said] of acknowledged) {
-        const seen = (await reader.request("GET", `${MAPS}/${name}`)).body;
-        assert.equal(seen.metadata.uid, said.metadata.uid);
-        // The last write may have been carried out without its answer.
-        assert.ok(countOf(seen) >= countOf(said), `${name}: ${countOf(seen)} after ${countOf(said)}`);
-      }
-      const list = await reader.request("GET", `${MAPS}?limit=1`);
-      assert.ok(Number(list.body.metadata.resourceVersion) > Number(lastVersion), "versions never go back");
-      lastVersion = list.body.metadata.resourceVersion ?? "";
-      await reader.close();
-      await kill(again.child, "SIGKILL");
+    const again = await start("--data-dir", directory);
+    const reader = connect(again.line.kubeconfig);
+    for (const [name, said] of acknowledged) {
+      const seen = (await reader.request("GET", `${MAPS}/${name}`)).body;
+      assert.equal(seen.metadata.uid, said.metadata.uid);
+      // The last write may have been carried out without its answer.
+      assert.ok(countOf(seen) >= countOf(said), `${name}: ${countOf(seen)} after ${countOf(said)}`);
     }
-  },
-);
+    const list = await reader.request("GET", `${MAPS}?limit=1`);
+    assert.ok(Number(list.body.metadata.resourceVersion) > Number(lastVersion), "versions never go back");
+    lastVersion = list.body.metadata.resourceVersion ?? "";
+    await reader.close();
+    await kill(again.child, "SIGKILL");
+  }
+});
 
-test("a watch resumes over a restart, from the version it had", { timeout: 60_000 }, async () => {
+test("a watch resumes over a restart, from the version it had", async () => {
   const before = await start("--data-dir", directory);
   const client = connect(before.line.kubeconfig);
   const { body } = await client.request("GET", `${MAPS}?limit=1`);
@@ -123,7 +119,7 @@ test("a watch resumes over a restart, from the version it had", { timeout: 60_00
   await kill(again.child, "SIGKILL");
 });
 
-test("asked to stop, it stops with 0, open watches or not", { timeout: 60_000 }, async () => {
+test("asked to stop, it stops with 0, open watches or not", async () => {
   const { child, line } = await start();
   const client = connect(line.kubeconfig);
   const watch = await client.watch(`${MAPS}?watch=true`);
@@ -132,7 +128,7 @@ test("asked to stop, it stops with 0, open watches or not", { timeout: 60_000 },
   await client.close();
 });
 
-test("bad flags end with 2 and one line that names them", { timeout: 60_000 }, async () => {
+test("bad flags end with 2 and one line that names them", async () => {
   for (const [flags, message] of [
     [["--port", "high"], /--port is "high"/],
     [["--nodes", "-1"], /--nodes is "-1"/],
