@@ -26,6 +26,8 @@ export interface Setup {
   readonly isElected: boolean;
   /** A second controller serves a class of its own. */
   readonly hasRival: boolean;
+  /** Load balancers are Basic: one pair for each of two availability sets. */
+  readonly isBasic?: boolean;
   /** LBCF is installed, and used. */
   readonly hasBackends?: boolean;
 }
@@ -86,7 +88,11 @@ export function drawHistory(seed: number, length = HISTORY_LENGTH): History {
   const chance = Chance.of(seed, "history");
   const backends = Chance.of(seed, "backends");
   const drawn = drawSetup(chance);
-  const setup = { ...drawn, hasBackends: drawn.backendPool === "nodeIP" && backends.isLucky(0.4) };
+  const setup = {
+    ...drawn,
+    hasBackends: drawn.backendPool === "nodeIP" && backends.isLucky(0.4),
+    ...(drawn.vmType === "standard" && Chance.of(seed, "sku").isLucky(0.5) && { isBasic: true }),
+  };
   const actions = Array.from({ length }, (): Action => {
     const deed = drawDeed(chance, setup);
     const isBackends = setup.hasBackends && backends.isLucky(BACKEND_SHARE);
@@ -163,8 +169,8 @@ function drawDeed(chance: Chance, setup: Setup): Deed {
 }
 
 /** Network interfaces have IPv4 addresses only. */
-function surroundingsOf({ hasRival, backendPool }: Setup): Surroundings {
-  return { services: SERVICES, hasRival, hasIPv6: backendPool === "nodeIP" };
+function surroundingsOf({ hasRival, backendPool, isBasic = false }: Setup): Surroundings {
+  return { services: SERVICES, hasRival, hasIPv6: backendPool === "nodeIP", isBasic };
 }
 
 const TAINTS = ["out-of-service", "out-of-service", "spot-eviction", "autoscaler"] as const;

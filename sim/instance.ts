@@ -37,7 +37,7 @@ export interface InstanceOptions {
 }
 
 /** Longer than the real ones, so that most of a history is not about leases. */
-export const LEASE_MS = { leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 8_000 } as const;
+export const LEASE_MS = { leaseDurationMs: 60_000, renewDeadlineMs: 45_000, retryPeriodMs: 15_000 } as const;
 export const DRIFT_PERIOD_MS = 120_000;
 const CLOUD = {
   resourceManager: ARM_URL,

@@ -4,7 +4,9 @@
  * came meanwhile. What they make themselves is called `hand-…`; what they do to the controller's parts is drift.
  */
 import { objectsOf, propertiesOf, type Json } from "../sandbox/azure/model/json.ts";
+import type { Sku } from "../sandbox/azure/seed/topology.ts";
 import type { AzureSide } from "./azure-side.ts";
+import { publicIPOf } from "./seed.ts";
 import type { Timeline } from "./timeline.ts";
 
 export const MEDDLINGS = [
@@ -51,16 +53,26 @@ interface Edit {
   readonly change: (body: Json) => Json | undefined;
 }
 
+export interface MeddlersOptions {
+  readonly azure: AzureSide;
+  readonly timeline: Timeline;
+  /** Path of the cluster's network resources. */
+  readonly network: string;
+  /** Of the cluster's load balancers. */
+  readonly sku: Sku;
+}
+
 export class Meddlers {
   readonly #azure: AzureSide;
   readonly #timeline: Timeline;
-  /** Path of the cluster's network resources. */
   readonly #network: string;
+  readonly #sku: Sku;
 
-  constructor(azure: AzureSide, timeline: Timeline, network: string) {
+  constructor({ azure, timeline, network, sku }: MeddlersOptions) {
     this.#azure = azure;
     this.#timeline = timeline;
     this.#network = network;
+    this.#sku = sku;
   }
 
   meddle(meddling: Meddling): void {
@@ -108,7 +120,10 @@ export class Meddlers {
         const path = pickFrom(this.#paths("loadBalancers"), which);
         if (path === undefined) return undefined;
         const publicIP = path.endsWith("-internal") ? undefined : this.#makePublicIP(who, which);
-        return { path, change: (body) => withParts(body, which, { path, publicIP, network: this.#network }) };
+        return {
+          path,
+          change: (body) => withParts(body, which, { path, publicIP, network: this.#network, sku: this.#sku }),
+        };
       }
       case "changeParts":
       case "dropParts":
@@ -125,12 +140,7 @@ export class Meddlers {
 
   #makePublicIP(who: string, which: number): string {
     const path = `${this.#network}/publicIPAddresses/hand-ip-${which % 3}`;
-    const body = {
-      location: "westus2",
-      sku: { name: "Standard" },
-      tags: { made: "by hand" },
-      properties: { publicIPAllocationMethod: "Static", publicIPAddressVersion: "IPv4" },
-    };
+    const body = { ...publicIPOf(this.#sku, "westus2"), tags: { made: "by hand" } };
     if (!this.#azure.state.resources.has(path.toLowerCase()))
       this.#azure.ask({ who, method: "PUT", path, query: API_VERSION, body });
     return path;
@@ -178,10 +188,11 @@ interface Where {
   readonly path: string;
   readonly publicIP: string | undefined;
   readonly network: string;
+  readonly sku: Sku;
 }
 
 /** A whole load balancer of their own on ours: frontend, pool, probe, rule. */
-function withParts(body: Json, which: number, { path, publicIP, network }: Where): Json {
+function withParts(body: Json, which: number, { path, publicIP, network, sku }: Where): Json {
   const name = `hand-${which % 3}`;
   const without = (collection: string): Json[] => itemsOf(body, collection).filter((part) => nameOf(part) !== name);
   const own = (collection: string) => ({ id: `${path}/${collection}/${name}` });
@@ -205,7 +216,7 @@ function withParts(body: Json, which: number, { path, publicIP, network }: Where
           protocol: "Tcp",
           frontendPort: port,
           backendPort: port,
-          disableOutboundSnat: true,
+          ...(sku === "standard" && { disableOutboundSnat: true }),
         },
       },
     ],

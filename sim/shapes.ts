@@ -17,6 +17,8 @@ export const NOBODYS_CLASS = "example.com/nobody";
 /** Public IPs that users made themselves, in the cluster's group. */
 export const USERS_PUBLIC_IPS = ["mine-1", "mine-2"] as const;
 export const OTHER_GROUP = "other";
+/** Where load balancers are Basic, every other machine is in this availability set; the first is `agents`. */
+export const SECOND_VM_SET = "others";
 /** An address of a Service that is not this cluster's to serve. */
 export const ADDITIONAL_IP = "7.7.7.7";
 
@@ -69,13 +71,17 @@ const MISTAKES: readonly Part[] = [
   { "azure-load-balancer-resource-group": "no-such-group" },
 ];
 
+/** Which availability sets' load balancers may serve it: Basic has one for each. */
+const MODES = ["__auto__", "__auto__", "agents", SECOND_VM_SET, `${SECOND_VM_SET},agents`] as const;
+
 export interface Surroundings {
   readonly services: readonly string[];
   readonly hasRival: boolean;
   readonly hasIPv6: boolean;
+  readonly isBasic: boolean;
 }
 
-export function drawShape(chance: Chance, { services, hasRival, hasIPv6 }: Surroundings): Shape {
+export function drawShape(chance: Chance, { services, hasRival, hasIPv6, isBasic }: Surroundings): Shape {
   const isInternal = chance.isLucky(0.4);
   const isPinned = chance.isLucky(0.2);
   const isMistaken = chance.isLucky(0.07);
@@ -85,8 +91,10 @@ export function drawShape(chance: Chance, { services, hasRival, hasIPv6 }: Surro
   if (hasUpheaval) Object.assign(annotations, chance.pick(UPHEAVALS)(chance));
   if (isPinned) Object.assign(annotations, chance.pick(PINS)(chance, services));
   if (isMistaken) Object.assign(annotations, chance.pick(MISTAKES));
+  const isPlaced = isBasic && chance.isLucky(0.4);
+  if (isPlaced) annotations["azure-load-balancer-mode"] = chance.pick(MODES);
   const loadBalancerClass = drawClass(chance, hasRival);
-  const isPlain = !isPinned && !isMistaken && !hasUpheaval && loadBalancerClass === undefined;
+  const isPlain = !isPinned && !isMistaken && !isPlaced && !hasUpheaval && loadBalancerClass === undefined;
   return {
     annotations,
     spec: { ...drawSpec(chance, hasIPv6), ...(loadBalancerClass && { loadBalancerClass }) },

@@ -4,9 +4,8 @@
  */
 import { SANDBOX_ACCOUNT } from "../sandbox/azure/identity/account.ts";
 import { cloudConfigOf } from "../sandbox/azure/seed/cloud-config.ts";
-import { foreignResources } from "../sandbox/azure/seed/foreign.ts";
-import { placesOf, type SeedResource } from "../sandbox/azure/seed/places.ts";
-import { topologyResources, type Topology } from "../sandbox/azure/seed/topology.ts";
+import { placesOf } from "../sandbox/azure/seed/places.ts";
+import type { Topology } from "../sandbox/azure/seed/topology.ts";
 import { Metrics } from "../src/controller/metrics.ts";
 import type { ClusterConfig } from "../src/core/config/cluster-config.ts";
 import { parseConfig } from "../src/core/config/parse-config.ts";
@@ -21,7 +20,8 @@ import { KubeWire } from "./kube-wire.ts";
 import { Machines, nodesOf } from "./machines.ts";
 import { Meddlers } from "./meddling.ts";
 import type { PlantedBug } from "./planted-bugs.ts";
-import { OTHER_GROUP, RIVAL_CLASS, USERS_PUBLIC_IPS } from "./shapes.ts";
+import { resourcesOf } from "./seed.ts";
+import { RIVAL_CLASS } from "./shapes.ts";
 import { Process, Timeline } from "./timeline.ts";
 import { Trace } from "./trace.ts";
 import { TroubleBoard } from "./troubles.ts";
@@ -92,7 +92,8 @@ export class World {
     this.#net = Chance.of(seed, "net");
     this.trace = new Trace(() => this.timeline.elapsedMs, keepsLines);
     this.troubles = new TroubleBoard(() => this.timeline.elapsedMs);
-    const topology: Topology = { ...setup, nodes: NODE_SLOTS, sku: "standard", foreign: setup.isShared };
+    const sku = setup.isBasic === true ? "basic" : "standard";
+    const topology: Topology = { ...setup, nodes: NODE_SLOTS, sku, foreign: setup.isShared };
     this.config = configOf(topology);
     this.azure = new AzureSide({
       timeline: this.timeline,
@@ -107,7 +108,7 @@ export class World {
     this.machines = new Machines(this.cluster, topology);
     const slots = nodesOf(topology).map(({ name }) => name);
     if (setup.hasBackends === true) this.#backends = new BackendUsers(this.cluster, this.timeline, slots);
-    this.#meddlers = new Meddlers(this.azure, this.timeline, this.network);
+    this.#meddlers = new Meddlers({ azure: this.azure, timeline: this.timeline, network: this.network, sku });
     const seat = (name: string, isElected: boolean, classFilter?: string): Seat => {
       return { name, isElected, classFilter, instance: undefined, downUntilMs: 0 };
     };
@@ -313,40 +314,4 @@ function configOf(topology: Topology): ClusterConfig {
   if (parsed.kind === "invalid") throw new Error(`the simulated cloud config: ${parsed.errors.join("; ")}`);
   configs.set(key, parsed.config);
   return parsed.config;
-}
-
-function resourcesOf(topology: Topology): SeedResource[] {
-  const { network, location, group } = placesOf(SANDBOX_ACCOUNT);
-  const usersOwn = USERS_PUBLIC_IPS.map((name) => ({
-    path: `${network}/publicIPAddresses/${name}`,
-    body: {
-      location,
-      sku: { name: "Standard" },
-      tags: { owner: "a user" },
-      properties: { publicIPAllocationMethod: "Static", publicIPAddressVersion: "IPv4" },
-    },
-  }));
-  return [
-    ...topologyResources(SANDBOX_ACCOUNT, topology).map(withIPv6),
-    ...(topology.foreign ? foreignResources(SANDBOX_ACCOUNT, topology) : []),
-    { path: group.replace(/[^/]+$/, OTHER_GROUP), body: { location } },
-    ...usersOwn,
-  ];
-}
-
-/** The network of the cluster has both families. */
-function withIPv6({ path, body }: SeedResource): SeedResource {
-  if (!path.includes("/virtualNetworks/")) return { path, body };
-  const { properties, ...rest } = body as { properties: { subnets: { name: string; properties: object }[] } };
-  const subnets = properties.subnets.map(({ name, properties: { addressPrefix, ...more } }: Subnet, at) => ({
-    name,
-    properties: { ...more, addressPrefixes: [addressPrefix, `fd00:10:${240 + at}::/64`] },
-  }));
-  const addressSpace = { addressPrefixes: ["10.240.0.0/12", "fd00:10::/32"] };
-  return { path, body: { ...rest, properties: { ...properties, addressSpace, subnets } } };
-}
-
-interface Subnet {
-  readonly name: string;
-  readonly properties: { readonly addressPrefix?: string };
 }

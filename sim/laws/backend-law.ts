@@ -27,6 +27,8 @@ export interface BackendLawOptions {
   readonly azure: State;
   readonly nowMs: () => number;
   readonly nodes: () => readonly KubeObject[];
+  /** Basic load balancers have no admin states. */
+  readonly isBasic: boolean;
 }
 
 interface Doom {
@@ -77,6 +79,7 @@ export class BackendLaw implements Law {
 
   /** Doomed nodes that still get connections, and since when they should not. */
   *inService(): Iterable<{ readonly node: string; readonly pool: string; readonly sinceMs: number }> {
+    if (this.#options.isBasic) return;
     for (const resource of resourcesOf(this.#options.azure, LOAD_BALANCER)) {
       for (const pool of partsOf(resource, "backendAddressPools")) {
         if (isForeign(nameOf(pool))) continue;

@@ -54,6 +54,7 @@ export class Judge implements Witness {
       azure: azure.state,
       nowMs: () => timeline.elapsedMs,
       nodes: () => cluster.objects("nodes"),
+      isBasic: setup.isBasic === true,
     });
     this.#records = new RecordLaw({ report, azure: azure.state, cluster, nowMs: () => timeline.elapsedMs });
     this.#laws = [

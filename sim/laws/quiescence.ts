@@ -5,7 +5,7 @@
 import { readForwarding, type Forwarding } from "../../sandbox/azure/data-plane/read-forwarding.ts";
 import { groupsAt, networkAt } from "../../sandbox/azure/data-plane/places.ts";
 import { inboundVerdict } from "../../sandbox/azure/data-plane/nsg-verdict.ts";
-import type { Member } from "../../sandbox/azure/data-plane/forwarding.ts";
+import type { ForwardingRule, Member } from "../../sandbox/azure/data-plane/forwarding.ts";
 import type { KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import { propertiesOf, type Json } from "../../sandbox/azure/model/json.ts";
 import { valuesOf } from "../../sandbox/azure/model/network/security-group/security-rule.ts";
@@ -16,7 +16,8 @@ import type { PlannedStep } from "../../src/core/render-plan.ts";
 import { keyOf, type Service } from "../../src/core/kubernetes.ts";
 import type { CachedService } from "../../src/controller/projections.ts";
 import { lookAt, Unreadable } from "../look.ts";
-import { ADDITIONAL_IP, RIVAL_CLASS } from "../shapes.ts";
+import { isInSecondSet } from "../seed.ts";
+import { ADDITIONAL_IP, RIVAL_CLASS, SECOND_VM_SET } from "../shapes.ts";
 import { ingressOf } from "../users.ts";
 import type { World } from "../world.ts";
 import {
@@ -168,17 +169,20 @@ function unservedAt(scene: Scene, service: Service, ip: string): string[] {
           destination: (member) => (rule.floatingIp ? ip : member.ip),
           port: rule.floatingIp ? port : rule.backendPort,
         });
-    return [...wrongMembers(scene, rule.members, ip), ...closed];
+    return [...wrongMembers(scene, rule, ip), ...closed];
   });
 }
 
-function wrongMembers({ world, finalizers }: Scene, members: readonly Member[], ip: string): string[] {
+function wrongMembers({ world, finalizers }: Scene, { id, members }: ForwardingRule, ip: string): string[] {
   const isIPv6 = ip.includes(":");
+  const down = world.setup.isBasic === true ? "" : " Down"; // not ours to set on Basic
   if (world.config.poolType !== "nodeIP" && isIPv6) return []; // interfaces have no IPv6 here
   const nodes = world.cluster.objects("nodes");
-  const wanted = nodes.filter((node) => belongsInPools(node) && addressOfNode(node, isIPv6) !== "");
+  const wanted = nodes.filter(
+    (node) => belongsInPools(node) && addressOfNode(node, isIPv6) !== "" && isServedBy(world, id, node),
+  );
   if (wanted.length === 0) return []; // a pool is never emptied for want of nodes
-  const expected = wanted.map((node) => `${node.metadata.name}${isDoomed(node) ? " Down" : ""}`).sort();
+  const expected = wanted.map((node) => `${node.metadata.name}${isDoomed(node) ? down : ""}`).sort();
   const names = new Set(wanted.map((node) => node.metadata.name));
   const isTheirs = (member: Member): boolean =>
     isForeign(member.name) ||
@@ -187,9 +191,15 @@ function wrongMembers({ world, finalizers }: Scene, members: readonly Member[], 
     (!names.has(nodeOf(world, member)) && (world.setup.hasRival || finalizers.exempt.has(`entry ${member.name}`)));
   const found = members
     .filter((member) => !isTheirs(member))
-    .map((member) => `${nodeOf(world, member)}${member.adminState === "Down" ? " Down" : ""}`)
+    .map((member) => `${nodeOf(world, member)}${member.adminState === "Down" ? down : ""}`)
     .sort();
   return found.join() === expected.join() ? [] : [`the pool of ${ip} has ${found.join()}, not ${expected.join()}`];
+}
+
+/** A Basic load balancer serves the machines of one availability set; it is called after it, or the cluster. */
+function isServedBy({ setup }: World, ruleId: string, { metadata }: KubeObject): boolean {
+  const isOfSecond = ruleId.toLowerCase().includes(`/loadbalancers/${SECOND_VM_SET}`);
+  return setup.isBasic !== true || isInSecondSet(metadata.name ?? "") === isOfSecond;
 }
 
 function nodeOf({ config }: World, { name, node = "?" }: Member): string {
@@ -212,7 +222,9 @@ function wrongAccess(world: World, service: Service, members: readonly Member[],
   const isInternal = annotations["azure-load-balancer-internal"] === "true";
   const isPrivate = isLimited || (service.spec.loadBalancerSourceRanges ?? []).length > 0;
   if (!isManaged || isInternal) return [];
-  const nodes = new Set(world.cluster.objects("nodes").map(({ metadata }) => metadata.name));
+  // Basic: the last of a set stays in its pool, but its address is opened as long as it belongs there only
+  const isAsked = (node: KubeObject): boolean => world.setup.isBasic !== true || belongsInPools(node);
+  const nodes = new Set(world.cluster.objects("nodes").flatMap((node) => (isAsked(node) ? node.metadata.name : [])));
   const member = members.find((one) => nodes.has(nodeOf(world, one)));
   if (member === undefined) return [];
   const destinationAddress = door.destination(member);

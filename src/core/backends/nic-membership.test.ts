@@ -172,6 +172,15 @@ describe("who leaves", () => {
     assert.deepEqual(told([vmNode("stays")], { vms }, ["forgotten"]), ["forgotten-nic leaves kubernetes"]);
   });
 
+  test("also where an interface that has failed is all that stays", () => {
+    const compute = computeOf({ vms: { stays: { pools: [POOL], failed: true }, forgotten: { pools: [POOL] } } });
+    const input = { config: NIC_CONFIG, nodes: [vmNode("stays")], compute, loadBalancer, known: ["forgotten"] };
+    assert.deepEqual(
+      nicMembership({ ...input, repairs: true }, ["IPv4"]).map(({ why }) => why),
+      ["forgotten-nic leaves kubernetes"],
+    );
+  });
+
   test("everything, before the load balancer is deleted: models first", () => {
     const shape: Shape = { instances: [{ pools: [POOL] }], vms: { vm: { pools: [POOL] } }, model: [POOL] };
     const detach = (compute: Compute): AzureStep[] =>

@@ -50,7 +50,8 @@ export function nicMembership(input: NicMembershipInput, families: readonly Fami
         plan.join("scaleSet", model, seat);
       plan.join(kind, body, seat);
     }
-    if (!joining.some(isActive)) continue;
+    // one whose last write failed may fail again, but not leave the pool that it is in
+    if (!joining.some((one) => isActive(one) || isAttached(one.body, one.kind, seat.pool))) continue;
     for (const { kind, body } of leavingSeats(input, seat)) plan.leave(kind, body, seat);
   }
   return plan.steps();
