@@ -15,6 +15,7 @@ import { CrashBed } from "./crash-bed.ts";
 import { armPoint, countWrites, disarm, pointsOf, renderPoint, type CrashPoint } from "./crash-points.ts";
 import { endState, unsettled, type EndState } from "./end-state.ts";
 import type { CrashScenario } from "./scenarios/scenario.ts";
+import { assertSettled } from "../support/settled-plan.ts";
 
 export interface CrashRuns {
   readonly points: readonly CrashPoint[];
@@ -88,7 +89,7 @@ async function survive(
     const where = `${scenario.name}, killed ${renderPoint(point)}`;
     await eventually(async () => {
       assert.deepEqual(await endState(bed), end, `${where}\n${heir.output}`);
-      assert.deepEqual(await bed.plan(), { steps: [], rejected: [] }, where);
+      assertSettled(await bed.plan(), where);
     }, SETTLED_WITHIN_MS);
     assert.equal(heir.ended, false, `${where}: the controller ended\n${heir.output}`);
     await heir.stop();
@@ -124,7 +125,7 @@ async function onBed<R>(
 async function atRest(bed: CrashBed): Promise<EndState> {
   let state: EndState | undefined;
   await eventually(async () => {
-    assert.deepEqual(await bed.plan(), { steps: [], rejected: [] });
+    assertSettled(await bed.plan());
     state = await endState(bed);
     assert.deepEqual(unsettled(state), [], "backends are on their way");
     await delay(REST_MS);

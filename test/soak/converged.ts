@@ -13,6 +13,7 @@ import type { AzureResource } from "../crash/crash-bed.ts";
 import { eventually } from "../support/eventually.ts";
 import type { FaultControl } from "../support/fault-control.ts";
 import { POD_LOAD_BALANCER } from "./load.ts";
+import { assertSettled } from "../support/settled-plan.ts";
 
 export interface Cluster {
   readonly kubeconfig: string;
@@ -62,7 +63,7 @@ export async function assertConverged(cluster: Cluster): Promise<Standing> {
     log: SILENT_LOG,
   } as const;
   const plan = await withClusterView(view, (seen) => makePlan(seen, undefined));
-  assert.deepEqual(plan, { steps: [], rejected: [] }, `still planned: ${JSON.stringify(plan)}`);
+  assertSettled(plan, `still planned: ${JSON.stringify(plan)}`);
   const nodes = (await client.list<KubeObject>(NODES, {})).items.map(projectNode);
   const doomed = new Set(
     nodes.filter((node) => desiredAdminState(node) === "Down").map(({ metadata }) => metadata.name),

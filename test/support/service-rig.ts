@@ -20,6 +20,7 @@ import { armHttp, type ArmHttp } from "../contract/azure/arm-http.ts";
 import { clientsOf, type AzureUnderTest } from "../contract/azure/azure-under-test.ts";
 import type { Cluster, ClusterOpener } from "./cluster.ts";
 import { eventually } from "./eventually.ts";
+import { assertSettled } from "./settled-plan.ts";
 
 export const WITHIN_MS = 60_000;
 export const PREFIX = "service.beta.kubernetes.io/";
@@ -150,7 +151,7 @@ export class ServiceRig {
       ips = (service.status.loadBalancer.ingress ?? []).flatMap(({ ip }) => ip ?? []);
       assert.notDeepEqual(ips, [], `${name} has no address; ${await this.#warnings(name)}`);
       const plan = await this.plan(name);
-      assert.deepEqual(plan, { steps: [], rejected: [] }, `${name} is not settled; ${await this.#warnings(name)}`);
+      assertSettled(plan, `${name} is not settled; ${await this.#warnings(name)}`);
     }, WITHIN_MS);
     return ips;
   }

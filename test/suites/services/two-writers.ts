@@ -13,6 +13,7 @@ import { eventually } from "../../support/eventually.ts";
 import { HandEditor } from "../../support/hand-editor.ts";
 import { MANY_WITHIN_MS, addresses, onlyLeft, startDeleting } from "../../support/many-services.ts";
 import { ServiceRig } from "../../support/service-rig.ts";
+import { assertSettled } from "../../support/settled-plan.ts";
 
 const COUNT = Number(process.env["AZLB_TWO_WRITERS_SERVICES"] ?? 60);
 /** Slow enough that writes of both sides meet. */
@@ -102,8 +103,7 @@ async function settled(rig: ServiceRig, wanted: readonly string[]): Promise<void
   await onlyLeft(rig, wanted);
   await eventually(async () => {
     for (const [name, ips] of await addresses(rig)) assert.equal(ips.length, 1, `${name} has no address`);
-    const { steps, rejected } = await rig.plan();
-    assert.deepEqual({ steps, rejected }, { steps: [], rejected: [] });
+    assertSettled(await rig.plan());
   }, MANY_WITHIN_MS);
 }
 
