@@ -13,7 +13,7 @@ const POOL = `${LB}/backendAddressPools/pool`;
 
 /** A load balancer with a pool, whose writes take a second; `trouble` answers in Azure's place. */
 async function rig(trouble: (step: string) => ArmResponse | undefined = () => undefined) {
-  const { clock, arm, commit, known, submit, run } = commitRig({ operationMs: 1_000 });
+  const { clock, arm, attempts, commit, known, submit, run } = commitRig({ operationMs: 1_000 });
   await run(submit(wish("a", 1)));
   const list = arm.read(LB) as unknown as SharedList;
   arm.write(LB, { ...list, properties: { ...list.properties, backendAddressPools: [{ name: "pool" }] } });
@@ -48,7 +48,7 @@ async function rig(trouble: (step: string) => ArmResponse | undefined = () => un
     });
   const pools = (): unknown => field(arm.read(LB)?.["properties"], "backendAddressPools");
   const inFlight = (): Promise<number> => clock.advanceUntil(() => steps.includes("PUT whole"));
-  return { clock, commit, submit, run, steps, drain, pools, inFlight };
+  return { clock, attempts, submit, run, steps, drain, pools, inFlight };
 }
 
 function isDown(pool: ArmBody | undefined): boolean {
@@ -80,6 +80,20 @@ test("where somebody was faster it has its turn as ever", async () => {
   assert.deepEqual(kinds(await run(Promise.all([service, drain()]))), ["written", "written"]);
   assert.ok(JSON.stringify(pools()).includes('"down":true'));
   assert.equal(conflicts, 2);
+});
+
+test("where its part cannot be read it has its turn as ever", async () => {
+  const denied = (step: string) => (step === "GET pool" ? error(403, "AuthorizationFailed") : undefined);
+  const { attempts, submit, run, drain, pools, inFlight } = await rig(denied);
+  const service = submit(wish("a", 2));
+  await inFlight();
+  assert.deepEqual(kinds(await run(Promise.all([service, drain()]))), ["written", "written"]);
+  assert.ok(JSON.stringify(pools()).includes('"down":true'));
+  assert.deepEqual(
+    attempts.flatMap(({ failure }) => failure ?? []),
+    [],
+    "nothing failed that was tried",
+  );
 });
 
 test("where the whole cannot be read afterwards it is found done", async () => {
