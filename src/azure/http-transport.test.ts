@@ -59,7 +59,7 @@ test("a connection cut after the request may have been served", async (t) => {
 test("an answer that does not come in time is no answer", async (t) => {
   const url = await serve(t, () => {});
   await assert.rejects(
-    transport(t, { answerWithinMs: 50 }).send({ method: "GET", url, headers: {} }),
+    transport(t, { answerWithinMs: 1_000 }).send({ method: "GET", url, headers: {} }),
     (error: unknown) => error instanceof NoAnswer && error.maybeSent && /in time/.test(error.message),
   );
 });

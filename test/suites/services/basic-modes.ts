@@ -11,7 +11,8 @@ import { baseName } from "../../../src/core/names.ts";
 import { ensureNodes } from "../../../src/main/sandbox-nodes.ts";
 import { listed } from "../../contract/azure/azure-under-test.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
-import { ServiceRig } from "../../support/service-rig.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
 
 const OTHER_SET = "gpu-agents";
 const PRIMARY = { loadBalancer: "kubernetes", members: ["agent-0-nic", "agent-1-nic"] };
@@ -41,15 +42,15 @@ export function basicModesSuite(name: string, open: ClusterOpener): void {
 
     test("none: the primary set, whose load balancer is named after the cluster", async () => {
       await rig.apply({ name: "plain" });
-      assert.deepEqual(await placed(rig, "plain"), PRIMARY);
+      await isPlaced(rig, "plain", PRIMARY);
       await rig.delete("plain");
     });
 
     test("a set by name, in any case, external and internal", async () => {
       await rig.apply({ name: "outer", annotations: { [MODE]: OTHER_SET.toUpperCase() } });
       await rig.apply({ name: "inner", annotations: { [MODE]: OTHER_SET, ...INTERNAL } });
-      assert.deepEqual(await placed(rig, "outer"), OTHER);
-      assert.deepEqual(await placed(rig, "inner"), { ...OTHER, loadBalancer: `${OTHER_SET}-internal` });
+      await isPlaced(rig, "outer", OTHER);
+      await isPlaced(rig, "inner", { ...OTHER, loadBalancer: `${OTHER_SET}-internal` });
       await rig.delete("outer");
       await rig.delete("inner");
     });
@@ -69,16 +70,16 @@ export function basicModesSuite(name: string, open: ClusterOpener): void {
       assert.match(await rig.warned("lost", "UnknownVMSet"), /"nobody".*agents, gpu-agents/);
       assert.deepEqual(await rig.everything(), empty, "nothing was made for it");
       await rig.annotate("lost", { [MODE]: OTHER_SET });
-      assert.deepEqual(await placed(rig, "lost"), OTHER);
+      await isPlaced(rig, "lost", OTHER);
       await rig.delete("lost");
     });
 
     test("another set: the Service moves there and keeps its address", async () => {
       await rig.apply({ name: "mover", annotations: { [MODE]: "agents" } });
       const address = await rig.served("mover");
-      assert.deepEqual(await placed(rig, "mover"), PRIMARY);
+      await isPlaced(rig, "mover", PRIMARY);
       await rig.annotate("mover", { [MODE]: OTHER_SET });
-      assert.deepEqual(await placed(rig, "mover"), OTHER);
+      await isPlaced(rig, "mover", OTHER);
       assert.deepEqual(await rig.served("mover"), address);
       const balancers = await listed(rig.azure.network.loadBalancers.list(rig.azure.resourceGroup));
       assert.deepEqual(
@@ -88,6 +89,11 @@ export function basicModesSuite(name: string, open: ClusterOpener): void {
       await rig.delete("mover");
     });
   });
+}
+
+/** Waits until its load balancer has these members. */
+function isPlaced(rig: ServiceRig, service: string, wanted: Placed): Promise<void> {
+  return eventually(async () => assert.deepEqual(await placed(rig, service), wanted), WITHIN_MS);
 }
 
 async function placed(rig: ServiceRig, service: string): Promise<Placed> {
