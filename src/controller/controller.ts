@@ -77,37 +77,11 @@ export class Controller {
     const kube = options.kube.fencedBy(fence);
     this.#cache = new ClusterCache({ client: options.kube, clock, random, log });
     this.#mirror = new Mirror({ client: arm, config });
-    this.#commit = new GroupCommit({
-      client: arm,
-      clock,
-      random,
-      mayWrite: async (priority) => {
-        // a doomed node has no time to wait for others; the ETag keeps us from undoing what they do
-        if (priority !== "drain") await this.#lock.hold();
-        return fence.holds();
-      },
-      lastSeen: (id) => this.#mirror.lastSeen(id),
-      onSeen: (id, body) => this.#mirror.seen(id, body),
-      onAttempt: (report) => {
-        measure(metrics, report);
-        this.#adminState?.attempted(report);
-      },
-    });
-    this.#lock = new ResourceLock({
-      client: kube,
-      clock,
-      signal: this.#stopping.signal,
-      onOthers: () => this.#mirror.expire(),
-      onRival: (message) => this.#services.tellAll("RivalController", message),
-      onWait: (message) => log.warn(message),
-      isInUse: () => this.#commit.resourcesAtWork > 0,
-    });
-    if (hasAdminState(config)) {
-      const parts = { cache: this.#cache, mirror: this.#mirror, commit: this.#commit };
-      this.#adminState = new AdminState({ ...options, ...parts, kube });
-    }
+    this.#commit = this.#openCommit();
+    this.#lock = this.#openLock(kube);
+    const parts = { cache: this.#cache, mirror: this.#mirror, commit: this.#commit };
+    if (hasAdminState(config)) this.#adminState = new AdminState({ ...options, ...parts, kube });
     if (options.lbcf !== undefined) {
-      const parts = { cache: this.#cache, mirror: this.#mirror, commit: this.#commit };
       this.#lbcf = new LbcfPart({ ...options, ...options.lbcf, ...parts, fenced: kube });
     }
     const observer = new Observer({ config, classFilter, cache: this.#cache, mirror: this.#mirror });
@@ -181,6 +155,39 @@ export class Controller {
     await Promise.race([this.#options.recorder.flushed(), this.#options.clock.sleep(LAST_WORDS_MS)]);
     this.#ending.abort(new Error("the controller stops"));
     await this.#running;
+  }
+
+  #openCommit(): GroupCommit {
+    const { arm, clock, random, fence, metrics } = this.#options;
+    return new GroupCommit({
+      client: arm,
+      clock,
+      random,
+      mayWrite: async (priority) => {
+        // a doomed node has no time to wait for others; the ETag keeps us from undoing what they do
+        if (priority !== "drain") await this.#lock.hold();
+        return fence.holds();
+      },
+      lastSeen: (id) => this.#mirror.lastSeen(id),
+      onSeen: (id, body) => this.#mirror.seen(id, body),
+      onAttempt: (report) => {
+        measure(metrics, report);
+        this.#adminState?.attempted(report);
+      },
+    });
+  }
+
+  #openLock(client: KubeClient): ResourceLock {
+    const { clock, log } = this.#options;
+    return new ResourceLock({
+      client,
+      clock,
+      signal: this.#stopping.signal,
+      onOthers: () => this.#mirror.expire(),
+      onRival: (message) => this.#services.tellAll("RivalController", message),
+      onWait: (message) => log.warn(message),
+      isInUse: () => this.#commit.resourcesAtWork > 0,
+    });
   }
 
   #scheduleResync(): void {

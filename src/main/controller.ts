@@ -5,15 +5,18 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 
+import type { ArmClient } from "../azure/arm-client.ts";
 import type { CallReport } from "../azure/arm-exchange.ts";
 import { Controller } from "../controller/controller.ts";
 import type { LbcfOptions } from "../controller/lbcf/lbcf-part.ts";
 import { Metrics } from "../controller/metrics.ts";
 import type { Clock } from "../core/clock.ts";
+import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Log } from "../core/log.ts";
 import type { DriftPolicy } from "../core/service/service-intent.ts";
 import { EventRecorder } from "../kube/event-recorder.ts";
 import { OPEN_FENCE, type Fence } from "../kube/fence.ts";
+import type { KubeClient } from "../kube/kube-client.ts";
 import { LeaderElection } from "../kube/leader-election.ts";
 import { openArmClient } from "./azure-access.ts";
 import { startHealthServer } from "./health-server.ts";
@@ -87,8 +90,60 @@ async function start(
   closers: (() => Promise<void>)[],
   closeAll: () => Promise<void>,
 ): Promise<RunningController> {
-  const { log, env } = options;
+  const { log } = options;
   const metrics = new Metrics();
+  const access = await openAccess(options, metrics, closers);
+  const stopping = new AbortController();
+  let leading: Controller | undefined;
+  const lead = async (fence: Fence): Promise<void> => {
+    leading = assemble(options, access, metrics, fence);
+    const over = aborted(stopping.signal, fence.signal);
+    // caches are never filled where no API server answers: the end must not wait for them
+    await Promise.race([leading.start(), over]);
+    if (leading.isReady) log.info("the controller is running", { cluster: access.config.clusterName });
+    await over;
+    await leading.stop();
+    leading = undefined;
+  };
+  const health = await startHealthServer({
+    ...(options.health ?? { host: "127.0.0.1", port: 0 }),
+    metrics,
+    unready: () => (leading?.isReady === true ? undefined : "not leading yet, or the caches are not filled"),
+  });
+  const run = async (): Promise<"lost" | "stopped"> => {
+    try {
+      return await (options.leaderElect ? elect(options, access.kube, stopping.signal, lead) : alone(lead));
+    } finally {
+      await closeAll();
+    }
+  };
+  const ended = run();
+  ended.catch((error: unknown) => log.error(`the controller ended: ${String(error)}`));
+  return {
+    metricsUrl: `${health.url}/metrics`,
+    ended,
+    async close() {
+      stopping.abort(new Error("the controller stops"));
+      await ended.catch(() => {});
+      await health.close();
+    },
+  };
+}
+
+/** Whom it talks to, and what it shall do there. */
+interface Access {
+  readonly kube: KubeClient;
+  readonly arm: ArmClient;
+  readonly webhooks: WebhookHttp;
+  readonly config: ClusterConfig;
+}
+
+async function openAccess(
+  options: ControllerProcessOptions,
+  metrics: Metrics,
+  closers: (() => Promise<void>)[],
+): Promise<Access> {
+  const { env, log } = options;
   const kube = openKubeClient({ kubeconfig: options.kubeconfig, userAgent: USER_AGENT });
   closers.push(kube.close);
   const { config, credentials } = await loadCloudConfig({
@@ -108,58 +163,32 @@ async function start(
   closers.push(() => arm.close());
   const webhooks = new WebhookHttp();
   closers.push(() => webhooks.close());
-  const stopping = new AbortController();
-  let leading: Controller | undefined;
-  const lead = async (fence: Fence): Promise<void> => {
-    const common = { clock: options.clock ?? realClock, random: Math.random };
-    const client = kube.client.fencedBy(fence);
-    const recorder = new EventRecorder({ ...common, client, component: "azlb" });
-    leading = new Controller({
-      ...common,
-      config,
-      kube: kube.client,
-      arm: arm.client,
-      recorder,
-      metrics,
-      log,
-      fence,
-      classFilter: options.loadBalancerClass,
-      driftPolicy: options.driftPolicy ?? "report",
-      driftPeriodMs: options.driftPeriodMs ?? DRIFT_PERIOD_MS,
-      workers: options.workers ?? WORKERS,
-      lbcf: { webhooks: webhooks.send, ...options.lbcf },
-    });
-    const over = aborted(stopping.signal, fence.signal);
-    // caches are never filled where no API server answers: the end must not wait for them
-    await Promise.race([leading.start(), over]);
-    if (leading.isReady) log.info("the controller is running", { cluster: config.clusterName });
-    await over;
-    await leading.stop();
-    leading = undefined;
-  };
-  const health = await startHealthServer({
-    ...(options.health ?? { host: "127.0.0.1", port: 0 }),
+  return { kube: kube.client, arm: arm.client, webhooks, config };
+}
+
+/** The controller for one term as the leader. */
+function assemble(
+  options: ControllerProcessOptions,
+  { kube, arm, webhooks, config }: Access,
+  metrics: Metrics,
+  fence: Fence,
+): Controller {
+  const common = { clock: options.clock ?? realClock, random: Math.random };
+  return new Controller({
+    ...common,
+    config,
+    kube,
+    arm,
+    recorder: new EventRecorder({ ...common, client: kube.fencedBy(fence), component: "azlb" }),
     metrics,
-    unready: () => (leading?.isReady === true ? undefined : "not leading yet, or the caches are not filled"),
+    log: options.log,
+    fence,
+    classFilter: options.loadBalancerClass,
+    driftPolicy: options.driftPolicy ?? "report",
+    driftPeriodMs: options.driftPeriodMs ?? DRIFT_PERIOD_MS,
+    workers: options.workers ?? WORKERS,
+    lbcf: { webhooks: webhooks.send, ...options.lbcf },
   });
-  const run = async (): Promise<"lost" | "stopped"> => {
-    try {
-      return await (options.leaderElect ? elect(options, kube.client, stopping.signal, lead) : alone(lead));
-    } finally {
-      await closeAll();
-    }
-  };
-  const ended = run();
-  ended.catch((error: unknown) => log.error(`the controller ended: ${String(error)}`));
-  return {
-    metricsUrl: `${health.url}/metrics`,
-    ended,
-    async close() {
-      stopping.abort(new Error("the controller stops"));
-      await ended.catch(() => {});
-      await health.close();
-    },
-  };
 }
 
 async function alone(lead: (fence: Fence) => Promise<void>): Promise<"stopped"> {
@@ -169,7 +198,7 @@ async function alone(lead: (fence: Fence) => Promise<void>): Promise<"stopped"> 
 
 function elect(
   { lease = DEFAULT_LEASE, log }: ControllerProcessOptions,
-  client: ReturnType<typeof openKubeClient>["client"],
+  client: KubeClient,
   signal: AbortSignal,
   lead: (fence: Fence) => Promise<void>,
 ): Promise<"lost" | "stopped"> {
