@@ -62,7 +62,7 @@ test("a refused Service shows first what is wrong, and still what it has in Azur
   const text = await look((view) => explainService(view, "default/shop"));
   assert.match(text, /^refused +InvalidAnnotation: \S+tcp-idle-timeout: "3" is not a whole number from 4 to 100/);
   assert.match(text, new RegExp(`^in Azure +${address}$`, "m"));
-  assert.match(text, /^stands +refused, as told above; what it has in Azure is left as it is$/m);
+  assert.match(text, /^stands +refused, as told above; what it may have in Azure is left as it is$/m);
 });
 
 test("what Azure said to the last try comes first", async () => {
@@ -89,7 +89,7 @@ test("warnings have an age, and a node that is going is named", async () => {
   await close();
   const text = await look((view) => explainService(view, "default/shop"));
   assert.match(text, /^draining +no new connections go to vmss000001 \(out-of-service\)$/m);
-  assert.match(text, /^warnings\n {2}InvalidAnnotation \(\d+ s ago\): .*tcp-idle-timeout/m);
+  assert.match(text, /^warnings\n {2}InvalidAnnotation \(\d+ s ago\): see above$/m);
 });
 
 test("its plan names the refusal and writes nothing", async () => {

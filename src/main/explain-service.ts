@@ -30,8 +30,8 @@ export async function explainService(view: ClusterView, key: string): Promise<st
     view.client.list<Event>(EVENTS, { namespace, fieldSelector }),
   ]);
   const told = events.items.toSorted((one, other) => timeOf(one).localeCompare(timeOf(other)));
-  const lines = [...failureLines(observed, told), ...explain(observed), ...drainLines(observed), ...eventLines(told)];
-  return [...lines, ""].join("\n");
+  const lines = [...failureLines(observed, told), ...explain(observed), ...drainLines(observed)];
+  return [...lines, ...eventLines(told, lines), ""].join("\n");
 }
 
 const FAILED = new Set(["SyncLoadBalancerFailed", "DeleteLoadBalancerFailed"]);
@@ -59,11 +59,13 @@ function drainLines({ config, nodes }: Observed): string[] {
   return held.length === 0 ? [] : [`draining    no new connections go to ${held.join(", ")}`];
 }
 
-/** `events` in the order of time. */
-function eventLines(events: readonly Event[]): string[] {
+/** `events` in the order of time; what the lines above say already is not said again. */
+function eventLines(events: readonly Event[], above: readonly string[]): string[] {
   const last = events.filter((event) => event.type === "Warning").slice(-MOST_EVENTS);
   if (last.length === 0) return ["warnings    none"];
-  return ["warnings", ...last.map((event) => `  ${event.reason} (${whenText(event)}): ${event.message}`)];
+  const text = ({ message = "" }: Event): string =>
+    above.some((line) => line.includes(message)) ? "see above" : message;
+  return ["warnings", ...last.map((event) => `  ${event.reason} (${whenText(event)}): ${text(event)}`)];
 }
 
 /** A warning stays for an hour after its cause has gone: its age tells. */

@@ -96,6 +96,6 @@ function parseText(text: string, where: string): unknown {
     return parseYaml(text) as unknown;
   } catch (error) {
     const [firstLine = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-    throw new CloudConfigError(`${where}: neither JSON nor YAML: ${firstLine}`);
+    throw new CloudConfigError(`${where}: neither JSON nor YAML: ${firstLine.replace(/:$/, "")}`);
   }
 }

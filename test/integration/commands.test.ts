@@ -47,7 +47,7 @@ const BAD: readonly [what: string, args: () => readonly string[], stderr: RegExp
     () => controller("/nowhere/azure.json"),
     /\/nowhere\/azure\.json cannot be read/,
   ],
-  ["a cloud config that is no JSON", () => controller(text("{")), /azure\.json: neither JSON nor YAML/],
+  ["a cloud config that is no JSON", () => controller(text("{")), /azure\.json: neither JSON nor YAML: .*[^:\s]$/m],
   ["a wrong value in it", () => controller(cloudConfig({ vmType: "vmsss" })), /vmType.*"vmsss"/],
   ["a missing key", () => controller(cloudConfig({ resourceGroup: undefined })), /resourceGroup/],
   [

@@ -6,6 +6,7 @@ import type { Family, PublicIP } from "../arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { publicIPId } from "../ids.ts";
 import { publicIPName } from "../names.ts";
+import { PLACEMENT } from "../service/annotations.ts";
 import type { PublicIPIntent, Rejection, ServiceIntent } from "../service/service-intent.ts";
 import { hasIPTags } from "./ip-tags.ts";
 import type { PublicIPFragment } from "./public-ip-fragment.ts";
@@ -35,8 +36,8 @@ export function desiredPublicIP(input: PublicIPInput, family: Family): DesiredPu
   const seen = found?.properties.provisioningState === "Deleting" ? undefined : found; // its address goes with it
   if (wanted.kind === "generated") return decided(input, wanted, family, seen);
   return seen === undefined
-    ? refuseMissing(input, wanted)
-    : (refuse(input, seen, family) ?? decided(input, wanted, family, seen));
+    ? refuseMissing(input, wanted, family)
+    : (refuse(input, wanted, seen, family) ?? decided(input, wanted, family, seen));
 }
 
 function decided(
@@ -127,28 +128,45 @@ function newBody(input: PublicIPInput, family: Family, { id, name, prefixId }: N
   };
 }
 
-function refuseMissing({ intent }: PublicIPInput, wanted: Exclude<PublicIPIntent, { kind: "generated" }>): Rejection {
+type Chosen = Exclude<PublicIPIntent, { kind: "generated" }>;
+
+/** What names a public IP that somebody made. */
+function keyOf({ families }: ServiceIntent, { kind }: Chosen, family: Family): string {
+  if (kind === "pinned") {
+    const { key } = family === "IPv4" ? PLACEMENT.ipv4 : PLACEMENT.ipv6;
+    return `${key} or spec.loadBalancerIP`;
+  }
+  return family === "IPv6" && families.length > 1 ? PLACEMENT.pipNameIPv6.key : PLACEMENT.pipName.key;
+}
+
+function refuseMissing({ intent }: PublicIPInput, wanted: Chosen, family: Family): Rejection {
   const group = intent.publicIPResourceGroup;
   const what = wanted.kind === "pinned" ? `with address ${wanted.address}` : `"${wanted.name}"`;
   const message =
-    `there is no public IP ${what} in resource group "${group}": create it, or name its group in annotation ` +
-    `service.beta.kubernetes.io/azure-load-balancer-resource-group`;
+    `${keyOf(intent, wanted, family)}: there is no public IP ${what} in resource group "${group}": create it, or name its ` +
+    `group in annotation ${PLACEMENT.resourceGroup.key}`;
   return { kind: "rejection", reason: "PublicIPNotFound", message };
 }
 
 /** Azure would refuse all of these too, but later, and for every Service of the load balancer. */
-function refuse({ config }: PublicIPInput, seen: PublicIP, family: Family): Rejection | undefined {
+function refuse(
+  { intent, config }: PublicIPInput,
+  wanted: Chosen,
+  seen: PublicIP,
+  family: Family,
+): Rejection | undefined {
+  const subject = `${keyOf(intent, wanted, family)}: public IP "${seen.name}"`;
   const version = seen.properties.publicIPAddressVersion ?? "IPv4";
   if (version !== family) {
-    const message = `public IP "${seen.name}" is ${version}, but the Service needs ${family}: name one of that family`;
+    const message = `${subject} is ${version}, but the Service needs ${family}: name one of that family`;
     return { kind: "rejection", reason: "PublicIPFamily", message };
   }
   const sku = (seen.sku?.name ?? "Basic").toLowerCase();
   if (!sku.startsWith(config.sku)) {
-    const message = `public IP "${seen.name}" has SKU ${sku}, but loadBalancerSku is ${config.sku}: name one of that SKU`;
+    const message = `${subject} has SKU ${sku}, but loadBalancerSku is ${config.sku}: name one of that SKU`;
     return { kind: "rejection", reason: "PublicIPSku", message };
   }
   if (servicesOf(seen) === undefined || !isOtherClusters(seen, config.clusterName)) return undefined;
-  const message = `public IP "${seen.name}" belongs to another cluster (tag ${CLUSTER_TAG}): name one that does not`;
+  const message = `${subject} belongs to another cluster (tag ${CLUSTER_TAG}): name one that does not`;
   return { kind: "rejection", reason: "PublicIPOfOtherCluster", message };
 }

@@ -6,7 +6,7 @@ import type { LoadBalancer, PublicIP } from "../arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { mergeLoadBalancer } from "../load-balancer/merge-load-balancer.ts";
 import { parseService } from "../service/parse-service.ts";
-import type { ServiceIntent } from "../service/service-intent.ts";
+import type { Rejection, ServiceIntent } from "../service/service-intent.ts";
 import type { DesiredPublicIP } from "./desired-public-ip.ts";
 import { type PublicIPDecision, publicIPGroups, reconcilePublicIP } from "./reconcile-public-ip.ts";
 
@@ -47,9 +47,9 @@ function decided(intent: ServiceIntent, seen: Seen = {}): PublicIPDecision {
   return "kind" in decision ? assert.fail(decision.message) : decision;
 }
 
-function reasonOf(intent: ServiceIntent, seen: Seen = {}): string {
+function rejectionOf(intent: ServiceIntent, seen: Seen = {}): Rejection {
   const decision = reconcile(intent, seen);
-  return "kind" in decision ? decision.reason : assert.fail("not rejected");
+  return "kind" in decision ? decision : assert.fail("not rejected");
 }
 
 function created(use: DesiredPublicIP | undefined): PublicIP {
@@ -99,7 +99,7 @@ describe("which public IP", () => {
     const going = { properties: { ipAddress: "20.1.1.1", provisioningState: "Deleting" } };
     const [own] = decided(intentOf({}), { groups: { rg: [bound(GENERATED, "default/web", going)] } }).uses;
     assert.deepEqual([own?.seen, created(own).name], [undefined, GENERATED]);
-    assert.equal(reasonOf(intentOf(named), { groups: { rg: [pip("mine", going)] } }), "PublicIPNotFound");
+    assert.equal(rejectionOf(intentOf(named), { groups: { rg: [pip("mine", going)] } }).reason, "PublicIPNotFound");
   });
 
   test("by name or by address, and never made", () => {
@@ -137,7 +137,15 @@ describe("which public IP", () => {
       "PublicIPOfOtherCluster",
     ],
   ] as const) {
-    test(`${what} is rejected`, () => assert.equal(reasonOf(intentOf(annotations), { groups: seen }), reason));
+    test(`${what} is rejected, with the key that names it`, () => {
+      const rejection = rejectionOf(intentOf(annotations), { groups: seen });
+      assert.equal(rejection.reason, reason);
+      const [key] = Object.keys(annotations);
+      assert.match(
+        rejection.message,
+        new RegExp(`^service\\.beta\\.kubernetes\\.io/${key}( or spec.loadBalancerIP)?: .*(name|create)`),
+      );
+    });
   }
 });
 

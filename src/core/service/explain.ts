@@ -17,7 +17,7 @@ export function explain(observed: Observed): string[] {
   const { service, config } = observed;
   const parsed = parseService(service, config);
   const plan = planService(observed);
-  const warnings = "intent" in parsed ? parsed.warnings : (parsed.warnings ?? []);
+  const warnings = (plan.end.kind === "settled" ? plan.end : parsed).warnings ?? [];
   return [
     ...(plan.end.kind === "reject" ? [`refused     ${plan.end.rejection.reason}: ${plan.end.rejection.message}`] : []),
     `Service     ${keyOf(service)}`,
@@ -40,7 +40,7 @@ function azureText(observed: Observed): string {
   const found = publishedIngress(observed);
   if (found.kind === "look") return "not looked at";
   if (found.kind === "absent") return "nothing of it";
-  return found.ingress.map(({ ip }) => ip).join(", ") || "a public IP without a frontend";
+  return found.ingress.map(({ ip }) => ip).join(", ") || "a public IP, and no frontend";
 }
 
 function standText({ service, config }: Observed, plan: ServicePlan): string {
@@ -63,7 +63,7 @@ function endText(end: Decision): string {
     case "settled":
       return "everything is as it asks";
     case "reject":
-      return "refused, as told above; what it has in Azure is left as it is";
+      return "refused, as told above; what it may have in Azure is left as it is";
     case "wait":
       return `waiting: ${end.why}`;
     case "look":
