@@ -5,6 +5,7 @@ import type { Violation } from "./laws/law.ts";
 import { remainingPlan, type RemainingPlan } from "./laws/quiescence.ts";
 import { mostWrites } from "./laws/thrift.ts";
 import { PLANTED_BUGS, type PlantedBugName } from "./planted-bugs.ts";
+import { Unheard } from "./unheard.ts";
 import { World } from "./world.ts";
 
 export interface RunOptions {
@@ -28,6 +29,7 @@ export async function runHistory(history: History, { keepsLines = false, bug }: 
   const { seed, setup, actions } = history;
   const world = new World({ seed, setup, keepsLines, bug: bug === undefined ? undefined : PLANTED_BUGS[bug] });
   const judge = new Judge(world);
+  const unheard = new Unheard();
   world.start(judge);
   await world.timeline.pass(1_000);
   for (const action of actions) {
@@ -43,6 +45,7 @@ export async function runHistory(history: History, { keepsLines = false, bug }: 
     world.startAfresh();
     judge.judgeEnd(await settle(world));
   }
+  for (const error of await unheard.end()) judge.onFailure("somebody", error);
   return {
     violations: judge.violations,
     digest: world.trace.digest,

@@ -22,6 +22,7 @@ import { Meddlers } from "./meddling.ts";
 import type { PlantedBug } from "./planted-bugs.ts";
 import { resourcesOf } from "./seed.ts";
 import { RIVAL_CLASS } from "./shapes.ts";
+import { Pods } from "./pods.ts";
 import { Process, Timeline } from "./timeline.ts";
 import { Trace } from "./trace.ts";
 import { TroubleBoard } from "./troubles.ts";
@@ -43,7 +44,7 @@ export interface Witness {
   onSend(leaving: Leaving): void;
   onTold(process: Process, collection: string, revision: number): void;
   /** A controller ended by an error of its own. */
-  onFailure(process: Process, error: unknown): void;
+  onFailure(whose: string, error: unknown): void;
 }
 
 /** A place that a controller process runs in; after a crash another process takes it. */
@@ -107,7 +108,11 @@ export class World {
     this.users = new Users(this.cluster);
     this.machines = new Machines(this.cluster, topology);
     const slots = nodesOf(topology).map(({ name }) => name);
-    if (setup.hasBackends === true) this.#backends = new BackendUsers(this.cluster, this.timeline, slots);
+    if (setup.hasBackends === true) {
+      const { cluster, timeline } = this;
+      const pods = new Pods({ cluster, timeline, nodes: slots, hasGates: setup.hasGates === true });
+      this.#backends = new BackendUsers(cluster, pods);
+    }
     this.#meddlers = new Meddlers({ azure: this.azure, timeline: this.timeline, network: this.network, sku });
     const seat = (name: string, isElected: boolean, classFilter?: string): Seat => {
       return { name, isElected, classFilter, instance: undefined, downUntilMs: 0 };
@@ -165,6 +170,8 @@ export class World {
       case "balancer":
       case "dropGroup":
       case "dropBalancer":
+      case "bind":
+      case "dropBind":
         return this.#backends?.perform(deed);
       case "slow":
         this.disturbedMs += deed.forMs;
@@ -261,7 +268,7 @@ export class World {
       hasBackends: this.#backends !== undefined && seat.classFilter === undefined,
       onEnd: (ended, end) => {
         if (ended.isDead) return;
-        if (typeof end === "object") this.#witness?.onFailure(ended, end.error);
+        if (typeof end === "object") this.#witness?.onFailure(ended.name, end.error);
         this.trace.add(`${ended.name} ends: ${typeof end === "object" ? String(end.error) : end}`);
         this.crash(ended, Math.max(RESTART_MS, seat.downUntilMs - timeline.elapsedMs));
       },

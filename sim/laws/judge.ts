@@ -12,6 +12,7 @@ import { baseIn, baseOf } from "./azure-sight.ts";
 import { BackendLaw } from "./backend-law.ts";
 import { FinalizerLaw } from "./finalizer-law.ts";
 import { ForeignLaw } from "./foreign-law.ts";
+import { GateLaw } from "./gate-law.ts";
 import type { Law, Violation } from "./law.ts";
 import { LeaseLaw } from "./lease-law.ts";
 import { RecordLaw } from "./record-law.ts";
@@ -33,6 +34,7 @@ export class Judge implements Witness {
   readonly #addresses: AddressLaw;
   readonly #backends: BackendLaw;
   readonly #records: RecordLaw;
+  readonly #gates: GateLaw;
   /** Base → class of its Service. */
   readonly #classes = new Map<string, string | undefined>();
 
@@ -57,12 +59,14 @@ export class Judge implements Witness {
       isBasic: setup.isBasic === true,
     });
     this.#records = new RecordLaw({ report, azure: azure.state, cluster, nowMs: () => timeline.elapsedMs });
+    this.#gates = new GateLaw({ report, cluster, records: this.#records });
     this.#laws = [
       new ForeignLaw(report, (name, who) => this.#isOthers(name, who)),
       this.#addresses,
       this.#finalizers,
       this.#backends,
       ...(setup.hasBackends === true ? [this.#records] : []),
+      ...(setup.hasGates === true ? [this.#gates] : []),
       new LeaseLaw(
         report,
         () => world.leaseHolder,
@@ -96,11 +100,9 @@ export class Judge implements Witness {
     for (const law of this.#laws) law.onTold?.(process, collection, revision);
   }
 
-  onFailure(process: Process, error: unknown): void {
-    this.#report(
-      "crash",
-      `${process.name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-    );
+  /** `whose`: the name of the process. */
+  onFailure(whose: string, error: unknown): void {
+    this.#report("crash", `${whose}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   }
 
   /** Between two actions. */
@@ -133,6 +135,7 @@ export class Judge implements Witness {
     const report = (law: string, what: string): void => this.#report(law, what);
     judgeQuiescence(this.#world, plan, excuses, report);
     if (this.#world.setup.hasBackends === true) judgeBackends(this.#world, this.#records, report);
+    if (this.#world.setup.hasGates === true) this.#gates.judgeSettled();
   }
 
   #onChange(entry: HistoryEntry): void {

@@ -259,3 +259,11 @@ test("whoever must not wait gets what was last read, however old; but never a li
   assert.deepEqual(names(await mirror.loadBalancers(undefined, "known")).sort(), ["lb", "new"], "the hole is filled");
   assert.equal(arm.count("GET"), calls);
 });
+
+test("who has given up already asks for nothing, and fails nobody", async () => {
+  const { arm, mirror } = rig();
+  const gone = AbortSignal.abort(new Error("enough"));
+  await assert.rejects(mirror.loadBalancers(gone), /enough/);
+  await assert.rejects(mirror.zones(gone), /enough/);
+  assert.equal(arm.requests.length, 0);
+});

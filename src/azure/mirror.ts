@@ -98,11 +98,12 @@ export class Mirror {
 
   /** Of the region; empty where it has none. Never changes while we run, so it is read once. */
   zones(signal?: AbortSignal): Promise<readonly string[]> {
-    this.#zones ??= this.#readZones().catch((error: unknown) => {
-      this.#zones = undefined;
-      throw error;
-    });
-    return unlessAborted(this.#zones, signal);
+    const ask = (): Promise<readonly string[]> =>
+      (this.#zones ??= this.#readZones().catch((error: unknown) => {
+        this.#zones = undefined;
+        throw error;
+      }));
+    return unlessAborted(ask, signal);
   }
 
   /** What a writer may start from: `null` where it isn't there, `undefined` where it must look. */
@@ -131,8 +132,8 @@ export class Mirror {
     age: Age = "fresh",
   ): Promise<readonly Body[]> {
     const shelf = this.#shelf(path);
-    const found: Promise<readonly unknown[]> = age === "known" ? shelf.known() : shelf.read();
-    return unlessAborted(found as Promise<readonly Body[]>, signal);
+    const ask = (): Promise<readonly unknown[]> => (age === "known" ? shelf.known() : shelf.read());
+    return unlessAborted(ask as () => Promise<readonly Body[]>, signal);
   }
 
   #shelf(path: string): Shelf<Named> {
@@ -194,13 +195,15 @@ function byId<Body extends Named>(bodies: readonly Body[]): ReadonlyMap<string, 
   return new Map(bodies.map((body) => [body.id.toLowerCase(), body]));
 }
 
-/** The shared request goes on for the others. */
-function unlessAborted<Result>(shared: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-  if (signal === undefined) return shared;
+/** The shared request goes on for the others. Who has given up already asks for nothing: nobody would hear it fail. */
+function unlessAborted<Result>(ask: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (signal === undefined) return ask();
   if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(signal.reason);
     signal.addEventListener("abort", giveUp);
-    shared.then(resolve, reject).finally(() => signal.removeEventListener("abort", giveUp));
+    ask()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", giveUp));
   });
 }

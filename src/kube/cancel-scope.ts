@@ -26,8 +26,11 @@ export class CancelScope implements Disposable {
   }
 }
 
-/** What the promise gives, unless the signal is aborted first: for work that does not look at signals itself. */
-export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+/**
+ * What the work gives, unless the signal is aborted first: for work that does not look at signals itself. Where that has
+ * happened it is not begun: nobody would hear it fail.
+ */
+export async function unlessAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) throw signal.reason;
   let leave = (): void => {};
   const aborted = new Promise<never>((_, reject) => {
@@ -35,7 +38,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): P
     signal.addEventListener("abort", leave);
   });
   try {
-    return await Promise.race([work, aborted]);
+    return await Promise.race([work(), aborted]);
   } finally {
     signal.removeEventListener("abort", leave);
   }

@@ -37,7 +37,7 @@ export class HttpTransport implements Transport {
 
   /** A plugin may take its time; the request has less. */
   #access(signal: AbortSignal): Promise<Access> {
-    return unlessAborted(this.#credentials.access(), signal);
+    return unlessAborted(() => this.#credentials.access(), signal);
   }
 
   async close(): Promise<void> {
