@@ -1,25 +1,38 @@
 /**
- * Users of LBCF: pods that come, go, fall ill and move, groups that gather them, and load balancers that the built-in
- * driver makes or shares with the cluster's Services.
+ * Users of LBCF: groups that gather pods, and load balancers that the built-in driver makes or shares with the cluster's
+ * Services; or both in one, a Bind.
  */
-import type { KubeObject } from "../sandbox/kubernetes/model/contract.ts";
 import { readDefinitions } from "../src/main/lbcf-definitions.ts";
 import type { Chance } from "./chance.ts";
 import type { ClusterSide } from "./cluster-side.ts";
-import type { Timeline } from "./timeline.ts";
+import { APPS, drawPodDeed, POD_SLOTS, type PodDeed, type Pods } from "./pods.ts";
 
-export const POD_SLOTS = 6;
-export const GROUPS = ["web", "api"] as const;
+export const GROUPS = APPS;
 /** Azure load balancers: two of LBCF's own, and one that the cluster's Services have. */
 export const BALANCERS = ["inside", "outside", "shared"] as const;
 export type Balancer = (typeof BALANCERS)[number];
 
-const SPECS: Readonly<Record<Balancer, { readonly name: string; readonly frontend: string; readonly port: number }>> = {
+interface BalancerSpec {
+  readonly name: string;
+  readonly frontend: string;
+  readonly port: number;
+}
+
+const SPECS: Readonly<Record<Balancer, BalancerSpec>> = {
   inside: { name: "pods-inside", frontend: "internal", port: 80 },
   outside: { name: "pods-outside", frontend: "public", port: 80 },
   shared: { name: "kubernetes", frontend: "public", port: 9_090 },
 };
 const BACKEND_PORT = 8_080;
+/** Of the one Bind that there is, and the group whose pods it takes. */
+export const BIND = { name: "front", app: "web" } as const;
+export const BOUND = ["indoors", "outdoors", "among"] as const;
+export type Bound = (typeof BOUND)[number];
+const BOUND_SPECS: Readonly<Record<Bound, BalancerSpec>> = {
+  indoors: { name: "bound-inside", frontend: "internal", port: 80 },
+  outdoors: { name: "bound-outside", frontend: "public", port: 80 },
+  among: { name: "kubernetes", frontend: "public", port: 9_190 },
+};
 const ENSURE = { policy: "Always", minPeriod: "2m" };
 
 export type BackendDeed =
@@ -27,9 +40,9 @@ export type BackendDeed =
   | { readonly do: "group"; readonly name: string; readonly balancers: readonly Balancer[] }
   | { readonly do: "balancer"; readonly name: Balancer; readonly rules: number }
   | { readonly do: "dropGroup"; readonly name: string }
-  | { readonly do: "dropBalancer"; readonly name: Balancer };
-
-export type PodDeed = "add" | "remove" | "terminate" | "ready" | "unready" | "move";
+  | { readonly do: "dropBalancer"; readonly name: Balancer }
+  | { readonly do: "bind"; readonly balancers: readonly Bound[]; readonly rules: number }
+  | { readonly do: "dropBind" };
 
 export function drawBackendDeed(chance: Chance): BackendDeed {
   const kind = chance.weighted({ pod: 12, group: 3, balancer: 3, dropGroup: 1, dropBalancer: 1 });
@@ -47,26 +60,25 @@ export function drawBackendDeed(chance: Chance): BackendDeed {
   }
 }
 
-function drawPodDeed(chance: Chance): PodDeed {
-  return chance.weighted({ add: 6, remove: 2, terminate: 2, ready: 2, unready: 2, move: 1 });
+export function drawBindDeed(chance: Chance): BackendDeed {
+  if (chance.isLucky(0.25)) return { do: "dropBind" };
+  const balancers = BOUND.filter(() => chance.isLucky(0.6));
+  return { do: "bind", balancers: balancers.length === 0 ? ["indoors"] : balancers, rules: 1 + chance.below(2) };
 }
 
-const PODS = "/api/v1/namespaces/default/pods";
+const BINDS = "/apis/lbcf.tkestack.io/v1/namespaces/default/binds";
 const LBCF = "/apis/lbcf.tkestack.io/v1beta1/namespaces/default";
-const GRACE_MS = 30_000;
 
 /** Read once: they are large. */
 let definitions: ReturnType<typeof readDefinitions> | undefined;
 
 export class BackendUsers {
   readonly #cluster: ClusterSide;
-  readonly #timeline: Timeline;
-  readonly #nodes: readonly string[];
+  readonly #pods: Pods;
 
-  constructor(cluster: ClusterSide, timeline: Timeline, nodes: readonly string[]) {
+  constructor(cluster: ClusterSide, pods: Pods) {
     this.#cluster = cluster;
-    this.#timeline = timeline;
-    this.#nodes = nodes;
+    this.#pods = pods;
     definitions ??= readDefinitions();
     for (const definition of definitions)
       cluster.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
@@ -75,23 +87,23 @@ export class BackendUsers {
   perform(deed: BackendDeed): void {
     switch (deed.do) {
       case "pod":
-        return this.#pod(deed.how, deed.slot);
+        return this.#pods.perform(deed.how, deed.slot);
       case "group":
         return this.#apply("backendgroups", deed.name, {
           loadBalancers: deed.balancers,
-          pods: { ports: [{ port: BACKEND_PORT, protocol: "TCP" }], byLabel: { selector: { app: deed.name } } },
+          pods: podsOf(deed.name),
           ensurePolicy: ENSURE,
         });
       case "balancer": {
-        const { name, frontend, port } = SPECS[deed.name];
-        const rules = Array.from({ length: deed.rules }, (_, at) => `${port + at}:${BACKEND_PORT + at}/TCP`).join(",");
-        return this.#apply("loadbalancers", deed.name, {
-          lbDriver: "lbcf-azure",
-          lbSpec: { name },
-          attributes: { frontend, rules },
-          ensurePolicy: ENSURE,
-        });
+        const { name } = SPECS[deed.name];
+        const attributes = attributesOf(SPECS[deed.name], deed.rules);
+        const spec = { lbDriver: "lbcf-azure", lbSpec: { name }, attributes, ensurePolicy: ENSURE };
+        return this.#apply("loadbalancers", deed.name, spec);
       }
+      case "bind":
+        return this.#bind(deed.balancers, deed.rules);
+      case "dropBind":
+        return void this.#cluster.send("DELETE", `${BINDS}/${BIND.name}`);
       case "dropGroup":
         return void this.#cluster.send("DELETE", `${LBCF}/backendgroups/${deed.name}`);
       case "dropBalancer":
@@ -109,50 +121,26 @@ export class BackendUsers {
     if (made === undefined) this.#cluster.send("PATCH", `${LBCF}/${plural}/${name}`, { spec });
   }
 
-  #pod(how: PodDeed, slot: number): void {
-    const name = `pod-${slot}`;
-    const path = `${PODS}/${name}`;
-    const home = `10.240.100.${10 + slot}`;
-    switch (how) {
-      case "add": {
-        const metadata = { name, labels: { app: GROUPS[slot % GROUPS.length] } };
-        const nodeName = this.#nodes[slot % this.#nodes.length];
-        const spec = { nodeName, containers: [{ name: "c", image: "i" }] };
-        if (this.#cluster.send("POST", PODS, { metadata, spec })) this.#tell(path, home, "True");
-        return;
-      }
-      case "remove":
-        return this.#kill(path);
-      case "terminate": {
-        const { uid } = this.#cluster.send("DELETE", path)?.metadata ?? {};
-        this.#timeline.after(GRACE_MS, () => {
-          if (this.#cluster.object("pods", `default/${name}`)?.metadata.uid === uid) this.#kill(path);
-        });
-        return;
-      }
-      case "ready":
-      case "unready":
-        return this.#tell(path, undefined, how === "ready" ? "True" : "False");
-      case "move": {
-        const isHome = addressOfPod(this.#cluster.object("pods", `default/${name}`)) === home;
-        return this.#tell(path, isHome ? `10.240.101.${10 + slot}` : home, "True");
-      }
-    }
-  }
-
-  #tell(path: string, podIP: string | undefined, ready: "True" | "False"): void {
-    const conditions = ["Ready", "ContainersReady"].map((type) => ({ type, status: ready }));
-    const address = podIP === undefined ? {} : { podIP, podIPs: [{ ip: podIP }] };
-    this.#cluster.send("PATCH", `${path}/status`, { status: { phase: "Running", conditions, ...address } });
-  }
-
-  #kill(path: string): void {
-    const query = { gracePeriodSeconds: "0" };
-    const kind = "application/json";
-    this.#cluster.request({ method: "DELETE", path, query, accept: kind, contentType: kind, body: undefined });
+  #bind(balancers: readonly Bound[], rules: number): void {
+    const loadBalancers = balancers.map((name) => ({
+      name,
+      driver: "lbcf-azure",
+      spec: { name: BOUND_SPECS[name].name },
+      attributes: attributesOf(BOUND_SPECS[name], rules),
+    }));
+    const spec = { loadBalancers, pods: podsOf(BIND.app) };
+    const { name } = BIND;
+    const object = { apiVersion: "lbcf.tkestack.io/v1", kind: "Bind", metadata: { name }, spec };
+    if (this.#cluster.send("POST", BINDS, object) === undefined)
+      this.#cluster.send("PATCH", `${BINDS}/${name}`, { spec });
   }
 }
 
-export function addressOfPod(pod: KubeObject | undefined): string {
-  return (pod?.["status"] as { podIP?: string } | undefined)?.podIP ?? "";
+function podsOf(app: string): object {
+  return { ports: [{ port: BACKEND_PORT, protocol: "TCP" }], byLabel: { selector: { app } } };
+}
+
+function attributesOf({ frontend, port }: BalancerSpec, rules: number): object {
+  const ports = Array.from({ length: rules }, (_, at) => `${port + at}:${BACKEND_PORT + at}/TCP`);
+  return { frontend, rules: ports.join(",") };
 }

@@ -53,7 +53,7 @@ export interface CampaignResult {
   readonly findings: readonly Finding[];
 }
 
-const MOST_FINDINGS = 5;
+export const MOST_FINDINGS = 5;
 
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
   const { firstSeed, seeds, stored, length, places, bug, mostFindings = MOST_FINDINGS, onProgress } = options;

@@ -3,7 +3,7 @@
  * follows from its seed alone. Every action means something in any state (or nothing at all), so that a failing history
  * can be shortened by leaving actions out.
  */
-import { drawBackendDeed, type BackendDeed } from "./backends.ts";
+import { drawBackendDeed, drawBindDeed, type BackendDeed } from "./backends.ts";
 import { Chance } from "./chance.ts";
 import type { Meddling } from "./meddling.ts";
 import { MEDDLINGS } from "./meddling.ts";
@@ -30,6 +30,10 @@ export interface Setup {
   readonly isBasic?: boolean;
   /** LBCF is installed, and used. */
   readonly hasBackends?: boolean;
+  /** Some pods have the readiness gate of LBCF. */
+  readonly hasGates?: boolean;
+  /** A Bind is used too. */
+  readonly hasBinds?: boolean;
 }
 
 export type NodeDeed = "add" | "remove" | "replace" | "move" | "exclude" | "include" | "taint" | "untaint" | "preempt";
@@ -66,6 +70,7 @@ export interface History {
 
 /** How many of the actions are about backends, where there are any. */
 const BACKEND_SHARE = 0.35;
+const BIND_SHARE = 0.07;
 
 const WEIGHTS: Readonly<Record<Exclude<Deed, BackendDeed>["do"], number>> = {
   apply: 26,
@@ -88,15 +93,21 @@ export function drawHistory(seed: number, length = HISTORY_LENGTH): History {
   const chance = Chance.of(seed, "history");
   const backends = Chance.of(seed, "backends");
   const drawn = drawSetup(chance);
-  const setup = {
+  const binds = Chance.of(seed, "binds");
+  const hasBackends = drawn.backendPool === "nodeIP" && backends.isLucky(0.4);
+  const hasBinds = hasBackends && binds.isLucky(0.5);
+  const setup: Setup = {
     ...drawn,
-    hasBackends: drawn.backendPool === "nodeIP" && backends.isLucky(0.4),
+    hasBackends,
+    ...(hasBackends && Chance.of(seed, "gates").isLucky(0.5) && { hasGates: true }),
+    ...(hasBinds && { hasBinds }),
     ...(drawn.vmType === "standard" && Chance.of(seed, "sku").isLucky(0.5) && { isBasic: true }),
   };
   const actions = Array.from({ length }, (): Action => {
     const deed = drawDeed(chance, setup);
-    const isBackends = setup.hasBackends && backends.isLucky(BACKEND_SHARE);
-    return { ...(isBackends ? drawBackendDeed(backends) : deed), thenMs: drawPauseMs(chance) };
+    const thenMs = drawPauseMs(chance);
+    if (hasBinds && binds.isLucky(BIND_SHARE)) return { ...drawBindDeed(binds), thenMs };
+    return { ...(hasBackends && backends.isLucky(BACKEND_SHARE) ? drawBackendDeed(backends) : deed), thenMs };
   });
   return { seed, setup, actions };
 }

@@ -1,7 +1,8 @@
 /** What must be true of LBCF's pools once nobody has done anything for long: exactly the pods that are wanted are in. */
 import type { Resource } from "../../sandbox/azure/model/index.ts";
 import { propertiesOf } from "../../sandbox/azure/model/json.ts";
-import { BALANCERS } from "../backends.ts";
+import { BALANCERS, BIND, BOUND } from "../backends.ts";
+import type { ClusterSide } from "../cluster-side.ts";
 import type { World } from "../world.ts";
 import { isForeign, lastName, LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-sight.ts";
 import { addressIn, entriesOf } from "./backend-law.ts";
@@ -30,25 +31,57 @@ export function judgeBackends(world: World, records: RecordLaw, report: Report):
  */
 function* unmade({ azure, cluster }: World): Iterable<string> {
   const shared = resourcesOf(azure.state, LOAD_BALANCER).filter(hasOthers);
+  const isWaiting = (name: string): boolean =>
+    shared.some(({ id }) => lastName(id).toLowerCase() === name.toLowerCase());
   for (const { metadata, spec, status } of cluster.objects("loadbalancers.lbcf.tkestack.io") as unknown as Balancer[]) {
-    const isWaiting = shared.some(({ id }) => lastName(id).toLowerCase() === spec.lbSpec.name.toLowerCase());
-    if (metadata.deletionTimestamp !== undefined && !isWaiting)
+    if (metadata.deletionTimestamp !== undefined && !isWaiting(spec.lbSpec.name))
       yield `load balancer ${metadata.name} is still being deleted`;
-    const isCreated = status?.conditions?.some((one) => one.type === "Created" && one.status === "True") ?? false;
-    if (!isCreated && metadata.name !== "shared") yield `load balancer ${metadata.name} was never made`;
+    if (!isCreated(status) && metadata.name !== "shared") yield `load balancer ${metadata.name} was never made`;
   }
+  for (const { metadata, spec, status } of cluster.objects("binds.lbcf.tkestack.io") as unknown as BindObject[]) {
+    const made = status?.loadBalancerStatuses ?? [];
+    const isGoing = metadata.deletionTimestamp !== undefined;
+    const wanted = isGoing ? [] : spec.loadBalancers;
+    for (const { name } of wanted)
+      if (!isCreated(made.find((one) => one.name === name)) && name !== "among")
+        yield `${name} of the Bind was never made`;
+    const left = made.filter(({ name }) => !wanted.some((one) => one.name === name));
+    for (const { name, spec: former } of left)
+      if (!isWaiting(former?.name ?? "")) yield `${name} of the Bind is still being deleted`;
+    if (isGoing && left.length === 0) yield "the Bind is still being deleted";
+  }
+}
+
+function isCreated(status: Status | undefined): boolean {
+  return status?.conditions?.some((one) => one.type === "Created" && one.status === "True") ?? false;
+}
+
+interface Status {
+  readonly conditions?: readonly { readonly type: string; readonly status: string }[];
 }
 
 interface Balancer {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
   readonly spec: { readonly lbSpec: { readonly name: string } };
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+  readonly status?: Status;
+}
+
+interface BindObject {
+  readonly metadata: { readonly deletionTimestamp?: string };
+  readonly spec: { readonly loadBalancers: readonly { readonly name: string }[] };
+  readonly status?: { readonly loadBalancerStatuses?: readonly BoundStatus[] };
+}
+
+interface BoundStatus extends Status {
+  readonly name: string;
+  readonly spec?: { readonly name?: string };
 }
 
 /** Load balancers that we made for an object that is gone, unless others have something there. */
 function* leftBehind({ azure, cluster }: World): Iterable<string> {
-  const names = new Set(cluster.objects("loadbalancers.lbcf.tkestack.io").map(({ metadata }) => metadata.name));
-  const gone = BALANCERS.filter((name) => !names.has(name)).map((name) => `lbcf:default/${name}`);
+  const present = new Set(makersIn(cluster));
+  const makers = [...BALANCERS, ...BOUND.map((name) => `${BIND.name}/${name}`)].map((name) => `lbcf:default/${name}`);
+  const gone = makers.filter((maker) => !present.has(maker));
   for (const resource of resourcesOf(azure.state, LOAD_BALANCER)) {
     const { [MADE_BY_TAG]: maker = "" } = (resource.body["tags"] ?? {}) as Record<string, string>;
     const isShared = hasOthers(resource);
@@ -56,6 +89,15 @@ function* leftBehind({ azure, cluster }: World): Iterable<string> {
     if (gone.includes(maker) && !isShared && !isClusters)
       yield `load balancer ${lastName(resource.id)} was left behind`;
   }
+}
+
+/** Who may have load balancers and public IPs, as these are tagged. */
+export function makersIn(cluster: ClusterSide): string[] {
+  const balancers = cluster.objects("loadbalancers.lbcf.tkestack.io").map(({ metadata }) => metadata.name);
+  const bound = (cluster.objects("binds.lbcf.tkestack.io") as unknown as BindObject[]).flatMap(({ spec, status }) =>
+    [...spec.loadBalancers, ...(status?.loadBalancerStatuses ?? [])].map(({ name }) => `${BIND.name}/${name}`),
+  );
+  return [...balancers, ...bound].map((name) => `lbcf:default/${name}`);
 }
 
 function hasOthers(resource: Resource): boolean {

@@ -34,6 +34,7 @@ import {
   servicesIn,
 } from "./azure-sight.ts";
 import type { AddressLaw } from "./address-law.ts";
+import { makersIn } from "./backends-at-rest.ts";
 import { addressOfNode, belongsInPools, isDoomed } from "./backend-law.ts";
 import { openingsIn, type FinalizerLaw } from "./finalizer-law.ts";
 import type { Report } from "./law.ts";
@@ -246,9 +247,8 @@ function leaks(world: World, { finalizers, addresses }: Excuses, refused: Readon
   const { azure, cluster } = world;
   const services = cluster.objects("services");
   const bases = new Set(services.map(({ metadata }) => baseOf(metadata.uid ?? "")));
-  const balancers = cluster.objects("loadbalancers.lbcf.tkestack.io");
   const keyOfObject = ({ metadata }: KubeObject): string => `${metadata.namespace}/${metadata.name}`;
-  const keys = new Set([...services.map(keyOfObject), ...balancers.map((balancer) => `lbcf:${keyOfObject(balancer)}`)]);
+  const keys = new Set([...services.map(keyOfObject), ...makersIn(cluster)]);
   const left = services.flatMap((service) =>
     service.metadata.finalizers === undefined
       ? finalizers.leftOf(service).map((what) => `${service.metadata.name}: ${what}`)

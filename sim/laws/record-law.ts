@@ -12,8 +12,9 @@
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
 import type { ArmWrite } from "../azure-side.ts";
-import { addressOfPod } from "../backends.ts";
+import { BIND } from "../backends.ts";
 import type { ClusterSide } from "../cluster-side.ts";
+import { addressOfPod, isGated, isTrue } from "../pods.ts";
 import { LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-sight.ts";
 import { addressIn, entriesOf, isDoomed } from "./backend-law.ts";
 import type { Law, Report } from "./law.ts";
@@ -33,6 +34,20 @@ export interface RecordLawOptions {
 
 /** `pool id address`, in lower case. */
 type Place = string;
+
+/** Whose pods are to be in which pools. */
+interface Gathering {
+  readonly app: string;
+  readonly pools: readonly string[];
+  /** All of its load balancers have a pool. */
+  readonly isWhole: boolean;
+}
+
+interface BoundStatus {
+  readonly name: string;
+  readonly lbInfo?: { readonly pool?: string };
+  readonly deletionTimestamp?: string;
+}
 
 export class RecordLaw implements Law {
   readonly #options: RecordLawOptions;
@@ -76,23 +91,51 @@ export class RecordLaw implements Law {
   /** What should be in the pools: place → is it to be `Down`? `undefined` where there is no node to tell. */
   wanted(): ReadonlyMap<Place, boolean | undefined> {
     const { cluster } = this.#options;
-    const pools = new Map(
+    const doomed = new Map(cluster.objects("nodes").map((node) => [node.metadata.name, isDoomed(node)]));
+    const wanted = new Map<Place, boolean | undefined>();
+    for (const { app, pools } of [...this.#groups(), ...this.#binds()]) {
+      const pods = cluster.objects("pods").filter((pod) => isServing(pod, app));
+      for (const pool of pools)
+        for (const pod of pods) wanted.set(placeOf(pool, addressOfPod(pod)), doomed.get(nodeOf(pod)));
+    }
+    return wanted;
+  }
+
+  /** Where a pod is to be; nowhere for certain while one of the load balancers is not made. */
+  placesOf(pod: KubeObject): readonly Place[] {
+    const its = [...this.#groups(), ...this.#binds()].filter(({ app }) => pod.metadata.labels?.["app"] === app);
+    if (!its.every(({ isWhole }) => isWhole)) return [];
+    return its.flatMap(({ pools }) => pools.map((pool) => placeOf(pool, addressOfPod(pod))));
+  }
+
+  *#groups(): Iterable<Gathering> {
+    const { cluster } = this.#options;
+    const known = new Map(
       cluster.objects("loadbalancers.lbcf.tkestack.io").flatMap((balancer) => {
         const { lbInfo } = (balancer["status"] ?? {}) as { lbInfo?: { pool?: string } };
         const isGoing = balancer.metadata.deletionTimestamp !== undefined;
         return isGoing || lbInfo?.pool === undefined ? [] : [[balancer.metadata.name ?? "", lbInfo.pool] as const];
       }),
     );
-    const doomed = new Map(cluster.objects("nodes").map((node) => [node.metadata.name, isDoomed(node)]));
-    const wanted = new Map<Place, boolean | undefined>();
-    for (const group of cluster.objects("backendgroups.lbcf.tkestack.io")) {
-      if (group.metadata.deletionTimestamp !== undefined) continue;
-      const { loadBalancers = [] } = group["spec"] as { loadBalancers?: string[] };
-      const pods = cluster.objects("pods").filter((pod) => isServing(pod, group.metadata.name ?? ""));
-      for (const pool of loadBalancers.flatMap((name) => pools.get(name) ?? []))
-        for (const pod of pods) wanted.set(placeOf(pool, addressOfPod(pod)), doomed.get(nodeOf(pod)));
+    for (const { metadata, spec } of cluster.objects("backendgroups.lbcf.tkestack.io")) {
+      if (metadata.deletionTimestamp !== undefined) continue;
+      const { loadBalancers = [] } = spec as { loadBalancers?: string[] };
+      const pools = loadBalancers.flatMap((name) => known.get(name) ?? []);
+      yield { app: metadata.name ?? "", pools, isWhole: pools.length === loadBalancers.length };
     }
-    return wanted;
+  }
+
+  *#binds(): Iterable<Gathering> {
+    for (const { metadata, spec, status } of this.#options.cluster.objects("binds.lbcf.tkestack.io")) {
+      if (metadata.deletionTimestamp !== undefined) continue;
+      const { loadBalancers } = spec as { loadBalancers: { name: string }[] };
+      const { loadBalancerStatuses = [] } = (status ?? {}) as { loadBalancerStatuses?: BoundStatus[] };
+      const inSpec = new Set(loadBalancers.map(({ name }) => name));
+      const pools = loadBalancerStatuses.flatMap(({ name, lbInfo, deletionTimestamp }) =>
+        inSpec.has(name) && deletionTimestamp === undefined ? (lbInfo?.pool ?? []) : [],
+      );
+      yield { app: BIND.app, pools, isWhole: pools.length === loadBalancers.length };
+    }
   }
 
   #see(): void {
@@ -119,7 +162,7 @@ export class RecordLaw implements Law {
   }
 }
 
-function placesIn(resource: Resource | undefined): ReadonlySet<Place> {
+export function placesIn(resource: Resource | undefined): ReadonlySet<Place> {
   if (resource?.type !== LOAD_BALANCER) return new Set();
   return new Set(
     partsOf(resource, "backendAddressPools").flatMap((pool) =>
@@ -141,8 +184,7 @@ function placeOfRecord(record: KubeObject): Place {
 }
 
 function isServing(pod: KubeObject, app: string): boolean {
-  const { conditions = [] } = (pod["status"] ?? {}) as { conditions?: { type: string; status: string }[] };
-  const isReady = conditions.some(({ type, status }) => type === "Ready" && status === "True");
+  const isReady = isTrue(pod, isGated(pod) ? "ContainersReady" : "Ready");
   return pod.metadata.labels?.["app"] === app && pod.metadata.deletionTimestamp === undefined && isReady;
 }
 

@@ -28,6 +28,8 @@ const LEAST_WRITES: Readonly<Record<Action["do"], number>> = {
   balancer: 2,
   dropGroup: 2,
   dropBalancer: 2,
+  bind: 4,
+  dropBind: 4,
 };
 
 /** How many writes a history may lead to. */

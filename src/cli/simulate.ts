@@ -16,6 +16,7 @@ interface SimulateFlags {
   readonly seeds?: string;
   readonly seed?: string;
   readonly length: string;
+  readonly jobs: string;
   readonly only?: string;
   readonly history?: string;
   readonly plant?: string;
@@ -27,6 +28,7 @@ interface SimulateFlags {
 const MOST_SEED = 2 ** 32 - 1;
 const USUAL_SEEDS = 100;
 const MOST_LENGTH = 10_000;
+const MOST_JOBS = 256;
 
 export function registerSimulate(azlb: Command): void {
   azlb
@@ -35,6 +37,7 @@ export function registerSimulate(azlb: Command): void {
     .option("--seeds <count>", `histories to play (default: ${USUAL_SEEDS}, or one with --seed)`)
     .option("--seed <seed>", "the first history's seed; one seed is always the same history (default: 1)")
     .option("--length <actions>", "actions per history", "100")
+    .option("--jobs <count>", "processors to use", "1")
     .option("--only <places>", "only these of the history's actions, as a finding names them")
     .option("--history <file>", 'a history that was stored: the "history" of a finding, as --json prints it')
     .option("--trace", "print every action and every call of one history")
@@ -60,10 +63,13 @@ async function run(flags: SimulateFlags): Promise<void> {
   else await play(options, flags);
 }
 
-async function play(options: CampaignOptions, { json }: SimulateFlags): Promise<void> {
-  const { renderFinding, runCampaign } = await import("../../sim/campaign.ts");
+async function play(options: CampaignOptions, { jobs, json }: SimulateFlags): Promise<void> {
+  const [{ renderFinding }, { runCampaignBy }] = await Promise.all([
+    import("../../sim/campaign.ts"),
+    import("../../sim/crew.ts"),
+  ]);
   const startMs = performance.now();
-  const result = await runCampaign(options);
+  const result = await runCampaignBy(parseFlagNumber("--jobs", jobs, 1, MOST_JOBS), options);
   const seconds = (performance.now() - startMs) / 1000;
   clearProgress();
   const { findings, histories, actions, steps, writes } = result;

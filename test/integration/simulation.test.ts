@@ -91,9 +91,19 @@ describe("azlb simulate", () => {
     assert.equal(typeof seconds, "number");
   });
 
+  test("plays the same on several processors", async () => {
+    const many = ["simulate", "--seeds", "25", "--length", "8", "--json"];
+    const [one, two] = [await runAzlb(...many), await runAzlb(...many, "--jobs", "2")];
+    const { seconds: _, ...found } = JSON.parse(one.stdout) as Record<string, unknown>;
+    const { seconds: __, ...foundByTwo } = JSON.parse(two.stdout) as Record<string, unknown>;
+    assert.deepEqual(foundByTwo, found);
+    assert.equal(two.code, one.code);
+  });
+
   test("refuses what it cannot use", async () => {
     for (const [args, message] of [
       [["--seeds", "many"], /--seeds is "many"/],
+      [["--jobs", "0"], /--jobs is "0"/],
       [["--only", "x"], /--only is "x"/],
       [["--plant", "weeds"], /--plant is "weeds"; it takes skip-etag/],
       [["--history", "/nowhere.json"], /--history \/nowhere\.json cannot be read/],

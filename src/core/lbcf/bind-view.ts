@@ -30,8 +30,14 @@ export function loadBalancerOf(bind: Bind, name: string, nowMs: number): LoadBal
       scope: [],
       ensurePolicy: { policy: "IfNotSucc" },
     },
-    status: stored === undefined ? { conditions: [] } : { ...stored, conditions: stored.conditions.map(fromBind) },
+    status: stored === undefined ? { conditions: [] } : statusIn(stored),
   };
+}
+
+/** Without what the Bind adds: one that is wanted again is not on its way out any more. */
+function statusIn(stored: BindLoadBalancerStatus): LoadBalancerStatus {
+  const { name: _name, driver: _driver, spec: _spec, deletionTimestamp: _leftAt, conditions, ...status } = stored;
+  return { ...status, conditions: conditions.map(fromBind) };
 }
 
 /** What left the spec is deleted whatever labels the Bind has; the rest goes with the Bind. */
