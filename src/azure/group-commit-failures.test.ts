@@ -43,8 +43,8 @@ test("several poisoned wishes are all found", async () => {
   assert.equal(parts().length, 26);
 });
 
-test("a poison that shows only as the operation's failure is found too, and nothing of it stays", async () => {
-  const { arm, submit, run, parts } = commitRig({ operationMs: 0 });
+/** Somebody's part is there; a write with 666 in it is accepted, stays as it is, and its operation fails. */
+function takesThenFails(arm: ReturnType<typeof commitRig>["arm"]): void {
   arm.write(LB, { properties: { parts: wish("somebody", 1).parts, provisioningState: "Succeeded" } });
   arm.interpose = (request) => {
     const list = arm.read(LB) as unknown as SharedList;
@@ -52,6 +52,11 @@ test("a poison that shows only as the operation's failure is found too, and noth
     arm.write(LB, { ...list, properties: { ...list.properties, provisioningState: "Failed" } });
     return json(200, { status: "Failed", error: { code: "SecurityRuleConflict", message: "no", details: [] } });
   };
+}
+
+test("a poison that shows only as the operation's failure is found too, and nothing of it stays", async () => {
+  const { arm, submit, run, parts } = commitRig({ operationMs: 0 });
+  takesThenFails(arm);
   const outcomes = await run(Promise.all([submit(wish("a", 1)), submit(wish("bad", 666)), submit(wish("b", 2))]));
   assert.deepEqual(kinds(outcomes), ["written", "failed", "written"]);
   await run(submit(wish("c", 3)));
@@ -61,13 +66,7 @@ test("a poison that shows only as the operation's failure is found too, and noth
 
 test("a poison that is alone leaves nothing behind either", async () => {
   const { clock, arm, commit, submit, run, parts } = commitRig({ operationMs: 0 });
-  arm.write(LB, { properties: { parts: wish("somebody", 1).parts, provisioningState: "Succeeded" } });
-  arm.interpose = (request) => {
-    const list = arm.read(LB) as unknown as SharedList;
-    if (!request.url.includes("/operations/") || !JSON.stringify(list).includes('"value":666')) return undefined;
-    arm.write(LB, { ...list, properties: { ...list.properties, provisioningState: "Failed" } });
-    return json(200, { status: "Failed", error: { code: "SecurityRuleConflict", message: "no", details: [] } });
-  };
+  takesThenFails(arm);
   assert.equal((await run(submit(wish("bad", 666)))).kind, "failed");
   await clock.advanceUntil(() => commit.resourcesAtWork === 0);
   assert.deepEqual(parts(), ["somebody-0 1"]);

@@ -167,6 +167,13 @@ export class ServiceRig {
     }, WITHIN_MS);
   }
 
+  /** On a load balancer that others use too, a Service that goes leaves the cluster's pool: so that it is there before. */
+  async leavePool(): Promise<void> {
+    await this.apply({ name: "pioneer" });
+    await this.served("pioneer");
+    await this.delete("pioneer");
+  }
+
   /** What the controller would still do, for one Service or for all. */
   plan(name?: string): Promise<Plan> {
     return withClusterView({ ...this.#processOptions(), log: SILENT_LOG }, (view) =>

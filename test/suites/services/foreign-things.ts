@@ -30,9 +30,7 @@ export function foreignThingsSuite(name: string, open: ClusterOpener): void {
     let rig: ServiceRig;
     before(async () => {
       rig = await ServiceRig.open(open, { azure: { topology: { nodes: 3, foreign: true } } });
-      await rig.apply({ name: "pioneer" });
-      await rig.served("pioneer");
-      await rig.delete("pioneer");
+      await rig.leavePool();
       await decorate(rig, "loadBalancers", "kubernetes");
       await decorate(rig, "networkSecurityGroups", "nsg");
     });

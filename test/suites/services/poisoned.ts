@@ -22,10 +22,7 @@ export function poisonedSuite(name: string, open: ClusterOpener): void {
     let rig: ServiceRig;
     before(async () => {
       rig = await ServiceRig.open(open, { azure: { topology: { nodes: 3, foreign: true, vmType: "standard" } } });
-      // the cluster's pool stays on a load balancer that others use too
-      await rig.apply({ name: "pioneer" });
-      await rig.served("pioneer");
-      await rig.delete("pioneer");
+      await rig.leavePool();
     });
     after(() => rig.close());
 
