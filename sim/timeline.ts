@@ -101,11 +101,11 @@ export class Timeline {
 }
 
 /**
- * Every promise reaction that is ready has run, and what those made ready: ticks wait for that. A turn of the event loop
- * would do too, but nobody here waits for what comes from outside.
+ * Every promise reaction that is ready has run, and what those made ready. A tick would do for that; but a rejection that
+ * nobody has heard by the end of a turn of the event loop is the end of a real process, and only turns tell of it.
  */
 function settled(): Promise<void> {
-  return new Promise((resolve) => process.nextTick(resolve));
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function isBefore(one: Happening, other: Happening): boolean {
