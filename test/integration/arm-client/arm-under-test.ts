@@ -1,4 +1,7 @@
-/** Our own ARM client, group commit and mirror against the emulator, over HTTPS with its private authority. */
+/**
+ * Our own ARM client, group commit and mirror against the emulator, over HTTPS with its private authority; or, with
+ * `plainHttp`, without: hundreds of handshakes at once take a busy machine longer than a connection may.
+ */
 import { after } from "node:test";
 
 import type { AzureOptions } from "../../../sandbox/azure/index.ts";
@@ -48,7 +51,7 @@ export function credentialsFor(azure: AzureUnderTest, credential?: Credential): 
     networkTenantId: undefined,
     cloudName: "AzureCloud",
     cloud: "AzurePublicCloud",
-    resourceManagerEndpoint: azure.armEndpoint,
+    resourceManagerEndpoint: azure.httpEndpoint ?? azure.armEndpoint,
     azureStack: false,
     userAgent: undefined,
     caFile: azure.caFile,

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { armUnderTest, CREATE, NETWORK, PUBLIC_IP } from "./arm-under-test.ts";
 
-const { azure, client, calls, arm } = await armUnderTest({ throttling: true });
+const { azure, client, calls, arm } = await armUnderTest({ throttling: true, plainHttp: true });
 
 test("more writes than the bucket holds are spread, not refused, and what is urgent does not wait for them", async () => {
   const many = Array.from({ length: 215 }, (_, at) =>

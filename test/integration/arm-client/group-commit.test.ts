@@ -13,7 +13,7 @@ import { aFragment, anOwner, LOAD_BALANCER_ID } from "../../support/fragments.ts
 import { armUnderTest, CREATE, PUBLIC_IP } from "./arm-under-test.ts";
 
 const SERVICES = 100;
-const { azure, client, commit, attempts, known, arm } = await armUnderTest();
+const { azure, client, commit, attempts, known, arm } = await armUnderTest({ plainHttp: true });
 const names = Array.from({ length: SERVICES }, (_, at) => `s${at}`);
 const fragments = names.map((name, at) => aFragment(anOwner(name), { ports: [1000 + at] }));
 
