@@ -128,7 +128,8 @@ export class BackendUsers {
       spec: { name: BOUND_SPECS[name].name },
       attributes: attributesOf(BOUND_SPECS[name], rules),
     }));
-    const spec = { loadBalancers, pods: podsOf(BIND.app) };
+    const ensurePolicy = { policy: "Always", resyncPeriodInSeconds: 120 };
+    const spec = { loadBalancers, pods: podsOf(BIND.app), ensurePolicy };
     const { name } = BIND;
     const object = { apiVersion: "lbcf.tkestack.io/v1", kind: "Bind", metadata: { name }, spec };
     if (this.#cluster.send("POST", BINDS, object) === undefined)

@@ -45,7 +45,7 @@ interface Gathering {
 
 interface BoundStatus {
   readonly name: string;
-  readonly lbInfo?: { readonly pool?: string };
+  readonly lbInfo?: { readonly loadBalancer?: string; readonly pool?: string };
   readonly deletionTimestamp?: string;
 }
 
@@ -125,6 +125,7 @@ export class RecordLaw implements Law {
     }
   }
 
+  /** What others delete of a Bind is not made again (docs/reliability.md). */
   *#binds(): Iterable<Gathering> {
     for (const { metadata, spec, status } of this.#options.cluster.objects("binds.lbcf.tkestack.io")) {
       if (metadata.deletionTimestamp !== undefined) continue;
@@ -132,10 +133,16 @@ export class RecordLaw implements Law {
       const { loadBalancerStatuses = [] } = (status ?? {}) as { loadBalancerStatuses?: BoundStatus[] };
       const inSpec = new Set(loadBalancers.map(({ name }) => name));
       const pools = loadBalancerStatuses.flatMap(({ name, lbInfo, deletionTimestamp }) =>
-        inSpec.has(name) && deletionTimestamp === undefined ? (lbInfo?.pool ?? []) : [],
+        inSpec.has(name) && deletionTimestamp === undefined && this.#isThere(lbInfo?.loadBalancer)
+          ? (lbInfo?.pool ?? [])
+          : [],
       );
       yield { app: BIND.app, pools, isWhole: pools.length === loadBalancers.length };
     }
+  }
+
+  #isThere(id = ""): boolean {
+    return this.#options.azure.resources.has(id.toLowerCase());
   }
 
   #see(): void {
