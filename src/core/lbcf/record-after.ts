@@ -1,5 +1,5 @@
 /** What a driver's answer makes of a record: the status to store, and what to tell. */
-import { withCondition } from "./conditions.ts";
+import { withCondition, withoutCondition } from "./conditions.ts";
 import { type Addressed, type Answer, type Ensured, eventOf, type NotYet, type Telling } from "./driver-answers.ts";
 import type { BackendRecord, RecordStatus } from "./objects.ts";
 import { isRegistered } from "./reconcile-backend-record.ts";
@@ -59,10 +59,12 @@ export function afterDeregister(
   return { status: thenRelease ? record.status : withoutAddress(record, nowMs), event: undefined };
 }
 
+/** It has left its old address: what was said while it could not is said no more. */
 export function withoutAddress({ status }: BackendRecord, nowMs: number): RecordStatus {
   const message = "the backend has another address now";
   const said = { type: "Registered", status: "False", reason: "AddressChanged", message } as const;
-  return { backendAddr: "", injectedInfo: {}, conditions: withCondition(status.conditions, said, nowMs) };
+  const conditions = withCondition(withoutCondition(status.conditions, "Deregistered"), said, nowMs);
+  return { backendAddr: "", injectedInfo: {}, conditions };
 }
 
 function notYet(
