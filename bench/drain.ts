@@ -3,8 +3,9 @@
  * beside two hundred Services that are being created under throttling, and a hundred nodes at once.
  *
  * A taint counts as written when the API server has answered the patch, or a watcher has heard of it, whichever is
- * earlier. The write counts as received when the emulator has read it (its audit log). Waiting for a write of the same
- * load balancer that was in flight already, and the time under way, are reported apart: see `drain-samples.ts`.
+ * earlier. The write counts as received when the emulator has read it (its audit log). What the API server takes to tell a
+ * watcher, waiting for a write of the same load balancer that was in flight already, and the time under way are reported
+ * apart: see `drain-samples.ts`.
  */
 import { realClock } from "../src/main/real-clock.ts";
 import { SERVICES } from "../src/kube/resources.ts";
@@ -89,6 +90,7 @@ function figuresOf(what: string, samples: readonly DrainSample[]): Record<string
   return Object.fromEntries([
     [`${what}: drains measured`, samples.length],
     ...figure("taint written → PUT received", ({ totalMs }) => totalMs),
+    ...figure("of it until a watcher heard", ({ newsMs }) => newsMs),
     ...figure("of it behind a write in flight", ({ waitedMs }) => waitedMs),
     ...figure("of it under way and in the emulator", ({ underWayMs }) => underWayMs),
     ...figure("own share", ({ ownMs }) => ownMs),
@@ -162,9 +164,7 @@ async function drainAtOnce(
   for (const entry of entries) {
     if (nodesSetDown(entry).length > 0) writes.set(entry.path, (writes.get(entry.path) ?? 0) + 1);
   }
-  const receivedMs = Math.max(
-    ...drainSamples(entries, traffic.read(), tainter.writtenMs).map(({ totalMs }) => totalMs),
-  );
+  const receivedMs = Math.max(...drainSamples(entries, traffic.read(), tainter.taints).map(({ totalMs }) => totalMs));
   await control.change({ latency: "none" });
   return {
     figures: {
@@ -181,7 +181,7 @@ async function measured(
   names: readonly string[],
 ): Promise<readonly DrainSample[]> {
   const entries = await untilDown(cluster.control, before, names);
-  const wanted = new Map([...tainter.writtenMs].filter(([name]) => names.includes(name)));
+  const wanted = new Map([...tainter.taints].filter(([name]) => names.includes(name)));
   return drainSamples(entries, traffic.read(), wanted);
 }
 

@@ -1,17 +1,19 @@
 /**
  * From the audit log of the emulator and what the controller sent and got when: how long after a taint was written Azure
- * received the write that sets the node Down, how much of that was waiting for a write that was in flight already, and
- * how much was spent on the way and in the emulator, which reads one request at a time. The rest is the controller's own.
+ * received the write that sets the node Down; how much of that the API server took until a watcher of ours, beside the
+ * controller's, heard of it; how much was waiting for a write that was in flight already; and how much was spent on the
+ * way and in the emulator, which reads one request at a time. The rest is the controller's own.
  *
- *   taint written ──────────┬────────────────────────────┬──────────► PUT left ──────────► PUT received
- *                           │ an earlier write in flight │ own               under way
- *                           └ PUT … polls … its result read, and here
+ *   taint written ──── heard ──┬────────────────────────────┬──────────► PUT left ──────────► PUT received
+ *                      news    │ an earlier write in flight │ own               under way
+ *                              └ PUT … polls … its result read, and here
  *
  * Only a write that was on its way when the taint was written counts as in flight: one that Azure received before, or so
  * soon after that it must have left before anybody could hear of the taint. Whatever else leaves between the taint and
  * its drain is the controller's fault, and stays in its share.
  */
 import type { AuditEntry } from "./azure-control.ts";
+import type { Taint } from "./taints.ts";
 import type { Passage } from "./traffic.ts";
 
 const ON_ITS_WAY_MS = 20;
@@ -19,21 +21,22 @@ const ON_ITS_WAY_MS = 20;
 export interface DrainSample {
   readonly node: string;
   readonly totalMs: number;
+  readonly newsMs: number;
   readonly waitedMs: number;
   readonly underWayMs: number;
   readonly ownMs: number;
 }
 
-/** `writtenMs`: when each node's taint was written, by name. One sample per node and load balancer. */
+/** `taints`: by node's name. One sample per node and load balancer. */
 export function drainSamples(
   entries: readonly AuditEntry[],
   traffic: readonly Passage[],
-  writtenMs: ReadonlyMap<string, number>,
+  taints: ReadonlyMap<string, Taint>,
 ): readonly DrainSample[] {
   return entries.flatMap((entry) =>
     nodesSetDown(entry).flatMap((node) => {
-      const taintMs = writtenMs.get(node);
-      return taintMs === undefined ? [] : [sampleOf(entries, traffic, entry, node, taintMs)];
+      const taint = taints.get(node);
+      return taint === undefined ? [] : [sampleOf(entries, traffic, entry, node, taint)];
     }),
   );
 }
@@ -43,19 +46,20 @@ function sampleOf(
   traffic: readonly Passage[],
   put: AuditEntry,
   node: string,
-  taintMs: number,
+  { writtenMs, heardMs }: Taint,
 ): DrainSample {
   const receivedMs = Date.parse(put.time);
   const loadBalancer = loadBalancerOf(put);
   const ends = entries
     .filter((other) => other.verb === "PUT" && other !== put && loadBalancerOf(other) === loadBalancer)
-    .filter((other) => Date.parse(other.time) < taintMs + ON_ITS_WAY_MS)
+    .filter((other) => Date.parse(other.time) < writtenMs + ON_ITS_WAY_MS)
     .map((other) => endOf(entries, traffic, other))
     .filter((endMs) => endMs <= receivedMs);
-  const waitedMs = Math.max(0, ...ends.map((endMs) => endMs - taintMs));
-  const totalMs = receivedMs - taintMs;
+  const waitedMs = Math.max(0, ...ends.map((endMs) => endMs - writtenMs));
+  const totalMs = receivedMs - writtenMs;
   const underWayMs = receivedMs - departureOf(traffic, put.path, receivedMs);
-  return { node, totalMs, waitedMs, underWayMs, ownMs: totalMs - waitedMs - underWayMs };
+  const newsMs = Math.min(heardMs - writtenMs, totalMs - underWayMs);
+  return { node, totalMs, newsMs, waitedMs, underWayMs, ownMs: totalMs - Math.max(newsMs, waitedMs) - underWayMs };
 }
 
 /**

@@ -8,9 +8,17 @@ import { realClock } from "../../src/main/real-clock.ts";
 
 const TAINT = { key: OUT_OF_SERVICE_TAINT, value: "nodeshutdown", effect: "NoExecute" };
 
+/** In the time of the wall. */
+export interface Taint {
+  /** The earliest that we know of: the API server has answered, or a watcher has heard of it. */
+  readonly writtenMs: number;
+  /** When a watcher heard of it; before that nobody can act. */
+  readonly heardMs: number;
+}
+
 export class Tainter {
-  /** The earliest that we know of: its own answer, or a watcher's news. By name, in the time of the wall. */
-  readonly writtenMs = new Map<string, number>();
+  readonly #writtenMs = new Map<string, number>();
+  readonly #heardMs = new Map<string, number>();
   readonly #client: KubeClient;
   readonly #nodes: Reflector<CachedNode>;
   readonly #ending = new AbortController();
@@ -22,7 +30,7 @@ export class Tainter {
     this.#nodes = new Reflector(parts);
     this.#nodes.subscribe((change) => {
       const isTainted = (change.object.spec.taints ?? []).some(({ key }) => key === TAINT.key);
-      if (isTainted) this.#note(change.object.metadata.name);
+      if (isTainted) note(this.#heardMs, change.object.metadata.name);
     });
     this.#running = this.#nodes.run(this.#ending.signal);
   }
@@ -35,15 +43,23 @@ export class Tainter {
 
   async taint(name: string): Promise<void> {
     await this.#client.patch(NODES, { name }, { merge: { spec: { taints: [TAINT] } } });
-    this.#note(name);
+    note(this.#writtenMs, name);
+  }
+
+  /** By name, of those that a watcher has heard of. */
+  get taints(): ReadonlyMap<string, Taint> {
+    const taint = (name: string, heardMs: number): Taint => {
+      return { writtenMs: Math.min(heardMs, this.#writtenMs.get(name) ?? heardMs), heardMs };
+    };
+    return new Map([...this.#heardMs].map(([name, heardMs]) => [name, taint(name, heardMs)]));
   }
 
   async close(): Promise<void> {
     this.#ending.abort(new Error("the watch is over"));
     await this.#running;
   }
+}
 
-  #note(name: string): void {
-    if (!this.writtenMs.has(name)) this.writtenMs.set(name, realClock.nowMs());
-  }
+function note(times: Map<string, number>, name: string): void {
+  if (!times.has(name)) times.set(name, realClock.nowMs());
 }

@@ -30,16 +30,29 @@ function call(
   };
 }
 
+const TAINTS = new Map([["n1", { writtenMs: START_MS + 400, heardMs: START_MS + 400 }]]);
 const POOL = `${LB}/backendAddressPools/kubernetes`;
 
 function sample(...before: AuditEntry[]) {
   const entries = [...before, call("PUT", POOL, 1_000, { down: "n1" })];
-  const [only] = drainSamples(entries, [], new Map([["n1", START_MS + 400]]));
+  const [only] = drainSamples(entries, [], TAINTS);
   return only && { totalMs: only.totalMs, waitedMs: only.waitedMs, ownMs: only.ownMs };
 }
 
 test("with nothing in flight all of it is the controller's own", () => {
   assert.deepEqual(sample(), { totalMs: 600, waitedMs: 0, ownMs: 600 });
+});
+
+test("what the API server takes to tell a watcher is not the controller's, unless it waited for a write anyway", () => {
+  const put = call("PUT", POOL, 1_000, { down: "n1" });
+  const sampleOf = (heardMs: number, ...before: AuditEntry[]) => {
+    const taint = { writtenMs: START_MS + 400, heardMs: START_MS + heardMs };
+    const [only] = drainSamples([...before, put], [], new Map([["n1", taint]]));
+    return [only?.newsMs, only?.waitedMs, only?.ownMs];
+  };
+  assert.deepEqual(sampleOf(450), [50, 0, 550]);
+  assert.deepEqual(sampleOf(450, call("PUT", LB, 100), call("GET", LB, 950, { durationMs: 20 })), [50, 570, 30]);
+  assert.deepEqual(sampleOf(1_010), [600, 0, 0], "heard of by ours after it had come");
 });
 
 test("a write in flight ends when its result was read, and only the wait after the taint counts", () => {
@@ -51,7 +64,7 @@ test("the result was read when it had come", () => {
   const entries = [call("PUT", LB, 100), call("GET", LB, 950), call("PUT", POOL, 1_000, { down: "n1" })];
   const came = (path: string, ms: number) => ({ kind: "GET answered" as const, path, atMs: START_MS + ms });
   const traffic = [came(LB, 700), came(POOL, 970), came(LB, 985)];
-  const [only] = drainSamples(entries, traffic, new Map([["n1", START_MS + 400]]));
+  const [only] = drainSamples(entries, traffic, TAINTS);
   assert.deepEqual([only?.waitedMs, only?.ownMs], [585, 15]);
 });
 
@@ -70,7 +83,7 @@ test("what it took after the write had left is not the controller's", () => {
   const entries = [call("PUT", POOL, 1_000, { down: "n1" })];
   const sampleOf = (...leftMs: number[]) => {
     const traffic = leftMs.map((ms) => ({ kind: "PUT left" as const, path: POOL, atMs: START_MS + ms }));
-    const [only] = drainSamples(entries, traffic, new Map([["n1", START_MS + 400]]));
+    const [only] = drainSamples(entries, traffic, TAINTS);
     return [only?.underWayMs, only?.ownMs];
   };
   assert.deepEqual(sampleOf(700, 980, 2_001), [20, 580]);
