@@ -109,18 +109,20 @@ export class ArmExchange {
     const id = pathOf(url);
     const kind = kindOf(ask.method);
     const askedMs = clock.monotonicMs();
-    await this.budgetOf(ask.path).enter(kind, ask.priority, ask.queueSignal ?? ask.signal, isShared(type));
+    const budget = this.budgetOf(ask.path);
+    const entry = await budget.enter(kind, ask.priority, ask.queueSignal ?? ask.signal, isShared(type));
     const sentMs = clock.monotonicMs();
     const done = (response: ArmResponse | undefined, failure: ArmFailure | undefined): void => {
-      this.#settle(ask, kind, response, failure);
+      if (failure?.kind === "throttled") budget.throttled(kind, failure.retryAfterMs);
+      else if (response !== undefined) budget.answered(kind, entry, remainingOf(response, kind));
       const timing = { waitedMs: sentMs - askedMs, durationMs: clock.monotonicMs() - sentMs };
       const { verb, priority } = ask;
       this.#options.onCall?.({ verb, type, id, priority, status: response?.status, failure: failure?.kind, ...timing });
     };
     try {
       const { source, token, headers } = await this.#authorization(ask.path);
+      const request = this.#requestOf(ask, url, headers); // before the last word: a megabyte takes its time
       await ask.guard?.();
-      const request = this.#requestOf(ask, url, headers);
       const span = { verb: ask.verb, type, id, priority: ask.priority };
       const response = await armCalls.tracePromise(() => transport.send(request), span);
       done(response, response.status < 400 ? undefined : failureOfResponse(response, clock.nowMs()));
@@ -130,12 +132,6 @@ export class ArmExchange {
       done(undefined, known?.failure);
       throw known ?? error;
     }
-  }
-
-  #settle(ask: Ask, kind: CallKind, response: ArmResponse | undefined, failure: ArmFailure | undefined): void {
-    const budget = this.budgetOf(ask.path);
-    if (failure?.kind === "throttled") budget.throttled(kind, failure.retryAfterMs);
-    else budget.answered(kind, response === undefined ? undefined : remainingOf(response, kind));
   }
 
   /** A call in one tenant may name resources of the other, for which Azure asks to see that tenant's token as well. */

@@ -13,8 +13,9 @@
  * A call that many wait for leaves only half of that to others: who has got a public IP is not kept from its load
  * balancer by those who have not.
  *
- * Between answers the buckets are estimates; the remaining-quota headers of each answer correct them both ways. A 429
- * closes the gate for its kind until `Retry-After`, for everybody, since Azure renews the wait of whoever asks earlier.
+ * The buckets are estimates, which the remaining-quota headers of each answer correct both ways. Answers overtake each
+ * other, so one says no more than this: what is left now is at most what it grants, and at least that less the calls that
+ * were let in after its own. A 429 closes the gate for its kind until `Retry-After`, for everybody, since Azure renews the wait of whoever asks earlier.
  */
 import type { CancelSignal, Clock, Timer } from "../core/clock.ts";
 import { SlidingWindow } from "./sliding-window.ts";
@@ -50,8 +51,11 @@ interface Waiter {
   readonly kind: CallKind;
   readonly priority: Priority;
   readonly isAhead: boolean;
-  readonly go: () => void;
+  readonly go: (entry: Entry) => void;
 }
+
+/** The how manieth call of its kind it is. */
+export type Entry = number;
 
 interface Gate {
   tokens: number;
@@ -59,8 +63,8 @@ interface Gate {
   readonly perSecond: number;
   filledAtMs: number;
   closedUntilMs: number;
-  /** Calls that were let through and have no answer yet: the headers of earlier answers don't count them. */
-  underway: number;
+  /** Calls that were ever let in. */
+  entries: number;
 }
 
 export class Budget {
@@ -73,7 +77,7 @@ export class Budget {
   constructor(clock: Clock, limits: BudgetLimits = AZURE_LIMITS) {
     this.#clock = clock;
     const gate = ({ size, perSecond }: { size: number; perSecond: number }): Gate => {
-      return { tokens: size, size, perSecond, filledAtMs: clock.monotonicMs(), closedUntilMs: 0, underway: 0 };
+      return { tokens: size, size, perSecond, filledAtMs: clock.monotonicMs(), closedUntilMs: 0, entries: 0 };
     };
     const { reads, writes, deletes } = limits.buckets;
     this.#gates = { reads: gate(reads), writes: gate(writes), deletes: gate(deletes) };
@@ -84,10 +88,10 @@ export class Budget {
   }
 
   /**
-   * Waits for the caller's turn. Whoever was let in must say `answered` or `throttled`, exactly once.
+   * Waits for the caller's turn. Whoever was let in says `answered` or `throttled` in the end.
    * `isAhead`: before others of the same priority, because many wait for this one call.
    */
-  enter(kind: CallKind, priority: Priority, signal?: CancelSignal, isAhead = false): Promise<void> {
+  enter(kind: CallKind, priority: Priority, signal?: CancelSignal, isAhead = false): Promise<Entry> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const giveUp = (): void => {
@@ -96,9 +100,9 @@ export class Budget {
         this.#admit(kind); // another one is first now, or nobody: no timer may outlive the last
         reject(signal?.reason);
       };
-      const go = (): void => {
+      const go = (entry: Entry): void => {
         signal?.removeEventListener("abort", giveUp);
-        resolve();
+        resolve(entry);
       };
       const waiter = { kind, priority, isAhead, go };
       signal?.addEventListener("abort", giveUp);
@@ -107,21 +111,19 @@ export class Budget {
     });
   }
 
-  /** An answer came, or none ever will. `remaining` is what its headers grant, where they say. */
-  answered(kind: CallKind, remaining?: number): void {
+  /** An answer came. `remaining`: what its headers grant, where they say. */
+  answered(kind: CallKind, entry: Entry, remaining: number | undefined): void {
+    if (remaining === undefined) return;
     const gate = this.#gates[kind];
-    gate.underway -= 1;
-    if (remaining !== undefined) {
-      gate.tokens = Math.max(0, remaining - gate.underway);
-      gate.size = Math.max(gate.size, remaining);
-      gate.filledAtMs = this.#clock.monotonicMs();
-    }
+    this.#refill(gate);
+    const enteredSince = gate.entries - entry;
+    gate.tokens = Math.min(remaining, Math.max(remaining - enteredSince, gate.tokens));
+    gate.size = Math.max(gate.size, remaining);
     this.#admit(kind);
   }
 
   throttled(kind: CallKind, retryAfterMs = UNSAID_RETRY_AFTER_MS): void {
     const gate = this.#gates[kind];
-    gate.underway -= 1;
     gate.tokens = 0;
     gate.filledAtMs = this.#clock.monotonicMs();
     gate.closedUntilMs = Math.max(gate.closedUntilMs, this.#clock.monotonicMs() + retryAfterMs);
@@ -162,16 +164,16 @@ export class Budget {
         return;
       }
       queue.shift();
-      this.#spend(kind);
-      next.go();
+      next.go(this.#spend(kind));
     }
   }
 
-  #spend(kind: CallKind): void {
+  #spend(kind: CallKind): Entry {
     const gate = this.#gates[kind];
     gate.tokens -= 1;
-    gate.underway += 1;
+    gate.entries += 1;
     this.#windowOf(kind).add(this.#clock.monotonicMs());
+    return gate.entries;
   }
 
   /** 0 when it may go now. */
