@@ -8,15 +8,12 @@
  *                      news    │ an earlier write in flight │ own               under way
  *                              └ PUT … polls … its result read, and here
  *
- * Only a write that was on its way when the taint was written counts as in flight: one that Azure received before, or so
- * soon after that it must have left before anybody could hear of the taint. Whatever else leaves between the taint and
- * its drain is the controller's fault, and stays in its share.
+ * Only a write that the controller had handed to a connection when a watcher heard of the taint counts as in flight.
+ * Whatever else leaves between the taint and its drain is the controller's fault, and stays in its share.
  */
 import type { AuditEntry } from "./azure-control.ts";
 import type { Taint } from "./taints.ts";
 import type { Passage } from "./traffic.ts";
-
-const ON_ITS_WAY_MS = 20;
 
 export interface DrainSample {
   readonly node: string;
@@ -52,7 +49,7 @@ function sampleOf(
   const loadBalancer = loadBalancerOf(put);
   const ends = entries
     .filter((other) => other.verb === "PUT" && other !== put && loadBalancerOf(other) === loadBalancer)
-    .filter((other) => Date.parse(other.time) < writtenMs + ON_ITS_WAY_MS)
+    .filter((other) => begunMs(traffic, other) <= heardMs)
     .map((other) => endOf(entries, traffic, other))
     .filter((endMs) => endMs <= receivedMs);
   const waitedMs = Math.max(0, ...ends.map((endMs) => endMs - writtenMs));
@@ -74,6 +71,12 @@ function departureOf(traffic: readonly Passage[], path: string, receivedMs: numb
     Number.NEGATIVE_INFINITY,
   );
   return times.length === 0 ? receivedMs : Math.min(nearest, receivedMs);
+}
+
+function begunMs(traffic: readonly Passage[], { path, time }: AuditEntry): number {
+  const receivedMs = Date.parse(time);
+  const begun = traffic.findLast((each) => each.kind === "PUT begun" && each.path === path && each.atMs <= receivedMs);
+  return begun?.atMs ?? receivedMs;
 }
 
 /**

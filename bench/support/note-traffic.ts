@@ -1,6 +1,7 @@
 /**
- * Preloaded into a controller (`node --import`): notes when each of its PUTs has left, and when the answer to each of
- * its GETs was there. What lies beyond is the network's time and Azure's, and no controller can shorten it.
+ * Preloaded into a controller (`node --import`): notes when each of its PUTs was handed to the connection and when it
+ * has left, and when the answer to each of its GETs was there. What lies beyond is the time of the network and of Azure, and no controller can shorten
+ * it.
  */
 import { subscribe } from "node:diagnostics_channel";
 import { appendFileSync } from "node:fs";
@@ -17,5 +18,6 @@ function note(kind: Passage["kind"], message: unknown): void {
   appendFileSync(file ?? "", `${JSON.stringify(passage)}\n`);
 }
 
+subscribe("undici:request:create", (message) => note("PUT begun", message));
 subscribe("undici:request:bodySent", (message) => note("PUT left", message));
 subscribe("undici:request:trailers", (message) => note("GET answered", message));

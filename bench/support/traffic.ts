@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Its last byte was given to the socket, or taken from it. */
+/** It was handed to the connection; its last byte was given to the socket, or taken from it. */
 export interface Passage {
-  readonly kind: "PUT left" | "GET answered";
+  readonly kind: "PUT begun" | "PUT left" | "GET answered";
   readonly path: string;
   /** In the time of the wall. */
   readonly atMs: number;

@@ -35,8 +35,8 @@ export interface WriteOptions extends CallOptions {
 export interface PutOptions extends WriteOptions {
   /** What to read when the write is over: the resource itself, or the one that it is a part of. */
   readonly thenRead?: string;
-  /** What may go in between, once the write is over and before it is read. */
-  readonly beforeRead?: () => Promise<void>;
+  /** Does the reading once the write is over; whatever else then may go on is its business. */
+  readonly reading?: <Body>(read: () => Promise<Body>) => Promise<Body>;
 }
 
 const OPERATION_WITHIN_MS = 900_000;
@@ -84,13 +84,14 @@ export class ArmClient {
   }
 
   /** The resource as it is once the write is over, with the ETag that then holds. */
-  async put<Body>(id: string, body: unknown, { thenRead, beforeRead, ...options }: PutOptions): Promise<Body> {
+  async put<Body>(id: string, body: unknown, { thenRead, reading, ...options }: PutOptions): Promise<Body> {
     const { first, last } = await this.#put(id, body, options);
     const isWhole = last === first && thenRead === undefined;
     if (isWhole) return bodyOf(first) as Body;
-    await beforeRead?.();
+    const { priority, signal } = options;
+    const read = (): Promise<Body> => this.get<Body>(thenRead ?? id, { priority, signal });
     try {
-      return await this.get<Body>(thenRead ?? id, { priority: options.priority, signal: options.signal });
+      return await (reading?.(read) ?? read());
     } catch (error) {
       throw error instanceof ArmError ? unread(id, error) : error;
     }

@@ -8,7 +8,7 @@
  * sighting agrees, or is proven outdated.
  */
 import type { Merged } from "../core/plan.ts";
-import type { ArmClient, WriteOptions } from "./arm-client.ts";
+import type { ArmClient, PutOptions, WriteOptions } from "./arm-client.ts";
 import type { Priority } from "./budget.ts";
 import type { ArmBody, Committed } from "./commit-types.ts";
 import { ArmError, plainFailure } from "./failures.ts";
@@ -23,13 +23,18 @@ export interface CommitContext {
   readonly lastSeen: (id: string) => ArmBody | null | undefined;
   /** `undefined`: what was last seen holds no more, and nobody has looked since. */
   readonly onSeen: (id: string, body: ArmBody | null | undefined) => void;
-  /** Aborted, with a fenced `ArmError`, when no further write may begin. */
+  /** Aborted when no further write may begin: with a fenced `ArmError`, or a `GiveWay`. */
   readonly closing: AbortSignal;
   /** May this process still write? Asked right before each write leaves. */
   readonly mayWrite: (priority: Priority) => boolean | Promise<boolean>;
-  /** A write is over, and what came of it will be read next. Never throws. */
-  readonly beforeRead?: () => Promise<void>;
+  /** Lets in what has come while a write was composed; it may end in `closing`. */
+  readonly nextTurn: () => Promise<void>;
+  /** Reads what came of a write: drains go past (`overtaking.ts`). */
+  readonly reading?: NonNullable<PutOptions["reading"]>;
 }
+
+/** A write that has not left steps back: one that is more urgent has come. It failed nowhere, and is tried again. */
+export class GiveWay extends Error {}
 
 /** The write was accepted and failed as an operation. */
 export class FailedLater extends ArmError {
@@ -101,7 +106,10 @@ async function look(batch: readonly Ticket[], { client, onSeen, closing }: Commi
 
 function mergeInto(whole: ArmBody | null, batch: readonly Ticket[]): Merged<ArmBody> {
   const id = idOf(batch);
-  const seen = isPart(id) ? partOf(whole, id) : (whole ?? undefined);
+  return mergeFragments(isPart(id) ? partOf(whole, id) : (whole ?? undefined), batch);
+}
+
+export function mergeFragments(seen: ArmBody | undefined, batch: readonly Ticket[]): Merged<ArmBody> {
   const merge = batch.at(-1)?.write.merge;
   if (merge === undefined) throw new Error("a batch is never empty");
   return merge(
@@ -149,31 +157,37 @@ async function put(
 ): Promise<ArmBody> {
   const isNew = isPart(id) ? partOf(whole, id) === undefined : whole === null;
   const reading = {
-    ...(context.beforeRead && { beforeRead: context.beforeRead }),
+    ...(context.reading && { reading: context.reading }),
     ...(isPart(id) ? { thenRead: wholeOf(id) } : {}),
   };
   const options = { ...guarded(context, priority), ifMatch: isNew ? "absent" : whole?.etag, ...reading };
   try {
-    const answer = await context.client.put<ArmBody>(id, body, options);
-    const written = wholesome(answer, `writing ${id}`);
-    // what Azure shows right after a write may be from before it, which the ETag tells
-    const isOutdated = written.etag !== undefined && written.etag === whole?.etag;
-    context.onSeen(wholeOf(id), isOutdated ? undefined : written);
-    return written;
+    return noted(await context.client.put<ArmBody>(id, body, options), id, whole?.etag, context);
   } catch (error) {
     const wasAccepted = error instanceof ArmError && error.accepted !== undefined && !isPart(id);
     throw wasAccepted && whole !== null ? new FailedLater(error, { before: whole, accepted: error.accepted }) : error;
   }
 }
 
+/** What was read after a write of `id`, which had found the whole under `etag`. */
+export function noted(read: ArmBody, id: string, etag: string | undefined, { onSeen }: CommitContext): ArmBody {
+  const whole = wholesome(read, `writing ${id}`);
+  // what Azure shows right after a write may be from before it, which the ETag tells
+  const isOutdated = whole.etag !== undefined && whole.etag === etag;
+  onSeen(wholeOf(id), isOutdated ? undefined : whole);
+  return whole;
+}
+
 export function guarded(
-  { mayWrite, closing }: CommitContext,
+  { mayWrite, closing, nextTurn }: CommitContext,
   priority: Priority,
 ): Pick<WriteOptions, "guard" | "queueSignal" | "priority"> {
   return {
     priority,
     queueSignal: closing,
     guard: async () => {
+      await nextTurn();
+      closing.throwIfAborted();
       if (await mayWrite(priority)) return;
       throw new ArmError(plainFailure("fenced", "this process may not write (any more)"), "writing");
     },

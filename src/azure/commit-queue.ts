@@ -1,8 +1,10 @@
 /**
  * The writes that wait for one resource and its parts, and which of them go next: all of one kind for one id go
- * together, those with the most urgent write first, then those whose oldest write waited longest. Batches that were
- * set apart to find a culprit stay apart, and go before what came later.
+ * together, those with the most urgent write first, then those whose oldest write waited longest. Who has waited too long
+ * is as urgent as a drain: a node doomed every second must not keep Services waiting for ever. Batches that were set apart
+ * to find a culprit stay apart, and go before what came later.
  */
+import type { Clock } from "../core/clock.ts";
 import { isPart } from "./resource-parts.ts";
 import type { Ticket } from "./ticket.ts";
 
@@ -12,10 +14,17 @@ export interface Batch {
   readonly isApart: boolean;
 }
 
+const PATIENCE_MS = 60_000;
+
 export class CommitQueue {
+  readonly #clock: Clock;
   /** By kind and id, then by owner. */
   readonly #waiting = new Map<string, Map<string, Ticket>>();
   #apart: Ticket[][] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   get isUrgent(): boolean {
     return this.#batches().some(({ tickets }) => tickets.some(({ priority }) => priority === "drain"));
@@ -62,8 +71,27 @@ export class CommitQueue {
     return isDrain && isPart(next?.id ?? "") ? this.#remove(next) : undefined;
   }
 
+  /** One that has been taken and has not left, with what has come for it meanwhile. */
+  joined({ id, tickets }: Batch): Batch {
+    this.putBack(tickets);
+    const key = tickets[0]?.key ?? "";
+    const all = [...(this.#waiting.get(key)?.values() ?? [])];
+    this.#waiting.delete(key);
+    return { id, tickets: all, isApart: false };
+  }
+
+  /** Is there nothing that it would have to let go first? */
+  isFirst({ tickets }: Batch): boolean {
+    return tickets.some((ticket) => this.#rankOf(ticket) === 0);
+  }
+
+  /** Has more come for it? */
+  hasMoreFor({ tickets }: Batch): boolean {
+    return this.#waiting.has(tickets[0]?.key ?? "");
+  }
+
   #next(): Batch | undefined {
-    return this.#batches().sort(byUrgency)[0];
+    return this.#batches().sort((one, other) => this.#compare(one, other))[0];
   }
 
   #remove(next: Batch | undefined): Batch | undefined {
@@ -95,10 +123,16 @@ export class CommitQueue {
       ...[...this.#waiting.values()].map((waiting) => batch([...waiting.values()], false)),
     ];
   }
-}
 
-function byUrgency(one: Batch, other: Batch): number {
-  const rank = ({ tickets }: Batch): number => Math.min(...tickets.map((ticket) => ticket.rank));
-  const since = ({ tickets }: Batch): number => Math.min(...tickets.map((ticket) => ticket.sinceMs));
-  return rank(one) - rank(other) || Number(other.isApart) - Number(one.isApart) || since(one) - since(other);
+  #compare(one: Batch, other: Batch): number {
+    const rank = ({ tickets }: Batch): number => Math.min(...tickets.map((ticket) => this.#rankOf(ticket)));
+    const since = ({ tickets }: Batch): number => Math.min(...tickets.map((ticket) => ticket.sinceMs));
+    return rank(one) - rank(other) || Number(other.isApart) - Number(one.isApart) || since(one) - since(other);
+  }
+
+  /** Nobody waits behind what fails again and again. */
+  #rankOf({ rank, sinceMs, failures, conflicts }: Ticket): number {
+    const isOverdue = this.#clock.monotonicMs() - sinceMs >= PATIENCE_MS && failures + conflicts === 0;
+    return isOverdue ? 0 : rank;
+  }
 }

@@ -55,6 +55,7 @@ export class GroupCommit {
         onAttempt?.(report);
       },
       closing: this.#closing.signal,
+      nextTurn: () => options.clock.nextTurn(),
       repair: (id) => this.#repair(id),
     };
   }

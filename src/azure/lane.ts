@@ -15,11 +15,11 @@
  * All of it is bounded: a write that has failed too often fails for good, and whoever asked decides what then.
  */
 import type { Clock, Random } from "../core/clock.ts";
-import { commitBatch, FailedLater, type Attempt, type Before, type CommitContext } from "./commit-batch.ts";
+import { commitBatch, FailedLater, GiveWay, type Attempt, type Before, type CommitContext } from "./commit-batch.ts";
 import { CommitQueue, type Batch } from "./commit-queue.ts";
 import { UNCHANGED, type AttemptReport } from "./commit-types.ts";
 import { ArmError, plainFailure, type ArmFailure } from "./failures.ts";
-import { overtake, type Overtaken } from "./overtaking.ts";
+import { Overtaking } from "./overtaking.ts";
 import { wholeOf } from "./resource-parts.ts";
 import { isConflict, isRetryable, isSomebodysFault, isSpent, maybeChanged, retryWaitMs } from "./retry-policy.ts";
 import { splitBatch } from "./split-batch.ts";
@@ -35,14 +35,10 @@ export interface LaneContext extends CommitContext {
   readonly repair: (id: string) => void;
 }
 
-/** Drains that were written while others' write had not been read. */
-interface Passed {
-  readonly tickets: readonly Ticket[];
-  readonly outcomes: Overtaken;
-}
-
 const UNTRIED: Before = { again: false, rollback: undefined };
 const RESTORE = "restore";
+/** So that no stream of taints keeps a drain from leaving. */
+const MOST_GIVEN_WAY = 2;
 /** Why what waits fails when the process stops. */
 export const STOPPING = plainFailure("fenced", "this process is stopping");
 
@@ -51,16 +47,26 @@ export class Lane {
   readonly #id: string;
   readonly #context: LaneContext;
   readonly #onIdle: () => void;
-  readonly #queue = new CommitQueue();
+  readonly #queue: CommitQueue;
+  readonly #overtaking: Overtaking;
   #running: Promise<void> | undefined;
   #before: Before = UNTRIED;
-  /** Ends the present wait, where that is one that a drain need not sit out. */
+  /** Ends what a drain need not sit out: a pause, or a write that has not left. */
   #hurry: (() => void) | undefined;
+  /** How often drains, one after the other, have given way to newer ones. */
+  #gaveWay = 0;
 
   constructor(id: string, context: LaneContext, onIdle: () => void) {
     this.#id = id;
     this.#context = context;
     this.#onIdle = onIdle;
+    this.#queue = new CommitQueue(context.clock);
+    this.#overtaking = new Overtaking({
+      id,
+      queue: this.#queue,
+      context,
+      report: (batch, startMs, result) => this.#report(batch, startMs, result),
+    });
   }
 
   /** Resolves when nothing waits any more; `undefined` when nothing does. */
@@ -79,6 +85,7 @@ export class Lane {
     for (let batch = this.#queue.take(); batch !== undefined; batch = this.#queue.take()) {
       if (this.#context.closing.aborted) failAll(batch.tickets, STOPPING);
       else await this.#attempt(batch);
+      await this.#overtaking.over();
     }
     // in the same turn as the empty take: whoever submits next finds an idle lane
     this.#running = undefined;
@@ -90,8 +97,9 @@ export class Lane {
     const startMs = this.#context.clock.monotonicMs();
     let attempt: Attempt;
     try {
-      attempt = await this.#commit(tickets);
+      attempt = await this.#commit(batch);
     } catch (error) {
+      if (error instanceof GiveWay) return this.#stepBack(batch);
       if (!(error instanceof ArmError)) {
         for (const ticket of tickets) ticket.crash(error);
         return;
@@ -105,57 +113,27 @@ export class Lane {
       return;
     }
     this.#before = UNTRIED;
-    this.#report(batch, startMs, { outcome: attempt.outcome, bisects: false });
+    this.#gaveWay = 0;
+    this.#report(batch, startMs, { outcome: attempt.outcome });
     // hundreds may go on with their work now: a drain that waits leaves before they begin
     if (this.#queue.isUrgent) void this.#urgentHasLeft().then(() => settleAll(attempt));
     else settleAll(attempt);
   }
 
-  /** Drains that overtake the batch before what came of it is read are over with it. */
-  async #commit(tickets: readonly Ticket[]): Promise<Attempt> {
-    let passed: Passed | undefined;
-    const beforeRead = async (): Promise<void> => {
-      passed ??= await this.#letDrainPass();
-    };
+  /** Throws a `GiveWay` where a drain has come before anything has left. */
+  async #commit(batch: Batch): Promise<Attempt> {
+    const hurry = new AbortController();
+    if (this.#givesWay(batch)) this.#hurry = () => hurry.abort(new GiveWay());
+    const closing = AbortSignal.any([this.#context.closing, hurry.signal]);
+    const reading: CommitContext["reading"] = (read) => this.#overtaking.reading(read);
     try {
-      const attempt = await commitBatch(tickets, this.#before, { ...this.#context, beforeRead });
-      if (passed !== undefined) this.#end(passed);
-      return attempt;
-    } catch (error) {
-      if (passed !== undefined) this.#queue.putBack(passed.tickets);
-      throw error;
+      return await commitBatch(batch.tickets, this.#before, { ...this.#context, closing, reading });
+    } finally {
+      this.#hurry = undefined;
     }
   }
 
-  async #letDrainPass(): Promise<Passed | undefined> {
-    const batch = this.#queue.takeDrainOfPart();
-    if (batch === undefined) return undefined;
-    const { tickets } = batch;
-    const startMs = this.#context.clock.monotonicMs();
-    try {
-      const outcomes = await overtake(tickets, this.#context);
-      if (outcomes !== undefined) {
-        this.#report(batch, startMs, { outcome: "written", bisects: false });
-        return { tickets, outcomes };
-      }
-    } catch (error) {
-      if (!(error instanceof ArmError)) {
-        for (const ticket of tickets) ticket.crash(error);
-        return undefined;
-      }
-      this.#report(batch, startMs, { outcome: error.failure.kind, failure: error.failure, bisects: false });
-    }
-    this.#queue.putBack(tickets);
-    return undefined;
-  }
-
-  #end({ tickets, outcomes }: Passed): void {
-    const whole = this.#context.lastSeen(this.#id);
-    if (!whole) this.#queue.putBack(tickets);
-    else for (const [ticket, outcome] of outcomes(whole)) ticket.settle(outcome);
-  }
-
-  /** In one turn a write is merged and given to a connection, in the next the connection sends it. */
+  /** In one turn a write is merged, in the next given to a connection, and sent before the third. */
   async #urgentHasLeft(): Promise<void> {
     await this.#context.clock.nextTurn();
     await this.#context.clock.nextTurn();
@@ -171,6 +149,22 @@ export class Lane {
       this.#before = { again: true, rollback: error.rollback };
   }
 
+  #givesWay(batch: Batch): boolean {
+    const isDrain = mostUrgent(batch.tickets) === "drain";
+    return isDrain ? this.#gaveWay < MOST_GIVEN_WAY : !this.#queue.isFirst(batch);
+  }
+
+  /** A drain goes first; drains that give way to each other go together. */
+  #stepBack({ tickets, isApart }: Batch): void {
+    if (mostUrgent(tickets) === "drain") this.#gaveWay += 1;
+    this.#putBack(tickets, isApart);
+  }
+
+  #putBack(tickets: readonly Ticket[], isApart: boolean): void {
+    if (isApart) this.#queue.setApart([tickets]);
+    else this.#queue.putBack(tickets);
+  }
+
   async #tryAgain({ tickets, isApart }: Batch, failure: ArmFailure): Promise<void> {
     for (const ticket of tickets) {
       if (isConflict(failure)) ticket.conflicts += 1;
@@ -179,8 +173,7 @@ export class Lane {
     failAll(tickets.filter(isSpent), failure);
     const rest = tickets.filter((ticket) => !isSpent(ticket));
     if (rest.length === 0) return;
-    if (isApart) this.#queue.setApart([rest]);
-    else this.#queue.putBack(rest);
+    this.#putBack(rest, isApart);
     if (failure.kind === "notProvisioned" && failure.referencedId) this.#context.repair(failure.referencedId);
     const waitMs = retryWaitMs(failure, rest, this.#context.random);
     // a drain waits for its own failures, but not for those of others
@@ -218,12 +211,12 @@ export class Lane {
   #report(
     { id, tickets }: Batch,
     startMs: number,
-    result: Pick<AttemptReport, "outcome" | "failure" | "bisects">,
+    result: Pick<AttemptReport, "outcome" | "failure"> & { readonly bisects?: boolean },
   ): void {
     const oldestMs = Math.min(...tickets.map(({ sinceMs }) => sinceMs));
     const timing = { waitedMs: startMs - oldestMs, durationMs: this.#context.clock.monotonicMs() - startMs };
     const kind = tickets[0]?.write.kind ?? "";
-    this.#context.onAttempt({ id, kind, size: tickets.length, ...result, ...timing });
+    this.#context.onAttempt({ id, kind, size: tickets.length, bisects: false, ...result, ...timing });
   }
 }
 

@@ -9,16 +9,16 @@ const ORDER: readonly Priority[] = ["drain", "delete", "create", "resync"];
 
 export class Ticket {
   readonly write: AnyWrite;
-  readonly sinceMs: number;
   /** Attempts that failed for other reasons than a conflict. */
   failures = 0;
   conflicts = 0;
   #priority: Priority;
+  #sinceMs: number;
   readonly #waiters: Waiter[] = [];
 
   constructor(write: AnyWrite, sinceMs: number) {
     this.write = write;
-    this.sinceMs = sinceMs;
+    this.#sinceMs = sinceMs;
     this.#priority = write.priority;
   }
 
@@ -35,6 +35,11 @@ export class Ticket {
     return this.#priority;
   }
 
+  /** Since when somebody waits for it. */
+  get sinceMs(): number {
+    return this.#sinceMs;
+  }
+
   get rank(): number {
     return ORDER.indexOf(this.#priority);
   }
@@ -49,6 +54,7 @@ export class Ticket {
   replace(older: Ticket): void {
     this.#waiters.push(...older.#waiters.splice(0));
     if (older.rank < this.rank) this.#priority = older.#priority;
+    this.#sinceMs = Math.min(this.#sinceMs, older.#sinceMs);
   }
 
   settle(outcome: Committed<ArmBody>): void {

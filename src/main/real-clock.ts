@@ -26,5 +26,6 @@ export const realClock: Clock = {
   monotonicMs: () => performance.now(),
   setTimer,
   sleep: (afterMs, signal) => sleepOn({ setTimer }, afterMs, signal),
-  nextTurn: () => new Promise((resolve) => setImmediate(resolve)),
+  // the first comes before I/O is looked for again, where it is asked for while I/O is being handled
+  nextTurn: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
 };

@@ -1,4 +1,5 @@
 /** A group commit on an Azure in memory, in virtual time, merging wishes into a shared list. */
+import type { ArmClientOptions } from "../../src/azure/arm-client.ts";
 import type { ArmBody, AttemptReport, Committed } from "../../src/azure/commit-types.ts";
 import { GroupCommit, type GroupCommitOptions } from "../../src/azure/group-commit.ts";
 import type { ArmRequest } from "../../src/azure/transport.ts";
@@ -11,8 +12,12 @@ export const GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Netw
 export const LB = `${GROUP}/loadBalancers/lb`;
 export const PIP = `${GROUP}/publicIPAddresses/pip`;
 
-export function commitRig(armOptions: Omit<MemoryArmOptions, "clock"> = {}, options: Partial<GroupCommitOptions> = {}) {
-  const { clock, arm, client, run } = armRig({ replyMs: 100, ...armOptions });
+export function commitRig(
+  armOptions: Omit<MemoryArmOptions, "clock"> = {},
+  options: Partial<GroupCommitOptions> = {},
+  clientOptions: Partial<ArmClientOptions> = {},
+) {
+  const { clock, arm, client, run } = armRig({ replyMs: 100, ...armOptions }, clientOptions);
   const attempts: AttemptReport[] = [];
   const known = new Map<string, ArmBody | null>();
   const commit = new GroupCommit({
@@ -41,7 +46,7 @@ export function commitRig(armOptions: Omit<MemoryArmOptions, "clock"> = {}, opti
     const kept = (list?.properties.parts ?? []).filter(({ name }) => name !== "foreign");
     arm.write(LB, { ...list, properties: { provisioningState: "Succeeded", parts: [...kept, theirs] } });
   };
-  return { clock, arm, commit, attempts, known, submit, run, parts, foreign };
+  return { clock, arm, client, commit, attempts, known, submit, run, parts, foreign };
 }
 
 export const kinds = (outcomes: readonly { kind: string }[]): string[] => outcomes.map(({ kind }) => kind);
