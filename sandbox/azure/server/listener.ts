@@ -2,18 +2,17 @@
  * HTTP plumbing: whole requests in, replies out. Nothing that a client sends ends the process: what cannot be read
  * is answered with an error, what goes wrong inside becomes a 500.
  */
-import {
-  createServer as createHttpServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from "node:http";
-import { createServer as createHttpsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer as createNetServer, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
+import { createSecureContext, TLSSocket } from "node:tls";
 
 import { gatewayError } from "./arm-headers.ts";
 import { CUT, type Answer, type HttpReply, type HttpRequest } from "./http-message.ts";
+
+interface Certificate {
+  readonly certPem: string;
+  readonly keyPem: string;
+}
 
 export interface ListenOptions {
   /** 0 picks a free one. */
@@ -21,7 +20,7 @@ export interface ListenOptions {
   /** Bodies above this are refused. */
   readonly maxBodyBytes: number;
   /** Makes it HTTPS. */
-  readonly certificate?: { readonly certPem: string; readonly keyPem: string };
+  readonly certificate?: Certificate;
   /** Told about bugs of ours, which the client only sees as a 500. */
   readonly onError: (error: unknown) => void;
 }
@@ -37,6 +36,8 @@ const HOST = "127.0.0.1";
 const GIVE_UP_FACTOR = 16;
 /** Longer than any client keeps an idle connection, so that none is closed under a request. */
 const KEEP_ALIVE_MS = 120_000;
+/** More than any answer has. */
+const UNSENT_BYTES = 64 * 1024 * 1024;
 
 export async function listen(answer: Answer, options: ListenOptions): Promise<Listening> {
   const { certificate } = options;
@@ -47,29 +48,48 @@ export async function listen(answer: Answer, options: ListenOptions): Promise<Li
       response.destroy();
     });
   };
-  const server: Server =
-    certificate === undefined
-      ? createHttpServer(handler)
-      : createHttpsServer({ cert: certificate.certPem, key: certificate.keyPem, minVersion: "TLSv1.2" }, handler);
+  const server = createServer(handler);
+  const front = certificate === undefined ? server : encrypted(server, certificate);
+  const sockets = new Set<Socket>();
+  front.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.on("clientError", (_error, socket) => {
     if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n");
     else socket.destroy();
   });
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(options.port, HOST, resolve);
+    front.once("error", reject);
+    front.listen(options.port, HOST, resolve);
   });
-  const { port } = server.address() as AddressInfo;
+  const { port } = front.address() as AddressInfo;
   return {
     url: `${scheme}://${HOST}:${port}`,
     port,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve());
+        front.close(() => resolve());
         server.closeAllConnections();
+        for (const socket of sockets) socket.destroy();
       }),
   };
+}
+
+/**
+ * What `node:https` does, but for one thing. There, a request that comes while the last answer counts as not sent pauses
+ * the connection, and the next piece of that request breaks it ("Parse Error: Paused"): what is written over TLS counts as
+ * sent only after I/O was looked for once more, so a quick client of a busy server loses its connection. Here, no answer
+ * is ever large enough to count.
+ */
+function encrypted(server: Server, { certPem, keyPem }: Certificate): NetServer {
+  const secureContext = createSecureContext({ cert: certPem, key: keyPem, minVersion: "TLSv1.2" });
+  const options = { isServer: true, secureContext, ALPNProtocols: ["http/1.1"], highWaterMark: UNSENT_BYTES };
+  return createNetServer((socket) => {
+    socket.on("error", () => {}); // gone before it said hello
+    server.emit("connection", new TLSSocket(socket, options));
+  });
 }
 
 async function serve(
