@@ -6,6 +6,7 @@ import type { Command } from "commander";
 
 import { parseFlagNumber } from "./flag-values.ts";
 import { renderReport, type BenchReport } from "../../bench/report.ts";
+import { withStolenShare } from "../../bench/support/stolen-time.ts";
 
 interface Scenario {
   readonly description: string;
@@ -116,12 +117,19 @@ function sizesOf(flags: Readonly<Record<string, unknown>>): number[] {
     .map((text) => parseFlagNumber("--services", text.trim(), 1, 20_000));
 }
 
+function withNote(report: BenchReport, stolenShare: number | undefined): BenchReport {
+  if (stolenShare === undefined) return report;
+  const note = `the host gave ${(stolenShare * 100).toFixed(1)} % of this machine's processor time to others meanwhile`;
+  return { ...report, notes: [...(report.notes ?? []), note] };
+}
+
 export function registerBench(azlb: Command): void {
   const bench = azlb.command("bench").description("measure, and say whether the bars hold");
   for (const [name, { description, configure = (command: Command) => command, run }] of Object.entries(SCENARIOS)) {
     configure(bench.command(name).description(description).option("--json", "print one JSON object")).action(
       async (flags: Readonly<Record<string, unknown>>) => {
-        const report = await run(flags);
+        const { result, stolenShare } = await withStolenShare(() => run(flags));
+        const report = withNote(result, stolenShare);
         process.stdout.write(flags["json"] === true ? `${JSON.stringify(report)}\n` : renderReport(report));
         if (Object.values(report.bars).some(({ holds }) => !holds)) process.exitCode = 1;
       },

@@ -15,4 +15,5 @@ for (let round = 0; round < rounds; round++) {
   }
 }
 await dispatcher.close();
-parentPort?.postMessage(failures);
+
+parentPort?.postMessage(failures, []);

@@ -28,14 +28,14 @@ test("a quick client of a busy server keeps its connection", async () => {
     await isTime;
     return { status: 200, headers: {}, body: method === "GET" ? "x".repeat(500_000) : "" };
   };
-  const { url, close } = await listen(answer, {
+  const listening = await listen(answer, {
     port: 0,
     maxBodyBytes: 1 << 22,
     certificate: await authority.issueServer(),
     onError: () => {},
   });
-  const client = new Worker(CLIENT, { workerData: { url, ca: authority.caPem, rounds: 20 } });
+  const client = new Worker(CLIENT, { workerData: { url: listening.url, ca: authority.caPem, rounds: 20 } });
   const [failures] = (await once(client, "message")) as [readonly string[]];
-  await close();
+  await listening.close();
   assert.deepEqual(failures, []);
 });
