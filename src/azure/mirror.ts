@@ -7,6 +7,7 @@ import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../core/arm.
 import type { Compute, Instance, NetworkInterface, ScaleSet, VirtualMachine } from "../core/backends/compute.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import { nameOfId, parseId, securityGroupId, subnetId, virtualNetworkId } from "../core/ids.ts";
+import { unlessAborted } from "../core/unless-aborted.ts";
 import type { ArmClient } from "./arm-client.ts";
 import { followingOf } from "./attachments.ts";
 import type { ArmBody } from "./commit-types.ts";
@@ -193,17 +194,4 @@ function normal(location: string | undefined): string | undefined {
 
 function byId<Body extends Named>(bodies: readonly Body[]): ReadonlyMap<string, Body> {
   return new Map(bodies.map((body) => [body.id.toLowerCase(), body]));
-}
-
-/** The shared request goes on for the others. Who has given up already asks for nothing: nobody would hear it fail. */
-function unlessAborted<Result>(ask: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
-  if (signal === undefined) return ask();
-  if (signal.aborted) return Promise.reject(signal.reason);
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(signal.reason);
-    signal.addEventListener("abort", giveUp);
-    ask()
-      .then(resolve, reject)
-      .finally(() => signal.removeEventListener("abort", giveUp));
-  });
 }

@@ -25,21 +25,3 @@ export class CancelScope implements Disposable {
     for (const parent of this.#parents) parent.removeEventListener("abort", this.#follow);
   }
 }
-
-/**
- * What the work gives, unless the signal is aborted first: for work that does not look at signals itself. Where that has
- * happened it is not begun: nobody would hear it fail.
- */
-export async function unlessAborted<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) throw signal.reason;
-  let leave = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    leave = () => reject(signal.reason);
-    signal.addEventListener("abort", leave);
-  });
-  try {
-    return await Promise.race([work(), aborted]);
-  } finally {
-    signal.removeEventListener("abort", leave);
-  }
-}

@@ -8,7 +8,7 @@ import { createSecureContext } from "node:tls";
 
 import { Agent, ProxyAgent, request, type Dispatcher } from "undici";
 
-import { unlessAborted } from "./cancel-scope.ts";
+import { unlessAborted } from "../core/unless-aborted.ts";
 import type { Access, Credentials } from "./credentials.ts";
 import type { Transport, WireRequest, WireResponse } from "./transport.ts";
 

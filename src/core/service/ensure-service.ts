@@ -182,12 +182,12 @@ function isPublished(seen: readonly Ingress[], wanted: readonly Ingress[]): bool
   );
 }
 
-export const closeFormerAddresses: Phase<Wish> = (wish) => openAccess(wish, "all");
+const closeFormerAddresses: Phase<Wish> = (wish) => openAccess(wish, "all");
 
-export const leaveOppositeLoadBalancers: Phase<Wish> = ({ observed, intent, placement }) =>
+const leaveOppositeLoadBalancers: Phase<Wish> = ({ observed, intent, placement }) =>
   leaveLoadBalancers(observed, intent.owner, placement.flippedFrom);
 
-export const releaseFormerPublicIPs: Phase<Wish> = ({ publicIPs }) => givePublicIPsBack(publicIPs.releases);
+const releaseFormerPublicIPs: Phase<Wish> = ({ publicIPs }) => givePublicIPsBack(publicIPs.releases);
 
 /** What remains of the Service's past, in the order in which it may go. */
 export const LEFTOVERS: readonly Phase<Wish>[] = [

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { unlessAborted } from "./cancel-scope.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 test("it ends with the signal, if that is first", async () => {
   const abort = new AbortController();
