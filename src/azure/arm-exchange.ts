@@ -113,8 +113,8 @@ export class ArmExchange {
     const entry = await budget.enter(kind, ask.priority, ask.queueSignal ?? ask.signal, isShared(type));
     const sentMs = clock.monotonicMs();
     const done = (response: ArmResponse | undefined, failure: ArmFailure | undefined): void => {
-      if (failure?.kind === "throttled") budget.throttled(kind, failure.retryAfterMs);
-      else if (response !== undefined) budget.answered(kind, entry, remainingOf(response, kind));
+      if (failure?.kind === "throttled") budget.throttled(kind, entry, failure.retryAfterMs);
+      else budget.answered(kind, entry, response && remainingOf(response, kind));
       const timing = { waitedMs: sentMs - askedMs, durationMs: clock.monotonicMs() - sentMs };
       const { verb, priority } = ask;
       this.#options.onCall?.({ verb, type, id, priority, status: response?.status, failure: failure?.kind, ...timing });

@@ -13,9 +13,9 @@
  * A call that many wait for leaves only half of that to others: who has got a public IP is not kept from its load
  * balancer by those who have not.
  *
- * The buckets are estimates, which the remaining-quota headers of each answer correct both ways. Answers overtake each
- * other, so one says no more than this: what is left now is at most what it grants, and at least that less the calls that
- * were let in after its own. A 429 closes the gate for its kind until `Retry-After`, for everybody, since Azure renews the wait of whoever asks earlier.
+ * The buckets are estimates, which the remaining-quota headers of each answer correct both ways. Calls and answers overtake
+ * each other on their way, so what is granted is less all calls that it may not know of: those that were let in after the
+ * one that it answers, and earlier ones without an answer. A 429 closes the gate for its kind until `Retry-After`, for everybody, since Azure renews the wait of whoever asks earlier.
  */
 import type { CancelSignal, Clock, Timer } from "../core/clock.ts";
 import { SlidingWindow } from "./sliding-window.ts";
@@ -65,6 +65,8 @@ interface Gate {
   closedUntilMs: number;
   /** Calls that were ever let in. */
   entries: number;
+  /** Those that Azure may not have counted yet. */
+  readonly underway: Set<Entry>;
 }
 
 export class Budget {
@@ -77,7 +79,15 @@ export class Budget {
   constructor(clock: Clock, limits: BudgetLimits = AZURE_LIMITS) {
     this.#clock = clock;
     const gate = ({ size, perSecond }: { size: number; perSecond: number }): Gate => {
-      return { tokens: size, size, perSecond, filledAtMs: clock.monotonicMs(), closedUntilMs: 0, entries: 0 };
+      return {
+        tokens: size,
+        size,
+        perSecond,
+        filledAtMs: clock.monotonicMs(),
+        closedUntilMs: 0,
+        entries: 0,
+        underway: new Set(),
+      };
     };
     const { reads, writes, deletes } = limits.buckets;
     this.#gates = { reads: gate(reads), writes: gate(writes), deletes: gate(deletes) };
@@ -88,7 +98,7 @@ export class Budget {
   }
 
   /**
-   * Waits for the caller's turn. Whoever was let in says `answered` or `throttled` in the end.
+   * Waits for the caller's turn. Whoever was let in must say `answered` or `throttled`, exactly once.
    * `isAhead`: before others of the same priority, because many wait for this one call.
    */
   enter(kind: CallKind, priority: Priority, signal?: CancelSignal, isAhead = false): Promise<Entry> {
@@ -111,19 +121,22 @@ export class Budget {
     });
   }
 
-  /** An answer came. `remaining`: what its headers grant, where they say. */
-  answered(kind: CallKind, entry: Entry, remaining: number | undefined): void {
-    if (remaining === undefined) return;
+  /** An answer came, or none ever will. `remaining`: what its headers grant, where they say. */
+  answered(kind: CallKind, entry: Entry, remaining?: number): void {
     const gate = this.#gates[kind];
-    this.#refill(gate);
-    const enteredSince = gate.entries - entry;
-    gate.tokens = Math.min(remaining, Math.max(remaining - enteredSince, gate.tokens));
-    gate.size = Math.max(gate.size, remaining);
+    gate.underway.delete(entry);
+    if (remaining !== undefined) {
+      const earlier = [...gate.underway].filter((other) => other < entry).length;
+      gate.tokens = remaining - earlier - (gate.entries - entry);
+      gate.size = Math.max(gate.size, remaining);
+      gate.filledAtMs = this.#clock.monotonicMs();
+    }
     this.#admit(kind);
   }
 
-  throttled(kind: CallKind, retryAfterMs = UNSAID_RETRY_AFTER_MS): void {
+  throttled(kind: CallKind, entry: Entry, retryAfterMs = UNSAID_RETRY_AFTER_MS): void {
     const gate = this.#gates[kind];
+    gate.underway.delete(entry);
     gate.tokens = 0;
     gate.filledAtMs = this.#clock.monotonicMs();
     gate.closedUntilMs = Math.max(gate.closedUntilMs, this.#clock.monotonicMs() + retryAfterMs);
@@ -138,7 +151,7 @@ export class Budget {
   /** What is left to spend, as far as we know. */
   tokens(kind: CallKind): number {
     this.#refill(this.#gates[kind]);
-    return Math.floor(this.#gates[kind].tokens);
+    return Math.max(0, Math.floor(this.#gates[kind].tokens));
   }
 
   /** The share of the bucket that is left, 0 while others wait for it. */
@@ -172,6 +185,7 @@ export class Budget {
     const gate = this.#gates[kind];
     gate.tokens -= 1;
     gate.entries += 1;
+    gate.underway.add(gate.entries);
     this.#windowOf(kind).add(this.#clock.monotonicMs());
     return gate.entries;
   }
@@ -191,9 +205,11 @@ export class Budget {
     return kind === "reads" ? this.#windows.reads : this.#windows.changes;
   }
 
+  /** A bucket that is full gets no fuller while calls are on their way to it. */
   #refill(gate: Gate): void {
     const nowMs = this.#clock.monotonicMs();
-    gate.tokens = Math.min(gate.size, gate.tokens + ((nowMs - gate.filledAtMs) / 1000) * gate.perSecond);
+    const refilled = gate.tokens + ((nowMs - gate.filledAtMs) / 1000) * gate.perSecond;
+    gate.tokens = Math.min(gate.size - gate.underway.size, refilled);
     gate.filledAtMs = nowMs;
   }
 }
