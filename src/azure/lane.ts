@@ -1,7 +1,7 @@
 /**
  * The one writer of one Azure resource and its parts. What waits leaves together, one write at a time; what arrives
- * meanwhile leaves with the next, drains first (`overtaking.ts`). Decides what to do when a write fails (the figures are
- * `retry-policy.ts`'s):
+ * meanwhile leaves with the next. Drains go first: past reads (`overtaking.ts`), past pauses, and past a write that has
+ * not left yet, which gives way. Decides what to do when a write fails (the figures are `retry-policy.ts`'s):
  *
  *   failure                        | the batch
  *   -------------------------------|----------------------------------------------------------------------------
