@@ -14,8 +14,9 @@
  * balancer by those who have not.
  *
  * The buckets are estimates, which the remaining-quota headers of each answer correct both ways. Calls and answers overtake
- * each other on their way, so what is granted is less all calls that it may not know of: those that were let in after the
- * one that it answers, and earlier ones without an answer. A 429 closes the gate for its kind until `Retry-After`, for everybody, since Azure renews the wait of whoever asks earlier.
+ * each other on their way, so an answer bounds the estimate: at most what it grants less the calls without an answer; at
+ * least that less all calls that it may not know of, which are those that were let in after the one that it answers, and
+ * earlier ones without an answer. A 429 closes the gate for its kind until `Retry-After`, for everybody, since Azure renews the wait of whoever asks earlier.
  */
 import type { CancelSignal, Clock, Timer } from "../core/clock.ts";
 import { SlidingWindow } from "./sliding-window.ts";
@@ -127,9 +128,10 @@ export class Budget {
     gate.underway.delete(entry);
     if (remaining !== undefined) {
       const earlier = [...gate.underway].filter((other) => other < entry).length;
-      gate.tokens = remaining - earlier - (gate.entries - entry);
+      const least = remaining - earlier - (gate.entries - entry);
+      this.#refill(gate);
+      gate.tokens = Math.min(remaining - gate.underway.size, Math.max(least, gate.tokens));
       gate.size = Math.max(gate.size, remaining);
-      gate.filledAtMs = this.#clock.monotonicMs();
     }
     this.#admit(kind);
   }
