@@ -1,7 +1,7 @@
 /**
  * Preloaded into a controller (`node --import`): notes when each of its PUTs was handed to the connection and when it
- * has left, and when the answer to each of its GETs was there. What lies beyond is the time of the network and of Azure, and no controller can shorten
- * it.
+ * has left, and when the answer to each of its GETs was there. What lies beyond is the time of the network and of
+ * Azure, and no controller can shorten it.
  */
 import { subscribe } from "node:diagnostics_channel";
 import { appendFileSync } from "node:fs";

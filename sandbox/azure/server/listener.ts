@@ -6,13 +6,9 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createNetServer, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
 import { createSecureContext, TLSSocket } from "node:tls";
 
+import type { IssuedCertificate } from "../../shared/certificate-authority.ts";
 import { gatewayError } from "./arm-headers.ts";
 import { CUT, type Answer, type HttpReply, type HttpRequest } from "./http-message.ts";
-
-interface Certificate {
-  readonly certPem: string;
-  readonly keyPem: string;
-}
 
 export interface ListenOptions {
   /** 0 picks a free one. */
@@ -20,7 +16,7 @@ export interface ListenOptions {
   /** Bodies above this are refused. */
   readonly maxBodyBytes: number;
   /** Makes it HTTPS. */
-  readonly certificate?: Certificate;
+  readonly certificate?: IssuedCertificate;
   /** Told about bugs of ours, which the client only sees as a 500. */
   readonly onError: (error: unknown) => void;
 }
@@ -83,7 +79,7 @@ export async function listen(answer: Answer, options: ListenOptions): Promise<Li
  * sent only after I/O was looked for once more, so a quick client of a busy server loses its connection. Here, no answer
  * is ever large enough to count.
  */
-function encrypted(server: Server, { certPem, keyPem }: Certificate): NetServer {
+function encrypted(server: Server, { certPem, keyPem }: IssuedCertificate): NetServer {
   const secureContext = createSecureContext({ cert: certPem, key: keyPem, minVersion: "TLSv1.2" });
   const options = { isServer: true, secureContext, ALPNProtocols: ["http/1.1"], highWaterMark: UNSENT_BYTES };
   return createNetServer((socket) => {
