@@ -149,7 +149,7 @@ test("bad news is only believed after a look at Azure itself", async () => {
     fragment: wish("b", 1),
     merge: (seen: SharedList | undefined, wishes: readonly Wish[]) => {
       const blocked = seen?.properties.parts?.some(({ owner }) => owner === "a") ?? false;
-      const rejection = { kind: "rejection", reason: "Blocked", message: "blocked" } as const;
+      const rejection = { kind: "rejection", reason: "PortConflict", message: "blocked" } as const;
       const merged = mergeList(seen, wishes);
       return blocked
         ? { ...merged, outcome: { kind: "unchanged" } as const, refused: [{ owner: "b", rejection }] }

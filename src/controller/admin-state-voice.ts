@@ -7,7 +7,6 @@ import {
   failedSaying,
   nodeSaying,
   poolText,
-  type Saying,
   serviceSaying,
   taintedSaying,
 } from "../core/admin-state/admin-state-words.ts";
@@ -16,6 +15,7 @@ import { drainReasons } from "../core/admin-state/desired-admin-state.ts";
 import { isDrained } from "../core/admin-state/reconcile-admin-state.ts";
 import type { LoadBalancer } from "../core/arm.ts";
 import type { Clock } from "../core/clock.ts";
+import type { Telling } from "../core/event-reasons.ts";
 import { nameOfId, parentId } from "../core/ids.ts";
 import type { Node, Service } from "../core/kubernetes.ts";
 import type { Log } from "../core/log.ts";
@@ -111,12 +111,12 @@ export class AdminStateVoice {
     }
   }
 
-  #sayOfService({ metadata: { namespace, name, uid } }: Service, sayings: readonly Saying[]): void {
+  #sayOfService({ metadata: { namespace, name, uid } }: Service, sayings: readonly Telling[]): void {
     const about = { apiVersion: "v1", kind: "Service", namespace, name, uid };
     for (const { type, reason, message } of sayings) this.#options.recorder.record({ about, type, reason, message });
   }
 
-  #sayOfNode({ metadata: { name, uid } }: Node, { type, reason, message }: Saying): void {
+  #sayOfNode({ metadata: { name, uid } }: Node, { type, reason, message }: Telling): void {
     const { recorder, log } = this.#options;
     recorder.record({ about: { apiVersion: "v1", kind: "Node", name, uid }, type, reason, message });
     log[type === "Warning" ? "warn" : "info"](`${reason}: ${message}`, { node: name });
@@ -127,7 +127,7 @@ function nameOf({ loadBalancer, pool }: PoolPlace): string {
   return poolText(loadBalancer.name, pool.name);
 }
 
-function sayingsOf(nodes: Burst["nodes"], drained: Burst["drained"]): Saying[] {
+function sayingsOf(nodes: Burst["nodes"], drained: Burst["drained"]): Telling[] {
   const having = (state: string): string[] => [...nodes].filter((entry) => entry[1] === state).map(([name]) => name);
   const [down, none] = [having("Down"), having("None")];
   return [

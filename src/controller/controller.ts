@@ -9,6 +9,7 @@ import { Mirror } from "../azure/mirror.ts";
 import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
 import type { Clock, Random, Timer } from "../core/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
+import type { Telling } from "../core/event-reasons.ts";
 import type { Service } from "../core/kubernetes.ts";
 import type { Log } from "../core/log.ts";
 import type { ClassFilter } from "../core/service/ownership.ts";
@@ -206,9 +207,9 @@ export class Controller {
 
 function serviceRecorder(recorder: EventRecorder) {
   return {
-    event: ({ metadata }: Service, type: "Normal" | "Warning", reason: string, message: string): void => {
+    event: ({ metadata }: Service, telling: Telling): void => {
       const { namespace, name, uid } = metadata;
-      recorder.record({ about: { apiVersion: "v1", kind: "Service", namespace, name, uid }, type, reason, message });
+      recorder.record({ about: { apiVersion: "v1", kind: "Service", namespace, name, uid }, ...telling });
     },
   };
 }

@@ -11,6 +11,7 @@
  * A look costs no call to Azure unless there is something to write.
  */
 import type { Clock, Random } from "../core/clock.ts";
+import type { WarningReason } from "../core/event-reasons.ts";
 import { keyOf, type Service } from "../core/kubernetes.ts";
 import type { Log } from "../core/log.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/service/ownership.ts";
@@ -85,7 +86,7 @@ export class ServiceController {
   }
 
   /** A warning that concerns every Service that we serve. */
-  tellAll(reason: string, message: string): void {
+  tellAll(reason: WarningReason, message: string): void {
     for (const service of this.#options.services.store.values()) {
       if (this.#wants(service)) this.#options.voice.warned(service, { reason, message });
     }

@@ -4,6 +4,7 @@
  */
 import { describeFailure } from "../azure/failure-text.ts";
 import { ArmError } from "../azure/failures.ts";
+import { type Telling, telling, type WarningReason } from "../core/event-reasons.ts";
 import { keyOf, type Service } from "../core/kubernetes.ts";
 import type { Log } from "../core/log.ts";
 import type { AzureStep, Step } from "../core/plan.ts";
@@ -11,7 +12,7 @@ import type { Rejection, Warning } from "../core/service/service-intent.ts";
 import type { Attempt } from "./next-attempt.ts";
 
 export interface Recorder {
-  event(object: Service, type: "Normal" | "Warning", reason: string, message: string): void;
+  event(object: Service, telling: Telling): void;
 }
 
 export class ServiceVoice {
@@ -28,7 +29,7 @@ export class ServiceVoice {
   /** Everything is as the Service asks; `steps` is what that took. */
   settled(service: Service, steps: readonly Step[], warnings: readonly Warning[]): void {
     const key = keyOf(service);
-    const now = warnings.map((warning) => idOf("Warning", warning.reason, warning.message));
+    const now = warnings.map((warning) => idOf(warning.reason, warning.message));
     // what is right now may be told again when it goes wrong again
     this.#said.set(key, new Set([...(this.#said.get(key) ?? [])].filter((said) => now.includes(said))));
     for (const warning of warnings) this.warned(service, warning);
@@ -41,12 +42,12 @@ export class ServiceVoice {
     const reason = isGone ? "DeletedLoadBalancer" : "EnsuredLoadBalancer";
     const addresses = published?.ingress.map(({ ip }) => ip).join(", ");
     const message = isGone ? "Deleted load balancer" : `Ensured load balancer${addresses ? `: ${addresses}` : ""}`;
-    this.#recorder.event(service, "Normal", reason, message);
+    this.#recorder.event(service, telling(reason, message));
     this.#log.info(message, { service: keyOf(service) });
   }
 
   warned(service: Service, { reason, message }: Warning): void {
-    this.#say(service, "Warning", reason, message);
+    this.#say(service, reason, message);
   }
 
   rejected(service: Service, { reason, message, warnings = [] }: Rejection): void {
@@ -60,14 +61,14 @@ export class ServiceVoice {
   drifted(service: Service, steps: readonly AzureStep[]): void {
     const what = steps.map((step) => step.why).join("; ");
     const message = `Azure differs from what this Service asks for and is left as it is: ${what}. Change the Service, or set azlb.io/drift-policy: enforce`;
-    this.#say(service, "Warning", "DriftDetected", message);
+    this.#say(service, "DriftDetected", message);
   }
 
   failed(service: Service, error: unknown, { tellUser }: Attempt): void {
     const reason =
       service.metadata.deletionTimestamp === undefined ? "SyncLoadBalancerFailed" : "DeleteLoadBalancerFailed";
     const message = textOf(error);
-    if (tellUser) this.#say(service, "Warning", reason, message);
+    if (tellUser) this.#say(service, reason, message);
     else this.#log.info(`will try again: ${message}`, { service: keyOf(service) });
   }
 
@@ -75,20 +76,19 @@ export class ServiceVoice {
     this.#said.delete(key);
   }
 
-  #say(service: Service, type: "Normal" | "Warning", reason: string, message: string): void {
+  #say(service: Service, reason: WarningReason, message: string): void {
     const key = keyOf(service);
     const said = this.#said.get(key) ?? new Set();
-    const id = idOf(type, reason, message);
+    const id = idOf(reason, message);
     if (said.has(id)) return;
     this.#said.set(key, said.add(id));
-    this.#recorder.event(service, type, reason, message);
-    if (type === "Warning") this.#log.warn(`${reason}: ${message}`, { service: key });
-    else this.#log.info(message, { service: key });
+    this.#recorder.event(service, telling(reason, message));
+    this.#log.warn(`${reason}: ${message}`, { service: key });
   }
 }
 
-function idOf(type: string, reason: string, message: string): string {
-  return `${type} ${reason} ${message}`;
+function idOf(reason: string, message: string): string {
+  return `${reason} ${message}`;
 }
 
 function textOf(error: unknown): string {

@@ -1,18 +1,10 @@
 /**
- * The `azlb` command: names the sub-commands and turns their outcome into an exit code.
- * What each one does stands in `src/cli/`; it is loaded only when asked for, so `--help` is instant.
+ * The `azlb` command: runs the sub-command that was asked for and turns its outcome into an exit code. Which ones there
+ * are stands in `program.ts`.
  */
-import { Command, CommanderError } from "commander";
+import { CommanderError } from "commander";
 
-import { registerAzure } from "../cli/azure.ts";
-import { registerBench } from "../cli/bench.ts";
-import { registerController } from "../cli/controller.ts";
-import { registerKube } from "../cli/kube.ts";
-import { registerExplain } from "../cli/explain.ts";
-import { registerPlan } from "../cli/plan.ts";
-import { registerSandbox } from "../cli/sandbox.ts";
-import { registerSimulate } from "../cli/simulate.ts";
-import { VERSION } from "./version.ts";
+import { program } from "./program.ts";
 
 /** What the user gave cannot be used. By name, so that a command loads only the parts that it needs. */
 const BAD_INPUT = new Set([
@@ -30,24 +22,6 @@ const OF_SERVERS = new Set(["KubeFailure", "ArmError"]);
 const NOT_TAKEN_IN = [undefined, 401, 403];
 const EXIT_FAILED = 1;
 const EXIT_BAD_INPUT = 2;
-
-function program(): Command {
-  const azlb = new Command("azlb")
-    .description("Azure load balancers for Kubernetes Services, and a sandbox to try them in.")
-    .version(VERSION)
-    .showHelpAfterError("(run with --help for the options)")
-    .enablePositionalOptions()
-    .exitOverride();
-  registerSandbox(azlb);
-  registerController(azlb);
-  registerPlan(azlb);
-  registerExplain(azlb);
-  registerAzure(azlb);
-  registerKube(azlb);
-  registerBench(azlb);
-  registerSimulate(azlb);
-  return azlb;
-}
 
 function isBadInput(error: Error & { status?: number; failure?: { status?: number } }): boolean {
   if (BAD_INPUT.has(error.name)) return true;

@@ -1,6 +1,7 @@
 /** Where one Service stands, for a person who wonders why it is pending. */
 import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
 import { drainReasons } from "../core/admin-state/desired-admin-state.ts";
+import type { EventReason } from "../core/event-reasons.ts";
 import { keyOf } from "../core/kubernetes.ts";
 import { explain } from "../core/service/explain.ts";
 import { reconcileService } from "../core/service/reconcile-service.ts";
@@ -34,8 +35,8 @@ export async function explainService(view: ClusterView, key: string): Promise<st
   return [...lines, ...eventLines(told, lines), ""].join("\n");
 }
 
-const FAILED = new Set(["SyncLoadBalancerFailed", "DeleteLoadBalancerFailed"]);
-const DONE = new Set(["EnsuredLoadBalancer", "DeletedLoadBalancer"]);
+const FAILED: ReadonlySet<string> = new Set<EventReason>(["SyncLoadBalancerFailed", "DeleteLoadBalancerFailed"]);
+const DONE: ReadonlySet<string> = new Set<EventReason>(["EnsuredLoadBalancer", "DeletedLoadBalancer"]);
 
 /** What Azure said to the last try, where there is something left to do: a plan cannot know it. */
 function failureLines(observed: Observed, told: readonly Event[]): string[] {

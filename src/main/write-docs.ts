@@ -1,5 +1,7 @@
 /** `npm run docs`: writes the pages of `docs/` that are made of the program's own tables. */
 import { writeFileSync } from "node:fs";
-import { renderAnnotationDocs } from "../core/service/annotation-docs.ts";
+import { DOCS } from "./docs.ts";
 
-writeFileSync(new URL("../../docs/annotations.md", import.meta.url), renderAnnotationDocs());
+for (const [file, render] of Object.entries(DOCS)) {
+  writeFileSync(new URL(`../../docs/${file}`, import.meta.url), render());
+}

@@ -37,7 +37,7 @@ export const mergeList: Merge<SharedList, Wish> = (seen, wishes): Merged<SharedL
   return {
     outcome: outcomeOf(seen, body, parts),
     refused: refused.map(({ owner }) => {
-      return { owner, rejection: { kind: "rejection", reason: "Negative", message: `${owner} is negative` } };
+      return { owner, rejection: { kind: "rejection", reason: "InvalidService", message: `${owner} is negative` } };
     }),
     warnings: [],
   };

@@ -11,7 +11,7 @@ import {
   withLoadBalancerStatus,
   withoutLoadBalancer,
 } from "../../core/lbcf/bind-view.ts";
-import type { Telling } from "../../core/lbcf/driver-answers.ts";
+import { type Telling, telling } from "../../core/event-reasons.ts";
 import { FINALIZER } from "../../core/lbcf/names.ts";
 import type { Bind, BackendRecord, GroupStatus, LoadBalancer } from "../../core/lbcf/objects.ts";
 import type { Lookup } from "../../core/lbcf/load-balancer-use.ts";
@@ -170,7 +170,7 @@ class BindWork {
 }
 
 function dismissed(records: number): Telling {
-  return { type: "Normal", reason: "DeleteAllBackends", message: `deregisters ${counted(records, "backend record")}` };
+  return telling("DeleteAllBackends", `deregisters ${counted(records, "backend record")}`);
 }
 
 /** The earliest of what several of them asked for. */

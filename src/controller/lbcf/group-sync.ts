@@ -6,7 +6,7 @@
 import { counted } from "../../core/counted.ts";
 import type { Judgement, Problem } from "../../core/lbcf/candidates.ts";
 import type { Brake } from "../../core/lbcf/brake.ts";
-import type { Telling } from "../../core/lbcf/driver-answers.ts";
+import { type Telling, telling } from "../../core/event-reasons.ts";
 import { groupStatus, groupTellings } from "../../core/lbcf/group-status.ts";
 import {
   acceptanceOf,
@@ -218,7 +218,7 @@ async function failureOf(
 function synced({ creates, updates, deletes }: GroupActions): readonly Telling[] {
   const changes = creates.length + updates.length + deletes.length;
   const message = `${counted(changes, "backend record")} changed`;
-  return changes === 0 ? [] : [{ type: "Normal", reason: "SuccSyncedBackendGroup", message }];
+  return changes === 0 ? [] : [telling("SuccSyncedBackendGroup", message)];
 }
 
 function disagreementOf({ confirmed, vanished }: Answers, { deletes }: GroupActions): string | undefined {

@@ -1,5 +1,5 @@
 /** What is said about LBCF's objects, where their owners look: events on the object, and the log. */
-import type { Telling } from "../../core/lbcf/driver-answers.ts";
+import type { Telling } from "../../core/event-reasons.ts";
 import type { Log } from "../../core/log.ts";
 import type { EventRecorder } from "../../kube/event-recorder.ts";
 import { apiVersionOf, keyOf, type KubeObject, type Resource } from "../../kube/resources.ts";

@@ -2,7 +2,8 @@
  * Takes a load balancer through its life at its driver, one look at a time: for LoadBalancer objects, and for those
  * inside a Bind, which differ in where their state is stored.
  */
-import type { Answer, Telling } from "../../core/lbcf/driver-answers.ts";
+import { type Telling, telling } from "../../core/event-reasons.ts";
+import type { Answer } from "../../core/lbcf/driver-answers.ts";
 import {
   afterCreate,
   afterDeleteLoadBalancer,
@@ -118,8 +119,7 @@ export class LoadBalancerSteps {
     { reason, message }: Extract<LoadBalancerDecision, { kind: "wait" }>,
   ): Promise<Verdict> {
     const status = afterWaiting(lb, reason, message, this.#nowMs());
-    const type = reason === "RecordsRemain" ? "Normal" : "Warning";
-    if (status !== lb.status) home.tell(lb, { type, reason, message });
+    if (status !== lb.status) home.tell(lb, telling(reason, message));
     await this.#store(home, lb, status);
     return later(reason === "WebhookFailed" ? FAILED_AGAIN_MS : WAITING_AGAIN_MS);
   }
@@ -195,5 +195,5 @@ export class LoadBalancerSteps {
 
 function forgotten({ status, spec }: LoadBalancer): Telling {
   const what = JSON.stringify(status.lbInfo ?? spec.lbSpec);
-  return { type: "Warning", reason: "ForgottenLoadBalancer", message: `let go by hand: ${what} may still exist` };
+  return telling("ForgottenLoadBalancer", `let go by hand: ${what} may still exist`);
 }

@@ -11,7 +11,8 @@
  *   a driver came, changed, or is healthy again        | those of the driver
  *   its load balancer was let go                       | those of the load balancer
  */
-import type { Answer, Telling } from "../../core/lbcf/driver-answers.ts";
+import { type Telling, telling } from "../../core/event-reasons.ts";
+import type { Answer } from "../../core/lbcf/driver-answers.ts";
 import { backendState } from "../../core/lbcf/backend-state.ts";
 import type { BackendRecord, RecordStatus } from "../../core/lbcf/objects.ts";
 import { addressKey, reconcileBackendRecord, type RecordStep } from "../../core/lbcf/reconcile-backend-record.ts";
@@ -76,7 +77,7 @@ export class RecordController {
           return later(decision.againAfterMs);
         case "wait": {
           const { reason, message, againAfterMs } = decision;
-          if (reason === "DelayedEnsureBackend") this.#tell(record, { type: "Normal", reason, message });
+          if (reason === "DelayedEnsureBackend") this.#tell(record, telling(reason, message));
           await this.#store(record, afterWait(record, reason, message, this.#nowMs()));
           return later(againAfterMs);
         }
@@ -222,5 +223,5 @@ export class RecordController {
 
 function forgotten({ spec: { lbName }, status: { backendAddr } }: BackendRecord): Telling {
   const message = `let go by hand: ${backendAddr || "no address"} may still be registered in load balancer "${lbName}"`;
-  return { type: "Warning", reason: "ForgottenBackend", message };
+  return telling("ForgottenBackend", message);
 }

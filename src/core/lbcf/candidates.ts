@@ -2,6 +2,7 @@
  * The backends that a group stands for at this moment, whatever load balancers it names. What cannot be known is
  * never left out silently: a Service that is missing or of the wrong type is a problem, and its backends are unknown.
  */
+import type { EventReason } from "../event-reasons.ts";
 import type { Node, Service } from "../kubernetes.ts";
 import type { BackendGroup, Backends, KeepPolicy, Pod, Port, RecordedBackend, StringMap } from "./objects.ts";
 import { isAvailable, isSelected, isTerminating, matches, mayStay } from "./pods.ts";
@@ -14,8 +15,11 @@ export interface Candidate {
   readonly isFresh: boolean;
 }
 
+/** Conditions tell apart a load balancer that is not there and one that cannot be looked up; events do not. */
+export type ProblemReason = EventReason | "LoadBalancerNotFound" | "LoadBalancerUnknown";
+
 export interface Problem {
-  readonly reason: string;
+  readonly reason: ProblemReason;
   /** Names the key, the value and the fix. */
   readonly message: string;
 }
@@ -130,6 +134,6 @@ function nodeCandidates(
     .map(({ metadata: { name } }) => ({ backend: { ...backend, nodeName: name }, isFresh: true }));
 }
 
-function unknown(reason: string, message: string): Candidates {
+function unknown(reason: ProblemReason, message: string): Candidates {
   return { kind: "unknown", problem: { reason, message } };
 }

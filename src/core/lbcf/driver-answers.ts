@@ -9,6 +9,7 @@
  *   Error    | no answer: network, timeout, HTTP error  | later and later
  *   Invalid  | an answer that makes no sense            | later and later
  */
+import { type Telling, telling } from "../event-reasons.ts";
 import type { StringMap } from "./objects.ts";
 
 export type Answer<Result extends object = object> =
@@ -40,32 +41,31 @@ export type LoadBalancerVerb = "createLoadBalancer" | "ensureLoadBalancer" | "de
 export type BackendVerb = "generateBackendAddr" | "ensureBackend" | "deregisterBackend";
 
 /** As LBCF's events name what was done. */
-const EVENT_NAMES: Readonly<Record<LoadBalancerVerb | BackendVerb, string>> = {
+const EVENT_NAMES = {
   createLoadBalancer: "CreateLoadBalancer",
   ensureLoadBalancer: "EnsureLoadBalancer",
   deleteLoadBalancer: "DeleteLoadBalancer",
   generateBackendAddr: "GenerateAddr",
   ensureBackend: "EnsureBackend",
   deregisterBackend: "Deregister",
-};
+} as const satisfies Readonly<Record<LoadBalancerVerb | BackendVerb, string>>;
 
-export interface Telling {
-  readonly type: "Normal" | "Warning";
-  readonly reason: string;
-  readonly message: string;
+/** Who leaves well says nothing: the object goes. */
+type LastVerb = "deleteLoadBalancer" | "deregisterBackend";
+
+export function doneEvent(verb: Exclude<LoadBalancerVerb | BackendVerb, LastVerb>, done: string): Telling {
+  return telling(`Succ${EVENT_NAMES[verb]}`, done);
 }
 
-export function eventOf(verb: LoadBalancerVerb | BackendVerb, answer: Answer, done: string): Telling {
+export function notYetEvent(verb: LoadBalancerVerb | BackendVerb, { status, msg }: NotYet): Telling {
   const name = EVENT_NAMES[verb];
-  switch (answer.status) {
-    case "Succ":
-      return { type: "Normal", reason: `Succ${name}`, message: done };
+  switch (status) {
     case "Running":
-      return { type: "Normal", reason: `Running${name}`, message: `msg: ${answer.msg}` };
+      return telling(`Running${name}`, `msg: ${msg}`);
     case "Invalid":
-      return { type: "Warning", reason: `Invalid${name}`, message: answer.msg };
+      return telling(`Invalid${name}`, msg);
     case "Fail":
     case "Error":
-      return { type: "Warning", reason: `Failed${name}`, message: `msg: ${answer.msg}` };
+      return telling(`Failed${name}`, `msg: ${msg}`);
   }
 }

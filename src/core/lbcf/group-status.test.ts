@@ -27,7 +27,7 @@ function look(more: Partial<GroupLook> & { readonly uses?: GroupLook["actions"][
 const judging = group("web", { deregister: { policy: "Webhook", driver: "judge", onFailure: "DoNothing" } });
 const braked = (text: string): BackendGroup => group("web", {}, { annotations: { "lbcf.tkestack.io/brake": text } });
 const kept = group("web", {}, { deletionTimestamp: DELETED, labels: { "lbcf.tkestack.io/do-not-delete": "" } });
-const failed = { reason: "CreateBackendFailed", message: "cannot create 2 backend records: quota" };
+const failed = { reason: "CreateBackendFailed", message: "cannot create 2 backend records: quota" } as const;
 
 /** What was seen; the condition, its status and reason; the event, if any. */
 const TABLE: readonly (readonly [string, GroupLook, string, string, string | undefined, string | undefined])[] = [

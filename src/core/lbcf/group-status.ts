@@ -1,8 +1,8 @@
 /** What a group's status says after a look at it, and what is told of it. */
 import { brakeMistake } from "./brake.ts";
-import type { Judgement, Problem } from "./candidates.ts";
+import type { Judgement, Problem, ProblemReason } from "./candidates.ts";
 import { type Said, withCondition, withoutCondition } from "./conditions.ts";
-import type { Telling } from "./driver-answers.ts";
+import { type EventReason, type Telling, telling } from "../event-reasons.ts";
 import { acceptanceOf, type LoadBalancerUse, parametersKey } from "./load-balancer-use.ts";
 import type { Acceptance, BackendGroup, Condition, GroupStatus } from "./objects.ts";
 import type { GroupActions } from "./reconcile-backend-group.ts";
@@ -64,7 +64,7 @@ function acceptedCondition(look: GroupLook): Said {
   return { type: "Accepted", status: "False", reason: first.reason, message };
 }
 
-function heldCondition({ group, disagreement }: GroupLook): Said | undefined {
+function heldCondition({ group, disagreement }: GroupLook): (Said & Problem) | undefined {
   if (disagreement !== undefined) {
     return { type: "Held", status: "True", reason: "Disagreement", message: disagreement };
   }
@@ -75,7 +75,7 @@ function heldCondition({ group, disagreement }: GroupLook): Said | undefined {
 }
 
 /** Only where the driver that should judge did not. */
-function judgedCondition({ group: { spec }, judgement }: GroupLook): Said | undefined {
+function judgedCondition({ group: { spec }, judgement }: GroupLook): (Said & Problem) | undefined {
   if (judgement?.kind !== "failed" || spec.deregister.policy !== "Webhook") return undefined;
   const { driver, onFailure } = spec.deregister;
   const message = `driver "${driver}" did not judge, so failurePolicy ${onFailure} decides: ${judgement.message}`;
@@ -87,25 +87,18 @@ function deletableCondition(group: BackendGroup): Said | undefined {
   return hold && { type: "Deletable", status: "False", ...hold };
 }
 
-/** These pass by themselves, and are nobody's fault. */
-const PASSING: ReadonlySet<string> = new Set(["LoadBalancerNotCreated", "LoadBalancerDeleting"]);
 /** As LBCF's events name it. */
-const EVENT_NAMES: Readonly<Record<string, string>> = {
-  LoadBalancerNotFound: "GetLoadBalancerFailed",
-  LoadBalancerUnknown: "GetLoadBalancerFailed",
-};
+function eventReason(reason: ProblemReason): EventReason {
+  return reason === "LoadBalancerNotFound" || reason === "LoadBalancerUnknown" ? "GetLoadBalancerFailed" : reason;
+}
 
 /** Each problem once: when no condition has said it yet. */
 export function groupTellings(look: GroupLook): readonly Telling[] {
   const said = look.group.status.conditions.map(({ message = "" }) => message);
   const others = [heldCondition(look), judgedCondition(look)].filter((each) => each !== undefined);
   return [...obstacles(look), ...others]
-    .filter(({ message = "" }) => !said.some((text) => text.includes(message)))
-    .map(({ reason = "", message = "" }) => ({
-      type: PASSING.has(reason) ? "Normal" : "Warning",
-      reason: EVENT_NAMES[reason] ?? reason,
-      message,
-    }));
+    .filter(({ message }) => !said.some((text) => text.includes(message)))
+    .map(({ reason, message }) => telling(eventReason(reason), message));
 }
 
 export function sameStatus(one: GroupStatus, other: GroupStatus): boolean {

@@ -1,12 +1,13 @@
 /** What a driver's answer makes of a LoadBalancer: the status to store, and what to tell. */
+import type { Telling } from "../event-reasons.ts";
 import { withCondition, withoutCondition, type Said } from "./conditions.ts";
 import {
   type Answer,
   type Created,
-  eventOf,
+  doneEvent,
   type LoadBalancerVerb,
   type NotYet,
-  type Telling,
+  notYetEvent,
 } from "./driver-answers.ts";
 import type { LoadBalancer, LoadBalancerStatus } from "./objects.ts";
 import { isTrue } from "./conditions.ts";
@@ -32,7 +33,7 @@ export function afterCreate(lb: LoadBalancer, answer: Answer<Created>, nowMs: nu
   );
   return {
     status: said(created, { type: "AttributesSynced", status: "True" }, nowMs),
-    event: eventOf("createLoadBalancer", answer, "Successfully created load balancer"),
+    event: doneEvent("createLoadBalancer", "Successfully created load balancer"),
   };
 }
 
@@ -48,13 +49,13 @@ export function afterEnsureLoadBalancer(lb: LoadBalancer, answer: Answer, nowMs:
     { type: "AttributesSynced", status: "True" },
     nowMs,
   );
-  return { status: synced, event: eventOf("ensureLoadBalancer", answer, "Successfully ensured load balancer") };
+  return { status: synced, event: doneEvent("ensureLoadBalancer", "Successfully ensured load balancer") };
 }
 
 /** Success stores nothing: the finalizer goes, and the object with it. */
 export function afterDeleteLoadBalancer(lb: LoadBalancer, answer: Answer, nowMs: number): LoadBalancerAfter {
   if (answer.status === "Succ") return { status: lb.status, event: undefined };
-  const { status, event } = { status: lb.status, event: eventOf("deleteLoadBalancer", answer, "") };
+  const { status, event } = { status: lb.status, event: notYetEvent("deleteLoadBalancer", answer) };
   if (answer.status === "Running") return { status, event };
   return {
     status: said(status, { type: "Deletable", status: "False", reason: reasonOf(answer), message: answer.msg }, nowMs),
@@ -63,7 +64,7 @@ export function afterDeleteLoadBalancer(lb: LoadBalancer, answer: Answer, nowMs:
 }
 
 function notYet(lb: LoadBalancer, verb: LoadBalancerVerb, answer: NotYet, nowMs: number): LoadBalancerAfter {
-  const event = eventOf(verb, answer, "");
+  const event = notYetEvent(verb, answer);
   if (answer.status === "Running") return { status: lb.status, event };
   const type = verb === "createLoadBalancer" ? "Created" : "AttributesSynced";
   return {

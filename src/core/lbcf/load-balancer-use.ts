@@ -11,6 +11,7 @@
  *
  * "Does not exist" must have been confirmed by the API server itself; a cache alone does not count.
  */
+import type { Problem, ProblemReason } from "./candidates.ts";
 import { isTrue } from "./conditions.ts";
 import type { Acceptance, BackendGroup, LoadBalancer, StringMap } from "./objects.ts";
 import { stringMapOf } from "./read-json.ts";
@@ -31,8 +32,8 @@ export type Verdict =
 
 export type LoadBalancerUse =
   | { readonly kind: "usable"; readonly loadBalancer: LoadBalancer; readonly lbInfo: StringMap }
-  | { readonly kind: "held"; readonly reason: string; readonly message: string }
-  | { readonly kind: "leaving"; readonly reason: string; readonly message: string }
+  | ({ readonly kind: "held" } & Problem)
+  | ({ readonly kind: "leaving" } & Problem)
   /** Its driver must be asked first. */
   | { readonly kind: "unvalidated"; readonly loadBalancer: LoadBalancer };
 
@@ -105,10 +106,10 @@ function usable(loadBalancer: LoadBalancer): LoadBalancerUse {
   return { kind: "usable", loadBalancer, lbInfo: loadBalancer.status.lbInfo ?? loadBalancer.spec.lbSpec };
 }
 
-function held(reason: string, message: string): LoadBalancerUse {
+function held(reason: ProblemReason, message: string): LoadBalancerUse {
   return { kind: "held", reason, message };
 }
 
-function leaving(reason: string, message: string): LoadBalancerUse {
+function leaving(reason: ProblemReason, message: string): LoadBalancerUse {
   return { kind: "leaving", reason, message };
 }

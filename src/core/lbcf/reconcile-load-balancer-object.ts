@@ -12,6 +12,7 @@
  *   deleting, nobody ever tried to create it; or let go     | take the finalizer away
  *   deleting                                                | delete it at the driver, then take the finalizer away
  */
+import type { EventReason } from "../event-reasons.ts";
 import { findCondition, isTrue } from "./conditions.ts";
 import type { DriverState, Verdict } from "./load-balancer-use.ts";
 import { ANNOTATION, FINALIZER, LABEL } from "./names.ts";
@@ -43,7 +44,7 @@ export type LoadBalancerStep =
 
 export type LoadBalancerDecision =
   | { readonly kind: "settled"; readonly againAfterMs?: number }
-  | { readonly kind: "wait"; readonly reason: string; readonly message: string }
+  | { readonly kind: "wait"; readonly reason: EventReason; readonly message: string }
   | { readonly kind: "validate"; readonly operation: "Create" | "Update"; readonly oldAttributes: StringMap }
   | { readonly kind: "step"; readonly step: LoadBalancerStep };
 
@@ -124,7 +125,7 @@ function step(next: LoadBalancerStep): LoadBalancerDecision {
   return { kind: "step", step: next };
 }
 
-function wait(reason: string, message: string): LoadBalancerDecision {
+function wait(reason: EventReason, message: string): LoadBalancerDecision {
   return { kind: "wait", reason, message };
 }
 

@@ -1,6 +1,7 @@
 /** What a driver's answer makes of a record: the status to store, and what to tell. */
+import type { Telling } from "../event-reasons.ts";
 import { withCondition, withoutCondition } from "./conditions.ts";
-import { type Addressed, type Answer, type Ensured, eventOf, type NotYet, type Telling } from "./driver-answers.ts";
+import { type Addressed, type Answer, type Ensured, type NotYet, doneEvent, notYetEvent } from "./driver-answers.ts";
 import type { BackendRecord, RecordStatus } from "./objects.ts";
 import { isRegistered } from "./reconcile-backend-record.ts";
 
@@ -21,7 +22,7 @@ export function afterGenerate(
   const { registeredAddr: _, ...status } = record.status;
   return {
     status: { ...status, backendAddr, generatedFrom: source },
-    event: eventOf("generateBackendAddr", answer, `addr: ${backendAddr}`),
+    event: doneEvent("generateBackendAddr", `addr: ${backendAddr}`),
   };
 }
 
@@ -40,7 +41,7 @@ export function afterEnsure(record: BackendRecord, answer: Answer<Ensured>, nowM
   const isSame = !isNews && sameInfo(injectedInfo, status.injectedInfo) && status.registeredAddr !== undefined;
   return {
     status: isSame ? status : { ...status, registeredAddr: status.backendAddr, injectedInfo, conditions },
-    event: isNews ? eventOf("ensureBackend", answer, "Successfully ensured backend") : undefined,
+    event: isNews ? doneEvent("ensureBackend", "Successfully ensured backend") : undefined,
   };
 }
 
@@ -73,7 +74,7 @@ function notYet(
   answer: NotYet,
   nowMs: number,
 ): RecordAfter {
-  const event = eventOf(verb, answer, "");
+  const event = notYetEvent(verb, answer);
   // without an answer nobody knows that a registered backend has left
   const isSilent = answer.status === "Running" || (answer.status !== "Fail" && isRegistered(record));
   if (isSilent) return { status: record.status, event };
@@ -88,7 +89,7 @@ function unregistered({ status }: BackendRecord, reason: string, message: string
 }
 
 function notDeregistered(record: BackendRecord, answer: NotYet, nowMs: number): RecordAfter {
-  const event = eventOf("deregisterBackend", answer, "");
+  const event = notYetEvent("deregisterBackend", answer);
   if (answer.status === "Running") return { status: record.status, event };
   const reason = answer.status === "Fail" ? "OperationFailed" : "DriverError";
   return { status: stuck(record, reason, answer.msg, nowMs), event };

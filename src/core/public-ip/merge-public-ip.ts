@@ -70,14 +70,14 @@ function released(state: State, { owner, keptBy }: Release): State {
   if (left === undefined || left.length === state.services?.length) return state;
   const isLabelOwner = sameKey(state.labelOwner ?? "", owner.key);
   const isUnused = left.length === 0;
-  const kept = { owner: owner.key, warning: { reason: "DeletePublicIPAddress", message: stays(state.body, keptBy) } };
+  const warning = { reason: "DeletePublicIPAddress", message: stays(state.body, keptBy) } as const;
   return {
     ...state,
     body: isLabelOwner ? withoutLabel(state.body) : state.body,
     labelOwner: isLabelOwner ? undefined : state.labelOwner,
     services: left,
     isFreed: isUnused && keptBy === undefined,
-    warnings: isUnused && keptBy !== undefined ? [...state.warnings, kept] : state.warnings,
+    warnings: isUnused && keptBy !== undefined ? [...state.warnings, { owner: owner.key, warning }] : state.warnings,
   };
 }
 

@@ -3,6 +3,7 @@
  * Service, warnings do not. Reading goes on after a problem, so that a person sees all of them at once.
  */
 import type { Annotation } from "./annotations.ts";
+import type { WarningReason } from "../event-reasons.ts";
 import type { Rejection, Warning } from "./service-intent.ts";
 
 type Annotations = Readonly<Record<string, string>>;
@@ -10,7 +11,7 @@ type Annotations = Readonly<Record<string, string>>;
 export class AnnotationReader {
   readonly warnings: Warning[] = [];
   readonly #annotations: Annotations;
-  readonly #problems: { readonly reason: string; readonly message: string }[] = [];
+  readonly #problems: Warning[] = [];
 
   constructor(annotations: Annotations | undefined) {
     this.#annotations = annotations ?? {};
@@ -43,11 +44,11 @@ export class AnnotationReader {
     return this.get(annotation, port) ?? false;
   }
 
-  reject(reason: string, message: string): void {
+  reject(reason: WarningReason, message: string): void {
     this.#problems.push({ reason, message });
   }
 
-  warn(reason: string, message: string): void {
+  warn(reason: WarningReason, message: string): void {
     this.warnings.push({ reason, message });
   }
 

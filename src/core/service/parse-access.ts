@@ -4,6 +4,7 @@
  */
 import type { Family } from "../arm.ts";
 import { aggregate, type Cidr, formatCidr, parseCidr } from "../cidr.ts";
+import type { WarningReason } from "../event-reasons.ts";
 import type { Service } from "../kubernetes.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import { ACCESS, type Annotation } from "./annotations.ts";
@@ -58,7 +59,7 @@ function rangesOf(annotation: Annotation<readonly string[]>, read: AnnotationRea
   return ranges;
 }
 
-function warnOfInvalid(reason: string, subject: string, { invalid }: Ranges, read: AnnotationReader): void {
+function warnOfInvalid(reason: WarningReason, subject: string, { invalid }: Ranges, read: AnnotationReader): void {
   if (invalid.length === 0) return;
   read.warn(reason, `${subject}: ${invalid.join("; ")}. It opens nothing, and whoever is not allowed is denied`);
 }

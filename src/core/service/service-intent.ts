@@ -3,6 +3,7 @@
  * everything after it decides on intents only.
  */
 import type { Family } from "../arm.ts";
+import type { WarningReason } from "../event-reasons.ts";
 import type { Protocol } from "../kubernetes.ts";
 
 /** Whose fragment it is. `base` prefixes every name the Service owns in Azure. */
@@ -91,7 +92,7 @@ export interface ServiceIntent {
 /** The user must change something. Becomes a Warning event on the object; no retry until the object changes. */
 export interface Rejection {
   readonly kind: "rejection";
-  readonly reason: string;
+  readonly reason: WarningReason;
   /** Names the key, the value and the fix. */
   readonly message: string;
   /** What else is to be said: whoever mends one thing would like to know of the others. */
@@ -100,6 +101,6 @@ export interface Rejection {
 
 /** Something worth saying that stops nothing. */
 export interface Warning {
-  readonly reason: string;
+  readonly reason: WarningReason;
   readonly message: string;
 }

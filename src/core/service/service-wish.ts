@@ -68,7 +68,7 @@ function withPossibleReplacements(wish: Wish): Wish {
   );
   if (stuck.length === 0) return wish;
   const isStuck = (id: string): boolean => stuck.some((use) => sameId(use.id, id));
-  const told = stuck.map(({ id }) => ({
+  const told = stuck.map(({ id }): Warning => ({
     reason: "PublicIPNotReplaced",
     message: `public IP "${nameOfId(id)}" cannot be replaced by one with other IP tags: something else uses its frontend`,
   }));

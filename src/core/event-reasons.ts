@@ -1,0 +1,191 @@
+/**
+ * Every reason that an event of the controller can have: Normal or Warning, on which object, and what it tells.
+ * `docs/events.md` is made of this table, and whoever tells something takes its reason from here: the compiler refuses
+ * any other. When something is told, and in which words, stands where it is decided.
+ */
+export type EventType = "Normal" | "Warning";
+export type EventObject = "Service" | "Node" | "LoadBalancer" | "Bind" | "BackendGroup" | "BackendRecord";
+
+export interface EventRow<Type extends EventType = EventType> {
+  readonly type: Type;
+  readonly on: readonly EventObject[];
+  readonly tells: string;
+}
+
+const SERVICE = ["Service"] as const;
+const NODE = ["Node"] as const;
+const BALANCER = ["LoadBalancer", "Bind"] as const;
+const GROUP = ["BackendGroup", "Bind"] as const;
+const RECORD = ["BackendRecord"] as const;
+const ANY_BALANCER = ["LoadBalancer", "Bind", "BackendGroup"] as const;
+
+/** How work on a Service went. */
+const OUTCOMES = {
+  EnsuredLoadBalancer: normal(SERVICE, "Something was written, and Azure is now as the Service asks; names addresses."),
+  DeletedLoadBalancer: normal(SERVICE, "All that the Service had in Azure is gone, and so is our finalizer."),
+  SyncLoadBalancerFailed: warning(SERVICE, "Azure or the API server did not do what was asked; it is tried again."),
+  DeleteLoadBalancerFailed: warning(SERVICE, "The same, for a Service that is being deleted."),
+  DriftDetected: warning(SERVICE, "Azure was edited under an unchanged Service, and is left so; says what differs."),
+  RivalController: warning(SERVICE, "cloud-provider-azure's service controller writes the same load balancers."),
+} as const;
+
+/** The Service is refused: what it has in Azure stays as it is until somebody changes something. */
+const REFUSALS = {
+  InvalidAnnotation: warning(SERVICE, "An annotation has a value that is not allowed; or a part of it is left out."),
+  InvalidService: warning(SERVICE, "The spec cannot be served: no ports, no node port where one is needed, SCTP."),
+  InvalidLoadBalancerIP: warning(SERVICE, "The pinned address is none, or cannot be a public one."),
+  ConflictConfiguration: warning(SERVICE, "Two settings exclude each other (refused), or one has no effect beside it."),
+  NotSupportedYet: warning(SERVICE, "An annotation asks for something that this controller cannot do yet."),
+  AddressTaken: warning(SERVICE, "An additional public address is somebody else's frontend."),
+  BackendPoolType: warning(SERVICE, "The pool holds network interfaces, but the config says nodeIP."),
+  DNSLabelConflict: warning(SERVICE, "Another Service has the DNS label, or has set another one on the public IP."),
+  FrontendShared: warning(SERVICE, "The address cannot change, since somebody else uses the same frontend."),
+  LoadBalancerSkuMismatch: warning(SERVICE, "The load balancer that exists has another SKU than the config."),
+  PortConflict: warning(SERVICE, "A port is taken on that address already."),
+  PublicIPFamily: warning(SERVICE, "The named public IP is of the other IP family."),
+  PublicIPNotFound: warning(SERVICE, "The named or pinned public IP does not exist in that resource group."),
+  PublicIPOfOtherCluster: warning(SERVICE, "The public IP is tagged as another cluster's."),
+  PublicIPSku: warning(SERVICE, "The named public IP has another SKU than the config."),
+  SecurityGroupFull: warning(SERVICE, "The security group would exceed one of Azure's limits."),
+  SecurityGroupMissing: warning(SERVICE, "The security group of the cloud config does not exist."),
+  SubnetNotFound: warning(SERVICE, "The VNet has no subnet of that name; says which it has."),
+  TooManyRules: warning(SERVICE, "Every load balancer that could serve it has as many rules as the config allows."),
+  TooManyServices: warning(SERVICE, "So many Services share the public IP that its tag cannot list one more."),
+  UnknownVMSet: warning(SERVICE, "azure-load-balancer-mode names a VM set in which there is no node."),
+} as const;
+
+/** The Service is served all the same. */
+const REMARKS = {
+  AnnotationHasNoEffect: warning(SERVICE, "A setting means nothing for this Service; says why."),
+  UnknownAnnotation: warning(SERVICE, "A key that looks like ours is not known; names the nearest, or the ports."),
+  InvalidAllowedIPRanges: warning(SERVICE, "An annotation lists a range that is none: it opens nothing."),
+  InvalidSourceRanges: warning(SERVICE, "spec.loadBalancerSourceRanges has a range that is none."),
+  DeletePublicIPAddress: warning(SERVICE, "A public IP that is no longer needed stays; says what keeps it."),
+  DeletingFrontendIPConfiguration: warning(SERVICE, "A frontend that is no longer needed stays; says who uses it."),
+  ForeignBackendAddress: warning(SERVICE, "The pool has entries that are not of this cluster's nodes; they stay."),
+  PublicIPNotReplaced: warning(SERVICE, "A public IP keeps its IP tags, since something else uses its frontend."),
+  SecurityGroupNearlyFull: warning(SERVICE, "The security group nears one of Azure's limits; says which."),
+  UnAvailableLoadBalancer: warning(SERVICE, "No node can answer over an IP family; says why."),
+} as const;
+
+const ADMIN_STATES = {
+  LoadBalancerAdminStateDown: normal(NODE, "The node gets no new connections any more; says why and in which pools."),
+  LoadBalancerAdminStateNone: normal(NODE, "The node may get new connections again; says in which pools."),
+  LoadBalancerAdminStateFailed: warning(NODE, "The admin state could not be set in a pool; it is tried again."),
+  SpotEvictionTainted: normal(NODE, "Azure is about to evict the node, so it was tainted."),
+  BackendsDraining: normal(SERVICE, "Nodes of its load balancer get no new connections any more; names some."),
+  BackendsRestored: normal(SERVICE, "Nodes of its load balancer get new connections again; names some."),
+  NoEligibleBackend: warning(["Node", "Service"], "All nodes of a pool are held Down: nobody takes new connections."),
+} as const;
+
+const LOAD_BALANCERS = {
+  SuccCreateLoadBalancer: normal(BALANCER, "The driver has created the load balancer."),
+  RunningCreateLoadBalancer: normal(BALANCER, "The driver has begun to create it, and is asked again."),
+  FailedCreateLoadBalancer: warning(BALANCER, "The driver refused to create it, or did not answer."),
+  InvalidCreateLoadBalancer: warning(BALANCER, "The driver's answer to its creation makes no sense."),
+  SuccEnsureLoadBalancer: normal(BALANCER, "The driver has brought changed attributes to the load balancer."),
+  RunningEnsureLoadBalancer: normal(BALANCER, "The driver has begun to ensure it, and is asked again."),
+  FailedEnsureLoadBalancer: warning(BALANCER, "The driver refused to ensure it, or did not answer."),
+  InvalidEnsureLoadBalancer: warning(BALANCER, "The driver's answer to ensuring it makes no sense."),
+  RunningDeleteLoadBalancer: normal(BALANCER, "The driver has begun to delete it, and is asked again."),
+  FailedDeleteLoadBalancer: warning(BALANCER, "The driver refused to delete it, or did not answer."),
+  InvalidDeleteLoadBalancer: warning(BALANCER, "The driver's answer to its deletion makes no sense."),
+  Refused: warning(BALANCER, "The driver says that the load balancer's spec or attributes are not valid."),
+  InvalidName: warning(["LoadBalancer"], "The object's name belongs in another namespace."),
+  RecordsRemain: normal(BALANCER, "It is deleted once the backend records that name it are deregistered."),
+  ForgottenLoadBalancer: warning(BALANCER, "It was let go by hand: what the driver made may still exist."),
+  DriverDraining: warning(ANY_BALANCER, "The driver is draining or being deleted, and takes nothing new."),
+  DriverNotFound: warning(ANY_BALANCER, "The driver does not exist."),
+  WebhookFailed: warning(ANY_BALANCER, "The driver could not be asked whether this is valid, or which pods stay."),
+} as const;
+
+const GROUPS = {
+  SuccSyncedBackendGroup: normal(GROUP, "Backend records were created, changed or deleted; says how many."),
+  CreateBackendFailed: warning(GROUP, "Backend records could not be created; it is tried again."),
+  UpdateBackendFailed: warning(GROUP, "Backend records could not be changed; it is tried again."),
+  DeleteBackendFailed: warning(GROUP, "Backend records could not be deleted; it is tried again."),
+  DeleteAllBackends: normal(["Bind"], "It is being deleted, so all its backends are deregistered."),
+  GetLoadBalancerFailed: warning(GROUP, "A load balancer that it names does not exist, or cannot be looked up."),
+  LoadBalancerNotCreated: normal(GROUP, "A load balancer that it names is not created yet."),
+  LoadBalancerDeleting: normal(GROUP, "A load balancer that it names is being deleted: its backends leave."),
+  OutOfScope: warning(["BackendGroup"], "A load balancer that it names does not serve this namespace."),
+  BackendRefused: warning(GROUP, "The driver of a load balancer refuses the parameters."),
+  InvalidSpec: warning(GROUP, "It names no load balancer, selects nobody, or has no port."),
+  ServiceNotFound: warning(["BackendGroup"], "The Service that it names does not exist."),
+  ServiceNotNodePort: warning(["BackendGroup"], "The Service that it names is not of type NodePort."),
+  ServicePortNotFound: warning(["BackendGroup"], "The Service that it names has no such port with a node port."),
+  Disagreement: warning(GROUP, "Backends that the watch had lost are still at the API server; they stay registered."),
+  InvalidBrake: warning(GROUP, "The annotation for the brake on mass removal has a value that is not allowed."),
+} as const;
+
+const RECORDS = {
+  SuccGenerateAddr: normal(RECORD, "The driver has named the backend's address."),
+  RunningGenerateAddr: normal(RECORD, "The driver has no address yet, and is asked again."),
+  FailedGenerateAddr: warning(RECORD, "The driver refused to name an address, or did not answer."),
+  InvalidGenerateAddr: warning(RECORD, "The driver's answer to the question for an address makes no sense."),
+  SuccEnsureBackend: normal(RECORD, "The backend is registered: for the first time, or after a change."),
+  RunningEnsureBackend: normal(RECORD, "The driver has begun to register it, and is asked again."),
+  FailedEnsureBackend: warning(RECORD, "The driver refused to register it, or did not answer."),
+  InvalidEnsureBackend: warning(RECORD, "The driver's answer to its registration makes no sense."),
+  RunningDeregister: normal(RECORD, "The driver has begun to deregister it, and is asked again."),
+  FailedDeregister: warning(RECORD, "The driver refused to deregister it, or did not answer."),
+  InvalidDeregister: warning(RECORD, "The driver's answer to its deregistration makes no sense."),
+  DelayedEnsureBackend: normal(RECORD, "Another record with the same address is being deregistered first."),
+  ForgottenBackend: warning(RECORD, "It was let go by hand: its address may still be registered."),
+} as const;
+
+/** What lbcf-azure has to say of its pools: other events, and conditions, say it for it. */
+const POOLS = {
+  PoolNotFound: warning(RECORD, "No event of its own: FailedEnsureBackend says that the pool does not exist any more."),
+  PoolOfInterfaces: warning(RECORD, "No event of its own: FailedEnsureBackend says that the pool holds interfaces."),
+  PoolFull: warning(RECORD, "No event of its own: FailedEnsureBackend says that maxBackends is reached."),
+  ForeignEntry: warning(RECORD, "No event: the condition Registered says that somebody else's entry does the work."),
+} as const;
+
+/** By title, as they are documented. */
+export const EVENT_GROUPS = {
+  "Services: how it went": OUTCOMES,
+  "Services: refused until somebody changes something": REFUSALS,
+  "Services: served all the same": REMARKS,
+  "Admin state of nodes": ADMIN_STATES,
+  "Load balancers of LBCF": LOAD_BALANCERS,
+  "Groups of backends of LBCF": GROUPS,
+  "Backend records of LBCF": RECORDS,
+  "Pools of lbcf-azure": POOLS,
+} as const;
+
+const EVENT_REASONS = {
+  ...OUTCOMES,
+  ...REFUSALS,
+  ...REMARKS,
+  ...ADMIN_STATES,
+  ...LOAD_BALANCERS,
+  ...GROUPS,
+  ...RECORDS,
+  ...POOLS,
+} as const;
+
+export type EventReason = keyof typeof EVENT_REASONS;
+export type WarningReason = {
+  [Reason in EventReason]: (typeof EVENT_REASONS)[Reason]["type"] extends "Warning" ? Reason : never;
+}[EventReason];
+
+/** What is told of an object. */
+export interface Telling {
+  readonly type: EventType;
+  readonly reason: EventReason;
+  readonly message: string;
+}
+
+/** Whether it is a warning is the table's to say. */
+export function telling(reason: EventReason, message: string): Telling {
+  return { type: EVENT_REASONS[reason].type, reason, message };
+}
+
+function normal(on: readonly EventObject[], tells: string): EventRow<"Normal"> {
+  return { type: "Normal", on, tells };
+}
+
+function warning(on: readonly EventObject[], tells: string): EventRow<"Warning"> {
+  return { type: "Warning", on, tells };
+}

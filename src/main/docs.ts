@@ -1,0 +1,13 @@
+/** The pages of `docs/` that are made of the program's own tables, by file name. `write-docs.ts` writes them. */
+import { renderFlagDocs } from "../cli/flag-docs.ts";
+import { renderMetricDocs } from "../controller/metric-docs.ts";
+import { renderEventDocs } from "../core/event-docs.ts";
+import { renderAnnotationDocs } from "../core/service/annotation-docs.ts";
+import { program } from "./program.ts";
+
+export const DOCS: Readonly<Record<string, () => string>> = {
+  "annotations.md": renderAnnotationDocs,
+  "events.md": renderEventDocs,
+  "flags.md": () => renderFlagDocs(program()),
+  "metrics.md": renderMetricDocs,
+};

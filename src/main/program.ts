@@ -1,0 +1,33 @@
+/**
+ * Names the sub-commands of `azlb`. What each one does stands in `src/cli/`; it is loaded only when asked for, so
+ * `--help` is instant.
+ */
+import { Command } from "commander";
+
+import { registerAzure } from "../cli/azure.ts";
+import { registerBench } from "../cli/bench.ts";
+import { registerController } from "../cli/controller.ts";
+import { registerKube } from "../cli/kube.ts";
+import { registerExplain } from "../cli/explain.ts";
+import { registerPlan } from "../cli/plan.ts";
+import { registerSandbox } from "../cli/sandbox.ts";
+import { registerSimulate } from "../cli/simulate.ts";
+import { VERSION } from "./version.ts";
+
+export function program(): Command {
+  const azlb = new Command("azlb")
+    .description("Azure load balancers for Kubernetes Services, and a sandbox to try them in.")
+    .version(VERSION)
+    .showHelpAfterError("(run with --help for the options)")
+    .enablePositionalOptions()
+    .exitOverride();
+  registerSandbox(azlb);
+  registerController(azlb);
+  registerPlan(azlb);
+  registerExplain(azlb);
+  registerAzure(azlb);
+  registerKube(azlb);
+  registerBench(azlb);
+  registerSimulate(azlb);
+  return azlb;
+}
