@@ -8,7 +8,7 @@
  * apart: see `drain-samples.ts`.
  */
 import { realClock } from "../src/main/real-clock.ts";
-import { SERVICES } from "../src/kube/resources.ts";
+import { SERVICES } from "../src/kube/client/resources.ts";
 import { atMost, type Bar, type BenchReport } from "./report.ts";
 import type { AuditEntry } from "./support/azure-control.ts";
 import { drainSamples, nodesSetDown, type DrainSample } from "./support/drain-samples.ts";

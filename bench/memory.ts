@@ -1,7 +1,7 @@
 /** What a large cluster costs to keep: memory at rest, and processor time per change of a Service. */
 import { readFileSync } from "node:fs";
 
-import { SERVICES } from "../src/kube/resources.ts";
+import { SERVICES } from "../src/kube/client/resources.ts";
 import type { BenchReport } from "./report.ts";
 import { limitsFor } from "./support/limits.ts";
 import { openSettledCluster } from "./support/settled-cluster.ts";

@@ -1,6 +1,6 @@
 /** One process's wire to Azure. */
-import type { ArmRequest, ArmResponse, ArmTransport } from "../src/azure/transport.ts";
-import { NoAnswer } from "../src/azure/transport.ts";
+import type { ArmRequest, ArmResponse, ArmTransport } from "../src/azure/arm/transport.ts";
+import { NoAnswer } from "../src/azure/arm/transport.ts";
 import type { OperationFate } from "../sandbox/azure/model/index.ts";
 import { ARM_URL, type AzureSide } from "./azure-side.ts";
 import type { Trace } from "./trace.ts";

@@ -5,8 +5,8 @@
  */
 import { drawBackendDeed, drawBindDeed, type BackendDeed } from "./backends.ts";
 import { Chance } from "./chance.ts";
-import type { Meddling } from "./meddling.ts";
-import { MEDDLINGS } from "./meddling.ts";
+import type { Meddling } from "./external-edits.ts";
+import { MEDDLINGS } from "./external-edits.ts";
 import { describeShape, drawShape, type Shape, type Surroundings } from "./shapes.ts";
 import type { CallKind, Side, Trouble, TroubleKind } from "./troubles.ts";
 

@@ -2,18 +2,18 @@
  * One controller process, put together as `src/main/controller.ts` does it, but on simulated wires and time. It runs
  * alone or takes part in an election; it may be stopped in good order, killed, or put to sleep.
  */
-import { ArmClient } from "../src/azure/arm-client.ts";
+import { ArmClient } from "../src/azure/arm/arm-client.ts";
 import { Controller } from "../src/controller/controller.ts";
 import type { Metrics } from "../src/controller/metrics.ts";
 import type { ClusterConfig } from "../src/core/config/cluster-config.ts";
-import { SILENT_LOG } from "../src/core/log.ts";
+import { SILENT_LOG } from "../src/core/util/log.ts";
 import type { ClassFilter } from "../src/core/service/ownership.ts";
-import { EventRecorder } from "../src/kube/event-recorder.ts";
-import { OPEN_FENCE, type Fence } from "../src/kube/fence.ts";
-import { KubeClient } from "../src/kube/kube-client.ts";
-import { LeaderElection } from "../src/kube/leader-election.ts";
-import type { ArmTransport } from "../src/azure/transport.ts";
-import type { Transport } from "../src/kube/transport.ts";
+import { EventRecorder } from "../src/kube/events/event-recorder.ts";
+import { OPEN_FENCE, type Fence } from "../src/kube/election/fence.ts";
+import { KubeClient } from "../src/kube/client/kube-client.ts";
+import { LeaderElection } from "../src/kube/election/leader-election.ts";
+import type { ArmTransport } from "../src/azure/arm/transport.ts";
+import type { Transport } from "../src/kube/client/transport.ts";
 import { ARM_URL } from "./azure-side.ts";
 import type { Chance } from "./chance.ts";
 import { ELECTION_LEASE } from "./kube-wire.ts";

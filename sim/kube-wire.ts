@@ -3,7 +3,7 @@
  * with the state of a while ago, and goes on from there. Services are not listed so: we ask without a version, which the
  * API promises to answer as of now, and what a Service has in Azure rests on that promise.
  */
-import type { Transport, WireRequest, WireResponse } from "../src/kube/transport.ts";
+import type { Transport, WireRequest, WireResponse } from "../src/kube/client/transport.ts";
 import type { Answer, ApiRequest, KubeObject, Reply, WatchFrame } from "../sandbox/kubernetes/model/contract.ts";
 import { note } from "./arm-wire.ts";
 import type { ClusterSide } from "./cluster-side.ts";

@@ -2,15 +2,15 @@
  * Everything that decisions look at, read from the simulated world at one moment and without any calls: to ask the core
  * what it would still do.
  */
-import type { KubeObject } from "../src/kube/resources.ts";
-import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../src/core/arm.ts";
+import type { KubeObject } from "../src/kube/client/resources.ts";
+import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../src/core/model/arm.ts";
 import type { Compute, Instance, NetworkInterface, ScaleSet, VirtualMachine } from "../src/core/backends/compute.ts";
-import { securityGroupId, subnetId } from "../src/core/ids.ts";
-import type { Look } from "../src/core/plan.ts";
+import { securityGroupId, subnetId } from "../src/core/model/ids.ts";
+import type { Look } from "../src/core/steps.ts";
 import { countsForOthers, needsCleanup, wantsLoadBalancer, type ClassFilter } from "../src/core/service/ownership.ts";
 import { reconcileService } from "../src/core/service/reconcile-service.ts";
-import type { Observed } from "../src/core/world.ts";
-import { MEMBER_LIST_NAMESPACE, projectMemberList } from "../src/controller/member-list.ts";
+import type { Observed } from "../src/core/observed.ts";
+import { MEMBER_LIST_NAMESPACE, projectMemberList } from "../src/controller/pools/member-list.ts";
 import { projectNode, projectService, type CachedService } from "../src/controller/projections.ts";
 import type { World } from "./world.ts";
 

@@ -2,10 +2,10 @@
  * Bugs that we plant to see that the laws catch them. Each is what a controller with that bug would send or hear, done
  * on its wires, so that the product's own code needs no switch for it. Only `azlb simulate --plant` and tests use them.
  */
-import type { ArmRequest, ArmResponse, ArmTransport } from "../src/azure/transport.ts";
-import { OPEN_FENCE, type Fence } from "../src/kube/fence.ts";
-import type { Transport, WireRequest, WireResponse } from "../src/kube/transport.ts";
-import { FOREIGN_NAME } from "./meddling.ts";
+import type { ArmRequest, ArmResponse, ArmTransport } from "../src/azure/arm/transport.ts";
+import { OPEN_FENCE, type Fence } from "../src/kube/election/fence.ts";
+import type { Transport, WireRequest, WireResponse } from "../src/kube/client/transport.ts";
+import { FOREIGN_NAME } from "./external-edits.ts";
 import type { World } from "./world.ts";
 
 type ArmWrapper = (wire: ArmTransport, world: World) => ArmTransport;

@@ -5,7 +5,7 @@ import type { Violation } from "./laws/law.ts";
 import { remainingPlan, type RemainingPlan } from "./laws/quiescence.ts";
 import { mostWrites } from "./laws/thrift.ts";
 import { PLANTED_BUGS, type PlantedBugName } from "./planted-bugs.ts";
-import { Unheard } from "./unheard.ts";
+import { Unheard } from "./unhandled-rejections.ts";
 import { World } from "./world.ts";
 
 export interface RunOptions {

@@ -5,7 +5,7 @@
  * What belongs to a process waits while that is paused and is forgotten once it is dead: so a crash is a crash, at any
  * point, without a word of it in the code that crashes.
  */
-import { sleepOn, type CancelSignal, type Clock, type Timer } from "../src/core/clock.ts";
+import { sleepOn, type CancelSignal, type Clock, type Timer } from "../src/core/util/clock.ts";
 
 /** When all histories begin. */
 export const EPOCH_MS = Date.UTC(2026, 0, 1);

@@ -18,7 +18,7 @@ import { FIRST_NODES, NODE_SLOTS, type Deed, type Setup } from "./history.ts";
 import { Instance, LEASE_MS } from "./instance.ts";
 import { KubeWire } from "./kube-wire.ts";
 import { Machines, nodesOf } from "./machines.ts";
-import { Meddlers } from "./meddling.ts";
+import { Meddlers } from "./external-edits.ts";
 import type { PlantedBug } from "./planted-bugs.ts";
 import { resourcesOf } from "./seed.ts";
 import { RIVAL_CLASS } from "./shapes.ts";

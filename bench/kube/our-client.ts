@@ -1,10 +1,10 @@
 /** Our reflectors on the bench's server, with the projections of the controller. */
 import { projectNode, projectService } from "../../src/controller/projections.ts";
-import { HttpTransport } from "../../src/kube/http-transport.ts";
-import { KubeClient } from "../../src/kube/kube-client.ts";
-import { LiveCredentials } from "../../src/kube/live-credentials.ts";
-import { Reflector } from "../../src/kube/reflector.ts";
-import { ENDPOINT_SLICES, NODES, SERVICES, type KubeObject } from "../../src/kube/resources.ts";
+import { HttpTransport } from "../../src/kube/client/http-transport.ts";
+import { KubeClient } from "../../src/kube/client/kube-client.ts";
+import { LiveCredentials } from "../../src/kube/client/live-credentials.ts";
+import { Reflector } from "../../src/kube/cache/reflector.ts";
+import { ENDPOINT_SLICES, NODES, SERVICES, type KubeObject } from "../../src/kube/client/resources.ts";
 import { realClock } from "../../src/main/real-clock.ts";
 import { measure } from "./measured-client.ts";
 import { NODE_KIND, SERVICE_KIND } from "./objects.ts";

@@ -4,8 +4,8 @@
  */
 import { BACKEND_GROUPS, LOAD_BALANCERS } from "../../src/controller/lbcf/resources.ts";
 import { readBackendGroup, readPod } from "../../src/core/lbcf/read-objects.ts";
-import type { KubeClient } from "../../src/kube/kube-client.ts";
-import { PODS, type KubeObject } from "../../src/kube/resources.ts";
+import type { KubeClient } from "../../src/kube/client/kube-client.ts";
+import { PODS, type KubeObject } from "../../src/kube/client/resources.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
 import { ensureDefinitions } from "../../src/main/lbcf-definitions.ts";
 import { realClock } from "../../src/main/real-clock.ts";

@@ -7,7 +7,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 
-import { NODES } from "../../src/kube/resources.ts";
+import { NODES } from "../../src/kube/client/resources.ts";
 import {
   dataPlaneAt,
   openConnection,

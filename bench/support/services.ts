@@ -1,7 +1,7 @@
 /** Services by the hundred, and the moment at which each has its address. */
-import type { KubeClient } from "../../src/kube/kube-client.ts";
-import { Reflector } from "../../src/kube/reflector.ts";
-import { SERVICES } from "../../src/kube/resources.ts";
+import type { KubeClient } from "../../src/kube/client/kube-client.ts";
+import { Reflector } from "../../src/kube/cache/reflector.ts";
+import { SERVICES } from "../../src/kube/client/resources.ts";
 import { projectService, type CachedService } from "../../src/controller/projections.ts";
 import { realClock } from "../../src/main/real-clock.ts";
 

@@ -2,7 +2,7 @@
  * A sandbox with many Services, all served, and everything at rest: where benchmarks of change begin. Azure answers at
  * once here, since what is counted are calls.
  */
-import type { KubeClient } from "../../src/kube/kube-client.ts";
+import type { KubeClient } from "../../src/kube/client/kube-client.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
 import { realClock } from "../../src/main/real-clock.ts";
 import { AzureControl, type AuditEntry } from "./azure-control.ts";

@@ -1,9 +1,9 @@
 /** Taints nodes, and notes when each taint was there for everybody to see. */
 import { OUT_OF_SERVICE_TAINT } from "../../src/core/admin-state/desired-admin-state.ts";
 import { projectNode, type CachedNode } from "../../src/controller/projections.ts";
-import type { KubeClient } from "../../src/kube/kube-client.ts";
-import { Reflector } from "../../src/kube/reflector.ts";
-import { NODES } from "../../src/kube/resources.ts";
+import type { KubeClient } from "../../src/kube/client/kube-client.ts";
+import { Reflector } from "../../src/kube/cache/reflector.ts";
+import { NODES } from "../../src/kube/client/resources.ts";
 import { realClock } from "../../src/main/real-clock.ts";
 
 const TAINT = { key: OUT_OF_SERVICE_TAINT, value: "nodeshutdown", effect: "NoExecute" };

@@ -29,7 +29,7 @@ import { openAzureStore, type AzureStore } from "./store/azure-store.ts";
 import { openDataDirectory, type DataDirectory } from "../shared/data-directory.ts";
 
 export { BadInput } from "../shared/bad-input.ts";
-export type { FlowEntry } from "./data-plane/flow-book.ts";
+export type { FlowEntry } from "./data-plane/flow-table.ts";
 export type { FrontendView, MemberView } from "./data-plane/render.ts";
 export { parseLatency, parseLimits } from "./control/settings.ts";
 export { SANDBOX_ACCOUNT, type Account } from "./identity/account.ts";

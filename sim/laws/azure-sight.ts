@@ -1,7 +1,7 @@
 /** What laws see of Azure: straight in the emulator's state, by names and references, without our own core's help. */
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
 import { objectsOf, propertiesOf, stringOf, type Json } from "../../sandbox/azure/model/json.ts";
-import { FOREIGN_NAME } from "../meddling.ts";
+import { FOREIGN_NAME } from "../external-edits.ts";
 
 export const LOAD_BALANCER = "Microsoft.Network/loadBalancers";
 export const PUBLIC_IP = "Microsoft.Network/publicIPAddresses";

@@ -7,7 +7,7 @@ import type { AzureOptions, RunningAzure, Topology } from "../../sandbox/azure/i
 import { parseFlagNumber } from "./flag-values.ts";
 import { InputError, portErrorOf } from "./input-error.ts";
 import { renderSandboxLine, untilSignal, type SandboxLine } from "./sandbox-line.ts";
-import { counted } from "../core/counted.ts";
+import { counted } from "../core/util/counted.ts";
 
 const MOST_PORT = 65_535;
 /** As many as a pool of Azure's holds. */

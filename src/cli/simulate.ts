@@ -66,7 +66,7 @@ async function run(flags: SimulateFlags): Promise<void> {
 async function play(options: CampaignOptions, { jobs, json }: SimulateFlags): Promise<void> {
   const [{ renderFinding }, { runCampaignBy }] = await Promise.all([
     import("../../sim/campaign.ts"),
-    import("../../sim/crew.ts"),
+    import("../../sim/campaign-pool.ts"),
   ]);
   const startMs = performance.now();
   const result = await runCampaignBy(parseFlagNumber("--jobs", jobs, 1, MOST_JOBS), options);

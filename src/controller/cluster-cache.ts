@@ -2,13 +2,13 @@
  * What we know of the cluster, kept fresh: Services, Nodes, and the ConfigMaps that hold the durable member lists.
  * Nobody decides before `synced`: a cache that is not filled yet would look like a cluster without nodes.
  */
-import type { Clock, Random } from "../core/clock.ts";
-import type { Log } from "../core/log.ts";
-import { followingVoice } from "../kube/following-voice.ts";
-import type { KubeClient } from "../kube/kube-client.ts";
-import { Reflector } from "../kube/reflector.ts";
-import { CONFIG_MAPS, NODES, SERVICES } from "../kube/resources.ts";
-import { MEMBER_LIST_LABEL, MEMBER_LIST_NAMESPACE, projectMemberList, type MemberList } from "./member-list.ts";
+import type { Clock, Random } from "../core/util/clock.ts";
+import type { Log } from "../core/util/log.ts";
+import { followingVoice } from "../kube/cache/log-watch-health.ts";
+import type { KubeClient } from "../kube/client/kube-client.ts";
+import { Reflector } from "../kube/cache/reflector.ts";
+import { CONFIG_MAPS, NODES, SERVICES } from "../kube/client/resources.ts";
+import { MEMBER_LIST_LABEL, MEMBER_LIST_NAMESPACE, projectMemberList, type MemberList } from "./pools/member-list.ts";
 import { projectNode, projectService, type CachedNode, type CachedService } from "./projections.ts";
 
 export interface ClusterCacheOptions {

@@ -2,36 +2,36 @@
  * The controller put together from its parts, free of sockets, clocks and files: those are handed in, so that a
  * simulation runs the same thing. `start` fills the caches, then lets the loops run; `stop` finishes what is in flight.
  */
-import type { ArmClient } from "../azure/arm-client.ts";
-import type { AttemptReport } from "../azure/commit-types.ts";
-import { GroupCommit } from "../azure/group-commit.ts";
-import { Mirror } from "../azure/mirror.ts";
+import type { ArmClient } from "../azure/arm/arm-client.ts";
+import type { AttemptReport } from "../azure/group-commit/commit-types.ts";
+import { GroupCommit } from "../azure/group-commit/group-commit.ts";
+import { Mirror } from "../azure/cache/mirror.ts";
 import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
-import type { Clock, Random, Timer } from "../core/clock.ts";
+import type { Clock, Random, Timer } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
-import type { Telling } from "../core/event-reasons.ts";
-import type { Service } from "../core/kubernetes.ts";
-import type { Log } from "../core/log.ts";
+import type { Telling } from "../core/events/event-reasons.ts";
+import type { Service } from "../core/model/kubernetes.ts";
+import type { Log } from "../core/util/log.ts";
 import type { ClassFilter } from "../core/service/ownership.ts";
 import type { DriftPolicy, Warning } from "../core/service/service-intent.ts";
-import type { EventRecorder } from "../kube/event-recorder.ts";
-import type { Fence } from "../kube/fence.ts";
-import type { KubeClient } from "../kube/kube-client.ts";
-import { AdminState } from "./admin-state.ts";
-import { AzureDoor } from "./azure-door.ts";
-import { CloudLoadBalancer } from "./cloud-load-balancer.ts";
+import type { EventRecorder } from "../kube/events/event-recorder.ts";
+import type { Fence } from "../kube/election/fence.ts";
+import type { KubeClient } from "../kube/client/kube-client.ts";
+import { AdminState } from "./admin-state/admin-state.ts";
+import { AzureDoor } from "./service/step-executor.ts";
+import { CloudLoadBalancer } from "./service/cloud-load-balancer.ts";
 import { ClusterCache } from "./cluster-cache.ts";
-import { DriftWatch } from "./drift-watch.ts";
+import { DriftWatch } from "./service/drift-watch.ts";
 import { type LbcfOptions, LbcfPart } from "./lbcf/lbcf-part.ts";
-import { MEMBER_LIST_NAMESPACE, MemberLists } from "./member-list.ts";
+import { MEMBER_LIST_NAMESPACE, MemberLists } from "./pools/member-list.ts";
 import type { Metrics } from "./metrics.ts";
-import { Observer } from "./observer.ts";
-import { PoolController } from "./pool-controller.ts";
+import { Observer } from "./service/observer.ts";
+import { PoolController } from "./pools/pool-controller.ts";
 import { ResourceLock } from "./resource-lock.ts";
-import { ServiceController } from "./service-controller.ts";
-import { ServiceMemory } from "./service-memory.ts";
-import { ServiceVoice } from "./service-voice.ts";
-import { ServiceWriter } from "./service-writer.ts";
+import { ServiceController } from "./service/service-controller.ts";
+import { ServiceMemory } from "./service/service-memory.ts";
+import { ServiceVoice } from "./service/service-events.ts";
+import { ServiceWriter } from "./service/service-writer.ts";
 import { Turns } from "./turns.ts";
 
 export interface ControllerOptions {

@@ -1,5 +1,5 @@
 /** Which of two sightings of one object is the newer. */
-import type { KubeObject } from "../kube/resources.ts";
+import type { KubeObject } from "../kube/client/resources.ts";
 
 /** Versions are decimal and grow; a server where they aren't gets no help from this file, and needs none. */
 export function isNewer(one: KubeObject, other: KubeObject): boolean {

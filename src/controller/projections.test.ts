@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { KubeObject } from "../kube/resources.ts";
+import type { KubeObject } from "../kube/client/resources.ts";
 import { projectNode, projectService } from "./projections.ts";
 
 const METADATA = { name: "web", namespace: "default", uid: "u", resourceVersion: "1" };

@@ -1,12 +1,12 @@
 /**
- * What the caches keep of each object: the fields of `core/kubernetes.ts` and no more. A Node of 15 KB becomes a few
+ * What the caches keep of each object: the fields of `core/model/kubernetes.ts` and no more. A Node of 15 KB becomes a few
  * hundred bytes; what nobody reads costs nothing.
  *
  * Throws `Misshapen` for what no such object can hold: the cache then keeps what it knew, because a Service whose
  * annotations cannot be read is not one without annotations.
  */
-import type { Node, ObjectMeta, Service, ServicePort } from "../core/kubernetes.ts";
-import type { KubeObject } from "../kube/resources.ts";
+import type { Node, ObjectMeta, Service, ServicePort } from "../core/model/kubernetes.ts";
+import type { KubeObject } from "../kube/client/resources.ts";
 import { list, record } from "./shape.ts";
 
 /** As it comes from the server; anything may be missing. */

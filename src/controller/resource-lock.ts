@@ -6,11 +6,11 @@
  * Who held it last stands in an annotation. Where that is somebody else, what we last saw of Azure is out of date; and
  * where it is the incumbent although we have been at work, two service controllers run at once, which is said loudly.
  */
-import type { Clock, Timer } from "../core/clock.ts";
-import type { KubeClient } from "../kube/kube-client.ts";
-import { isFailure } from "../kube/kube-failure.ts";
-import { microTime } from "../kube/micro-time.ts";
-import { LEASES, type KubeObject } from "../kube/resources.ts";
+import type { Clock, Timer } from "../core/util/clock.ts";
+import type { KubeClient } from "../kube/client/kube-client.ts";
+import { isFailure } from "../kube/client/kube-failure.ts";
+import { microTime } from "../kube/client/micro-time.ts";
+import { LEASES, type KubeObject } from "../kube/client/resources.ts";
 
 const PLACE = { namespace: "kube-system", name: "aks-managed-resource-locker" };
 const HOLDER = "azlb-controller";

@@ -2,8 +2,8 @@
  * A cache as one array that stays the same object until the cache changes. Decisions memoise indexes by that object,
  * so a thousand Services that look at one state pay for one index.
  */
-import type { KubeObject } from "../kube/resources.ts";
-import type { Reflector } from "../kube/reflector.ts";
+import type { KubeObject } from "../kube/client/resources.ts";
+import type { Reflector } from "../kube/cache/reflector.ts";
 
 export class Snapshot<T> {
   readonly #values: () => Iterable<T>;

@@ -2,7 +2,7 @@
  * One decision per turn of the event loop. Hundreds of Services may wake at once, and each decides for a millisecond or
  * two without a pause; done in one go that would keep everybody else waiting, and a doomed node has no time to wait.
  */
-import type { Clock } from "../core/clock.ts";
+import type { Clock } from "../core/util/clock.ts";
 
 export class Turns {
   readonly #clock: Clock;

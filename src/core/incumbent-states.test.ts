@@ -16,8 +16,8 @@ import {
   type RecordedState,
 } from "../../test/support/incumbent-states.ts";
 import { PREFIX } from "../../test/support/core-fixtures.ts";
-import type { LoadBalancer, PublicIP, SecurityGroup } from "./arm.ts";
-import { keyOf } from "./kubernetes.ts";
+import type { LoadBalancer, PublicIP, SecurityGroup } from "./model/arm.ts";
+import { keyOf } from "./model/kubernetes.ts";
 import { FINALIZER } from "./service/ownership.ts";
 
 function perform(world: CoreWorld, doing: Doing): void {

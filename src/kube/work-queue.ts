@@ -11,8 +11,8 @@
  * Keys of a higher priority run first; equals run in the order they came. What the work is, and how long a
  * particular failure should wait, is the worker's to decide.
  */
-import type { Clock, Random, Timer } from "../core/clock.ts";
-import { backoffMs, type Backoff } from "./backoff.ts";
+import type { Clock, Random, Timer } from "../core/util/clock.ts";
+import { backoffMs, type Backoff } from "./client/backoff.ts";
 
 /** What the worker says when it is through with a key; throwing means `retry`. */
 export type Verdict =

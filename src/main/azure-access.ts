@@ -1,10 +1,10 @@
 /** A client for the Azure that the cloud config means, over real connections, with the credentials that it names. */
-import { ArmClient } from "../azure/arm-client.ts";
-import type { CallReport } from "../azure/arm-exchange.ts";
-import { findCloud } from "../azure/clouds.ts";
-import { inTenant, signIn } from "../azure/credentials.ts";
-import { HttpTransport } from "../azure/http-transport.ts";
-import { CachedTokens } from "../azure/token-source.ts";
+import { ArmClient } from "../azure/arm/arm-client.ts";
+import type { CallReport } from "../azure/arm/arm-exchange.ts";
+import { findCloud } from "../azure/arm/clouds.ts";
+import { inTenant, signIn } from "../azure/arm/credentials.ts";
+import { HttpTransport } from "../azure/arm/http-transport.ts";
+import { CachedTokens } from "../azure/arm/token-source.ts";
 import type { Credential, CredentialConfig } from "../core/config/credential-config.ts";
 import { realClock } from "./real-clock.ts";
 

@@ -2,19 +2,19 @@
  * One look at a cluster and its Azure, for commands that only read: the same caches, mirror and observer as the
  * controller's, filled once.
  */
-import { Mirror } from "../azure/mirror.ts";
+import { Mirror } from "../azure/cache/mirror.ts";
 import { ClusterCache } from "../controller/cluster-cache.ts";
-import { Observer } from "../controller/observer.ts";
+import { Observer } from "../controller/service/observer.ts";
 import type { CachedService } from "../controller/projections.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
-import type { Log } from "../core/log.ts";
-import type { Look } from "../core/plan.ts";
+import type { Log } from "../core/util/log.ts";
+import type { Look } from "../core/steps.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/service/ownership.ts";
 import { publishedIngress, reconcileService } from "../core/service/reconcile-service.ts";
-import type { Observed } from "../core/world.ts";
-import type { KubeClient } from "../kube/kube-client.ts";
-import { isFailure, KubeFailure } from "../kube/kube-failure.ts";
-import { NODES } from "../kube/resources.ts";
+import type { Observed } from "../core/observed.ts";
+import type { KubeClient } from "../kube/client/kube-client.ts";
+import { isFailure, KubeFailure } from "../kube/client/kube-failure.ts";
+import { NODES } from "../kube/client/resources.ts";
 import { openArmClient } from "./azure-access.ts";
 import { openKubeClient } from "./kube-access.ts";
 import { loadCloudConfig, type CloudConfigSource } from "./load-cloud-config.ts";

@@ -5,19 +5,19 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 
-import type { ArmClient } from "../azure/arm-client.ts";
-import type { CallReport } from "../azure/arm-exchange.ts";
+import type { ArmClient } from "../azure/arm/arm-client.ts";
+import type { CallReport } from "../azure/arm/arm-exchange.ts";
 import { Controller } from "../controller/controller.ts";
 import type { LbcfOptions } from "../controller/lbcf/lbcf-part.ts";
 import { Metrics } from "../controller/metrics.ts";
-import type { Clock } from "../core/clock.ts";
+import type { Clock } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
-import type { Log } from "../core/log.ts";
+import type { Log } from "../core/util/log.ts";
 import type { DriftPolicy } from "../core/service/service-intent.ts";
-import { EventRecorder } from "../kube/event-recorder.ts";
-import { OPEN_FENCE, type Fence } from "../kube/fence.ts";
-import type { KubeClient } from "../kube/kube-client.ts";
-import { LeaderElection } from "../kube/leader-election.ts";
+import { EventRecorder } from "../kube/events/event-recorder.ts";
+import { OPEN_FENCE, type Fence } from "../kube/election/fence.ts";
+import type { KubeClient } from "../kube/client/kube-client.ts";
+import { LeaderElection } from "../kube/election/leader-election.ts";
 import { openArmClient } from "./azure-access.ts";
 import { startHealthServer } from "./health-server.ts";
 import { openKubeClient } from "./kube-access.ts";

@@ -1,7 +1,7 @@
 /** The pages of `docs/` that are made of the program's own tables, by file name. `write-docs.ts` writes them. */
 import { renderFlagDocs } from "../cli/flag-docs.ts";
 import { renderMetricDocs } from "../controller/metric-docs.ts";
-import { renderEventDocs } from "../core/event-docs.ts";
+import { renderEventDocs } from "../core/events/event-docs.ts";
 import { renderAnnotationDocs } from "../core/service/annotation-docs.ts";
 import { program } from "./program.ts";
 

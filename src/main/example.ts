@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
 
 import { projectService } from "../controller/projections.ts";
-import { isFailure } from "../kube/kube-failure.ts";
-import type { KubeClient } from "../kube/kube-client.ts";
-import { SERVICES, type KubeObject } from "../kube/resources.ts";
+import { isFailure } from "../kube/client/kube-failure.ts";
+import type { KubeClient } from "../kube/client/kube-client.ts";
+import { SERVICES, type KubeObject } from "../kube/client/resources.ts";
 import { openKubeClient } from "./kube-access.ts";
 import { realClock } from "./real-clock.ts";
 

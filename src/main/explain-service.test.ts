@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 
 import { FaultControl } from "../../test/support/fault-control.ts";
-import { EVENTS, NODES, SERVICES, type KubeObject } from "../kube/resources.ts";
+import { EVENTS, NODES, SERVICES, type KubeObject } from "../kube/client/resources.ts";
 import { CLUSTER_NAME } from "./cluster-name.ts";
 import { withClusterView, type ClusterView } from "./cluster-view.ts";
 import { explainService } from "./explain-service.ts";

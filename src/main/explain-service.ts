@@ -1,12 +1,12 @@
 /** Where one Service stands, for a person who wonders why it is pending. */
 import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
 import { drainReasons } from "../core/admin-state/desired-admin-state.ts";
-import type { EventReason } from "../core/event-reasons.ts";
-import { keyOf } from "../core/kubernetes.ts";
+import type { EventReason } from "../core/events/event-reasons.ts";
+import { keyOf } from "../core/model/kubernetes.ts";
 import { explain } from "../core/service/explain.ts";
 import { reconcileService } from "../core/service/reconcile-service.ts";
-import type { Observed } from "../core/world.ts";
-import { EVENTS, type KubeObject } from "../kube/resources.ts";
+import type { Observed } from "../core/observed.ts";
+import { EVENTS, type KubeObject } from "../kube/client/resources.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { NoSuchService } from "./no-such-service.ts";
 import { realClock } from "./real-clock.ts";

@@ -1,10 +1,10 @@
 /** A client for the cluster that flags and environment mean, over real connections. */
 import { homedir } from "node:os";
 
-import { findCluster } from "../kube/find-cluster.ts";
-import { HttpTransport } from "../kube/http-transport.ts";
-import { KubeClient, type RequestSample } from "../kube/kube-client.ts";
-import { LiveCredentials } from "../kube/live-credentials.ts";
+import { findCluster } from "../kube/client/find-cluster.ts";
+import { HttpTransport } from "../kube/client/http-transport.ts";
+import { KubeClient, type RequestSample } from "../kube/client/kube-client.ts";
+import { LiveCredentials } from "../kube/client/live-credentials.ts";
 import { realClock } from "./real-clock.ts";
 
 export interface KubeAccessOptions {

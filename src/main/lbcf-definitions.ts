@@ -4,9 +4,9 @@ import { join } from "node:path";
 
 import { parse } from "yaml";
 
-import type { NewObject } from "../kube/kube-client.ts";
-import { isFailure } from "../kube/kube-failure.ts";
-import type { KubeObject, Resource } from "../kube/resources.ts";
+import type { NewObject } from "../kube/client/kube-client.ts";
+import { isFailure } from "../kube/client/kube-failure.ts";
+import type { KubeObject, Resource } from "../kube/client/resources.ts";
 import { openKubeClient } from "./kube-access.ts";
 
 export const DEFINITIONS: Resource = {

@@ -9,9 +9,9 @@ import { parse as parseYaml } from "yaml";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { CredentialConfig } from "../core/config/credential-config.ts";
 import { parseConfig } from "../core/config/parse-config.ts";
-import type { Log } from "../core/log.ts";
-import type { KubeClient } from "../kube/kube-client.ts";
-import { SECRETS, type KubeObject } from "../kube/resources.ts";
+import type { Log } from "../core/util/log.ts";
+import type { KubeClient } from "../kube/client/kube-client.ts";
+import { SECRETS, type KubeObject } from "../kube/client/resources.ts";
 
 export type CloudConfigSource =
   /** Read already. */

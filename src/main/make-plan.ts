@@ -1,7 +1,7 @@
 /** The plan of a cluster or of one Service, out of one look at it. */
-import { keyOf } from "../core/kubernetes.ts";
-import { planCluster } from "../core/plan-cluster.ts";
-import { renderPlan, type PlannedStep } from "../core/render-plan.ts";
+import { keyOf } from "../core/model/kubernetes.ts";
+import { planCluster } from "../core/plan/plan-cluster.ts";
+import { renderPlan, type PlannedStep } from "../core/plan/render-plan.ts";
 import type { Rejection } from "../core/service/service-intent.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { NoSuchService } from "./no-such-service.ts";

@@ -1,5 +1,5 @@
 /** A command names a Service that isn't there, or that is not ours. */
-import type { Service } from "../core/kubernetes.ts";
+import type { Service } from "../core/model/kubernetes.ts";
 
 export class NoSuchService extends Error {
   override readonly name = "NoSuchService";

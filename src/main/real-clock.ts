@@ -1,5 +1,5 @@
 /** The machine's own time. */
-import { sleepOn, type Clock, type Timer } from "../core/clock.ts";
+import { sleepOn, type Clock, type Timer } from "../core/util/clock.ts";
 
 /** Longer delays overflow `setTimeout`, which then fires at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;

@@ -1,8 +1,8 @@
 /** Node objects for the machines of the emulated Azure, in an API server that has no kubelets. */
 import type { ClusterNode } from "../../sandbox/kubernetes/index.ts";
-import type { KubeClient } from "../kube/kube-client.ts";
-import { isFailure } from "../kube/kube-failure.ts";
-import { NODES } from "../kube/resources.ts";
+import type { KubeClient } from "../kube/client/kube-client.ts";
+import { isFailure } from "../kube/client/kube-failure.ts";
+import { NODES } from "../kube/client/resources.ts";
 
 /** Creates those that are missing; what is there stays as it is. */
 export async function ensureNodes(client: KubeClient, nodes: readonly ClusterNode[]): Promise<void> {

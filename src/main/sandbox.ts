@@ -4,7 +4,7 @@
  */
 import { startAzure, type AzureOptions, type RunningAzure, type SeedNode } from "../../sandbox/azure/index.ts";
 import { startKubernetes, type ClusterNode } from "../../sandbox/kubernetes/index.ts";
-import type { Log } from "../core/log.ts";
+import type { Log } from "../core/util/log.ts";
 import { CLUSTER_NAME } from "./cluster-name.ts";
 import { startController, type RunningController } from "./controller.ts";
 import { openKubeClient } from "./kube-access.ts";

@@ -1,5 +1,5 @@
 /** Log lines on stderr: text for a person at a terminal, one JSON object a line for everything else. */
-import type { Log, LogFields } from "../core/log.ts";
+import type { Log, LogFields } from "../core/util/log.ts";
 
 type Level = "info" | "warn" | "error";
 

@@ -10,7 +10,7 @@ import { join } from "node:path";
 
 import { startAzure, type RunningAzure, type Topology } from "../../sandbox/azure/index.ts";
 import { startKubernetes, type ClusterNode, type RunningKubernetes } from "../../sandbox/kubernetes/index.ts";
-import { SILENT_LOG } from "../../src/core/log.ts";
+import { SILENT_LOG } from "../../src/core/util/log.ts";
 import { withClusterView } from "../../src/main/cluster-view.ts";
 import { readDefinitions } from "../../src/main/lbcf-definitions.ts";
 import { makePlan, type Plan } from "../../src/main/make-plan.ts";

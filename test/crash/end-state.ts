@@ -2,7 +2,7 @@
  * Everything that a history leaves behind, in Azure and in Kubernetes, without what differs from run to run by chance:
  * two histories ended alike if these are equal. What a user asked for and got, addresses included, is all in it.
  */
-import { baseName } from "../../src/core/names.ts";
+import { baseName } from "../../src/core/model/names.ts";
 import { DEFINITIONS_PATH, type AzureResource, type CrashBed, type KubeObject } from "./crash-bed.ts";
 
 export interface EndState {

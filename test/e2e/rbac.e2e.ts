@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { LEASES, NODES, SECRETS, type KubeObject } from "../../src/kube/resources.ts";
+import { LEASES, NODES, SECRETS, type KubeObject } from "../../src/kube/client/resources.ts";
 import { DEFAULT_LEASE } from "../../src/main/controller.ts";
 import { ensureNodes } from "../../src/main/sandbox-nodes.ts";
 import { ANNOUNCEMENT, DoomedRig, OUT_OF_SERVICE } from "../suites/admin-state/doomed-rig.ts";

@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { LEASES, type KubeObject } from "../../src/kube/resources.ts";
+import { LEASES, type KubeObject } from "../../src/kube/client/resources.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
 import { startSandbox, type RunningSandbox } from "../../src/main/sandbox.ts";
-import { SILENT_LOG } from "../../src/core/log.ts";
+import { SILENT_LOG } from "../../src/core/util/log.ts";
 import { AzlbProcess, runAzlb } from "../support/azlb-process.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "azlb-commands-"));

@@ -10,10 +10,10 @@ import { after, before, test } from "node:test";
 
 import { parse } from "yaml";
 
-import type { Log, LogFields } from "../../src/core/log.ts";
-import { SILENT_LOG } from "../../src/core/log.ts";
-import type { KubeClient } from "../../src/kube/kube-client.ts";
-import { EVENTS, SECRETS, SERVICES } from "../../src/kube/resources.ts";
+import type { Log, LogFields } from "../../src/core/util/log.ts";
+import { SILENT_LOG } from "../../src/core/util/log.ts";
+import type { KubeClient } from "../../src/kube/client/kube-client.ts";
+import { EVENTS, SECRETS, SERVICES } from "../../src/kube/client/resources.ts";
 import { startController } from "../../src/main/controller.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
 import { startSandbox, type RunningSandbox } from "../../src/main/sandbox.ts";

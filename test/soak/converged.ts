@@ -1,12 +1,12 @@
 /** Whether everything is as it should be: what is still wrong, as text; nothing once all is right. */
 import assert from "node:assert/strict";
 
-import { SILENT_LOG } from "../../src/core/log.ts";
+import { SILENT_LOG } from "../../src/core/util/log.ts";
 import { BACKEND_RECORDS } from "../../src/controller/lbcf/resources.ts";
 import { projectNode } from "../../src/controller/projections.ts";
 import { desiredAdminState } from "../../src/core/admin-state/desired-admin-state.ts";
-import type { KubeClient } from "../../src/kube/kube-client.ts";
-import { NODES, PODS, SERVICES, type KubeObject } from "../../src/kube/resources.ts";
+import type { KubeClient } from "../../src/kube/client/kube-client.ts";
+import { NODES, PODS, SERVICES, type KubeObject } from "../../src/kube/client/resources.ts";
 import { withClusterView } from "../../src/main/cluster-view.ts";
 import { makePlan } from "../../src/main/make-plan.ts";
 import type { AzureResource } from "../crash/crash-bed.ts";

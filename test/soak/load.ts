@@ -3,9 +3,9 @@
  * action that is refused, or that a fault hits, is simply lost.
  */
 import { BACKEND_GROUPS, LOAD_BALANCERS } from "../../src/controller/lbcf/resources.ts";
-import type { KubeClient, NewObject } from "../../src/kube/kube-client.ts";
-import { isFailure } from "../../src/kube/kube-failure.ts";
-import { EVENTS, NODES, PODS, SERVICES, type KubeObject, type Resource } from "../../src/kube/resources.ts";
+import type { KubeClient, NewObject } from "../../src/kube/client/kube-client.ts";
+import { isFailure } from "../../src/kube/client/kube-failure.ts";
+import { EVENTS, NODES, PODS, SERVICES, type KubeObject, type Resource } from "../../src/kube/client/resources.ts";
 
 const INTERNAL = "service.beta.kubernetes.io/azure-load-balancer-internal";
 const VISITOR = { addresses: [{ type: "InternalIP", address: "10.240.8.8" }] };

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { startSandboxProcess } from "../../bench/support/sandbox-process.ts";
-import { NODES } from "../../src/kube/resources.ts";
+import { NODES } from "../../src/kube/client/resources.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
 import { ControllerProcess } from "../support/controller-process.ts";
 import { FaultControl } from "../support/fault-control.ts";

@@ -1,5 +1,5 @@
 /** A client of an ARM in memory under a clock that waits to be told: what tests of `src/azure` start from. */
-import { ArmClient, type ArmClientOptions } from "../../src/azure/arm-client.ts";
+import { ArmClient, type ArmClientOptions } from "../../src/azure/arm/arm-client.ts";
 import { MemoryArm, type MemoryArmOptions } from "./memory-arm.ts";
 import { seededRandom, VirtualClock } from "./virtual-clock.ts";
 

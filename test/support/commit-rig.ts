@@ -1,8 +1,8 @@
 /** A group commit on an Azure in memory, in virtual time, merging wishes into a shared list. */
-import type { ArmClientOptions } from "../../src/azure/arm-client.ts";
-import type { ArmBody, AttemptReport, Committed } from "../../src/azure/commit-types.ts";
-import { GroupCommit, type GroupCommitOptions } from "../../src/azure/group-commit.ts";
-import type { ArmRequest } from "../../src/azure/transport.ts";
+import type { ArmClientOptions } from "../../src/azure/arm/arm-client.ts";
+import type { ArmBody, AttemptReport, Committed } from "../../src/azure/group-commit/commit-types.ts";
+import { GroupCommit, type GroupCommitOptions } from "../../src/azure/group-commit/group-commit.ts";
+import type { ArmRequest } from "../../src/azure/arm/transport.ts";
 import { armRig } from "./arm-rig.ts";
 import type { MemoryArmOptions } from "./memory-arm.ts";
 import { mergeList, type SharedList, type Wish } from "./shared-list.ts";

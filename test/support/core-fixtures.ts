@@ -1,6 +1,6 @@
 /** Services and configs for tests of decisions: a plain one, with whatever the test is about laid over it. */
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
-import type { Service, ServicePort } from "../../src/core/kubernetes.ts";
+import type { Service, ServicePort } from "../../src/core/model/kubernetes.ts";
 
 export const PREFIX = "service.beta.kubernetes.io/";
 

@@ -2,18 +2,18 @@
  * A cluster and its Azure in memory, in which whole histories run on the core alone: Services are applied and deleted as
  * an API server would, decisions come from `reconcileService`, and what they lead to is predicted.
  */
-import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../src/core/arm.ts";
+import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../src/core/model/arm.ts";
 import type { Compute } from "../../src/core/backends/compute.ts";
 import { reconcilePools } from "../../src/core/backends/reconcile-pools.ts";
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
-import { parentId } from "../../src/core/ids.ts";
-import { keyOf, type Node, type Service, type ServicePort } from "../../src/core/kubernetes.ts";
-import { baseName } from "../../src/core/names.ts";
-import type { AzureStep, Decision, Look, Step } from "../../src/core/plan.ts";
-import { predict } from "../../src/core/predict.ts";
+import { parentId } from "../../src/core/model/ids.ts";
+import { keyOf, type Node, type Service, type ServicePort } from "../../src/core/model/kubernetes.ts";
+import { baseName } from "../../src/core/model/names.ts";
+import type { AzureStep, Decision, Look, Step } from "../../src/core/steps.ts";
+import { predict } from "../../src/core/plan/predict.ts";
 import type { Rejection } from "../../src/core/service/service-intent.ts";
 import { reconcileService } from "../../src/core/service/reconcile-service.ts";
-import type { Observed } from "../../src/core/world.ts";
+import type { Observed } from "../../src/core/observed.ts";
 import { aService, CONFIG } from "./core-fixtures.ts";
 import type { KnownService } from "./incumbent-states.ts";
 

@@ -2,7 +2,7 @@
 import { after } from "node:test";
 
 import { startKubernetes } from "../../sandbox/kubernetes/index.ts";
-import type { KubeClient } from "../../src/kube/kube-client.ts";
+import type { KubeClient } from "../../src/kube/client/kube-client.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
 
 export interface EmbeddedKube {

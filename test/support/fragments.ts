@@ -1,7 +1,7 @@
 /** Load balancers and fragments for tests of merges. */
-import type { Frontend, LoadBalancer, LoadBalancingRule, Probe } from "../../src/core/arm.ts";
-import type { LoadBalancerFragment } from "../../src/core/load-balancer/fragment.ts";
-import { baseName, SHARED_PROBE_NAME } from "../../src/core/names.ts";
+import type { Frontend, LoadBalancer, LoadBalancingRule, Probe } from "../../src/core/model/arm.ts";
+import type { LoadBalancerFragment } from "../../src/core/resources/load-balancer/fragment.ts";
+import { baseName, SHARED_PROBE_NAME } from "../../src/core/model/names.ts";
 import type { Owner } from "../../src/core/service/service-intent.ts";
 import { aService } from "./core-fixtures.ts";
 

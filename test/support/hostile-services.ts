@@ -4,8 +4,8 @@
  */
 import * as fc from "fast-check";
 
-import type { ServicePort } from "../../src/core/kubernetes.ts";
-import { APPLIED_ANNOTATION } from "../../src/core/service/applied.ts";
+import type { ServicePort } from "../../src/core/model/kubernetes.ts";
+import { APPLIED_ANNOTATION } from "../../src/core/service/applied-state.ts";
 import { GROUPS } from "../../src/core/service/annotations.ts";
 
 /** The ports that annotations per port may be about. */

@@ -1,5 +1,5 @@
 /** Real time, but everything waits only a fraction of what it asks for: patience of minutes in a test of seconds. */
-import { sleepOn, type Clock } from "../../src/core/clock.ts";
+import { sleepOn, type Clock } from "../../src/core/util/clock.ts";
 import { realClock } from "../../src/main/real-clock.ts";
 
 export function hurriedClock(factor: number): Clock {

@@ -4,11 +4,11 @@
  */
 import assert from "node:assert/strict";
 
-import type { Ingress } from "../../src/core/kubernetes.ts";
-import { baseName } from "../../src/core/names.ts";
-import { APPLIED_ANNOTATION } from "../../src/core/service/applied.ts";
+import type { Ingress } from "../../src/core/model/kubernetes.ts";
+import { baseName } from "../../src/core/model/names.ts";
+import { APPLIED_ANNOTATION } from "../../src/core/service/applied-state.ts";
 import { FINALIZER } from "../../src/core/service/ownership.ts";
-import { SERVICES } from "../../src/kube/resources.ts";
+import { SERVICES } from "../../src/kube/client/resources.ts";
 import {
   comparable,
   differences,

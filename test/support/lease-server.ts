@@ -2,7 +2,7 @@
  * Just enough of an API server to be elected by: one Lease with optimistic locking, and a link per client that can
  * be cut (requests fail) or frozen (they never come back). Other writes are only counted.
  */
-import type { Transport, WireRequest, WireResponse } from "../../src/kube/transport.ts";
+import type { Transport, WireRequest, WireResponse } from "../../src/kube/client/transport.ts";
 
 interface StoredLease {
   metadata: Record<string, unknown>;

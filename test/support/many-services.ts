@@ -1,7 +1,7 @@
 /** Many Services at a time: looked at by one list, since asking for each by itself would be most of a test's work. */
 import assert from "node:assert/strict";
 
-import { SERVICES, type KubeObject } from "../../src/kube/resources.ts";
+import { SERVICES, type KubeObject } from "../../src/kube/client/resources.ts";
 import { eventually } from "./eventually.ts";
 import type { ServiceRig } from "./service-rig.ts";
 

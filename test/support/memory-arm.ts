@@ -3,8 +3,8 @@
  * writes, lists, and (when told to) operations that take some polls. It validates nothing. Tests interpose what else
  * Azure may do. For real behaviour there is the emulator.
  */
-import type { ArmRequest, ArmResponse, ArmTransport } from "../../src/azure/transport.ts";
-import type { Clock } from "../../src/core/clock.ts";
+import type { ArmRequest, ArmResponse, ArmTransport } from "../../src/azure/arm/transport.ts";
+import type { Clock } from "../../src/core/util/clock.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 /** Services parsed in tests: what a shape comes to, or why it is refused. */
 import assert from "node:assert/strict";
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
-import type { Service } from "../../src/core/kubernetes.ts";
+import type { Service } from "../../src/core/model/kubernetes.ts";
 import { parseService } from "../../src/core/service/parse-service.ts";
 import type { Rejection, ServiceIntent, Warning } from "../../src/core/service/service-intent.ts";
 import { aService, CONFIG, type ServiceShape } from "./core-fixtures.ts";

@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import type { TestContext } from "node:test";
 
-import { KubeClient } from "../../src/kube/kube-client.ts";
-import { Reflector, type ReflectorProblem } from "../../src/kube/reflector.ts";
-import { SERVICES, type KubeObject } from "../../src/kube/resources.ts";
-import type { Change } from "../../src/kube/store.ts";
+import { KubeClient } from "../../src/kube/client/kube-client.ts";
+import { Reflector, type ReflectorProblem } from "../../src/kube/cache/reflector.ts";
+import { SERVICES, type KubeObject } from "../../src/kube/client/resources.ts";
+import type { Change } from "../../src/kube/cache/store.ts";
 import { ScriptedWire } from "./scripted-wire.ts";
 import { seededRandom, settled, VirtualClock } from "./virtual-clock.ts";
 

@@ -2,7 +2,7 @@
  * A transport whose other end is the test: it sees each request and answers piece by piece, or not at all.
  * Under a virtual clock everything that a server or a network can do wrong is one line.
  */
-import type { Transport, WireRequest, WireResponse } from "../../src/kube/transport.ts";
+import type { Transport, WireRequest, WireResponse } from "../../src/kube/client/transport.ts";
 
 /** One request in flight. */
 export class Exchange {

@@ -7,10 +7,10 @@ import assert from "node:assert/strict";
 
 import { startAzure, type AzureOptions } from "../../sandbox/azure/index.ts";
 import { projectService, type CachedService } from "../../src/controller/projections.ts";
-import { SILENT_LOG, type Log } from "../../src/core/log.ts";
-import type { KubeClient } from "../../src/kube/kube-client.ts";
-import { isFailure } from "../../src/kube/kube-failure.ts";
-import { EVENTS, SERVICES, type KubeObject } from "../../src/kube/resources.ts";
+import { SILENT_LOG, type Log } from "../../src/core/util/log.ts";
+import type { KubeClient } from "../../src/kube/client/kube-client.ts";
+import { isFailure } from "../../src/kube/client/kube-failure.ts";
+import { EVENTS, SERVICES, type KubeObject } from "../../src/kube/client/resources.ts";
 import { withClusterView } from "../../src/main/cluster-view.ts";
 import { startController, type ControllerProcessOptions, type RunningController } from "../../src/main/controller.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";

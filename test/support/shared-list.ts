@@ -2,8 +2,8 @@
  * The smallest resource that many share: a list of parts, each marked with its owner. What group commit is tested on,
  * with a merge that anyone can check by eye.
  */
-import type { ArmBody, Merge } from "../../src/azure/commit-types.ts";
-import type { Merged } from "../../src/core/plan.ts";
+import type { ArmBody, Merge } from "../../src/azure/group-commit/commit-types.ts";
+import type { Merged } from "../../src/core/steps.ts";
 
 export interface Part {
   readonly name: string;

@@ -3,7 +3,7 @@
  * each one everything that it set in motion settles before the next fires. So a day of retries takes a millisecond
  * and every run is the same.
  */
-import { sleepOn, type CancelSignal, type Clock, type Timer } from "../../src/core/clock.ts";
+import { sleepOn, type CancelSignal, type Clock, type Timer } from "../../src/core/util/clock.ts";
 
 interface Waiting {
   readonly dueMs: number;

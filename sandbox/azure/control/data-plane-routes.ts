@@ -2,7 +2,7 @@
 import { BadInput } from "../../shared/bad-input.ts";
 import { onlyKeys, parseJson } from "../../shared/shape.ts";
 import type { DataPlane } from "../data-plane/data-plane.ts";
-import type { FlowQuery } from "../data-plane/flow-book.ts";
+import type { FlowQuery } from "../data-plane/flow-table.ts";
 import type { Frontend } from "../data-plane/forwarding.ts";
 import { parseMemberTable } from "../data-plane/member-table.ts";
 import { jsonReply, type HttpReply, type HttpRequest } from "../server/http-message.ts";

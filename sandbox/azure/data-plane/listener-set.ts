@@ -1,6 +1,6 @@
 /** The listeners of all frontends: opened when a frontend appears, closed when it is gone, kept while it changes. */
 import type { ForwardingRule, Frontend } from "./forwarding.ts";
-import type { FrontDesk, FrontendListener } from "./front-desk.ts";
+import type { FrontDesk, FrontendListener } from "./flow-acceptor.ts";
 import { LOOPBACK } from "./loopback.ts";
 import { tcpListener } from "./tcp-listener.ts";
 import { udpListener } from "./udp-listener.ts";

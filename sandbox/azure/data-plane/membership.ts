@@ -1,5 +1,5 @@
 /** Writes into the book how the members of all pools have changed: who came, who left, whose admin state is new. */
-import { memberNames, type FlowBook } from "./flow-book.ts";
+import { memberNames, type FlowBook } from "./flow-table.ts";
 import type { Member } from "./forwarding.ts";
 
 export function noteMembership(book: FlowBook, before: readonly Member[], after: readonly Member[]): void {

@@ -1,9 +1,9 @@
 /** A frontend as the control endpoint shows it. */
 import { nameOf } from "../model/ids.ts";
 import { eligibleMembers, type HealthOf } from "./eligible-members.ts";
-import type { FrontendCounts, MemberCounts } from "./flow-book.ts";
+import type { FrontendCounts, MemberCounts } from "./flow-table.ts";
 import type { AdminState, Distribution, Member, Transport } from "./forwarding.ts";
-import type { FrontendListener } from "./front-desk.ts";
+import type { FrontendListener } from "./flow-acceptor.ts";
 import { LOOPBACK } from "./loopback.ts";
 import type { Health } from "./probe-state.ts";
 

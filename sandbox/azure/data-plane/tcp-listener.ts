@@ -2,9 +2,9 @@
 import { createServer, type AddressInfo, type Socket } from "node:net";
 
 import type { Admission } from "./admit-flow.ts";
-import type { Client } from "./flow-book.ts";
+import type { Client } from "./flow-table.ts";
 import type { Frontend, Member } from "./forwarding.ts";
-import type { FrontDesk, FrontendListener } from "./front-desk.ts";
+import type { FrontDesk, FrontendListener } from "./flow-acceptor.ts";
 import { LOOPBACK } from "./loopback.ts";
 import { forwardTcp, type IdlePolicy, type TcpFlow } from "./tcp-flow.ts";
 

@@ -5,9 +5,9 @@
 import { createSocket, type Socket } from "node:dgram";
 
 import type { Timer } from "./clock.ts";
-import type { Client } from "./flow-book.ts";
+import type { Client } from "./flow-table.ts";
 import type { Frontend, Member } from "./forwarding.ts";
-import type { FrontDesk, FrontendListener } from "./front-desk.ts";
+import type { FrontDesk, FrontendListener } from "./flow-acceptor.ts";
 import { LOOPBACK } from "./loopback.ts";
 
 /** Rules say nothing about idle UDP; Azure's own flows last so long. */

@@ -1,7 +1,7 @@
 /** Who of LBCF's parts is given what. Nothing runs yet. */
 import { desiredAdminState } from "../../core/admin-state/desired-admin-state.ts";
-import type { AdminState } from "../../core/arm.ts";
-import { ownEntries, type OwnEntries } from "../../core/backends/own-entries.ts";
+import type { AdminState } from "../../core/model/arm.ts";
+import { ownEntries, type OwnEntries } from "../../core/resources/backend-pool/own-entries.ts";
 import { DEFAULT_BRAKE } from "../../core/lbcf/brake.ts";
 import { ANNOTATION } from "../../core/lbcf/names.ts";
 import type { BackendRecord, Driver } from "../../core/lbcf/objects.ts";
@@ -20,7 +20,7 @@ import { LbcfCache, loadBalancerKeyOf } from "./lbcf-cache.ts";
 import type { LbcfContext, LbcfLoop } from "./lbcf-loop.ts";
 import { LbcfMetrics } from "./lbcf-metrics.ts";
 import type { LbcfPartOptions } from "./lbcf-part.ts";
-import { LbcfVoice } from "./lbcf-voice.ts";
+import { LbcfVoice } from "./lbcf-events.ts";
 import { LbcfWriter } from "./lbcf-writer.ts";
 import { Limiter } from "./limiter.ts";
 import { LoadBalancerController } from "./load-balancer-controller.ts";

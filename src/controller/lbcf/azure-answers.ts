@@ -1,8 +1,8 @@
 /** Azure's side of `lbcf-azure`, in the words of LBCF: what a write came to, and what a backend's address is. */
-import { describeFailure } from "../../azure/failure-text.ts";
-import type { ArmBody, Committed } from "../../azure/commit-types.ts";
-import { ArmError } from "../../azure/failures.ts";
-import { canonicalAddress, parseAddress } from "../../core/cidr.ts";
+import { describeFailure } from "../../azure/arm/failure-text.ts";
+import type { ArmBody, Committed } from "../../azure/group-commit/commit-types.ts";
+import { ArmError } from "../../azure/arm/failures.ts";
+import { canonicalAddress, parseAddress } from "../../core/util/cidr.ts";
 import { parseAzureAttributes } from "../../core/lbcf/azure/azure-spec.ts";
 import type { Addressed, Answer, NotYet } from "../../core/lbcf/driver-answers.ts";
 import type { BackendRecord } from "../../core/lbcf/objects.ts";

@@ -4,13 +4,13 @@
  * (that is the rule's), so several records of one address share one entry; who may take it out is decided by whoever
  * looks at the records.
  */
-import type { Priority } from "../../azure/budget.ts";
-import type { ArmBody, Committed, Merge } from "../../azure/commit-types.ts";
-import type { GroupCommit } from "../../azure/group-commit.ts";
-import type { AdminState } from "../../core/arm.ts";
-import type { OwnEntries } from "../../core/backends/own-entries.ts";
+import type { Priority } from "../../azure/budget/budget.ts";
+import type { ArmBody, Committed, Merge } from "../../azure/group-commit/commit-types.ts";
+import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
+import type { AdminState } from "../../core/model/arm.ts";
+import type { OwnEntries } from "../../core/resources/backend-pool/own-entries.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
-import { loadBalancerPartId, virtualNetworkId } from "../../core/ids.ts";
+import { loadBalancerPartId, virtualNetworkId } from "../../core/model/ids.ts";
 import {
   absentParts,
   azureLoadBalancerId,
@@ -34,10 +34,10 @@ import type { Addressed, Answer, Created, Ensured, NotYet } from "../../core/lbc
 import type { Verdict } from "../../core/lbcf/load-balancer-use.ts";
 import type { BackendRecord, LoadBalancer } from "../../core/lbcf/objects.ts";
 import type { BackendQuestion } from "../../core/lbcf/webhook-protocol.ts";
-import type { LoadBalancerFragment } from "../../core/load-balancer/fragment.ts";
-import { isManagedLoadBalancer, poolName } from "../../core/names.ts";
-import { mergePublicIP } from "../../core/public-ip/merge-public-ip.ts";
-import { keyOf } from "../../kube/resources.ts";
+import type { LoadBalancerFragment } from "../../core/resources/load-balancer/fragment.ts";
+import { isManagedLoadBalancer, poolName } from "../../core/model/names.ts";
+import { mergePublicIP } from "../../core/resources/public-ip/merge-public-ip.ts";
+import { keyOf } from "../../kube/client/resources.ts";
 import { addressOf, answered, answerOf, DONE } from "./azure-answers.ts";
 import type { BackendBatcher } from "./backend-batcher.ts";
 import type { BackendDriver } from "./driver.ts";

@@ -3,11 +3,11 @@
  * a quiet pool goes at once; the longer a stream of changes lasts, the longer each next write waits for more, up to a
  * limit. What is urgent waits for nobody.
  */
-import type { Priority } from "../../azure/budget.ts";
-import type { ArmBody, Committed } from "../../azure/commit-types.ts";
-import type { GroupCommit } from "../../azure/group-commit.ts";
-import type { BackendPool } from "../../core/arm.ts";
-import type { Clock } from "../../core/clock.ts";
+import type { Priority } from "../../azure/budget/budget.ts";
+import type { ArmBody, Committed } from "../../azure/group-commit/commit-types.ts";
+import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
+import type { BackendPool } from "../../core/model/arm.ts";
+import type { Clock } from "../../core/util/clock.ts";
 import { type BackendChange, mergeBackends } from "../../core/lbcf/azure/merge-backends.ts";
 
 export interface BatchedChange {

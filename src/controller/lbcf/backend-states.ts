@@ -3,18 +3,18 @@
  * Runs when a node becomes doomed or is so no longer, at the start, and at every resync, since a state that was set
  * before we were restarted must be taken back too. Who is not in the pool is not put there.
  */
-import type { AdminState } from "../../core/arm.ts";
+import type { AdminState } from "../../core/model/arm.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
-import { virtualNetworkId } from "../../core/ids.ts";
+import { virtualNetworkId } from "../../core/model/ids.ts";
 import { poolOf, recordMistake } from "../../core/lbcf/azure/azure-record.ts";
 import { entryName } from "../../core/lbcf/azure/merge-backends.ts";
 import { AZURE_DRIVER } from "../../core/lbcf/names.ts";
 import type { BackendRecord } from "../../core/lbcf/objects.ts";
 import { isLive } from "../../core/lbcf/reconcile-backend-record.ts";
 import { placeOf } from "../../core/lbcf/references.ts";
-import type { Log } from "../../core/log.ts";
+import type { Log } from "../../core/util/log.ts";
 import type { BackendBatcher } from "./backend-batcher.ts";
-import type { Book } from "./book.ts";
+import type { Book } from "./write-through-store.ts";
 
 export interface BackendStatesOptions {
   readonly config: ClusterConfig;

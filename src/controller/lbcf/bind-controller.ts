@@ -3,7 +3,7 @@
  * LoadBalancer is (`load-balancer-steps.ts`), side by side, so that a bad one holds up no other; its backends are synced
  * as a group's are (`group-sync.ts`), in those that are created. On its way out the backends leave first.
  */
-import { counted } from "../../core/counted.ts";
+import { counted } from "../../core/util/counted.ts";
 import {
   loadBalancerOf,
   loadBalancersOf,
@@ -11,14 +11,14 @@ import {
   withLoadBalancerStatus,
   withoutLoadBalancer,
 } from "../../core/lbcf/bind-view.ts";
-import { type Telling, telling } from "../../core/event-reasons.ts";
+import { type Telling, telling } from "../../core/events/event-reasons.ts";
 import { FINALIZER } from "../../core/lbcf/names.ts";
 import type { Bind, BackendRecord, GroupStatus, LoadBalancer } from "../../core/lbcf/objects.ts";
 import type { Lookup } from "../../core/lbcf/load-balancer-use.ts";
 import { isGoing } from "../../core/lbcf/references.ts";
-import type { KubeClient } from "../../kube/kube-client.ts";
-import { keyOf } from "../../kube/resources.ts";
-import { sameJson } from "../../kube/same-json.ts";
+import type { KubeClient } from "../../kube/client/kube-client.ts";
+import { keyOf } from "../../kube/client/resources.ts";
+import { sameJson } from "../../kube/client/same-json.ts";
 import type { Job, Verdict } from "../../kube/work-queue.ts";
 import type { GroupSync } from "./group-sync.ts";
 import { DONE, later, type LbcfContext, LbcfLoop } from "./lbcf-loop.ts";

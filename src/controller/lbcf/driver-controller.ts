@@ -5,7 +5,7 @@
 import { FINALIZER } from "../../core/lbcf/names.ts";
 import { driverProblem, reconcileDriver } from "../../core/lbcf/reconcile-driver.ts";
 import type { Driver } from "../../core/lbcf/objects.ts";
-import { keyOf } from "../../kube/resources.ts";
+import { keyOf } from "../../kube/client/resources.ts";
 import type { Job, Verdict } from "../../kube/work-queue.ts";
 import { DONE, later, type LbcfContext, LbcfLoop } from "./lbcf-loop.ts";
 import { DRIVERS } from "./resources.ts";

@@ -4,8 +4,8 @@ import { AZURE_DRIVER } from "../../core/lbcf/names.ts";
 import type { Driver } from "../../core/lbcf/objects.ts";
 import { isDraining, placeOf } from "../../core/lbcf/references.ts";
 import { driverProblem } from "../../core/lbcf/reconcile-driver.ts";
-import { keyOf } from "../../kube/resources.ts";
-import type { Book } from "./book.ts";
+import { keyOf } from "../../kube/client/resources.ts";
+import type { Book } from "./write-through-store.ts";
 import type { BackendDriver } from "./driver.ts";
 import type { WebhookDriver } from "./webhook-driver.ts";
 

@@ -7,7 +7,7 @@ import { isRecordOf } from "../../core/lbcf/backend-state.ts";
 import { isSelected } from "../../core/lbcf/pods.ts";
 import { reconcileReadinessGate } from "../../core/lbcf/readiness-gate.ts";
 import { allowsNamespace, isGoing, placeOf } from "../../core/lbcf/references.ts";
-import { keyOf, PODS } from "../../kube/resources.ts";
+import { keyOf, PODS } from "../../kube/client/resources.ts";
 import type { Job, Verdict } from "../../kube/work-queue.ts";
 import { DONE, type LbcfContext, LbcfLoop } from "./lbcf-loop.ts";
 

@@ -2,11 +2,11 @@
 import type { Cluster } from "../../core/lbcf/candidates.ts";
 import type { BackendGroup, Pod } from "../../core/lbcf/objects.ts";
 import { readPod } from "../../core/lbcf/read-objects.ts";
-import type { Node, Service } from "../../core/kubernetes.ts";
-import type { KubeClient } from "../../kube/kube-client.ts";
-import { unlessGone } from "../../kube/kube-failure.ts";
-import { NODES, PODS, SERVICES, type KubeObject } from "../../kube/resources.ts";
-import type { ReadonlyStore } from "../../kube/store.ts";
+import type { Node, Service } from "../../core/model/kubernetes.ts";
+import type { KubeClient } from "../../kube/client/kube-client.ts";
+import { unlessGone } from "../../kube/client/kube-failure.ts";
+import { NODES, PODS, SERVICES, type KubeObject } from "../../kube/client/resources.ts";
+import type { ReadonlyStore } from "../../kube/cache/store.ts";
 import { projectNode, projectService } from "../projections.ts";
 import type { LbcfCache } from "./lbcf-cache.ts";
 

@@ -3,10 +3,10 @@
  * server where that wants to know more, then deletes, changes and creates records. Serves BackendGroups and Binds, which
  * differ in how their load balancers are found and where their status stands.
  */
-import { counted } from "../../core/counted.ts";
+import { counted } from "../../core/util/counted.ts";
 import type { Judgement, Problem } from "../../core/lbcf/candidates.ts";
 import type { Brake } from "../../core/lbcf/brake.ts";
-import { type Telling, telling } from "../../core/event-reasons.ts";
+import { type Telling, telling } from "../../core/events/event-reasons.ts";
 import { groupStatus, groupTellings } from "../../core/lbcf/group-status.ts";
 import {
   acceptanceOf,
@@ -23,9 +23,9 @@ import {
   reconcileBackendGroup,
   registeredCount,
 } from "../../core/lbcf/reconcile-backend-group.ts";
-import type { Clock } from "../../core/clock.ts";
-import { keyOf } from "../../kube/resources.ts";
-import type { Book } from "./book.ts";
+import type { Clock } from "../../core/util/clock.ts";
+import { keyOf } from "../../kube/client/resources.ts";
+import type { Book } from "./write-through-store.ts";
 import type { Drivers } from "./drivers.ts";
 import type { GroupCluster } from "./group-cluster.ts";
 import type { LbcfMetrics } from "./lbcf-metrics.ts";

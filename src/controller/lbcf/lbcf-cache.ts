@@ -2,7 +2,7 @@
  * What we know of LBCF's objects and of pods, kept fresh, with the indexes that wake-ups and decisions need. Nobody
  * decides before `synced`: a cache that is not filled yet would look like a cluster without pods.
  */
-import type { Clock, Random } from "../../core/clock.ts";
+import type { Clock, Random } from "../../core/util/clock.ts";
 import { placeOf } from "../../core/lbcf/references.ts";
 import { addressKey } from "../../core/lbcf/reconcile-backend-record.ts";
 import type {
@@ -22,13 +22,13 @@ import {
   readLoadBalancer,
   readPod,
 } from "../../core/lbcf/read-objects.ts";
-import type { Log } from "../../core/log.ts";
-import { followingVoice, type FollowingVoice } from "../../kube/following-voice.ts";
-import type { KubeClient } from "../../kube/kube-client.ts";
-import { Reflector } from "../../kube/reflector.ts";
-import { PODS, type KubeObject, type Resource } from "../../kube/resources.ts";
-import type { Indexers } from "../../kube/store.ts";
-import { Book } from "./book.ts";
+import type { Log } from "../../core/util/log.ts";
+import { followingVoice, type FollowingVoice } from "../../kube/cache/log-watch-health.ts";
+import type { KubeClient } from "../../kube/client/kube-client.ts";
+import { Reflector } from "../../kube/cache/reflector.ts";
+import { PODS, type KubeObject, type Resource } from "../../kube/client/resources.ts";
+import type { Indexers } from "../../kube/cache/store.ts";
+import { Book } from "./write-through-store.ts";
 import { BACKEND_GROUPS, BACKEND_RECORDS, BINDS, DRIVERS, LOAD_BALANCERS } from "./resources.ts";
 
 export interface LbcfCacheOptions {

@@ -2,17 +2,17 @@
  * LBCF as a part of the controller that runs where its definitions are installed. They are looked for at the
  * start and again every minute, so that they may come later; a cluster without them costs one request a minute.
  */
-import type { GroupCommit } from "../../azure/group-commit.ts";
-import type { Mirror } from "../../azure/mirror.ts";
-import type { Clock, Random, Timer } from "../../core/clock.ts";
+import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
+import type { Mirror } from "../../azure/cache/mirror.ts";
+import type { Clock, Random, Timer } from "../../core/util/clock.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Brake } from "../../core/lbcf/brake.ts";
 import type { RetryPolicy } from "../../core/lbcf/retry.ts";
-import type { Log } from "../../core/log.ts";
-import type { EventRecorder } from "../../kube/event-recorder.ts";
-import type { Fence } from "../../kube/fence.ts";
-import type { KubeClient } from "../../kube/kube-client.ts";
-import { unlessGone } from "../../kube/kube-failure.ts";
+import type { Log } from "../../core/util/log.ts";
+import type { EventRecorder } from "../../kube/events/event-recorder.ts";
+import type { Fence } from "../../kube/election/fence.ts";
+import type { KubeClient } from "../../kube/client/kube-client.ts";
+import { unlessGone } from "../../kube/client/kube-failure.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
 import type { Metrics } from "../metrics.ts";
 import { assembleLbcf, type LbcfParts } from "./assemble-lbcf.ts";

@@ -2,18 +2,18 @@
  * Every write to LBCF's objects and to the gate of pods. Each is bound to the incarnation (uid) that was looked at; what
  * a write was answered with goes into the book at once. What is gone is no failure: there was nothing left to write.
  */
-import type { Clock } from "../../core/clock.ts";
+import type { Clock } from "../../core/util/clock.ts";
 import { timestamp } from "../../core/lbcf/conditions.ts";
 import { FINALIZER, REGISTERED_GATE } from "../../core/lbcf/names.ts";
 import type { BackendGroup, BackendRecord, Pod, RecordSpec, RecordStatus } from "../../core/lbcf/objects.ts";
 import { newRecord, type RecordDraft, recordSpecOnWire } from "../../core/lbcf/record-spec.ts";
 import { readBackendRecord } from "../../core/lbcf/read-objects.ts";
 import type { GateDecision } from "../../core/lbcf/readiness-gate.ts";
-import type { KubeClient } from "../../kube/kube-client.ts";
-import { isFailure, unlessGone } from "../../kube/kube-failure.ts";
-import type { Patch } from "../../kube/patch.ts";
-import { PODS, type KubeObject, type Resource } from "../../kube/resources.ts";
-import type { Book } from "./book.ts";
+import type { KubeClient } from "../../kube/client/kube-client.ts";
+import { isFailure, unlessGone } from "../../kube/client/kube-failure.ts";
+import type { Patch } from "../../kube/client/patch.ts";
+import { PODS, type KubeObject, type Resource } from "../../kube/client/resources.ts";
+import type { Book } from "./write-through-store.ts";
 import type { LbcfMetrics } from "./lbcf-metrics.ts";
 import type { Limiter } from "./limiter.ts";
 import { BACKEND_RECORDS } from "./resources.ts";

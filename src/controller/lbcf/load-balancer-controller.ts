@@ -5,7 +5,7 @@
 import { FINALIZER } from "../../core/lbcf/names.ts";
 import type { LoadBalancer, LoadBalancerStatus } from "../../core/lbcf/objects.ts";
 import { misplaced } from "../../core/lbcf/references.ts";
-import { keyOf } from "../../kube/resources.ts";
+import { keyOf } from "../../kube/client/resources.ts";
 import type { Job, Verdict } from "../../kube/work-queue.ts";
 import { type LbcfContext, LbcfLoop } from "./lbcf-loop.ts";
 import type { LoadBalancerHome, LoadBalancerSteps } from "./load-balancer-steps.ts";

@@ -6,10 +6,10 @@ import type { Lookup } from "../../core/lbcf/load-balancer-use.ts";
 import type { BackendGroup, BackendRecord, LoadBalancer } from "../../core/lbcf/objects.ts";
 import { readLoadBalancer } from "../../core/lbcf/read-objects.ts";
 import { placeOf } from "../../core/lbcf/references.ts";
-import type { KubeClient } from "../../kube/kube-client.ts";
-import { unlessGone } from "../../kube/kube-failure.ts";
-import { keyOf, placeOfKey, type KubeObject } from "../../kube/resources.ts";
-import type { Book } from "./book.ts";
+import type { KubeClient } from "../../kube/client/kube-client.ts";
+import { unlessGone } from "../../kube/client/kube-failure.ts";
+import { keyOf, placeOfKey, type KubeObject } from "../../kube/client/resources.ts";
+import type { Book } from "./write-through-store.ts";
 import type { Drivers } from "./drivers.ts";
 import { LOAD_BALANCERS } from "./resources.ts";
 

@@ -2,7 +2,7 @@
  * Takes a load balancer through its life at its driver, one look at a time: for LoadBalancer objects, and for those
  * inside a Bind, which differ in where their state is stored.
  */
-import { type Telling, telling } from "../../core/event-reasons.ts";
+import { type Telling, telling } from "../../core/events/event-reasons.ts";
 import type { Answer } from "../../core/lbcf/driver-answers.ts";
 import {
   afterCreate,
@@ -21,7 +21,7 @@ import {
   type LoadBalancerStep,
   reconcileLoadBalancerObject,
 } from "../../core/lbcf/reconcile-load-balancer-object.ts";
-import { keyOf } from "../../kube/resources.ts";
+import { keyOf } from "../../kube/client/resources.ts";
 import type { Verdict } from "../../kube/work-queue.ts";
 import { afterAnswer, DONE, later, type LbcfContext } from "./lbcf-loop.ts";
 

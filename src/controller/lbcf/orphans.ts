@@ -1,7 +1,7 @@
 /** Records whose group or Bind is gone: they are deleted here, since nobody else does where no garbage collector runs. */
-import type { KubeClient } from "../../kube/kube-client.ts";
-import { unlessGone } from "../../kube/kube-failure.ts";
-import { placeOfKey, type KubeObject, type Resource } from "../../kube/resources.ts";
+import type { KubeClient } from "../../kube/client/kube-client.ts";
+import { unlessGone } from "../../kube/client/kube-failure.ts";
+import { placeOfKey, type KubeObject, type Resource } from "../../kube/client/resources.ts";
 import type { LbcfContext } from "./lbcf-loop.ts";
 
 export interface OrphansContext extends Pick<LbcfContext, "cache" | "writer"> {

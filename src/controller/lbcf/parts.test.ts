@@ -6,7 +6,7 @@ import { Registry } from "prom-client";
 
 import { settled, seededRandom, VirtualClock } from "../../../test/support/virtual-clock.ts";
 import { meta, record, registered } from "../../../test/support/lbcf-objects.ts";
-import type { GroupCommit } from "../../azure/group-commit.ts";
+import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
 import { AddressGuard } from "./address-guard.ts";
 import { BackendBatcher } from "./backend-batcher.ts";
 import { LbcfMetrics } from "./lbcf-metrics.ts";

@@ -11,7 +11,7 @@
  *   a driver came, changed, or is healthy again        | those of the driver
  *   its load balancer was let go                       | those of the load balancer
  */
-import { type Telling, telling } from "../../core/event-reasons.ts";
+import { type Telling, telling } from "../../core/events/event-reasons.ts";
 import type { Answer } from "../../core/lbcf/driver-answers.ts";
 import { backendState } from "../../core/lbcf/backend-state.ts";
 import type { BackendRecord, RecordStatus } from "../../core/lbcf/objects.ts";
@@ -24,8 +24,8 @@ import {
   type RecordAfter,
   withoutAddress,
 } from "../../core/lbcf/record-after.ts";
-import type { Node } from "../../core/kubernetes.ts";
-import { keyOf } from "../../kube/resources.ts";
+import type { Node } from "../../core/model/kubernetes.ts";
+import { keyOf } from "../../kube/client/resources.ts";
 import type { Job, Verdict } from "../../kube/work-queue.ts";
 import { AddressGuard } from "./address-guard.ts";
 import type { BackendDriver } from "./driver.ts";

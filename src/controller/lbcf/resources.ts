@@ -1,6 +1,6 @@
 /** LBCF's kinds, as the API server names them. */
 import { LBCF_GROUP } from "../../core/lbcf/names.ts";
-import type { Resource } from "../../kube/resources.ts";
+import type { Resource } from "../../kube/client/resources.ts";
 
 const v1beta1 = { group: LBCF_GROUP, version: "v1beta1", namespaced: true };
 

@@ -4,9 +4,9 @@ import type { BackendRecord, Pod } from "../../core/lbcf/objects.ts";
 import { listOf, objectOf } from "../../core/lbcf/read-json.ts";
 import { readPod } from "../../core/lbcf/read-objects.ts";
 import type { BackendSubject } from "../../core/lbcf/webhook-protocol.ts";
-import type { KubeClient } from "../../kube/kube-client.ts";
-import { unlessGone } from "../../kube/kube-failure.ts";
-import { NODES, PODS, SERVICES, type KubeObject, type Place, type Resource } from "../../kube/resources.ts";
+import type { KubeClient } from "../../kube/client/kube-client.ts";
+import { unlessGone } from "../../kube/client/kube-failure.ts";
+import { NODES, PODS, SERVICES, type KubeObject, type Place, type Resource } from "../../kube/client/resources.ts";
 import type { WebhookDriverOptions } from "./webhook-driver.ts";
 
 export class SubjectReader {

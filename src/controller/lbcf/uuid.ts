@@ -1,5 +1,5 @@
 /** A random identifier (RFC 9562, version 4) from handed-in chance. */
-import type { Random } from "../../core/clock.ts";
+import type { Random } from "../../core/util/clock.ts";
 
 export function randomUuid(random: Random): string {
   const bytes = Array.from({ length: 16 }, () => Math.floor(random() * 256));

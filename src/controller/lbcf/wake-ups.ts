@@ -1,14 +1,14 @@
 /** Who is looked at again when something changes; the tables stand in the controllers' headers. */
-import type { Node, Service } from "../../core/kubernetes.ts";
+import type { Node, Service } from "../../core/model/kubernetes.ts";
 import { findCondition } from "../../core/lbcf/conditions.ts";
 import type { BackendGroup, BackendRecord, Bind, Driver, LoadBalancer, Pod } from "../../core/lbcf/objects.ts";
 import { isAvailable, isSelected } from "../../core/lbcf/pods.ts";
 import { addressKey } from "../../core/lbcf/reconcile-backend-record.ts";
 import { desiredAdminState } from "../../core/admin-state/desired-admin-state.ts";
-import { keyOf, type KubeObject } from "../../kube/resources.ts";
-import type { Reflector } from "../../kube/reflector.ts";
-import type { Change } from "../../kube/store.ts";
-import { sameJson } from "../../kube/same-json.ts";
+import { keyOf, type KubeObject } from "../../kube/client/resources.ts";
+import type { Reflector } from "../../kube/cache/reflector.ts";
+import type { Change } from "../../kube/cache/store.ts";
+import { sameJson } from "../../kube/client/same-json.ts";
 import type { BackendStates } from "./backend-states.ts";
 import type { BindController } from "./bind-controller.ts";
 import type { DriverController } from "./driver-controller.ts";

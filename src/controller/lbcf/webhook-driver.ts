@@ -2,7 +2,7 @@
  * A driver behind webhooks: LBCF's protocol over HTTP. Bounded in every way: a timeout per hook, so many calls at a time
  * per driver, so many bytes per answer; and a driver that says it is not healthy is left alone until it is.
  */
-import type { Clock, Random } from "../../core/clock.ts";
+import type { Clock, Random } from "../../core/util/clock.ts";
 import type { Judgement } from "../../core/lbcf/candidates.ts";
 import type { Addressed, Answer, Created, Ensured, NotYet } from "../../core/lbcf/driver-answers.ts";
 import type { Verdict } from "../../core/lbcf/load-balancer-use.ts";

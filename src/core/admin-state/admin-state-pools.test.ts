@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CONFIG } from "../../../test/support/core-fixtures.ts";
-import type { LoadBalancer } from "../arm.ts";
+import type { LoadBalancer } from "../model/arm.ts";
 import { adminStatePools } from "./admin-state-pools.ts";
 
 function aLoadBalancer(name: string, ...pools: string[]): LoadBalancer {

@@ -2,11 +2,11 @@
  * The backend pools in which nodes stand, of every load balancer that we manage: internal and external, both families.
  * Pools of others in the same load balancers are not ours to drain.
  */
-import type { BackendPool, LoadBalancer } from "../arm.ts";
+import type { BackendPool, LoadBalancer } from "../model/arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { loadBalancerPartId } from "../ids.ts";
-import { indexOf } from "../load-balancer/load-balancer-index.ts";
-import { isManagedLoadBalancer, poolName } from "../names.ts";
+import { loadBalancerPartId } from "../model/ids.ts";
+import { indexOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { isManagedLoadBalancer, poolName } from "../model/names.ts";
 
 export interface PoolPlace {
   readonly id: string;

@@ -8,7 +8,7 @@
  *   None      | Up, None  | as it is: an Up is a person's
  *   undefined | anything  | as it is: not ours to decide
  */
-import type { AdminState, BackendAddress } from "../arm.ts";
+import type { AdminState, BackendAddress } from "../model/arm.ts";
 
 /** Answers the entry itself where it is right. */
 export function correctAdminState(entry: BackendAddress, desired: AdminState | undefined): BackendAddress {

@@ -9,7 +9,7 @@
  *
  * Cordons and other taints don't count: they come and go, and mean "no new pods", not "no traffic".
  */
-import type { Node, Taint } from "../kubernetes.ts";
+import type { Node, Taint } from "../model/kubernetes.ts";
 
 export const OUT_OF_SERVICE_TAINT = "node.kubernetes.io/out-of-service";
 export const DRAINING_TAINT = "cloudprovider.azure.microsoft.com/draining";

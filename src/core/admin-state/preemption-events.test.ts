@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "../../../test/support/laws.ts";
 import { aNode } from "../../../test/support/core-world.ts";
-import type { Node } from "../kubernetes.ts";
+import type { Node } from "../model/kubernetes.ts";
 import { newestPreemption, parsePreemptionEvent, type RawEvent } from "./preemption-events.ts";
 import { noteOf, PREEMPTION_ANNOTATION, preemptionPatch } from "./preemption-note.ts";
 

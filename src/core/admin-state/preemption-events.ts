@@ -12,7 +12,7 @@
  *
  * Nodes are matched by name: real emitters put the name into `involvedObject.uid`.
  */
-import type { Node } from "../kubernetes.ts";
+import type { Node } from "../model/kubernetes.ts";
 import { noteOf } from "./preemption-note.ts";
 
 export const PREEMPT_SCHEDULED = "PreemptScheduled";

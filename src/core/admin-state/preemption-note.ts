@@ -3,7 +3,7 @@
  * taint, so that nothing is half done; it outlives the taint, so that an event which somebody has answered by clearing
  * the taint is not acted upon again, not even by a process that starts later. A Node that is made anew has none.
  */
-import type { Node, Taint } from "../kubernetes.ts";
+import type { Node, Taint } from "../model/kubernetes.ts";
 import { DRAINING_TAINT, isDraining, SPOT_EVICTION } from "./desired-admin-state.ts";
 import type { PreemptionEvent } from "./preemption-events.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { aNode } from "../../../test/support/core-world.ts";
-import type { BackendAddress, BackendPool } from "../arm.ts";
-import type { Taint } from "../kubernetes.ts";
+import type { BackendAddress, BackendPool } from "../model/arm.ts";
+import type { Taint } from "../model/kubernetes.ts";
 import { desiredAdminState, drainReasons } from "./desired-admin-state.ts";
 import { isDrained, mergeAdminState, nodeFinder, reconcileAdminState } from "./reconcile-admin-state.ts";
 

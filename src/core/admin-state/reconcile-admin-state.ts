@@ -3,11 +3,11 @@
  * the pool. Members are neither added nor removed here, and an entry of no node of ours is not touched.
  * @design AdminStateManager
  */
-import type { BackendAddress, BackendPool } from "../arm.ts";
+import type { BackendAddress, BackendPool } from "../model/arm.ts";
 import type { IPConfigurationFinder } from "../backends/machines.ts";
-import { canonicalAddress } from "../cidr.ts";
-import type { Node } from "../kubernetes.ts";
-import type { Merged } from "../plan.ts";
+import { canonicalAddress } from "../util/cidr.ts";
+import type { Node } from "../model/kubernetes.ts";
+import type { Merged } from "../steps.ts";
 import { adminStateOf, correctAdminState } from "./correct-admin-state.ts";
 import { desiredAdminState } from "./desired-admin-state.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aNode } from "../../../test/support/core-world.ts";
-import type { MembershipFragment } from "../backends/membership.ts";
-import type { Taint } from "../kubernetes.ts";
+import type { MembershipFragment } from "../resources/backend-pool/fragment.ts";
+import type { Taint } from "../model/kubernetes.ts";
 import { nodeFinder } from "./reconcile-admin-state.ts";
 import { refreshAdminStates } from "./refresh-admin-states.ts";
 

@@ -2,7 +2,7 @@
  * A membership that was decided a while ago, with the admin states of now. A taint may have come or gone since, and a
  * node that has gone altogether has no say any more: what stands in the pool for it stays, until it is removed.
  */
-import type { MemberIntent, MembershipFragment } from "../backends/membership.ts";
+import type { MemberIntent, MembershipFragment } from "../resources/backend-pool/fragment.ts";
 import { desiredAdminState } from "./desired-admin-state.ts";
 import type { NodeFinder } from "./reconcile-admin-state.ts";
 

@@ -8,7 +8,7 @@
  *   flexible member  | virtualMachines/{name}, and names a scale set                | a resource of its own
  *   uniform instance | virtualMachineScaleSets/{set}/virtualMachines/{instance id}  | described by the instance
  */
-import type { Reference } from "../arm.ts";
+import type { Reference } from "../model/arm.ts";
 
 interface Open {
   readonly [field: string]: unknown;

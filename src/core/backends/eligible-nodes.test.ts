@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { CONFIG } from "../../../test/support/core-fixtures.ts";
 import { aNode } from "../../../test/support/core-world.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import type { Node } from "../kubernetes.ts";
+import type { Node } from "../model/kubernetes.ts";
 import { isEligible, nodeAddress, whyNobody } from "./eligible-nodes.ts";
 
 const NIC: ClusterConfig = { ...CONFIG, poolType: "nodeIPConfiguration" };

@@ -12,10 +12,10 @@
  *   label kubernetes.azure.com/resource-group of another group    | no                 | yes
  *   no InternalIP of the family                                   | yes                | (its interface decides)
  */
-import type { Family } from "../arm.ts";
-import { familyOf } from "../cidr.ts";
+import type { Family } from "../model/arm.ts";
+import { familyOf } from "../util/cidr.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import type { Node } from "../kubernetes.ts";
+import type { Node } from "../model/kubernetes.ts";
 
 const EXCLUDE_LABEL = "node.kubernetes.io/exclude-from-external-load-balancers";
 const AUTOSCALER_TAINT = "ToBeDeletedByClusterAutoscaler";

@@ -2,8 +2,8 @@
  * The network interfaces behind the nodes: which resource of Azure holds a node's seat in a pool, and which node an
  * ipConfiguration belongs to.
  */
-import { parentId } from "../ids.ts";
-import type { Node } from "../kubernetes.ts";
+import { parentId } from "../model/ids.ts";
+import type { Node } from "../model/kubernetes.ts";
 import type { Compute, Instance, NetworkInterface, VirtualMachine } from "./compute.ts";
 import { machineOf } from "./vm-sets.ts";
 

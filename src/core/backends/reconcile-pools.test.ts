@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { CONFIG } from "../../../test/support/core-fixtures.ts";
 import { aNode } from "../../../test/support/core-world.ts";
 import { aLoadBalancer } from "../../../test/support/fragments.ts";
-import type { BackendPool, LoadBalancer } from "../arm.ts";
+import type { BackendPool, LoadBalancer } from "../model/arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import type { AzureStep } from "../plan.ts";
+import type { AzureStep } from "../steps.ts";
 import { reconcilePools } from "./reconcile-pools.ts";
 
 const nodes = [aNode("one", ["10.0.0.1", "fd00::1"])];

@@ -5,19 +5,19 @@
  * Pools that the config calls pre-configured are filled by somebody else, unless they are empty or we have filled them
  * before: then nobody else does.
  */
-import type { BackendPool, Family, LoadBalancer } from "../arm.ts";
+import type { BackendPool, Family, LoadBalancer } from "../model/arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { counted } from "../counted.ts";
-import { loadBalancerPartId } from "../ids.ts";
-import type { Node } from "../kubernetes.ts";
-import { indexOf } from "../load-balancer/load-balancer-index.ts";
-import { isInternalName, isManagedLoadBalancer, poolName } from "../names.ts";
-import type { AzureStep } from "../plan.ts";
+import { counted } from "../util/counted.ts";
+import { loadBalancerPartId } from "../model/ids.ts";
+import type { Node } from "../model/kubernetes.ts";
+import { indexOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { isInternalName, isManagedLoadBalancer, poolName } from "../model/names.ts";
+import type { AzureStep } from "../steps.ts";
 import type { Rejection } from "../service/service-intent.ts";
 import type { Compute } from "./compute.ts";
-import { desiredMembership } from "./desired-membership.ts";
-import { mergeMembership } from "./merge-membership.ts";
-import { nicMembership } from "./nic-membership.ts";
+import { desiredMembership } from "../resources/backend-pool/desired-backend-pool.ts";
+import { mergeMembership } from "../resources/backend-pool/merge-backend-pool.ts";
+import { nicMembership } from "../resources/nic-pools/desired-nic-pools.ts";
 import { vmSetOf } from "./vm-sets.ts";
 
 export interface PoolsInput {

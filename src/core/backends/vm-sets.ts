@@ -2,8 +2,8 @@
  * Which machine a node is, and which availability set or scale set that belongs to. Told by the provider id as far as
  * possible: only plain virtual machines need to be looked at.
  */
-import { nameOfId, parentId } from "../ids.ts";
-import type { Node } from "../kubernetes.ts";
+import { nameOfId, parentId } from "../model/ids.ts";
+import type { Node } from "../model/kubernetes.ts";
 import type { Compute } from "./compute.ts";
 
 const PROVIDER = "azure://";

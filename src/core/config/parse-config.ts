@@ -2,7 +2,7 @@
  * An `azure.json` (already parsed from JSON or YAML) becomes a `ClusterConfig` and a `CredentialConfig`, or a list of
  * all that is wrong with it. Spellings and defaults are the incumbent's; what it ignores silently is said here.
  */
-import { nearest } from "../nearest.ts";
+import { nearest } from "../util/nearest.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { fateOf, KNOWN_KEYS } from "./config-keys.ts";
 import { ConfigReader, isRecord } from "./config-reader.ts";

@@ -1,5 +1,5 @@
 /** What has become of the pod, node or address that a record stands for. */
-import type { Node } from "../kubernetes.ts";
+import type { Node } from "../model/kubernetes.ts";
 import { recordName } from "./names.ts";
 import type { BackendRecord, Pod } from "./objects.ts";
 import { graceEndMs, isAvailable, isTerminating } from "./pods.ts";

@@ -2,8 +2,8 @@
  * The backends that a group stands for at this moment, whatever load balancers it names. What cannot be known is
  * never left out silently: a Service that is missing or of the wrong type is a problem, and its backends are unknown.
  */
-import type { EventReason } from "../event-reasons.ts";
-import type { Node, Service } from "../kubernetes.ts";
+import type { EventReason } from "../events/event-reasons.ts";
+import type { Node, Service } from "../model/kubernetes.ts";
 import type { BackendGroup, Backends, KeepPolicy, Pod, Port, RecordedBackend, StringMap } from "./objects.ts";
 import { isAvailable, isSelected, isTerminating, matches, mayStay } from "./pods.ts";
 

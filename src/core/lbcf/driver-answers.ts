@@ -9,7 +9,7 @@
  *   Error    | no answer: network, timeout, HTTP error  | later and later
  *   Invalid  | an answer that makes no sense            | later and later
  */
-import { type Telling, telling } from "../event-reasons.ts";
+import { type Telling, telling } from "../events/event-reasons.ts";
 import type { StringMap } from "./objects.ts";
 
 export type Answer<Result extends object = object> =

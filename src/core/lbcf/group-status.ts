@@ -2,7 +2,7 @@
 import { brakeMistake } from "./brake.ts";
 import type { Judgement, Problem, ProblemReason } from "./candidates.ts";
 import { type Said, withCondition, withoutCondition } from "./conditions.ts";
-import { type EventReason, type Telling, telling } from "../event-reasons.ts";
+import { type EventReason, type Telling, telling } from "../events/event-reasons.ts";
 import { acceptanceOf, type LoadBalancerUse, parametersKey } from "./load-balancer-use.ts";
 import type { Acceptance, BackendGroup, Condition, GroupStatus } from "./objects.ts";
 import type { GroupActions } from "./reconcile-backend-group.ts";

@@ -1,5 +1,5 @@
 /** What a driver's answer makes of a LoadBalancer: the status to store, and what to tell. */
-import type { Telling } from "../event-reasons.ts";
+import type { Telling } from "../events/event-reasons.ts";
 import { withCondition, withoutCondition, type Said } from "./conditions.ts";
 import {
   type Answer,

@@ -2,7 +2,7 @@
  * Every name of LBCF's API, and the names that we give. Those of LBCF are its own to the letter, a misspelt one
  * included, so that its users' objects and tools go on working.
  */
-import { md5 } from "../md5.ts";
+import { md5 } from "../util/md5.ts";
 import type { BackendGroup, RecordedBackend, StringMap } from "./objects.ts";
 
 export const LBCF_GROUP = "lbcf.tkestack.io";

@@ -2,7 +2,7 @@
  * The objects of LBCF as decisions read them. `read-objects.ts` makes them of what the API server sends: defaults filled
  * in, deprecated spellings translated, so that nobody after it meets two ways to say one thing.
  */
-import type { ObjectMeta } from "../kubernetes.ts";
+import type { ObjectMeta } from "../model/kubernetes.ts";
 
 /** Opaque to us: what the keys mean is the driver's business. */
 export type StringMap = Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 /** JSON of unknown shape, read without a throw: what is not there, or of another kind, reads as empty. */
-import type { ObjectMeta } from "../kubernetes.ts";
+import type { ObjectMeta } from "../model/kubernetes.ts";
 import type { StringMap } from "./objects.ts";
 
 export type Json = Readonly<Record<string, unknown>>;

@@ -5,7 +5,7 @@
  */
 import type { BackendRecord, Pod } from "./objects.ts";
 import { isLive, isRegistered } from "./reconcile-backend-record.ts";
-import { counted } from "../counted.ts";
+import { counted } from "../util/counted.ts";
 
 export interface GateWorld {
   readonly pod: Pod;

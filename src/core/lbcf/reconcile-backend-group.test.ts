@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 
 import { aService } from "../../../test/support/core-fixtures.ts";
 import { DELETED, group, loadBalancer, pod, record, registered } from "../../../test/support/lbcf-objects.ts";
-import type { Node } from "../kubernetes.ts";
+import type { Node } from "../model/kubernetes.ts";
 import { DEFAULT_BRAKE } from "./brake.ts";
 import type { Lookup } from "./load-balancer-use.ts";
 import { recordName } from "./names.ts";

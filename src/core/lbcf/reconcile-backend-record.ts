@@ -19,7 +19,7 @@
  *
  * @design BackendRecord
  */
-import { canonicalAddress } from "../cidr.ts";
+import { canonicalAddress } from "../util/cidr.ts";
 import type { BackendState } from "./backend-state.ts";
 import { findCondition, isTrue } from "./conditions.ts";
 import { ANNOTATION, AZURE_DRIVER, FINALIZER, isSystemName } from "./names.ts";

@@ -11,7 +11,7 @@ import { withCondition, withoutCondition } from "./conditions.ts";
 import { AZURE_DRIVER, FINALIZER, LABEL } from "./names.ts";
 import type { Condition, Driver } from "./objects.ts";
 import { misplaced } from "./references.ts";
-import { counted } from "../counted.ts";
+import { counted } from "../util/counted.ts";
 
 export interface DriverWorld {
   readonly driver: Driver;

@@ -12,7 +12,7 @@
  *   deleting, nobody ever tried to create it; or let go     | take the finalizer away
  *   deleting                                                | delete it at the driver, then take the finalizer away
  */
-import type { EventReason } from "../event-reasons.ts";
+import type { EventReason } from "../events/event-reasons.ts";
 import { findCondition, isTrue } from "./conditions.ts";
 import type { DriverState, Verdict } from "./load-balancer-use.ts";
 import { ANNOTATION, FINALIZER, LABEL } from "./names.ts";

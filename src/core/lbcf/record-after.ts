@@ -1,5 +1,5 @@
 /** What a driver's answer makes of a record: the status to store, and what to tell. */
-import type { Telling } from "../event-reasons.ts";
+import type { Telling } from "../events/event-reasons.ts";
 import { withCondition, withoutCondition } from "./conditions.ts";
 import { type Addressed, type Answer, type Ensured, type NotYet, doneEvent, notYetEvent } from "./driver-answers.ts";
 import type { BackendRecord, RecordStatus } from "./objects.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { DELETED, group, loadBalancer, meta, pod, record, registered } from "../../../test/support/lbcf-objects.ts";
-import { md5 } from "../md5.ts";
+import { md5 } from "../util/md5.ts";
 import { brakeMistake, brakeOf, DEFAULT_BRAKE, mustConfirm } from "./brake.ts";
 import { withCondition } from "./conditions.ts";
 import { doneEvent, notYetEvent } from "./driver-answers.ts";

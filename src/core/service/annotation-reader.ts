@@ -3,7 +3,7 @@
  * Service, warnings do not. Reading goes on after a problem, so that a person sees all of them at once.
  */
 import type { Annotation } from "./annotations.ts";
-import type { WarningReason } from "../event-reasons.ts";
+import type { WarningReason } from "../events/event-reasons.ts";
 import type { Rejection, Warning } from "./service-intent.ts";
 
 type Annotations = Readonly<Record<string, string>>;

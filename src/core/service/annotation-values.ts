@@ -3,9 +3,9 @@
  * harmless (the incumbent took it for something) reads with a `remark`; one that cannot be honoured is a `problem`.
  * Both are ends of sentences that begin with the key and the value.
  */
-import { formatAddress, parseAddress } from "../cidr.ts";
-import type { Family } from "../arm.ts";
-import { isResourceGroupName, isResourceName, parseId } from "../ids.ts";
+import { formatAddress, parseAddress } from "../util/cidr.ts";
+import type { Family } from "../model/arm.ts";
+import { isResourceGroupName, isResourceName, parseId } from "../model/ids.ts";
 
 export type Reading<Value> =
   | { readonly value: Value; readonly remark?: string }

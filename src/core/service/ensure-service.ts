@@ -2,29 +2,29 @@
  * The phases of a Service that should be served: each finds its part right, or asks for one round. Their order is told
  * in `reconcile-service.ts`.
  */
-import type { Frontend } from "../arm.ts";
+import type { Frontend } from "../model/arm.ts";
 import { reconcilePoolsOf } from "../backends/reconcile-pools.ts";
-import { securityGroupId } from "../ids.ts";
-import type { Ingress } from "../kubernetes.ts";
-import { absentFragment } from "../load-balancer/desired-fragment.ts";
-import type { LoadBalancerFragment } from "../load-balancer/fragment.ts";
-import { frontendOf } from "../load-balancer/load-balancer-index.ts";
-import { isRightFrontend } from "../load-balancer/parts.ts";
-import { reconcileLoadBalancer } from "../load-balancer/reconcile-load-balancer.ts";
-import type { AzureStep, Decision } from "../plan.ts";
-import type { DesiredPublicIP } from "../public-ip/desired-public-ip.ts";
-import { mergePublicIP } from "../public-ip/merge-public-ip.ts";
-import { listsService, servicesOf } from "../public-ip/public-ip-tags.ts";
-import { reconcileSecurityGroup } from "../security-group/reconcile-security-group.ts";
-import { finalMark, markDuring } from "./announce-change.ts";
-import { isChanged, markOf } from "./applied.ts";
+import { securityGroupId } from "../model/ids.ts";
+import type { Ingress } from "../model/kubernetes.ts";
+import { absentFragment } from "../resources/load-balancer/desired-fragment.ts";
+import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
+import { frontendOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { isRightFrontend } from "../resources/load-balancer/parts.ts";
+import { reconcileLoadBalancer } from "../resources/load-balancer/reconcile-load-balancer.ts";
+import type { AzureStep, Decision } from "../steps.ts";
+import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
+import { mergePublicIP } from "../resources/public-ip/merge-public-ip.ts";
+import { listsService, servicesOf } from "../resources/public-ip/public-ip-tags.ts";
+import { reconcileSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
+import { finalMark, markDuring } from "./mark-changing-first.ts";
+import { isChanged, markOf } from "./applied-state.ts";
 import { disposableOf, leaveLoadBalancers } from "./leave-load-balancer.ts";
 import { surroundingsOn } from "./other-services.ts";
 import { FINALIZER } from "./ownership.ts";
 import { closeAddresses, givePublicIPsBack } from "./release-service.ts";
 import { act, firstRound, type Phase, reject, wait } from "./rounds.ts";
 import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
-import { accessAddresses, addressOf, fragmentOf, ingressOf, type Wish } from "./service-wish.ts";
+import { accessAddresses, addressOf, fragmentOf, ingressOf, type Wish } from "./resolve-service.ts";
 
 export const holdFinalizer: Phase<Wish> = ({ observed: { service } }) =>
   service.metadata.finalizers?.includes(FINALIZER)

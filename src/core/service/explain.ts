@@ -2,13 +2,13 @@
  * Where a Service stands, in lines for a person: first what is wrong and what to change, if anything is; then what it
  * asks for, what it has, and what comes next.
  */
-import { counted } from "../counted.ts";
-import { keyOf } from "../kubernetes.ts";
-import type { Decision } from "../plan.ts";
-import { planService, type ServicePlan } from "../render-plan.ts";
-import { resourceText } from "../resource-text.ts";
-import type { Observed } from "../world.ts";
-import { isApplied, markOf } from "./applied.ts";
+import { counted } from "../util/counted.ts";
+import { keyOf } from "../model/kubernetes.ts";
+import type { Decision } from "../steps.ts";
+import { planService, type ServicePlan } from "../plan/render-plan.ts";
+import { resourceText } from "../plan/resource-text.ts";
+import type { Observed } from "../observed.ts";
+import { isApplied, markOf } from "./applied-state.ts";
 import { parseService } from "./parse-service.ts";
 import { publishedIngress } from "./reconcile-service.ts";
 import type { ServiceIntent } from "./service-intent.ts";

@@ -1,15 +1,15 @@
 /** A Service leaves load balancers. One that is deleted with it lets go of the machines in its pools first. */
-import type { LoadBalancer } from "../arm.ts";
-import { desiredMembership } from "../backends/desired-membership.ts";
-import { nicDetachment, ownIPConfigurations } from "../backends/nic-membership.ts";
-import { ownEntries } from "../backends/own-entries.ts";
+import type { LoadBalancer } from "../model/arm.ts";
+import { desiredMembership } from "../resources/backend-pool/desired-backend-pool.ts";
+import { nicDetachment, ownIPConfigurations } from "../resources/nic-pools/desired-nic-pools.ts";
+import { ownEntries } from "../resources/backend-pool/own-entries.ts";
 import { isPreConfigured, membersOf } from "../backends/reconcile-pools.ts";
-import { absentFragment } from "../load-balancer/desired-fragment.ts";
-import type { Disposable } from "../load-balancer/fragment.ts";
-import { reconcileLoadBalancer } from "../load-balancer/reconcile-load-balancer.ts";
-import { poolName } from "../names.ts";
-import type { AzureStep, Decision } from "../plan.ts";
-import type { Observed } from "../world.ts";
+import { absentFragment } from "../resources/load-balancer/desired-fragment.ts";
+import type { Disposable } from "../resources/load-balancer/fragment.ts";
+import { reconcileLoadBalancer } from "../resources/load-balancer/reconcile-load-balancer.ts";
+import { poolName } from "../model/names.ts";
+import type { AzureStep, Decision } from "../steps.ts";
+import type { Observed } from "../observed.ts";
 import { surroundingsOn } from "./other-services.ts";
 import { act, reject } from "./rounds.ts";
 import type { Owner } from "./service-intent.ts";

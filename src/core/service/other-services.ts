@@ -1,7 +1,7 @@
 /** The other Services by the base of their names: made once for a list, however many ask. */
-import type { Service } from "../kubernetes.ts";
-import { baseName, isInternalName } from "../names.ts";
-import type { Observed } from "../world.ts";
+import type { Service } from "../model/kubernetes.ts";
+import { baseName, isInternalName } from "../model/names.ts";
+import type { Observed } from "../observed.ts";
 import { parseService } from "./parse-service.ts";
 
 const indexes = new WeakMap<readonly Service[], ReadonlyMap<string, Service>>();

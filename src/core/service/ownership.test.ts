@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Service } from "../kubernetes.ts";
+import type { Service } from "../model/kubernetes.ts";
 import { CLASS_ANNOTATION, countsForOthers, FINALIZER, needsCleanup, ownerOf, wantsLoadBalancer } from "./ownership.ts";
 
 interface Shape {

@@ -2,8 +2,8 @@
  * Which Services are ours to serve, which are ours to clean up, and what marks them. By default those without a
  * `loadBalancerClass`; with `--load-balancer-class` only those of that class, so that two controllers never meet.
  */
-import { keyOf, type Service } from "../kubernetes.ts";
-import { baseName } from "../names.ts";
+import { keyOf, type Service } from "../model/kubernetes.ts";
+import { baseName } from "../model/names.ts";
 import type { Owner } from "./service-intent.ts";
 
 /** The incumbent's: whichever controller runs, it cleans up what the other made. */

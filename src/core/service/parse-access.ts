@@ -2,10 +2,10 @@
  * Who may reach a Service. Ranges that are none open nothing, and close the Service to everybody who is not named:
  * a typing error must not expose it.
  */
-import type { Family } from "../arm.ts";
-import { aggregate, type Cidr, formatCidr, parseCidr } from "../cidr.ts";
-import type { WarningReason } from "../event-reasons.ts";
-import type { Service } from "../kubernetes.ts";
+import type { Family } from "../model/arm.ts";
+import { aggregate, type Cidr, formatCidr, parseCidr } from "../util/cidr.ts";
+import type { WarningReason } from "../events/event-reasons.ts";
+import type { Service } from "../model/kubernetes.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import { ACCESS, type Annotation } from "./annotations.ts";
 import type { AccessIntent, ServiceIntent } from "./service-intent.ts";

@@ -1,9 +1,9 @@
 /** Where a Service wants to be reached: its families, pinned addresses, public IPs and what these look like. */
-import type { Family } from "../arm.ts";
-import { formatAddress, mayBePublic, parseAddress } from "../cidr.ts";
+import type { Family } from "../model/arm.ts";
+import { formatAddress, mayBePublic, parseAddress } from "../util/cidr.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { overlayTags, parseTagList } from "../config/tag-list.ts";
-import type { Service } from "../kubernetes.ts";
+import type { Service } from "../model/kubernetes.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import { type Annotation, PLACEMENT } from "./annotations.ts";
 import type { PublicIPIntent, ServiceIntent } from "./service-intent.ts";

@@ -1,6 +1,6 @@
 /** The ports of a Service: their protocols, node ports, probes, and whether one rule stands for all of them. */
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import type { Service } from "../kubernetes.ts";
+import type { Service } from "../model/kubernetes.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import { PORT_KEYS, RULES } from "./annotations.ts";
 import { familiesOf } from "./parse-addresses.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { aPort, type ServiceShape } from "../../../test/support/core-fixtures.ts";
 import { accepted } from "../../../test/support/parsed-service.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import type { Service } from "../kubernetes.ts";
+import type { Service } from "../model/kubernetes.ts";
 import type { PortIntent } from "./service-intent.ts";
 
 function probesOf(shape: ServiceShape, config: Partial<ClusterConfig> = {}): PortIntent["probe"][] {

@@ -12,7 +12,7 @@
  * A high-availability rule takes the first probe that any port has, so there `no_probe_rule` means nothing.
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import type { Service, ServicePort } from "../kubernetes.ts";
+import type { Service, ServicePort } from "../model/kubernetes.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import { keyOf } from "./annotation-reader.ts";
 import { PORT_KEYS, PROBES } from "./annotations.ts";

@@ -3,7 +3,7 @@
  * Only for Services that should have a load balancer: cleaning up needs no more than `ownerOf`.
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import type { Service } from "../kubernetes.ts";
+import type { Service } from "../model/kubernetes.ts";
 import { AnnotationReader } from "./annotation-reader.ts";
 import { LATER, OURS, PLACEMENT } from "./annotations.ts";
 import { ownerOf } from "./ownership.ts";

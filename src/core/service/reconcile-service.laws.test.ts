@@ -7,10 +7,10 @@ import { test } from "node:test";
 import * as fc from "../../../test/support/laws.ts";
 import { CoreWorld } from "../../../test/support/core-world.ts";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
-import type { LoadBalancer } from "../arm.ts";
-import { nameOfId } from "../ids.ts";
-import { baseOf } from "../load-balancer/load-balancer-index.ts";
-import { listsService } from "../public-ip/public-ip-tags.ts";
+import type { LoadBalancer } from "../model/arm.ts";
+import { nameOfId } from "../model/ids.ts";
+import { baseOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { listsService } from "../resources/public-ip/public-ip-tags.ts";
 import { FINALIZER } from "./ownership.ts";
 
 const NAMES = ["a", "b", "c"];

@@ -2,13 +2,13 @@
  * The story of a Service, told in rounds: look, get the first thing right that is not, look again. The stored objects
  * say how far it has come, so it may be interrupted anywhere and is taken up where it stopped.
  */
-import type { Ingress } from "../kubernetes.ts";
-import { loadBalancersWith } from "../load-balancer/get-service-load-balancer.ts";
-import type { Decision, Look } from "../plan.ts";
-import { boundPublicIPs, publicIPGroups } from "../public-ip/reconcile-public-ip.ts";
-import type { Observed } from "../world.ts";
-import { announced, finalMark } from "./announce-change.ts";
-import { markOf } from "./applied.ts";
+import type { Ingress } from "../model/kubernetes.ts";
+import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
+import type { Decision, Look } from "../steps.ts";
+import { boundPublicIPs, publicIPGroups } from "../resources/public-ip/reconcile-public-ip.ts";
+import type { Observed } from "../observed.ts";
+import { announced, finalMark } from "./mark-changing-first.ts";
+import { markOf } from "./applied-state.ts";
 import {
   closeUntoldAddresses,
   fillPoolsAndOpenAccess,
@@ -34,7 +34,7 @@ import {
 import { firstRound, looksFor, type Phase, reject } from "./rounds.ts";
 import type { ServiceIntent } from "./service-intent.ts";
 import { addressesOn, frontendsOf } from "./service-parts.ts";
-import { subnetName, type Wish, wishOf } from "./service-wish.ts";
+import { subnetName, type Wish, wishOf } from "./resolve-service.ts";
 
 /** The new side is built and published before the old one goes. */
 const ENSURE: readonly Phase<Wish>[] = [

@@ -3,15 +3,15 @@
  * public IPs, its status, its finalizer. Needs nothing that the Service asks for, so a Service that cannot be read can
  * be cleaned up all the same.
  */
-import { addressesOfMembers, desiredMembership } from "../backends/desired-membership.ts";
+import { addressesOfMembers, desiredMembership } from "../resources/backend-pool/desired-backend-pool.ts";
 import { membersOf } from "../backends/reconcile-pools.ts";
-import { securityGroupId } from "../ids.ts";
-import { loadBalancersWith } from "../load-balancer/get-service-load-balancer.ts";
-import type { AzureStep, Decision } from "../plan.ts";
-import { mergePublicIP } from "../public-ip/merge-public-ip.ts";
-import { boundPublicIPs, type PublicIPRelease, releasedPublicIPs } from "../public-ip/reconcile-public-ip.ts";
-import { releaseSecurityGroup, type ServiceAddresses } from "../security-group/reconcile-security-group.ts";
-import type { Observed } from "../world.ts";
+import { securityGroupId } from "../model/ids.ts";
+import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
+import type { AzureStep, Decision } from "../steps.ts";
+import { mergePublicIP } from "../resources/public-ip/merge-public-ip.ts";
+import { boundPublicIPs, type PublicIPRelease, releasedPublicIPs } from "../resources/public-ip/reconcile-public-ip.ts";
+import { releaseSecurityGroup, type ServiceAddresses } from "../resources/security-group/reconcile-security-group.ts";
+import type { Observed } from "../observed.ts";
 import { leaveLoadBalancers } from "./leave-load-balancer.ts";
 import { ownerOf } from "./ownership.ts";
 import { act, type Phase, reject } from "./rounds.ts";

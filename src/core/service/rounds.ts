@@ -1,6 +1,6 @@
 /** Words of the story that a Service's reconciliation is told in: phases, and the rounds that they ask for. */
-import type { AzureStep, Decision, Look, Step } from "../plan.ts";
-import type { Observed } from "../world.ts";
+import type { AzureStep, Decision, Look, Step } from "../steps.ts";
+import type { Observed } from "../observed.ts";
 import type { Rejection, Warning } from "./service-intent.ts";
 
 /** One thing to get right. `undefined`: it is, go on with the next. */

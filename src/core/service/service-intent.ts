@@ -2,9 +2,9 @@
  * What a Service asks for, free of Kubernetes' and the annotations' spelling. `parse-service.ts` makes it;
  * everything after it decides on intents only.
  */
-import type { Family } from "../arm.ts";
-import type { WarningReason } from "../event-reasons.ts";
-import type { Protocol } from "../kubernetes.ts";
+import type { Family } from "../model/arm.ts";
+import type { WarningReason } from "../events/event-reasons.ts";
+import type { Protocol } from "../model/kubernetes.ts";
 
 /** Whose fragment it is. `base` prefixes every name the Service owns in Azure. */
 export interface Owner {

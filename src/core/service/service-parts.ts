@@ -1,11 +1,11 @@
 /** What a Service has in Azure now: on which frontends it stands, and at which addresses. */
-import type { Frontend, LoadBalancer, PublicIP } from "../arm.ts";
-import { canonicalAddress } from "../cidr.ts";
-import { parseId } from "../ids.ts";
-import { frontendOf, indexOf, partsOf } from "../load-balancer/load-balancer-index.ts";
-import { indexOf as indexOfPublicIPs } from "../public-ip/public-ip-index.ts";
-import type { Observed } from "../world.ts";
-import { markOf } from "./applied.ts";
+import type { Frontend, LoadBalancer, PublicIP } from "../model/arm.ts";
+import { canonicalAddress } from "../util/cidr.ts";
+import { parseId } from "../model/ids.ts";
+import { frontendOf, indexOf, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { indexOf as indexOfPublicIPs } from "../resources/public-ip/public-ip-index.ts";
+import type { Observed } from "../observed.ts";
+import { markOf } from "./applied-state.ts";
 
 /** The frontends that bear its name, and those of others that its rules stand on. */
 export function frontendsOf(loadBalancer: LoadBalancer, base: string): Frontend[] {

@@ -3,8 +3,8 @@
  * the incumbent's controller compares, and leaves out what changes by itself: status, labels, other controllers' and
  * our own notes in the annotations.
  */
-import type { Service } from "../kubernetes.ts";
-import { md5 } from "../md5.ts";
+import type { Service } from "../model/kubernetes.ts";
+import { md5 } from "../util/md5.ts";
 import { OURS } from "./annotations.ts";
 
 const OUR_NOTES = "azlb.io/";

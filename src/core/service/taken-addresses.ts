@@ -3,10 +3,10 @@
  * Service that shows it. So a Service may not show an address that a load balancer of the cluster gives to others:
  * whoever may write a Service would take over their traffic from inside the cluster (CVE-2020-8554).
  */
-import type { Frontend, LoadBalancer } from "../arm.ts";
-import { baseOf, indexOf } from "../load-balancer/load-balancer-index.ts";
-import { keyIn } from "../load-balancer/part-user.ts";
-import type { Observed } from "../world.ts";
+import type { Frontend, LoadBalancer } from "../model/arm.ts";
+import { baseOf, indexOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { keyIn } from "../resources/load-balancer/part-user.ts";
+import type { Observed } from "../observed.ts";
 import { PLACEMENT } from "./annotations.ts";
 import type { Rejection, ServiceIntent } from "./service-intent.ts";
 import { addressesOn, frontendsOf } from "./service-parts.ts";

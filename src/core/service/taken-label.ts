@@ -3,11 +3,11 @@
  * it is another Service of ours that has it and still asks for it, we know better, and need not ask. Anybody else's
  * label is Azure's to refuse.
  */
-import type { PublicIP } from "../arm.ts";
-import { sameId } from "../ids.ts";
-import { keyOf, type Service } from "../kubernetes.ts";
-import { dnsOwnerOf, isOtherClusters, sameKey, servicesOf } from "../public-ip/public-ip-tags.ts";
-import type { Observed } from "../world.ts";
+import type { PublicIP } from "../model/arm.ts";
+import { sameId } from "../model/ids.ts";
+import { keyOf, type Service } from "../model/kubernetes.ts";
+import { dnsOwnerOf, isOtherClusters, sameKey, servicesOf } from "../resources/public-ip/public-ip-tags.ts";
+import type { Observed } from "../observed.ts";
 import { PLACEMENT } from "./annotations.ts";
 import { parseService } from "./parse-service.ts";
 import type { Rejection, ServiceIntent } from "./service-intent.ts";

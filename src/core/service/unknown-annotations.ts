@@ -2,7 +2,7 @@
  * Misspelt annotations are loud: a key that looks like one of ours and is none gets a warning with the nearest known
  * key. Other people's keys are nobody's business.
  */
-import { editDistance, nearest } from "../nearest.ts";
+import { editDistance, nearest } from "../util/nearest.ts";
 import { GROUPS, PORT_KEYS, PREFIX } from "./annotations.ts";
 import type { Warning } from "./service-intent.ts";
 

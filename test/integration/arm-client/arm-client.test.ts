@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { ArmError, type ArmFailure } from "../../../src/azure/failures.ts";
+import { ArmError, type ArmFailure } from "../../../src/azure/arm/failures.ts";
 import type { Credential } from "../../../src/core/config/credential-config.ts";
 import { openArmClient } from "../../../src/main/azure-access.ts";
 import { armUnderTest, CREATE, credentialsFor, NETWORK, PUBLIC_IP } from "./arm-under-test.ts";

@@ -5,9 +5,9 @@
 import { after } from "node:test";
 
 import type { AzureOptions } from "../../../sandbox/azure/index.ts";
-import type { CallReport } from "../../../src/azure/arm-exchange.ts";
-import type { AttemptReport, ArmBody } from "../../../src/azure/commit-types.ts";
-import { GroupCommit } from "../../../src/azure/group-commit.ts";
+import type { CallReport } from "../../../src/azure/arm/arm-exchange.ts";
+import type { AttemptReport, ArmBody } from "../../../src/azure/group-commit/commit-types.ts";
+import { GroupCommit } from "../../../src/azure/group-commit/group-commit.ts";
 import type { Credential, CredentialConfig } from "../../../src/core/config/credential-config.ts";
 import { openArmClient } from "../../../src/main/azure-access.ts";
 import { realClock } from "../../../src/main/real-clock.ts";

@@ -5,10 +5,10 @@
 import assert from "node:assert/strict";
 import { afterEach, before, test } from "node:test";
 
-import type { Committed } from "../../../src/azure/commit-types.ts";
-import type { LoadBalancer, PublicIP } from "../../../src/core/arm.ts";
-import type { LoadBalancerFragment } from "../../../src/core/load-balancer/fragment.ts";
-import { mergeLoadBalancer } from "../../../src/core/load-balancer/merge-load-balancer.ts";
+import type { Committed } from "../../../src/azure/group-commit/commit-types.ts";
+import type { LoadBalancer, PublicIP } from "../../../src/core/model/arm.ts";
+import type { LoadBalancerFragment } from "../../../src/core/resources/load-balancer/fragment.ts";
+import { mergeLoadBalancer } from "../../../src/core/resources/load-balancer/merge-load-balancer.ts";
 import { aFragment, anOwner, LOAD_BALANCER_ID } from "../../support/fragments.ts";
 import { armUnderTest, CREATE, PUBLIC_IP } from "./arm-under-test.ts";
 

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
-import type { Log } from "../../../src/core/log.ts";
+import type { Log } from "../../../src/core/util/log.ts";
 import { startController, type RunningController } from "../../../src/main/controller.ts";
 import { CrashBed, type KubeObject } from "../../crash/crash-bed.ts";
 import { endState, type EndState } from "../../crash/end-state.ts";

@@ -5,12 +5,12 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { HttpTransport } from "../../../src/kube/http-transport.ts";
-import { KubeClient } from "../../../src/kube/kube-client.ts";
-import { isFailure } from "../../../src/kube/kube-failure.ts";
-import { findCluster } from "../../../src/kube/find-cluster.ts";
-import { LiveCredentials } from "../../../src/kube/live-credentials.ts";
-import { Reflector } from "../../../src/kube/reflector.ts";
+import { HttpTransport } from "../../../src/kube/client/http-transport.ts";
+import { KubeClient } from "../../../src/kube/client/kube-client.ts";
+import { isFailure } from "../../../src/kube/client/kube-failure.ts";
+import { findCluster } from "../../../src/kube/client/find-cluster.ts";
+import { LiveCredentials } from "../../../src/kube/client/live-credentials.ts";
+import { Reflector } from "../../../src/kube/cache/reflector.ts";
 import {
   CONFIG_MAPS,
   keyOf,
@@ -18,7 +18,7 @@ import {
   type KubeObject,
   type Place,
   type Resource,
-} from "../../../src/kube/resources.ts";
+} from "../../../src/kube/client/resources.ts";
 import { realClock } from "../../../src/main/real-clock.ts";
 import { startKubernetes, type RunningKubernetes } from "../../../sandbox/kubernetes/index.ts";
 import { eventually } from "../../support/eventually.ts";

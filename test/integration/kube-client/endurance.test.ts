@@ -7,11 +7,11 @@ import { test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-import { HttpTransport } from "../../../src/kube/http-transport.ts";
-import { KubeClient } from "../../../src/kube/kube-client.ts";
-import { LiveCredentials } from "../../../src/kube/live-credentials.ts";
-import { Reflector } from "../../../src/kube/reflector.ts";
-import { SERVICES, type KubeObject } from "../../../src/kube/resources.ts";
+import { HttpTransport } from "../../../src/kube/client/http-transport.ts";
+import { KubeClient } from "../../../src/kube/client/kube-client.ts";
+import { LiveCredentials } from "../../../src/kube/client/live-credentials.ts";
+import { Reflector } from "../../../src/kube/cache/reflector.ts";
+import { SERVICES, type KubeObject } from "../../../src/kube/client/resources.ts";
 import { eventually } from "../../support/eventually.ts";
 import { hurriedClock } from "../../support/hurried-clock.ts";
 import { seededRandom } from "../../support/virtual-clock.ts";

@@ -1,6 +1,6 @@
 /** Listens to a reflector and remembers every breach of what it promises its subscribers. */
-import type { KubeObject } from "../../../src/kube/resources.ts";
-import type { Change } from "../../../src/kube/store.ts";
+import type { KubeObject } from "../../../src/kube/client/resources.ts";
+import type { Change } from "../../../src/kube/cache/store.ts";
 
 export class Ledger {
   readonly breaches: string[] = [];

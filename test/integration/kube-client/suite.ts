@@ -5,16 +5,16 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { EventRecorder } from "../../../src/kube/event-recorder.ts";
-import type { Fence } from "../../../src/kube/fence.ts";
-import { findCluster } from "../../../src/kube/find-cluster.ts";
-import { HttpTransport } from "../../../src/kube/http-transport.ts";
-import { KubeClient } from "../../../src/kube/kube-client.ts";
-import { isFailure, type KubeFailureKind } from "../../../src/kube/kube-failure.ts";
-import { LeaderElection } from "../../../src/kube/leader-election.ts";
-import { LiveCredentials } from "../../../src/kube/live-credentials.ts";
-import { Reflector } from "../../../src/kube/reflector.ts";
-import { CONFIG_MAPS, EVENTS, LEASES, NODES, SERVICES, type KubeObject } from "../../../src/kube/resources.ts";
+import { EventRecorder } from "../../../src/kube/events/event-recorder.ts";
+import type { Fence } from "../../../src/kube/election/fence.ts";
+import { findCluster } from "../../../src/kube/client/find-cluster.ts";
+import { HttpTransport } from "../../../src/kube/client/http-transport.ts";
+import { KubeClient } from "../../../src/kube/client/kube-client.ts";
+import { isFailure, type KubeFailureKind } from "../../../src/kube/client/kube-failure.ts";
+import { LeaderElection } from "../../../src/kube/election/leader-election.ts";
+import { LiveCredentials } from "../../../src/kube/client/live-credentials.ts";
+import { Reflector } from "../../../src/kube/cache/reflector.ts";
+import { CONFIG_MAPS, EVENTS, LEASES, NODES, SERVICES, type KubeObject } from "../../../src/kube/client/resources.ts";
 import { realClock } from "../../../src/main/real-clock.ts";
 import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -3,21 +3,21 @@
  * the answer is on its way. From then on nothing that it does has any effect, as after `kill -9`: no request leaves, no
  * answer arrives, no timer fires.
  */
-import { findCloud } from "../../../src/azure/clouds.ts";
-import { signIn } from "../../../src/azure/credentials.ts";
-import { ArmClient } from "../../../src/azure/arm-client.ts";
-import { HttpTransport as ArmHttp } from "../../../src/azure/http-transport.ts";
-import { CachedTokens } from "../../../src/azure/token-source.ts";
+import { findCloud } from "../../../src/azure/arm/clouds.ts";
+import { signIn } from "../../../src/azure/arm/credentials.ts";
+import { ArmClient } from "../../../src/azure/arm/arm-client.ts";
+import { HttpTransport as ArmHttp } from "../../../src/azure/arm/http-transport.ts";
+import { CachedTokens } from "../../../src/azure/arm/token-source.ts";
 import { Controller } from "../../../src/controller/controller.ts";
 import { Metrics } from "../../../src/controller/metrics.ts";
-import { sleepOn, type Clock, type Timer } from "../../../src/core/clock.ts";
-import { SILENT_LOG } from "../../../src/core/log.ts";
-import { EventRecorder } from "../../../src/kube/event-recorder.ts";
-import { OPEN_FENCE } from "../../../src/kube/fence.ts";
-import { findCluster } from "../../../src/kube/find-cluster.ts";
-import { HttpTransport as KubeHttp } from "../../../src/kube/http-transport.ts";
-import { KubeClient } from "../../../src/kube/kube-client.ts";
-import { LiveCredentials } from "../../../src/kube/live-credentials.ts";
+import { sleepOn, type Clock, type Timer } from "../../../src/core/util/clock.ts";
+import { SILENT_LOG } from "../../../src/core/util/log.ts";
+import { EventRecorder } from "../../../src/kube/events/event-recorder.ts";
+import { OPEN_FENCE } from "../../../src/kube/election/fence.ts";
+import { findCluster } from "../../../src/kube/client/find-cluster.ts";
+import { HttpTransport as KubeHttp } from "../../../src/kube/client/http-transport.ts";
+import { KubeClient } from "../../../src/kube/client/kube-client.ts";
+import { LiveCredentials } from "../../../src/kube/client/live-credentials.ts";
 import { loadCloudConfig } from "../../../src/main/load-cloud-config.ts";
 import { realClock } from "../../../src/main/real-clock.ts";
 import { WebhookHttp } from "../../../src/main/webhook-http.ts";

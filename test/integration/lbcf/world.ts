@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 
 import { startAzure, type AzureOptions, type RunningAzure } from "../../../sandbox/azure/index.ts";
 import type { LbcfOptions } from "../../../src/controller/lbcf/lbcf-part.ts";
-import { SILENT_LOG, type Log } from "../../../src/core/log.ts";
+import { SILENT_LOG, type Log } from "../../../src/core/util/log.ts";
 import { startController, type RunningController } from "../../../src/main/controller.ts";
 import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";

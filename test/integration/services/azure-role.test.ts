@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { test } from "node:test";
 
-import { SERVICES } from "../../../src/kube/resources.ts";
+import { SERVICES } from "../../../src/kube/client/resources.ts";
 import { DoomedRig, OUT_OF_SERVICE, type AuditEntry } from "../../suites/admin-state/doomed-rig.ts";
 import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -4,12 +4,12 @@
  */
 import assert from "node:assert/strict";
 
-import { NODES, EVENTS, type KubeObject } from "../../../src/kube/resources.ts";
+import { NODES, EVENTS, type KubeObject } from "../../../src/kube/client/resources.ts";
 import { desiredAdminState, DRAINING_TAINT } from "../../../src/core/admin-state/desired-admin-state.ts";
 import { projectNode, type CachedNode } from "../../../src/controller/projections.ts";
-import type { Taint } from "../../../src/core/kubernetes.ts";
-import { isFailure } from "../../../src/kube/kube-failure.ts";
-import { Reflector } from "../../../src/kube/reflector.ts";
+import type { Taint } from "../../../src/core/model/kubernetes.ts";
+import { isFailure } from "../../../src/kube/client/kube-failure.ts";
+import { Reflector } from "../../../src/kube/cache/reflector.ts";
 import { realClock } from "../../../src/main/real-clock.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, test } from "node:test";
 
 import { PREEMPTION_ANNOTATION } from "../../../src/core/admin-state/preemption-note.ts";
-import { EVENTS, NODES, type KubeObject } from "../../../src/kube/resources.ts";
+import { EVENTS, NODES, type KubeObject } from "../../../src/kube/client/resources.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { WITHIN_MS } from "../../support/service-rig.ts";

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { NODES } from "../../../src/kube/resources.ts";
+import { NODES } from "../../../src/kube/client/resources.ts";
 import type { Topology } from "../../../sandbox/azure/index.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { DoomedRig, OUT_OF_SERVICE, SPOT_EVICTION } from "./doomed-rig.ts";

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { baseName } from "../../../src/core/names.ts";
+import { baseName } from "../../../src/core/model/names.ts";
 import { GROUPS, LATER, OURS, PREFIX } from "../../../src/core/service/annotations.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { listed } from "../../contract/azure/azure-under-test.ts";

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { LEASES, NODES, type KubeObject } from "../../../src/kube/resources.ts";
+import { LEASES, NODES, type KubeObject } from "../../../src/kube/client/resources.ts";
 import { ensureNodes } from "../../../src/main/sandbox-nodes.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";

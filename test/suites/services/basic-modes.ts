@@ -7,7 +7,7 @@ import { after, before, beforeEach, describe, test } from "node:test";
 
 import { machineResources } from "../../../sandbox/azure/seed/machine.ts";
 import { placesOf } from "../../../sandbox/azure/seed/places.ts";
-import { baseName } from "../../../src/core/names.ts";
+import { baseName } from "../../../src/core/model/names.ts";
 import { ensureNodes } from "../../../src/main/sandbox-nodes.ts";
 import { listed } from "../../contract/azure/azure-under-test.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";

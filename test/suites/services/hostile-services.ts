@@ -7,8 +7,8 @@ import { after, before, describe, test } from "node:test";
 import * as fc from "fast-check";
 
 import { FINALIZER } from "../../../src/core/service/ownership.ts";
-import { isFailure } from "../../../src/kube/kube-failure.ts";
-import { EVENTS, SERVICES, type KubeObject } from "../../../src/kube/resources.ts";
+import { isFailure } from "../../../src/kube/client/kube-failure.ts";
+import { EVENTS, SERVICES, type KubeObject } from "../../../src/kube/client/resources.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { hostileService, type HostileService } from "../../support/hostile-services.ts";

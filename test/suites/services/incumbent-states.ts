@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { baseName } from "../../../src/core/names.ts";
+import { baseName } from "../../../src/core/model/names.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import {
   comparable,

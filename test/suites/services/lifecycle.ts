@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { baseName } from "../../../src/core/names.ts";
-import { NODES, SERVICES } from "../../../src/kube/resources.ts";
+import { baseName } from "../../../src/core/model/names.ts";
+import { NODES, SERVICES } from "../../../src/kube/client/resources.ts";
 import { ensureNodes } from "../../../src/main/sandbox-nodes.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";

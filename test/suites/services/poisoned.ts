@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { EVENTS, type KubeObject } from "../../../src/kube/resources.ts";
+import { EVENTS, type KubeObject } from "../../../src/kube/client/resources.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { MANY_WITHIN_MS, addresses, onlyLeft, startDeleting } from "../../support/many-services.ts";

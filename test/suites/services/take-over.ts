@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
-import { APPLIED_ANNOTATION } from "../../../src/core/service/applied.ts";
+import { APPLIED_ANNOTATION } from "../../../src/core/service/applied-state.ts";
 import { runAzlb } from "../../support/azlb-process.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -2,13 +2,13 @@
  * What one LoadBalancer of LBCF owns in the Azure load balancer that it names: its frontend, rules, probes and pool, as
  * the same kind of fragment that a Service has, so that both can stand in one load balancer.
  */
-import type { Frontend, LoadBalancingRule, Probe } from "../../arm.ts";
+import type { Frontend, LoadBalancingRule, Probe } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
-import { loadBalancerPartId, publicIPId, subnetId } from "../../ids.ts";
-import type { LoadBalancerFragment } from "../../load-balancer/fragment.ts";
-import { publicIPName, ruleName } from "../../names.ts";
-import type { PublicIPFragment } from "../../public-ip/public-ip-fragment.ts";
-import { CLUSTER_TAG } from "../../public-ip/public-ip-tags.ts";
+import { loadBalancerPartId, publicIPId, subnetId } from "../../model/ids.ts";
+import type { LoadBalancerFragment } from "../../resources/load-balancer/fragment.ts";
+import { publicIPName, ruleName } from "../../model/names.ts";
+import type { PublicIPFragment } from "../../resources/public-ip/fragment.ts";
+import { CLUSTER_TAG } from "../../resources/public-ip/public-ip-tags.ts";
 import type { Owner } from "../../service/service-intent.ts";
 import type { RuleWish } from "./azure-rules.ts";
 import { type AzureTarget, type AzureWish, baseOfObject, type ObjectKey } from "./azure-spec.ts";

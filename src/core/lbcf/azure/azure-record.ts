@@ -2,9 +2,9 @@
  * Whether a record can mean an entry of a pool at all. Records are ours to write, but anybody with the right may edit
  * them: what stands there must not lead us to write anywhere else than into a pool, nor into that of the Services.
  */
-import { parseAddress } from "../../cidr.ts";
+import { parseAddress } from "../../util/cidr.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
-import { nameOfId } from "../../ids.ts";
+import { nameOfId } from "../../model/ids.ts";
 import { ANNOTATION } from "../names.ts";
 import type { BackendRecord } from "../objects.ts";
 import { isClusterPool } from "./azure-spec.ts";

@@ -15,9 +15,9 @@
  *   maxBackends   | no more entries than this in the pool                | 5000, Azure's own limit
  */
 import type { ClusterConfig } from "../../config/cluster-config.ts";
-import { md5 } from "../../md5.ts";
-import { poolName } from "../../names.ts";
-import { nearest } from "../../nearest.ts";
+import { md5 } from "../../util/md5.ts";
+import { poolName } from "../../model/names.ts";
+import { nearest } from "../../util/nearest.ts";
 import type { StringMap } from "../objects.ts";
 import { parseRules, type RuleWish } from "./azure-rules.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { CONFIG } from "../../../../test/support/core-fixtures.ts";
-import type { LoadBalancer } from "../../arm.ts";
+import type { LoadBalancer } from "../../model/arm.ts";
 import { absentParts, azureParts } from "./azure-parts.ts";
 import { parseAzureAttributes, parseAzureSpec } from "./azure-spec.ts";
 import { type AzurePartsFragment, mergeAzureParts } from "./merge-azure-parts.ts";

@@ -7,11 +7,11 @@
  *     never deleted.
  *   - A pool of ours goes with its LoadBalancer, unless somebody's entries or rules are in it.
  */
-import type { BackendPool, LoadBalancer, Reference } from "../../arm.ts";
-import { nameOfId } from "../../ids.ts";
-import type { Disposable, LoadBalancerFragment } from "../../load-balancer/fragment.ts";
-import { mergeLoadBalancer } from "../../load-balancer/merge-load-balancer.ts";
-import type { Merged } from "../../plan.ts";
+import type { BackendPool, LoadBalancer, Reference } from "../../model/arm.ts";
+import { nameOfId } from "../../model/ids.ts";
+import type { Disposable, LoadBalancerFragment } from "../../resources/load-balancer/fragment.ts";
+import { mergeLoadBalancer } from "../../resources/load-balancer/merge-load-balancer.ts";
+import type { Merged } from "../../steps.ts";
 
 export interface AzurePartsFragment {
   readonly parts: LoadBalancerFragment;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import * as fc from "../../../../test/support/laws.ts";
-import type { AdminState, BackendAddress, BackendPool } from "../../arm.ts";
+import type { AdminState, BackendAddress, BackendPool } from "../../model/arm.ts";
 import { type BackendChange, entryName, mergeBackends } from "./merge-backends.ts";
 
 const POOL_ID = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/lb/backendAddressPools/p";

@@ -8,11 +8,11 @@
  *   - Where one change puts an entry in and another takes it out, it is in: nobody live is taken out by mistake.
  */
 import { correctAdminState } from "../../admin-state/correct-admin-state.ts";
-import type { AdminState, BackendAddress, BackendPool } from "../../arm.ts";
-import { bodyOf, corrected, entryOf, holdsInterfaces } from "../../backends/merge-membership.ts";
-import { canonicalAddress } from "../../cidr.ts";
-import { md5 } from "../../md5.ts";
-import type { Merged } from "../../plan.ts";
+import type { AdminState, BackendAddress, BackendPool } from "../../model/arm.ts";
+import { bodyOf, corrected, entryOf, holdsInterfaces } from "../../resources/backend-pool/merge-backend-pool.ts";
+import { canonicalAddress } from "../../util/cidr.ts";
+import { md5 } from "../../util/md5.ts";
+import type { Merged } from "../../steps.ts";
 import type { Rejection } from "../../service/service-intent.ts";
 
 export interface BackendChange {

@@ -1,0 +1,65 @@
+/**
+ * Azure's error bodies, read leniently: with or without the `error` wrapper, keys in any case, details nested to any
+ * depth and flattened here. Decides nothing; `failures.ts` does.
+ */
+import { withoutTokens } from "../../core/util/without-tokens.ts";
+
+export interface ErrorPart {
+  readonly code: string;
+  readonly message: string;
+  readonly target: string | undefined;
+}
+
+/** Outermost first; empty when the text is no error body. */
+export function parseErrorBody(text: string): readonly ErrorPart[] {
+  const body = parseJson(text);
+  if (body === undefined) return [];
+  return partsOf(field(body, "error") ?? body);
+}
+
+/** The parts of an error object that stands inside another body, such as an operation's. */
+export function partsOf(error: unknown): readonly ErrorPart[] {
+  const code = textField(error, "code") ?? "";
+  const message = withoutTokens(textField(error, "message") ?? "");
+  const own = code === "" && message === "" ? [] : [{ code, message, target: textField(error, "target") }];
+  const details = field(error, "details");
+  const inner = field(error, "innererror");
+  return [
+    ...own,
+    ...(Array.isArray(details) ? details.flatMap(partsOf) : []),
+    ...(isObject(inner) ? partsOf(inner) : []),
+  ];
+}
+
+/** A field by its name in any case. */
+export function field(value: unknown, name: string): unknown {
+  if (!isObject(value)) return undefined;
+  if (name in value) return value[name];
+  const key = Object.keys(value).find((candidate) => candidate.toLowerCase() === name.toLowerCase());
+  return key === undefined ? undefined : value[key];
+}
+
+export function textField(value: unknown, name: string): string | undefined {
+  const found = field(value, name);
+  return typeof found === "string" ? found : undefined;
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const PARSED = new WeakMap<object, unknown>();
+
+/** The body of an answer as JSON, parsed once however often it is looked at; `undefined` where it is none. */
+export function jsonOf(answer: { readonly body: string }): unknown {
+  if (!PARSED.has(answer)) PARSED.set(answer, parseJson(answer.body));
+  return PARSED.get(answer);
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

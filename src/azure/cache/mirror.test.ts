@@ -1,0 +1,269 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { armRig } from "../../../test/support/arm-rig.ts";
+import { error, json } from "../../../test/support/memory-arm.ts";
+import type { LoadBalancer } from "../../core/model/arm.ts";
+import type { ClusterConfig } from "../../core/config/cluster-config.ts";
+import { Mirror } from "./mirror.ts";
+
+const GROUP = "/subscriptions/net/resourceGroups/lbs/providers/Microsoft.Network";
+const LB = `${GROUP}/loadBalancers/lb`;
+const PIP = `${GROUP}/publicIPAddresses/pip`;
+const NSG = "/subscriptions/net/resourceGroups/sgs/providers/Microsoft.Network/networkSecurityGroups/nsg";
+const COMPUTE = "/subscriptions/sub/resourceGroups/rg/providers";
+
+function rig() {
+  const rigged = armRig({ replyMs: 50 });
+  const config = {
+    networkSubscriptionId: "net",
+    subscriptionId: "sub",
+    resourceGroup: "rg",
+    loadBalancerResourceGroup: "lbs",
+    securityGroupResourceGroup: "sgs",
+    securityGroupName: "nsg",
+    vnetResourceGroup: "vnets",
+    vnetName: "vnet",
+    location: "westus2",
+    azureStack: false,
+  } as ClusterConfig;
+  return { ...rigged, mirror: new Mirror({ client: rigged.client, config }) };
+}
+
+const names = (bodies: readonly { name: string }[]): string[] => bodies.map(({ name }) => name);
+
+function loadBalancer(...publicIPs: string[]): LoadBalancer {
+  const frontends = publicIPs.map((id, at) => {
+    return { id: `${LB}/frontendIPConfigurations/f${at}`, name: `f${at}`, properties: { publicIPAddress: { id } } };
+  });
+  return { id: LB, name: "lb", etag: "seen", properties: { frontendIPConfigurations: frontends } };
+}
+
+test("many readers share one request, later ones its result", async () => {
+  const { arm, mirror, run } = rig();
+  arm.write(LB, { properties: {} });
+  const [one, other] = await run(Promise.all([mirror.loadBalancers(), mirror.loadBalancers()]));
+  assert.deepEqual(names(one), ["lb"]);
+  assert.equal(one, other, "the very same list, as long as nothing changed");
+  assert.equal(await run(mirror.loadBalancers()), one);
+  assert.equal(arm.count("GET"), 1);
+});
+
+test("a read that fails throws to all who wait and is not remembered", async () => {
+  const { arm, mirror, run } = rig();
+  arm.write(LB, { properties: {} });
+  arm.interpose = () => error(403, "AuthorizationFailed");
+  const both = [mirror.loadBalancers(), mirror.loadBalancers()];
+  const results = await run(Promise.allSettled(both));
+  assert.deepEqual(
+    results.map(({ status }) => status),
+    ["rejected", "rejected"],
+  );
+  arm.interpose = () => undefined;
+  assert.deepEqual(names(await run(mirror.loadBalancers())), ["lb"]);
+});
+
+test("what a writer has seen is shown without another read", async () => {
+  const { arm, mirror, run } = rig();
+  await run(mirror.loadBalancers());
+  mirror.seen(LB, loadBalancer());
+  assert.deepEqual(names(await run(mirror.loadBalancers())), ["lb"]);
+  assert.equal((mirror.lastSeen(LB.toUpperCase()) as LoadBalancer).etag, "seen");
+  mirror.seen(LB, null);
+  assert.deepEqual(await run(mirror.loadBalancers()), []);
+  assert.equal(mirror.lastSeen(LB), null);
+  assert.equal(arm.count("GET"), 1);
+});
+
+test("a writer's result wins over a list that was asked for before it", async () => {
+  const { clock, arm, mirror, run } = rig();
+  arm.write(LB, { properties: {} });
+  const listing = mirror.loadBalancers();
+  await clock.advance(10);
+  mirror.seen(LB, { ...loadBalancer(), etag: "newer" });
+  assert.deepEqual(
+    (await run(listing)).map(({ etag }) => etag),
+    ["newer"],
+  );
+});
+
+test("what nobody has looked at is unknown, what was listed without it is absent", async () => {
+  const { mirror, run } = rig();
+  assert.equal(mirror.lastSeen(LB), undefined);
+  await run(mirror.loadBalancers());
+  assert.equal(mirror.lastSeen(LB), null);
+});
+
+test("what holds no more is unknown, and the next reader looks", async () => {
+  const { arm, mirror, run } = rig();
+  arm.write(LB, { properties: {} });
+  await run(mirror.loadBalancers());
+  mirror.seen(LB, undefined);
+  assert.equal(mirror.lastSeen(LB), undefined);
+  assert.deepEqual(names(await run(mirror.loadBalancers())), ["lb"]);
+  assert.equal(arm.count("GET"), 2);
+});
+
+test("after expiry everything is read anew, also by whom an older read is under way", async () => {
+  const { clock, arm, mirror, run } = rig();
+  const early = mirror.loadBalancers();
+  await clock.advance(10);
+  arm.write(LB, { properties: {} });
+  mirror.expire();
+  assert.deepEqual(names(await run(mirror.loadBalancers())), ["lb"]);
+  assert.deepEqual(names(await run(early)), ["lb"]);
+  assert.equal(arm.count("GET"), 2);
+});
+
+test("what has not changed stays the same object, however often it is read", async () => {
+  const { arm, mirror, run } = rig();
+  arm.write(LB, { properties: {} });
+  arm.write(`${LB}-2`, { properties: {} });
+  const first = await run(mirror.loadBalancers());
+  mirror.expire();
+  assert.equal(await run(mirror.loadBalancers()), first);
+  arm.write(`${LB}-2`, { properties: { changed: true } });
+  mirror.expire();
+  const later = await run(mirror.loadBalancers());
+  assert.equal(later[0], first[0]);
+  assert.notEqual(later[1], first[1]);
+  arm.write(LB, undefined);
+  mirror.expire();
+  assert.deepEqual(names(await run(mirror.loadBalancers())), ["lb-2"]);
+});
+
+test("what came garbled is not shown", async () => {
+  const { arm, mirror, run } = rig();
+  arm.write(LB, { properties: { probes: [] } });
+  const body = arm.read(LB);
+  for (const garble of [
+    { ...body, properties: 7 },
+    { ...body, properties: { probes: [null] } },
+    { ...body, id: 3 },
+    {},
+    null,
+  ]) {
+    arm.interpose = () => json(200, { value: [garble] });
+    mirror.expire();
+    await assert.rejects(run(mirror.loadBalancers()), /makes no sense/);
+  }
+  arm.interpose = () => undefined;
+  assert.deepEqual(names(await run(mirror.loadBalancers())), ["lb"]);
+});
+
+test("what was told wrongly is put right by the next read, although its ETag is the same", async () => {
+  const { arm, mirror, run } = rig();
+  arm.write(LB, { properties: { probes: [] } });
+  arm.interpose = () => json(200, { value: [{ ...arm.read(LB), properties: { probes: [{ name: "none such" }] } }] });
+  assert.equal((await run(mirror.loadBalancers()))[0]?.properties.probes?.length, 1);
+  arm.interpose = () => undefined;
+  mirror.expire();
+  assert.deepEqual((await run(mirror.loadBalancers()))[0]?.properties.probes, []);
+});
+
+test("public IPs follow what their load balancer holds, and must be read before they are written", async () => {
+  const { arm, mirror, run } = rig();
+  arm.write(PIP, { properties: { ipAddress: "1.2.3.4" } });
+  await run(mirror.publicIPs("lbs"));
+  mirror.seen(LB, loadBalancer(PIP.toUpperCase()));
+  const held = (await run(mirror.publicIPs("LBS")))[0];
+  assert.equal(held?.properties.ipConfiguration?.id, `${LB}/frontendIPConfigurations/f0`);
+  assert.equal(mirror.lastSeen(PIP), undefined);
+  mirror.seen(LB, undefined);
+  mirror.seen(LB, null);
+  const free = (await run(mirror.publicIPs("lbs")))[0];
+  assert.equal(free?.properties.ipConfiguration, undefined);
+  assert.equal(free?.properties.ipAddress, "1.2.3.4");
+  assert.equal(arm.count("GET", "publicIPAddresses"), 1);
+});
+
+test("a public IP that somebody else holds is left alone", async () => {
+  const { arm, mirror, run } = rig();
+  const elsewhere = { id: `${LB}-2/frontendIPConfigurations/x` };
+  arm.write(PIP, { properties: { ipConfiguration: elsewhere } });
+  const before = await run(mirror.publicIPs("lbs"));
+  mirror.seen(LB, loadBalancer());
+  assert.equal(await run(mirror.publicIPs("lbs")), before);
+});
+
+test("the security group and subnets are read by themselves; absent is null", async () => {
+  const { arm, mirror, run } = rig();
+  assert.equal(await run(mirror.securityGroup()), null);
+  mirror.expire();
+  arm.write(NSG, { properties: {} });
+  assert.equal((await run(mirror.securityGroup()))?.name, "nsg");
+  mirror.seen(NSG, null);
+  assert.equal(await run(mirror.securityGroup()), null);
+  assert.equal(await run(mirror.subnet("none")), null);
+  assert.equal(arm.count("GET", "subnets/none"), 1);
+});
+
+test("machines come with their scale sets' instances, made into an index once", async () => {
+  const { arm, mirror, run } = rig();
+  const set = `${COMPUTE}/Microsoft.Compute/virtualMachineScaleSets/s`;
+  arm.write(set, { properties: { orchestrationMode: "Uniform" } });
+  arm.write(`${COMPUTE}/Microsoft.Compute/virtualMachineScaleSets/flex`, {
+    properties: { orchestrationMode: "Flexible" },
+  });
+  arm.write(`${set}/virtualMachines/0`, { properties: {} });
+  arm.write(`${COMPUTE}/Microsoft.Compute/virtualMachines/vm`, { properties: {} });
+  arm.write(`${COMPUTE}/Microsoft.Network/networkInterfaces/nic`, { properties: {} });
+  const compute = await run(mirror.compute());
+  assert.deepEqual([...compute.instances.keys()], [`${set}/virtualMachines/0`.toLowerCase()]);
+  assert.equal(compute.scaleSets.size, 2);
+  assert.equal(await run(mirror.compute()), compute);
+  const nic = `${COMPUTE}/Microsoft.Network/networkInterfaces/nic`;
+  mirror.seen(nic, { ...arm.read(nic), etag: "2" });
+  assert.notEqual(await run(mirror.compute()), compute);
+  assert.ok(arm.requests.some(({ url }) => url.includes("$expand=instanceView")));
+  assert.equal(arm.count("GET"), 4);
+});
+
+test("zones are those of the region, read once", async () => {
+  const { arm, mirror, run } = rig();
+  const zoneMappings = [
+    { location: "East US", zones: ["9"] },
+    { location: "West US 2", zones: ["3", "1", "2"] },
+  ];
+  arm.interpose = () => json(200, { resourceTypes: [{ resourceType: "virtualMachines", zoneMappings }] });
+  assert.deepEqual(await run(mirror.zones()), ["1", "2", "3"]);
+  mirror.expire();
+  await run(mirror.zones());
+  assert.equal(arm.requests.length, 1);
+});
+
+test("who gives up leaves the others' request alone", async () => {
+  const { arm, mirror, run } = rig();
+  arm.write(LB, { properties: {} });
+  const abort = new AbortController();
+  const impatient = mirror.loadBalancers(abort.signal);
+  const patient = mirror.loadBalancers();
+  abort.abort(new Error("enough"));
+  await assert.rejects(impatient, /enough/);
+  assert.deepEqual(names(await run(patient)), ["lb"]);
+  assert.equal(arm.count("GET"), 1);
+});
+
+test("whoever must not wait gets what was last read, however old; but never a list with a hole", async () => {
+  const { arm, mirror, run } = rig();
+  arm.write(LB, { properties: {} });
+  assert.deepEqual(names(await run(mirror.loadBalancers(undefined, "known"))), ["lb"], "nobody had read before");
+  mirror.expire();
+  arm.write(`${GROUP}/loadBalancers/new`, { properties: {} });
+  assert.deepEqual(names(await mirror.loadBalancers(undefined, "known")), ["lb"]);
+  mirror.seen(LB, undefined);
+  assert.deepEqual(names(await run(mirror.loadBalancers(undefined, "known"))).sort(), ["lb", "new"]);
+  mirror.seen(LB, undefined);
+  mirror.seen(LB, loadBalancer());
+  const calls = arm.count("GET");
+  assert.deepEqual(names(await mirror.loadBalancers(undefined, "known")).sort(), ["lb", "new"], "the hole is filled");
+  assert.equal(arm.count("GET"), calls);
+});
+
+test("who has given up already asks for nothing, and fails nobody", async () => {
+  const { arm, mirror } = rig();
+  const gone = AbortSignal.abort(new Error("enough"));
+  await assert.rejects(mirror.loadBalancers(gone), /enough/);
+  await assert.rejects(mirror.zones(gone), /enough/);
+  assert.equal(arm.requests.length, 0);
+});

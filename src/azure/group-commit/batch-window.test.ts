@@ -1,0 +1,30 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { VirtualClock } from "../../../test/support/virtual-clock.ts";
+import type { AttemptReport } from "./commit-types.ts";
+import { Gathering } from "./batch-window.ts";
+
+const LB = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/lb";
+
+function written(size: number, id = LB): AttemptReport {
+  return { id, kind: "loadBalancer", size, outcome: "written", durationMs: 1_000, waitedMs: 0, bisects: false };
+}
+
+test("a resource that nobody shares waits no longer than the least", () => {
+  const gathering = new Gathering(new VirtualClock(), 10);
+  assert.equal(gathering.waitMs(LB), 10);
+  gathering.note(written(1));
+  assert.equal(gathering.waitMs(LB), 10);
+});
+
+test("one that many have just written waits a part of a write's time, its pools included", async () => {
+  const clock = new VirtualClock();
+  const gathering = new Gathering(clock, 10);
+  gathering.note(written(5));
+  assert.equal(gathering.waitMs(`${LB.toUpperCase()}/backendAddressPools/p`), 250);
+  gathering.note(written(1));
+  assert.equal(gathering.waitMs(LB), 250);
+  await clock.advance(6_000);
+  assert.equal(gathering.waitMs(LB), 10);
+});

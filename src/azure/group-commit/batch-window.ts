@@ -1,0 +1,47 @@
+/**
+ * How long a write to an idle resource waits for company. A moment is enough as a rule; a resource that many have just
+ * written together is being asked for by more, and then a fraction of what a write takes saves whole writes.
+ */
+import type { Clock } from "../../core/util/clock.ts";
+import type { AttemptReport } from "./commit-types.ts";
+import { wholeOf } from "./resource-parts.ts";
+
+/**
+ * Of the time that a write takes. A security group is written beside a load balancer, which takes longer: nobody waits
+ * for it, so it may gather for as long as its own write takes.
+ */
+const SHARE = 0.25;
+const SECURITY_GROUP_SHARE = 1;
+/** In writes' times: so long a resource counts as asked for after it was written. */
+const HOT_FOR = 5;
+
+interface Written {
+  readonly durationMs: number;
+  readonly atMs: number;
+}
+
+export class Gathering {
+  readonly #clock: Clock;
+  readonly #leastMs: number;
+  /** Resources that were written for several at once, by id in lower case. */
+  readonly #shared = new Map<string, Written>();
+
+  constructor(clock: Clock, leastMs: number) {
+    this.#clock = clock;
+    this.#leastMs = leastMs;
+  }
+
+  note({ id, size, outcome, durationMs }: AttemptReport): void {
+    const key = wholeOf(id).toLowerCase();
+    if (outcome !== "written" || (size < 2 && !this.#shared.has(key))) return;
+    this.#shared.set(key, { durationMs, atMs: this.#clock.monotonicMs() });
+  }
+
+  waitMs(id: string): number {
+    const written = this.#shared.get(wholeOf(id).toLowerCase());
+    if (written === undefined) return this.#leastMs;
+    const isHot = this.#clock.monotonicMs() - written.atMs < written.durationMs * HOT_FOR;
+    const share = /\/networkSecurityGroups\//i.test(id) ? SECURITY_GROUP_SHARE : SHARE;
+    return isHot ? Math.max(this.#leastMs, written.durationMs * share) : this.#leastMs;
+  }
+}

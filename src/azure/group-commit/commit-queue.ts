@@ -1,0 +1,138 @@
+/**
+ * The writes that wait for one resource and its parts, and which of them go next: all of one kind for one id go
+ * together, those with the most urgent write first, then those whose oldest write waited longest. Who has waited too long
+ * is as urgent as a drain: a node doomed every second must not keep Services waiting for ever. Batches that were set apart
+ * to find a culprit stay apart, and go before what came later.
+ */
+import type { Clock } from "../../core/util/clock.ts";
+import { isPart } from "./resource-parts.ts";
+import type { Ticket } from "./ticket.ts";
+
+export interface Batch {
+  readonly id: string;
+  readonly tickets: readonly Ticket[];
+  readonly isApart: boolean;
+}
+
+const PATIENCE_MS = 60_000;
+
+export class CommitQueue {
+  readonly #clock: Clock;
+  /** By kind and id, then by owner. */
+  readonly #waiting = new Map<string, Map<string, Ticket>>();
+  #apart: Ticket[][] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get isUrgent(): boolean {
+    return this.#batches().some(({ tickets }) => tickets.some(({ priority }) => priority === "drain"));
+  }
+
+  /** A new write: takes the place of the same owner's that still waits. */
+  add(ticket: Ticket): void {
+    for (const group of this.#apart) {
+      const at = group.findIndex((other) => other.owner === ticket.owner && other.key === ticket.key);
+      const older = group[at];
+      if (older === undefined) continue;
+      ticket.replace(older);
+      group[at] = ticket;
+      return;
+    }
+    const waiting = this.#waitingFor(ticket);
+    const older = waiting.get(ticket.owner);
+    if (older !== undefined) ticket.replace(older);
+    waiting.set(ticket.owner, ticket);
+  }
+
+  /** Writes that must be tried again: a newer one of the same owner, come meanwhile, takes their place. */
+  putBack(tickets: readonly Ticket[]): void {
+    for (const ticket of tickets) {
+      if (!this.#giveWay(ticket)) this.#waitingFor(ticket).set(ticket.owner, ticket);
+    }
+  }
+
+  /** Each group goes by itself, in this order; writes that a newer one replaces go with that one. */
+  setApart(groups: readonly (readonly Ticket[])[]): void {
+    const left = groups.map((group) => group.filter((ticket) => !this.#giveWay(ticket)));
+    this.#apart = [...left.filter((group) => group.length > 0), ...this.#apart];
+  }
+
+  /** Removes and returns what goes next. */
+  take(): Batch | undefined {
+    return this.#remove(this.#next());
+  }
+
+  /** The same, where that is a drain of a part. */
+  takeDrainOfPart(): Batch | undefined {
+    const next = this.#next();
+    const isDrain = next?.tickets.every(({ priority }) => priority === "drain");
+    return isDrain && isPart(next?.id ?? "") ? this.#remove(next) : undefined;
+  }
+
+  /** One that has been taken and has not left, with what has come for it meanwhile. */
+  joined({ id, tickets }: Batch): Batch {
+    this.putBack(tickets);
+    const key = tickets[0]?.key ?? "";
+    const all = [...(this.#waiting.get(key)?.values() ?? [])];
+    this.#waiting.delete(key);
+    return { id, tickets: all, isApart: false };
+  }
+
+  /** Is there nothing that it would have to let go first? */
+  isFirst({ tickets }: Batch): boolean {
+    return tickets.some((ticket) => this.#rankOf(ticket) === 0);
+  }
+
+  /** Has more come for it? */
+  hasMoreFor({ tickets }: Batch): boolean {
+    return this.#waiting.has(tickets[0]?.key ?? "");
+  }
+
+  #next(): Batch | undefined {
+    return this.#batches().sort((one, other) => this.#compare(one, other))[0];
+  }
+
+  #remove(next: Batch | undefined): Batch | undefined {
+    const first = next?.tickets[0];
+    if (next === undefined || first === undefined) return undefined;
+    if (next.isApart) this.#apart = this.#apart.filter((group) => group !== next.tickets);
+    else this.#waiting.delete(first.key);
+    return next;
+  }
+
+  #giveWay(ticket: Ticket): boolean {
+    const newer = this.#waiting.get(ticket.key)?.get(ticket.owner);
+    newer?.replace(ticket);
+    return newer !== undefined;
+  }
+
+  #waitingFor({ key }: Ticket): Map<string, Ticket> {
+    const waiting = this.#waiting.get(key) ?? new Map<string, Ticket>();
+    this.#waiting.set(key, waiting);
+    return waiting;
+  }
+
+  #batches(): Batch[] {
+    const batch = (tickets: readonly Ticket[], isApart: boolean): Batch => {
+      return { id: tickets[0]?.write.id ?? "", tickets, isApart };
+    };
+    return [
+      ...this.#apart.map((group) => batch(group, true)),
+      ...[...this.#waiting.values()].map((waiting) => batch([...waiting.values()], false)),
+    ];
+  }
+
+  #compare(one: Batch, other: Batch): number {
+    const rank = ({ tickets }: Batch): number => Math.min(...tickets.map((ticket) => this.#rankOf(ticket)));
+    const since = ({ tickets }: Batch): number => Math.min(...tickets.map((ticket) => ticket.sinceMs));
+    return rank(one) - rank(other) || Number(other.isApart) - Number(one.isApart) || since(one) - since(other);
+  }
+
+  /** Nobody waits behind what fails again and again. */
+  #rankOf({ rank, sinceMs, failures, conflicts }: Ticket): number {
+    const isOverdue = this.#clock.monotonicMs() - sinceMs >= PATIENCE_MS && failures + conflicts === 0;
+    return isOverdue ? 0 : rank;
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * One writer per Azure resource, for as many who want to write. A load balancer or a security group is shared by many
+ * Services under one ETag, so writing them one after the other costs a round trip each; here the fragments that come
+ * while a write is in flight are merged and leave together in the next. What a fragment means, and what it may touch,
+ * is the merge's business alone.
+ */
+import { setMaxListeners } from "node:events";
+
+import type { Clock, Random } from "../../core/util/clock.ts";
+import type { Merged } from "../../core/steps.ts";
+import type { ArmClient } from "../arm/arm-client.ts";
+import type { Priority } from "../budget/budget.ts";
+import { UNCHANGED, type ArmBody, type AttemptReport, type Committed, type Write } from "./commit-types.ts";
+import { ArmError } from "../arm/failures.ts";
+import { Gathering } from "./batch-window.ts";
+import { Lane, STOPPING, type LaneContext } from "./lane.ts";
+import { isBroken, wholeOf } from "./resource-parts.ts";
+import { Ticket } from "./ticket.ts";
+
+export interface GroupCommitOptions {
+  readonly client: ArmClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Asked right before each write leaves: does this process still hold its lease? */
+  readonly mayWrite: (priority: Priority) => boolean | Promise<boolean>;
+  /** What is known without asking Azure, and where to tell what was seen: `undefined` when we can't know. */
+  readonly lastSeen?: (id: string) => ArmBody | null | undefined;
+  readonly onSeen?: (id: string, body: ArmBody | null | undefined) => void;
+  /** How long the first write to an idle resource waits at least for others that are on their way. */
+  readonly gatherMs?: number;
+  readonly onAttempt?: (report: AttemptReport) => void;
+}
+
+const GATHER_MS = 10;
+const REPAIR = "repair";
+
+export class GroupCommit {
+  readonly #context: LaneContext;
+  /** By id of the whole resource in lower case; only those at work. */
+  readonly #lanes = new Map<string, Lane>();
+  readonly #closing = new AbortController();
+
+  constructor(options: GroupCommitOptions) {
+    const nothing = (): undefined => undefined;
+    setMaxListeners(0, this.#closing.signal); // every resource at work listens
+    const { gatherMs = GATHER_MS, onAttempt, ...rest } = options;
+    const gathering = new Gathering(options.clock, gatherMs);
+    this.#context = {
+      lastSeen: nothing,
+      onSeen: nothing,
+      ...rest,
+      gatherMs: (id) => gathering.waitMs(id),
+      onAttempt: (report) => {
+        gathering.note(report);
+        onAttempt?.(report);
+      },
+      closing: this.#closing.signal,
+      nextTurn: () => options.clock.nextTurn(),
+      repair: (id) => this.#repair(id),
+    };
+  }
+
+  /** Resolves with what came of it, once that is certain; rejects only where a merge threw. */
+  submit<Body extends ArmBody, Fragment>(write: Write<Body, Fragment>): Promise<Committed<Body>> {
+    if (this.#closing.signal.aborted) return Promise.resolve({ kind: "failed", failure: STOPPING });
+    // the lane hands each merge only what belongs to its own id
+    const ticket = new Ticket(write as unknown as Write<ArmBody, unknown>, this.#context.clock.monotonicMs());
+    const outcome = ticket.outcome();
+    this.#laneOf(write.id).submit(ticket);
+    return outcome as Promise<Committed<Body>>;
+  }
+
+  /** Writes that wait or are in flight, as far as they are known here. */
+  get resourcesAtWork(): number {
+    return this.#lanes.size;
+  }
+
+  /** Lets the writes in flight end, fails what waits, takes nothing more. */
+  async close(): Promise<void> {
+    this.#closing.abort(new ArmError(STOPPING, "writing"));
+    for (const lane of this.#lanes.values()) await lane.running;
+  }
+
+  #laneOf(id: string): Lane {
+    const key = wholeOf(id).toLowerCase();
+    const lane = this.#lanes.get(key) ?? new Lane(key, this.#context, () => this.#lanes.delete(key));
+    this.#lanes.set(key, lane);
+    return lane;
+  }
+
+  /** Nobody waits for it: whoever needs it looks again anyway, and two lanes must never wait for each other. */
+  #repair(id: string): void {
+    const wish = { kind: REPAIR, owner: REPAIR, fragment: undefined, merge: repaired, afresh: true };
+    void this.submit({ id, ...wish, priority: "create" });
+  }
+}
+
+/** A resource whose provisioning failed or was cancelled comes round when it is written once more as it is. */
+function repaired(seen: ArmBody | undefined): Merged<ArmBody> {
+  return seen !== undefined && isBroken(seen) ? { ...UNCHANGED, outcome: { kind: "put", body: seen } } : UNCHANGED;
+}

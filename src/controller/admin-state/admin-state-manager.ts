@@ -1,0 +1,85 @@
+/**
+ * Brings the admin state of every pool in line with the taints of the nodes in it. One write per pool for all nodes that
+ * wait, on the lane of its load balancer, ahead of everything else there and in the throttle budget. What is written is
+ * decided when the write leaves (`newest-taints.ts`); where the pool as last seen is right by then, nothing is sent.
+ * When to do it, and again after a failure, is `admin-state-controller.ts`'s; entries of BackendRecords are
+ * `lbcf/backend-states.ts`'s.
+ * @design AdminStateManager
+ */
+import type { ArmBody } from "../../azure/group-commit/commit-types.ts";
+import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
+import type { ArmFailure } from "../../azure/arm/failures.ts";
+import type { Mirror } from "../../azure/cache/mirror.ts";
+import type { BackendPool, LoadBalancer } from "../../core/model/arm.ts";
+import { adminStatePools, type PoolPlace } from "../../core/admin-state/admin-state-pools.ts";
+import { mergeAdminState } from "../../core/admin-state/reconcile-admin-state.ts";
+import type { ClusterConfig } from "../../core/config/cluster-config.ts";
+import type { Node } from "../../core/model/kubernetes.ts";
+import type { NewestTaints } from "./newest-taints.ts";
+
+/** The kind of these writes, in reports of attempts. */
+export const ADMIN_STATE = "adminState";
+
+export interface AdminStateManagerOptions {
+  readonly config: ClusterConfig;
+  readonly mirror: Mirror;
+  readonly commit: GroupCommit;
+  readonly taints: NewestTaints;
+}
+
+/** Whose state is to be set: one node's, or whoever's is wrong; `afresh` looks at Azure before it believes. */
+export type Whose = { readonly node: Node } | { readonly all: "known" | "afresh" };
+
+/** What came of one pool: as Azure has it now, or why not. */
+export interface PoolUpdate {
+  readonly place: PoolPlace;
+  readonly outcome: "written" | "unchanged" | ArmFailure;
+  /** `null`: gone. */
+  readonly loadBalancer: LoadBalancer | null;
+}
+
+export class AdminStateManager {
+  readonly #options: AdminStateManagerOptions;
+
+  constructor(options: AdminStateManagerOptions) {
+    this.#options = options;
+  }
+
+  /** Throws where the pools cannot be read. */
+  async update(whose: Whose, signal: AbortSignal): Promise<readonly PoolUpdate[]> {
+    const { config, mirror, taints } = this.#options;
+    const age = "node" in whose ? "known" : "fresh";
+    const [loadBalancers, compute] = await Promise.all([
+      mirror.loadBalancers(signal, age),
+      config.poolType === "nodeIPConfiguration" ? mirror.compute(signal, age) : undefined,
+    ]);
+    if (compute !== undefined) taints.learn(compute);
+    return Promise.all(adminStatePools(config, loadBalancers).map((place) => this.#write(place, whose)));
+  }
+
+  async #write(place: PoolPlace, whose: Whose): Promise<PoolUpdate> {
+    const { commit, taints } = this.#options;
+    const afresh = "node" in whose ? this.#mayHoldUnseen(place, whose.node) : whose.all === "afresh";
+    const committed = await commit.submit<ArmBody, undefined>({
+      id: place.id,
+      kind: ADMIN_STATE,
+      // both leave together, and one who must look makes all look
+      owner: afresh ? "cluster, afresh" : "cluster",
+      fragment: undefined,
+      merge: (seen) => mergeAdminState(seen as BackendPool | undefined, taints.nodeOf),
+      priority: "drain",
+      afresh,
+    });
+    if (committed.kind === "failed") return { place, outcome: committed.failure, loadBalancer: null };
+    const loadBalancer = "body" in committed ? (committed.body as LoadBalancer | null) : null;
+    return { place, outcome: committed.kind === "written" ? "written" : "unchanged", loadBalancer };
+  }
+
+  /** Network interfaces join a pool by writes of their own, which the load balancer as last seen does not show. */
+  #mayHoldUnseen({ pool }: PoolPlace, { metadata: { uid } }: Node): boolean {
+    const { config, taints } = this.#options;
+    if (config.poolType !== "nodeIPConfiguration") return false;
+    const entries = pool.properties.loadBalancerBackendAddresses ?? [];
+    return !entries.some((entry) => taints.nodeOf(entry)?.metadata.uid === uid);
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Everything about doomed nodes, put together: the watch that turns eviction notices into taints, the controller that
+ * turns taints into admin states, and what other writers of pools must ask. One switch leaves it all out.
+ */
+import type { AttemptReport } from "../../azure/group-commit/commit-types.ts";
+import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
+import type { Mirror } from "../../azure/cache/mirror.ts";
+import { refreshAdminStates } from "../../core/admin-state/refresh-admin-states.ts";
+import type { MembershipFragment } from "../../core/resources/backend-pool/fragment.ts";
+import type { Clock, Random } from "../../core/util/clock.ts";
+import type { ClusterConfig } from "../../core/config/cluster-config.ts";
+import type { Node } from "../../core/model/kubernetes.ts";
+import type { Log } from "../../core/util/log.ts";
+import type { EventRecorder } from "../../kube/events/event-recorder.ts";
+import type { KubeClient } from "../../kube/client/kube-client.ts";
+import { AdminStateController } from "./admin-state-controller.ts";
+import { AdminStateManager } from "./admin-state-manager.ts";
+import { AdminStateVoice } from "./admin-state-events.ts";
+import type { ClusterCache } from "../cluster-cache.ts";
+import type { Metrics } from "../metrics.ts";
+import { NewestTaints } from "./newest-taints.ts";
+import { PreemptionWatch } from "./preemption-watch.ts";
+import { Snapshot } from "../snapshot.ts";
+
+export interface AdminStateOptions {
+  readonly config: ClusterConfig;
+  readonly kube: KubeClient;
+  readonly cache: ClusterCache;
+  readonly mirror: Mirror;
+  readonly commit: GroupCommit;
+  readonly recorder: EventRecorder;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+export class AdminState {
+  readonly #taints: NewestTaints;
+  readonly #controller: AdminStateController;
+  readonly #preemptions: PreemptionWatch;
+
+  constructor(options: AdminStateOptions) {
+    const { cache, kube, recorder, metrics, clock, random, log } = options;
+    const { nodes, services } = cache;
+    const voice = new AdminStateVoice({ recorder, clock, log, services: () => services.store.values() });
+    this.#taints = new NewestTaints(new Snapshot<Node>(nodes));
+    const manager = new AdminStateManager({ ...options, taints: this.#taints });
+    this.#controller = new AdminStateController({ nodes, manager, voice, metrics, clock, random, log });
+    this.#preemptions = new PreemptionWatch({ client: kube, nodes, voice, clock, random, log });
+  }
+
+  /** Call once the caches are filled. Resolves when the signal is aborted. */
+  run(signal: AbortSignal): Promise<void> {
+    this.#controller.start();
+    return this.#preemptions.run(signal);
+  }
+
+  /** A membership as it leaves: with what its nodes ask for now, and no word about those that have gone meanwhile. */
+  readonly refreshed = (fragment: MembershipFragment): MembershipFragment => {
+    return refreshAdminStates(fragment, this.#taints.nodeOf);
+  };
+
+  resync(): void {
+    this.#controller.resync();
+  }
+
+  joined(): void {
+    this.#controller.joined();
+  }
+
+  attempted(report: AttemptReport): void {
+    this.#controller.attempted(report);
+  }
+
+  async stop(patienceMs: number): Promise<void> {
+    await Promise.all([this.#controller.stop(patienceMs), this.#preemptions.stop(patienceMs)]);
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * Turns the first `PreemptScheduled` event of a node into the taint that says so durably: events are gone after an hour,
+ * and with the process that saw them. One patch writes the taint and the note of the event (`preemption-note.ts`), under
+ * the version of the Node that was decided on. What the taint leads to is `admin-state-controller.ts`'s.
+ *
+ * One watch of core/v1 sees the events of events.k8s.io too: the API server keeps both in one store. Those that are there
+ * at the start are told like new ones.
+ */
+import type { Clock, Random } from "../../core/util/clock.ts";
+import {
+  newestPreemption,
+  parsePreemptionEvent,
+  PREEMPT_SCHEDULED,
+  type PreemptionEvent,
+} from "../../core/admin-state/preemption-events.ts";
+import { preemptionPatch } from "../../core/admin-state/preemption-note.ts";
+import type { Log } from "../../core/util/log.ts";
+import { followingVoice } from "../../kube/cache/log-watch-health.ts";
+import type { KubeClient } from "../../kube/client/kube-client.ts";
+import { isFailure } from "../../kube/client/kube-failure.ts";
+import { Reflector } from "../../kube/cache/reflector.ts";
+import { EVENTS, NODES, type KubeObject } from "../../kube/client/resources.ts";
+import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
+import type { AdminStateVoice } from "./admin-state-events.ts";
+import { projectNode, type CachedNode } from "../projections.ts";
+
+export interface PreemptionWatchOptions {
+  readonly client: KubeClient;
+  readonly nodes: Reflector<CachedNode>;
+  readonly voice: AdminStateVoice;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+type CachedEvent = PreemptionEvent & KubeObject;
+
+const WORKERS = 20;
+/** Others change Nodes too; whoever always comes too late tries again later. */
+const MOST_CONFLICTS = 5;
+const BACKOFF = { firstMs: 500, capMs: 15_000 };
+
+export class PreemptionWatch {
+  readonly #options: PreemptionWatchOptions;
+  readonly #events: Reflector<CachedEvent>;
+  readonly #queue: WorkQueue;
+
+  constructor(options: PreemptionWatchOptions) {
+    this.#options = options;
+    const { client, clock, random, log } = options;
+    this.#events = new Reflector({
+      client,
+      clock,
+      random,
+      ...followingVoice(log, clock, "eviction notices"),
+      resource: EVENTS,
+      selection: { fieldSelector: `reason=${PREEMPT_SCHEDULED}` },
+      project: projectEvent,
+      indexers: { node: ({ node }) => [node] },
+    });
+    this.#queue = new WorkQueue({
+      clock,
+      random,
+      workers: WORKERS,
+      backoff: BACKOFF,
+      work: (job) => this.#work(job),
+      onError: (name, error) => log.error(`preemption of ${name}: ${String(error)}`),
+    });
+  }
+
+  /** Runs until the signal is aborted. Call once the Nodes are known. */
+  run(signal: AbortSignal): Promise<void> {
+    this.#events.subscribe(({ kind, object }) => {
+      if (kind !== "deleted") this.#queue.add(object.node);
+    });
+    // an event may be heard of before its Node is
+    this.#options.nodes.subscribe(({ kind, object }) => {
+      if (kind === "added" && this.#eventsOf(object.metadata.name).length > 0) this.#queue.add(object.metadata.name);
+    });
+    this.#queue.start();
+    return this.#events.run(signal);
+  }
+
+  stop(patienceMs: number): Promise<void> {
+    return this.#queue.stop(patienceMs);
+  }
+
+  #eventsOf(name: string): readonly CachedEvent[] {
+    return this.#events.store.by("node", name);
+  }
+
+  async #work({ key: name, signal }: Job): Promise<Verdict> {
+    let node = this.#options.nodes.store.get(name);
+    for (let conflicts = 0; conflicts < MOST_CONFLICTS && node !== undefined; conflicts++) {
+      const event = newestPreemption(node, this.#eventsOf(name));
+      if (event === undefined) return { kind: "done" };
+      try {
+        await this.#note(node, event, signal);
+        return { kind: "done" };
+      } catch (error) {
+        if (isFailure(error, "notFound")) return { kind: "done" };
+        if (!isFailure(error, "conflict")) return this.#later(node, error);
+      }
+      node = await this.#readAnew(name, signal);
+    }
+    return node === undefined ? { kind: "done" } : { kind: "retry" };
+  }
+
+  async #note(node: CachedNode, event: PreemptionEvent, signal: AbortSignal): Promise<void> {
+    const { client, voice } = this.#options;
+    const { name, uid, resourceVersion } = node.metadata;
+    const patch = preemptionPatch(node, event);
+    await client.patch(NODES, { name }, { strategic: patch }, { uid, resourceVersion }, signal);
+    if (patch.spec !== undefined) voice.tainted(node, event.message);
+  }
+
+  /** What we decide on must be at least as new as the version that was refused. */
+  async #readAnew(name: string, signal: AbortSignal): Promise<CachedNode | undefined> {
+    try {
+      return projectNode(await this.#options.client.get(NODES, { name }, signal));
+    } catch (error) {
+      if (isFailure(error, "notFound")) return undefined;
+      throw error;
+    }
+  }
+
+  #later(node: CachedNode, error: unknown): Verdict {
+    const why = error instanceof Error ? error.message : String(error);
+    this.#options.log.warn(`cannot taint ${node.metadata.name}, which is about to be evicted: ${why}`);
+    return { kind: "retry" };
+  }
+}
+
+function projectEvent(object: KubeObject): CachedEvent {
+  const { name, namespace, uid, resourceVersion } = object.metadata;
+  const event = parsePreemptionEvent(object);
+  return { ...event, metadata: { name, uid, resourceVersion, ...(namespace !== undefined && { namespace }) } };
+}

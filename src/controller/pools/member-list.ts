@@ -1,0 +1,122 @@
+/**
+ * The durable member list: which entries of a load balancer's pools we put there. One ConfigMap per load balancer,
+ * written before the pool is, so that an entry whose node vanished while we were away is known to be ours, and a
+ * person's server is known not to be.
+ *
+ * Names are added before a pool is written, and those that stand in no pool are forgotten after it. A name too many does
+ * little harm (until the next write of the pool, a person's server of that name would pass for ours); a name too few
+ * would leave an entry behind for ever.
+ */
+import type { LoadBalancer } from "../../core/model/arm.ts";
+import type { MembershipFragment } from "../../core/resources/backend-pool/fragment.ts";
+import { CONFIG_MAPS, type KubeObject } from "../../kube/client/resources.ts";
+import type { KubeClient } from "../../kube/client/kube-client.ts";
+import { isFailure } from "../../kube/client/kube-failure.ts";
+
+export const MEMBER_LIST_NAMESPACE = "kube-system";
+const LABEL_KEY = "azlb.io/member-list";
+export const MEMBER_LIST_LABEL = `${LABEL_KEY}=true`;
+
+export interface MemberList extends KubeObject {
+  /** Lower-case id of the load balancer. */
+  readonly loadBalancerId: string;
+  readonly members: readonly string[];
+}
+
+interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export function projectMemberList(object: KubeObject): MemberList {
+  const { data = {} } = object as ConfigMap;
+  const { name, namespace, uid, resourceVersion } = object.metadata;
+  return {
+    metadata: { name, uid, resourceVersion, ...(namespace !== undefined && { namespace }) },
+    loadBalancerId: data["loadBalancer"] ?? "",
+    members: (data["members"] ?? "").split("\n").filter((member) => member !== ""),
+  };
+}
+
+/** ConfigMap names allow lower case, digits, dots and dashes; a load balancer's allows more. */
+function memberListName(loadBalancerId: string): string {
+  const name = loadBalancerId.slice(loadBalancerId.lastIndexOf("/") + 1);
+  const safe = name.toLowerCase().replaceAll(/[^a-z0-9.-]/g, "-");
+  return `azlb-members-${safe}`;
+}
+
+interface MembershipStep {
+  /** The pool's. */
+  readonly id: string;
+  readonly fragment: MembershipFragment;
+}
+
+/** Remembers, before a pool is written, whom it will hold. */
+export class MemberLists {
+  readonly #client: KubeClient;
+  readonly #stored: (name: string) => MemberList | undefined;
+  /** What was stored last, where the cache may not show it yet. */
+  readonly #written = new Map<string, ReadonlySet<string>>();
+  /** One write at a time per list: each holds what the one before stored. */
+  readonly #turns = new Map<string, Promise<void>>();
+
+  constructor(client: KubeClient, stored: (name: string) => MemberList | undefined) {
+    this.#client = client;
+    this.#stored = stored;
+  }
+
+  /** Resolves once the list holds every name that the pool will; throws where it doesn't: then the pool must wait. */
+  remember({ id, fragment }: MembershipStep): Promise<void> {
+    return this.rememberNames(
+      id,
+      fragment.members.map((member) => member.name),
+    );
+  }
+
+  /** The same for a pool whose members join by writes of their own: network interfaces. */
+  rememberNames(poolId: string, names: readonly string[]): Promise<void> {
+    return this.#change(poolId, (known) =>
+      names.every((name) => known.has(name)) ? known : known.union(new Set(names)),
+    );
+  }
+
+  /**
+   * The pool was written: names that stand in no pool of its load balancer any more are forgotten, so that a person's
+   * server of such a name is a person's. A failure only leaves names too many.
+   */
+  async settle({ id, fragment }: MembershipStep, loadBalancer: LoadBalancer): Promise<void> {
+    const pools = loadBalancer.properties.backendAddressPools ?? [];
+    const entries = pools.flatMap(({ properties }) => properties.loadBalancerBackendAddresses ?? []);
+    const present = new Set([...entries, ...fragment.members].map(({ name }) => name));
+    await this.#change(id, (known) => (known.isSubsetOf(present) ? known : known.intersection(present))).catch(
+      () => {},
+    );
+  }
+
+  #change(poolId: string, change: (known: ReadonlySet<string>) => ReadonlySet<string>): Promise<void> {
+    const loadBalancerId = poolId.slice(0, poolId.search(/\/backendAddressPools\//i)).toLowerCase();
+    const name = memberListName(loadBalancerId);
+    const turn = (this.#turns.get(name) ?? Promise.resolve())
+      .catch(() => {})
+      .then(async () => {
+        const known = this.#written.get(name) ?? new Set(this.#stored(name)?.members);
+        const names = change(known);
+        if (names === known) return;
+        await this.#write(name, loadBalancerId, names);
+        this.#written.set(name, names);
+      });
+    this.#turns.set(name, turn);
+    return turn;
+  }
+
+  async #write(name: string, loadBalancerId: string, names: ReadonlySet<string>): Promise<void> {
+    const place = { namespace: MEMBER_LIST_NAMESPACE, name };
+    const data = { loadBalancer: loadBalancerId, members: [...names].sort().join("\n") };
+    try {
+      await this.#client.patch(CONFIG_MAPS, place, { merge: { data } });
+    } catch (error) {
+      if (!isFailure(error, "notFound")) throw error;
+      const list = { metadata: { ...place, labels: { [LABEL_KEY]: "true" } }, data };
+      await this.#client.create(CONFIG_MAPS, list);
+    }
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Keeps the cluster's pools equal to its nodes, once per load balancer however many Services stand on it. Runs when a
+ * node changes in something that pools depend on, and at every resync.
+ */
+import type { AzureStep } from "../../core/steps.ts";
+import type { Clock, Random } from "../../core/util/clock.ts";
+import type { Node } from "../../core/model/kubernetes.ts";
+import type { Log } from "../../core/util/log.ts";
+import { isDraining } from "../../core/admin-state/desired-admin-state.ts";
+import { reconcilePools } from "../../core/backends/reconcile-pools.ts";
+import type { Reflector } from "../../kube/cache/reflector.ts";
+import { sameJson } from "../../kube/client/same-json.ts";
+import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
+import type { AzureDoor } from "../service/step-executor.ts";
+import { nextAttempt } from "../service/next-attempt.ts";
+import type { Observer } from "../service/observer.ts";
+import type { CachedNode } from "../projections.ts";
+
+export interface PoolControllerOptions {
+  readonly nodes: Reflector<CachedNode>;
+  readonly observer: Observer;
+  readonly door: AzureDoor;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** The pools are right: whoever names nodes elsewhere may look now. */
+  readonly onSettled: () => void;
+}
+
+/** All pools are one piece of work: they follow the same nodes. */
+const ALL_POOLS = "pools";
+/** Nodes come in bursts; a burst is one write. */
+const GATHER_MS = 50;
+const MAX_ROUNDS = 10;
+
+export class PoolController {
+  readonly #options: PoolControllerOptions;
+  readonly #queue: WorkQueue;
+
+  constructor(options: PoolControllerOptions) {
+    this.#options = options;
+    const { clock, random, log } = options;
+    this.#queue = new WorkQueue({
+      clock,
+      random,
+      workers: 1,
+      work: (job) => this.#sync(job),
+      onError: (_, error) => log.error(`pools: ${String(error)}`),
+    });
+  }
+
+  /** Call once the caches are filled. */
+  start(): void {
+    this.#options.nodes.subscribe((change) => {
+      if (change.kind !== "updated" || concernsPools(change.old, change.object)) this.resync(GATHER_MS);
+    });
+    this.#queue.start();
+  }
+
+  resync(afterMs = 0): void {
+    this.#queue.add(ALL_POOLS, { afterMs });
+  }
+
+  stop(patienceMs: number): Promise<void> {
+    return this.#queue.stop(patienceMs);
+  }
+
+  async #sync({ failures, signal }: Job): Promise<Verdict> {
+    try {
+      for (let round = 0; round < MAX_ROUNDS; round++) {
+        const steps = reconcilePools(await this.#options.observer.observePools(signal));
+        if (steps.length === 0) break;
+        await this.#applyAll(steps);
+      }
+      this.#options.onSettled();
+      return { kind: "done" };
+    } catch (error) {
+      const { afterMs } = nextAttempt(error, failures);
+      this.#options.log.warn(`pools: ${error instanceof Error ? error.message : String(error)}`);
+      return { kind: "retry", ...(afterMs !== undefined && { afterMs }) };
+    }
+  }
+
+  /** All are tried, so that one bad machine or load balancer holds up no other; the first failure is told. */
+  async #applyAll(steps: readonly AzureStep[]): Promise<void> {
+    const results = await Promise.allSettled(steps.map((step) => this.#options.door.write(step, "create")));
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  }
+}
+
+/**
+ * Readiness, heartbeats and images change all the time; membership depends on none of them. A doomed node stays where it
+ * is, and its admin state is not set here first: see `admin-state-controller.ts`.
+ */
+function concernsPools(old: Node, now: Node): boolean {
+  const parts = ({ metadata, spec, status }: Node): unknown => [
+    metadata.uid,
+    metadata.labels,
+    metadata.deletionTimestamp,
+    spec.providerID,
+    (spec.taints ?? []).filter((taint) => !isDraining(taint)),
+    status.addresses,
+  ];
+  return !sameJson(parts(old), parts(now));
+}

@@ -1,0 +1,93 @@
+/** The four verbs of the designs, on a cluster and an Azure in memory. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { CoreWorld } from "../../../test/support/core-world.ts";
+import { PREFIX } from "../../../test/support/core-fixtures.ts";
+import { keyOf } from "../../core/model/kubernetes.ts";
+import type { Step } from "../../core/steps.ts";
+import { CloudLoadBalancer, type Door } from "./cloud-load-balancer.ts";
+
+const { signal } = new AbortController();
+const OPTIONS = { signal, mayRepair: true };
+const INTERNAL = `${PREFIX}azure-load-balancer-internal`;
+
+/** The cluster behind a door that writes down what goes through it. */
+function rig() {
+  const world = new CoreWorld();
+  const steps: Step[] = [];
+  const door: Door = {
+    observe: async (service, looks) => {
+      if (looks.length > 0) world.decide(service); // shows what is asked for
+      return world.observe(service);
+    },
+    refresh: () => {},
+    apply: async (service, step) => {
+      steps.push(step);
+      world.write(service, [step]);
+      const gone = { ...service, metadata: { ...service.metadata, finalizers: [] } };
+      return world.services.get(keyOf(service)) ?? gone;
+    },
+  };
+  const kinds = (): string[] => steps.splice(0).map(({ kind }) => kind);
+  return { world, kinds, cloud: new CloudLoadBalancer(door) };
+}
+
+describe("the four verbs", () => {
+  test("getLoadBalancer reads only, and says at which addresses Azure serves the Service", async () => {
+    const { world, kinds, cloud } = rig();
+    world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+    assert.equal(await cloud.getLoadBalancer(world.service("web"), signal), undefined);
+    assert.deepEqual(kinds(), []);
+    await cloud.ensureLoadBalancer(world.service("web"), OPTIONS);
+    kinds();
+    const { status } = world.service("web");
+    assert.deepEqual(await cloud.getLoadBalancer(world.service("web"), signal), status.loadBalancer);
+    assert.deepEqual(kinds(), []);
+  });
+
+  test("ensureLoadBalancer makes everything that is asked for, the finalizer first and the status last", async () => {
+    const { world, kinds, cloud } = rig();
+    world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+    const outcome = await cloud.ensureLoadBalancer(world.service("web"), OPTIONS);
+    assert.equal(outcome.kind, "settled");
+    const done = kinds();
+    assert.deepEqual([done[0], done.at(-1)], ["addFinalizer", "publish"]);
+    assert.deepEqual(new Set(done.slice(1, -1)), new Set(["publicIP", "loadBalancer", "membership", "access"]));
+    assert.equal((await cloud.ensureLoadBalancer(world.service("web"), OPTIONS)).kind, "settled");
+    assert.deepEqual(kinds(), [], "once is enough");
+  });
+
+  test("updateLoadBalancer does the same", async () => {
+    const { world, kinds, cloud } = rig();
+    world.apply({ metadata: { name: "web", annotations: { [INTERNAL]: "true" } }, spec: { ports: [{ port: 80 }] } });
+    assert.equal((await cloud.updateLoadBalancer(world.service("web"), OPTIONS)).kind, "settled");
+    assert.ok(kinds().includes("loadBalancer"));
+    assert.equal(world.service("web").status.loadBalancer.ingress?.length, 1);
+  });
+
+  test("ensureLoadBalancerDeleted: security rules, load balancer, public IP, and the finalizer last", async () => {
+    const { world, kinds, cloud } = rig();
+    world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+    await cloud.ensureLoadBalancer(world.service("web"), OPTIONS);
+    kinds();
+    world.delete("web");
+    assert.equal((await cloud.ensureLoadBalancerDeleted(world.service("web"), signal)).kind, "settled");
+    assert.deepEqual(kinds(), ["access", "loadBalancer", "publicIP", "removeFinalizer"]);
+    assert.deepEqual([world.loadBalancers, [...world.publicIPs.values()].flat(), world.services.size], [[], [], 0]);
+  });
+
+  test("what may not be repaired is told and left; what cannot be served is told after a fresh look", async () => {
+    const { world, kinds, cloud } = rig();
+    world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+    await cloud.ensureLoadBalancer(world.service("web"), OPTIONS);
+    kinds();
+    world.loadBalancers = [];
+    const left = await cloud.ensureLoadBalancer(world.service("web"), { signal, mayRepair: false });
+    assert.equal(left.kind, "drifted");
+    assert.deepEqual(kinds(), []);
+    world.annotate("web", { [`${PREFIX}azure-pip-name`]: "none-such" });
+    const refused = await cloud.ensureLoadBalancer(world.service("web"), OPTIONS);
+    assert.ok(refused.kind === "rejected" && refused.rejection.reason === "PublicIPNotFound");
+  });
+});

@@ -1,0 +1,153 @@
+/**
+ * The four verbs of the designs, for one Service at a time; any number of Services run side by side, because what they
+ * share is merged by the writers behind `apply`.
+ *
+ * Each verb is the same loop: look, decide, act a little, look again, until settled. Nothing is remembered between
+ * rounds but the Service as our own last patch left it, since the cache may lag behind that.
+ */
+import type { Ingress, Service } from "../../core/model/kubernetes.ts";
+import type { AzureStep, Decision, Look, Step } from "../../core/steps.ts";
+import { APPLIED_ANNOTATION } from "../../core/service/applied-state.ts";
+import { publishedIngress, reconcileService } from "../../core/service/reconcile-service.ts";
+import type { Rejection, Warning } from "../../core/service/service-intent.ts";
+import type { Observed } from "../../core/observed.ts";
+
+export interface Door {
+  /** Everything the core may look at for this Service; throws where something cannot be read. */
+  observe(service: Service, looks: readonly Look[], signal: AbortSignal): Promise<Observed>;
+  /** What was seen may be old: look at Azure itself next time. */
+  refresh(): void;
+  /** Makes one step true; resolves with the Service as it is afterwards where the step wrote to it. */
+  apply(service: Service, step: Step, signal: AbortSignal): Promise<Service | undefined>;
+}
+
+/** A merge found that the Service's part cannot stand where it would go: somebody must change something. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+  readonly rejection: Rejection;
+
+  constructor(rejection: Rejection) {
+    super(rejection.message);
+    this.rejection = rejection;
+  }
+}
+
+export type SyncOutcome =
+  /** `steps`: what had to be done for it. */
+  | { readonly kind: "settled"; readonly steps: readonly Step[]; readonly warnings: readonly Warning[] }
+  /** Somebody must change the Service first. */
+  | { readonly kind: "rejected"; readonly rejection: Rejection }
+  /** Something else has to end first. */
+  | { readonly kind: "waiting"; readonly why: string }
+  /** Azure differs from an unchanged Service, and the drift policy says to leave it. */
+  | { readonly kind: "drifted"; readonly steps: readonly AzureStep[] };
+
+export interface SyncOptions {
+  readonly signal: AbortSignal;
+  /** May what the Service owns be written now? The drift policy may say that a difference is left and reported. */
+  readonly mayRepair: boolean;
+}
+
+/** Far above what any history needs (about a dozen); reaching it is a bug that must not spin. */
+const MAX_ROUNDS = 40;
+
+export class CloudLoadBalancer {
+  readonly #door: Door;
+
+  constructor(door: Door) {
+    this.#door = door;
+  }
+
+  /** The status that Azure stands for now. Reads only. @design GetLoadBalancer */
+  async getLoadBalancer(service: Service, signal: AbortSignal): Promise<{ ingress: readonly Ingress[] } | undefined> {
+    let looks: readonly Look[] = [];
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const found = publishedIngress(await this.#door.observe(service, looks, signal));
+      if (found.kind !== "look") return found.kind === "present" ? { ingress: found.ingress } : undefined;
+      looks = [...looks, ...found.at];
+    }
+    throw new Error(`looking at Service ${service.metadata.name} did not end after ${MAX_ROUNDS} rounds`);
+  }
+
+  /** Everything the Service asks for is there afterwards, and nothing that it no longer asks for. @design EnsureLoadBalancer */
+  ensureLoadBalancer(service: Service, options: SyncOptions): Promise<SyncOutcome> {
+    return this.#settle(service, options);
+  }
+
+  /** The same as ensure, as the documents have it. @design UpdateLoadBalancer */
+  updateLoadBalancer(service: Service, options: SyncOptions): Promise<SyncOutcome> {
+    return this.#settle(service, options);
+  }
+
+  /**
+   * Security rules, then the load balancer's parts, then the public IP, then the finalizer. The Service itself says that
+   * it is to go (deleting, or no longer of type LoadBalancer); the core reads it there. @design EnsureLoadBalancerDeleted
+   */
+  ensureLoadBalancerDeleted(service: Service, signal: AbortSignal): Promise<SyncOutcome> {
+    return this.#settle(service, { signal, mayRepair: true });
+  }
+
+  async #settle(service: Service, options: SyncOptions): Promise<SyncOutcome> {
+    try {
+      return await this.#rounds(service, options);
+    } catch (error) {
+      if (error instanceof Refused) return { kind: "rejected", rejection: error.rejection };
+      throw error;
+    }
+  }
+
+  async #rounds(first: Service, { signal, mayRepair }: SyncOptions): Promise<SyncOutcome> {
+    let service = first;
+    let looks: readonly Look[] = [];
+    const taken: Step[] = [];
+    const warnings: Warning[] = [];
+    let isFresh = false;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const decision: Decision = reconcileService(await this.#door.observe(service, looks, signal));
+      switch (decision.kind) {
+        case "look":
+          looks = [...looks, ...decision.at];
+          continue;
+        case "act": {
+          warnings.push(...decision.warnings);
+          const repairs = mayRepair ? [] : decision.steps.filter(isRepair);
+          if (repairs.length > 0) return { kind: "drifted", steps: repairs };
+          service = (await this.#applyAll(service, decision.steps, signal)) ?? service;
+          taken.push(...decision.steps);
+          continue;
+        }
+        case "settled":
+          await this.#mark(service, decision.applied, signal);
+          return { kind: "settled", steps: taken, warnings: [...warnings, ...decision.warnings] };
+        case "wait":
+          return { kind: "waiting", why: decision.why };
+        case "reject":
+          if (isFresh) return { kind: "rejected", rejection: decision.rejection };
+          this.#door.refresh(); // what it asks for may have been made a moment ago
+          isFresh = true;
+          continue;
+      }
+    }
+    throw new Error(`Service ${service.metadata.name} did not settle after ${MAX_ROUNDS} rounds`);
+  }
+
+  /** A Service that was taken over as it is bears no mark yet; from now on a difference is drift. */
+  async #mark(service: Service, applied: string | undefined, signal: AbortSignal): Promise<void> {
+    if (applied === undefined || service.metadata.annotations?.[APPLIED_ANNOTATION] === applied) return;
+    const ingress = service.status.loadBalancer.ingress ?? [];
+    await this.#door.apply(service, { kind: "publish", ingress, applied, why: "it is as it asks for" }, signal);
+  }
+
+  /** The steps of one round don't depend on each other. All are tried; the first failure is told. */
+  async #applyAll(service: Service, steps: readonly Step[], signal: AbortSignal): Promise<Service | undefined> {
+    const results = await Promise.allSettled(steps.map((step) => this.#door.apply(service, step, signal)));
+    const failed = results.find((result) => result.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+    return results.map((result) => (result.status === "fulfilled" ? result.value : undefined)).find(Boolean);
+  }
+}
+
+/** Writes to what the Service owns. Pool membership follows the nodes whatever the drift policy; a status is ours. */
+function isRepair(step: Step): step is AzureStep {
+  return step.kind === "publicIP" || step.kind === "loadBalancer" || step.kind === "access";
+}

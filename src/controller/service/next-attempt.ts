@@ -1,0 +1,49 @@
+/**
+ * A failure becomes the next attempt: when, and whether the user hears of it now. The one place that chooses.
+ * Where `afterMs` is absent the queue's own exponential backoff decides.
+ */
+import { ArmError } from "../../azure/arm/failures.ts";
+import { KubeFailure } from "../../kube/client/kube-failure.ts";
+
+export interface Attempt {
+  readonly afterMs: number | undefined;
+  readonly tellUser: boolean;
+}
+
+/** Two writers that meet now and then are nobody's business; two that always meet are. */
+const PATIENCE = 3;
+const DENIED_AGAIN_MS = 60_000;
+
+export function nextAttempt(error: unknown, failuresBefore: number): Attempt {
+  if (error instanceof ArmError) return afterArm(error, failuresBefore);
+  if (error instanceof KubeFailure) {
+    return { afterMs: error.retryAfterMs, tellUser: error.kind !== "conflict" && failuresBefore >= PATIENCE };
+  }
+  return { afterMs: undefined, tellUser: true };
+}
+
+function afterArm({ failure }: ArmError, failuresBefore: number): Attempt {
+  const later = { afterMs: undefined, tellUser: failuresBefore >= PATIENCE };
+  switch (failure.kind) {
+    case "conflict":
+    case "superseded":
+      return failuresBefore === 0 ? { afterMs: 0, tellUser: false } : later;
+    case "busy":
+    case "throttled":
+    case "transient":
+      return { ...later, afterMs: failure.retryAfterMs };
+    case "notProvisioned":
+      return later;
+    case "denied":
+    case "locked":
+    case "unauthenticated":
+      return { afterMs: DENIED_AGAIN_MS, tellUser: true };
+    case "notFound":
+    case "invalid":
+    case "quota":
+    case "inUse":
+      return { afterMs: undefined, tellUser: true };
+    case "fenced":
+      return { afterMs: undefined, tellUser: false };
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Which Service is looked at when, and what follows from the result. What is right for a Service stands in the core;
+ * how it is made true, in `cloud-load-balancer.ts`; what is said about it, in `service-events.ts`.
+ *
+ *   what happened                                  | what is looked at
+ *   -----------------------------------------------|---------------------------------------------
+ *   a Service changed, or is there at the start    | that Service
+ *   nodes changed, once their pools are right      | all, at low priority (rules that name nodes)
+ *   every `driftPeriodMs`, after a fresh look      | all, at low priority
+ *
+ * A look costs no call to Azure unless there is something to write.
+ */
+import type { Clock, Random } from "../../core/util/clock.ts";
+import type { WarningReason } from "../../core/events/event-reasons.ts";
+import { keyOf, type Service } from "../../core/model/kubernetes.ts";
+import type { Log } from "../../core/util/log.ts";
+import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../core/service/ownership.ts";
+import type { Reflector } from "../../kube/cache/reflector.ts";
+import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
+import type { CloudLoadBalancer, SyncOutcome } from "./cloud-load-balancer.ts";
+import type { DriftWatch } from "./drift-watch.ts";
+import type { Metrics } from "../metrics.ts";
+import { nextAttempt } from "./next-attempt.ts";
+import type { CachedService } from "../projections.ts";
+import type { ServiceMemory } from "./service-memory.ts";
+import type { ServiceVoice } from "./service-events.ts";
+import type { Turns } from "../turns.ts";
+
+export interface ServiceControllerOptions {
+  readonly services: Reflector<CachedService>;
+  readonly cloud: CloudLoadBalancer;
+  readonly voice: ServiceVoice;
+  readonly drift: DriftWatch;
+  readonly memory: ServiceMemory;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly classFilter: ClassFilter;
+  readonly workers: number;
+  readonly turns: Turns;
+}
+
+const PRIORITY = { delete: 2, change: 1, resync: 0 } as const;
+/** What is refused may become possible when another Service goes: a look is cheap, so look now and then. */
+const REFUSED_AGAIN_MS = 60_000;
+const WAITING_AGAIN_MS = 1_000;
+
+export class ServiceController {
+  readonly #options: ServiceControllerOptions;
+  readonly #queue: WorkQueue;
+
+  constructor(options: ServiceControllerOptions) {
+    this.#options = options;
+    const { clock, random, workers, log } = options;
+    this.#queue = new WorkQueue({
+      clock,
+      random,
+      workers,
+      work: (job) => this.#sync(job),
+      onError: (key, error) => log.error(`Service ${key}: ${String(error)}`),
+    });
+  }
+
+  /** Call once the caches are filled. */
+  start(): void {
+    this.#options.services.subscribe((change) => {
+      const service = change.object;
+      if (change.kind === "deleted") {
+        const key = keyOf(service);
+        for (const who of [this.#options.voice, this.#options.drift, this.#options.memory]) who.forget(key);
+      } else if (this.#concerns(service)) {
+        this.#queue.add(keyOf(service), {
+          priority: this.#wants(service) ? PRIORITY.change : PRIORITY.delete,
+        });
+      }
+    });
+    this.#queue.start();
+  }
+
+  /** Looks at every Service, when nothing else is to be done. */
+  resync(): void {
+    for (const service of this.#options.services.store.values()) {
+      if (this.#concerns(service)) this.#queue.add(keyOf(service), { priority: PRIORITY.resync });
+    }
+  }
+
+  /** A warning that concerns every Service that we serve. */
+  tellAll(reason: WarningReason, message: string): void {
+    for (const service of this.#options.services.store.values()) {
+      if (this.#wants(service)) this.#options.voice.warned(service, { reason, message });
+    }
+  }
+
+  /** Lets the writes in flight end. */
+  stop(patienceMs: number): Promise<void> {
+    return this.#queue.stop(patienceMs);
+  }
+
+  #wants(service: Service): boolean {
+    return wantsLoadBalancer(service, this.#options.classFilter);
+  }
+
+  #concerns(service: Service): boolean {
+    return this.#wants(service) || needsCleanup(service, this.#options.classFilter);
+  }
+
+  async #sync({ key, failures, signal }: Job): Promise<Verdict> {
+    const { services, memory, voice, metrics, clock, turns } = this.#options;
+    await turns.next();
+    const cached = services.store.get(key);
+    if (cached === undefined) return { kind: "done" };
+    const service = memory.newest(cached);
+    if (!this.#concerns(service)) return { kind: "done" };
+    const request = this.#wants(service) ? "services_ensure_loadbalancer" : "services_ensure_loadbalancer_deleted";
+    const startedMs = clock.monotonicMs();
+    try {
+      const outcome = await this.#settle(service, signal);
+      metrics.syncs.inc({ outcome: outcome.kind });
+      return this.#follow(service, outcome);
+    } catch (error) {
+      metrics.operationFailures.inc({ request });
+      const attempt = nextAttempt(error, failures);
+      voice.failed(service, error, attempt);
+      return { kind: "retry", ...(attempt.afterMs !== undefined && { afterMs: attempt.afterMs }) };
+    } finally {
+      metrics.operationSeconds.observe({ request }, (clock.monotonicMs() - startedMs) / 1000);
+    }
+  }
+
+  #settle(service: Service, signal: AbortSignal): Promise<SyncOutcome> {
+    const { cloud, drift } = this.#options;
+    if (!this.#wants(service)) return cloud.ensureLoadBalancerDeleted(service, signal);
+    return cloud.ensureLoadBalancer(service, { signal, mayRepair: drift.mayRepair(service) });
+  }
+
+  #follow(service: Service, outcome: SyncOutcome): Verdict {
+    const { voice, drift } = this.#options;
+    drift.note(service, outcome);
+    switch (outcome.kind) {
+      case "settled":
+        voice.settled(service, outcome.steps, outcome.warnings);
+        return { kind: "done" };
+      case "drifted":
+        voice.drifted(service, outcome.steps);
+        return { kind: "done" };
+      case "rejected":
+        voice.rejected(service, outcome.rejection);
+        return { kind: "again", afterMs: REFUSED_AGAIN_MS };
+      case "waiting":
+        voice.waiting(service, outcome.why);
+        return { kind: "again", afterMs: WAITING_AGAIN_MS };
+    }
+  }
+}

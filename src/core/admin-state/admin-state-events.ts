@@ -1,0 +1,58 @@
+/** What is said about admin state, on the Node and on the Services whose load balancer it stands in. */
+import { type Telling, telling } from "../events/event-reasons.ts";
+import type { DrainReason } from "./desired-admin-state.ts";
+
+/** Both names are often the same, so each is told with what it is. */
+export function poolText(loadBalancer: string, pool: string): string {
+  return `load balancer ${loadBalancer}, pool ${pool}`;
+}
+
+/** A Service's event names so many nodes; the rest is a number. */
+const MOST_NAMES = 5;
+
+export function nodeSaying(state: "Down" | "None", reasons: readonly DrainReason[], pools: readonly string[]): Telling {
+  const where = `in ${pools.join(" and in ")}`;
+  return state === "Down"
+    ? telling(
+        "LoadBalancerAdminStateDown",
+        `Gets no new connections from load balancers any more (${reasons.join(", ")}): admin state Down ${where}`,
+      )
+    : telling(
+        "LoadBalancerAdminStateNone",
+        `May get new connections from load balancers again: admin state None ${where}`,
+      );
+}
+
+export function serviceSaying(state: "Down" | "None", nodes: readonly string[]): Telling {
+  const [who, are, get] =
+    nodes.length === 1 ? [`Node ${names(nodes)}`, "is", "it gets"] : [`${nodes.length} nodes`, "are", "they get"];
+  const which = nodes.length === 1 ? "" : ` (${names(nodes)})`;
+  return state === "Down"
+    ? telling("BackendsDraining", `${who} ${are} going away: ${get} no new connections${which}`)
+    : telling("BackendsRestored", `${who} ${are} back: ${get} new connections again${which}`);
+}
+
+/** `pool` as in `poolText`. Done all the same, because the node is going; but nobody is left. */
+export function drainedSaying(pool: string): Telling {
+  const message =
+    `No node takes new connections in ${pool}: all are held Down, because they are out of service or ` +
+    `about to be evicted. Add nodes, or clear the taints of those that stay`;
+  return telling("NoEligibleBackend", message);
+}
+
+export function failedSaying(state: "Down" | "None", pool: string, why: string): Telling {
+  const left =
+    state === "Down" ? "it keeps getting new connections until its probes fail" : "it stays without new ones";
+  const message = `Admin state ${state} could not be set in ${pool}, so ${left}; will try again: ${why}`;
+  return telling("LoadBalancerAdminStateFailed", message);
+}
+
+export function taintedSaying(event: string): Telling {
+  const message = `Is about to be evicted ("${event}"): tainted, so that load balancers send it no new connections`;
+  return telling("SpotEvictionTainted", message);
+}
+
+function names(nodes: readonly string[]): string {
+  const named = nodes.slice(0, MOST_NAMES).join(", ");
+  return nodes.length > MOST_NAMES ? `${named} and ${nodes.length - MOST_NAMES} more` : named;
+}

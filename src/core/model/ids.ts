@@ -1,0 +1,108 @@
+/**
+ * ARM resource ids: built, taken apart and compared. Azure keeps the case of an id as it was first written and
+ * ignores it when comparing, so ids are equal or keys of a map only in lower case.
+ */
+import type { ClusterConfig } from "../config/cluster-config.ts";
+
+const NETWORK = "Microsoft.Network";
+
+export type LoadBalancerPart =
+  | "frontendIPConfigurations"
+  | "backendAddressPools"
+  | "loadBalancingRules"
+  | "probes"
+  | "inboundNatRules"
+  | "inboundNatPools"
+  | "outboundRules";
+
+export function loadBalancerId(
+  config: Pick<ClusterConfig, "networkSubscriptionId" | "loadBalancerResourceGroup">,
+  name: string,
+): string {
+  return networkId(config.networkSubscriptionId, config.loadBalancerResourceGroup, `loadBalancers/${name}`);
+}
+
+export function loadBalancerPartId(loadBalancer: string, part: LoadBalancerPart, name: string): string {
+  return `${loadBalancer}/${part}/${name}`;
+}
+
+export function publicIPId(
+  config: Pick<ClusterConfig, "networkSubscriptionId">,
+  resourceGroup: string,
+  name: string,
+): string {
+  return networkId(config.networkSubscriptionId, resourceGroup, `publicIPAddresses/${name}`);
+}
+
+export function securityGroupId(
+  config: Pick<ClusterConfig, "networkSubscriptionId" | "securityGroupResourceGroup" | "securityGroupName">,
+): string {
+  const { networkSubscriptionId, securityGroupResourceGroup, securityGroupName } = config;
+  return networkId(networkSubscriptionId, securityGroupResourceGroup, `networkSecurityGroups/${securityGroupName}`);
+}
+
+export function virtualNetworkId(
+  config: Pick<ClusterConfig, "networkSubscriptionId" | "vnetResourceGroup" | "vnetName">,
+): string {
+  return networkId(config.networkSubscriptionId, config.vnetResourceGroup, `virtualNetworks/${config.vnetName}`);
+}
+
+export function subnetId(
+  config: Pick<ClusterConfig, "networkSubscriptionId" | "vnetResourceGroup" | "vnetName">,
+  name: string,
+): string {
+  return `${virtualNetworkId(config)}/subnets/${name}`;
+}
+
+function networkId(subscription: string, resourceGroup: string, resource: string): string {
+  return `/subscriptions/${subscription}/resourceGroups/${resourceGroup}/providers/${NETWORK}/${resource}`;
+}
+
+export interface ParsedId {
+  readonly subscription: string;
+  readonly resourceGroup: string;
+  readonly provider: string;
+  /** `loadBalancers/frontendIPConfigurations`: the types of the path, without the names. */
+  readonly type: string;
+  /** The names of the path, outermost first; never empty. */
+  readonly names: readonly string[];
+  /** The last of the names. */
+  readonly name: string;
+}
+
+/** `undefined` for what is no id of a resource in a resource group. */
+export function parseId(id: string): ParsedId | undefined {
+  const match = /^\/subscriptions\/([^/]+)\/resourceGroups\/([^/]+)\/providers\/([^/]+)((?:\/[^/]+\/[^/]+)+)$/i.exec(
+    id,
+  );
+  if (match === null) return undefined;
+  const [, subscription = "", resourceGroup = "", provider = "", path = ""] = match;
+  const segments = path.slice(1).split("/");
+  const names = segments.filter((_, at) => at % 2 === 1);
+  const type = segments.filter((_, at) => at % 2 === 0).join("/");
+  return { subscription, resourceGroup, provider, type, names, name: names.at(-1) ?? "" };
+}
+
+/** The last segment of an id, whatever else it is. */
+export function nameOfId(id: string): string {
+  return id.slice(id.lastIndexOf("/") + 1);
+}
+
+/** The id of the resource that a part (a frontend, a pool, a subnet, an ipConfiguration) belongs to. */
+export function parentId(id: string): string {
+  return id.split("/").slice(0, -2).join("/");
+}
+
+/** A name that becomes a part of a path: nothing in it may lead to another. */
+export function isResourceName(name: string): boolean {
+  return /^[a-z\d](?:[\w.-]{0,78}\w)?$/i.test(name);
+}
+
+export function isResourceGroupName(name: string): boolean {
+  return /^[\p{L}\p{N}_().-]{0,89}[\p{L}\p{N}_()-]$/u.test(name);
+}
+
+/** Two absent ids are not the same resource. */
+export function sameId(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && other !== undefined && one.toLowerCase() === other.toLowerCase();
+}

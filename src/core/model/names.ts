@@ -1,0 +1,131 @@
+/**
+ * Every name that we give in Azure, and whose a name is. The names are the incumbent's to the letter, so that a cluster
+ * it built is recognised; changing one of them renames resources of running clusters.
+ *
+ *   what                   | name                               | cut to 75 (80 less the `-IPv6` that may follow)
+ *   -----------------------|------------------------------------|------------------------------------------------
+ *   base, B                | `a` + UID without dashes           | to 32 characters
+ *   frontend               | `B` or `B-{subnet}`                | the whole; an end that is no letter becomes `_`
+ *   rule, probe            | `B[-{subnet}]-{PROTO}-{port}`      | the subnet part only
+ *   public IP              | `{cluster}-B[-{prefix}]`           | the whole
+ *   backend pool           | `{cluster}`, IPv6 `{cluster}-IPv6` | never
+ *   external load balancer | configured name, or the VM set's   | never
+ *   internal one           | external name + `-internal`        | never
+ */
+import type { Family } from "./arm.ts";
+import type { ClusterConfig } from "../config/cluster-config.ts";
+import type { Protocol } from "./kubernetes.ts";
+
+const BASE_LENGTH = 32;
+const CUT_LENGTH = 75;
+const IPV6_SUFFIX = "-IPv6";
+const INTERNAL_SUFFIX = "-internal";
+
+/** The probe that all Services share where the config asks for one; it belongs to nobody in particular. */
+export const SHARED_PROBE_NAME = "cluster-service-shared-health-probe";
+
+/** What every name that a Service owns starts with. */
+export function baseName(uid: string): string {
+  return `a${uid.replaceAll("-", "")}`.slice(0, BASE_LENGTH);
+}
+
+/** Could it be one, in lower case: `a` and the first 31 digits of a UID? */
+export function isServiceBase(base: string): boolean {
+  return /^a[\da-f]{31}$/.test(base);
+}
+
+/** What of a Service goes into its names. `ServiceIntent` fits, with `base` from its owner. */
+export interface Naming {
+  readonly base: string;
+  /** The subnet annotation of an internal Service. */
+  readonly subnet: string | undefined;
+  readonly families: readonly Family[];
+}
+
+/** Only the IPv6 half of a dual-stack Service is marked; single-stack IPv6 bears the plain names. */
+function familySuffix(naming: Pick<Naming, "families">, family: Family): string {
+  return family === "IPv6" && naming.families.length > 1 ? IPV6_SUFFIX : "";
+}
+
+export function frontendName(naming: Naming, family: Family): string {
+  const { base, subnet } = naming;
+  const whole = subnet === undefined ? base : `${base}-${subnet}`;
+  return cutAtLetter(whole) + familySuffix(naming, family);
+}
+
+function cutAtLetter(name: string): string {
+  if (name.length <= CUT_LENGTH) return name;
+  const cut = name.slice(0, CUT_LENGTH);
+  return /[\p{Letter}_]$/u.test(cut) ? cut : `${cut.slice(0, -1)}_`;
+}
+
+/** Rules and their probes share a name. A high-availability rule is named as the rule of the Service's first port. */
+export function ruleName(naming: Naming, protocol: Protocol, port: number, family: Family): string {
+  const { base, subnet } = naming;
+  const tail = `-${protocol}-${port}`;
+  const suffix = familySuffix(naming, family);
+  if (subnet === undefined) return base + tail + suffix;
+  const room = Math.max(0, CUT_LENGTH - base.length - tail.length - 1);
+  return `${base}-${subnet.slice(0, room)}${tail}${suffix}`;
+}
+
+/** The probe that all ports of a Service with `externalTrafficPolicy: Local` share. */
+export function localProbeName(naming: Naming, healthCheckNodePort: number, family: Family): string {
+  return ruleName(naming, "TCP", healthCheckNodePort, family);
+}
+
+/** `prefixId`: the public IP prefix that the address is taken from; its last segment enters the name. */
+export function publicIPName(
+  clusterName: string,
+  naming: Pick<Naming, "base" | "families">,
+  family: Family,
+  prefixId?: string,
+): string {
+  const prefixName = prefixId?.split("/").findLast((segment) => segment !== "");
+  const whole = [clusterName, naming.base, ...(prefixName === undefined ? [] : [prefixName])].join("-");
+  return whole.slice(0, CUT_LENGTH) + familySuffix(naming, family);
+}
+
+/** Pools belong to the cluster, not to a Service: IPv6 is always marked. */
+export function poolName(clusterName: string, family: Family): string {
+  return family === "IPv6" ? clusterName + IPV6_SUFFIX : clusterName;
+}
+
+/** Rules and probes, of the load balancer. Azure keeps the case of names but does not tell them apart by it. */
+export function ownsRule(base: string, name: string): boolean {
+  return name.slice(0, base.length).toLowerCase() === base.toLowerCase();
+}
+
+/** `vmSet`: only Basic has a load balancer per VM set; the primary set's bears the configured name. */
+export function loadBalancerName(
+  config: Pick<ClusterConfig, "loadBalancerName" | "primaryVmSet">,
+  scope: "internal" | "external",
+  vmSet?: string,
+): string {
+  const isPrimary = vmSet === undefined || vmSet.toLowerCase() === config.primaryVmSet.toLowerCase();
+  const external = isPrimary ? config.loadBalancerName : vmSet;
+  return scope === "internal" ? external + INTERNAL_SUFFIX : external;
+}
+
+export function isInternalName(loadBalancer: string): boolean {
+  return loadBalancer.toLowerCase().endsWith(INTERNAL_SUFFIX);
+}
+
+/** The name without `-internal`: a load balancer and its internal twin have the same. */
+export function externalName(loadBalancer: string): string {
+  return isInternalName(loadBalancer) ? loadBalancer.slice(0, -INTERNAL_SUFFIX.length) : loadBalancer;
+}
+
+/**
+ * A load balancer is managed by its name alone: the configured name, the cluster's (a cluster may have been renamed
+ * in its config), or on Basic that of a VM set. `vmSets` are those of the current nodes; Standard ignores them.
+ */
+export function isManagedLoadBalancer(
+  name: string,
+  config: Pick<ClusterConfig, "loadBalancerName" | "clusterName" | "sku">,
+  vmSets: readonly string[],
+): boolean {
+  const names = [config.loadBalancerName, config.clusterName, ...(config.sku === "basic" ? vmSets : [])];
+  const external = externalName(name).toLowerCase();
+  return names.some((managed) => [external, name.toLowerCase()].includes(managed.toLowerCase()));
+}

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { CoreWorld } from "../../../test/support/core-world.ts";
+import { planCluster } from "./plan-cluster.ts";
+import type { Observed } from "../observed.ts";
+
+const PORTS = { ports: [{ port: 80, protocol: "TCP" }] };
+const INTERNAL = "service.beta.kubernetes.io/azure-load-balancer-internal";
+
+/** What the world shows of a Service that has looked at these subnets only. */
+function seen(world: CoreWorld, name: string, subnets: readonly string[]): Observed {
+  const { config, nodes, loadBalancers, publicIPs, securityGroup, zones, members, services } = world;
+  const looked = new Map(subnets.map((subnet) => [subnet, world.subnets.get(subnet) ?? null]));
+  const shared = { config, nodes, loadBalancers, publicIPs, securityGroup, zones, members };
+  return { ...shared, service: world.service(name), otherServices: [...services.values()], subnets: looked };
+}
+
+test("each Service's story is told to its end, whatever the others had to look at", () => {
+  const world = new CoreWorld();
+  world.apply({ metadata: { name: "public" }, spec: PORTS });
+  world.apply({ metadata: { name: "inside", annotations: { [INTERNAL]: "true" } }, spec: PORTS });
+  const lost = { [INTERNAL]: "true", [`${INTERNAL}-subnet`]: "nowhere" };
+  world.apply({ metadata: { name: "lost", annotations: lost }, spec: PORTS });
+  const { ends } = planCluster([
+    seen(world, "public", []),
+    seen(world, "inside", ["subnet"]),
+    seen(world, "lost", ["nowhere"]),
+  ]);
+  assert.deepEqual(
+    [...ends].map(([key, { kind }]) => [key, kind]),
+    [
+      ["default/public", "settled"],
+      ["default/inside", "settled"],
+      ["default/lost", "reject"],
+    ],
+  );
+});

@@ -1,0 +1,132 @@
+/**
+ * A plan for people and for machines: what would be written where, for whom, why, and what that changes. The first
+ * round is exactly what a controller would do now; later ones are predicted.
+ */
+import { sameId } from "../model/ids.ts";
+import { keyOf } from "../model/kubernetes.ts";
+import type { AzureStep, Decision, ServiceStep, Step } from "../steps.ts";
+import { type Difference, diff } from "./plan-diff.ts";
+import { predict } from "./predict.ts";
+import { resourceText, withShortIds } from "./resource-text.ts";
+import { reconcileService } from "../service/reconcile-service.ts";
+import { isAzureStep } from "../service/rounds.ts";
+import type { Observed } from "../observed.ts";
+import { byResource, type Write, written } from "./merged-writes.ts";
+
+export interface PlannedStep {
+  readonly verb: "create" | "update" | "delete" | "patch";
+  /** ARM id, or `services/{namespace}/{name}`. */
+  readonly id: string;
+  /** Services on whose behalf, `namespace/name`; none where it is the cluster's own (pools). */
+  readonly owners: readonly string[];
+  /** Something goes that was there. */
+  readonly destructive: boolean;
+  readonly why: string;
+  readonly diff: readonly Difference[];
+  /** Rests on what earlier steps are expected to lead to. */
+  readonly predicted: boolean;
+}
+
+export interface ServicePlan {
+  readonly steps: readonly PlannedStep[];
+  /** How the story ends: settled, rejected, or with something to wait for or to look at. */
+  readonly end: Decision;
+}
+
+/** More than any story has: one that does not end is a bug, and shows as one. */
+const MOST_ROUNDS = 30;
+
+/** All rounds until the Service is settled. A look that the first round asks for is the caller's to answer. */
+export function planService(observed: Observed): ServicePlan {
+  const steps: PlannedStep[] = [];
+  let seen = observed;
+  let decision = reconcileService(seen);
+  for (let round = 0; round < MOST_ROUNDS && decision.kind === "act"; round++) {
+    steps.push(...describeSteps(seen, decision.steps, round > 0));
+    seen = predict(seen, decision.steps);
+    decision = reconcileService(seen);
+  }
+  return { steps, end: decision };
+}
+
+/** The steps of one round. Those on one resource leave in one write and are one line. */
+export function describeSteps(observed: Observed, steps: readonly Step[], predicted: boolean): PlannedStep[] {
+  const azure = steps.filter(isAzureStep);
+  return [
+    ...steps.filter((step) => !isAzureStep(step)).map((step) => describeService(observed, step, predicted)),
+    ...byResource(azure).map((write) => describeAzure(observed, write, azure, predicted)),
+  ];
+}
+
+function describeAzure(observed: Observed, write: Write, all: readonly AzureStep[], predicted: boolean): PlannedStep {
+  const steps = all.filter(({ id }) => sameId(id, write.id));
+  const { before, after } = written(observed, write);
+  const changes = diff(before, after);
+  const owners = new Set(steps.flatMap((step) => ("owner" in step.fragment ? [step.fragment.owner.key] : [])));
+  return {
+    verb: after === undefined ? "delete" : before === undefined ? "create" : "update",
+    id: write.id,
+    owners: [...owners].sort(),
+    destructive: changes.some((change) => !("after" in change)),
+    why: [...new Set(steps.map(({ why }) => why))].join("; "),
+    diff: changes,
+    predicted,
+  };
+}
+
+function describeService(observed: Observed, step: ServiceStep, predicted: boolean): PlannedStep {
+  const { service } = observed;
+  const changes = diff(service, predict(observed, [step]).service);
+  return {
+    verb: "patch",
+    id: `services/${keyOf(service)}`,
+    owners: [keyOf(service)],
+    destructive: false,
+    why: step.why,
+    diff: changes,
+    predicted,
+  };
+}
+
+/** `home`: the cluster's resource group, which goes without saying. */
+export function renderPlan(steps: readonly PlannedStep[], home: string): string {
+  if (steps.length === 0) return "Nothing to do.\n";
+  return steps.map((step) => renderStep(step, home)).join("\n");
+}
+
+function renderStep(
+  { verb, id, owners, destructive, why, diff: changes, predicted }: PlannedStep,
+  home: string,
+): string {
+  const marks = [...(destructive ? ["DESTRUCTIVE"] : []), ...(predicted ? ["predicted"] : [])];
+  const heading = `${verb} ${resourceText(id, home)}${marks.length > 0 ? ` [${marks.join(", ")}]` : ""}`;
+  const told = new Set(`${heading} ${why}`.split(/[\s;,()]+/));
+  const untold = owners.filter((owner) => !told.has(owner));
+  const forWhom = untold.length > 0 ? ` (for ${untold.join(", ")})` : "";
+  const lines = changes.filter(({ path }) => !TOLD.has(path)).map((change) => renderDifference(change, home));
+  return [heading, `  ${why}${forWhom}`, ...lines, ""].join("\n");
+}
+
+/** By the heading, and by the path of a part. */
+const TOLD = new Set(["id", "name"]);
+
+function renderDifference({ path, ...change }: Difference, home: string): string {
+  const text = (value: unknown): string => short(withShortIds(JSON.stringify(content(value)) ?? "nothing", home));
+  if (!("before" in change)) return `  + ${path}: ${text(change.after)}`;
+  if (!("after" in change)) return `  - ${path}: ${text(change.before)}`;
+  return `  ~ ${path}: ${text(change.before)} -> ${text(change.after)}`;
+}
+
+/** Of a part that comes or goes whole, what its path does not say already. */
+function content(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !("properties" in value)) return value;
+  const { properties, ...rest } = value;
+  const more = Object.entries(rest).filter(([key]) => !TOLD.has(key));
+  return more.length === 0 ? properties : { ...Object.fromEntries(more), properties };
+}
+
+const LONGEST = 120;
+
+function short(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}

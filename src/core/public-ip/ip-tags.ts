@@ -1,9 +1,0 @@
-/** IP tags (`RoutingPreference=Internet`): a set, chosen when the address is made. */
-import type { PublicIP } from "../arm.ts";
-import type { IPTag } from "./public-ip-fragment.ts";
-
-export function hasIPTags({ properties }: PublicIP, wanted: readonly IPTag[]): boolean {
-  const seen = (properties.ipTags ?? []).map(({ ipTagType, tag }) => `${ipTagType}=${tag}`);
-  const asked = wanted.map(({ type, value }) => `${type}=${value}`);
-  return seen.sort().join() === asked.sort().join();
-}

@@ -1,0 +1,24 @@
+/**
+ * Who should stand in one backend pool, as data. Membership belongs to the cluster's pool, not to a Service:
+ * every Service of a load balancer asks for the same one.
+ * Who makes it: `desired-backend-pool.ts`. Who puts it in: `merge-backend-pool.ts`.
+ */
+import type { AdminState, Family } from "../../model/arm.ts";
+
+export interface MemberIntent {
+  /** The node's name: what the pool entry is called. */
+  readonly name: string;
+  readonly ipAddress: string;
+  /** `undefined` where admin state is not ours to decide: whatever is there stays. */
+  readonly adminState: AdminState | undefined;
+}
+
+export interface MembershipFragment {
+  readonly pool: string;
+  readonly family: Family;
+  readonly members: readonly MemberIntent[];
+  /** Which entries are ours to change and remove: see `own-entries.ts`. */
+  readonly own: ReadonlySet<string>;
+  /** The VNet the addresses live in. */
+  readonly virtualNetworkId: string;
+}

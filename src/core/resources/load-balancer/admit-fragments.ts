@@ -1,0 +1,107 @@
+/**
+ * Which fragments of a batch can stand in a load balancer together. Whoever cannot keeps what it has there, and that
+ * may stand in the way of others; so it goes on until all that are left can.
+ */
+import type { Frontend, LoadBalancer } from "../../model/arm.ts";
+import { canonicalAddress } from "../../util/cidr.ts";
+import type { Rejection } from "../../service/service-intent.ts";
+import type { LoadBalancerFragment } from "./fragment.ts";
+import { baseOf, frontendOf, indexOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
+import { refusePortClashes } from "./port-clashes.ts";
+import { refuseMovesOfShared } from "./shared-frontends.ts";
+
+type Batch = readonly LoadBalancerFragment[];
+
+export interface Admission {
+  readonly accepted: Batch;
+  readonly refused: readonly { readonly owner: string; readonly rejection: Rejection }[];
+  /** Decided on what has changed since. */
+  readonly stale: readonly string[];
+}
+
+/** `batch` in the order in which it is to be served. */
+export function admitFragments(seen: LoadBalancer, batch: Batch): Admission {
+  const index = indexOf(seen);
+  const rejections = new Map<LoadBalancerFragment, Rejection>();
+  const stale = new Set<LoadBalancerFragment>();
+  for (;;) {
+    const left = batch.filter((fragment) => !rejections.has(fragment) && !stale.has(fragment));
+    const refused = refusals(seen, index, left);
+    for (const fragment of left) {
+      const rejection = refused.get(fragment.owner.base.toLowerCase());
+      if (rejection !== undefined) rejections.set(fragment, rejection);
+    }
+    const accepted = left.filter((fragment) => !rejections.has(fragment));
+    for (const fragment of staleIn(index, accepted)) stale.add(fragment);
+    if (accepted.length < left.length || accepted.some((fragment) => stale.has(fragment))) continue;
+    return {
+      accepted,
+      refused: batch.flatMap((fragment) => {
+        const rejection = rejections.get(fragment);
+        return rejection === undefined ? [] : [{ owner: fragment.owner.key, rejection }];
+      }),
+      stale: [...stale].map(({ owner }) => owner.key),
+    };
+  }
+}
+
+function refusals(seen: LoadBalancer, index: LoadBalancerIndex, batch: Batch): Map<string, Rejection> {
+  return new Map([
+    ...refusePortClashes(seen, batch),
+    ...refuseMovesOfShared(index, batch),
+    ...refuseOtherSku(seen, batch),
+  ]);
+}
+
+/** A load balancer cannot change its SKU, and takes public IPs of its own SKU only. */
+function refuseOtherSku(seen: LoadBalancer, batch: Batch): Map<string, Rejection> {
+  const sku = (seen.sku?.name ?? "Basic").toLowerCase();
+  const refused = new Map<string, Rejection>();
+  for (const { owner, shell } of batch) {
+    if (shell === undefined || shell.sku.name.toLowerCase() === sku) continue;
+    const message =
+      `load balancer "${seen.name}" has SKU ${sku}, but loadBalancerSku is ${shell.sku.name.toLowerCase()}: ` +
+      `upgrade or delete it, or set loadBalancerName to another name`;
+    refused.set(owner.base.toLowerCase(), { kind: "rejection", reason: "LoadBalancerSkuMismatch", message });
+  }
+  return refused;
+}
+
+/** Fragments that were decided on what is not so any more, or will not be: they are decided anew after this write. */
+function staleIn(index: LoadBalancerIndex, batch: Batch): Batch {
+  return [...namingGoneFrontends(index, batch), ...doublingAddresses(index, batch)];
+}
+
+/** Their rules name a frontend of somebody else that has gone. */
+function namingGoneFrontends(index: LoadBalancerIndex, batch: Batch): Batch {
+  const coming = new Set(batch.flatMap(({ frontends }) => frontends.map(({ name }) => name.toLowerCase())));
+  return batch.filter(({ rules }) =>
+    rules.some((rule) => {
+      const name = frontendOf(rule.properties.frontendIPConfiguration);
+      return name !== undefined && !index.frontends.has(name) && !coming.has(name);
+    }),
+  );
+}
+
+/** They make a frontend for an address that another's frontend has, or gets with this write: that is the one to share. */
+function doublingAddresses(index: LoadBalancerIndex, batch: Batch): Batch {
+  const isNew = ({ name }: Frontend): boolean => !index.frontends.has(name.toLowerCase());
+  const frontends = batch.flatMap((fragment) => fragment.frontends);
+  const comers = new Map<string, Frontend>();
+  for (const frontend of [...frontends.filter((one) => !isNew(one)), ...frontends.filter(isNew)]) {
+    const address = addressOf(frontend);
+    if (address !== undefined && !comers.has(address)) comers.set(address, frontend);
+  }
+  const isDoubling = (frontend: Frontend): boolean => {
+    const address = addressOf(frontend) ?? "";
+    const holder = index.byPublicIP.get(address) ?? index.byPrivateAddress.get(address) ?? comers.get(address);
+    return holder !== undefined && isNew(frontend) && baseOf(holder.name) !== baseOf(frontend.name);
+  };
+  return batch.filter((fragment) => fragment.frontends.some(isDoubling));
+}
+
+/** A public IP's id, or a private address that is not left to Azure; as the index spells them. */
+function addressOf({ properties: { publicIPAddress, privateIPAddress } }: Frontend): string | undefined {
+  if (publicIPAddress?.id !== undefined) return publicIPAddress.id.toLowerCase();
+  return privateIPAddress === undefined ? undefined : canonicalAddress(privateIPAddress);
+}

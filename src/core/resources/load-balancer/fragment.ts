@@ -1,0 +1,45 @@
+/**
+ * The part of a shared load balancer that one Service owns, as data. Empty lists say "nothing of this Service".
+ * Who makes it: `desired-fragment.ts`. Who puts it in: `merge-load-balancer.ts`.
+ */
+import type { Frontend, LoadBalancingRule, Probe } from "../../model/arm.ts";
+import type { Service } from "../../model/kubernetes.ts";
+import type { Owner } from "../../service/service-intent.ts";
+
+export interface LoadBalancerFragment {
+  readonly owner: Owner;
+  /** What the load balancer is made of when it does not exist yet; absent: never create it. */
+  readonly shell: LoadBalancerShell | undefined;
+  readonly frontends: readonly Frontend[];
+  readonly probes: readonly Probe[];
+  readonly rules: readonly LoadBalancingRule[];
+  /** Pools that must exist before rules may name them. */
+  readonly pools: readonly string[];
+  /**
+   * Frontends named after another Service that has left them. This Service was using them, so they go together with
+   * its use, unless somebody else needs them by then.
+   */
+  readonly releases: readonly string[];
+  /** What may go with the load balancer once it has no frontend; absent: it stays, somebody else fills its pools. */
+  readonly disposable: Disposable | undefined;
+  /** Who else may be met there: for what is said to people, never for what is decided. */
+  readonly neighbours?: readonly Service[];
+}
+
+export interface LoadBalancerShell {
+  readonly id: string;
+  readonly name: string;
+  readonly location: string;
+  readonly sku: { readonly name: string };
+  readonly extendedLocation?: { readonly name: string; readonly type: string };
+  readonly tags: Readonly<Record<string, string>>;
+  /** Prefixes of tags that survive although nobody configured them; empty: every tag survives. */
+  readonly systemTags: readonly string[];
+}
+
+/** The cluster's pools, and which of their entries are ours. Any other pool or entry keeps the load balancer alive. */
+export interface Disposable {
+  readonly pools: readonly string[];
+  /** See `backends/own-entries.ts`. */
+  readonly entries: ReadonlySet<string>;
+}

@@ -1,0 +1,122 @@
+/**
+ * Which load balancer serves a Service, and on which others it still has parts.
+ *
+ * Standard has one load balancer of each kind. Basic has a pair per VM set, and a Service stays where it is unless its
+ * mode names other sets:
+ *
+ *   mode of the Service | candidates for a new Service
+ *   --------------------|------------------------------------------------
+ *   none                | the primary VM set
+ *   `__auto__`          | every VM set of the nodes (no control plane)
+ *   `name1,name2`       | those
+ *
+ * Of the candidates the first without a load balancer wins, else the one with the fewest rules below the limit.
+ */
+import type { LoadBalancer } from "../../model/arm.ts";
+import type { Compute } from "../../backends/compute.ts";
+import { isControlPlane } from "../../backends/eligible-nodes.ts";
+import { vmSetOf } from "../../backends/vm-sets.ts";
+import type { ClusterConfig } from "../../config/cluster-config.ts";
+import { loadBalancerId } from "../../model/ids.ts";
+import type { Node } from "../../model/kubernetes.ts";
+import { externalName, isInternalName, loadBalancerName } from "../../model/names.ts";
+import type { Rejection, ServiceIntent } from "../../service/service-intent.ts";
+import { indexOf, partsOf } from "./load-balancer-index.ts";
+
+export interface PlacementInput {
+  readonly config: ClusterConfig;
+  readonly nodes: readonly Node[];
+  readonly loadBalancers: readonly LoadBalancer[];
+  readonly compute?: Compute;
+}
+
+export interface Placement {
+  readonly id: string;
+  readonly name: string;
+  /** Absent where it is yet to be made. */
+  readonly seen: LoadBalancer | undefined;
+  /** Of the same kind: to be left first, because one address cannot stand on two load balancers. */
+  readonly movedFrom: readonly LoadBalancer[];
+  /** Of the opposite kind: to be left last, when the new side is built and published. */
+  readonly flippedFrom: readonly LoadBalancer[];
+}
+
+/** @design getServiceLoadBalancer */
+export function getServiceLoadBalancer(input: PlacementInput, intent: ServiceIntent): Placement | Rejection {
+  const present = loadBalancersWith(input.loadBalancers, intent.owner.base);
+  const isSameKind = ({ name }: LoadBalancer): boolean => isInternalName(name) === (intent.scope === "internal");
+  const name = chooseName(input, intent, present.filter(isSameKind));
+  if (typeof name !== "string") return name;
+  const isHere = (loadBalancer: LoadBalancer): boolean => loadBalancer.name.toLowerCase() === name.toLowerCase();
+  const seen = input.loadBalancers.find(isHere);
+  return {
+    id: seen?.id ?? loadBalancerId(input.config, name),
+    name: seen?.name ?? name,
+    seen,
+    movedFrom: present.filter((one) => isSameKind(one) && !isHere(one)),
+    flippedFrom: present.filter((one) => !isSameKind(one)),
+  };
+}
+
+/** Names tell: a Service's begin with its base, so its parts are found on whatever load balancer they are. */
+export function loadBalancersWith(loadBalancers: readonly LoadBalancer[], base: string): LoadBalancer[] {
+  return loadBalancers.filter((loadBalancer) => {
+    const { frontends, rules, probes } = partsOf(indexOf(loadBalancer), base);
+    return frontends.length + rules.length + probes.length > 0;
+  });
+}
+
+function chooseName(
+  input: PlacementInput,
+  intent: ServiceIntent,
+  present: readonly LoadBalancer[],
+): string | Rejection {
+  const { config } = input;
+  if (config.sku === "standard") return loadBalancerName(config, intent.scope);
+  const candidates = candidateSets(input, intent);
+  if ("kind" in candidates) return candidates;
+  const names = candidates.map((vmSet) => loadBalancerName(config, intent.scope, vmSet));
+  const stays = present.find(({ name }) => mayStay(config, intent, names, name));
+  return stays?.name ?? leastUsed(input, names);
+}
+
+/** Without a mode, or with `__auto__`, a Service never moves, but for a VM set that has become the primary one. */
+function mayStay(config: ClusterConfig, intent: ServiceIntent, candidates: readonly string[], name: string): boolean {
+  const isCandidate = candidates.some((candidate) => candidate.toLowerCase() === name.toLowerCase());
+  if (isCandidate) return true;
+  const external = externalName(name);
+  const isFormerSet = external.toLowerCase() === config.primaryVmSet.toLowerCase();
+  return intent.vmSets.kind !== "named" && !isFormerSet;
+}
+
+function candidateSets(input: PlacementInput, intent: ServiceIntent): readonly string[] | Rejection {
+  const { config, nodes, compute } = input;
+  if (intent.vmSets.kind === "primary") return [config.primaryVmSet];
+  const known = new Map<string, string>();
+  for (const node of nodes) {
+    const vmSet = isControlPlane(node) ? undefined : vmSetOf(node, compute);
+    if (vmSet !== undefined) known.set(vmSet.toLowerCase(), vmSet);
+  }
+  if (intent.vmSets.kind === "auto") return known.size > 0 ? [...known.values()].sort() : [config.primaryVmSet];
+  const { names } = intent.vmSets;
+  const unknown = names.filter((name) => !known.has(name.toLowerCase()));
+  if (unknown.length === 0) return names.map((name) => known.get(name.toLowerCase()) ?? name);
+  const message =
+    `annotation azure-load-balancer-mode names ${unknown.map((name) => `"${name}"`).join(", ")}, but the nodes are in ` +
+    `${[...known.values()].sort().join(", ") || "no VM set"}: name one of those, or use "__auto__"`;
+  return { kind: "rejection", reason: "UnknownVMSet", message };
+}
+
+function leastUsed({ config, loadBalancers }: PlacementInput, names: readonly string[]): string | Rejection {
+  const byName = new Map(loadBalancers.map((loadBalancer) => [loadBalancer.name.toLowerCase(), loadBalancer]));
+  const ranked = names.map((name) => {
+    const rules = byName.get(name.toLowerCase())?.properties.loadBalancingRules ?? [];
+    return { name, rules: byName.has(name.toLowerCase()) ? rules.length : -1 };
+  });
+  const best = ranked.reduce((least, one) => (one.rules < least.rules ? one : least));
+  if (best.rules < config.maximumLoadBalancerRuleCount) return best.name;
+  const message =
+    `every load balancer that could serve it (${names.join(", ")}) has ${config.maximumLoadBalancerRuleCount} rules ` +
+    `or more: raise maximumLoadBalancerRuleCount or add a VM set`;
+  return { kind: "rejection", reason: "TooManyRules", message };
+}

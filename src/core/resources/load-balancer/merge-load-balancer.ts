@@ -1,0 +1,169 @@
+/**
+ * Puts the fragments of many Services into one shared load balancer. Decides nothing about what a Service wants.
+ *
+ *   - Each owner's parts are replaced, and nothing else: foreign parts go back as they were read, in their place.
+ *   - The order of the fragments does not matter; there is at most one of an owner.
+ *   - What is right already is not touched; merging the result again changes nothing.
+ *   - A frontend that somebody else needs stays, with a warning to the Service that left it.
+ *   - Without frontends nothing may stand in a load balancer: it goes when all that is left is the cluster's own pools;
+ *     if something foreign is left, the last frontend stays.
+ *   - The work is one pass over the body and in proportion to the fragments; `isSettled` needs no pass at all.
+ */
+import type { LoadBalancer, LoadBalancerProperties } from "../../model/arm.ts";
+import type { Merged } from "../../steps.ts";
+import type { Warning } from "../../service/service-intent.ts";
+import { isServiceBase } from "../../model/names.ts";
+import { mergeTags } from "../../model/tags.ts";
+import { admitFragments } from "./admit-fragments.ts";
+import type { LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";
+import { hasForeignRest } from "./foreign-rest.ts";
+import {
+  baseOf,
+  frontendOf,
+  type FrontendUser,
+  indexOf,
+  type LoadBalancerIndex,
+  partsOf,
+} from "./load-balancer-index.ts";
+import { mergedFrontends, mergedPools, mergedProbes, mergedRules } from "./merged-parts.ts";
+import { userOf } from "./part-user.ts";
+import { isRightFrontend, isRightProbe, isRightRule } from "./parts.ts";
+
+type Outcome = Merged<LoadBalancer>["outcome"];
+
+export function mergeLoadBalancer(
+  seen: LoadBalancer | undefined,
+  fragments: readonly LoadBalancerFragment[],
+): Merged<LoadBalancer> {
+  const batch = [...fragments].sort(byOwner);
+  const start = seen ?? emptyLoadBalancer(batch);
+  if (start === undefined) return { outcome: { kind: "unchanged" }, refused: [], warnings: [] };
+  const { accepted, refused, stale } = admitFragments(start, batch);
+  const pending = seen === undefined ? accepted : accepted.filter((fragment) => !isSettled(seen, fragment));
+  const outcome = settle(start, pending, seen !== undefined);
+  const remaining = remainingFrontends(start, outcome);
+  return {
+    outcome,
+    refused,
+    warnings: accepted.flatMap((fragment) => warningsFor(indexOf(start), fragment, remaining)),
+    ...(stale.length > 0 && { stale }),
+  };
+}
+
+/** Whether this fragment stands in the load balancer as it should. Costs what the one Service has, not a pass. */
+export function isSettled(seen: LoadBalancer | undefined, fragment: LoadBalancerFragment): boolean {
+  if (seen === undefined) return fragment.shell === undefined;
+  const index = indexOf(seen);
+  const own = partsOf(index, fragment.owner.base);
+  const { shell, frontends, rules, probes, pools } = fragment;
+  return (
+    own.rules.length === rules.length &&
+    rules.every((rule) => holds(index.rules.get(rule.name.toLowerCase()), rule, isRightRule)) &&
+    own.probes.length === probes.filter(({ name }) => baseOf(name) === fragment.owner.base.toLowerCase()).length &&
+    probes.every((probe) => holds(index.probes.get(probe.name.toLowerCase()), probe, isRightProbe)) &&
+    frontends.every((frontend) => holds(index.frontends.get(frontend.name.toLowerCase()), frontend, isRightFrontend)) &&
+    leftFrontends(index, fragment).every((name) => mustStay(seen, index, fragment, name)) &&
+    pools.every((name) => index.pools.has(name.toLowerCase())) &&
+    (shell === undefined || mergeTags(seen.tags, shell.tags, shell.systemTags) === seen.tags)
+  );
+}
+
+function holds<Part>(seen: Part | undefined, wanted: Part, isRight: (seen: Part, wanted: Part) => boolean): boolean {
+  return seen !== undefined && isRight(seen, wanted);
+}
+
+/** Names, in lower case, of frontends that are there and that this Service has left: its own, and those it releases. */
+function leftFrontends(index: LoadBalancerIndex, fragment: LoadBalancerFragment): string[] {
+  const used = fragment.rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration));
+  const wanted = new Set([...used, ...fragment.frontends.map(({ name }) => name.toLowerCase())]);
+  const own = partsOf(index, fragment.owner.base).frontends.map(({ name }) => name.toLowerCase());
+  const released = fragment.releases.map((name) => name.toLowerCase()).filter((name) => index.frontends.has(name));
+  return [...own, ...released].filter((name) => !wanted.has(name));
+}
+
+/** Either another needs it, or it is the last one and the foreign rest of the load balancer needs any. */
+function mustStay(seen: LoadBalancer, index: LoadBalancerIndex, fragment: LoadBalancerFragment, name: string): boolean {
+  const isLast = index.frontends.size === 1 && fragment.frontends.length === 0;
+  return otherUsers(index, fragment, name).length > 0 || (isLast && hasForeignRest(seen, [fragment]));
+}
+
+function otherUsers(index: LoadBalancerIndex, fragment: LoadBalancerFragment, name: string): readonly FrontendUser[] {
+  const users = index.users.get(name) ?? [];
+  return users.filter(({ base }) => base !== fragment.owner.base.toLowerCase());
+}
+
+function settle(start: LoadBalancer, pending: readonly LoadBalancerFragment[], exists: boolean): Outcome {
+  if (pending.length === 0) return { kind: "unchanged" };
+  const index = indexOf(start);
+  const rules = mergedRules(start, pending);
+  const { kept, dropped } = mergedFrontends(start, index, pending, rules);
+  const body = withTags(start, pending, {
+    ...start.properties,
+    frontendIPConfigurations: kept,
+    backendAddressPools: mergedPools(start, index, pending),
+    loadBalancingRules: rules,
+    probes: mergedProbes(start, index, pending, rules),
+  });
+  if (kept.length > 0) return { kind: "put", body };
+  if (!exists) return { kind: "unchanged" };
+  if (!hasForeignRest(body, pending)) return { kind: "delete" };
+  const properties = { ...body.properties, frontendIPConfigurations: dropped.slice(0, 1) };
+  return { kind: "put", body: { ...body, properties } };
+}
+
+function withTags(
+  start: LoadBalancer,
+  pending: readonly LoadBalancerFragment[],
+  properties: LoadBalancerProperties,
+): LoadBalancer {
+  const tags = pending.reduce(
+    (merged, { shell }) => (shell === undefined ? merged : mergeTags(merged, shell.tags, shell.systemTags)),
+    start.tags,
+  );
+  return tags === start.tags || tags === undefined ? { ...start, properties } : { ...start, tags, properties };
+}
+
+/** Made of the first shell in the order of the owners; all shells of one cluster are alike. */
+function emptyLoadBalancer(batch: readonly LoadBalancerFragment[]): LoadBalancer | undefined {
+  const shell = batch.find((fragment) => fragment.shell !== undefined)?.shell;
+  return shell === undefined ? undefined : bodyOf(shell);
+}
+
+function bodyOf(shell: LoadBalancerShell): LoadBalancer {
+  const { id, name, location, sku, extendedLocation } = shell;
+  return { id, name, location, sku, ...(extendedLocation && { extendedLocation }), properties: {} };
+}
+
+function byOwner({ owner: one }: LoadBalancerFragment, { owner: other }: LoadBalancerFragment): number {
+  return compare(one.key, other.key) || compare(one.uid, other.uid);
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}
+
+function remainingFrontends(start: LoadBalancer, outcome: Outcome): ReadonlySet<string> {
+  if (outcome.kind === "delete") return new Set();
+  const body = outcome.kind === "put" ? outcome.body : start;
+  return new Set((body.properties.frontendIPConfigurations ?? []).map(({ name }) => name.toLowerCase()));
+}
+
+function warningsFor(
+  index: LoadBalancerIndex,
+  fragment: LoadBalancerFragment,
+  remaining: ReadonlySet<string>,
+): { readonly owner: string; readonly warning: Warning }[] {
+  const staying = leftFrontends(index, fragment).filter((name) => remaining.has(name));
+  return staying.map((name) => {
+    const message = `frontend "${name}" stays: ${whyItStays(otherUsers(index, fragment, name)[0], fragment)}`;
+    return { owner: fragment.owner.key, warning: { reason: "DeletingFrontendIPConfiguration", message } };
+  });
+}
+
+/** Nobody of ours comes back for what somebody else's part keeps: that is said along. */
+function whyItStays(user: FrontendUser | undefined, fragment: LoadBalancerFragment): string {
+  const byHand = "remove the frontend by hand once nobody needs it";
+  if (user === undefined) return `a load balancer needs one, and this one holds parts of somebody else; ${byHand}`;
+  const uses = `${userOf(user, [fragment]).text} uses it`;
+  return isServiceBase(user.base) ? `${uses}, and it goes with that Service` : `${uses}; ${byHand}`;
+}

@@ -1,0 +1,35 @@
+/**
+ * Whose a part of a load balancer is, in words for people: a Service of ours by its name, since the part's name is a
+ * hash to them; anybody else's by the name of the part.
+ */
+import { keyOf, type Service } from "../../model/kubernetes.ts";
+import { baseName, isServiceBase } from "../../model/names.ts";
+import type { LoadBalancerFragment } from "./fragment.ts";
+import type { FrontendUser } from "./load-balancer-index.ts";
+
+export interface PartUser {
+  /** One of ours that we know. */
+  readonly isService: boolean;
+  readonly text: string;
+}
+
+/** `batch`: whoever is merged along, and the neighbours that they know of. */
+export function userOf({ kind, name, base }: FrontendUser, batch: readonly LoadBalancerFragment[]): PartUser {
+  const key = isServiceBase(base) ? serviceKey(base, batch) : undefined;
+  if (key !== undefined) return { isService: true, text: `Service ${key}` };
+  const stranger = isServiceBase(base) ? " of a Service that is not in this cluster" : "";
+  return { isService: false, text: `${kind} "${name}"${stranger}` };
+}
+
+function serviceKey(base: string, batch: readonly LoadBalancerFragment[]): string | undefined {
+  const mate = batch.find(({ owner }) => owner.base.toLowerCase() === base);
+  if (mate !== undefined) return mate.owner.key;
+  const neighbours = batch.find((fragment) => fragment.neighbours !== undefined)?.neighbours;
+  return keyIn(neighbours ?? [], base);
+}
+
+/** `namespace/name` of the Service whose names start so, in lower case. */
+export function keyIn(services: readonly Service[], base: string): string | undefined {
+  const found = services.find(({ metadata }) => baseName(metadata.uid).toLowerCase() === base);
+  return found && keyOf(found);
+}

@@ -1,0 +1,191 @@
+/**
+ * Pools of network interfaces: which machines must join or leave the pools of one load balancer. A scale set's model
+ * comes first, in a round of its own, so that new instances are born into the pool and no write meets another.
+ *
+ *   machine                                             | joins | leaves
+ *   ----------------------------------------------------|-------|--------------------------------------
+ *   of an eligible node                                 | yes   |
+ *   stopped or being deleted                            | no    | no
+ *   its interface has failed                            | only where that is to be repaired: a write makes it good
+ *   in a pool of another load balancer than the twins   | no    | no: Azure allows one of each kind
+ *   of a node that is not eligible (any more)           |       | yes, but never the last of the pool
+ *   of no node                                          |       | if it stands in the durable member list
+ *   Basic: of another VM set than the load balancer's   | no    | no
+ */
+import type { Family, LoadBalancer } from "../../model/arm.ts";
+import type { ClusterConfig } from "../../config/cluster-config.ts";
+import { loadBalancerPartId, nameOfId, parentId } from "../../model/ids.ts";
+import type { Node } from "../../model/kubernetes.ts";
+import { externalName, loadBalancerName, poolName } from "../../model/names.ts";
+import type { AzureStep } from "../../steps.ts";
+import type { AttachmentFragment, PoolSeat } from "./fragment.ts";
+import type { Compute, Instance } from "../../backends/compute.ts";
+import { isEligible } from "../../backends/eligible-nodes.ts";
+import { ipConfigurationFinder, type Seat, seatOf } from "../../backends/machines.ts";
+import { type Attachable, isAttached, poolsOf } from "./merge-nic-pools.ts";
+import { vmSetOf } from "../../backends/vm-sets.ts";
+
+export interface NicMembershipInput {
+  readonly config: ClusterConfig;
+  readonly nodes: readonly Node[];
+  readonly compute: Compute;
+  readonly loadBalancer: LoadBalancer;
+  /** The durable member list of the load balancer. */
+  readonly known: readonly string[];
+  /** Interfaces that have failed are written too. Not for a Service: one broken machine must not keep it waiting. */
+  readonly repairs?: boolean | undefined;
+}
+
+type Resource = AttachmentFragment["resource"];
+
+/** Steps that put the eligible nodes' machines into the pools of these families, and others of ours out of them. */
+export function nicMembership(input: NicMembershipInput, families: readonly Family[]): AzureStep[] {
+  const plan = new Attachments();
+  for (const family of families) {
+    const seat = seatIn(input, family);
+    const joining = input.nodes.flatMap((node) => joiningSeat(input, node, seat) ?? []);
+    for (const { kind, body, scaleSetId } of joining) {
+      const model = scaleSetId === undefined ? undefined : input.compute.scaleSets.get(scaleSetId.toLowerCase());
+      if (model?.properties.virtualMachineProfile !== undefined && !isBeingDeleted(model))
+        plan.join("scaleSet", model, seat);
+      plan.join(kind, body, seat);
+    }
+    // one whose last write failed may fail again, but not leave the pool that it is in
+    if (!joining.some((one) => isActive(one) || isAttached(one.body, one.kind, seat.pool))) continue;
+    for (const { kind, body } of leavingSeats(input, seat)) plan.leave(kind, body, seat);
+  }
+  return plan.steps();
+}
+
+/** Before a load balancer can be deleted, nothing may name its pools: models, instances and interfaces of ours. */
+export function nicDetachment(input: NicMembershipInput): AzureStep[] {
+  const plan = new Attachments();
+  const { compute } = input;
+  for (const family of ["IPv4", "IPv6"] as const) {
+    const seat = seatIn(input, family);
+    for (const body of compute.scaleSets.values()) plan.leave("scaleSet", body, seat);
+    for (const body of compute.instances.values()) plan.leave("instance", body, seat);
+    for (const body of compute.networkInterfaces.values()) plan.leave("networkInterface", body, seat);
+  }
+  return plan.steps();
+}
+
+/** Ids of the members of our pools that are ours, in lower case: of nodes, or in the durable member list. */
+export function ownIPConfigurations({ nodes, compute, loadBalancer, known }: NicMembershipInput): string[] {
+  const nodeOf = ipConfigurationFinder(nodes, compute);
+  const names = new Set(known.map((name) => name.toLowerCase()));
+  const isKnown = (id: string): boolean => {
+    const body = compute.networkInterfaces.get(parentId(id)) ?? compute.instances.get(parentId(parentId(id)));
+    return body !== undefined && isKnownAs(body, names, compute);
+  };
+  const pools = loadBalancer.properties.backendAddressPools ?? [];
+  const members = pools.flatMap(({ properties }) => properties.backendIPConfigurations ?? []);
+  return members.map(({ id }) => id.toLowerCase()).filter((id) => nodeOf(id) !== undefined || isKnown(id));
+}
+
+function seatIn({ config, loadBalancer }: NicMembershipInput, family: Family): PoolSeat {
+  const name = poolName(config.clusterName, family);
+  return { pool: loadBalancerPartId(loadBalancer.id, "backendAddressPools", name), family };
+}
+
+function joiningSeat(input: NicMembershipInput, node: Node, { pool }: PoolSeat): Seat | undefined {
+  const { config, compute, loadBalancer, repairs = false } = input;
+  if (!isEligible(node, config) || !isOfSet(input, node)) return undefined;
+  const seat = seatOf(node, compute);
+  if (seat === undefined || !(isActive(seat) || (repairs && seat.kind === "networkInterface"))) return undefined;
+  const isElsewhere = poolsOf(seat.body, seat.kind).some((id) => !isTwin(loadBalancer.name, nameOfId(parentId(id))));
+  return isElsewhere && !isAttached(seat.body, seat.kind, pool) ? undefined : seat;
+}
+
+/** Basic serves one VM set by one load balancer; Standard serves all. */
+function isOfSet({ config, compute, loadBalancer }: NicMembershipInput, node: Node): boolean {
+  if (config.sku === "standard") return true;
+  const vmSet = vmSetOf(node, compute);
+  return vmSet !== undefined && isTwin(loadBalancer.name, loadBalancerName(config, "external", vmSet));
+}
+
+function isTwin(one: string, other: string): boolean {
+  return externalName(one).toLowerCase() === externalName(other).toLowerCase();
+}
+
+const INACTIVE_POWER = new Set(["stopped", "stopping", "deallocated", "deallocating"]);
+
+/** A power state that nobody told us is no reason to leave a machine out. */
+function isActive({ kind, body }: Seat): boolean {
+  if (kind === "networkInterface") return body.properties.provisioningState !== "Failed";
+  return !isBeingDeleted(body) && !INACTIVE_POWER.has(powerOf(body));
+}
+
+function powerOf({ properties }: Instance): string {
+  const codes = (properties.instanceView?.statuses ?? []).map(({ code }) => code ?? "");
+  return (
+    codes
+      .find((code) => code.startsWith("PowerState/"))
+      ?.slice("PowerState/".length)
+      .toLowerCase() ?? ""
+  );
+}
+
+function isBeingDeleted({ properties }: Attachable): boolean {
+  return properties.provisioningState === "Deleting";
+}
+
+interface Leaving {
+  readonly kind: Resource;
+  readonly body: Attachable;
+}
+
+function leavingSeats(input: NicMembershipInput, { pool }: PoolSeat): Leaving[] {
+  const { config, nodes, compute, known } = input;
+  const excluded = nodes.filter((node) => !isEligible(node, config)).flatMap((node) => seatOf(node, compute) ?? []);
+  const current = new Set(nodes.flatMap((node) => seatOf(node, compute)?.body.id.toLowerCase() ?? []));
+  const names = new Set(known.map((name) => name.toLowerCase()));
+  const isForgotten = (body: Attachable): boolean =>
+    !current.has(body.id.toLowerCase()) && isKnownAs(body, names, compute);
+  const forgotten: Leaving[] = [
+    ...[...compute.networkInterfaces.values()]
+      .filter(isForgotten)
+      .map((body) => ({ kind: "networkInterface" as const, body })),
+    ...[...compute.instances.values()].filter(isForgotten).map((body) => ({ kind: "instance" as const, body })),
+  ];
+  return [...excluded, ...forgotten].filter(({ kind, body }) => isAttached(body, kind, pool));
+}
+
+/** Nodes are named after the computer name of their machine. */
+function isKnownAs(body: Attachable, names: ReadonlySet<string>, compute: Compute): boolean {
+  const machine = body.properties["virtualMachine"] as { readonly id: string } | undefined;
+  const holder = machine === undefined ? body : compute.virtualMachines.get(machine.id.toLowerCase());
+  const profile = holder?.properties["osProfile"] as { readonly computerName?: string } | undefined;
+  const candidates = [profile?.computerName, holder?.name].filter((name) => typeof name === "string");
+  return candidates.some((name) => names.has(name.toLowerCase()));
+}
+
+/** One step per resource, with all the pools it joins and leaves; only where that changes something. */
+class Attachments {
+  readonly #byId = new Map<string, { id: string; resource: Resource; join: PoolSeat[]; leave: PoolSeat[] }>();
+
+  join(resource: Resource, body: Attachable, seat: PoolSeat): void {
+    if (!isAttached(body, resource, seat.pool)) this.#of(resource, body).join.push(seat);
+  }
+
+  leave(resource: Resource, body: Attachable, seat: PoolSeat): void {
+    if (isAttached(body, resource, seat.pool)) this.#of(resource, body).leave.push(seat);
+  }
+
+  steps(): AzureStep[] {
+    const all = [...this.#byId.values()];
+    const models = all.filter(({ resource }) => resource === "scaleSet");
+    return (models.length > 0 ? models : all).map(({ id, resource, join, leave }) => {
+      const unique = [...new Map(join.map((seat) => [seat.pool.toLowerCase(), seat])).values()];
+      const names = [...unique, ...leave].map(({ pool }) => nameOfId(pool)).join(", ");
+      const why = `${nameOfId(id)} ${unique.length > 0 ? "joins" : "leaves"} ${names}`;
+      return { kind: "attachment", id, fragment: { resource, join: unique, leave }, why };
+    });
+  }
+
+  #of(resource: Resource, { id }: Attachable): { join: PoolSeat[]; leave: PoolSeat[] } {
+    const known = this.#byId.get(id.toLowerCase()) ?? { id, resource, join: [], leave: [] };
+    this.#byId.set(id.toLowerCase(), known);
+    return known;
+  }
+}

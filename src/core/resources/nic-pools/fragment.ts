@@ -1,0 +1,18 @@
+/**
+ * Which pools one network interface, scale set or scale-set instance should be in, as data: with pools of network
+ * interfaces, membership is written there and not in the pool.
+ * Who makes it: `desired-nic-pools.ts`. Who puts it in: `merge-nic-pools.ts`.
+ */
+import type { Family } from "../../model/arm.ts";
+
+export interface AttachmentFragment {
+  readonly resource: "networkInterface" | "scaleSet" | "instance";
+  readonly join: readonly PoolSeat[];
+  readonly leave: readonly PoolSeat[];
+}
+
+/** A pool, and the family of the ipConfiguration that sits in it. */
+export interface PoolSeat {
+  readonly pool: string;
+  readonly family: Family;
+}

@@ -1,0 +1,151 @@
+/**
+ * Puts one network interface, scale set or instance into pools and takes it out of others. Pools that nobody speaks of
+ * stay, and so does everything else of the body.
+ *
+ *   resource         | who sits in an IPv4 pool                      | in an IPv6 pool
+ *   -----------------|-----------------------------------------------|------------------------------------
+ *   networkInterface | first IPv4 ipConfiguration                    | first IPv6 one
+ *   scaleSet         | primary, or only, one of the primary interface | first IPv6 one of the primary interface
+ *   instance         | the same                                      | the same
+ */
+import type { Reference } from "../../model/arm.ts";
+import { sameId } from "../../model/ids.ts";
+import type { Merged } from "../../steps.ts";
+import type { AttachmentFragment, PoolSeat } from "./fragment.ts";
+import type {
+  Instance,
+  InterfaceConfiguration,
+  InterfaceConfigurations,
+  IPConfiguration,
+  NetworkInterface,
+  ScaleSet,
+} from "../../backends/compute.ts";
+
+export type Attachable = NetworkInterface | ScaleSet | Instance;
+
+export function mergeAttachment(
+  seen: Attachable | undefined,
+  fragments: readonly AttachmentFragment[],
+): Merged<Attachable> {
+  const kind = fragments[0]?.resource;
+  const body = seen && kind && attached(seen, kind, fragments);
+  const outcome = body === undefined || body === seen ? { kind: "unchanged" as const } : { kind: "put" as const, body };
+  return { outcome, refused: [], warnings: [] };
+}
+
+/** Whether it sits in the pool now, in whichever ipConfiguration. */
+export function isAttached(body: Attachable, resource: AttachmentFragment["resource"], pool: string): boolean {
+  return configurationsIn(body, resource).some((configuration) => sitsIn(configuration, pool));
+}
+
+export function poolsOf(body: Attachable, resource: AttachmentFragment["resource"]): readonly string[] {
+  return configurationsIn(body, resource).flatMap(({ properties }) =>
+    (properties.loadBalancerBackendAddressPools ?? []).map(({ id }) => id),
+  );
+}
+
+function configurationsIn(body: Attachable, resource: AttachmentFragment["resource"]): readonly IPConfiguration[] {
+  if (resource === "networkInterface") return (body as NetworkInterface).properties.ipConfigurations ?? [];
+  const interfaces = interfacesIn(body, resource)?.networkInterfaceConfigurations ?? [];
+  return interfaces.flatMap(({ properties }) => properties.ipConfigurations ?? []);
+}
+
+function interfacesIn(body: Attachable, resource: AttachmentFragment["resource"]): InterfaceConfigurations | undefined {
+  return resource === "scaleSet"
+    ? (body as ScaleSet).properties.virtualMachineProfile?.networkProfile
+    : (body as Instance).properties.networkProfileConfiguration;
+}
+
+function attached(
+  body: Attachable,
+  resource: AttachmentFragment["resource"],
+  fragments: readonly AttachmentFragment[],
+): Attachable {
+  const join = fragments.flatMap((fragment) => fragment.join);
+  const leave = fragments
+    .flatMap((fragment) => fragment.leave)
+    .filter((seat) => !join.some((one) => sameId(one.pool, seat.pool)));
+  if (resource === "networkInterface") {
+    const { properties } = body as NetworkInterface;
+    const before = properties.ipConfigurations ?? [];
+    const after = seated(before, join, leave, chosenOfInterface);
+    return after === before
+      ? body
+      : { ...(body as NetworkInterface), properties: { ...properties, ipConfigurations: after } };
+  }
+  const before = interfacesIn(body, resource);
+  const after = before && seatedInterfaces(before, join, leave);
+  return after === undefined || after === before ? body : withInterfaces(body, resource, after);
+}
+
+function withInterfaces(
+  body: Attachable,
+  resource: AttachmentFragment["resource"],
+  networkProfile: InterfaceConfigurations,
+): Attachable {
+  if (resource === "scaleSet") {
+    const { properties } = body as ScaleSet;
+    const virtualMachineProfile = { ...properties.virtualMachineProfile, networkProfile };
+    return { ...(body as ScaleSet), properties: { ...properties, virtualMachineProfile } };
+  }
+  // What the instance does at the moment is Azure's to say, and cannot be written.
+  const { instanceView: _, ...properties } = (body as Instance).properties;
+  return { ...(body as Instance), properties: { ...properties, networkProfileConfiguration: networkProfile } };
+}
+
+function seatedInterfaces(
+  profile: InterfaceConfigurations,
+  join: readonly PoolSeat[],
+  leave: readonly PoolSeat[],
+): InterfaceConfigurations {
+  const interfaces = profile.networkInterfaceConfigurations ?? [];
+  const primary = interfaces.find(({ properties }) => properties.primary === true) ?? interfaces[0];
+  const after = interfaces.map((one): InterfaceConfiguration => {
+    const before = one.properties.ipConfigurations ?? [];
+    const configurations = seated(before, one === primary ? join : [], leave, chosenOfMachine);
+    return configurations === before
+      ? one
+      : { ...one, properties: { ...one.properties, ipConfigurations: configurations } };
+  });
+  const isSame = after.every((one, at) => one === interfaces[at]);
+  return isSame ? profile : { ...profile, networkInterfaceConfigurations: after };
+}
+
+type Chooser = (configurations: readonly IPConfiguration[], seat: PoolSeat) => IPConfiguration | undefined;
+
+function chosenOfInterface(
+  configurations: readonly IPConfiguration[],
+  { family }: PoolSeat,
+): IPConfiguration | undefined {
+  return configurations.find(({ properties }) => (properties.privateIPAddressVersion ?? "IPv4") === family);
+}
+
+function chosenOfMachine(configurations: readonly IPConfiguration[], seat: PoolSeat): IPConfiguration | undefined {
+  if (seat.family === "IPv6") return chosenOfInterface(configurations, seat);
+  const primary = configurations.find(({ properties }) => properties.primary === true);
+  return primary ?? (configurations.length === 1 ? configurations[0] : chosenOfInterface(configurations, seat));
+}
+
+/** Answers the list itself where everybody sits right. */
+function seated(
+  configurations: readonly IPConfiguration[],
+  join: readonly PoolSeat[],
+  leave: readonly PoolSeat[],
+  choose: Chooser,
+): readonly IPConfiguration[] {
+  const isIn = (pool: string): boolean => configurations.some((configuration) => sitsIn(configuration, pool));
+  const joins = join.filter(({ pool }) => !isIn(pool)).map((seat) => ({ seat, by: choose(configurations, seat) }));
+  const after = configurations.map((configuration) => {
+    const pools = configuration.properties.loadBalancerBackendAddressPools ?? [];
+    const stay = pools.filter(({ id }) => !leave.some(({ pool }) => sameId(pool, id)));
+    const come: Reference[] = joins.filter(({ by }) => by === configuration).map(({ seat }) => ({ id: seat.pool }));
+    if (stay.length === pools.length && come.length === 0) return configuration;
+    const properties = { ...configuration.properties, loadBalancerBackendAddressPools: [...stay, ...come] };
+    return { ...configuration, properties };
+  });
+  return after.every((configuration, at) => configuration === configurations[at]) ? configurations : after;
+}
+
+function sitsIn({ properties }: IPConfiguration, pool: string): boolean {
+  return (properties.loadBalancerBackendAddressPools ?? []).some(({ id }) => sameId(id, pool));
+}

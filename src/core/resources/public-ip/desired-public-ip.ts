@@ -1,0 +1,172 @@
+/**
+ * Which public IP one family of an external Service stands on: one that somebody made, found by name or address, or
+ * one of the Service's own under a generated name, made if it is not there.
+ */
+import type { Family, PublicIP } from "../../model/arm.ts";
+import type { ClusterConfig } from "../../config/cluster-config.ts";
+import { publicIPId } from "../../model/ids.ts";
+import { publicIPName } from "../../model/names.ts";
+import { PLACEMENT } from "../../service/annotations.ts";
+import type { PublicIPIntent, Rejection, ServiceIntent } from "../../service/service-intent.ts";
+import { hasIPTags } from "./ip-tags.ts";
+import type { PublicIPFragment } from "./fragment.ts";
+import { indexOf } from "./public-ip-index.ts";
+import { CLUSTER_TAG, isOtherClusters, servicesOf } from "./public-ip-tags.ts";
+
+export interface DesiredPublicIP {
+  readonly family: Family;
+  readonly id: string;
+  readonly seen: PublicIP | undefined;
+  readonly fragment: PublicIPFragment;
+  /** It bears the right name but can never become what is asked for: it must go before another takes its name. */
+  readonly mustBeReplaced: boolean;
+}
+
+export interface PublicIPInput {
+  readonly intent: ServiceIntent;
+  readonly config: ClusterConfig;
+  readonly zones: readonly string[];
+  /** All of the resource group that the Service's public IPs are in. */
+  readonly publicIPs: readonly PublicIP[];
+}
+
+export function desiredPublicIP(input: PublicIPInput, family: Family): DesiredPublicIP | Rejection {
+  const wanted = input.intent.publicIPs[family] ?? { kind: "generated" };
+  const found = find(input, wanted, family);
+  const seen = found?.properties.provisioningState === "Deleting" ? undefined : found; // its address goes with it
+  if (wanted.kind === "generated") return decided(input, wanted, family, seen);
+  return seen === undefined
+    ? refuseMissing(input, wanted, family)
+    : (refuse(input, wanted, seen, family) ?? decided(input, wanted, family, seen));
+}
+
+function decided(
+  input: PublicIPInput,
+  wanted: PublicIPIntent,
+  family: Family,
+  seen: PublicIP | undefined,
+): DesiredPublicIP {
+  const { intent, config } = input;
+  const name = seen?.name ?? generatedName(input, wanted, family);
+  const id = seen?.id ?? publicIPId(config, intent.publicIPResourceGroup, name);
+  const isOurs = seen === undefined || servicesOf(seen) !== undefined;
+  const fragment: PublicIPFragment = {
+    kind: "use",
+    owner: intent.owner,
+    family,
+    create: wanted.kind === "generated" ? newBody(input, family, { id, name, prefixId: wanted.prefixId }) : undefined,
+    sku: config.sku === "standard" ? "Standard" : undefined,
+    dnsLabel: intent.dnsLabel,
+    tags: intent.publicIPTags,
+    systemTags: config.systemTags,
+    ipTags: config.enableIPTagMutation && isOurs ? intent.ipTags : undefined,
+  };
+  return { family, id, seen, fragment, mustBeReplaced: mustBeReplaced(input, wanted, family, seen) };
+}
+
+function find({ publicIPs, ...input }: PublicIPInput, wanted: PublicIPIntent, family: Family): PublicIP | undefined {
+  const index = indexOf(publicIPs);
+  switch (wanted.kind) {
+    case "pinned":
+      return index.byAddress.get(wanted.address);
+    case "named":
+      return index.byName.get(wanted.name.toLowerCase());
+    case "generated":
+      return index.byName.get(generatedName(input, wanted, family).toLowerCase());
+  }
+}
+
+function generatedName(
+  { intent, config }: Pick<PublicIPInput, "intent" | "config">,
+  wanted: PublicIPIntent,
+  family: Family,
+): string {
+  const prefixId = wanted.kind === "generated" ? wanted.prefixId : undefined;
+  return publicIPName(config.clusterName, { base: intent.owner.base, families: intent.families }, family, prefixId);
+}
+
+/**
+ * Neither the family nor, unless the config says otherwise, the IP tags of a public IP can be changed. Of others'
+ * and shared ones, IP tags stay as they are: nobody's address is taken away.
+ */
+function mustBeReplaced(
+  { intent, config }: PublicIPInput,
+  wanted: PublicIPIntent,
+  family: Family,
+  seen: PublicIP | undefined,
+): boolean {
+  const services = seen && servicesOf(seen);
+  if (seen === undefined || services === undefined || wanted.kind !== "generated" || services.length > 1) return false;
+  const hasOtherTags = !config.enableIPTagMutation && intent.ipTags !== undefined && !hasIPTags(seen, intent.ipTags);
+  return hasOtherTags || (seen.properties.publicIPAddressVersion ?? "IPv4") !== family;
+}
+
+interface NewPublicIP {
+  readonly id: string;
+  readonly name: string;
+  readonly prefixId: string | undefined;
+}
+
+function newBody(input: PublicIPInput, family: Family, { id, name, prefixId }: NewPublicIP): PublicIP {
+  const { intent, config, zones } = input;
+  const isStandard = config.sku === "standard";
+  const isZonal = isStandard && config.extendedLocation === undefined && !config.azureStack && zones.length > 0;
+  return {
+    id,
+    name,
+    location: config.location,
+    ...(config.extendedLocation && { extendedLocation: config.extendedLocation }),
+    ...(isStandard && { sku: { name: "Standard" } }),
+    ...(isZonal && { zones }),
+    tags: { [CLUSTER_TAG]: config.clusterName },
+    properties: {
+      publicIPAddressVersion: family,
+      publicIPAllocationMethod: isStandard || family === "IPv4" ? "Static" : "Dynamic",
+      ...(intent.ipTags && { ipTags: intent.ipTags.map(({ type, value }) => ({ ipTagType: type, tag: value })) }),
+      ...(isStandard && prefixId !== undefined && { publicIPPrefix: { id: prefixId } }),
+    },
+  };
+}
+
+type Chosen = Exclude<PublicIPIntent, { kind: "generated" }>;
+
+/** What names a public IP that somebody made. */
+function keyOf({ families }: ServiceIntent, { kind }: Chosen, family: Family): string {
+  if (kind === "pinned") {
+    const { key } = family === "IPv4" ? PLACEMENT.ipv4 : PLACEMENT.ipv6;
+    return `${key} or spec.loadBalancerIP`;
+  }
+  return family === "IPv6" && families.length > 1 ? PLACEMENT.pipNameIPv6.key : PLACEMENT.pipName.key;
+}
+
+function refuseMissing({ intent }: PublicIPInput, wanted: Chosen, family: Family): Rejection {
+  const group = intent.publicIPResourceGroup;
+  const what = wanted.kind === "pinned" ? `with address ${wanted.address}` : `"${wanted.name}"`;
+  const message =
+    `${keyOf(intent, wanted, family)}: there is no public IP ${what} in resource group "${group}": create it, or name its ` +
+    `group in annotation ${PLACEMENT.resourceGroup.key}`;
+  return { kind: "rejection", reason: "PublicIPNotFound", message };
+}
+
+/** Azure would refuse all of these too, but later, and for every Service of the load balancer. */
+function refuse(
+  { intent, config }: PublicIPInput,
+  wanted: Chosen,
+  seen: PublicIP,
+  family: Family,
+): Rejection | undefined {
+  const subject = `${keyOf(intent, wanted, family)}: public IP "${seen.name}"`;
+  const version = seen.properties.publicIPAddressVersion ?? "IPv4";
+  if (version !== family) {
+    const message = `${subject} is ${version}, but the Service needs ${family}: name one of that family`;
+    return { kind: "rejection", reason: "PublicIPFamily", message };
+  }
+  const sku = (seen.sku?.name ?? "Basic").toLowerCase();
+  if (!sku.startsWith(config.sku)) {
+    const message = `${subject} has SKU ${sku}, but loadBalancerSku is ${config.sku}: name one of that SKU`;
+    return { kind: "rejection", reason: "PublicIPSku", message };
+  }
+  if (servicesOf(seen) === undefined || !isOtherClusters(seen, config.clusterName)) return undefined;
+  const message = `${subject} belongs to another cluster (tag ${CLUSTER_TAG}): name one that does not`;
+  return { kind: "rejection", reason: "PublicIPOfOtherCluster", message };
+}

@@ -1,0 +1,37 @@
+/**
+ * What one Service wants of one public IP, as data: several Services may share it.
+ * Who makes it: `reconcile-public-ip.ts`. Who puts it in: `merge-public-ip.ts`.
+ */
+import type { Family, PublicIP } from "../../model/arm.ts";
+import type { Owner } from "../../service/service-intent.ts";
+
+export type PublicIPFragment =
+  /** The Service uses it: create it where `create` allows that, bind the Service to it, keep its settings. */
+  | {
+      readonly kind: "use";
+      readonly owner: Owner;
+      readonly family: Family;
+      /** The body to create; absent where it must exist already. */
+      readonly create: PublicIP | undefined;
+      /** What one of ours must have; a person's is left as it is. */
+      readonly sku: "Standard" | undefined;
+      /** `undefined`: leave as it is; `""`: remove. */
+      readonly dnsLabel: string | undefined;
+      readonly tags: Readonly<Record<string, string>>;
+      /** Prefixes of tags that survive although nobody configured them; empty: every tag survives. */
+      readonly systemTags: readonly string[];
+      /** `undefined`: leave as they are. */
+      readonly ipTags: readonly IPTag[] | undefined;
+    }
+  /** The Service uses it no longer: unbind it, and delete it where nobody is left and nobody made it by hand. */
+  | {
+      readonly kind: "release";
+      readonly owner: Owner;
+      /** What else holds the address, so that it stays though no Service uses it. */
+      readonly keptBy: string | undefined;
+    };
+
+export interface IPTag {
+  readonly type: string;
+  readonly value: string;
+}

@@ -1,0 +1,205 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import * as fc from "../../../../test/support/laws.ts";
+import { anOwner } from "../../../../test/support/fragments.ts";
+import type { PublicIP } from "../../model/arm.ts";
+import type { Merged } from "../../steps.ts";
+import { mergePublicIP } from "./merge-public-ip.ts";
+import type { PublicIPFragment } from "./fragment.ts";
+
+const ID = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/publicIPAddresses/pip";
+const CLUSTER = { "k8s-azure-cluster-name": "kubernetes" };
+const NEW: PublicIP = { id: ID, name: "pip", tags: CLUSTER, properties: {} };
+
+type Use = Extract<PublicIPFragment, { kind: "use" }>;
+
+function use(name: string, more: Partial<Use> = {}): Use {
+  return {
+    kind: "use",
+    owner: anOwner(name),
+    family: "IPv4",
+    create: NEW,
+    sku: undefined,
+    dnsLabel: undefined,
+    tags: {},
+    systemTags: [],
+    ipTags: undefined,
+    ...more,
+  };
+}
+
+function release(name: string, keptBy?: string): PublicIPFragment {
+  return { kind: "release", owner: anOwner(name), keptBy };
+}
+
+function made(services: string, more: Partial<PublicIP> = {}): PublicIP {
+  const { tags, properties = {}, ...rest } = more;
+  return { id: ID, name: "pip", ...rest, tags: { ...CLUSTER, "k8s-azure-service": services, ...tags }, properties };
+}
+
+const byHand: PublicIP = {
+  id: ID,
+  name: "pip",
+  tags: { team: "office" },
+  sku: { name: "Standard" },
+  properties: { ipAddress: "20.1.1.1" },
+};
+
+function bodyOf({ outcome, refused }: Merged<PublicIP>): PublicIP {
+  assert.deepEqual(refused, []);
+  return outcome.kind === "put" ? outcome.body : assert.fail(outcome.kind);
+}
+
+describe("Services and their tag", () => {
+  test("a new one is made with the Services that use it", () => {
+    const body = bodyOf(mergePublicIP(undefined, [use("b"), use("a")]));
+    assert.deepEqual(body.tags, { ...CLUSTER, "k8s-azure-service": "default/a,default/b" });
+  });
+
+  test("a Service that joins is added, one that is listed changes nothing", () => {
+    assert.equal(
+      bodyOf(mergePublicIP(made("default/a"), [use("b")])).tags?.["k8s-azure-service"],
+      "default/a,default/b",
+    );
+    assert.deepEqual(mergePublicIP(made("default/A, default/b"), [use("a"), use("b")]).outcome, { kind: "unchanged" });
+  });
+
+  test("the older tag is read, and copied to the newer one with the next change", () => {
+    const older = made("x", { tags: { "k8s-azure-service": undefined as never, service: "default/a" } });
+    const seen = { ...older, tags: { service: "default/a" } };
+    assert.deepEqual(mergePublicIP(seen, [use("a")]).outcome, { kind: "unchanged" });
+    const body = bodyOf(mergePublicIP(seen, [use("b")]));
+    assert.deepEqual(body.tags, { service: "default/a", "k8s-azure-service": "default/a,default/b" });
+  });
+
+  test("one that leaves is taken off; the last one takes the public IP along", () => {
+    assert.equal(
+      bodyOf(mergePublicIP(made("default/a,default/b"), [release("a")])).tags?.["k8s-azure-service"],
+      "default/b",
+    );
+    assert.deepEqual(mergePublicIP(made("default/a"), [release("a")]).outcome, { kind: "delete" });
+    assert.deepEqual(mergePublicIP(made("default/a"), [release("b")]).outcome, { kind: "unchanged" });
+  });
+
+  test("one leaves and another comes in one batch: it stays", () => {
+    assert.equal(
+      bodyOf(mergePublicIP(made("default/a"), [release("a"), use("b")])).tags?.["k8s-azure-service"],
+      "default/b",
+    );
+  });
+
+  test("what something else holds stays, with nobody listed and a warning", () => {
+    const merged = mergePublicIP(made("default/a"), [release("a", 'frontend "office"')]);
+    assert.equal(bodyOf(merged).tags?.["k8s-azure-service"], "");
+    assert.match(merged.warnings[0]?.warning.message ?? "", /frontend "office" holds it/);
+  });
+
+  test("more Services than a tag can list are refused", () => {
+    const long = "n".repeat(60);
+    const seen = made([1, 2, 3].map((at) => `default/${long}${at}`).join(","));
+    const { refused } = mergePublicIP(seen, [use(`${long}4`)]);
+    assert.equal(refused[0]?.rejection.reason, "TooManyServices");
+  });
+
+  test("one that must exist and has gone: decide anew", () => {
+    const { outcome, stale, refused } = mergePublicIP(undefined, [use("a", { create: undefined })]);
+    assert.deepEqual(
+      { outcome, stale, refused },
+      { outcome: { kind: "unchanged" }, stale: ["default/a"], refused: [] },
+    );
+  });
+});
+
+describe("one that a person made", () => {
+  test("is neither tagged nor deleted, nor given another SKU", () => {
+    const wishes = use("a", { tags: { env: "prod" }, sku: "Standard", ipTags: [{ type: "x", value: "y" }] });
+    assert.deepEqual(mergePublicIP({ ...byHand, sku: { name: "Basic" } }, [wishes]).outcome, { kind: "unchanged" });
+    assert.deepEqual(mergePublicIP(byHand, [release("a")]).outcome, { kind: "unchanged" });
+  });
+
+  test("gets the DNS label that is asked for, without a tag", () => {
+    const body = bodyOf(mergePublicIP(byHand, [use("a", { dnsLabel: "web" })]));
+    assert.equal(body.properties.dnsSettings?.domainNameLabel, "web");
+    assert.equal(body.tags, byHand.tags);
+  });
+});
+
+describe("the DNS label", () => {
+  const labelled = made("default/a,default/b", {
+    tags: { "k8s-azure-dns-label-service": "default/a" },
+    properties: { dnsSettings: { domainNameLabel: "web" } },
+  });
+
+  test("belongs to the Service that sets it", () => {
+    const body = bodyOf(mergePublicIP(made("default/a"), [use("a", { dnsLabel: "web" })]));
+    assert.equal(body.tags?.["k8s-azure-dns-label-service"], "default/a");
+    assert.deepEqual(mergePublicIP(body, [use("a", { dnsLabel: "web" })]).outcome, { kind: "unchanged" });
+  });
+
+  test("another Service's other label is refused, the same label is not", () => {
+    assert.equal(
+      mergePublicIP(labelled, [use("b", { dnsLabel: "shop" })]).refused[0]?.rejection.reason,
+      "DNSLabelConflict",
+    );
+    assert.deepEqual(mergePublicIP(labelled, [use("b", { dnsLabel: "web" })]).outcome, { kind: "unchanged" });
+  });
+
+  test("is left as it is where nothing is said, and goes where it is emptied", () => {
+    assert.deepEqual(mergePublicIP(labelled, [use("a")]).outcome, { kind: "unchanged" });
+    const body = bodyOf(mergePublicIP(labelled, [use("a", { dnsLabel: "" })]));
+    assert.equal(body.properties.dnsSettings, undefined);
+    assert.equal(body.tags?.["k8s-azure-dns-label-service"], undefined);
+  });
+
+  test("goes with its Service though the address stays", () => {
+    const body = bodyOf(mergePublicIP(labelled, [release("a")]));
+    assert.deepEqual(
+      [body.properties.dnsSettings, body.tags],
+      [undefined, { ...CLUSTER, "k8s-azure-service": "default/b" }],
+    );
+  });
+});
+
+describe("settings", () => {
+  test("tags are added; with systemTags others go, but never those that say whose it is", () => {
+    const seen = made("default/a", { tags: { stray: "1", "aks-x": "2" } });
+    const body = bodyOf(mergePublicIP(seen, [use("a", { tags: { env: "prod" }, systemTags: ["aks-"] })]));
+    assert.deepEqual(body.tags, { ...CLUSTER, "k8s-azure-service": "default/a", "aks-x": "2", env: "prod" });
+  });
+
+  test("SKU and IP tags of ours are put right", () => {
+    const body = bodyOf(
+      mergePublicIP(made("default/a"), [
+        use("a", { sku: "Standard", ipTags: [{ type: "RoutingPreference", value: "Internet" }] }),
+      ]),
+    );
+    assert.deepEqual(body.sku, { name: "Standard" });
+    assert.deepEqual(body.properties.ipTags, [{ ipTagType: "RoutingPreference", tag: "Internet" }]);
+  });
+});
+
+test("law: the order of the fragments does not matter, and once is enough", () => {
+  const fragment = (name: string) =>
+    fc.oneof(
+      fc.record({ dnsLabel: fc.constantFrom(undefined, "", "web", "shop") }).map((more) => use(name, more)),
+      fc.constantFrom(release(name), release(name, "a NAT gateway")),
+    );
+  const batch = fc.subarray(["a", "b", "c"], { minLength: 1 }).chain((names) => fc.tuple(...names.map(fragment)));
+  const seen = fc.constantFrom(
+    undefined,
+    byHand,
+    made("default/a"),
+    made("default/b,default/c", { tags: { "k8s-azure-dns-label-service": "default/b" } }),
+  );
+  fc.assert(
+    fc.property(seen, batch, (start, fragments) => {
+      const merged = mergePublicIP(start, fragments);
+      assert.deepEqual(mergePublicIP(start, fragments.toReversed()), merged);
+      const after = merged.outcome.kind === "put" ? merged.outcome.body : start;
+      if (merged.outcome.kind !== "delete" && after !== undefined) {
+        assert.deepEqual(mergePublicIP(after, fragments).outcome, { kind: "unchanged" });
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

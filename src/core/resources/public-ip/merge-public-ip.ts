@@ -1,0 +1,170 @@
+/**
+ * Puts what Services want of one public IP into it.
+ *
+ *   made by          | tagged | DNS label, IP tags | deleted
+ *   -----------------|--------|--------------------|------------------------------------------------------
+ *   us (service tag) | yes    | as asked           | with its last Service, unless something else holds it
+ *   a person (none)  | never  | label as asked     | never
+ *
+ * The order of the fragments does not matter. A DNS label belongs to the Service that set it first.
+ */
+import type { PublicIP } from "../../model/arm.ts";
+import type { Merged } from "../../steps.ts";
+import type { Rejection } from "../../service/service-intent.ts";
+import { mergeTags } from "../../model/tags.ts";
+import { hasIPTags } from "./ip-tags.ts";
+import type { PublicIPFragment } from "./fragment.ts";
+import { DNS_TAG, dnsOwnerOf, ownTags, sameKey, SERVICE_TAG, servicesOf, withoutDnsOwner } from "./public-ip-tags.ts";
+
+type Use = Extract<PublicIPFragment, { kind: "use" }>;
+type Release = Extract<PublicIPFragment, { kind: "release" }>;
+
+/** Azure's limit for the value of a tag. */
+const LONGEST_TAG_VALUE = 256;
+
+/** How far the merge has come. */
+interface State {
+  readonly body: PublicIP;
+  /** The Services that use it; `undefined` for one that a person made. */
+  readonly services: readonly string[] | undefined;
+  readonly isFreed: boolean;
+  /** Whose the DNS label is: of ours a tag says so, of a person's only this batch. */
+  readonly labelOwner: string | undefined;
+  readonly refused: Merged<PublicIP>["refused"];
+  readonly warnings: Merged<PublicIP>["warnings"];
+}
+
+export function mergePublicIP(seen: PublicIP | undefined, fragments: readonly PublicIPFragment[]): Merged<PublicIP> {
+  const batch = [...fragments].sort((one, other) => compare(one.owner.key, other.owner.key));
+  const uses = batch.filter((fragment) => fragment.kind === "use");
+  const releases = batch.filter((fragment) => fragment.kind === "release");
+  const start = seen ?? uses.find(({ create }) => create !== undefined)?.create;
+  if (start === undefined) {
+    const stale = uses.map(({ owner }) => owner.key);
+    return { outcome: { kind: "unchanged" }, refused: [], warnings: [], ...(stale.length > 0 && { stale }) };
+  }
+  const services = seen === undefined ? [] : servicesOf(seen);
+  const labelOwner = services && dnsOwnerOf(start);
+  const first: State = { body: start, services, isFreed: false, labelOwner, refused: [], warnings: [] };
+  const rank = rankOf(labelOwner);
+  const state = uses.sort((one, other) => rank(one) - rank(other)).reduce(used, releases.reduce(released, first));
+  return { outcome: outcomeOf(seen, state), refused: state.refused, warnings: state.warnings };
+}
+
+function outcomeOf(seen: PublicIP | undefined, { body, services, isFreed }: State): Merged<PublicIP>["outcome"] {
+  if (isFreed) return { kind: "delete" };
+  const isUnused = services?.length === 0;
+  if (seen === undefined)
+    return isUnused ? { kind: "unchanged" } : { kind: "put", body: listing(body, services ?? []) };
+  const isListed = services === undefined || services.join() === servicesOf(seen)?.join();
+  if (isListed && body === seen) return { kind: "unchanged" };
+  return { kind: "put", body: isListed ? body : listing(body, services) };
+}
+
+function listing(body: PublicIP, services: readonly string[]): PublicIP {
+  return { ...body, tags: { ...body.tags, [SERVICE_TAG]: services.join(",") } };
+}
+
+function released(state: State, { owner, keptBy }: Release): State {
+  const left = state.services?.filter((key) => !sameKey(key, owner.key));
+  if (left === undefined || left.length === state.services?.length) return state;
+  const isLabelOwner = sameKey(state.labelOwner ?? "", owner.key);
+  const isUnused = left.length === 0;
+  const warning = { reason: "DeletePublicIPAddress", message: stays(state.body, keptBy) } as const;
+  return {
+    ...state,
+    body: isLabelOwner ? withoutLabel(state.body) : state.body,
+    labelOwner: isLabelOwner ? undefined : state.labelOwner,
+    services: left,
+    isFreed: isUnused && keptBy === undefined,
+    warnings: isUnused && keptBy !== undefined ? [...state.warnings, { owner: owner.key, warning }] : state.warnings,
+  };
+}
+
+function stays(body: PublicIP, keptBy: string | undefined): string {
+  return `public IP "${body.name}" stays although no Service uses it: ${keptBy} holds it`;
+}
+
+function used(state: State, use: Use): State {
+  const rejection = refuseLabel(state, use) ?? refuseLength(state, use);
+  if (rejection !== undefined) return { ...state, refused: [...state.refused, { owner: use.owner.key, rejection }] };
+  const labelled = withLabel(state, use);
+  if (state.services === undefined) return labelled;
+  const isListed = state.services.some((key) => sameKey(key, use.owner.key));
+  return {
+    ...labelled,
+    body: withSku(withIPTags(withTags(labelled.body, use), use), use),
+    services: isListed ? state.services : [...state.services, use.owner.key],
+    isFreed: false,
+  };
+}
+
+/** Who asks for no label, or for the one that is there, is in nobody's way. */
+function refuseLabel({ body, labelOwner }: State, { owner, dnsLabel }: Use): Rejection | undefined {
+  const label = labelOf(body);
+  if (!dnsLabel || labelOwner === undefined || sameKey(labelOwner, owner.key) || dnsLabel === label) return undefined;
+  const message =
+    `annotation azure-dns-label-name asks for "${dnsLabel}", but Service ${labelOwner} has set the label of public IP ` +
+    `"${body.name}" to "${label}": use the same label, or another address`;
+  return { kind: "rejection", reason: "DNSLabelConflict", message };
+}
+
+function labelOf({ properties }: PublicIP): string {
+  return properties.dnsSettings?.domainNameLabel ?? "";
+}
+
+function refuseLength({ body, services = [] }: State, { owner }: Use): Rejection | undefined {
+  const isListed = services.some((key) => sameKey(key, owner.key));
+  if (isListed || [...services, owner.key].join(",").length <= LONGEST_TAG_VALUE) return undefined;
+  const message =
+    `public IP "${body.name}" is shared by ${services.length} Services already, and Azure's limit of ` +
+    `${LONGEST_TAG_VALUE} characters for the tag that lists them is reached: use another address`;
+  return { kind: "rejection", reason: "TooManyServices", message };
+}
+
+function withLabel(state: State, { owner, dnsLabel }: Use): State {
+  const { body, services, labelOwner } = state;
+  const isOwner = labelOwner === undefined || sameKey(labelOwner, owner.key);
+  if (dnsLabel === undefined || !isOwner) return state;
+  if (dnsLabel === "") {
+    const isClear = labelOf(body) === "" && labelOwner === undefined;
+    return isClear ? state : { ...state, body: withoutLabel(body), labelOwner: undefined };
+  }
+  const isTagged = services === undefined || labelOwner !== undefined;
+  if (labelOf(body) === dnsLabel && isTagged) return { ...state, labelOwner: owner.key };
+  const dnsSettings = { ...body.properties.dnsSettings, domainNameLabel: dnsLabel };
+  const tags = services === undefined ? body.tags : { ...body.tags, [DNS_TAG]: owner.key };
+  const labelled = { ...body, ...(tags && { tags }), properties: { ...body.properties, dnsSettings } };
+  return { ...state, body: labelled, labelOwner: owner.key };
+}
+
+function withoutLabel(body: PublicIP): PublicIP {
+  const { dnsSettings: _, ...properties } = body.properties;
+  return { ...body, ...(body.tags && { tags: withoutDnsOwner(body.tags) }), properties };
+}
+
+/** The tags that say whose it is are never pruned. */
+function withTags(body: PublicIP, { tags, systemTags }: Use): PublicIP {
+  const merged = mergeTags(body.tags, { ...tags, ...ownTags(body.tags) }, systemTags);
+  return merged === body.tags || merged === undefined ? body : { ...body, tags: merged };
+}
+
+function withIPTags(body: PublicIP, { ipTags }: Use): PublicIP {
+  if (ipTags === undefined || hasIPTags(body, ipTags)) return body;
+  const list = ipTags.map(({ type, value }) => ({ ipTagType: type, tag: value }));
+  return { ...body, properties: { ...body.properties, ipTags: list } };
+}
+
+function withSku(body: PublicIP, { sku }: Use): PublicIP {
+  const isRight = sku === undefined || body.sku?.name?.toLowerCase() === sku.toLowerCase();
+  return isRight ? body : { ...body, sku: { ...body.sku, name: sku } };
+}
+
+/** The label's owner may give it up to others; who asks for it comes before who asks for none. */
+function rankOf(labelOwner: string | undefined): (use: Use) => number {
+  return ({ owner, dnsLabel }) => (sameKey(labelOwner ?? "", owner.key) ? 0 : dnsLabel === "" ? 2 : 1);
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
+}

@@ -1,0 +1,50 @@
+/**
+ * What one Service wants of the shared security group, as data.
+ * Who makes it: `reconcile-security-group.ts`. Who puts it in: `merge-security-group.ts`.
+ */
+import type { Family } from "../../model/arm.ts";
+import type { Owner } from "../../service/service-intent.ts";
+
+export interface AccessRule {
+  readonly family: Family;
+  readonly access: "Allow" | "Deny";
+  /** ARM spelling: `Tcp`, `Udp` or `*`. */
+  readonly protocol: string;
+  /** CIDRs, or one service tag. */
+  readonly sources: readonly string[];
+  /** Empty: all ports. */
+  readonly ports: readonly number[];
+  /** Addresses that this Service opens. */
+  readonly destinations: readonly string[];
+}
+
+/** What somebody wants open. */
+export interface Opening {
+  readonly owner: Owner;
+  /** In this order new rules get their priorities. */
+  readonly rules: readonly AccessRule[];
+  /** Rules under the Service's own name instead of rules shared by content. */
+  readonly ownRules: boolean;
+}
+
+/** At most one per owner goes into a merge. */
+export interface AccessFragment extends Opening {
+  /** Addresses that are, or were, this Service's, canonically spelt: nothing but `rules` and `others` may open them. */
+  readonly addresses: readonly string[];
+  /** What other Services want for addresses that they share with this one; their own fragment is more recent. */
+  readonly others: readonly Opening[];
+  /** Rules that releases up to 1.28 of the incumbent left for this Service go too. */
+  readonly cleanLegacy: boolean;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly systemTags: readonly string[];
+}
+
+/** The addresses that decide what a Service opens. */
+export interface ServiceAddresses {
+  /** Of its frontends. */
+  readonly current: Readonly<Record<Family, readonly string[]>>;
+  /** What it had and gives up now: earlier frontends', those in its status, those of nodes that left its pools. */
+  readonly released: readonly string[];
+  /** Of the nodes that its pools hold. */
+  readonly nodes: Readonly<Record<Family, readonly string[]>>;
+}

@@ -1,0 +1,171 @@
+/**
+ * Puts what many Services want into the security group that they share with each other, with people and with other
+ * clusters. Whatever is not a rule of ours goes back as it was read, in its place; so do addresses in rules of ours that
+ * none of these Services is known to have, since another cluster may share the group.
+ *
+ * Priorities as the incumbent gives them: a rule keeps its own; a new one that allows gets the lowest free from 500 up,
+ * one that denies the highest free from 4095 down. Rules that go in the same write still occupy theirs.
+ */
+import type { SecurityGroup, SecurityRule } from "../../model/arm.ts";
+import { canonicalAddress } from "../../util/cidr.ts";
+import type { Merged } from "../../steps.ts";
+import type { Rejection } from "../../service/service-intent.ts";
+import { mergeTags } from "../../model/tags.ts";
+import type { AccessFragment } from "./fragment.ts";
+import { LIMITS, SecurityGroupDraft } from "./security-group-draft.ts";
+import { indexOf, type SecurityGroupIndex, type Usage } from "./security-group-index.ts";
+import { destinationsOf, newRule, rewrittenRule, withDestinations } from "./security-rules.ts";
+
+const FIRST_PRIORITY = 500;
+const LAST_PRIORITY = 4_095;
+/** So full, and people should know before it is too late. */
+const NEARLY_FULL = 0.9;
+
+type Rules = readonly SecurityRule[];
+
+/** `null`: the group does not exist. It is never created; nothing is left to remove from it either. */
+export function mergeSecurityGroup(
+  seen: SecurityGroup | null,
+  fragments: readonly AccessFragment[],
+): Merged<SecurityGroup> {
+  const batch = [...fragments].sort(byOwner);
+  if (seen === null) return withoutGroup(batch);
+  const index = indexOf(seen);
+  const draft = new SecurityGroupDraft(index, batch);
+  const refused = batch.flatMap((fragment) => {
+    const rejection = draft.accept(fragment);
+    return rejection === undefined ? [] : [{ fragment, rejection }];
+  });
+  const out = new Set(refused.map(({ fragment }) => fragment));
+  const accepted = batch.filter((fragment) => !out.has(fragment));
+  const rules = mergedRules(seen.properties.securityRules ?? [], { index, draft, accepted });
+  const tags = accepted.reduce<SecurityGroup["tags"]>(tagged, seen.tags);
+  const isSame = rules === undefined && tags === seen.tags;
+  return {
+    outcome: isSame
+      ? { kind: "unchanged" }
+      : { kind: "put", body: bodyOf(seen, rules ?? seen.properties.securityRules ?? [], tags) },
+    refused: refused.map(({ fragment, rejection }) => ({ owner: fragment.owner.key, rejection })),
+    warnings: isSame ? [] : warningsOf(accepted, index.usage, draft.usage),
+  };
+}
+
+function byOwner({ owner: one }: AccessFragment, { owner: other }: AccessFragment): number {
+  if (one.key !== other.key) return one.key < other.key ? -1 : 1;
+  return one.uid < other.uid ? -1 : 1;
+}
+
+function withoutGroup(batch: readonly AccessFragment[]): Merged<SecurityGroup> {
+  const refused = batch
+    .filter(({ rules }) => rules.length > 0)
+    .map(({ owner }) => ({ owner: owner.key, rejection: NO_GROUP }));
+  return { outcome: { kind: "unchanged" }, refused, warnings: [] };
+}
+
+export const NO_GROUP: Rejection = {
+  kind: "rejection",
+  reason: "SecurityGroupMissing",
+  message:
+    "the security group of the cloud config does not exist, and it is never created by a controller: create it, or " +
+    "correct securityGroupName and securityGroupResourceGroup",
+};
+
+/** Only config tags are ever put on it, so without any there is nothing to prune either. */
+function tagged(tags: SecurityGroup["tags"], fragment: AccessFragment): SecurityGroup["tags"] {
+  return Object.keys(fragment.tags).length === 0 ? tags : mergeTags(tags, fragment.tags, fragment.systemTags);
+}
+
+function bodyOf(seen: SecurityGroup, securityRules: Rules, tags: SecurityGroup["tags"]): SecurityGroup {
+  return {
+    ...seen,
+    ...(tags === undefined ? {} : { tags }),
+    properties: { ...seen.properties, securityRules },
+  };
+}
+
+interface Draft {
+  readonly index: SecurityGroupIndex;
+  readonly draft: SecurityGroupDraft;
+  readonly accepted: readonly AccessFragment[];
+}
+
+/** `undefined`: as they were read. */
+function mergedRules(seen: Rules, { index, draft, accepted }: Draft): Rules | undefined {
+  const changed = new Set(draft.changed);
+  const legacy = legacyOf(index, accepted);
+  if (changed.size === 0 && legacy.size === 0) return undefined;
+  const kept = seen.flatMap((rule): Rules => {
+    const name = rule.name.toLowerCase();
+    const gone = legacy.get(name);
+    if (gone !== undefined) return withoutLegacy(rule, gone);
+    return changed.has(name) ? changedRule(rule, name, draft) : [rule];
+  });
+  const added = [...changed].filter((name) => !index.managed.has(name));
+  return [...kept, ...newRules(added, index, draft)];
+}
+
+function changedRule(seen: SecurityRule, name: string, draft: SecurityGroupDraft): Rules {
+  const destinations = draft.destinationsOf(name);
+  if (destinations.length === 0) return [];
+  const wanted = draft.wantedRule(name);
+  return [wanted === undefined ? withDestinations(seen, destinations) : rewrittenRule(seen, wanted.rule, destinations)];
+}
+
+function newRules(names: readonly string[], index: SecurityGroupIndex, draft: SecurityGroupDraft): Rules {
+  const taken = new Set(index.priorities);
+  return names.flatMap((key): Rules => {
+    const wanted = draft.wantedRule(key);
+    if (wanted === undefined) return [];
+    const priority = freePriority(taken, wanted.rule.access);
+    taken.add(priority);
+    return [newRule(wanted.rule, { name: wanted.name, priority, destinations: draft.destinationsOf(key) })];
+  });
+}
+
+/** A group holds fewer rules than there are priorities, so one is always free. */
+function freePriority(taken: ReadonlySet<number>, access: "Allow" | "Deny"): number {
+  const step = access === "Allow" ? 1 : -1;
+  let priority = access === "Allow" ? FIRST_PRIORITY : LAST_PRIORITY;
+  while (taken.has(priority)) priority += step;
+  return priority;
+}
+
+/** Rules of old → all of them, or the addresses that go. */
+type Legacy = ReadonlyMap<string, "all" | ReadonlySet<string>>;
+
+function legacyOf(index: SecurityGroupIndex, fragments: readonly AccessFragment[]): Legacy {
+  const legacy = new Map<string, "all" | Set<string>>();
+  for (const { owner, addresses, cleanLegacy } of fragments) {
+    if (!cleanLegacy) continue;
+    for (const name of index.legacy.get(owner.base.toLowerCase()) ?? []) legacy.set(name, "all");
+    for (const address of addresses) {
+      for (const name of index.legacyShared.get(address) ?? []) {
+        const known = legacy.get(name);
+        if (known !== "all") legacy.set(name, (known ?? new Set()).add(address));
+      }
+    }
+  }
+  return legacy;
+}
+
+function withoutLegacy(rule: SecurityRule, gone: "all" | ReadonlySet<string>): Rules {
+  if (gone === "all") return [];
+  const left = destinationsOf(rule).filter((address) => !gone.has(canonicalAddress(address)));
+  return left.length === 0 ? [] : [withDestinations(rule, left)];
+}
+
+function warningsOf(
+  fragments: readonly AccessFragment[],
+  before: Usage,
+  after: Usage,
+): Merged<SecurityGroup>["warnings"] {
+  const full = (Object.keys(LIMITS) as (keyof Usage)[]).filter(
+    (what) => after[what] > before[what] && after[what] > NEARLY_FULL * LIMITS[what],
+  );
+  if (full.length === 0) return [];
+  const state = full.map((what) => `${after[what]} of ${LIMITS[what]} ${what}`).join(", ");
+  const message = `the security group is nearly full: ${state}. Services with the same ports and sources share rules`;
+  return fragments
+    .filter(({ rules }) => rules.length > 0)
+    .map(({ owner }) => ({ owner: owner.key, warning: { reason: "SecurityGroupNearlyFull", message } }));
+}

@@ -1,0 +1,187 @@
+/**
+ * A security group in the making: fragments go in one after the other, each wholly or (where the group has no room for
+ * it) not at all. Kept as differences to what was read, so that a fragment costs what it touches and nothing more.
+ *
+ * The order of fragments does not matter for what the group opens: an address loses a rule only if nobody in the whole
+ * batch wants it there.
+ */
+import type { Rejection } from "../../service/service-intent.ts";
+import type { AccessFragment, AccessRule } from "./fragment.ts";
+import type { SecurityGroupIndex, Usage } from "./security-group-index.ts";
+import { means, portsOf, sourcesOf } from "./security-rules.ts";
+import { type WantedRule, type WantedRules, mergeWanted, wantedRules } from "./wanted-rules.ts";
+
+/** Azure's, over all rules of a group; sources, destinations and ports are counted each by itself. */
+export const LIMITS: Usage = { rules: 1_000, sources: 4_000, destinations: 4_000, ports: 4_000 };
+const LIMITED = Object.keys(LIMITS) as readonly (keyof Usage)[];
+const NOTHING: Usage = { rules: 0, sources: 0, destinations: 0, ports: 0 };
+
+/** What becomes of one rule. */
+interface RuleChange {
+  /** Its meaning, if an accepted fragment wants it. */
+  wanted: WantedRule | undefined;
+  readonly added: Set<string>;
+  readonly removed: Set<string>;
+}
+
+/** One address in one rule. */
+interface Spot {
+  readonly rule: string;
+  readonly address: string;
+}
+
+/** Names of rules are in lower case throughout. */
+export class SecurityGroupDraft {
+  readonly #index: SecurityGroupIndex;
+  readonly #wantedBy: ReadonlyMap<AccessFragment, WantedRules>;
+  readonly #wantedByAnyone: WantedRules = new Map();
+  readonly #changes = new Map<string, RuleChange>();
+  #usage: Usage;
+
+  constructor(index: SecurityGroupIndex, fragments: readonly AccessFragment[]) {
+    this.#index = index;
+    this.#usage = index.usage;
+    const present = new Set(fragments.map((fragment) => fragment.owner.uid));
+    this.#wantedBy = new Map(fragments.map((fragment) => [fragment, wantedRules(index, fragment, present)]));
+    for (const wanted of this.#wantedBy.values()) mergeWanted(this.#wantedByAnyone, wanted);
+  }
+
+  get usage(): Usage {
+    return this.#usage;
+  }
+
+  /** Rules that differ from what was read, new ones included, in the order they were first wanted. */
+  get changed(): readonly string[] {
+    return [...this.#changes.keys()].filter((name) => this.#isChanged(name));
+  }
+
+  wantedRule(name: string): WantedRule | undefined {
+    return this.#changes.get(name)?.wanted;
+  }
+
+  /** Spelt as they were read, or canonically where they are new. */
+  destinationsOf(name: string): readonly string[] {
+    const change = this.#changes.get(name);
+    const seen = [...(this.#index.managed.get(name)?.destinations ?? [])];
+    const kept = seen.filter(([address]) => change?.removed.has(address) !== true).map(([, written]) => written);
+    return [...kept, ...(change?.added ?? [])];
+  }
+
+  /** Answers why the fragment cannot stand, and then leaves things as they were. */
+  accept(fragment: AccessFragment): Rejection | undefined {
+    const wanted: WantedRules = this.#wantedBy.get(fragment) ?? new Map();
+    const additions = this.#additionsFor(wanted);
+    const removals = this.#removalsFor(fragment);
+    const touched = new Set([...wanted.keys(), ...removals.map((spot) => spot.rule)]);
+
+    const before = this.#weightOf(touched);
+    const meanings = new Map([...touched].map((name) => [name, this.wantedRule(name)]));
+    for (const [name, rule] of wanted) this.#changeOf(name).wanted ??= rule;
+    this.#move(additions, removals);
+    const after = plus(minus(this.#usage, before), this.#weightOf(touched));
+    const full = LIMITED.find((what) => after[what] > LIMITS[what] && after[what] > this.#usage[what]);
+    if (full === undefined) {
+      this.#usage = after;
+      return undefined;
+    }
+    this.#move(removals, additions);
+    for (const [name, meaning] of meanings) this.#changeOf(name).wanted = meaning;
+    return rejectionOf(full, after[full]);
+  }
+
+  #additionsFor(wanted: WantedRules): readonly Spot[] {
+    return [...wanted].flatMap(([rule, { destinations }]) =>
+      [...destinations].filter((address) => !this.#holds(rule, address)).map((address) => ({ rule, address })),
+    );
+  }
+
+  /** From rules of all: the fragment's addresses. From the Service's own rules: everything that nobody wants. */
+  #removalsFor({ owner, addresses }: AccessFragment): readonly Spot[] {
+    const claimed = addresses.flatMap((address) =>
+      (this.#index.holders.get(address) ?? []).map((rule) => ({ rule, address })),
+    );
+    const own = (this.#index.own.get(owner.base.toLowerCase()) ?? []).flatMap((rule) =>
+      [...(this.#index.managed.get(rule)?.destinations.keys() ?? [])].map((address) => ({ rule, address })),
+    );
+    return [...claimed, ...own].filter(
+      ({ rule, address }) =>
+        this.#wantedByAnyone.get(rule)?.destinations.has(address) !== true && this.#holds(rule, address),
+    );
+  }
+
+  #holds(rule: string, address: string): boolean {
+    const change = this.#changes.get(rule);
+    if (change?.added.has(address) === true) return true;
+    return this.#index.managed.get(rule)?.destinations.has(address) === true && change?.removed.has(address) !== true;
+  }
+
+  #move(additions: readonly Spot[], removals: readonly Spot[]): void {
+    for (const { rule, address } of additions) {
+      const change = this.#changeOf(rule);
+      if (!change.removed.delete(address)) change.added.add(address);
+    }
+    for (const { rule, address } of removals) {
+      const change = this.#changeOf(rule);
+      if (!change.added.delete(address)) change.removed.add(address);
+    }
+  }
+
+  #changeOf(rule: string): RuleChange {
+    const known = this.#changes.get(rule);
+    if (known !== undefined) return known;
+    const change: RuleChange = { wanted: undefined, added: new Set(), removed: new Set() };
+    this.#changes.set(rule, change);
+    return change;
+  }
+
+  #isChanged(name: string): boolean {
+    const change = this.#changes.get(name);
+    if (change === undefined) return false;
+    return change.added.size > 0 || change.removed.size > 0 || this.#isMistaken(name, change.wanted?.rule);
+  }
+
+  /** Somebody gave a rule of ours another meaning. */
+  #isMistaken(name: string, wanted: AccessRule | undefined): boolean {
+    const seen = this.#index.managed.get(name)?.rule;
+    return seen !== undefined && wanted !== undefined && !means(seen, wanted);
+  }
+
+  #weightOf(rules: ReadonlySet<string>): Usage {
+    let sum = NOTHING;
+    for (const name of rules) sum = plus(sum, this.#weightOfRule(name));
+    return sum;
+  }
+
+  #weightOfRule(name: string): Usage {
+    const change = this.#changes.get(name);
+    const seen = this.#index.managed.get(name);
+    const destinations = (seen?.destinations.size ?? 0) + (change?.added.size ?? 0) - (change?.removed.size ?? 0);
+    if (destinations <= 0) return NOTHING;
+    const wanted = change?.wanted?.rule;
+    if (wanted === undefined && seen === undefined) return NOTHING;
+    const sources = wanted?.sources.length ?? (seen === undefined ? 0 : sourcesOf(seen.rule).length);
+    const ports =
+      wanted === undefined ? (seen === undefined ? 0 : portsOf(seen.rule).length) : wanted.ports.length || 1;
+    return { rules: 1, sources, destinations, ports };
+  }
+}
+
+function plus(one: Usage, other: Usage): Usage {
+  return {
+    rules: one.rules + other.rules,
+    sources: one.sources + other.sources,
+    destinations: one.destinations + other.destinations,
+    ports: one.ports + other.ports,
+  };
+}
+
+function minus(one: Usage, { rules, sources, destinations, ports }: Usage): Usage {
+  return plus(one, { rules: -rules, sources: -sources, destinations: -destinations, ports: -ports });
+}
+
+function rejectionOf(full: keyof Usage, count: number): Rejection {
+  const message =
+    `the security group has no room: it would have ${count} ${full}, and Azure allows ${LIMITS[full]}. Remove rules ` +
+    "that nobody needs, give Services the same ports and source ranges so that they share rules, or name fewer ranges";
+  return { kind: "rejection", reason: "SecurityGroupFull", message };
+}

@@ -1,0 +1,149 @@
+/**
+ * Security rules of ours: their names, their bodies, and what a body that was read says. Shared rules are named by
+ * content as the incumbent names them, so Services with the same ports and sources meet in one rule and differ in its
+ * destinations only.
+ *
+ *   rule                          | name
+ *   ------------------------------|--------------------------------------------------------------------------
+ *   shared by content             | `k8s-azure-lb_allow_{family}_{md5 of protocol, sources, ports}`
+ *   denies the rest               | `k8s-azure-lb_deny-all_{family}`
+ *   a Service's own               | `k8s-azure-lb_{base}_allow_{family}_{first half of that md5}`, `…_deny-all_…`
+ *   by releases up to 1.28        | `{base}-{PROTO}-{port}-{source}`, shared ones `shared-{PROTO}-{port}-{source}`
+ *
+ * Own names keep the incumbent's prefix, so that it cleans them up should a cluster be handed back to it.
+ */
+import type { SecurityRule, SecurityRuleProperties } from "../../model/arm.ts";
+import { canonicalAddress } from "../../util/cidr.ts";
+import { md5 } from "../../util/md5.ts";
+import type { AccessRule } from "./fragment.ts";
+
+const START = "k8s-azure-lb_";
+const SHARED_NAME = /^k8s-azure-lb_(?:allow_ipv[46]_[\da-f]{32}|deny-all_ipv[46])$/;
+const OWN_NAME = /^k8s-azure-lb_([^_]+)_(?:allow_ipv[46]_[\da-f]{16}|deny-all_ipv[46])$/;
+const LEGACY_NAME = /^([^-]+)-(?:tcp|udp|sctp)-\d+-.+$/;
+const LEGACY_SHARED = "shared";
+
+export function sharedRuleName(rule: AccessRule): string {
+  if (rule.access === "Deny") return `${START}deny-all_${rule.family}`;
+  return `${START}allow_${rule.family}_${contentHash(rule)}`;
+}
+
+export function ownRuleName(base: string, rule: AccessRule): string {
+  if (rule.access === "Deny") return `${START}${base}_deny-all_${rule.family}`;
+  return `${START}${base}_allow_${rule.family}_${contentHash(rule).slice(0, 16)}`;
+}
+
+/** Strings are sorted as strings: `443` comes before `80`. */
+function contentHash({ protocol, sources, ports }: AccessRule): string {
+  return md5([protocol, [...sources].sort().join(","), portTexts(ports).join(",")].join("_"));
+}
+
+function portTexts(ports: readonly number[]): string[] {
+  return ports.map(String).sort();
+}
+
+export type RuleKind =
+  | { readonly kind: "shared" | "legacyShared" | "foreign" }
+  | { readonly kind: "own" | "legacy"; readonly base: string };
+
+/** Whose a rule is, by its name in lower case. */
+export function kindOf(lowerName: string): RuleKind {
+  if (SHARED_NAME.test(lowerName)) return { kind: "shared" };
+  const base = OWN_NAME.exec(lowerName)?.[1];
+  if (base !== undefined) return { kind: "own", base };
+  const legacy = LEGACY_NAME.exec(lowerName)?.[1];
+  if (legacy === undefined) return { kind: "foreign" };
+  return legacy === LEGACY_SHARED ? { kind: "legacyShared" } : { kind: "legacy", base: legacy };
+}
+
+/** One of two fields holds them, the other is absent or empty. */
+function either(one: string | undefined, many: readonly string[] | undefined): readonly string[] {
+  return one === undefined || one === "" ? (many ?? []) : [one, ...(many ?? [])];
+}
+
+export function sourcesOf({ properties }: SecurityRule): readonly string[] {
+  return either(properties.sourceAddressPrefix, properties.sourceAddressPrefixes);
+}
+
+export function destinationsOf({ properties }: SecurityRule): readonly string[] {
+  return either(properties.destinationAddressPrefix, properties.destinationAddressPrefixes);
+}
+
+export function portsOf({ properties }: SecurityRule): readonly string[] {
+  return either(properties.destinationPortRange, properties.destinationPortRanges);
+}
+
+/** Does a rule that was read mean what is wanted, destinations and priority aside? */
+export function means(seen: SecurityRule, wanted: AccessRule): boolean {
+  const { protocol, access, direction, sourcePortRange } = seen.properties;
+  return (
+    sameWord(protocol, wanted.protocol) &&
+    sameWord(access, wanted.access) &&
+    sameWord(direction, "Inbound") &&
+    (sourcePortRange ?? "*") === "*" &&
+    sameSet(sourcesOf(seen), wanted.sources) &&
+    sameSet(portsOf(seen), wanted.ports.length === 0 ? ["*"] : portTexts(wanted.ports))
+  );
+}
+
+function sameWord(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+function sameSet(one: readonly string[], other: readonly string[]): boolean {
+  const normal = (texts: readonly string[]): string => [...new Set(texts.map(canonicalAddress))].sort().join();
+  return normal(one).toLowerCase() === normal(other).toLowerCase();
+}
+
+export interface RuleBody {
+  readonly name: string;
+  readonly priority: number;
+  readonly destinations: readonly string[];
+}
+
+export function newRule(rule: AccessRule, { name, priority, destinations }: RuleBody): SecurityRule {
+  return {
+    name,
+    properties: { ...meaningOf(rule), ...destinationFields(destinations), priority },
+  };
+}
+
+/** What means something else is put right; what we don't know of stays. */
+export function rewrittenRule(seen: SecurityRule, rule: AccessRule, destinations: readonly string[]): SecurityRule {
+  const {
+    sourceAddressPrefix: _source,
+    sourceAddressPrefixes: _sources,
+    destinationPortRange: _port,
+    destinationPortRanges: _ports,
+    ...rest
+  } = seen.properties;
+  return withDestinations({ ...seen, properties: { ...rest, ...meaningOf(rule) } }, destinations);
+}
+
+export function withDestinations(seen: SecurityRule, destinations: readonly string[]): SecurityRule {
+  const { destinationAddressPrefix: _one, destinationAddressPrefixes: _many, ...rest } = seen.properties;
+  return { ...seen, properties: { ...rest, ...destinationFields(destinations) } };
+}
+
+type Meaning = Pick<SecurityRuleProperties, "protocol" | "access" | "direction"> & Partial<SecurityRuleProperties>;
+
+function meaningOf(rule: AccessRule): Meaning {
+  const { protocol, access, sources, ports } = rule;
+  const [source = "*"] = sources;
+  return {
+    protocol,
+    access,
+    direction: "Inbound",
+    sourcePortRange: "*",
+    ...(sources.length > 1 ? { sourceAddressPrefixes: [...sources].sort() } : { sourceAddressPrefix: source }),
+    ...(ports.length === 0 ? { destinationPortRange: "*" } : { destinationPortRanges: portTexts(ports) }),
+  };
+}
+
+function destinationFields(destinations: readonly string[]): Partial<SecurityRuleProperties> {
+  const sorted = [...destinations].sort();
+  const [only] = sorted;
+  return sorted.length === 1 && only !== undefined
+    ? { destinationAddressPrefix: only }
+    : { destinationAddressPrefixes: sorted };
+}

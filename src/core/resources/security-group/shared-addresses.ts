@@ -1,0 +1,133 @@
+/**
+ * Who else claims an address: several Services may share one, and what one of them closes another may need open.
+ * Indexed once per list of Services, since every decision about any of them asks.
+ */
+import type { Family, PublicIP } from "../../model/arm.ts";
+import { canonicalAddress, familyOf } from "../../util/cidr.ts";
+import type { ClusterConfig } from "../../config/cluster-config.ts";
+import type { Service } from "../../model/kubernetes.ts";
+import { RULES } from "../../service/annotations.ts";
+import { parseService } from "../../service/parse-service.ts";
+import type { ServiceIntent } from "../../service/service-intent.ts";
+import type { Observed } from "../../observed.ts";
+import type { Opening, ServiceAddresses } from "./fragment.ts";
+import { desiredAccess, opensOnNodes } from "./desired-security-group.ts";
+
+type World = Pick<Observed, "config" | "otherServices" | "publicIPs">;
+
+interface Claims {
+  readonly config: ClusterConfig;
+  /** Address → who has it in the status, pins it or names it as an additional one. */
+  readonly byAddress: ReadonlyMap<string, readonly Service[]>;
+  /** Resource group and name of a public IP → who uses it by name. */
+  readonly byPublicIP: ReadonlyMap<string, readonly Service[]>;
+  /** Who opens something at the nodes' own addresses. */
+  readonly onNodes: readonly Service[];
+}
+
+const known = new WeakMap<readonly Service[], Claims>();
+
+/** Other Services that have, or are about to have, one of these addresses. Deleting ones give up theirs. */
+export function sharersOf(world: World, uid: string, addresses: ReadonlySet<string>): readonly Service[] {
+  const claims = claimsOf(world);
+  const found = new Set<Service>();
+  for (const address of addresses) {
+    for (const service of claims.byAddress.get(address) ?? []) found.add(service);
+  }
+  if (claims.byPublicIP.size > 0) {
+    for (const key of publicIPsAt(world, addresses)) {
+      for (const service of claims.byPublicIP.get(key) ?? []) found.add(service);
+    }
+  }
+  return [...found].filter((service) => service.metadata.uid !== uid);
+}
+
+/** Other Services that open something at the nodes' own addresses: they share those. */
+export function nodeSharersOf(world: World, uid: string): readonly Service[] {
+  return claimsOf(world).onNodes.filter((service) => service.metadata.uid !== uid);
+}
+
+/** `undefined`: nobody can tell what it wants, so that what it has must stay. */
+export function openingOf(service: Service, world: World, nodes: ServiceAddresses["nodes"]): Opening | undefined {
+  const parsed = parseService(service, world.config);
+  if (!("intent" in parsed)) return undefined;
+  const { intent } = parsed;
+  const held = [...heldAddresses(service, intent), ...namedAddresses(intent, world)];
+  const current: Record<Family, string[]> = { IPv4: [], IPv6: [] };
+  for (const address of new Set(held)) {
+    const family = familyOf(address);
+    if (family !== undefined && !intent.additionalPublicIPs.includes(address)) current[family].push(address);
+  }
+  return { owner: intent.owner, rules: desiredAccess(intent, { current, nodes }), ownRules: intent.access.ownRules };
+}
+
+function claimsOf({ config, otherServices }: World): Claims {
+  const cached = known.get(otherServices);
+  if (cached?.config === config) return cached;
+  const claims = collectClaims(config, otherServices);
+  known.set(otherServices, claims);
+  return claims;
+}
+
+function collectClaims(config: ClusterConfig, services: readonly Service[]): Claims {
+  const byAddress = new Map<string, Service[]>();
+  const byPublicIP = new Map<string, Service[]>();
+  const onNodes: Service[] = [];
+  for (const service of services) {
+    if (service.metadata.deletionTimestamp !== undefined) continue;
+    const parsed = parseService(service, config);
+    const intent = "intent" in parsed ? parsed.intent : undefined;
+    for (const address of new Set(heldAddresses(service, intent))) append(byAddress, address, service);
+    for (const key of intent === undefined ? [] : namedPublicIPs(intent)) append(byPublicIP, key, service);
+    if (isOnNodes(service, intent)) onNodes.push(service);
+  }
+  return { config, byAddress, byPublicIP, onNodes };
+}
+
+function append(map: Map<string, Service[]>, key: string, service: Service): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [service]);
+  else list.push(service);
+}
+
+function heldAddresses(service: Service, intent: ServiceIntent | undefined): readonly string[] {
+  const ingress = (service.status.loadBalancer.ingress ?? []).flatMap(({ ip }) => (ip === undefined ? [] : [ip]));
+  const asked = intent === undefined ? [] : [...Object.values(intent.pinned), ...intent.additionalPublicIPs];
+  return [...ingress, ...asked].map(canonicalAddress);
+}
+
+function isOnNodes(service: Service, intent: ServiceIntent | undefined): boolean {
+  if (intent !== undefined) return opensOnNodes(intent);
+  return service.metadata.annotations?.[RULES.disableFloatingIP.key]?.toLowerCase() === "true";
+}
+
+function namedPublicIPs(intent: ServiceIntent): readonly string[] {
+  return Object.values(intent.publicIPs).flatMap((publicIP) =>
+    publicIP.kind === "named" ? [publicIPKey(intent.publicIPResourceGroup, publicIP.name)] : [],
+  );
+}
+
+function publicIPKey(resourceGroup: string, name: string): string {
+  return `${resourceGroup}/${name}`.toLowerCase();
+}
+
+function namedAddresses(intent: ServiceIntent, { publicIPs }: World): readonly string[] {
+  const names = new Set(namedPublicIPs(intent));
+  if (names.size === 0) return [];
+  const group = intent.publicIPResourceGroup.toLowerCase();
+  return (publicIPs.get(group) ?? [])
+    .filter((publicIP) => names.has(publicIPKey(group, publicIP.name)))
+    .flatMap(addressOf);
+}
+
+function publicIPsAt({ publicIPs }: World, addresses: ReadonlySet<string>): readonly string[] {
+  return [...publicIPs].flatMap(([group, list]) =>
+    list
+      .filter((publicIP) => addressOf(publicIP).some((address) => addresses.has(address)))
+      .map((publicIP) => publicIPKey(group, publicIP.name)),
+  );
+}
+
+function addressOf({ properties }: PublicIP): readonly string[] {
+  return properties.ipAddress === undefined ? [] : [canonicalAddress(properties.ipAddress)];
+}

@@ -1,0 +1,76 @@
+/** The rules that a fragment wants in the security group, by name, each with the addresses that it is to open. */
+import { canonicalAddress } from "../../util/cidr.ts";
+import type { AccessFragment, AccessRule, Opening } from "./fragment.ts";
+import type { SecurityGroupIndex } from "./security-group-index.ts";
+import { ownRuleName, sharedRuleName } from "./security-rules.ts";
+
+export interface WantedRule {
+  readonly name: string;
+  readonly rule: AccessRule;
+  /** In canonical spelling. */
+  readonly destinations: Set<string>;
+}
+
+/** By name in lower case, in the order in which new ones get their priorities. */
+export type WantedRules = Map<string, WantedRule>;
+
+/** `present`: UIDs of owners who speak for themselves in this batch, so that nobody speaks for them. */
+export function wantedRules(
+  index: SecurityGroupIndex,
+  fragment: AccessFragment,
+  present: ReadonlySet<string>,
+): WantedRules {
+  const wanted: WantedRules = new Map();
+  addOpening(wanted, fragment, (rule) =>
+    fragment.ownRules ? ownRuleName(fragment.owner.base, rule) : sharedRuleName(rule),
+  );
+  for (const other of fragment.others) {
+    if (!present.has(other.owner.uid))
+      addOpening(wanted, other, (rule, address) => whereItStands(index, other, rule, address));
+  }
+  return wanted;
+}
+
+/** An address that `nameOf` has no name for is passed over. */
+function addOpening(
+  wanted: WantedRules,
+  { rules }: Opening,
+  nameOf: (rule: AccessRule, address: string) => string | undefined,
+): void {
+  for (const rule of rules) {
+    const byName = new Map<string, Set<string>>();
+    for (const address of rule.destinations.map(canonicalAddress)) {
+      const name = nameOf(rule, address);
+      if (name !== undefined) byName.set(name, (byName.get(name) ?? new Set()).add(address));
+    }
+    const found = [...byName].map(([name, destinations]): [string, WantedRule] => [
+      name.toLowerCase(),
+      { name, rule, destinations },
+    ]);
+    mergeWanted(wanted, new Map(found));
+  }
+}
+
+/** What is merged in stays whole: `into` has sets of its own. */
+export function mergeWanted(into: WantedRules, more: WantedRules): void {
+  for (const [key, rule] of more) {
+    const known = into.get(key);
+    if (known === undefined) into.set(key, { ...rule, destinations: new Set(rule.destinations) });
+    else for (const address of rule.destinations) known.destinations.add(address);
+  }
+}
+
+/**
+ * Another Service's rules are not ours to make nor to move: what it has open stays open, where it is. What it has not
+ * opened yet it opens itself, when it is ready to close it again.
+ */
+function whereItStands(
+  index: SecurityGroupIndex,
+  other: Opening,
+  rule: AccessRule,
+  address: string,
+): string | undefined {
+  const holders = index.holders.get(address) ?? [];
+  const names = [...(other.ownRules ? [ownRuleName(other.owner.base, rule)] : []), sharedRuleName(rule)];
+  return names.find((name) => holders.includes(name.toLowerCase()));
+}

@@ -1,0 +1,212 @@
+/**
+ * What a Service asks for, placed: on which load balancer, with which public IPs, and the addresses that come of it.
+ * Everything that the phases of `ensure-service.ts` look at.
+ */
+import type { Family } from "../model/arm.ts";
+import { addressesOfMembers, desiredMembership } from "../resources/backend-pool/desired-backend-pool.ts";
+import { whyNobody } from "../backends/eligible-nodes.ts";
+import { isOwnEntry } from "../resources/backend-pool/own-entries.ts";
+import { membersOf } from "../backends/reconcile-pools.ts";
+import { canonicalAddress } from "../util/cidr.ts";
+import type { Ingress } from "../model/kubernetes.ts";
+import { nameOfId, sameId } from "../model/ids.ts";
+import { absentFragment, desiredFragment } from "../resources/load-balancer/desired-fragment.ts";
+import { desiredFrontend, type FrontendInput } from "../resources/load-balancer/desired-frontend.ts";
+import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
+import { getServiceLoadBalancer, type Placement } from "../resources/load-balancer/get-service-load-balancer.ts";
+import { indexOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { mergeLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
+import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
+import { type PublicIPDecision, reconcilePublicIP } from "../resources/public-ip/reconcile-public-ip.ts";
+import type { ServiceAddresses } from "../resources/security-group/reconcile-security-group.ts";
+import type { Observed } from "../observed.ts";
+import { disposableOf } from "./leave-load-balancer.ts";
+import { surroundingsOn } from "./other-services.ts";
+import type { Owner, Rejection, ServiceIntent, Warning } from "./service-intent.ts";
+import { addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
+import { refuseTakenAddresses } from "./taken-addresses.ts";
+import { refuseTakenLabel } from "./taken-label.ts";
+
+export interface Wish {
+  readonly observed: Observed;
+  readonly intent: ServiceIntent;
+  readonly warnings: readonly Warning[];
+  readonly placement: Placement;
+  readonly publicIPs: PublicIPDecision;
+}
+
+export function wishOf(observed: Observed, intent: ServiceIntent, warnings: readonly Warning[]): Wish | Rejection {
+  const subnet = subnetOf(observed, intent);
+  if (subnet === null) return refuseSubnet(observed, intent);
+  const taken = refuseTakenAddresses(observed, intent);
+  if (taken !== undefined) return taken;
+  const placement = getServiceLoadBalancer(observed, intent);
+  if ("kind" in placement) return placement;
+  const publicIPs = reconcilePublicIP(observed, intent);
+  if ("kind" in publicIPs) return publicIPs;
+  const takenLabel = refuseTakenLabel(observed, intent, publicIPs.uses);
+  if (takenLabel !== undefined) return takenLabel;
+  const wish = { observed, intent, warnings, placement, publicIPs };
+  return withPossibleReplacements({ ...wish, warnings: [...warnings, ...warnOfNoNodes(wish)] });
+}
+
+/** Under the incumbent's name: the Service is served, by nobody. */
+function warnOfNoNodes(wish: Wish): Warning[] {
+  const { nodes, config } = wish.observed;
+  const empty = wish.intent.families.filter((family) => membershipOf(wish, family).members.length === 0);
+  return empty.map((family) => ({
+    reason: "UnAvailableLoadBalancer",
+    message: `nobody answers this Service over ${family}: ${whyNobody(nodes, config, family)}`,
+  }));
+}
+
+/** A public IP whose frontend others need cannot be replaced: it is used as it is. */
+function withPossibleReplacements(wish: Wish): Wish {
+  const { observed, intent, placement, publicIPs, warnings } = wish;
+  const stuck = publicIPs.uses.filter(
+    (use) => use.mustBeReplaced && !isFreeable(observed, intent.owner, placement, use),
+  );
+  if (stuck.length === 0) return wish;
+  const isStuck = (id: string): boolean => stuck.some((use) => sameId(use.id, id));
+  const told = stuck.map(({ id }): Warning => ({
+    reason: "PublicIPNotReplaced",
+    message: `public IP "${nameOfId(id)}" cannot be replaced by one with other IP tags: something else uses its frontend`,
+  }));
+  const uses = publicIPs.uses.map((use) => (isStuck(use.id) ? { ...use, mustBeReplaced: false } : use));
+  const releases = publicIPs.releases.filter(({ seen }) => !isStuck(seen.id));
+  return { ...wish, publicIPs: { uses, releases }, warnings: [...warnings, ...told] };
+}
+
+function isFreeable(observed: Observed, owner: Owner, { seen, name }: Placement, { id }: DesiredPublicIP): boolean {
+  const holders = observed.loadBalancers.filter((one) => indexOf(one).byPublicIP.has(id.toLowerCase()));
+  if (seen === undefined || holders.length === 0) return holders.length === 0;
+  const disposable = disposableOf(observed, seen);
+  const absence = absentFragment({ owner, seen, disposable, ...surroundingsOn(observed, name) });
+  const { outcome } = mergeLoadBalancer(seen, [absence]);
+  return (
+    holders.every((one) => one === seen) &&
+    !(outcome.kind === "put" && indexOf(outcome.body).byPublicIP.has(id.toLowerCase()))
+  );
+}
+
+export function subnetName({ config }: Pick<Observed, "config">, intent: ServiceIntent): string {
+  return intent.subnet ?? config.subnetName;
+}
+
+function subnetOf(observed: Observed, intent: ServiceIntent) {
+  return intent.scope === "internal" ? observed.subnets.get(subnetName(observed, intent)) : undefined;
+}
+
+function refuseSubnet(observed: Observed, intent: ServiceIntent): Rejection {
+  const { vnetName } = observed.config;
+  const where =
+    intent.subnet === undefined
+      ? "subnetName of the config"
+      : "annotation service.beta.kubernetes.io/azure-load-balancer-internal-subnet";
+  const has = subnetsText(observed);
+  const message = `${where}: VNet "${vnetName}" has no subnet "${subnetName(observed, intent)}": ${has}`;
+  return { kind: "rejection", reason: "SubnetNotFound", message };
+}
+
+/** An event is a sentence or two; a VNet may have thousands. */
+const MOST_SUBNETS = 10;
+
+function subnetsText({ subnetNames }: Observed): string {
+  if (subnetNames === undefined) return "name one that it has";
+  if (subnetNames.length === 0) return "there is none in it";
+  const named = subnetNames.slice(0, MOST_SUBNETS).map((name) => `"${name}"`);
+  const more = subnetNames.length - named.length;
+  return `name one that it has (${named.join(", ")}${more > 0 ? ` and ${more} more` : ""})`;
+}
+
+/** The fragment for these families; a family that waits for its public IP to be replaced is left out. */
+export function fragmentOf(wish: Wish, families: readonly Family[]): LoadBalancerFragment {
+  const { observed, intent, placement } = wish;
+  return desiredFragment({
+    ...frontendInput(wish),
+    families,
+    loadBalancer: placement,
+    disposable: placement.seen && disposableOf(observed, placement.seen),
+    ...surroundingsOn(observed, placement.name),
+    intent,
+  });
+}
+
+function frontendInput({ observed, intent, placement, publicIPs }: Wish): FrontendInput {
+  return {
+    intent,
+    config: observed.config,
+    seen: placement.seen,
+    publicIPs: Object.fromEntries(publicIPs.uses.map(({ family, id }) => [family, id])),
+    subnet: subnetOf(observed, intent) ?? undefined,
+    zones: observed.zones,
+    published: publishedAddresses(observed),
+  };
+}
+
+/** The address of each family as Azure has it; `undefined` while it has none. */
+export function addressOf(wish: Wish, family: Family): string | undefined {
+  const { intent, placement, publicIPs } = wish;
+  if (intent.scope === "external")
+    return publicIPs.uses.find((use) => use.family === family)?.seen?.properties.ipAddress;
+  const { name } = desiredFrontend(frontendInput(wish), family);
+  return placement.seen && indexOf(placement.seen).frontends.get(name.toLowerCase())?.properties.privateIPAddress;
+}
+
+/** In the order of the families, whatever that of the load balancer is; then the additional ones. */
+export function ingressOf(wish: Wish): Ingress[] {
+  const addresses = wish.intent.families.flatMap((family) => addressOf(wish, family) ?? []);
+  const all = new Set([...addresses, ...wish.intent.additionalPublicIPs]);
+  return [...all].map((ip) => ({ ip, ipMode: "VIP" }));
+}
+
+/**
+ * The addresses as the security group needs them. An address that the Service leaves is closed at once if nothing
+ * stands there any more; `all` closes those too that still serve while the new side is being built.
+ */
+export function accessAddresses(wish: Wish, released: "dead" | "all"): ServiceAddresses {
+  const current = perFamily(wish, (family) => [addressOf(wish, family) ?? []].flat());
+  const nodes = perFamily(wish, (family) => addressesOfMembers(membershipOf(wish, family)));
+  const kept = new Set([...current.IPv4, ...current.IPv6, ...wish.intent.additionalPublicIPs].map(canonicalAddress));
+  const serving = servingAddresses(wish);
+  const gone = [...formerAddresses(wish.observed), ...formerNodes(wish)];
+  const left = released === "all" ? [...gone, ...serving] : gone.filter((address) => !serving.includes(address));
+  return { current, nodes, released: [...new Set(left)].filter((address) => !kept.has(address)) };
+}
+
+function perFamily(
+  { intent: { families } }: Wish,
+  list: (family: Family) => readonly string[],
+): Record<Family, readonly string[]> {
+  return {
+    IPv4: families.includes("IPv4") ? list("IPv4") : [],
+    IPv6: families.includes("IPv6") ? list("IPv6") : [],
+  };
+}
+
+/** Where the Service can still be reached, whether it stays there or not. */
+function servingAddresses({ observed, intent, placement, publicIPs }: Wish): string[] {
+  const present = placement.seen === undefined ? placement.flippedFrom : [placement.seen, ...placement.flippedFrom];
+  const frontends = present.flatMap((seen) => frontendsOf(seen, intent.owner.base));
+  const publics = publicIPs.releases.flatMap(({ seen }) => seen.properties.ipAddress ?? []);
+  return [...addressesOn(observed, frontends), ...publics.map(canonicalAddress)];
+}
+
+function membershipOf({ observed, placement }: Wish, family: Family) {
+  const { config, nodes } = observed;
+  return desiredMembership({ config, nodes, known: membersOf(observed, placement.seen) }, family);
+}
+
+/** Nodes that are about to leave the pools: where traffic is sent to nodes themselves, they must be closed too. */
+function formerNodes(wish: Wish): string[] {
+  const { intent, placement } = wish;
+  if (intent.floatingIP && !(intent.scope === "internal" && intent.families.includes("IPv6"))) return [];
+  const memberships = [membershipOf(wish, "IPv4"), membershipOf(wish, "IPv6")];
+  const current = new Set(memberships.flatMap(addressesOfMembers).map(canonicalAddress));
+  const pools = placement.seen?.properties.backendAddressPools ?? [];
+  return pools
+    .flatMap(({ properties }) => properties.loadBalancerBackendAddresses ?? [])
+    .filter((entry) => memberships.some(({ own }) => isOwnEntry(entry, own)))
+    .map(({ properties }) => canonicalAddress(properties.ipAddress ?? ""))
+    .filter((address) => address !== "" && !current.has(address));
+}

@@ -1,0 +1,24 @@
+/** Keeps long work from starving everyone else: after a slice of time it lets the others have a turn. */
+import type { Clock } from "../../core/util/clock.ts";
+
+const SLICE_MS = 10;
+
+export class Pacer {
+  readonly #clock: Clock;
+  #sliceStartMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#sliceStartMs = clock.monotonicMs();
+  }
+
+  /** Ask after each small piece; await `turn()` when it says so. */
+  get sliceIsOver(): boolean {
+    return this.#clock.monotonicMs() - this.#sliceStartMs >= SLICE_MS;
+  }
+
+  async turn(): Promise<void> {
+    await this.#clock.nextTurn();
+    this.#sliceStartMs = this.#clock.monotonicMs();
+  }
+}
