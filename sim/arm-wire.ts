@@ -1,6 +1,6 @@
 /** One process's wire to Azure. */
 import type { ArmRequest, ArmResponse, ArmTransport } from "../src/azure/arm/transport.ts";
-import { NoAnswer } from "../src/azure/arm/transport.ts";
+import { NoAnswerError } from "../src/azure/arm/transport.ts";
 import type { OperationFate } from "../sandbox/azure/model/index.ts";
 import { ARM_URL, type AzureSide } from "./azure-side.ts";
 import type { Trace } from "./trace.ts";
@@ -59,7 +59,7 @@ export class ArmWire implements ArmTransport {
       },
       broken: (maybeSent) => {
         trace.add(`${process.name} → azure ${what}: no answer (trouble)`);
-        return new NoAnswer("the connection broke", maybeSent);
+        return new NoAnswerError("the connection broke", maybeSent);
       },
     });
   }

@@ -207,7 +207,7 @@ function nodeOf({ config }: World, { name, node = "?" }: Member): string {
   return config.poolType === "nodeIP" ? name : node;
 }
 
-interface Door {
+interface StepExecutor {
   readonly transport: "Tcp" | "Udp";
   readonly destination: (member: Member) => string;
   readonly port: number;
@@ -216,7 +216,7 @@ interface Door {
 const FROM_INTERNET = { IPv4: "8.8.8.8", IPv6: "2001:4860::8" } as const;
 
 /** Who must, or must not, get through the security group. */
-function wrongAccess(world: World, service: Service, members: readonly Member[], door: Door): string[] {
+function wrongAccess(world: World, service: Service, members: readonly Member[], executor: StepExecutor): string[] {
   const annotations = annotationsOf(service);
   const isLimited = ["azure-allowed-service-tags", "azure-allowed-ip-ranges"].some((key) => key in annotations);
   const isManaged = annotations["azure-disable-load-balancer-nsg-rule"] !== "true";
@@ -228,18 +228,20 @@ function wrongAccess(world: World, service: Service, members: readonly Member[],
   const nodes = new Set(world.cluster.objects("nodes").flatMap((node) => (isAsked(node) ? node.metadata.name : [])));
   const member = members.find((one) => nodes.has(nodeOf(world, one)));
   if (member === undefined) return [];
-  const destinationAddress = door.destination(member);
+  const destinationAddress = executor.destination(member);
   const flow = {
-    transport: door.transport,
+    transport: executor.transport,
     sourceAddress: FROM_INTERNET[destinationAddress.includes(":") ? "IPv6" : "IPv4"],
     sourcePort: 40_000,
     destinationAddress,
-    destinationPort: door.port,
+    destinationPort: executor.port,
   };
   const network = networkAt(world.azure.state, member.place);
   const { allowed, rule } = inboundVerdict(groupsAt(world.azure.state, member.place), flow, network);
   if (allowed !== isPrivate) return [];
-  return [`${flow.destinationAddress}:${door.port} is ${allowed ? "open to" : "closed for"} the Internet by ${rule}`];
+  return [
+    `${flow.destinationAddress}:${executor.port} is ${allowed ? "open to" : "closed for"} the Internet by ${rule}`,
+  ];
 }
 
 /** Things of ours that nobody stands for. */

@@ -36,7 +36,7 @@ export interface RecordLawOptions {
 type Place = string;
 
 /** Whose pods are to be in which pools. */
-interface Gathering {
+interface BatchWindow {
   readonly app: string;
   readonly pools: readonly string[];
   /** All of its load balancers have a pool. */
@@ -108,7 +108,7 @@ export class RecordLaw implements Law {
     return its.flatMap(({ pools }) => pools.map((pool) => placeOf(pool, addressOfPod(pod))));
   }
 
-  *#groups(): Iterable<Gathering> {
+  *#groups(): Iterable<BatchWindow> {
     const { cluster } = this.#options;
     const known = new Map(
       cluster.objects("loadbalancers.lbcf.tkestack.io").flatMap((balancer) => {
@@ -126,7 +126,7 @@ export class RecordLaw implements Law {
   }
 
   /** What others delete of a Bind is not made again (docs/reliability.md). */
-  *#binds(): Iterable<Gathering> {
+  *#binds(): Iterable<BatchWindow> {
     for (const { metadata, spec, status } of this.#options.cluster.objects("binds.lbcf.tkestack.io")) {
       if (metadata.deletionTimestamp !== undefined) continue;
       const { loadBalancers } = spec as { loadBalancers: { name: string }[] };

@@ -4,7 +4,7 @@
  */
 import type { Clock, Random } from "../core/util/clock.ts";
 import type { Log } from "../core/util/log.ts";
-import { followingVoice } from "../kube/cache/log-watch-health.ts";
+import { logWatchHealth } from "../kube/cache/log-watch-health.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { Reflector } from "../kube/cache/reflector.ts";
 import { CONFIG_MAPS, NODES, SERVICES } from "../kube/client/resources.ts";
@@ -27,20 +27,20 @@ export class ClusterCache {
     const common = { client, clock, random };
     this.services = new Reflector({
       ...common,
-      ...followingVoice(log, clock, "services"),
+      ...logWatchHealth(log, clock, "services"),
       resource: SERVICES,
       project: projectService,
       indexers: { type: (service) => [service.spec.type] },
     });
     this.nodes = new Reflector({
       ...common,
-      ...followingVoice(log, clock, "nodes"),
+      ...logWatchHealth(log, clock, "nodes"),
       resource: NODES,
       project: projectNode,
     });
     this.memberLists = new Reflector({
       ...common,
-      ...followingVoice(log, clock, "member lists"),
+      ...logWatchHealth(log, clock, "member lists"),
       resource: CONFIG_MAPS,
       selection: { namespace: MEMBER_LIST_NAMESPACE, labelSelector: MEMBER_LIST_LABEL },
       project: projectMemberList,

@@ -18,7 +18,7 @@ import type { EventRecorder } from "../kube/events/event-recorder.ts";
 import type { Fence } from "../kube/election/fence.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { AdminState } from "./admin-state/admin-state.ts";
-import { AzureDoor } from "./service/step-executor.ts";
+import { AzureStepExecutor } from "./service/step-executor.ts";
 import { CloudLoadBalancer } from "./service/cloud-load-balancer.ts";
 import { ClusterCache } from "./cluster-cache.ts";
 import { DriftWatch } from "./service/drift-watch.ts";
@@ -30,7 +30,7 @@ import { PoolController } from "./pools/pool-controller.ts";
 import { ResourceLock } from "./resource-lock.ts";
 import { ServiceController } from "./service/service-controller.ts";
 import { ServiceMemory } from "./service/service-memory.ts";
-import { ServiceVoice } from "./service/service-events.ts";
+import { ServiceEvents } from "./service/service-events.ts";
 import { ServiceWriter } from "./service/service-writer.ts";
 import { Turns } from "./turns.ts";
 
@@ -86,25 +86,25 @@ export class Controller {
       this.#lbcf = new LbcfPart({ ...options, ...options.lbcf, ...parts, fenced: kube });
     }
     const observer = new Observer({ config, classFilter, cache: this.#cache, mirror: this.#mirror });
-    const voice = new ServiceVoice(serviceRecorder(options.recorder), log);
+    const events = new ServiceEvents(serviceRecorder(options.recorder), log);
     const memberLists = this.#cache.memberLists.store;
     const memory = new ServiceMemory();
     const turns = new Turns(clock);
-    const door = new AzureDoor({
+    const executor = new AzureStepExecutor({
       observer,
       memory,
       commit: this.#commit,
       services: new ServiceWriter(kube, classFilter),
       members: new MemberLists(kube, (name) => memberLists.get(`${MEMBER_LIST_NAMESPACE}/${name}`)),
-      onWarning: (service, warning) => tell(voice, log, service, warning),
+      onWarning: (service, warning) => tell(events, log, service, warning),
       adminState: this.#adminState,
       turns,
     });
     this.#services = new ServiceController({
       services: this.#cache.services,
-      cloud: new CloudLoadBalancer(door),
+      cloud: new CloudLoadBalancer(executor),
       memory,
-      voice,
+      events,
       drift: new DriftWatch(config, options.driftPolicy, metrics),
       metrics,
       clock,
@@ -117,7 +117,7 @@ export class Controller {
     this.#pools = new PoolController({
       nodes: this.#cache.nodes,
       observer,
-      door,
+      executor,
       clock,
       random,
       log,
@@ -214,9 +214,9 @@ function serviceRecorder(recorder: EventRecorder) {
   };
 }
 
-function tell(voice: ServiceVoice, log: Log, service: Service | undefined, warning: Warning): void {
+function tell(events: ServiceEvents, log: Log, service: Service | undefined, warning: Warning): void {
   if (service === undefined) log.warn(`${warning.reason}: ${warning.message}`);
-  else voice.warned(service, warning);
+  else events.warned(service, warning);
 }
 
 function measure(metrics: Metrics, { id, size, outcome }: AttemptReport): void {

@@ -18,7 +18,7 @@ for (const [field, fields] of Object.entries({
   status: { spec: {}, status: 7 },
 })) {
   test(`a Service or Node whose ${field} cannot be read is not one without`, () => {
-    const wrong = { name: "Misshapen", message: new RegExp(`^${field} must be`) };
+    const wrong = { name: "MisshapenError", message: new RegExp(`^${field} must be`) };
     assert.throws(() => projectService(object(fields)), wrong);
     assert.throws(() => projectNode(object(fields)), wrong);
   });

@@ -2,7 +2,7 @@
  * What the caches keep of each object: the fields of `core/model/kubernetes.ts` and no more. A Node of 15 KB becomes a few
  * hundred bytes; what nobody reads costs nothing.
  *
- * Throws `Misshapen` for what no such object can hold: the cache then keeps what it knew, because a Service whose
+ * Throws `MisshapenError` for what no such object can hold: the cache then keeps what it knew, because a Service whose
  * annotations cannot be read is not one without annotations.
  */
 import type { Node, ObjectMeta, Service, ServicePort } from "../core/model/kubernetes.ts";

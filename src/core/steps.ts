@@ -6,9 +6,9 @@
  * merges all fragments that wait for the same resource at the moment of the write.
  */
 import type { LoadBalancerFragment } from "./resources/load-balancer/fragment.ts";
-import type { AttachmentFragment } from "./resources/nic-pools/fragment.ts";
-import type { MembershipFragment } from "./resources/backend-pool/fragment.ts";
-import type { AccessFragment } from "./resources/security-group/fragment.ts";
+import type { NicPoolsFragment } from "./resources/nic-pools/fragment.ts";
+import type { BackendPoolFragment } from "./resources/backend-pool/fragment.ts";
+import type { SecurityGroupFragment } from "./resources/security-group/fragment.ts";
 import type { PublicIPFragment } from "./resources/public-ip/fragment.ts";
 import type { Ingress } from "./model/kubernetes.ts";
 import type { Rejection, Warning } from "./service/service-intent.ts";
@@ -23,10 +23,10 @@ export type AzureStep =
       readonly why: string;
     }
   /** `id` is the pool's. */
-  | { readonly kind: "membership"; readonly id: string; readonly fragment: MembershipFragment; readonly why: string }
+  | { readonly kind: "membership"; readonly id: string; readonly fragment: BackendPoolFragment; readonly why: string }
   /** `id` is a network interface's, a scale set's or a scale-set instance's. */
-  | { readonly kind: "attachment"; readonly id: string; readonly fragment: AttachmentFragment; readonly why: string }
-  | { readonly kind: "access"; readonly id: string; readonly fragment: AccessFragment; readonly why: string };
+  | { readonly kind: "attachment"; readonly id: string; readonly fragment: NicPoolsFragment; readonly why: string }
+  | { readonly kind: "access"; readonly id: string; readonly fragment: SecurityGroupFragment; readonly why: string };
 
 /** A write to the Service itself. */
 export type ServiceStep =

@@ -14,7 +14,7 @@ const BAD_INPUT = new Set([
   "CloudConfigError",
   "CloudError",
   "CredentialError",
-  "NoAnswer",
+  "NoAnswerError",
   "NoSuchService",
 ]);
 /** Errors of a server: bad input only where nobody answers at the address given, or it does not take us in. */

@@ -11,7 +11,7 @@ import { admitFlow } from "./admit-flow.ts";
 import { appliedState, applySucceeded } from "./applied-state.ts";
 import type { Clock, Timer } from "./clock.ts";
 import { eligibleMembers, membersCutOff } from "./eligible-members.ts";
-import { flowBook, memberNames, type FlowBook } from "./flow-table.ts";
+import { flowBook, memberNames, type FlowTable } from "./flow-table.ts";
 import { frontendsOf, type Frontend } from "./forwarding.ts";
 import { frontDesk } from "./flow-acceptor.ts";
 import { listenerSet } from "./listener-set.ts";
@@ -25,7 +25,7 @@ import { renderFrontend, type FrontendView } from "./render.ts";
 import { DEFAULT_SETTINGS, patchedSettings, type DataPlaneSettings } from "./settings.ts";
 
 export interface DataPlane {
-  readonly book: FlowBook;
+  readonly book: FlowTable;
   readonly settings: DataPlaneSettings;
   readonly members: MemberTable;
   /** Changes the settings that the patch names; throws `BadInput`. */

@@ -4,12 +4,12 @@
  */
 import type { Admission } from "./admit-flow.ts";
 import type { Clock } from "./clock.ts";
-import type { Client, FlowBook } from "./flow-table.ts";
+import type { Client, FlowTable } from "./flow-table.ts";
 import type { Flow, Frontend, Member } from "./forwarding.ts";
 import { sourceFor, type DataPlaneSettings } from "./settings.ts";
 
 /** What the desk asks those who know the state of Azure and of the probes. */
-export interface Oracle {
+export interface FlowPolicy {
   admit(frontend: Frontend, flow: Flow): Admission;
   /** Those who get new flows. */
   eligible(frontend: Frontend): readonly Member[];
@@ -17,9 +17,9 @@ export interface Oracle {
   cutOff(frontend: Frontend): readonly Member[];
 }
 
-export interface FrontDesk extends Oracle {
+export interface FlowAcceptor extends FlowPolicy {
   readonly clock: Clock;
-  readonly book: FlowBook;
+  readonly book: FlowTable;
   settings(): DataPlaneSettings;
   /** An admitted flow is in the book and holds a slot. */
   receive(frontend: Frontend, address: string, port: number): { admission: Admission; client: Client };
@@ -41,7 +41,9 @@ export interface FrontendListener {
   close(): Promise<void>;
 }
 
-export function frontDesk(around: Pick<FrontDesk, "clock" | "book" | "settings"> & { oracle: Oracle }): FrontDesk {
+export function frontDesk(
+  around: Pick<FlowAcceptor, "clock" | "book" | "settings"> & { oracle: FlowPolicy },
+): FlowAcceptor {
   const { clock, book, settings, oracle } = around;
   let flows = 0;
 

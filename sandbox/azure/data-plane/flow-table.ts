@@ -72,7 +72,7 @@ export interface Client {
 
 const KEPT_ENTRIES = 20_000;
 
-export interface FlowBook {
+export interface FlowTable {
   note(entry: Omit<FlowEntry, "sequence" | "time">): void;
   opened(frontend: Frontend, member: Member, client: Client): void;
   closed(frontend: Frontend, member: Member, client: Client, reason: string): void;
@@ -89,12 +89,12 @@ export interface FlowBook {
   clear(): void;
 }
 
-export function flowBook(nowMs: () => number): FlowBook {
+export function flowBook(nowMs: () => number): FlowTable {
   let log: FlowEntry[] = [];
   let sequence = 0;
   const counts = new Map<string, FrontendCounts>();
 
-  const note: FlowBook["note"] = (entry) => {
+  const note: FlowTable["note"] = (entry) => {
     log.push({ sequence: ++sequence, time: new Date(nowMs()).toISOString(), ...entry });
     if (log.length > 2 * KEPT_ENTRIES) log = log.slice(-KEPT_ENTRIES);
   };

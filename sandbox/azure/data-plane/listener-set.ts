@@ -1,6 +1,6 @@
 /** The listeners of all frontends: opened when a frontend appears, closed when it is gone, kept while it changes. */
 import type { ForwardingRule, Frontend } from "./forwarding.ts";
-import type { FrontDesk, FrontendListener } from "./flow-acceptor.ts";
+import type { FlowAcceptor, FrontendListener } from "./flow-acceptor.ts";
 import { LOOPBACK } from "./loopback.ts";
 import { tcpListener } from "./tcp-listener.ts";
 import { udpListener } from "./udp-listener.ts";
@@ -15,7 +15,7 @@ export interface ListenerSet {
   close(): Promise<void>;
 }
 
-export function listenerSet(desk: FrontDesk, log: (line: string) => void): ListenerSet {
+export function listenerSet(desk: FlowAcceptor, log: (line: string) => void): ListenerSet {
   const listeners = new Map<string, FrontendListener>();
   /** By listener: its opening, and after that its closing. */
   const pending = new Map<FrontendListener, Promise<void>>();

@@ -1,8 +1,8 @@
 /** Writes into the book how the members of all pools have changed: who came, who left, whose admin state is new. */
-import { memberNames, type FlowBook } from "./flow-table.ts";
+import { memberNames, type FlowTable } from "./flow-table.ts";
 import type { Member } from "./forwarding.ts";
 
-export function noteMembership(book: FlowBook, before: readonly Member[], after: readonly Member[]): void {
+export function noteMembership(book: FlowTable, before: readonly Member[], after: readonly Member[]): void {
   const known = byPlace(before);
   const present = byPlace(after);
   for (const [key, member] of known) {

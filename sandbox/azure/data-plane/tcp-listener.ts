@@ -4,7 +4,7 @@ import { createServer, type AddressInfo, type Socket } from "node:net";
 import type { Admission } from "./admit-flow.ts";
 import type { Client } from "./flow-table.ts";
 import type { Frontend, Member } from "./forwarding.ts";
-import type { FrontDesk, FrontendListener } from "./flow-acceptor.ts";
+import type { FlowAcceptor, FrontendListener } from "./flow-acceptor.ts";
 import { LOOPBACK } from "./loopback.ts";
 import { forwardTcp, type IdlePolicy, type TcpFlow } from "./tcp-flow.ts";
 
@@ -13,7 +13,7 @@ interface Established {
   readonly member: Member;
 }
 
-export function tcpListener(desk: FrontDesk, first: Frontend): FrontendListener {
+export function tcpListener(desk: FlowAcceptor, first: Frontend): FrontendListener {
   let frontend = first;
   const established = new Set<Established>();
   /** Those whose sockets are not closed yet, idle and forgotten ones too. */
@@ -94,7 +94,7 @@ export function tcpListener(desk: FrontDesk, first: Frontend): FrontendListener 
 }
 
 /** Says no, or says nothing: then the client holds a slot until it gives up. */
-function refuse(desk: FrontDesk, socket: Socket): void {
+function refuse(desk: FlowAcceptor, socket: Socket): void {
   if (desk.settings().refused === "reset" || !desk.takeSlot()) {
     socket.resetAndDestroy();
     return;
@@ -103,7 +103,7 @@ function refuse(desk: FrontDesk, socket: Socket): void {
   socket.once("end", () => socket.destroy()).resume();
 }
 
-function idlePolicy(desk: FrontDesk, { rule }: Frontend): IdlePolicy {
+function idlePolicy(desk: FlowAcceptor, { rule }: Frontend): IdlePolicy {
   return { afterMs: rule.idleTimeoutMs * desk.settings().idleTimeoutFactor, reset: rule.tcpReset };
 }
 

@@ -7,7 +7,7 @@ import { createSocket, type Socket } from "node:dgram";
 import type { Timer } from "./clock.ts";
 import type { Client } from "./flow-table.ts";
 import type { Frontend, Member } from "./forwarding.ts";
-import type { FrontDesk, FrontendListener } from "./flow-acceptor.ts";
+import type { FlowAcceptor, FrontendListener } from "./flow-acceptor.ts";
 import { LOOPBACK } from "./loopback.ts";
 
 /** Rules say nothing about idle UDP; Azure's own flows last so long. */
@@ -22,7 +22,7 @@ interface UdpFlow {
   timer: Timer | undefined;
 }
 
-export function udpListener(desk: FrontDesk, first: Frontend): FrontendListener {
+export function udpListener(desk: FlowAcceptor, first: Frontend): FrontendListener {
   let frontend = first;
   let listeningPort = 0;
   const flows = new Map<string, UdpFlow>();

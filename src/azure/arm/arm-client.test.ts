@@ -6,7 +6,7 @@ import { armRig } from "../../../test/support/arm-rig.ts";
 import { error, json, MemoryArm, type MemoryArmOptions } from "../../../test/support/memory-arm.ts";
 import type { CallReport } from "./arm-exchange.ts";
 import { ArmError, type ArmFailure } from "./failures.ts";
-import { NoAnswer } from "./transport.ts";
+import { NoAnswerError } from "./transport.ts";
 
 const GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network";
 const LB = `${GROUP}/loadBalancers/lb`;
@@ -204,7 +204,7 @@ test("polls that stumble do not end the operation", async () => {
   arm.interpose = ({ url }) => {
     if (!url.includes("/operations/") || stumbles >= 4) return undefined;
     stumbles++;
-    if (stumbles % 2 === 0) throw new NoAnswer("cut", true);
+    if (stumbles % 2 === 0) throw new NoAnswerError("cut", true);
     return error(503, "ServiceUnavailable");
   };
   await run(client.put(LB, { properties: {} }, CREATE));
@@ -371,7 +371,7 @@ test("each call is a span for whoever traces", async () => {
   calls.subscribe(handlers);
   try {
     await run(client.put(LB, { properties: {} }, { priority: "drain" }));
-    arm.interpose = () => Promise.reject(new NoAnswer("cut", true));
+    arm.interpose = () => Promise.reject(new NoAnswerError("cut", true));
     await run(assert.rejects(client.put(LB, {}, { priority: "drain" })));
   } finally {
     calls.unsubscribe(handlers);

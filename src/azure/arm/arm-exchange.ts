@@ -11,7 +11,7 @@ import type { Cloud } from "./clouds.ts";
 import type { FailureKind } from "./failure-codes.ts";
 import { ArmError, failureOfResponse, transient, type ArmFailure } from "./failures.ts";
 import type { TokenSource } from "./token-source.ts";
-import { NoAnswer, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
+import { NoAnswerError, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
 
 export type Verb = "get" | "list" | "put" | "delete" | "post" | "poll";
 
@@ -178,7 +178,7 @@ export class ArmExchange {
 
 function armErrorOf(error: unknown, ask: Ask): ArmError | undefined {
   if (error instanceof ArmError) return error;
-  if (!(error instanceof NoAnswer)) return undefined;
+  if (!(error instanceof NoAnswerError)) return undefined;
   return new ArmError(transient(error.message, error.maybeSent), doingOf(ask), { cause: error });
 }
 

@@ -12,7 +12,7 @@ import type { Cloud } from "./clouds.ts";
 import type { Credential } from "../../core/config/credential-config.ts";
 import { signIn } from "./credentials.ts";
 import { ArmError } from "./failures.ts";
-import { NoAnswer, type ArmRequest, type ArmTransport } from "./transport.ts";
+import { NoAnswerError, type ArmRequest, type ArmTransport } from "./transport.ts";
 
 const CLOUD: Cloud = {
   resourceManager: "https://arm.example",
@@ -212,7 +212,7 @@ test("an authority that is in trouble may answer later, also where it is asked h
 
 test("an authority that does not answer may answer later", async () => {
   const transport: ArmTransport = {
-    send: () => Promise.reject(new NoAnswer("no answer from login.example: ECONNREFUSED", false)),
+    send: () => Promise.reject(new NoAnswerError("no answer from login.example: ECONNREFUSED", false)),
     close: async () => {},
   };
   await assert.rejects(

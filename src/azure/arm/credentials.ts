@@ -13,7 +13,7 @@ import { isKnownAuthority, type Cloud } from "./clouds.ts";
 import { field, isObject, jsonOf, partsOf, textField } from "./error-body.ts";
 import { ArmError, plainFailure, transient } from "./failures.ts";
 import type { Issued, TokenIssuer } from "./token-source.ts";
-import { NoAnswer, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
+import { NoAnswerError, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
 
 /** A credential that cannot be used as configured: the message names the key and the fix. */
 export class CredentialError extends Error {
@@ -100,7 +100,7 @@ class IdentityWire implements HttpClient {
   lastStatus: number | undefined;
   /** To a request for a token: what is found out before tells nothing about a refusal. */
   lastAnswer: Pick<ArmResponse, "status" | "body"> | undefined;
-  unanswered: NoAnswer | undefined;
+  unanswered: NoAnswerError | undefined;
 
   async sendRequest(request: PipelineRequest): Promise<PipelineResponse> {
     const { createHttpHeaders } = await import("@azure/core-rest-pipeline");
@@ -118,13 +118,13 @@ class IdentityWire implements HttpClient {
       if (!request.url.includes(DISCOVERY)) this.lastAnswer = { status, body };
       return { request, status, headers: headersOf(headers, createHttpHeaders), bodyAsText: body };
     } catch (error) {
-      if (error instanceof NoAnswer) this.unanswered = error;
+      if (error instanceof NoAnswerError) this.unanswered = error;
       throw error;
     }
   }
 
   #send(request: ArmRequest): Promise<ArmResponse> {
-    if (this.transport === undefined) throw new NoAnswer("there is no transport to sign in over", false);
+    if (this.transport === undefined) throw new NoAnswerError("there is no transport to sign in over", false);
     return this.transport.send(request);
   }
 }

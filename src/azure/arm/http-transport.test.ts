@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { test, type TestContext } from "node:test";
 
 import { HttpTransport } from "./http-transport.ts";
-import { NoAnswer } from "./transport.ts";
+import { NoAnswerError } from "./transport.ts";
 
 async function serve(t: TestContext, answer: RequestListener): Promise<string> {
   const server = createServer(answer);
@@ -40,7 +40,7 @@ test("a refused connection surely did not reach the server", async (t) => {
   const sender = transport(t);
   const closed = url.replace(/\d+$/, "1");
   await assert.rejects(sender.send({ method: "GET", url: closed, headers: {} }), (error: unknown) => {
-    assert.ok(error instanceof NoAnswer);
+    assert.ok(error instanceof NoAnswerError);
     assert.equal(error.maybeSent, false);
     assert.match(error.message, /no answer from 127\.0\.0\.1:1: ECONNREFUSED/);
     return true;
@@ -50,7 +50,7 @@ test("a refused connection surely did not reach the server", async (t) => {
 test("a connection cut after the request may have been served", async (t) => {
   const url = await serve(t, (request) => request.socket.destroy());
   await assert.rejects(transport(t).send({ method: "PUT", url, headers: {}, body: "{}" }), (error: unknown) => {
-    assert.ok(error instanceof NoAnswer);
+    assert.ok(error instanceof NoAnswerError);
     assert.equal(error.maybeSent, true);
     return true;
   });
@@ -60,7 +60,7 @@ test("an answer that does not come in time is no answer", async (t) => {
   const url = await serve(t, () => {});
   await assert.rejects(
     transport(t, { answerWithinMs: 1_000 }).send({ method: "GET", url, headers: {} }),
-    (error: unknown) => error instanceof NoAnswer && error.maybeSent && /in time/.test(error.message),
+    (error: unknown) => error instanceof NoAnswerError && error.maybeSent && /in time/.test(error.message),
   );
 });
 

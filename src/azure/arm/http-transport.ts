@@ -8,7 +8,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from "node
 
 import { Agent, EnvHttpProxyAgent, errors, request, type Dispatcher } from "undici";
 
-import { NoAnswer, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
+import { NoAnswerError, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
 
 export interface HttpTransportOptions {
   /** PEM file with further certificate authorities. */
@@ -94,11 +94,13 @@ function plain(headers: Readonly<Record<string, string | string[] | undefined>>)
 const BEFORE_SENDING =
   /^(ECONNREFUSED|ENOTFOUND|EAI_|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
 
-function noAnswer(url: string, error: unknown): NoAnswer {
+function noAnswer(url: string, error: unknown): NoAnswerError {
   const code = codeOf(error);
   const timedOut = error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError;
   const cause = timedOut ? "it did not answer in time" : `${code || "connection failed"}: ${messageOf(error)}`;
-  return new NoAnswer(`no answer from ${new URL(url).host}: ${cause}`, !BEFORE_SENDING.test(code), { cause: error });
+  return new NoAnswerError(`no answer from ${new URL(url).host}: ${cause}`, !BEFORE_SENDING.test(code), {
+    cause: error,
+  });
 }
 
 function codeOf(error: unknown): string {

@@ -22,14 +22,14 @@ const PART_LISTS = [
 ];
 
 /** The resource; throws where it cannot be one. */
-export function wholesome<Body>(body: Body, doing: string): Body {
-  const garble = garbleOf(body);
+export function assertResourceShape<Body>(body: Body, doing: string): Body {
+  const garble = shapeProblem(body);
   if (garble === undefined) return body;
   throw new ArmError(transient(`the answer makes no sense: ${garble}`, true), doing);
 }
 
 /** What is wrong with it, in words; `undefined`: nothing. */
-function garbleOf(body: unknown): string | undefined {
+function shapeProblem(body: unknown): string | undefined {
   if (!isObject(body)) return "it is no object";
   if (typeof body["id"] !== "string" || body["id"] === "") return "it has no id";
   for (const key of ["tags", "sku"]) {

@@ -20,14 +20,14 @@ export interface ArmResponse {
 }
 
 export interface ArmTransport {
-  /** Every status is an answer. Rejects with `NoAnswer` when none came, with the signal's reason when aborted. */
+  /** Every status is an answer. Rejects with `NoAnswerError` when none came, with the signal's reason when aborted. */
   send(request: ArmRequest): Promise<ArmResponse>;
   close(): Promise<void>;
 }
 
 /** No answer came. The message names the host and the cause, never headers or bodies. */
-export class NoAnswer extends Error {
-  override readonly name = "NoAnswer";
+export class NoAnswerError extends Error {
+  override readonly name = "NoAnswerError";
   /** False only where the request surely never reached the server: it may be sent again without a look. */
   readonly maybeSent: boolean;
 

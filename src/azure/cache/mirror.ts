@@ -12,8 +12,8 @@ import type { ArmClient } from "../arm/arm-client.ts";
 import { followingOf } from "./attachments.ts";
 import type { ArmBody } from "../group-commit/commit-types.ts";
 import { field, textField } from "../arm/error-body.ts";
-import { wholesome } from "../arm/resource-shape.ts";
-import { Shelf } from "./resource-list-cache.ts";
+import { assertResourceShape } from "../arm/resource-shape.ts";
+import { ResourceListCache } from "./resource-list-cache.ts";
 
 export interface MirrorOptions {
   readonly client: ArmClient;
@@ -35,7 +35,7 @@ export class Mirror {
   readonly #client: ArmClient;
   readonly #config: ClusterConfig;
   /** By the path of the list, or by id for what is read alone; in lower case. */
-  readonly #shelves = new Map<string, Shelf<Named>>();
+  readonly #shelves = new Map<string, ResourceListCache<Named>>();
   #compute: { readonly lists: readonly unknown[]; readonly made: Compute } | undefined;
   #zones: Promise<readonly string[]> | undefined;
 
@@ -118,7 +118,7 @@ export class Mirror {
     if (body === undefined || parseId(id)?.type.toLowerCase() !== "loadbalancers") return;
     const following = followingOf(id, body as LoadBalancer | null);
     for (const [key, shelf] of this.#shelves) {
-      if (key.endsWith("/publicipaddresses")) (shelf as unknown as Shelf<PublicIP>).changeAll(following);
+      if (key.endsWith("/publicipaddresses")) (shelf as unknown as ResourceListCache<PublicIP>).changeAll(following);
     }
   }
 
@@ -137,9 +137,9 @@ export class Mirror {
     return unlessAborted(ask as () => Promise<readonly Body[]>, signal);
   }
 
-  #shelf(path: string): Shelf<Named> {
+  #shelf(path: string): ResourceListCache<Named> {
     const key = path.toLowerCase();
-    const shelf = this.#shelves.get(key) ?? new Shelf<Named>(() => this.#load(path));
+    const shelf = this.#shelves.get(key) ?? new ResourceListCache<Named>(() => this.#load(path));
     this.#shelves.set(key, shelf);
     return shelf;
   }
@@ -148,11 +148,11 @@ export class Mirror {
     const alone = parseId(path);
     if (alone !== undefined && SINGLE.test(alone.type)) {
       const found = await this.#client.find<Named>(path, READ);
-      return found === null ? [] : [wholesome(found, `reading ${path}`)];
+      return found === null ? [] : [assertResourceShape(found, `reading ${path}`)];
     }
     const isInstances = /\/virtualMachineScaleSets\/[^/]+\/virtualMachines$/i.test(path);
     const found = await this.#client.list<Named>(isInstances ? `${path}?$expand=instanceView` : path, READ);
-    return found.map((body) => wholesome(body, `listing ${path}`));
+    return found.map((body) => assertResourceShape(body, `listing ${path}`));
   }
 
   async #readZones(): Promise<readonly string[]> {

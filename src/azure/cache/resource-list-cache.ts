@@ -12,7 +12,7 @@ interface Entry<Body> {
   readonly at: number;
 }
 
-export class Shelf<Body extends { readonly id: string; readonly etag?: string }> {
+export class ResourceListCache<Body extends { readonly id: string; readonly etag?: string }> {
   readonly #load: () => Promise<readonly Body[]>;
   /** By id in lower case. */
   readonly #entries = new Map<string, Entry<Body>>();

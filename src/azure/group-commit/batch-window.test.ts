@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { VirtualClock } from "../../../test/support/virtual-clock.ts";
 import type { AttemptReport } from "./commit-types.ts";
-import { Gathering } from "./batch-window.ts";
+import { BatchWindow } from "./batch-window.ts";
 
 const LB = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/lb";
 
@@ -12,7 +12,7 @@ function written(size: number, id = LB): AttemptReport {
 }
 
 test("a resource that nobody shares waits no longer than the least", () => {
-  const gathering = new Gathering(new VirtualClock(), 10);
+  const gathering = new BatchWindow(new VirtualClock(), 10);
   assert.equal(gathering.waitMs(LB), 10);
   gathering.note(written(1));
   assert.equal(gathering.waitMs(LB), 10);
@@ -20,7 +20,7 @@ test("a resource that nobody shares waits no longer than the least", () => {
 
 test("one that many have just written waits a part of a write's time, its pools included", async () => {
   const clock = new VirtualClock();
-  const gathering = new Gathering(clock, 10);
+  const gathering = new BatchWindow(clock, 10);
   gathering.note(written(5));
   assert.equal(gathering.waitMs(`${LB.toUpperCase()}/backendAddressPools/p`), 250);
   gathering.note(written(1));

@@ -20,7 +20,7 @@ interface Written {
   readonly atMs: number;
 }
 
-export class Gathering {
+export class BatchWindow {
   readonly #clock: Clock;
   readonly #leastMs: number;
   /** Resources that were written for several at once, by id in lower case. */

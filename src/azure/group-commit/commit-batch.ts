@@ -13,7 +13,7 @@ import type { Priority } from "../budget/budget.ts";
 import type { ArmBody, Committed } from "./commit-types.ts";
 import { ArmError, plainFailure } from "../arm/failures.ts";
 import { isBroken, isChanging, isPart, partOf, wholeOf } from "./resource-parts.ts";
-import { wholesome } from "../arm/resource-shape.ts";
+import { assertResourceShape } from "../arm/resource-shape.ts";
 import { takenBack, type Rollback } from "./rollback.ts";
 import { mostUrgent, type Ticket } from "./ticket.ts";
 
@@ -23,7 +23,7 @@ export interface CommitContext {
   readonly lastSeen: (id: string) => ArmBody | null | undefined;
   /** `undefined`: what was last seen holds no more, and nobody has looked since. */
   readonly onSeen: (id: string, body: ArmBody | null | undefined) => void;
-  /** Aborted when no further write may begin: with a fenced `ArmError`, or a `GiveWay`. */
+  /** Aborted when no further write may begin: with a fenced `ArmError`, or a `GiveWayError`. */
   readonly closing: AbortSignal;
   /** May this process still write? Asked right before each write leaves. */
   readonly mayWrite: (priority: Priority) => boolean | Promise<boolean>;
@@ -34,7 +34,7 @@ export interface CommitContext {
 }
 
 /** A write that has not left steps back: one that is more urgent has come. It failed nowhere, and is tried again. */
-export class GiveWay extends Error {}
+export class GiveWayError extends Error {}
 
 /** The write was accepted and failed as an operation. */
 export class FailedLater extends ArmError {
@@ -64,7 +64,7 @@ export async function commitBatch(batch: readonly Ticket[], before: Before, cont
   const known = afresh ? undefined : last;
   if (known !== undefined && !isChanging(known)) {
     const merged = mergeInto(known, batch);
-    if (!isBadNews(merged)) return carryOut(known, merged, batch, context);
+    if (!needsFreshRead(merged)) return carryOut(known, merged, batch, context);
   }
   const now = await look(batch, context);
   const base = takenBack(before.rollback, now);
@@ -96,7 +96,7 @@ async function look(batch: readonly Ticket[], { client, onSeen, closing }: Commi
   const id = wholeOf(idOf(batch));
   const priority = mostUrgent(batch);
   const found = await client.find<ArmBody>(id, { priority, signal: closing });
-  const whole = found && wholesome(found, `looking at ${id}`);
+  const whole = found && assertResourceShape(found, `looking at ${id}`);
   onSeen(id, whole);
   // a write into a running operation would cancel it, and fail whoever started it: those in no hurry wait
   if (isChanging(whole) && priority !== "drain")
@@ -118,7 +118,7 @@ export function mergeFragments(seen: ArmBody | undefined, batch: readonly Ticket
   );
 }
 
-export function isBadNews({ outcome, refused, stale = [] }: Merged<ArmBody>): boolean {
+export function needsFreshRead({ outcome, refused, stale = [] }: Merged<ArmBody>): boolean {
   return outcome.kind === "delete" || refused.length > 0 || stale.length > 0;
 }
 
@@ -171,7 +171,7 @@ async function put(
 
 /** What was read after a write of `id`, which had found the whole under `etag`. */
 export function noted(read: ArmBody, id: string, etag: string | undefined, { onSeen }: CommitContext): ArmBody {
-  const whole = wholesome(read, `writing ${id}`);
+  const whole = assertResourceShape(read, `writing ${id}`);
   // what Azure shows right after a write may be from before it, which the ETag tells
   const isOutdated = whole.etag !== undefined && whole.etag === etag;
   onSeen(wholeOf(id), isOutdated ? undefined : whole);

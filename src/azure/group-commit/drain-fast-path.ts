@@ -12,15 +12,23 @@
  */
 import type { Clock } from "../../core/util/clock.ts";
 import type { Merged } from "../../core/steps.ts";
-import { GiveWay, guarded, isBadNews, mergeFragments, noted, settledAs, type CommitContext } from "./commit-batch.ts";
+import {
+  GiveWayError,
+  guarded,
+  needsFreshRead,
+  mergeFragments,
+  noted,
+  settledAs,
+  type CommitContext,
+} from "./commit-batch.ts";
 import type { Batch, CommitQueue } from "./commit-queue.ts";
 import type { ArmBody, AttemptReport } from "./commit-types.ts";
 import { ArmError } from "../arm/failures.ts";
 import { isBroken, isChanging, wholeOf } from "./resource-parts.ts";
-import { wholesome } from "../arm/resource-shape.ts";
+import { assertResourceShape } from "../arm/resource-shape.ts";
 import { maybeChanged } from "./retry-policy.ts";
 
-export interface OvertakingOptions {
+export interface DrainFastPathOptions {
   /** Of the whole resource. */
   readonly id: string;
   readonly queue: CommitQueue;
@@ -38,14 +46,14 @@ interface Composed {
 /** How often a drain that has not left takes in what came meanwhile. */
 const MOST_JOINED = 2;
 
-export class Overtaking {
-  readonly #options: OvertakingOptions;
+export class DrainFastPath {
+  readonly #options: DrainFastPathOptions;
   #lastRead: Promise<unknown> = Promise.resolve();
   readonly #underWay = new Set<Promise<void>>();
   /** What was read meanwhile may be from before a write of which we don't know what became. */
   #isUnsure = false;
 
-  constructor(options: OvertakingOptions) {
+  constructor(options: DrainFastPathOptions) {
     this.#options = options;
   }
 
@@ -87,7 +95,7 @@ export class Overtaking {
       report(batch, startMs, { outcome: "written" });
       await this.#readBack(batch, composed);
     } catch (error) {
-      if (error instanceof GiveWay) return this.#pass(queue.joined(batch), hasLeft, look, joined + 1);
+      if (error instanceof GiveWayError) return this.#pass(queue.joined(batch), hasLeft, look, joined + 1);
       if (!(error instanceof ArmError)) {
         for (const ticket of batch.tickets) ticket.crash(error);
         return;
@@ -103,7 +111,7 @@ export class Overtaking {
     const { client, closing } = this.#options.context;
     try {
       const found = await client.find<ArmBody>(id, { priority: "drain", signal: closing });
-      const part = found && wholesome(found, `looking at ${id}`);
+      const part = found && assertResourceShape(found, `looking at ${id}`);
       return part?.etag === undefined || isChanging(part) || isBroken(part) ? undefined : part;
     } catch (error) {
       if (error instanceof ArmError) return undefined;
@@ -111,13 +119,13 @@ export class Overtaking {
     }
   }
 
-  /** Throws a `GiveWay` where more has come for it before it has left. */
+  /** Throws a `GiveWayError` where more has come for it before it has left. */
   async #send(batch: Batch, { part, body }: Composed, mayJoin: boolean, hasLeft: () => void): Promise<void> {
     const { context, queue } = this.#options;
     const { guard, ...options } = guarded(context, "drain");
     const lastWord = async (): Promise<void> => {
       await guard?.();
-      if (mayJoin && queue.hasMoreFor(batch)) throw new GiveWay();
+      if (mayJoin && queue.hasMoreFor(batch)) throw new GiveWayError();
       void context.clock.nextTurn().then(hasLeft); // given to a connection in this turn, sent in the next
     };
     await context.client.putUnread(batch.id, body, { ...options, guard: lastWord, ifMatch: part.etag });
@@ -144,6 +152,6 @@ export class Overtaking {
 function compose(part: ArmBody | undefined, { tickets }: Batch): Composed | undefined {
   if (part === undefined) return undefined;
   const merged = mergeFragments(part, tickets);
-  if (merged.outcome.kind !== "put" || isBadNews(merged)) return undefined;
+  if (merged.outcome.kind !== "put" || needsFreshRead(merged)) return undefined;
   return { part, merged, body: merged.outcome.body };
 }

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { commitRig, isPut, kinds, LB, owners } from "../../../test/support/commit-rig.ts";
 import { error, json } from "../../../test/support/memory-arm.ts";
 import { mergeList, wish, type SharedList } from "../../../test/support/shared-list.ts";
-import { NoAnswer } from "../arm/transport.ts";
+import { NoAnswerError } from "../arm/transport.ts";
 
 for (const { name, message } of [
   { name: "that Azure names", message: (culprit: string): string => `Rule ${LB}/rules/${culprit}-0 clashes.` },
@@ -115,7 +115,7 @@ test("a write whose answer is lost is looked for before it is sent again", async
   arm.interpose = (request) => {
     if (!isPut(request)) return undefined;
     arm.answer(request);
-    throw new NoAnswer("cut", true);
+    throw new NoAnswerError("cut", true);
   };
   assert.equal((await run(submit(wish("a", 1)))).kind, "unchanged");
   assert.deepEqual(parts(), ["a-0 1"]);
@@ -131,7 +131,7 @@ test("a lost write whose operation still runs is waited for", async () => {
     clock.setTimer(5_000, () =>
       arm.write(LB, { ...body, properties: { ...body.properties, provisioningState: "Succeeded" } }),
     );
-    throw new NoAnswer("cut", true);
+    throw new NoAnswerError("cut", true);
   };
   assert.equal((await run(submit(wish("a", 1)))).kind, "unchanged");
   assert.ok(clock.monotonicMs() >= 5_000);
@@ -156,7 +156,7 @@ test("what nobody's fault left behind stays: its owner may have seen it by now",
   arm.write(LB, { properties: { parts: wish("somebody", 1).parts, provisioningState: "Succeeded" } });
   let [failures, isDown] = [1, true];
   arm.interpose = (request) => {
-    if (isPut(request) && failures === 0 && isDown) throw new NoAnswer("cut", true);
+    if (isPut(request) && failures === 0 && isDown) throw new NoAnswerError("cut", true);
     if (!request.url.includes("/operations/") || failures-- <= 0) return undefined;
     const list = arm.read(LB) as unknown as SharedList;
     arm.write(LB, { ...list, properties: { ...list.properties, provisioningState: "Failed" } });

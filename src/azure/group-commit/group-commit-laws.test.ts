@@ -12,7 +12,7 @@ import { mergeList, wish, type SharedList } from "../../../test/support/shared-l
 import { seededRandom } from "../../../test/support/virtual-clock.ts";
 import type { ArmBody } from "./commit-types.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { NoAnswer, type ArmRequest, type ArmResponse } from "../arm/transport.ts";
+import { NoAnswerError, type ArmRequest, type ArmResponse } from "../arm/transport.ts";
 
 const LB = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/loadBalancers/lb";
 const LAST_MS = 20_000;
@@ -53,10 +53,10 @@ function fail(arm: MemoryArm, request: ArmRequest, fault: Fault | undefined): Ar
     case "unavailable":
       return error(503, "ServiceUnavailable");
     case "cutBefore":
-      throw new NoAnswer("cut", true);
+      throw new NoAnswerError("cut", true);
     case "cutAfter":
       arm.answer(request);
-      throw new NoAnswer("cut", true);
+      throw new NoAnswerError("cut", true);
     case "throttled":
       return { ...error(429, "SubscriptionRequestsThrottled"), headers: { "retry-after": "3" } };
     case "cancelled": {

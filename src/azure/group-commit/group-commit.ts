@@ -12,7 +12,7 @@ import type { ArmClient } from "../arm/arm-client.ts";
 import type { Priority } from "../budget/budget.ts";
 import { UNCHANGED, type ArmBody, type AttemptReport, type Committed, type Write } from "./commit-types.ts";
 import { ArmError } from "../arm/failures.ts";
-import { Gathering } from "./batch-window.ts";
+import { BatchWindow } from "./batch-window.ts";
 import { Lane, STOPPING, type LaneContext } from "./lane.ts";
 import { isBroken, wholeOf } from "./resource-parts.ts";
 import { Ticket } from "./ticket.ts";
@@ -44,7 +44,7 @@ export class GroupCommit {
     const nothing = (): undefined => undefined;
     setMaxListeners(0, this.#closing.signal); // every resource at work listens
     const { gatherMs = GATHER_MS, onAttempt, ...rest } = options;
-    const gathering = new Gathering(options.clock, gatherMs);
+    const gathering = new BatchWindow(options.clock, gatherMs);
     this.#context = {
       lastSeen: nothing,
       onSeen: nothing,

@@ -15,13 +15,20 @@
  * All of it is bounded: a write that has failed too often fails for good, and whoever asked decides what then.
  */
 import type { Clock, Random } from "../../core/util/clock.ts";
-import { commitBatch, FailedLater, GiveWay, type Attempt, type Before, type CommitContext } from "./commit-batch.ts";
+import {
+  commitBatch,
+  FailedLater,
+  GiveWayError,
+  type Attempt,
+  type Before,
+  type CommitContext,
+} from "./commit-batch.ts";
 import { CommitQueue, type Batch } from "./commit-queue.ts";
 import { UNCHANGED, type AttemptReport } from "./commit-types.ts";
 import { ArmError, plainFailure, type ArmFailure } from "../arm/failures.ts";
-import { Overtaking } from "./drain-fast-path.ts";
+import { DrainFastPath } from "./drain-fast-path.ts";
 import { wholeOf } from "./resource-parts.ts";
-import { isConflict, isRetryable, isSomebodysFault, isSpent, maybeChanged, retryWaitMs } from "./retry-policy.ts";
+import { isConflict, isRetryable, shouldBisect, isSpent, maybeChanged, retryWaitMs } from "./retry-policy.ts";
 import { splitBatch } from "./split-batch.ts";
 import { mostUrgent, Ticket } from "./ticket.ts";
 
@@ -48,7 +55,7 @@ export class Lane {
   readonly #context: LaneContext;
   readonly #onIdle: () => void;
   readonly #queue: CommitQueue;
-  readonly #overtaking: Overtaking;
+  readonly #overtaking: DrainFastPath;
   #running: Promise<void> | undefined;
   #before: Before = UNTRIED;
   /** Ends what a drain need not sit out: a pause, or a write that has not left. */
@@ -61,7 +68,7 @@ export class Lane {
     this.#context = context;
     this.#onIdle = onIdle;
     this.#queue = new CommitQueue(context.clock);
-    this.#overtaking = new Overtaking({
+    this.#overtaking = new DrainFastPath({
       id,
       queue: this.#queue,
       context,
@@ -99,13 +106,13 @@ export class Lane {
     try {
       attempt = await this.#commit(batch);
     } catch (error) {
-      if (error instanceof GiveWay) return this.#stepBack(batch);
+      if (error instanceof GiveWayError) return this.#stepBack(batch);
       if (!(error instanceof ArmError)) {
         for (const ticket of tickets) ticket.crash(error);
         return;
       }
       this.#remember(error, batch);
-      const bisects = tickets.length > 1 && isSomebodysFault(error.failure, tickets);
+      const bisects = tickets.length > 1 && shouldBisect(error.failure, tickets);
       this.#report(batch, startMs, { outcome: error.failure.kind, failure: error.failure, bisects });
       if (bisects) this.#queue.setApart(splitBatch(tickets, error.failure));
       else if (isRetryable(error.failure)) await this.#tryAgain(batch, error.failure);
@@ -120,10 +127,10 @@ export class Lane {
     else settleAll(attempt);
   }
 
-  /** Throws a `GiveWay` where a drain has come before anything has left. */
+  /** Throws a `GiveWayError` where a drain has come before anything has left. */
   async #commit(batch: Batch): Promise<Attempt> {
     const hurry = new AbortController();
-    if (this.#givesWay(batch)) this.#hurry = () => hurry.abort(new GiveWay());
+    if (this.#givesWay(batch)) this.#hurry = () => hurry.abort(new GiveWayError());
     const closing = AbortSignal.any([this.#context.closing, hurry.signal]);
     const reading: CommitContext["reading"] = (read) => this.#overtaking.reading(read);
     try {

@@ -34,7 +34,7 @@ export function maybeChanged({ kind, status }: ArmFailure): boolean {
 }
 
 /** Can it be that the rest of the batch would do without one of them? */
-export function isSomebodysFault(failure: ArmFailure, batch: readonly Tries[]): boolean {
+export function shouldBisect(failure: ArmFailure, batch: readonly Tries[]): boolean {
   if (failure.kind === "denied") return failure.code === "LinkedAuthorizationFailed";
   if (failure.kind === "notProvisioned") return batch.every(({ failures }) => failures >= PROVISIONING_TRIES);
   return ["invalid", "quota", "inUse"].includes(failure.kind);

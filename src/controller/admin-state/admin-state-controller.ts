@@ -22,7 +22,7 @@ import type { Reflector } from "../../kube/cache/reflector.ts";
 import type { Change } from "../../kube/cache/store.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
 import { ADMIN_STATE, type AdminStateManager, type PoolUpdate, type Whose } from "./admin-state-manager.ts";
-import type { AdminStateVoice } from "./admin-state-events.ts";
+import type { AdminStateEvents } from "./admin-state-events.ts";
 import { DrainingNodes, type Transition } from "./draining-nodes.ts";
 import type { Metrics } from "../metrics.ts";
 import { nextAttempt } from "../service/next-attempt.ts";
@@ -31,7 +31,7 @@ import type { CachedNode } from "../projections.ts";
 export interface AdminStateControllerOptions {
   readonly nodes: Reflector<CachedNode>;
   readonly manager: AdminStateManager;
-  readonly voice: AdminStateVoice;
+  readonly events: AdminStateEvents;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: Random;
@@ -84,12 +84,12 @@ export class AdminStateController {
   /** Each attempt to write a pool, by whomever. */
   attempted({ id, kind, failure }: AttemptReport): void {
     if (kind !== ADMIN_STATE || failure === undefined) return;
-    const { metrics, voice } = this.#options;
+    const { metrics, events } = this.#options;
     metrics.drainErrors.inc({ kind: failure.kind });
     if (failure.kind === "throttled") metrics.drainThrottled.inc();
     if (failure.kind === "conflict" || failure.kind === "fenced") return; // merged anew in a moment; not ours any more
     for (const transition of this.#draining.underway())
-      voice.failed(transition, id, describeFailure(failure, "its pool"));
+      events.failed(transition, id, describeFailure(failure, "its pool"));
   }
 
   stop(patienceMs: number): Promise<void> {
@@ -130,13 +130,13 @@ export class AdminStateController {
 
   /** `updates`: what it took; after a failure an earlier try may have written what the last one found right. */
   #settle(transition: Transition, updates: readonly PoolUpdate[]): void {
-    const { clock, metrics, voice } = this.#options;
+    const { clock, metrics, events } = this.#options;
     if (this.#draining.current(transition.key) !== transition) return; // it asks for something else by now
     this.#draining.over(transition);
     if (updates.length === 0) return;
     const { state, seenMs } = transition;
     metrics.drainSeconds.observe({ state }, (clock.monotonicMs() - seenMs) / 1000);
-    voice.settled(transition, updates);
+    events.settled(transition, updates);
   }
 }
 

@@ -25,7 +25,7 @@ import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { PoolUpdate } from "./admin-state-manager.ts";
 import type { Transition } from "./draining-nodes.ts";
 
-export interface AdminStateVoiceOptions {
+export interface AdminStateEventsOptions {
   readonly recorder: EventRecorder;
   readonly services: () => Iterable<Service>;
   readonly clock: Clock;
@@ -47,8 +47,8 @@ const BURST_MS = 500;
 const TOLD_AT_A_TIME = 10;
 const BETWEEN_MS = 100;
 
-export class AdminStateVoice {
-  readonly #options: AdminStateVoiceOptions;
+export class AdminStateEvents {
+  readonly #options: AdminStateEventsOptions;
   /** By id of the load balancer. */
   readonly #bursts = new Map<string, Burst>();
   /** Pools whose failure was told: the next try is the same story. */
@@ -57,7 +57,7 @@ export class AdminStateVoice {
   /** One burst after the other. */
   #telling: Promise<void> = Promise.resolve();
 
-  constructor(options: AdminStateVoiceOptions) {
+  constructor(options: AdminStateEventsOptions) {
     this.#options = options;
   }
 

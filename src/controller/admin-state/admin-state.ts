@@ -6,7 +6,7 @@ import type { AttemptReport } from "../../azure/group-commit/commit-types.ts";
 import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
 import { refreshAdminStates } from "../../core/admin-state/refresh-admin-states.ts";
-import type { MembershipFragment } from "../../core/resources/backend-pool/fragment.ts";
+import type { BackendPoolFragment } from "../../core/resources/backend-pool/fragment.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Node } from "../../core/model/kubernetes.ts";
@@ -15,7 +15,7 @@ import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { AdminStateController } from "./admin-state-controller.ts";
 import { AdminStateManager } from "./admin-state-manager.ts";
-import { AdminStateVoice } from "./admin-state-events.ts";
+import { AdminStateEvents } from "./admin-state-events.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
 import type { Metrics } from "../metrics.ts";
 import { NewestTaints } from "./newest-taints.ts";
@@ -43,11 +43,11 @@ export class AdminState {
   constructor(options: AdminStateOptions) {
     const { cache, kube, recorder, metrics, clock, random, log } = options;
     const { nodes, services } = cache;
-    const voice = new AdminStateVoice({ recorder, clock, log, services: () => services.store.values() });
+    const events = new AdminStateEvents({ recorder, clock, log, services: () => services.store.values() });
     this.#taints = new NewestTaints(new Snapshot<Node>(nodes));
     const manager = new AdminStateManager({ ...options, taints: this.#taints });
-    this.#controller = new AdminStateController({ nodes, manager, voice, metrics, clock, random, log });
-    this.#preemptions = new PreemptionWatch({ client: kube, nodes, voice, clock, random, log });
+    this.#controller = new AdminStateController({ nodes, manager, events, metrics, clock, random, log });
+    this.#preemptions = new PreemptionWatch({ client: kube, nodes, events, clock, random, log });
   }
 
   /** Call once the caches are filled. Resolves when the signal is aborted. */
@@ -57,7 +57,7 @@ export class AdminState {
   }
 
   /** A membership as it leaves: with what its nodes ask for now, and no word about those that have gone meanwhile. */
-  readonly refreshed = (fragment: MembershipFragment): MembershipFragment => {
+  readonly refreshed = (fragment: BackendPoolFragment): BackendPoolFragment => {
     return refreshAdminStates(fragment, this.#taints.nodeOf);
   };
 

@@ -15,19 +15,19 @@ import {
 } from "../../core/admin-state/preemption-events.ts";
 import { preemptionPatch } from "../../core/admin-state/preemption-note.ts";
 import type { Log } from "../../core/util/log.ts";
-import { followingVoice } from "../../kube/cache/log-watch-health.ts";
+import { logWatchHealth } from "../../kube/cache/log-watch-health.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { isFailure } from "../../kube/client/kube-failure.ts";
 import { Reflector } from "../../kube/cache/reflector.ts";
 import { EVENTS, NODES, type KubeObject } from "../../kube/client/resources.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
-import type { AdminStateVoice } from "./admin-state-events.ts";
+import type { AdminStateEvents } from "./admin-state-events.ts";
 import { projectNode, type CachedNode } from "../projections.ts";
 
 export interface PreemptionWatchOptions {
   readonly client: KubeClient;
   readonly nodes: Reflector<CachedNode>;
-  readonly voice: AdminStateVoice;
+  readonly events: AdminStateEvents;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -52,7 +52,7 @@ export class PreemptionWatch {
       client,
       clock,
       random,
-      ...followingVoice(log, clock, "eviction notices"),
+      ...logWatchHealth(log, clock, "eviction notices"),
       resource: EVENTS,
       selection: { fieldSelector: `reason=${PREEMPT_SCHEDULED}` },
       project: projectEvent,
@@ -107,11 +107,11 @@ export class PreemptionWatch {
   }
 
   async #note(node: CachedNode, event: PreemptionEvent, signal: AbortSignal): Promise<void> {
-    const { client, voice } = this.#options;
+    const { client, events } = this.#options;
     const { name, uid, resourceVersion } = node.metadata;
     const patch = preemptionPatch(node, event);
     await client.patch(NODES, { name }, { strategic: patch }, { uid, resourceVersion }, signal);
-    if (patch.spec !== undefined) voice.tainted(node, event.message);
+    if (patch.spec !== undefined) events.tainted(node, event.message);
   }
 
   /** What we decide on must be at least as new as the version that was refused. */

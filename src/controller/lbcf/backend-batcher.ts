@@ -24,7 +24,7 @@ const MOST_MS = 5_000;
 const QUIET_MS = 1_000;
 const KIND = "lbcf-backends";
 
-interface Gathering {
+interface BatchWindow {
   readonly waiting: (() => void)[];
   waitMs: number;
   flushedMs: number;
@@ -35,7 +35,7 @@ export class BackendBatcher {
   readonly #commit: GroupCommit;
   readonly #clock: Clock;
   /** By pool id. */
-  readonly #pools = new Map<string, Gathering>();
+  readonly #pools = new Map<string, BatchWindow>();
 
   constructor(commit: GroupCommit, clock: Clock) {
     this.#commit = commit;
@@ -64,7 +64,7 @@ export class BackendBatcher {
     return turn;
   }
 
-  #arm(gathering: Gathering): void {
+  #arm(gathering: BatchWindow): void {
     const isQuiet = this.#clock.monotonicMs() - gathering.flushedMs > QUIET_MS + gathering.waitMs;
     gathering.waitMs = isQuiet ? FIRST_MS : Math.min(MOST_MS, gathering.waitMs * 2);
     gathering.isArmed = true;

@@ -14,11 +14,11 @@ import { isLive } from "../../core/lbcf/reconcile-backend-record.ts";
 import { placeOf } from "../../core/lbcf/references.ts";
 import type { Log } from "../../core/util/log.ts";
 import type { BackendBatcher } from "./backend-batcher.ts";
-import type { Book } from "./write-through-store.ts";
+import type { WriteThroughStore } from "./write-through-store.ts";
 
 export interface BackendStatesOptions {
   readonly config: ClusterConfig;
-  readonly records: Book<BackendRecord>;
+  readonly records: WriteThroughStore<BackendRecord>;
   readonly batcher: BackendBatcher;
   readonly adminStateOf: (record: BackendRecord) => AdminState | undefined;
   readonly log: Log;

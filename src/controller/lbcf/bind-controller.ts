@@ -65,9 +65,9 @@ export class BindController {
   }
 
   async #sync(work: BindWork): Promise<Verdict> {
-    const { sync, voice } = this.#options;
+    const { sync, events } = this.#options;
     const { status, tellings, failure, againAfterMs } = await sync.run(work.bind.group, this.#lookups(work.bind));
-    for (const telling of tellings) voice.tell(BINDS, work.bind, telling);
+    for (const telling of tellings) events.tell(BINDS, work.bind, telling);
     work.setGroupStatus(status);
     await work.stored();
     if (failure !== undefined) throw failure.error;
@@ -76,7 +76,7 @@ export class BindController {
 
   async #dismiss(work: BindWork): Promise<Verdict> {
     const leaving = work.records.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    if (leaving.length > 0) this.#options.voice.tell(BINDS, work.bind, dismissed(leaving.length));
+    if (leaving.length > 0) this.#options.events.tell(BINDS, work.bind, dismissed(leaving.length));
     await Promise.all(leaving.map((record) => this.#options.writer.deleteRecord(record)));
     return DONE;
   }
@@ -136,7 +136,7 @@ class BindWork {
   }
 
   homeOf(name: string): LoadBalancerHome {
-    const { cache, voice, clock } = this.#options;
+    const { cache, events, clock } = this.#options;
     const key = `bind ${keyOf(this.bind)}/${name}`;
     return {
       current: () => loadBalancerOf(this.bind, name, clock.nowMs()),
@@ -145,7 +145,7 @@ class BindWork {
       release: (lb) => this.#change(withoutLoadBalancer(this.bind, lb)),
       records: () => cache.records.book.by("loadBalancer", key).length,
       misplaced: () => undefined,
-      tell: (_lb: LoadBalancer, telling) => voice.tell(BINDS, this.bind, telling),
+      tell: (_lb: LoadBalancer, telling) => events.tell(BINDS, this.bind, telling),
     };
   }
 

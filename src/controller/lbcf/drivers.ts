@@ -5,12 +5,12 @@ import type { Driver } from "../../core/lbcf/objects.ts";
 import { isDraining, placeOf } from "../../core/lbcf/references.ts";
 import { driverProblem } from "../../core/lbcf/reconcile-driver.ts";
 import { keyOf } from "../../kube/client/resources.ts";
-import type { Book } from "./write-through-store.ts";
+import type { WriteThroughStore } from "./write-through-store.ts";
 import type { BackendDriver } from "./driver.ts";
 import type { WebhookDriver } from "./webhook-driver.ts";
 
 export interface DriversOptions {
-  readonly drivers: Book<Driver>;
+  readonly drivers: WriteThroughStore<Driver>;
   readonly azure: BackendDriver;
   readonly open: (driver: Driver) => WebhookDriver;
 }

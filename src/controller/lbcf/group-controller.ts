@@ -61,9 +61,9 @@ export class GroupController {
   }
 
   async #keep(group: BackendGroup): Promise<Verdict> {
-    const { sync, lookup, voice } = this.#options;
+    const { sync, lookup, events } = this.#options;
     const { status, tellings, failure, againAfterMs } = await sync.run(group, await lookup.of(group));
-    for (const telling of tellings) voice.tell(BACKEND_GROUPS, group, telling);
+    for (const telling of tellings) events.tell(BACKEND_GROUPS, group, telling);
     await this.#store(group, status);
     if (failure !== undefined) throw failure.error;
     return later(againAfterMs);

@@ -12,7 +12,7 @@ import { findCondition } from "../../core/lbcf/conditions.ts";
 import { recordName } from "../../core/lbcf/names.ts";
 import type { BackendRecord, Pod } from "../../core/lbcf/objects.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
-import { Book } from "./write-through-store.ts";
+import { WriteThroughStore } from "./write-through-store.ts";
 import type { Drivers } from "./drivers.ts";
 import type { GroupCluster } from "./group-cluster.ts";
 import { GroupSync } from "./group-sync.ts";
@@ -35,7 +35,10 @@ function clusterOf(pods: readonly Pod[]): Cluster {
 /** All five are registered; the watch shows `known`, the API server answers with `confirmed`. */
 function setUp(known: readonly Pod[], confirmed: () => Promise<Cluster>) {
   const indexers = { owner: () => ["BackendGroup default/web"] };
-  const records = new Book<BackendRecord>({ subscribe: () => {} } as unknown as Reflector<BackendRecord>, indexers);
+  const records = new WriteThroughStore<BackendRecord>(
+    { subscribe: () => {} } as unknown as Reflector<BackendRecord>,
+    indexers,
+  );
   for (const each of PODS) records.wrote(recordOf(each));
   const deleted: string[] = [];
   let asked = 0;

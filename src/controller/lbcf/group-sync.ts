@@ -25,14 +25,14 @@ import {
 } from "../../core/lbcf/reconcile-backend-group.ts";
 import type { Clock } from "../../core/util/clock.ts";
 import { keyOf } from "../../kube/client/resources.ts";
-import type { Book } from "./write-through-store.ts";
+import type { WriteThroughStore } from "./write-through-store.ts";
 import type { Drivers } from "./drivers.ts";
 import type { GroupCluster } from "./group-cluster.ts";
 import type { LbcfMetrics } from "./lbcf-metrics.ts";
 import type { LbcfWriter } from "./lbcf-writer.ts";
 
 export interface GroupSyncOptions {
-  readonly records: Book<BackendRecord>;
+  readonly records: WriteThroughStore<BackendRecord>;
   readonly cluster: GroupCluster;
   readonly drivers: Drivers;
   readonly writer: LbcfWriter;

@@ -23,12 +23,12 @@ import {
   readPod,
 } from "../../core/lbcf/read-objects.ts";
 import type { Log } from "../../core/util/log.ts";
-import { followingVoice, type FollowingVoice } from "../../kube/cache/log-watch-health.ts";
+import { logWatchHealth, type FollowingVoice } from "../../kube/cache/log-watch-health.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { Reflector } from "../../kube/cache/reflector.ts";
 import { PODS, type KubeObject, type Resource } from "../../kube/client/resources.ts";
 import type { Indexers } from "../../kube/cache/store.ts";
-import { Book } from "./write-through-store.ts";
+import { WriteThroughStore } from "./write-through-store.ts";
 import { BACKEND_GROUPS, BACKEND_RECORDS, BINDS, DRIVERS, LOAD_BALANCERS } from "./resources.ts";
 
 export interface LbcfCacheOptions {
@@ -41,7 +41,7 @@ export interface LbcfCacheOptions {
 /** A kind: the watch that tells of changes, and the book that decisions read. */
 interface Kept<T extends KubeObject> {
   readonly reflector: Reflector<T>;
-  readonly book: Book<T>;
+  readonly book: WriteThroughStore<T>;
   /** For what a write of ours was answered with; `undefined`: the object is gone. */
   readonly wrote: (stored: KubeObject | undefined) => void;
 }
@@ -57,14 +57,14 @@ export class LbcfCache {
 
   constructor(options: LbcfCacheOptions) {
     const { log, ...common } = options;
-    const voiceOf = ({ plural }: Resource): FollowingVoice => followingVoice(log, options.clock, plural);
+    const voiceOf = ({ plural }: Resource): FollowingVoice => logWatchHealth(log, options.clock, plural);
     const keep = <T extends KubeObject>(
       resource: Resource,
       project: (object: KubeObject) => T,
       indexers?: Indexers<T>,
     ): Kept<T> => {
       const reflector = new Reflector({ ...common, resource, project, ...voiceOf(resource) });
-      const book = new Book(reflector, indexers);
+      const book = new WriteThroughStore(reflector, indexers);
       return { reflector, book, wrote: (stored) => stored && book.wrote(project(stored)) };
     };
     this.drivers = keep(DRIVERS, readDriver);

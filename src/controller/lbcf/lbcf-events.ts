@@ -4,7 +4,7 @@ import type { Log } from "../../core/util/log.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import { apiVersionOf, keyOf, type KubeObject, type Resource } from "../../kube/client/resources.ts";
 
-export class LbcfVoice {
+export class LbcfEvents {
   readonly #recorder: EventRecorder;
   readonly #log: Log;
 

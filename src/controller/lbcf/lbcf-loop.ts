@@ -8,7 +8,7 @@ import { nextAttempt } from "../service/next-attempt.ts";
 import type { Drivers } from "./drivers.ts";
 import type { LbcfCache } from "./lbcf-cache.ts";
 import type { LbcfMetrics } from "./lbcf-metrics.ts";
-import type { LbcfVoice } from "./lbcf-events.ts";
+import type { LbcfEvents } from "./lbcf-events.ts";
 import type { LbcfWriter } from "./lbcf-writer.ts";
 
 /** What every controller of LBCF works with. */
@@ -16,7 +16,7 @@ export interface LbcfContext {
   readonly cache: LbcfCache;
   readonly drivers: Drivers;
   readonly writer: LbcfWriter;
-  readonly voice: LbcfVoice;
+  readonly events: LbcfEvents;
   readonly metrics: LbcfMetrics;
   readonly clock: Clock;
   readonly random: Random;
@@ -48,13 +48,13 @@ export class LbcfLoop {
 
   /** `look`: at one object, by its key; what it throws is tried again. */
   constructor(resource: Resource, context: LbcfContext, look: (job: Job) => Promise<Verdict>) {
-    const { clock, random, metrics, voice } = context;
+    const { clock, random, metrics, events } = context;
     const work = async (job: Job): Promise<Verdict> => {
       const startMs = clock.monotonicMs();
       try {
         return await look(job);
       } catch (error) {
-        voice.failed(resource, job.key, error);
+        events.failed(resource, job.key, error);
         const { afterMs } = nextAttempt(error, job.failures);
         return { kind: "retry", ...(afterMs !== undefined && { afterMs }) };
       } finally {

@@ -13,7 +13,7 @@ import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { isFailure, unlessGone } from "../../kube/client/kube-failure.ts";
 import type { Patch } from "../../kube/client/patch.ts";
 import { PODS, type KubeObject, type Resource } from "../../kube/client/resources.ts";
-import type { Book } from "./write-through-store.ts";
+import type { WriteThroughStore } from "./write-through-store.ts";
 import type { LbcfMetrics } from "./lbcf-metrics.ts";
 import type { Limiter } from "./limiter.ts";
 import { BACKEND_RECORDS } from "./resources.ts";
@@ -21,7 +21,7 @@ import { BACKEND_RECORDS } from "./resources.ts";
 export interface LbcfWriterOptions {
   /** Fenced: nothing is written without the lease. */
   readonly client: KubeClient;
-  readonly records: Book<BackendRecord>;
+  readonly records: WriteThroughStore<BackendRecord>;
   readonly metrics: LbcfMetrics;
   /** How many writes may be under way. */
   readonly limiter: Limiter;

@@ -29,7 +29,7 @@ export class LoadBalancerController {
   }
 
   #homeOf(key: string): LoadBalancerHome {
-    const { cache, writer, voice } = this.#options;
+    const { cache, writer, events } = this.#options;
     const { book, wrote } = cache.loadBalancers;
     return {
       current: () => book.get(key),
@@ -38,7 +38,7 @@ export class LoadBalancerController {
       release: async (lb) => void (await writer.removeFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
       records: (lb) => cache.records.book.by("loadBalancer", keyOf(lb)).length,
       misplaced: (lb) => misplaced("LoadBalancer", lb.metadata),
-      tell: (lb, telling) => voice.tell(LOAD_BALANCERS, lb, telling),
+      tell: (lb, telling) => events.tell(LOAD_BALANCERS, lb, telling),
     };
   }
 }

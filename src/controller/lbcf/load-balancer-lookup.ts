@@ -9,13 +9,13 @@ import { placeOf } from "../../core/lbcf/references.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { unlessGone } from "../../kube/client/kube-failure.ts";
 import { keyOf, placeOfKey, type KubeObject } from "../../kube/client/resources.ts";
-import type { Book } from "./write-through-store.ts";
+import type { WriteThroughStore } from "./write-through-store.ts";
 import type { Drivers } from "./drivers.ts";
 import { LOAD_BALANCERS } from "./resources.ts";
 
 export interface LoadBalancerLookupOptions {
-  readonly loadBalancers: Book<LoadBalancer>;
-  readonly records: Book<BackendRecord>;
+  readonly loadBalancers: WriteThroughStore<LoadBalancer>;
+  readonly records: WriteThroughStore<BackendRecord>;
   readonly drivers: Drivers;
   readonly client: KubeClient;
 }

@@ -213,7 +213,7 @@ export class RecordController {
   }
 
   #tell(record: BackendRecord, telling: Telling | undefined): void {
-    this.#options.voice.tell(BACKEND_RECORDS, record, telling);
+    this.#options.events.tell(BACKEND_RECORDS, record, telling);
   }
 
   #nowMs(): number {

@@ -7,7 +7,7 @@ import type { Reflector } from "../../kube/cache/reflector.ts";
 import { Store, type Indexers, type ReadonlyStore } from "../../kube/cache/store.ts";
 import { isNewer } from "../newer.ts";
 
-export class Book<T extends KubeObject> {
+export class WriteThroughStore<T extends KubeObject> {
   readonly #store: Store<T>;
 
   /** Subscribes first of all, so that it is up to date when anybody else hears of a change. */

@@ -8,7 +8,7 @@
  * would leave an entry behind for ever.
  */
 import type { LoadBalancer } from "../../core/model/arm.ts";
-import type { MembershipFragment } from "../../core/resources/backend-pool/fragment.ts";
+import type { BackendPoolFragment } from "../../core/resources/backend-pool/fragment.ts";
 import { CONFIG_MAPS, type KubeObject } from "../../kube/client/resources.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { isFailure } from "../../kube/client/kube-failure.ts";
@@ -47,7 +47,7 @@ function memberListName(loadBalancerId: string): string {
 interface MembershipStep {
   /** The pool's. */
   readonly id: string;
-  readonly fragment: MembershipFragment;
+  readonly fragment: BackendPoolFragment;
 }
 
 /** Remembers, before a pool is written, whom it will hold. */

@@ -11,7 +11,7 @@ import { reconcilePools } from "../../core/backends/reconcile-pools.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
 import { sameJson } from "../../kube/client/same-json.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
-import type { AzureDoor } from "../service/step-executor.ts";
+import type { AzureStepExecutor } from "../service/step-executor.ts";
 import { nextAttempt } from "../service/next-attempt.ts";
 import type { Observer } from "../service/observer.ts";
 import type { CachedNode } from "../projections.ts";
@@ -19,7 +19,7 @@ import type { CachedNode } from "../projections.ts";
 export interface PoolControllerOptions {
   readonly nodes: Reflector<CachedNode>;
   readonly observer: Observer;
-  readonly door: AzureDoor;
+  readonly executor: AzureStepExecutor;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -83,7 +83,7 @@ export class PoolController {
 
   /** All are tried, so that one bad machine or load balancer holds up no other; the first failure is told. */
   async #applyAll(steps: readonly AzureStep[]): Promise<void> {
-    const results = await Promise.allSettled(steps.map((step) => this.#options.door.write(step, "create")));
+    const results = await Promise.allSettled(steps.map((step) => this.#options.executor.write(step, "create")));
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }

@@ -5,9 +5,9 @@
 import { UNCHANGED, type ArmBody, type Merge, type Write } from "../../azure/group-commit/commit-types.ts";
 import type { Priority } from "../../azure/budget/budget.ts";
 import type { BackendPool, SecurityGroup } from "../../core/model/arm.ts";
-import { mergeAttachment } from "../../core/resources/nic-pools/merge-nic-pools.ts";
-import type { MembershipFragment } from "../../core/resources/backend-pool/fragment.ts";
-import { mergeMembership } from "../../core/resources/backend-pool/merge-backend-pool.ts";
+import { mergeNicPools } from "../../core/resources/nic-pools/merge-nic-pools.ts";
+import type { BackendPoolFragment } from "../../core/resources/backend-pool/fragment.ts";
+import { mergeBackendPool } from "../../core/resources/backend-pool/merge-backend-pool.ts";
 import { mergeLoadBalancer } from "../../core/resources/load-balancer/merge-load-balancer.ts";
 import type { AzureStep } from "../../core/steps.ts";
 import { mergePublicIP } from "../../core/resources/public-ip/merge-public-ip.ts";
@@ -36,7 +36,7 @@ export function writeOf(
     case "membership":
       return erased({ id, kind, owner: CLUSTER, fragment: step.fragment, merge: mergeNewest(refreshed), priority });
     case "attachment":
-      return erased({ id, kind, owner: CLUSTER, fragment: step.fragment, merge: mergeAttachment, priority });
+      return erased({ id, kind, owner: CLUSTER, fragment: step.fragment, merge: mergeNicPools, priority });
   }
   function byService<Body extends ArmBody, Fragment extends { readonly owner: Owner }>(
     fragment: Fragment,
@@ -51,11 +51,11 @@ function erased<Body extends ArmBody, Fragment>(write: Write<Body, Fragment>): W
   return write as unknown as Write<ArmBody, never>;
 }
 
-type Refresh = (fragment: MembershipFragment) => MembershipFragment;
+type Refresh = (fragment: BackendPoolFragment) => BackendPoolFragment;
 
-function mergeNewest(refreshed: Refresh): Merge<BackendPool, MembershipFragment> {
+function mergeNewest(refreshed: Refresh): Merge<BackendPool, BackendPoolFragment> {
   return (seen, fragments) => {
     const newest = fragments.at(-1);
-    return seen === undefined || newest === undefined ? UNCHANGED : mergeMembership(seen, refreshed(newest));
+    return seen === undefined || newest === undefined ? UNCHANGED : mergeBackendPool(seen, refreshed(newest));
   };
 }

@@ -6,17 +6,17 @@ import { CoreWorld } from "../../../test/support/core-world.ts";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import { keyOf } from "../../core/model/kubernetes.ts";
 import type { Step } from "../../core/steps.ts";
-import { CloudLoadBalancer, type Door } from "./cloud-load-balancer.ts";
+import { CloudLoadBalancer, type StepExecutor } from "./cloud-load-balancer.ts";
 
 const { signal } = new AbortController();
 const OPTIONS = { signal, mayRepair: true };
 const INTERNAL = `${PREFIX}azure-load-balancer-internal`;
 
-/** The cluster behind a door that writes down what goes through it. */
+/** The cluster behind an executor that writes down what goes through it. */
 function rig() {
   const world = new CoreWorld();
   const steps: Step[] = [];
-  const door: Door = {
+  const executor: StepExecutor = {
     observe: async (service, looks) => {
       if (looks.length > 0) world.decide(service); // shows what is asked for
       return world.observe(service);
@@ -30,7 +30,7 @@ function rig() {
     },
   };
   const kinds = (): string[] => steps.splice(0).map(({ kind }) => kind);
-  return { world, kinds, cloud: new CloudLoadBalancer(door) };
+  return { world, kinds, cloud: new CloudLoadBalancer(executor) };
 }
 
 describe("the four verbs", () => {

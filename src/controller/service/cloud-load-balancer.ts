@@ -12,7 +12,7 @@ import { publishedIngress, reconcileService } from "../../core/service/reconcile
 import type { Rejection, Warning } from "../../core/service/service-intent.ts";
 import type { Observed } from "../../core/observed.ts";
 
-export interface Door {
+export interface StepExecutor {
   /** Everything the core may look at for this Service; throws where something cannot be read. */
   observe(service: Service, looks: readonly Look[], signal: AbortSignal): Promise<Observed>;
   /** What was seen may be old: look at Azure itself next time. */
@@ -22,8 +22,8 @@ export interface Door {
 }
 
 /** A merge found that the Service's part cannot stand where it would go: somebody must change something. */
-export class Refused extends Error {
-  override readonly name = "Refused";
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
   readonly rejection: Rejection;
 
   constructor(rejection: Rejection) {
@@ -52,17 +52,17 @@ export interface SyncOptions {
 const MAX_ROUNDS = 40;
 
 export class CloudLoadBalancer {
-  readonly #door: Door;
+  readonly #executor: StepExecutor;
 
-  constructor(door: Door) {
-    this.#door = door;
+  constructor(executor: StepExecutor) {
+    this.#executor = executor;
   }
 
   /** The status that Azure stands for now. Reads only. @design GetLoadBalancer */
   async getLoadBalancer(service: Service, signal: AbortSignal): Promise<{ ingress: readonly Ingress[] } | undefined> {
     let looks: readonly Look[] = [];
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const found = publishedIngress(await this.#door.observe(service, looks, signal));
+      const found = publishedIngress(await this.#executor.observe(service, looks, signal));
       if (found.kind !== "look") return found.kind === "present" ? { ingress: found.ingress } : undefined;
       looks = [...looks, ...found.at];
     }
@@ -91,7 +91,7 @@ export class CloudLoadBalancer {
     try {
       return await this.#rounds(service, options);
     } catch (error) {
-      if (error instanceof Refused) return { kind: "rejected", rejection: error.rejection };
+      if (error instanceof RefusedError) return { kind: "rejected", rejection: error.rejection };
       throw error;
     }
   }
@@ -103,7 +103,7 @@ export class CloudLoadBalancer {
     const warnings: Warning[] = [];
     let isFresh = false;
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const decision: Decision = reconcileService(await this.#door.observe(service, looks, signal));
+      const decision: Decision = reconcileService(await this.#executor.observe(service, looks, signal));
       switch (decision.kind) {
         case "look":
           looks = [...looks, ...decision.at];
@@ -123,7 +123,7 @@ export class CloudLoadBalancer {
           return { kind: "waiting", why: decision.why };
         case "reject":
           if (isFresh) return { kind: "rejected", rejection: decision.rejection };
-          this.#door.refresh(); // what it asks for may have been made a moment ago
+          this.#executor.refresh(); // what it asks for may have been made a moment ago
           isFresh = true;
           continue;
       }
@@ -135,12 +135,12 @@ export class CloudLoadBalancer {
   async #mark(service: Service, applied: string | undefined, signal: AbortSignal): Promise<void> {
     if (applied === undefined || service.metadata.annotations?.[APPLIED_ANNOTATION] === applied) return;
     const ingress = service.status.loadBalancer.ingress ?? [];
-    await this.#door.apply(service, { kind: "publish", ingress, applied, why: "it is as it asks for" }, signal);
+    await this.#executor.apply(service, { kind: "publish", ingress, applied, why: "it is as it asks for" }, signal);
   }
 
   /** The steps of one round don't depend on each other. All are tried; the first failure is told. */
   async #applyAll(service: Service, steps: readonly Step[], signal: AbortSignal): Promise<Service | undefined> {
-    const results = await Promise.allSettled(steps.map((step) => this.#door.apply(service, step, signal)));
+    const results = await Promise.allSettled(steps.map((step) => this.#executor.apply(service, step, signal)));
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
     return results.map((result) => (result.status === "fulfilled" ? result.value : undefined)).find(Boolean);

@@ -23,13 +23,13 @@ import type { Metrics } from "../metrics.ts";
 import { nextAttempt } from "./next-attempt.ts";
 import type { CachedService } from "../projections.ts";
 import type { ServiceMemory } from "./service-memory.ts";
-import type { ServiceVoice } from "./service-events.ts";
+import type { ServiceEvents } from "./service-events.ts";
 import type { Turns } from "../turns.ts";
 
 export interface ServiceControllerOptions {
   readonly services: Reflector<CachedService>;
   readonly cloud: CloudLoadBalancer;
-  readonly voice: ServiceVoice;
+  readonly events: ServiceEvents;
   readonly drift: DriftWatch;
   readonly memory: ServiceMemory;
   readonly metrics: Metrics;
@@ -68,7 +68,7 @@ export class ServiceController {
       const service = change.object;
       if (change.kind === "deleted") {
         const key = keyOf(service);
-        for (const who of [this.#options.voice, this.#options.drift, this.#options.memory]) who.forget(key);
+        for (const who of [this.#options.events, this.#options.drift, this.#options.memory]) who.forget(key);
       } else if (this.#concerns(service)) {
         this.#queue.add(keyOf(service), {
           priority: this.#wants(service) ? PRIORITY.change : PRIORITY.delete,
@@ -88,7 +88,7 @@ export class ServiceController {
   /** A warning that concerns every Service that we serve. */
   tellAll(reason: WarningReason, message: string): void {
     for (const service of this.#options.services.store.values()) {
-      if (this.#wants(service)) this.#options.voice.warned(service, { reason, message });
+      if (this.#wants(service)) this.#options.events.warned(service, { reason, message });
     }
   }
 
@@ -106,7 +106,7 @@ export class ServiceController {
   }
 
   async #sync({ key, failures, signal }: Job): Promise<Verdict> {
-    const { services, memory, voice, metrics, clock, turns } = this.#options;
+    const { services, memory, events, metrics, clock, turns } = this.#options;
     await turns.next();
     const cached = services.store.get(key);
     if (cached === undefined) return { kind: "done" };
@@ -121,7 +121,7 @@ export class ServiceController {
     } catch (error) {
       metrics.operationFailures.inc({ request });
       const attempt = nextAttempt(error, failures);
-      voice.failed(service, error, attempt);
+      events.failed(service, error, attempt);
       return { kind: "retry", ...(attempt.afterMs !== undefined && { afterMs: attempt.afterMs }) };
     } finally {
       metrics.operationSeconds.observe({ request }, (clock.monotonicMs() - startedMs) / 1000);
@@ -135,20 +135,20 @@ export class ServiceController {
   }
 
   #follow(service: Service, outcome: SyncOutcome): Verdict {
-    const { voice, drift } = this.#options;
+    const { events, drift } = this.#options;
     drift.note(service, outcome);
     switch (outcome.kind) {
       case "settled":
-        voice.settled(service, outcome.steps, outcome.warnings);
+        events.settled(service, outcome.steps, outcome.warnings);
         return { kind: "done" };
       case "drifted":
-        voice.drifted(service, outcome.steps);
+        events.drifted(service, outcome.steps);
         return { kind: "done" };
       case "rejected":
-        voice.rejected(service, outcome.rejection);
+        events.rejected(service, outcome.rejection);
         return { kind: "again", afterMs: REFUSED_AGAIN_MS };
       case "waiting":
-        voice.waiting(service, outcome.why);
+        events.waiting(service, outcome.why);
         return { kind: "again", afterMs: WAITING_AGAIN_MS };
     }
   }

@@ -15,7 +15,7 @@ export interface Recorder {
   event(object: Service, telling: Telling): void;
 }
 
-export class ServiceVoice {
+export class ServiceEvents {
   readonly #recorder: Recorder;
   readonly #log: Log;
   /** Service key → what was said last, by kind of utterance. */

@@ -1,6 +1,6 @@
 /**
- * The one door through which decisions become writes, to Azure and to the Service. Resolves once the write is over;
- * rejects with the failure, or with `Refused` where the user must change something.
+ * Carries out the steps of a decision as writes, to Azure and to the Service. Resolves once the write is over;
+ * rejects with the failure, or with `RefusedError` where the user must change something.
  */
 import { ArmError } from "../../azure/arm/failures.ts";
 import type { Priority } from "../../azure/budget/budget.ts";
@@ -14,7 +14,7 @@ import type { Warning } from "../../core/service/service-intent.ts";
 import type { Observed } from "../../core/observed.ts";
 import type { AdminState } from "../admin-state/admin-state.ts";
 import { writeOf } from "./azure-writes.ts";
-import { Refused, type Door } from "./cloud-load-balancer.ts";
+import { RefusedError, type StepExecutor } from "./cloud-load-balancer.ts";
 import type { MemberLists } from "../pools/member-list.ts";
 import type { Observer } from "./observer.ts";
 import { projectService } from "../projections.ts";
@@ -22,7 +22,7 @@ import type { ServiceMemory } from "./service-memory.ts";
 import type { ServiceWriter } from "./service-writer.ts";
 import type { Turns } from "../turns.ts";
 
-export interface AzureDoorOptions {
+export interface StepExecutorOptions {
   readonly observer: Observer;
   readonly commit: GroupCommit;
   readonly services: ServiceWriter;
@@ -33,10 +33,10 @@ export interface AzureDoorOptions {
   readonly adminState?: Pick<AdminState, "refreshed" | "joined"> | undefined;
 }
 
-export class AzureDoor implements Door {
-  readonly #options: AzureDoorOptions;
+export class AzureStepExecutor implements StepExecutor {
+  readonly #options: StepExecutorOptions;
 
-  constructor(options: AzureDoorOptions) {
+  constructor(options: StepExecutorOptions) {
     this.#options = options;
   }
 
@@ -69,7 +69,7 @@ export class AzureDoor implements Door {
     await this.#remember(step);
     const committed = await commit.submit(writeOf(step, priority, adminState?.refreshed));
     for (const warning of warningsOf(committed)) onWarning(service, warning);
-    if (committed.kind === "refused") throw new Refused(committed.rejection);
+    if (committed.kind === "refused") throw new RefusedError(committed.rejection);
     if (committed.kind === "failed") throw new ArmError(committed.failure, nameOf(step));
     if (committed.kind !== "written") return;
     if (step.kind === "attachment") adminState?.joined();

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aNode } from "../../../test/support/core-world.ts";
-import type { MembershipFragment } from "../resources/backend-pool/fragment.ts";
+import type { BackendPoolFragment } from "../resources/backend-pool/fragment.ts";
 import type { Taint } from "../model/kubernetes.ts";
 import { nodeFinder } from "./reconcile-admin-state.ts";
 import { refreshAdminStates } from "./refresh-admin-states.ts";
 
 const OUT: Taint = { key: "node.kubernetes.io/out-of-service", effect: "NoExecute" };
 
-const DECIDED: MembershipFragment = {
+const DECIDED: BackendPoolFragment = {
   pool: "kubernetes",
   family: "IPv4",
   members: [

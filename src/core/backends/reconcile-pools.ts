@@ -15,9 +15,9 @@ import { isInternalName, isManagedLoadBalancer, poolName } from "../model/names.
 import type { AzureStep } from "../steps.ts";
 import type { Rejection } from "../service/service-intent.ts";
 import type { Compute } from "./compute.ts";
-import { desiredMembership } from "../resources/backend-pool/desired-backend-pool.ts";
-import { mergeMembership } from "../resources/backend-pool/merge-backend-pool.ts";
-import { nicMembership } from "../resources/nic-pools/desired-nic-pools.ts";
+import { desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
+import { mergeBackendPool } from "../resources/backend-pool/merge-backend-pool.ts";
+import { desiredNicPools } from "../resources/nic-pools/desired-nic-pools.ts";
 import { vmSetOf } from "./vm-sets.ts";
 
 export interface PoolsInput {
@@ -27,7 +27,7 @@ export interface PoolsInput {
   /** By load balancer id in lower case: the durable member list. */
   readonly members: ReadonlyMap<string, readonly string[]>;
   readonly compute?: Compute;
-  /** As of `nicMembership`. */
+  /** As of `desiredNicPools`. */
   readonly repairs?: boolean;
 }
 
@@ -62,12 +62,12 @@ export function reconcilePoolsOf(
     const managed = present.map(({ family }) => family);
     return compute === undefined
       ? []
-      : nicMembership({ config, nodes, compute, loadBalancer, known, repairs }, managed);
+      : desiredNicPools({ config, nodes, compute, loadBalancer, known, repairs }, managed);
   }
   const steps: AzureStep[] = [];
   for (const { family, pool } of present) {
-    const fragment = desiredMembership({ config, nodes, known }, family);
-    const { outcome, refused } = mergeMembership(pool, fragment);
+    const fragment = desiredBackendPool({ config, nodes, known }, family);
+    const { outcome, refused } = mergeBackendPool(pool, fragment);
     const [refusal] = refused;
     if (refusal !== undefined) return refusal.rejection;
     const id = pool.id ?? loadBalancerPartId(loadBalancer.id, "backendAddressPools", pool.name);

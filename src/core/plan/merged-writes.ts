@@ -3,8 +3,8 @@
  * what the writers of `src/azure` do, done without any Azure: for predictions and plans.
  */
 import type { BackendPool, LoadBalancer, PublicIP, SecurityGroup } from "../model/arm.ts";
-import { type Attachable, mergeAttachment } from "../resources/nic-pools/merge-nic-pools.ts";
-import { mergeMembership } from "../resources/backend-pool/merge-backend-pool.ts";
+import { type Attachable, mergeNicPools } from "../resources/nic-pools/merge-nic-pools.ts";
+import { mergeBackendPool } from "../resources/backend-pool/merge-backend-pool.ts";
 import { parentId, parseId, sameId } from "../model/ids.ts";
 import { mergeLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
 import type { AzureStep, Merged } from "../steps.ts";
@@ -72,7 +72,7 @@ export function writtenPool(observed: Observed, { id, fragments }: WriteOf<"memb
   const newest = fragments.at(-1);
   return seen === undefined || newest === undefined
     ? { before: seen, after: seen }
-    : after(seen, mergeMembership(seen, newest));
+    : after(seen, mergeBackendPool(seen, newest));
 }
 
 export function writtenPublicIP(observed: Observed, { id, fragments }: WriteOf<"publicIP">): Written<PublicIP> {
@@ -92,5 +92,5 @@ export function writtenAttachment(
 ): Written<Attachable> {
   const key = id.toLowerCase();
   const seen = compute?.networkInterfaces.get(key) ?? compute?.scaleSets.get(key) ?? compute?.instances.get(key);
-  return after(seen, mergeAttachment(seen, fragments));
+  return after(seen, mergeNicPools(seen, fragments));
 }

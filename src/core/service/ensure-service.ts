@@ -24,15 +24,15 @@ import { FINALIZER } from "./ownership.ts";
 import { closeAddresses, givePublicIPsBack } from "./release-service.ts";
 import { act, firstRound, type Phase, reject, wait } from "./rounds.ts";
 import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
-import { accessAddresses, addressOf, fragmentOf, ingressOf, type Wish } from "./resolve-service.ts";
+import { accessAddresses, addressOf, fragmentOf, ingressOf, type ResolvedService } from "./resolve-service.ts";
 
-export const holdFinalizer: Phase<Wish> = ({ observed: { service } }) =>
+export const holdFinalizer: Phase<ResolvedService> = ({ observed: { service } }) =>
   service.metadata.finalizers?.includes(FINALIZER)
     ? undefined
     : act([{ kind: "addFinalizer", why: "a finalizer, so that nothing of it is left in Azure when it goes" }]);
 
 /** A public IP that can never be what is asked for makes way for another of its name; its address is lost. */
-export const replacePublicIPs: Phase<Wish> = (wish) => {
+export const replacePublicIPs: Phase<ResolvedService> = (wish) => {
   const { observed, intent, publicIPs, placement } = wish;
   const replaced = publicIPs.uses.filter(({ mustBeReplaced }) => mustBeReplaced);
   if (replaced.length === 0) return undefined;
@@ -42,7 +42,7 @@ export const replacePublicIPs: Phase<Wish> = (wish) => {
   };
   const ready = publicIPs.uses.filter(({ seen, mustBeReplaced }) => seen !== undefined && !mustBeReplaced);
   const families = ready.map(({ family }) => family);
-  const leaveFrontends: Phase<Wish> = () =>
+  const leaveFrontends: Phase<ResolvedService> = () =>
     placement.seen && reconciled(reconcileLoadBalancer(placement.id, placement.seen, remainder(wish, families)));
   const releases = publicIPs.releases.filter(({ seen }) => replaced.some(({ id }) => id === seen.id));
   return firstRound(
@@ -51,7 +51,7 @@ export const replacePublicIPs: Phase<Wish> = (wish) => {
   );
 };
 
-function remainder(wish: Wish, families: Wish["intent"]["families"]) {
+function remainder(wish: ResolvedService, families: ResolvedService["intent"]["families"]) {
   const { observed, intent, placement } = wish;
   if (families.length > 0 || placement.seen === undefined) return fragmentOf(wish, families);
   return absentFragment({
@@ -62,7 +62,7 @@ function remainder(wish: Wish, families: Wish["intent"]["families"]) {
   });
 }
 
-export const makePublicIPs: Phase<Wish> = ({ publicIPs, intent, warnings }) => {
+export const makePublicIPs: Phase<ResolvedService> = ({ publicIPs, intent, warnings }) => {
   const steps: AzureStep[] = [];
   for (const { id, seen, fragment, family } of publicIPs.uses) {
     const { outcome, refused } = mergePublicIP(seen, [fragment]);
@@ -78,7 +78,7 @@ export const makePublicIPs: Phase<Wish> = ({ publicIPs, intent, warnings }) => {
  * Addresses that were opened but never told, and that the next write of the load balancer takes from the Service: once
  * its frontend has another one, nothing says any more that it was open for it.
  */
-export const closeUntoldAddresses: Phase<Wish> = (wish) => {
+export const closeUntoldAddresses: Phase<ResolvedService> = (wish) => {
   const { observed, intent, placement } = wish;
   const told = new Set(formerAddresses(observed));
   const isUntold = (frontend: Frontend): boolean => addressesOn(observed, [frontend]).some((ip) => !told.has(ip));
@@ -100,14 +100,14 @@ export const closeUntoldAddresses: Phase<Wish> = (wish) => {
 };
 
 /** One address cannot stand on two load balancers: another of the same kind is left first. */
-export const leaveFormerLoadBalancers: Phase<Wish> = ({ observed, intent, placement }) =>
+export const leaveFormerLoadBalancers: Phase<ResolvedService> = ({ observed, intent, placement }) =>
   leaveLoadBalancers(observed, intent.owner, placement.movedFrom);
 
 /**
  * Where the addresses are known and nobody else's, who may reach them is written along: it saves the wait for a write,
  * and opens nothing but what the Service has to itself. On a shared address it waits until the ports are granted.
  */
-export const joinLoadBalancer: Phase<Wish> = (wish) => {
+export const joinLoadBalancer: Phase<ResolvedService> = (wish) => {
   const { intent, placement } = wish;
   const fragment = fragmentOf(wish, intent.families);
   const joining = reconciled(reconcileLoadBalancer(placement.id, placement.seen, fragment));
@@ -116,7 +116,7 @@ export const joinLoadBalancer: Phase<Wish> = (wish) => {
   return access?.kind === "act" ? act([...joining.steps, ...access.steps], joining.warnings) : (access ?? joining);
 };
 
-function hasItsAddressesAlone({ intent, publicIPs }: Wish, fragment: LoadBalancerFragment): boolean {
+function hasItsAddressesAlone({ intent, publicIPs }: ResolvedService, fragment: LoadBalancerFragment): boolean {
   const isAlone = ({ seen }: DesiredPublicIP): boolean =>
     seen?.properties.ipAddress !== undefined && servicesOf(seen)?.length === 1 && listsService(seen, intent.owner.key);
   return (
@@ -140,7 +140,7 @@ function reconciled(result: ReturnType<typeof reconcileLoadBalancer>): Decision 
 }
 
 /** Neither needs the other, so both go in one round where both are left to do. */
-export const fillPoolsAndOpenAccess: Phase<Wish> = (wish) => {
+export const fillPoolsAndOpenAccess: Phase<ResolvedService> = (wish) => {
   const { observed, intent, placement } = wish;
   const pools = placement.seen === undefined ? [] : reconcilePoolsOf(observed, placement.seen, intent.families);
   if ("kind" in pools) return reject(pools);
@@ -151,7 +151,7 @@ export const fillPoolsAndOpenAccess: Phase<Wish> = (wish) => {
   return act([...pools, ...access.steps], access.warnings);
 };
 
-function openAccess(wish: Wish, released: "dead" | "all"): Decision | undefined {
+function openAccess(wish: ResolvedService, released: "dead" | "all"): Decision | undefined {
   const { observed, intent } = wish;
   const changed = isChanged(observed.service, observed.config);
   const result = reconcileSecurityGroup(observed, intent, accessAddresses(wish, released), { changed });
@@ -162,7 +162,7 @@ function openAccess(wish: Wish, released: "dead" | "all"): Decision | undefined 
 }
 
 /** The mark is written along, unless something of the Service's past is still to be removed. */
-export const publishAddresses: Phase<Wish> = (wish) => {
+export const publishAddresses: Phase<ResolvedService> = (wish) => {
   const { service } = wish.observed;
   const ingress = ingressOf(wish);
   if (isPublished(service.status.loadBalancer.ingress ?? [], ingress)) return undefined;
@@ -182,22 +182,22 @@ function isPublished(seen: readonly Ingress[], wanted: readonly Ingress[]): bool
   );
 }
 
-const closeFormerAddresses: Phase<Wish> = (wish) => openAccess(wish, "all");
+const closeFormerAddresses: Phase<ResolvedService> = (wish) => openAccess(wish, "all");
 
-const leaveOppositeLoadBalancers: Phase<Wish> = ({ observed, intent, placement }) =>
+const leaveOppositeLoadBalancers: Phase<ResolvedService> = ({ observed, intent, placement }) =>
   leaveLoadBalancers(observed, intent.owner, placement.flippedFrom);
 
-const releaseFormerPublicIPs: Phase<Wish> = ({ publicIPs }) => givePublicIPsBack(publicIPs.releases);
+const releaseFormerPublicIPs: Phase<ResolvedService> = ({ publicIPs }) => givePublicIPsBack(publicIPs.releases);
 
 /** What remains of the Service's past, in the order in which it may go. */
-export const LEFTOVERS: readonly Phase<Wish>[] = [
+export const LEFTOVERS: readonly Phase<ResolvedService>[] = [
   closeFormerAddresses,
   leaveOppositeLoadBalancers,
   releaseFormerPublicIPs,
 ];
 
 /** A change that was announced is over. */
-export const markApplied: Phase<Wish> = (wish) => {
+export const markApplied: Phase<ResolvedService> = (wish) => {
   const mark = markOf(wish.observed.service);
   if (mark === undefined || mark.fingerprint !== undefined) return undefined;
   const ingress = wish.observed.service.status.loadBalancer.ingress ?? [];

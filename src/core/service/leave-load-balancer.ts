@@ -1,7 +1,7 @@
 /** A Service leaves load balancers. One that is deleted with it lets go of the machines in its pools first. */
 import type { LoadBalancer } from "../model/arm.ts";
-import { desiredMembership } from "../resources/backend-pool/desired-backend-pool.ts";
-import { nicDetachment, ownIPConfigurations } from "../resources/nic-pools/desired-nic-pools.ts";
+import { desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
+import { absentNicPools, ownIPConfigurations } from "../resources/nic-pools/desired-nic-pools.ts";
 import { ownEntries } from "../resources/backend-pool/own-entries.ts";
 import { isPreConfigured, membersOf } from "../backends/reconcile-pools.ts";
 import { absentFragment } from "../resources/load-balancer/desired-fragment.ts";
@@ -38,7 +38,7 @@ export function disposableOf(observed: Observed, loadBalancer: LoadBalancer): Di
   if (isPreConfigured(config, loadBalancer.name)) return undefined;
   const known = membersOf(observed, loadBalancer);
   const pools = [poolName(config.clusterName, "IPv4"), poolName(config.clusterName, "IPv6")];
-  if (config.poolType === "nodeIP") return { pools, entries: desiredMembership({ config, nodes, known }, "IPv4").own };
+  if (config.poolType === "nodeIP") return { pools, entries: desiredBackendPool({ config, nodes, known }, "IPv4").own };
   const interfaces = compute && ownIPConfigurations({ config, nodes, compute, loadBalancer, known });
   return { pools, entries: ownEntries(nodes, known, interfaces) };
 }
@@ -46,5 +46,5 @@ export function disposableOf(observed: Observed, loadBalancer: LoadBalancer): Di
 function detachmentsOf(observed: Observed, loadBalancer: LoadBalancer): AzureStep[] {
   const { config, nodes, compute } = observed;
   if (config.poolType === "nodeIP" || compute === undefined) return [];
-  return nicDetachment({ config, nodes, compute, loadBalancer, known: membersOf(observed, loadBalancer) });
+  return absentNicPools({ config, nodes, compute, loadBalancer, known: membersOf(observed, loadBalancer) });
 }

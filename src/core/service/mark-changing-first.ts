@@ -9,10 +9,10 @@ import type { Decision } from "../steps.ts";
 import { fingerprintOf, isApplied, markOf, writeMark } from "./applied-state.ts";
 import { isAzureStep } from "./rounds.ts";
 import { frontendsOf } from "./service-parts.ts";
-import type { Wish } from "./resolve-service.ts";
+import type { ResolvedService } from "./resolve-service.ts";
 
 /** The decision itself, or the announcement that must come before it. */
-export function announced(wish: Wish, decision: Decision): Decision {
+export function announced(wish: ResolvedService, decision: Decision): Decision {
   const { service, config } = wish.observed;
   if (decision.kind !== "act" || !decision.steps.some(isAzureStep)) return decision;
   const mark = markOf(service);
@@ -26,7 +26,7 @@ export function announced(wish: Wish, decision: Decision): Decision {
   return { kind: "act", steps: [step], warnings: [] };
 }
 
-export function markDuring(wish: Wish): string {
+export function markDuring(wish: ResolvedService): string {
   const { groups = [], addresses = [] } = markOf(wish.observed.service) ?? {};
   return writeMark({
     fingerprint: undefined,
@@ -36,7 +36,7 @@ export function markDuring(wish: Wish): string {
 }
 
 /** Everything is applied and nothing is left behind. */
-export function finalMark(wish: Wish): string {
+export function finalMark(wish: ResolvedService): string {
   const { observed, intent, publicIPs } = wish;
   const groups = outside(
     wish,
@@ -47,7 +47,7 @@ export function finalMark(wish: Wish): string {
 }
 
 /** Resource groups that the Service has, or is about to have, public IPs in. */
-function groupsNow(wish: Wish): string[] {
+function groupsNow(wish: ResolvedService): string[] {
   const { observed, intent, publicIPs } = wish;
   const frontends = observed.loadBalancers.flatMap((seen) => frontendsOf(seen, intent.owner.base));
   return outside(wish, [
@@ -58,7 +58,7 @@ function groupsNow(wish: Wish): string[] {
 }
 
 /** Their groups but for the cluster's own, which is looked at anyway. */
-function outside({ observed: { config } }: Wish, ids: readonly string[]): string[] {
+function outside({ observed: { config } }: ResolvedService, ids: readonly string[]): string[] {
   const groups = new Set(ids.flatMap((id) => parseId(id)?.resourceGroup.toLowerCase() ?? []));
   groups.delete(config.resourceGroup.toLowerCase());
   return [...groups];

@@ -34,10 +34,10 @@ import {
 import { firstRound, looksFor, type Phase, reject } from "./rounds.ts";
 import type { ServiceIntent } from "./service-intent.ts";
 import { addressesOn, frontendsOf } from "./service-parts.ts";
-import { subnetName, type Wish, wishOf } from "./resolve-service.ts";
+import { subnetName, type ResolvedService, resolveService } from "./resolve-service.ts";
 
 /** The new side is built and published before the old one goes. */
-const ENSURE: readonly Phase<Wish>[] = [
+const ENSURE: readonly Phase<ResolvedService>[] = [
   holdFinalizer,
   replacePublicIPs,
   makePublicIPs,
@@ -73,7 +73,7 @@ function ensured(observed: Observed): Decision {
   const { intent, warnings } = parsed;
   const at = [...looksFor(observed, groupsOf(observed)), ...subnetLook(observed, intent)];
   if (at.length > 0) return { kind: "look", at };
-  const wish = wishOf(observed, intent, warnings);
+  const wish = resolveService(observed, intent, warnings);
   if ("kind" in wish) return reject(wish);
   const round = firstRound(ENSURE, wish);
   return round === undefined

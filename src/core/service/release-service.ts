@@ -3,7 +3,7 @@
  * public IPs, its status, its finalizer. Needs nothing that the Service asks for, so a Service that cannot be read can
  * be cleaned up all the same.
  */
-import { addressesOfMembers, desiredMembership } from "../resources/backend-pool/desired-backend-pool.ts";
+import { addressesOfMembers, desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
 import { membersOf } from "../backends/reconcile-pools.ts";
 import { securityGroupId } from "../model/ids.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
@@ -25,8 +25,8 @@ export const closeAllAddresses: Phase<Observed> = (observed) => {
   const released = [...formerAddresses(observed), ...addressesOn(observed, frontends), ...publics];
   const membership = { config: observed.config, nodes: observed.nodes, known: membersOf(observed, undefined) };
   const nodes = {
-    IPv4: addressesOfMembers(desiredMembership(membership, "IPv4")),
-    IPv6: addressesOfMembers(desiredMembership(membership, "IPv6")),
+    IPv4: addressesOfMembers(desiredBackendPool(membership, "IPv4")),
+    IPv6: addressesOfMembers(desiredBackendPool(membership, "IPv6")),
   };
   return closeAddresses(observed, owner, { released: [...new Set(released)], nodes });
 };

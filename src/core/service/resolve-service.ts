@@ -3,7 +3,7 @@
  * Everything that the phases of `ensure-service.ts` look at.
  */
 import type { Family } from "../model/arm.ts";
-import { addressesOfMembers, desiredMembership } from "../resources/backend-pool/desired-backend-pool.ts";
+import { addressesOfMembers, desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
 import { whyNobody } from "../backends/eligible-nodes.ts";
 import { isOwnEntry } from "../resources/backend-pool/own-entries.ts";
 import { membersOf } from "../backends/reconcile-pools.ts";
@@ -27,7 +27,7 @@ import { addressesOn, formerAddresses, frontendsOf, publishedAddresses } from ".
 import { refuseTakenAddresses } from "./taken-addresses.ts";
 import { refuseTakenLabel } from "./taken-label.ts";
 
-export interface Wish {
+export interface ResolvedService {
   readonly observed: Observed;
   readonly intent: ServiceIntent;
   readonly warnings: readonly Warning[];
@@ -35,7 +35,11 @@ export interface Wish {
   readonly publicIPs: PublicIPDecision;
 }
 
-export function wishOf(observed: Observed, intent: ServiceIntent, warnings: readonly Warning[]): Wish | Rejection {
+export function resolveService(
+  observed: Observed,
+  intent: ServiceIntent,
+  warnings: readonly Warning[],
+): ResolvedService | Rejection {
   const subnet = subnetOf(observed, intent);
   if (subnet === null) return refuseSubnet(observed, intent);
   const taken = refuseTakenAddresses(observed, intent);
@@ -51,7 +55,7 @@ export function wishOf(observed: Observed, intent: ServiceIntent, warnings: read
 }
 
 /** Under the incumbent's name: the Service is served, by nobody. */
-function warnOfNoNodes(wish: Wish): Warning[] {
+function warnOfNoNodes(wish: ResolvedService): Warning[] {
   const { nodes, config } = wish.observed;
   const empty = wish.intent.families.filter((family) => membershipOf(wish, family).members.length === 0);
   return empty.map((family) => ({
@@ -61,7 +65,7 @@ function warnOfNoNodes(wish: Wish): Warning[] {
 }
 
 /** A public IP whose frontend others need cannot be replaced: it is used as it is. */
-function withPossibleReplacements(wish: Wish): Wish {
+function withPossibleReplacements(wish: ResolvedService): ResolvedService {
   const { observed, intent, placement, publicIPs, warnings } = wish;
   const stuck = publicIPs.uses.filter(
     (use) => use.mustBeReplaced && !isFreeable(observed, intent.owner, placement, use),
@@ -120,7 +124,7 @@ function subnetsText({ subnetNames }: Observed): string {
 }
 
 /** The fragment for these families; a family that waits for its public IP to be replaced is left out. */
-export function fragmentOf(wish: Wish, families: readonly Family[]): LoadBalancerFragment {
+export function fragmentOf(wish: ResolvedService, families: readonly Family[]): LoadBalancerFragment {
   const { observed, intent, placement } = wish;
   return desiredFragment({
     ...frontendInput(wish),
@@ -132,7 +136,7 @@ export function fragmentOf(wish: Wish, families: readonly Family[]): LoadBalance
   });
 }
 
-function frontendInput({ observed, intent, placement, publicIPs }: Wish): FrontendInput {
+function frontendInput({ observed, intent, placement, publicIPs }: ResolvedService): FrontendInput {
   return {
     intent,
     config: observed.config,
@@ -145,7 +149,7 @@ function frontendInput({ observed, intent, placement, publicIPs }: Wish): Fronte
 }
 
 /** The address of each family as Azure has it; `undefined` while it has none. */
-export function addressOf(wish: Wish, family: Family): string | undefined {
+export function addressOf(wish: ResolvedService, family: Family): string | undefined {
   const { intent, placement, publicIPs } = wish;
   if (intent.scope === "external")
     return publicIPs.uses.find((use) => use.family === family)?.seen?.properties.ipAddress;
@@ -154,7 +158,7 @@ export function addressOf(wish: Wish, family: Family): string | undefined {
 }
 
 /** In the order of the families, whatever that of the load balancer is; then the additional ones. */
-export function ingressOf(wish: Wish): Ingress[] {
+export function ingressOf(wish: ResolvedService): Ingress[] {
   const addresses = wish.intent.families.flatMap((family) => addressOf(wish, family) ?? []);
   const all = new Set([...addresses, ...wish.intent.additionalPublicIPs]);
   return [...all].map((ip) => ({ ip, ipMode: "VIP" }));
@@ -164,7 +168,7 @@ export function ingressOf(wish: Wish): Ingress[] {
  * The addresses as the security group needs them. An address that the Service leaves is closed at once if nothing
  * stands there any more; `all` closes those too that still serve while the new side is being built.
  */
-export function accessAddresses(wish: Wish, released: "dead" | "all"): ServiceAddresses {
+export function accessAddresses(wish: ResolvedService, released: "dead" | "all"): ServiceAddresses {
   const current = perFamily(wish, (family) => [addressOf(wish, family) ?? []].flat());
   const nodes = perFamily(wish, (family) => addressesOfMembers(membershipOf(wish, family)));
   const kept = new Set([...current.IPv4, ...current.IPv6, ...wish.intent.additionalPublicIPs].map(canonicalAddress));
@@ -175,7 +179,7 @@ export function accessAddresses(wish: Wish, released: "dead" | "all"): ServiceAd
 }
 
 function perFamily(
-  { intent: { families } }: Wish,
+  { intent: { families } }: ResolvedService,
   list: (family: Family) => readonly string[],
 ): Record<Family, readonly string[]> {
   return {
@@ -185,20 +189,20 @@ function perFamily(
 }
 
 /** Where the Service can still be reached, whether it stays there or not. */
-function servingAddresses({ observed, intent, placement, publicIPs }: Wish): string[] {
+function servingAddresses({ observed, intent, placement, publicIPs }: ResolvedService): string[] {
   const present = placement.seen === undefined ? placement.flippedFrom : [placement.seen, ...placement.flippedFrom];
   const frontends = present.flatMap((seen) => frontendsOf(seen, intent.owner.base));
   const publics = publicIPs.releases.flatMap(({ seen }) => seen.properties.ipAddress ?? []);
   return [...addressesOn(observed, frontends), ...publics.map(canonicalAddress)];
 }
 
-function membershipOf({ observed, placement }: Wish, family: Family) {
+function membershipOf({ observed, placement }: ResolvedService, family: Family) {
   const { config, nodes } = observed;
-  return desiredMembership({ config, nodes, known: membersOf(observed, placement.seen) }, family);
+  return desiredBackendPool({ config, nodes, known: membersOf(observed, placement.seen) }, family);
 }
 
 /** Nodes that are about to leave the pools: where traffic is sent to nodes themselves, they must be closed too. */
-function formerNodes(wish: Wish): string[] {
+function formerNodes(wish: ResolvedService): string[] {
   const { intent, placement } = wish;
   if (intent.floatingIP && !(intent.scope === "internal" && intent.families.includes("IPv6"))) return [];
   const memberships = [membershipOf(wish, "IPv4"), membershipOf(wish, "IPv6")];

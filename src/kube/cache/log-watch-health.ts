@@ -14,7 +14,7 @@ export interface FollowingVoice {
 const SAID_AGAIN_AFTER_MS = 60_000;
 
 /** For one reflector; `what` is what it follows, in an operator's words. */
-export function followingVoice(log: Log, clock: Pick<Clock, "monotonicMs">, what: string): FollowingVoice {
+export function logWatchHealth(log: Log, clock: Pick<Clock, "monotonicMs">, what: string): FollowingVoice {
   let saidMs: number | undefined;
   let isSaidLost = false;
   return {

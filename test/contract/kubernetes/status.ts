@@ -44,7 +44,7 @@ export function status(api: Api): void {
     partly(await api.read(path), { status: INGRESS });
   });
 
-  test("a Node's status takes conditions; its spec stays through that door", async () => {
+  test("a Node's status takes conditions; its spec stays through that executor", async () => {
     const { metadata } = await api.create("/api/v1/nodes", {
       metadata: { generateName: "status-" },
       spec: { unschedulable: true },

@@ -9,10 +9,10 @@ import { virtualNetworkId } from "../../model/ids.ts";
 import type { Node } from "../../model/kubernetes.ts";
 import { poolName } from "../../model/names.ts";
 import { isEligible, nodeAddress } from "../../backends/eligible-nodes.ts";
-import type { MemberIntent, MembershipFragment } from "./fragment.ts";
+import type { MemberIntent, BackendPoolFragment } from "./fragment.ts";
 import { ownEntries } from "./own-entries.ts";
 
-export interface MembershipInput {
+export interface BackendPoolInput {
   readonly config: ClusterConfig;
   readonly nodes: readonly Node[];
   /** The durable member list of the load balancer. */
@@ -23,10 +23,10 @@ export interface MembershipInput {
 const MOST_REMEMBERED = 15;
 const remembered = new WeakMap<
   readonly Node[],
-  { input: MembershipInput; family: Family; made: MembershipFragment }[]
+  { input: BackendPoolInput; family: Family; made: BackendPoolFragment }[]
 >();
 
-export function desiredMembership(input: MembershipInput, family: Family): MembershipFragment {
+export function desiredBackendPool(input: BackendPoolInput, family: Family): BackendPoolFragment {
   const answers = remembered.get(input.nodes) ?? [];
   const same = answers.find(
     (one) => one.family === family && one.input.known === input.known && one.input.config === input.config,
@@ -37,15 +37,15 @@ export function desiredMembership(input: MembershipInput, family: Family): Membe
   return made;
 }
 
-const addresses = new WeakMap<MembershipFragment, readonly string[]>();
+const addresses = new WeakMap<BackendPoolFragment, readonly string[]>();
 
-export function addressesOfMembers(fragment: MembershipFragment): readonly string[] {
+export function addressesOfMembers(fragment: BackendPoolFragment): readonly string[] {
   const known = addresses.get(fragment) ?? fragment.members.map(({ ipAddress }) => ipAddress);
   addresses.set(fragment, known);
   return known;
 }
 
-function makeMembership({ config, nodes, known }: MembershipInput, family: Family): MembershipFragment {
+function makeMembership({ config, nodes, known }: BackendPoolInput, family: Family): BackendPoolFragment {
   return {
     pool: poolName(config.clusterName, family),
     family,

@@ -13,7 +13,7 @@ export interface MemberIntent {
   readonly adminState: AdminState | undefined;
 }
 
-export interface MembershipFragment {
+export interface BackendPoolFragment {
   readonly pool: string;
   readonly family: Family;
   readonly members: readonly MemberIntent[];

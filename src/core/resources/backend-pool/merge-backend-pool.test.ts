@@ -5,9 +5,9 @@ import { CONFIG } from "../../../../test/support/core-fixtures.ts";
 import { aNode } from "../../../../test/support/core-world.ts";
 import type { BackendAddress, BackendPool } from "../../model/arm.ts";
 import type { Node } from "../../model/kubernetes.ts";
-import { desiredMembership } from "./desired-backend-pool.ts";
-import type { MembershipFragment } from "./fragment.ts";
-import { mergeMembership } from "./merge-backend-pool.ts";
+import { desiredBackendPool } from "./desired-backend-pool.ts";
+import type { BackendPoolFragment } from "./fragment.ts";
+import { mergeBackendPool } from "./merge-backend-pool.ts";
 
 const OUT_OF_SERVICE = { key: "node.kubernetes.io/out-of-service", effect: "NoExecute" };
 const VNET = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/virtualNetworks/vnet";
@@ -23,12 +23,12 @@ function pool(entries: readonly BackendAddress[], more: Partial<BackendPool["pro
   };
 }
 
-function wanted(nodes: readonly Node[], known: readonly string[] = [], config = CONFIG): MembershipFragment {
-  return desiredMembership({ config, nodes, known }, "IPv4");
+function wanted(nodes: readonly Node[], known: readonly string[] = [], config = CONFIG): BackendPoolFragment {
+  return desiredBackendPool({ config, nodes, known }, "IPv4");
 }
 
-function entriesAfter(seen: BackendPool, fragment: MembershipFragment): readonly BackendAddress[] {
-  const { outcome } = mergeMembership(seen, fragment);
+function entriesAfter(seen: BackendPool, fragment: BackendPoolFragment): readonly BackendAddress[] {
+  const { outcome } = mergeBackendPool(seen, fragment);
   assert.equal(outcome.kind, "put");
   return outcome.kind === "put" ? (outcome.body.properties.loadBalancerBackendAddresses ?? []) : [];
 }
@@ -37,7 +37,7 @@ const [one, two] = [aNode("one", ["10.0.0.1", "fd00::1"]), aNode("two", ["10.0.0
 
 describe("entries of nodes", () => {
   test("an empty pool gets all nodes, and the VNet", () => {
-    const { outcome } = mergeMembership({ name: "kubernetes", properties: {} }, wanted([two, one]));
+    const { outcome } = mergeBackendPool({ name: "kubernetes", properties: {} }, wanted([two, one]));
     assert.ok(outcome.kind === "put");
     assert.deepEqual(outcome.body.properties, {
       virtualNetwork: { id: VNET },
@@ -47,7 +47,7 @@ describe("entries of nodes", () => {
 
   test("what is right is not written again", () => {
     const seen = pool([entry("two", "10.0.0.2", { provisioningState: "Succeeded" }), entry("one", "10.0.0.1")]);
-    assert.deepEqual(mergeMembership(seen, wanted([one, two])).outcome, { kind: "unchanged" });
+    assert.deepEqual(mergeBackendPool(seen, wanted([one, two])).outcome, { kind: "unchanged" });
   });
 
   test("a node that is no longer eligible leaves", () => {
@@ -62,7 +62,7 @@ describe("entries of nodes", () => {
   });
 
   test("a node without an address of the family is left out, not added empty", () => {
-    const fragment = desiredMembership({ config: CONFIG, nodes: [one, two], known: [] }, "IPv6");
+    const fragment = desiredBackendPool({ config: CONFIG, nodes: [one, two], known: [] }, "IPv6");
     assert.deepEqual(
       fragment.members.map(({ name }) => name),
       ["one"],
@@ -76,20 +76,20 @@ describe("entries of nodes", () => {
 
   test("an entry with a node's address under another name is the node's: it is neither doubled nor foreign", () => {
     const seen = pool([entry("0c1d-migrated", "10.0.0.1"), entry("two", "10.0.0.2")]);
-    const { outcome, warnings } = mergeMembership(seen, wanted([one, two]));
+    const { outcome, warnings } = mergeBackendPool(seen, wanted([one, two]));
     assert.deepEqual([outcome, warnings], [{ kind: "unchanged" }, []]);
   });
 
   test("without nodes the pool is left as it is: not knowing is no reason to empty it", () => {
     const seen = pool([entry("one", "10.0.0.1")]);
-    assert.deepEqual(mergeMembership(seen, wanted([], ["one"])).outcome, { kind: "unchanged" });
+    assert.deepEqual(mergeBackendPool(seen, wanted([], ["one"])).outcome, { kind: "unchanged" });
   });
 });
 
 describe("entries of others", () => {
   test("a person's server stays, and is reported", () => {
     const server = entry("server", "10.0.0.99", { adminState: "Up" });
-    const { outcome, warnings } = mergeMembership(pool([server]), wanted([one]));
+    const { outcome, warnings } = mergeBackendPool(pool([server]), wanted([one]));
     assert.ok(outcome.kind === "put");
     assert.equal(outcome.body.properties.loadBalancerBackendAddresses?.[0], server);
     assert.match(warnings[0]?.warning.message ?? "", /"server"/);
@@ -106,7 +106,7 @@ describe("entries of others", () => {
 
   test("a pool of network interfaces is refused, not mixed", () => {
     const seen = pool([], { backendIPConfigurations: [{ id: "nic" }] });
-    const { outcome, refused } = mergeMembership(seen, wanted([one]));
+    const { outcome, refused } = mergeBackendPool(seen, wanted([one]));
     assert.equal(outcome.kind, "unchanged");
     assert.match(refused[0]?.rejection.message ?? "", /loadBalancerBackendPoolConfigurationType/);
   });
@@ -127,14 +127,14 @@ describe("admin state", () => {
       entry("one", "10.0.0.1", { adminState: "None" }),
     ]);
     const up = pool([entry("one", "10.0.0.1", { adminState: "Up" })]);
-    assert.deepEqual(mergeMembership(up, wanted([one])).outcome, { kind: "unchanged" });
+    assert.deepEqual(mergeBackendPool(up, wanted([one])).outcome, { kind: "unchanged" });
   });
 
   test("where the config turns it off, nothing is touched", () => {
     const config = { ...CONFIG, enableAdminState: false };
     const seen = pool([entry("one", "10.0.0.1", { adminState: "Down" })]);
-    assert.deepEqual(mergeMembership(seen, wanted([one], [], config)).outcome, { kind: "unchanged" });
-    assert.deepEqual(mergeMembership(pool([entry("one", "10.0.0.1")]), wanted([down], [], config)).outcome, {
+    assert.deepEqual(mergeBackendPool(seen, wanted([one], [], config)).outcome, { kind: "unchanged" });
+    assert.deepEqual(mergeBackendPool(pool([entry("one", "10.0.0.1")]), wanted([down], [], config)).outcome, {
       kind: "unchanged",
     });
   });
@@ -160,7 +160,7 @@ test("law: any pool and any nodes: others' entries are untouched, ours are the n
       );
       const seen = pool(entries);
       const fragment = wanted(nodes, ["node-6", "node-7", "node-8"]);
-      const { outcome } = mergeMembership(seen, fragment);
+      const { outcome } = mergeBackendPool(seen, fragment);
       const after = outcome.kind === "put" ? outcome.body : seen;
       const result = after.properties.loadBalancerBackendAddresses ?? [];
       const isForeign = ({ name }: BackendAddress): boolean => name.startsWith("server-");
@@ -170,7 +170,7 @@ test("law: any pool and any nodes: others' entries are untouched, ours are the n
         (name) => /^node-[1-5]$/.test(name) && !nodes.some(({ metadata }) => metadata.name === name),
       );
       assert.deepEqual(ours.sort(), [...nodes.map(({ metadata }) => metadata.name), ...foreignNodes].sort());
-      assert.deepEqual(mergeMembership(after, fragment).outcome, { kind: "unchanged" });
+      assert.deepEqual(mergeBackendPool(after, fragment).outcome, { kind: "unchanged" });
     },
   );
   fc.assert(property, { numRuns: 300 });

@@ -11,14 +11,14 @@ import { correctAdminState } from "../../admin-state/correct-admin-state.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import type { Merged } from "../../steps.ts";
 import type { Warning } from "../../service/service-intent.ts";
-import type { MemberIntent, MembershipFragment } from "./fragment.ts";
+import type { MemberIntent, BackendPoolFragment } from "./fragment.ts";
 import { isOwnEntry } from "./own-entries.ts";
 
-const judged = new WeakMap<BackendPool, WeakMap<MembershipFragment, Merged<BackendPool>>>();
+const judged = new WeakMap<BackendPool, WeakMap<BackendPoolFragment, Merged<BackendPool>>>();
 
 /** Remembers its answer for the pair, so that a thousand Services of one pool ask for the price of one. */
-export function mergeMembership(seen: BackendPool, fragment: MembershipFragment): Merged<BackendPool> {
-  const answers = judged.get(seen) ?? new WeakMap<MembershipFragment, Merged<BackendPool>>();
+export function mergeBackendPool(seen: BackendPool, fragment: BackendPoolFragment): Merged<BackendPool> {
+  const answers = judged.get(seen) ?? new WeakMap<BackendPoolFragment, Merged<BackendPool>>();
   judged.set(seen, answers);
   const known = answers.get(fragment);
   if (known !== undefined) return known;
@@ -27,7 +27,7 @@ export function mergeMembership(seen: BackendPool, fragment: MembershipFragment)
   return merged;
 }
 
-function merge(seen: BackendPool, fragment: MembershipFragment): Merged<BackendPool> {
+function merge(seen: BackendPool, fragment: BackendPoolFragment): Merged<BackendPool> {
   const entries = seen.properties.loadBalancerBackendAddresses ?? [];
   if (holdsInterfaces(seen)) return refuseMixing(seen);
   const wanted = new Map(fragment.members.map((member) => [member.name.toLowerCase(), member]));
@@ -59,7 +59,7 @@ export function corrected(entry: BackendAddress, member: MemberIntent): BackendA
   return correctAdminState(addressed, member.adminState);
 }
 
-type Network = Pick<MembershipFragment, "virtualNetworkId">;
+type Network = Pick<BackendPoolFragment, "virtualNetworkId">;
 
 /** The VNet stands either on the pool or on each entry; new entries follow the pool's habit. */
 export function entryOf(member: MemberIntent, seen: BackendPool, fragment: Network): BackendAddress {

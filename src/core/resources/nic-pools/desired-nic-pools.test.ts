@@ -15,8 +15,8 @@ import type {
   VirtualMachine,
 } from "../../backends/compute.ts";
 import { ipConfigurationFinder } from "../../backends/machines.ts";
-import { mergeAttachment } from "./merge-nic-pools.ts";
-import { nicDetachment, nicMembership, ownIPConfigurations } from "./desired-nic-pools.ts";
+import { mergeNicPools } from "./merge-nic-pools.ts";
+import { absentNicPools, desiredNicPools, ownIPConfigurations } from "./desired-nic-pools.ts";
 
 const GROUP = "/subscriptions/sub/resourceGroups/rg/providers";
 const POOL = idOf("backendAddressPools", "kubernetes");
@@ -109,7 +109,9 @@ const excluded = (node: Node): Node => ({
 });
 
 function told(nodes: readonly Node[], shape: Shape, known: readonly string[] = []): string[] {
-  const steps = nicMembership({ config: NIC_CONFIG, nodes, compute: computeOf(shape), loadBalancer, known }, ["IPv4"]);
+  const steps = desiredNicPools({ config: NIC_CONFIG, nodes, compute: computeOf(shape), loadBalancer, known }, [
+    "IPv4",
+  ]);
   return steps.map(({ why }) => why);
 }
 
@@ -138,7 +140,7 @@ describe("who joins", () => {
     const input = { config: NIC_CONFIG, nodes, compute, loadBalancer, known: [], repairs: true };
     // it may fail again: nobody leaves for its sake
     assert.deepEqual(
-      nicMembership(input, ["IPv4"]).map(({ why }) => why),
+      desiredNicPools(input, ["IPv4"]).map(({ why }) => why),
       ["vm-nic joins kubernetes"],
     );
   });
@@ -183,7 +185,7 @@ describe("who leaves", () => {
     const compute = computeOf({ vms: { stays: { pools: [POOL], failed: true }, forgotten: { pools: [POOL] } } });
     const input = { config: NIC_CONFIG, nodes: [vmNode("stays")], compute, loadBalancer, known: ["forgotten"] };
     assert.deepEqual(
-      nicMembership({ ...input, repairs: true }, ["IPv4"]).map(({ why }) => why),
+      desiredNicPools({ ...input, repairs: true }, ["IPv4"]).map(({ why }) => why),
       ["forgotten-nic leaves kubernetes"],
     );
   });
@@ -191,7 +193,7 @@ describe("who leaves", () => {
   test("everything, before the load balancer is deleted: models first", () => {
     const shape: Shape = { instances: [{ pools: [POOL] }], vms: { vm: { pools: [POOL] } }, model: [POOL] };
     const detach = (compute: Compute): AzureStep[] =>
-      nicDetachment({ config: NIC_CONFIG, nodes: [], compute, loadBalancer, known: [] });
+      absentNicPools({ config: NIC_CONFIG, nodes: [], compute, loadBalancer, known: [] });
     assert.deepEqual(
       detach(computeOf(shape)).map(({ why }) => why),
       ["set leaves kubernetes"],
@@ -211,7 +213,7 @@ describe("the write", () => {
       { pool: POOL, family: "IPv4" },
       { pool: `${POOL}-IPv6`, family: "IPv6" },
     ] as const;
-    const { outcome } = mergeAttachment(body, [{ resource: "networkInterface", join, leave: [] }]);
+    const { outcome } = mergeNicPools(body, [{ resource: "networkInterface", join, leave: [] }]);
     assert.ok(outcome.kind === "put");
     const configurations = (outcome.body as NetworkInterface).properties.ipConfigurations ?? [];
     assert.deepEqual(
@@ -222,7 +224,7 @@ describe("the write", () => {
 
   test("an instance is written without what Azure says of its state", () => {
     const body = [...computeOf({ instances: [{}] }).instances.values()][0];
-    const { outcome } = mergeAttachment(body, [
+    const { outcome } = mergeNicPools(body, [
       { resource: "instance", join: [{ pool: POOL, family: "IPv4" }], leave: [] },
     ]);
     assert.ok(outcome.kind === "put");
@@ -232,8 +234,8 @@ describe("the write", () => {
   test("what sits right is not written, and what is gone neither", () => {
     const fragment = { resource: "networkInterface", join: [{ pool: POOL, family: "IPv4" }], leave: [] } as const;
     const body = [...computeOf({ vms: { vm: { pools: [POOL] } } }).networkInterfaces.values()][0];
-    assert.deepEqual(mergeAttachment(body, [fragment]).outcome, { kind: "unchanged" });
-    assert.deepEqual(mergeAttachment(undefined, [fragment]).outcome, { kind: "unchanged" });
+    assert.deepEqual(mergeNicPools(body, [fragment]).outcome, { kind: "unchanged" });
+    assert.deepEqual(mergeNicPools(undefined, [fragment]).outcome, { kind: "unchanged" });
   });
 });
 

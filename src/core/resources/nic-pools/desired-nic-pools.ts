@@ -18,14 +18,14 @@ import { loadBalancerPartId, nameOfId, parentId } from "../../model/ids.ts";
 import type { Node } from "../../model/kubernetes.ts";
 import { externalName, loadBalancerName, poolName } from "../../model/names.ts";
 import type { AzureStep } from "../../steps.ts";
-import type { AttachmentFragment, PoolSeat } from "./fragment.ts";
+import type { NicPoolsFragment, PoolRef } from "./fragment.ts";
 import type { Compute, Instance } from "../../backends/compute.ts";
 import { isEligible } from "../../backends/eligible-nodes.ts";
 import { ipConfigurationFinder, type Seat, seatOf } from "../../backends/machines.ts";
 import { type Attachable, isAttached, poolsOf } from "./merge-nic-pools.ts";
 import { vmSetOf } from "../../backends/vm-sets.ts";
 
-export interface NicMembershipInput {
+export interface NicPoolsInput {
   readonly config: ClusterConfig;
   readonly nodes: readonly Node[];
   readonly compute: Compute;
@@ -36,10 +36,10 @@ export interface NicMembershipInput {
   readonly repairs?: boolean | undefined;
 }
 
-type Resource = AttachmentFragment["resource"];
+type Resource = NicPoolsFragment["resource"];
 
 /** Steps that put the eligible nodes' machines into the pools of these families, and others of ours out of them. */
-export function nicMembership(input: NicMembershipInput, families: readonly Family[]): AzureStep[] {
+export function desiredNicPools(input: NicPoolsInput, families: readonly Family[]): AzureStep[] {
   const plan = new Attachments();
   for (const family of families) {
     const seat = seatIn(input, family);
@@ -58,7 +58,7 @@ export function nicMembership(input: NicMembershipInput, families: readonly Fami
 }
 
 /** Before a load balancer can be deleted, nothing may name its pools: models, instances and interfaces of ours. */
-export function nicDetachment(input: NicMembershipInput): AzureStep[] {
+export function absentNicPools(input: NicPoolsInput): AzureStep[] {
   const plan = new Attachments();
   const { compute } = input;
   for (const family of ["IPv4", "IPv6"] as const) {
@@ -71,7 +71,7 @@ export function nicDetachment(input: NicMembershipInput): AzureStep[] {
 }
 
 /** Ids of the members of our pools that are ours, in lower case: of nodes, or in the durable member list. */
-export function ownIPConfigurations({ nodes, compute, loadBalancer, known }: NicMembershipInput): string[] {
+export function ownIPConfigurations({ nodes, compute, loadBalancer, known }: NicPoolsInput): string[] {
   const nodeOf = ipConfigurationFinder(nodes, compute);
   const names = new Set(known.map((name) => name.toLowerCase()));
   const isKnown = (id: string): boolean => {
@@ -83,12 +83,12 @@ export function ownIPConfigurations({ nodes, compute, loadBalancer, known }: Nic
   return members.map(({ id }) => id.toLowerCase()).filter((id) => nodeOf(id) !== undefined || isKnown(id));
 }
 
-function seatIn({ config, loadBalancer }: NicMembershipInput, family: Family): PoolSeat {
+function seatIn({ config, loadBalancer }: NicPoolsInput, family: Family): PoolRef {
   const name = poolName(config.clusterName, family);
   return { pool: loadBalancerPartId(loadBalancer.id, "backendAddressPools", name), family };
 }
 
-function joiningSeat(input: NicMembershipInput, node: Node, { pool }: PoolSeat): Seat | undefined {
+function joiningSeat(input: NicPoolsInput, node: Node, { pool }: PoolRef): Seat | undefined {
   const { config, compute, loadBalancer, repairs = false } = input;
   if (!isEligible(node, config) || !isOfSet(input, node)) return undefined;
   const seat = seatOf(node, compute);
@@ -98,7 +98,7 @@ function joiningSeat(input: NicMembershipInput, node: Node, { pool }: PoolSeat):
 }
 
 /** Basic serves one VM set by one load balancer; Standard serves all. */
-function isOfSet({ config, compute, loadBalancer }: NicMembershipInput, node: Node): boolean {
+function isOfSet({ config, compute, loadBalancer }: NicPoolsInput, node: Node): boolean {
   if (config.sku === "standard") return true;
   const vmSet = vmSetOf(node, compute);
   return vmSet !== undefined && isTwin(loadBalancer.name, loadBalancerName(config, "external", vmSet));
@@ -135,7 +135,7 @@ interface Leaving {
   readonly body: Attachable;
 }
 
-function leavingSeats(input: NicMembershipInput, { pool }: PoolSeat): Leaving[] {
+function leavingSeats(input: NicPoolsInput, { pool }: PoolRef): Leaving[] {
   const { config, nodes, compute, known } = input;
   const excluded = nodes.filter((node) => !isEligible(node, config)).flatMap((node) => seatOf(node, compute) ?? []);
   const current = new Set(nodes.flatMap((node) => seatOf(node, compute)?.body.id.toLowerCase() ?? []));
@@ -162,13 +162,13 @@ function isKnownAs(body: Attachable, names: ReadonlySet<string>, compute: Comput
 
 /** One step per resource, with all the pools it joins and leaves; only where that changes something. */
 class Attachments {
-  readonly #byId = new Map<string, { id: string; resource: Resource; join: PoolSeat[]; leave: PoolSeat[] }>();
+  readonly #byId = new Map<string, { id: string; resource: Resource; join: PoolRef[]; leave: PoolRef[] }>();
 
-  join(resource: Resource, body: Attachable, seat: PoolSeat): void {
+  join(resource: Resource, body: Attachable, seat: PoolRef): void {
     if (!isAttached(body, resource, seat.pool)) this.#of(resource, body).join.push(seat);
   }
 
-  leave(resource: Resource, body: Attachable, seat: PoolSeat): void {
+  leave(resource: Resource, body: Attachable, seat: PoolRef): void {
     if (isAttached(body, resource, seat.pool)) this.#of(resource, body).leave.push(seat);
   }
 
@@ -183,7 +183,7 @@ class Attachments {
     });
   }
 
-  #of(resource: Resource, { id }: Attachable): { join: PoolSeat[]; leave: PoolSeat[] } {
+  #of(resource: Resource, { id }: Attachable): { join: PoolRef[]; leave: PoolRef[] } {
     const known = this.#byId.get(id.toLowerCase()) ?? { id, resource, join: [], leave: [] };
     this.#byId.set(id.toLowerCase(), known);
     return known;

@@ -5,14 +5,14 @@
  */
 import type { Family } from "../../model/arm.ts";
 
-export interface AttachmentFragment {
+export interface NicPoolsFragment {
   readonly resource: "networkInterface" | "scaleSet" | "instance";
-  readonly join: readonly PoolSeat[];
-  readonly leave: readonly PoolSeat[];
+  readonly join: readonly PoolRef[];
+  readonly leave: readonly PoolRef[];
 }
 
 /** A pool, and the family of the ipConfiguration that sits in it. */
-export interface PoolSeat {
+export interface PoolRef {
   readonly pool: string;
   readonly family: Family;
 }

@@ -11,7 +11,7 @@
 import type { Reference } from "../../model/arm.ts";
 import { sameId } from "../../model/ids.ts";
 import type { Merged } from "../../steps.ts";
-import type { AttachmentFragment, PoolSeat } from "./fragment.ts";
+import type { NicPoolsFragment, PoolRef } from "./fragment.ts";
 import type {
   Instance,
   InterfaceConfiguration,
@@ -23,9 +23,9 @@ import type {
 
 export type Attachable = NetworkInterface | ScaleSet | Instance;
 
-export function mergeAttachment(
+export function mergeNicPools(
   seen: Attachable | undefined,
-  fragments: readonly AttachmentFragment[],
+  fragments: readonly NicPoolsFragment[],
 ): Merged<Attachable> {
   const kind = fragments[0]?.resource;
   const body = seen && kind && attached(seen, kind, fragments);
@@ -34,23 +34,23 @@ export function mergeAttachment(
 }
 
 /** Whether it sits in the pool now, in whichever ipConfiguration. */
-export function isAttached(body: Attachable, resource: AttachmentFragment["resource"], pool: string): boolean {
+export function isAttached(body: Attachable, resource: NicPoolsFragment["resource"], pool: string): boolean {
   return configurationsIn(body, resource).some((configuration) => sitsIn(configuration, pool));
 }
 
-export function poolsOf(body: Attachable, resource: AttachmentFragment["resource"]): readonly string[] {
+export function poolsOf(body: Attachable, resource: NicPoolsFragment["resource"]): readonly string[] {
   return configurationsIn(body, resource).flatMap(({ properties }) =>
     (properties.loadBalancerBackendAddressPools ?? []).map(({ id }) => id),
   );
 }
 
-function configurationsIn(body: Attachable, resource: AttachmentFragment["resource"]): readonly IPConfiguration[] {
+function configurationsIn(body: Attachable, resource: NicPoolsFragment["resource"]): readonly IPConfiguration[] {
   if (resource === "networkInterface") return (body as NetworkInterface).properties.ipConfigurations ?? [];
   const interfaces = interfacesIn(body, resource)?.networkInterfaceConfigurations ?? [];
   return interfaces.flatMap(({ properties }) => properties.ipConfigurations ?? []);
 }
 
-function interfacesIn(body: Attachable, resource: AttachmentFragment["resource"]): InterfaceConfigurations | undefined {
+function interfacesIn(body: Attachable, resource: NicPoolsFragment["resource"]): InterfaceConfigurations | undefined {
   return resource === "scaleSet"
     ? (body as ScaleSet).properties.virtualMachineProfile?.networkProfile
     : (body as Instance).properties.networkProfileConfiguration;
@@ -58,8 +58,8 @@ function interfacesIn(body: Attachable, resource: AttachmentFragment["resource"]
 
 function attached(
   body: Attachable,
-  resource: AttachmentFragment["resource"],
-  fragments: readonly AttachmentFragment[],
+  resource: NicPoolsFragment["resource"],
+  fragments: readonly NicPoolsFragment[],
 ): Attachable {
   const join = fragments.flatMap((fragment) => fragment.join);
   const leave = fragments
@@ -80,7 +80,7 @@ function attached(
 
 function withInterfaces(
   body: Attachable,
-  resource: AttachmentFragment["resource"],
+  resource: NicPoolsFragment["resource"],
   networkProfile: InterfaceConfigurations,
 ): Attachable {
   if (resource === "scaleSet") {
@@ -95,8 +95,8 @@ function withInterfaces(
 
 function seatedInterfaces(
   profile: InterfaceConfigurations,
-  join: readonly PoolSeat[],
-  leave: readonly PoolSeat[],
+  join: readonly PoolRef[],
+  leave: readonly PoolRef[],
 ): InterfaceConfigurations {
   const interfaces = profile.networkInterfaceConfigurations ?? [];
   const primary = interfaces.find(({ properties }) => properties.primary === true) ?? interfaces[0];
@@ -111,16 +111,16 @@ function seatedInterfaces(
   return isSame ? profile : { ...profile, networkInterfaceConfigurations: after };
 }
 
-type Chooser = (configurations: readonly IPConfiguration[], seat: PoolSeat) => IPConfiguration | undefined;
+type Chooser = (configurations: readonly IPConfiguration[], seat: PoolRef) => IPConfiguration | undefined;
 
 function chosenOfInterface(
   configurations: readonly IPConfiguration[],
-  { family }: PoolSeat,
+  { family }: PoolRef,
 ): IPConfiguration | undefined {
   return configurations.find(({ properties }) => (properties.privateIPAddressVersion ?? "IPv4") === family);
 }
 
-function chosenOfMachine(configurations: readonly IPConfiguration[], seat: PoolSeat): IPConfiguration | undefined {
+function chosenOfMachine(configurations: readonly IPConfiguration[], seat: PoolRef): IPConfiguration | undefined {
   if (seat.family === "IPv6") return chosenOfInterface(configurations, seat);
   const primary = configurations.find(({ properties }) => properties.primary === true);
   return primary ?? (configurations.length === 1 ? configurations[0] : chosenOfInterface(configurations, seat));
@@ -129,8 +129,8 @@ function chosenOfMachine(configurations: readonly IPConfiguration[], seat: PoolS
 /** Answers the list itself where everybody sits right. */
 function seated(
   configurations: readonly IPConfiguration[],
-  join: readonly PoolSeat[],
-  leave: readonly PoolSeat[],
+  join: readonly PoolRef[],
+  leave: readonly PoolRef[],
   choose: Chooser,
 ): readonly IPConfiguration[] {
   const isIn = (pool: string): boolean => configurations.some((configuration) => sitsIn(configuration, pool));

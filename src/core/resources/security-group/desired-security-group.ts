@@ -36,7 +36,7 @@ export function opensOnNodes(intent: ServiceIntent): boolean {
   );
 }
 
-export function desiredAccess(
+export function desiredSecurityGroup(
   intent: ServiceIntent,
   addresses: Pick<ServiceAddresses, "current" | "nodes">,
 ): readonly AccessRule[] {

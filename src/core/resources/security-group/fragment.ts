@@ -28,7 +28,7 @@ export interface Opening {
 }
 
 /** At most one per owner goes into a merge. */
-export interface AccessFragment extends Opening {
+export interface SecurityGroupFragment extends Opening {
   /** Addresses that are, or were, this Service's, canonically spelt: nothing but `rules` and `others` may open them. */
   readonly addresses: readonly string[];
   /** What other Services want for addresses that they share with this one; their own fragment is more recent. */

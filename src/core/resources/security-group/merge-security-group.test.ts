@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SecurityGroup, SecurityRule } from "../../model/arm.ts";
 import type { Merged } from "../../steps.ts";
-import type { AccessFragment, AccessRule } from "./fragment.ts";
+import type { SecurityGroupFragment, AccessRule } from "./fragment.ts";
 import { mergeSecurityGroup } from "./merge-security-group.ts";
 import { destinationsOf, newRule, ownRuleName, portsOf, sharedRuleName, sourcesOf } from "./security-rules.ts";
 
@@ -14,9 +14,9 @@ function deny(destinations: readonly string[]): AccessRule {
   return { family: "IPv4", access: "Deny", protocol: "*", sources: ["*"], ports: [], destinations };
 }
 
-type Shape = Partial<Omit<AccessFragment, "owner">>;
+type Shape = Partial<Omit<SecurityGroupFragment, "owner">>;
 
-function fragment(name: string, rules: readonly AccessRule[], shape: Shape = {}): AccessFragment {
+function fragment(name: string, rules: readonly AccessRule[], shape: Shape = {}): SecurityGroupFragment {
   return {
     owner: { key: `default/${name}`, uid: name, base: `a${name}` },
     rules,
@@ -68,7 +68,7 @@ function lines(body: SecurityGroup): readonly string[] {
     });
 }
 
-const merged = (seen: SecurityGroup, ...fragments: AccessFragment[]): readonly string[] =>
+const merged = (seen: SecurityGroup, ...fragments: SecurityGroupFragment[]): readonly string[] =>
   lines(put(mergeSecurityGroup(seen, fragments)));
 
 test("the first rule gets priority 500 and stands behind what was there", () => {

@@ -11,7 +11,7 @@ import { canonicalAddress } from "../../util/cidr.ts";
 import type { Merged } from "../../steps.ts";
 import type { Rejection } from "../../service/service-intent.ts";
 import { mergeTags } from "../../model/tags.ts";
-import type { AccessFragment } from "./fragment.ts";
+import type { SecurityGroupFragment } from "./fragment.ts";
 import { LIMITS, SecurityGroupDraft } from "./security-group-draft.ts";
 import { indexOf, type SecurityGroupIndex, type Usage } from "./security-group-index.ts";
 import { destinationsOf, newRule, rewrittenRule, withDestinations } from "./security-rules.ts";
@@ -26,7 +26,7 @@ type Rules = readonly SecurityRule[];
 /** `null`: the group does not exist. It is never created; nothing is left to remove from it either. */
 export function mergeSecurityGroup(
   seen: SecurityGroup | null,
-  fragments: readonly AccessFragment[],
+  fragments: readonly SecurityGroupFragment[],
 ): Merged<SecurityGroup> {
   const batch = [...fragments].sort(byOwner);
   if (seen === null) return withoutGroup(batch);
@@ -50,12 +50,12 @@ export function mergeSecurityGroup(
   };
 }
 
-function byOwner({ owner: one }: AccessFragment, { owner: other }: AccessFragment): number {
+function byOwner({ owner: one }: SecurityGroupFragment, { owner: other }: SecurityGroupFragment): number {
   if (one.key !== other.key) return one.key < other.key ? -1 : 1;
   return one.uid < other.uid ? -1 : 1;
 }
 
-function withoutGroup(batch: readonly AccessFragment[]): Merged<SecurityGroup> {
+function withoutGroup(batch: readonly SecurityGroupFragment[]): Merged<SecurityGroup> {
   const refused = batch
     .filter(({ rules }) => rules.length > 0)
     .map(({ owner }) => ({ owner: owner.key, rejection: NO_GROUP }));
@@ -71,7 +71,7 @@ export const NO_GROUP: Rejection = {
 };
 
 /** Only config tags are ever put on it, so without any there is nothing to prune either. */
-function tagged(tags: SecurityGroup["tags"], fragment: AccessFragment): SecurityGroup["tags"] {
+function tagged(tags: SecurityGroup["tags"], fragment: SecurityGroupFragment): SecurityGroup["tags"] {
   return Object.keys(fragment.tags).length === 0 ? tags : mergeTags(tags, fragment.tags, fragment.systemTags);
 }
 
@@ -86,7 +86,7 @@ function bodyOf(seen: SecurityGroup, securityRules: Rules, tags: SecurityGroup["
 interface Draft {
   readonly index: SecurityGroupIndex;
   readonly draft: SecurityGroupDraft;
-  readonly accepted: readonly AccessFragment[];
+  readonly accepted: readonly SecurityGroupFragment[];
 }
 
 /** `undefined`: as they were read. */
@@ -133,7 +133,7 @@ function freePriority(taken: ReadonlySet<number>, access: "Allow" | "Deny"): num
 /** Rules of old → all of them, or the addresses that go. */
 type Legacy = ReadonlyMap<string, "all" | ReadonlySet<string>>;
 
-function legacyOf(index: SecurityGroupIndex, fragments: readonly AccessFragment[]): Legacy {
+function legacyOf(index: SecurityGroupIndex, fragments: readonly SecurityGroupFragment[]): Legacy {
   const legacy = new Map<string, "all" | Set<string>>();
   for (const { owner, addresses, cleanLegacy } of fragments) {
     if (!cleanLegacy) continue;
@@ -155,7 +155,7 @@ function withoutLegacy(rule: SecurityRule, gone: "all" | ReadonlySet<string>): R
 }
 
 function warningsOf(
-  fragments: readonly AccessFragment[],
+  fragments: readonly SecurityGroupFragment[],
   before: Usage,
   after: Usage,
 ): Merged<SecurityGroup>["warnings"] {

@@ -10,8 +10,8 @@ import { canonicalAddress } from "../../util/cidr.ts";
 import type { Service } from "../../model/kubernetes.ts";
 import type { Owner, Rejection, ServiceIntent } from "../../service/service-intent.ts";
 import type { Observed } from "../../observed.ts";
-import type { AccessFragment, Opening, ServiceAddresses } from "./fragment.ts";
-import { desiredAccess, opensOnNodes } from "./desired-security-group.ts";
+import type { SecurityGroupFragment, Opening, ServiceAddresses } from "./fragment.ts";
+import { desiredSecurityGroup, opensOnNodes } from "./desired-security-group.ts";
 import { mergeSecurityGroup, NO_GROUP } from "./merge-security-group.ts";
 import { indexOf } from "./security-group-index.ts";
 import { nodeSharersOf, openingOf, sharersOf } from "./shared-addresses.ts";
@@ -20,7 +20,7 @@ export type { ServiceAddresses } from "./fragment.ts";
 
 export type AccessDecision =
   | { readonly kind: "settled" }
-  | { readonly kind: "act"; readonly fragment: AccessFragment }
+  | { readonly kind: "act"; readonly fragment: SecurityGroupFragment }
   | { readonly kind: "reject"; readonly rejection: Rejection };
 
 type World = Pick<Observed, "config" | "service" | "otherServices" | "publicIPs" | "securityGroup">;
@@ -32,7 +32,7 @@ export function reconcileSecurityGroup(
   addresses: ServiceAddresses,
   { changed }: { readonly changed: boolean },
 ): AccessDecision {
-  const rules = desiredAccess(intent, addresses);
+  const rules = desiredSecurityGroup(intent, addresses);
   if (world.securityGroup === null)
     return rules.length === 0 ? { kind: "settled" } : { kind: "reject", rejection: NO_GROUP };
   const lands = opensOnNodes(intent);
@@ -46,7 +46,7 @@ export function reconcileSecurityGroup(
 }
 
 /** What may stand until the Service changes: rules of old, and shared rules in place of its own. */
-function asItStands(fragment: AccessFragment): readonly AccessFragment[] {
+function asItStands(fragment: SecurityGroupFragment): readonly SecurityGroupFragment[] {
   const withLegacy = { ...fragment, cleanLegacy: false };
   return fragment.ownRules ? [withLegacy, { ...withLegacy, ownRules: false }] : [withLegacy];
 }
@@ -59,7 +59,7 @@ export function releaseSecurityGroup(world: World, owner: Owner, addresses: Serv
   return decide(world, fragmentOf(world, { owner, rules: [], ownRules: false }, claim));
 }
 
-function decide({ securityGroup }: World, fragment: AccessFragment): AccessDecision {
+function decide({ securityGroup }: World, fragment: SecurityGroupFragment): AccessDecision {
   const { outcome, refused } = mergeSecurityGroup(securityGroup, [fragment]);
   const [refusal] = refused;
   if (refusal !== undefined) return { kind: "reject", rejection: refusal.rejection };
@@ -71,7 +71,7 @@ interface Claim {
   readonly others: readonly Opening[];
 }
 
-function fragmentOf({ config }: World, opening: Opening, { addresses, others }: Claim): AccessFragment {
+function fragmentOf({ config }: World, opening: Opening, { addresses, others }: Claim): SecurityGroupFragment {
   return { ...opening, addresses, others, cleanLegacy: true, tags: config.tags, systemTags: config.systemTags };
 }
 

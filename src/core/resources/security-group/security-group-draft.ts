@@ -6,7 +6,7 @@
  * batch wants it there.
  */
 import type { Rejection } from "../../service/service-intent.ts";
-import type { AccessFragment, AccessRule } from "./fragment.ts";
+import type { SecurityGroupFragment, AccessRule } from "./fragment.ts";
 import type { SecurityGroupIndex, Usage } from "./security-group-index.ts";
 import { means, portsOf, sourcesOf } from "./security-rules.ts";
 import { type WantedRule, type WantedRules, mergeWanted, wantedRules } from "./wanted-rules.ts";
@@ -33,12 +33,12 @@ interface Spot {
 /** Names of rules are in lower case throughout. */
 export class SecurityGroupDraft {
   readonly #index: SecurityGroupIndex;
-  readonly #wantedBy: ReadonlyMap<AccessFragment, WantedRules>;
+  readonly #wantedBy: ReadonlyMap<SecurityGroupFragment, WantedRules>;
   readonly #wantedByAnyone: WantedRules = new Map();
   readonly #changes = new Map<string, RuleChange>();
   #usage: Usage;
 
-  constructor(index: SecurityGroupIndex, fragments: readonly AccessFragment[]) {
+  constructor(index: SecurityGroupIndex, fragments: readonly SecurityGroupFragment[]) {
     this.#index = index;
     this.#usage = index.usage;
     const present = new Set(fragments.map((fragment) => fragment.owner.uid));
@@ -68,7 +68,7 @@ export class SecurityGroupDraft {
   }
 
   /** Answers why the fragment cannot stand, and then leaves things as they were. */
-  accept(fragment: AccessFragment): Rejection | undefined {
+  accept(fragment: SecurityGroupFragment): Rejection | undefined {
     const wanted: WantedRules = this.#wantedBy.get(fragment) ?? new Map();
     const additions = this.#additionsFor(wanted);
     const removals = this.#removalsFor(fragment);
@@ -96,7 +96,7 @@ export class SecurityGroupDraft {
   }
 
   /** From rules of all: the fragment's addresses. From the Service's own rules: everything that nobody wants. */
-  #removalsFor({ owner, addresses }: AccessFragment): readonly Spot[] {
+  #removalsFor({ owner, addresses }: SecurityGroupFragment): readonly Spot[] {
     const claimed = addresses.flatMap((address) =>
       (this.#index.holders.get(address) ?? []).map((rule) => ({ rule, address })),
     );

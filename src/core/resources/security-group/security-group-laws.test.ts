@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "../../../../test/support/laws.ts";
 import type { SecurityGroup, SecurityRule } from "../../model/arm.ts";
-import type { AccessFragment, AccessRule, Opening } from "./fragment.ts";
+import type { SecurityGroupFragment, AccessRule, Opening } from "./fragment.ts";
 import { mergeSecurityGroup } from "./merge-security-group.ts";
 import { destinationsOf, kindOf, newRule, ownRuleName, sharedRuleName } from "./security-rules.ts";
 
@@ -47,7 +47,7 @@ const openings = fc.array(wish, { maxLength: 6 }).map((wishes) =>
 );
 
 /** As the decisions make them: each knows what all others want for the addresses that it claims. */
-const fragments = openings.map((all): AccessFragment[] =>
+const fragments = openings.map((all): SecurityGroupFragment[] =>
   all.map(({ owner, rules, ownRules, addresses, released }) => {
     const claimed = [...new Set([...addresses, ...released])];
     const others = all
@@ -111,7 +111,7 @@ const group = seenRules.map((securityRules): SecurityGroup => ({
   properties: { securityRules },
 }));
 
-function after(seen: SecurityGroup, batch: readonly AccessFragment[]): SecurityGroup {
+function after(seen: SecurityGroup, batch: readonly SecurityGroupFragment[]): SecurityGroup {
   const { outcome, refused } = mergeSecurityGroup(seen, batch);
   assert.deepEqual(refused, []);
   return outcome.kind === "put" ? outcome.body : seen;
@@ -128,7 +128,7 @@ function opened(body: SecurityGroup): Map<string, Set<string>> {
   return held;
 }
 
-function law(sentence: string, holds: (seen: SecurityGroup, batch: AccessFragment[]) => void): void {
+function law(sentence: string, holds: (seen: SecurityGroup, batch: SecurityGroupFragment[]) => void): void {
   test(sentence, () => fc.assert(fc.property(group, fragments, holds), { numRuns: 300 }));
 }
 

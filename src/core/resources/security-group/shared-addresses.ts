@@ -11,7 +11,7 @@ import { parseService } from "../../service/parse-service.ts";
 import type { ServiceIntent } from "../../service/service-intent.ts";
 import type { Observed } from "../../observed.ts";
 import type { Opening, ServiceAddresses } from "./fragment.ts";
-import { desiredAccess, opensOnNodes } from "./desired-security-group.ts";
+import { desiredSecurityGroup, opensOnNodes } from "./desired-security-group.ts";
 
 type World = Pick<Observed, "config" | "otherServices" | "publicIPs">;
 
@@ -58,7 +58,11 @@ export function openingOf(service: Service, world: World, nodes: ServiceAddresse
     const family = familyOf(address);
     if (family !== undefined && !intent.additionalPublicIPs.includes(address)) current[family].push(address);
   }
-  return { owner: intent.owner, rules: desiredAccess(intent, { current, nodes }), ownRules: intent.access.ownRules };
+  return {
+    owner: intent.owner,
+    rules: desiredSecurityGroup(intent, { current, nodes }),
+    ownRules: intent.access.ownRules,
+  };
 }
 
 function claimsOf({ config, otherServices }: World): Claims {

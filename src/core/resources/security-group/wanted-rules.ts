@@ -1,6 +1,6 @@
 /** The rules that a fragment wants in the security group, by name, each with the addresses that it is to open. */
 import { canonicalAddress } from "../../util/cidr.ts";
-import type { AccessFragment, AccessRule, Opening } from "./fragment.ts";
+import type { SecurityGroupFragment, AccessRule, Opening } from "./fragment.ts";
 import type { SecurityGroupIndex } from "./security-group-index.ts";
 import { ownRuleName, sharedRuleName } from "./security-rules.ts";
 
@@ -17,7 +17,7 @@ export type WantedRules = Map<string, WantedRule>;
 /** `present`: UIDs of owners who speak for themselves in this batch, so that nobody speaks for them. */
 export function wantedRules(
   index: SecurityGroupIndex,
-  fragment: AccessFragment,
+  fragment: SecurityGroupFragment,
   present: ReadonlySet<string>,
 ): WantedRules {
   const wanted: WantedRules = new Map();
