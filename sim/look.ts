@@ -4,9 +4,16 @@
  */
 import type { KubeObject } from "../src/kube/client/resources.ts";
 import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../src/core/model/arm.ts";
-import type { Compute, Instance, NetworkInterface, ScaleSet, VirtualMachine } from "../src/core/backends/compute.ts";
+import {
+  needsCompute,
+  type Compute,
+  type Instance,
+  type NetworkInterface,
+  type ScaleSet,
+  type VirtualMachine,
+} from "../src/core/backends/compute.ts";
 import { securityGroupId, subnetId } from "../src/core/model/ids.ts";
-import type { Look } from "../src/core/steps.ts";
+import type { ReadRequest } from "../src/core/steps.ts";
 import { countsForOthers, needsCleanup, wantsLoadBalancer, type ClassFilter } from "../src/core/service/ownership.ts";
 import { reconcileService } from "../src/core/service/reconcile-service.ts";
 import type { Observed } from "../src/core/observed.ts";
@@ -57,24 +64,24 @@ export function lookAt(world: World, classFilter: ClassFilter): Sight {
     loadBalancers: list<LoadBalancer>(network(config.loadBalancerResourceGroup, "loadBalancers")),
     zones: zonesOf(find(`/subscriptions/${config.subscriptionId}/providers/Microsoft.Compute`)),
     members: new Map(members.map(({ loadBalancerId, members: names }) => [loadBalancerId, names])),
-    ...(config.poolType === "nodeIPConfiguration" && { compute: computeOf(config, list) }),
+    ...(needsCompute(config) && { compute: computeOf(config, list) }),
   };
   const securityGroup = find(securityGroupId(config)) as SecurityGroup | null;
-  const observeWith = (service: CachedService, looks: readonly Look[]): Observed => ({
+  const observeWith = (service: CachedService, needs: readonly ReadRequest[]): Observed => ({
     ...pools,
     service,
     otherServices,
     securityGroup,
     publicIPs: new Map(
-      looks.flatMap((look) =>
-        look.kind === "publicIPs"
-          ? [[look.resourceGroup.toLowerCase(), list<PublicIP>(network(look.resourceGroup, "publicIPAddresses"))]]
+      needs.flatMap((need) =>
+        need.kind === "publicIPs"
+          ? [[need.resourceGroup.toLowerCase(), list<PublicIP>(network(need.resourceGroup, "publicIPAddresses"))]]
           : [],
       ),
     ),
     subnets: new Map(
-      looks.flatMap((look) =>
-        look.kind === "subnet" ? [[look.name, find(subnetId(config, look.name)) as Subnet | null]] : [],
+      needs.flatMap((need) =>
+        need.kind === "subnet" ? [[need.name, find(subnetId(config, need.name)) as Subnet | null]] : [],
       ),
     ),
   });
@@ -82,12 +89,12 @@ export function lookAt(world: World, classFilter: ClassFilter): Sight {
     services,
     pools,
     observe(service) {
-      let looks: readonly Look[] = [];
+      let needs: readonly ReadRequest[] = [];
       for (let round = 0; round < MOST_LOOKS; round++) {
-        const observed = observeWith(service, looks);
+        const observed = observeWith(service, needs);
         const decision = reconcileService(observed);
-        if (decision.kind !== "look") return observed;
-        looks = [...looks, ...decision.at];
+        if (decision.kind !== "read") return observed;
+        needs = [...needs, ...decision.needs];
       }
       throw new Error(`looking at ${service.metadata.name} did not end`);
     },

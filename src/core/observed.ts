@@ -31,6 +31,6 @@ export interface Observed {
   readonly zones: readonly string[];
   /** Pool entries that we put there, by load balancer id in lower case: the durable member list. */
   readonly members: ReadonlyMap<string, readonly string[]>;
-  /** The machines behind the nodes; looked at only where pools hold network interfaces, or SKU is Basic. */
+  /** The machines behind the nodes; read only where `needsCompute` says so. */
   readonly compute?: Compute;
 }

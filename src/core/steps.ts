@@ -42,15 +42,15 @@ export type ServiceStep =
 
 export type Step = AzureStep | ServiceStep;
 
-/** What the core would like to see before it decides. */
-export type Look =
+/** Something that the core must see before it decides; the caller reads it and asks again. */
+export type ReadRequest =
   | { readonly kind: "publicIPs"; readonly resourceGroup: string }
   | { readonly kind: "subnet"; readonly name: string }
-  /** The machines behind the nodes. */
+  /** The machines behind the nodes: see `needsCompute`. */
   | { readonly kind: "compute" };
 
 export type Decision =
-  | { readonly kind: "look"; readonly at: readonly Look[] }
+  | { readonly kind: "read"; readonly needs: readonly ReadRequest[] }
   /** One round: the steps may be applied together; then look again. */
   | { readonly kind: "act"; readonly steps: readonly Step[]; readonly warnings: readonly Warning[] }
   /** Nothing to do. `applied` is what the Service may be marked with, without hurry: see `service/applied.ts`. */

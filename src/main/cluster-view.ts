@@ -8,7 +8,7 @@ import { Observer } from "../controller/service/observer.ts";
 import type { CachedService } from "../controller/projections.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Log } from "../core/util/log.ts";
-import type { Look } from "../core/steps.ts";
+import type { ReadRequest } from "../core/steps.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/service/ownership.ts";
 import { publishedIngress, reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/observed.ts";
@@ -37,7 +37,7 @@ export interface ClusterView {
   /** Services that are ours to serve or to clean up, by key in order. */
   readonly services: readonly CachedService[];
   find(key: string): CachedService | undefined;
-  /** Everything a decision about it needs, looks answered. */
+  /** Everything a decision about it needs, all reads done. */
   observe(service: CachedService): Promise<Observed>;
 }
 
@@ -92,14 +92,14 @@ async function checkReachable(client: KubeClient, signal: AbortSignal): Promise<
 }
 
 async function observeFully(observer: Observer, service: CachedService, signal: AbortSignal): Promise<Observed> {
-  let looks: readonly Look[] = [];
+  let needs: readonly ReadRequest[] = [];
   for (let look = 0; look < MOST_LOOKS; look++) {
-    const observed = await observer.observe(service, looks, signal);
+    const observed = await observer.observe(service, needs, signal);
     const decision = reconcileService(observed);
-    // a refused Service asks for no look, and yet may have something in Azure
-    const asked = decision.kind === "look" ? decision : publishedIngress(observed);
-    if (asked.kind !== "look") return observed;
-    looks = [...looks, ...asked.at];
+    // a refused Service asks for no read, and yet may have something in Azure
+    const asked = decision.kind === "read" ? decision : publishedIngress(observed);
+    if (asked.kind !== "read") return observed;
+    needs = [...needs, ...asked.needs];
   }
   throw new Error(`looking at Service ${service.metadata.name} did not end`);
 }

@@ -9,7 +9,7 @@ import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import { parentId } from "../../src/core/model/ids.ts";
 import { keyOf, type Node, type Service, type ServicePort } from "../../src/core/model/kubernetes.ts";
 import { baseName } from "../../src/core/model/names.ts";
-import type { AzureStep, Decision, Look, Step } from "../../src/core/steps.ts";
+import type { AzureStep, Decision, ReadRequest, Step } from "../../src/core/steps.ts";
 import { predict } from "../../src/core/plan/predict.ts";
 import type { Rejection } from "../../src/core/service/service-intent.ts";
 import { reconcileService } from "../../src/core/service/reconcile-service.ts";
@@ -119,12 +119,12 @@ export class CoreWorld {
 
   /** Decides for one Service; what it wants to look at is shown to it. */
   decide(service: Service): Decision {
-    for (let looks = 0; looks < MOST_ROUNDS; looks++) {
+    for (let round = 0; round < MOST_ROUNDS; round++) {
       const decision = reconcileService(this.observe(service));
-      if (decision.kind !== "look") return decision;
-      for (const look of decision.at) this.#show(look);
+      if (decision.kind !== "read") return decision;
+      for (const need of decision.needs) this.#show(need);
     }
-    throw new Error(`${keyOf(service)} looks and looks`);
+    throw new Error(`${keyOf(service)} asks for one read after another`);
   }
 
   /** Does what the steps say, and no more. */
@@ -190,13 +190,13 @@ export class CoreWorld {
     this.publicIPs = new Map();
   }
 
-  #show(look: Look): void {
-    if (look.kind === "publicIPs") {
-      const group = look.resourceGroup.toLowerCase();
+  #show(need: ReadRequest): void {
+    if (need.kind === "publicIPs") {
+      const group = need.resourceGroup.toLowerCase();
       this.publicIPs = new Map([...this.publicIPs, [group, this.#unseen.get(group) ?? []]]);
       this.#unseen.delete(group);
-    } else if (look.kind === "subnet") {
-      this.subnets = new Map([...this.subnets, [look.name, null]]);
+    } else if (need.kind === "subnet") {
+      this.subnets = new Map([...this.subnets, [need.name, null]]);
     } else {
       this.compute ??= {
         virtualMachines: new Map(),

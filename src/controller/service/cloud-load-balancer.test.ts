@@ -17,8 +17,8 @@ function rig() {
   const world = new CoreWorld();
   const steps: Step[] = [];
   const executor: StepExecutor = {
-    observe: async (service, looks) => {
-      if (looks.length > 0) world.decide(service); // shows what is asked for
+    observe: async (service, needs) => {
+      if (needs.length > 0) world.decide(service); // shows what is asked for
       return world.observe(service);
     },
     refresh: () => {},

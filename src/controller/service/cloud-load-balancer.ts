@@ -6,15 +6,15 @@
  * rounds but the Service as our own last patch left it, since the cache may lag behind that.
  */
 import type { Ingress, Service } from "../../core/model/kubernetes.ts";
-import type { AzureStep, Decision, Look, Step } from "../../core/steps.ts";
+import type { AzureStep, Decision, ReadRequest, Step } from "../../core/steps.ts";
 import { APPLIED_ANNOTATION } from "../../core/service/applied-state.ts";
 import { publishedIngress, reconcileService } from "../../core/service/reconcile-service.ts";
 import type { Rejection, Warning } from "../../core/service/service-intent.ts";
 import type { Observed } from "../../core/observed.ts";
 
 export interface StepExecutor {
-  /** Everything the core may look at for this Service; throws where something cannot be read. */
-  observe(service: Service, looks: readonly Look[], signal: AbortSignal): Promise<Observed>;
+  /** Everything the core may look at for this Service, with what it asked to read; throws where a read fails. */
+  observe(service: Service, needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed>;
   /** What was seen may be old: look at Azure itself next time. */
   refresh(): void;
   /** Makes one step true; resolves with the Service as it is afterwards where the step wrote to it. */
@@ -60,11 +60,11 @@ export class CloudLoadBalancer {
 
   /** The status that Azure stands for now. Reads only. @design GetLoadBalancer */
   async getLoadBalancer(service: Service, signal: AbortSignal): Promise<{ ingress: readonly Ingress[] } | undefined> {
-    let looks: readonly Look[] = [];
+    let needs: readonly ReadRequest[] = [];
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const found = publishedIngress(await this.#executor.observe(service, looks, signal));
-      if (found.kind !== "look") return found.kind === "present" ? { ingress: found.ingress } : undefined;
-      looks = [...looks, ...found.at];
+      const found = publishedIngress(await this.#executor.observe(service, needs, signal));
+      if (found.kind !== "read") return found.kind === "present" ? { ingress: found.ingress } : undefined;
+      needs = [...needs, ...found.needs];
     }
     throw new Error(`looking at Service ${service.metadata.name} did not end after ${MAX_ROUNDS} rounds`);
   }
@@ -98,15 +98,15 @@ export class CloudLoadBalancer {
 
   async #rounds(first: Service, { signal, mayRepair }: SyncOptions): Promise<SyncOutcome> {
     let service = first;
-    let looks: readonly Look[] = [];
+    let needs: readonly ReadRequest[] = [];
     const taken: Step[] = [];
     const warnings: Warning[] = [];
     let isFresh = false;
     for (let round = 0; round < MAX_ROUNDS; round++) {
-      const decision: Decision = reconcileService(await this.#executor.observe(service, looks, signal));
+      const decision: Decision = reconcileService(await this.#executor.observe(service, needs, signal));
       switch (decision.kind) {
-        case "look":
-          looks = [...looks, ...decision.at];
+        case "read":
+          needs = [...needs, ...decision.needs];
           continue;
         case "act": {
           warnings.push(...decision.warnings);

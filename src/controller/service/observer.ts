@@ -5,9 +5,11 @@
 import { ArmError } from "../../azure/arm/failures.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { PublicIP, Subnet } from "../../core/model/arm.ts";
+import type { PoolsInput } from "../../core/backends/reconcile-pools.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Service } from "../../core/model/kubernetes.ts";
-import type { Look } from "../../core/steps.ts";
+import { needsCompute } from "../../core/backends/compute.ts";
+import type { ReadRequest } from "../../core/steps.ts";
 import { countsForOthers, type ClassFilter } from "../../core/service/ownership.ts";
 import type { Observed } from "../../core/observed.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
@@ -20,6 +22,8 @@ export interface ObserverOptions {
   readonly cache: ClusterCache;
   readonly mirror: Mirror;
 }
+
+type Shared = Pick<Observed, "config" | "classFilter" | "nodes" | "loadBalancers" | "zones" | "members">;
 
 export class Observer {
   readonly #options: ObserverOptions;
@@ -35,16 +39,27 @@ export class Observer {
     this.#members = new Snapshot(cache.memberLists);
   }
 
-  async observe(service: Service, looks: readonly Look[], signal: AbortSignal): Promise<Observed> {
+  /** What every decision about a Service sees, and what the core asked for besides. */
+  async observe(service: Service, needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed> {
     const { config, mirror } = this.#options;
-    const [shared, publicIPs, subnets, securityGroup] = await Promise.all([
-      this.observePools(signal),
-      this.#publicIPs(looks, signal),
-      this.#subnets(looks, signal),
+    const [shared, compute, publicIPs, subnets, securityGroup] = await Promise.all([
+      this.#shared(signal),
+      needs.some(({ kind }) => kind === "compute") ? this.#compute(signal) : {},
+      this.#publicIPs(needs, signal),
+      this.#subnets(needs, signal),
       config.securityGroupName === "" ? null : mirror.securityGroup(signal),
     ]);
     const otherServices = this.#services.values;
-    return { ...shared, service, otherServices, publicIPs, ...subnets, securityGroup };
+    return { ...shared, ...compute, service, otherServices, publicIPs, ...subnets, securityGroup };
+  }
+
+  /** What pools depend on, of whichever Service they are. */
+  async observePools(signal: AbortSignal): Promise<PoolsInput> {
+    const [shared, compute] = await Promise.all([
+      this.#shared(signal),
+      needsCompute(this.#options.config) ? this.#compute(signal) : {},
+    ]);
+    return { ...shared, ...compute };
   }
 
   get nodeNames(): readonly string[] {
@@ -56,17 +71,9 @@ export class Observer {
     this.#options.mirror.expire();
   }
 
-  /** What pools depend on, whoever's they are. Machines are looked at only where they decide something. */
-  async observePools(
-    signal: AbortSignal,
-  ): Promise<Omit<Observed, "service" | "otherServices" | "publicIPs" | "subnets" | "subnetNames" | "securityGroup">> {
+  async #shared(signal: AbortSignal): Promise<Shared> {
     const { config, classFilter, mirror } = this.#options;
-    const needsMachines = config.poolType === "nodeIPConfiguration" || config.sku === "basic";
-    const [loadBalancers, zones, compute] = await Promise.all([
-      mirror.loadBalancers(signal),
-      mirror.zones(signal),
-      needsMachines ? mirror.compute(signal) : undefined,
-    ]);
+    const [loadBalancers, zones] = await Promise.all([mirror.loadBalancers(signal), mirror.zones(signal)]);
     return {
       config,
       classFilter,
@@ -74,24 +81,30 @@ export class Observer {
       loadBalancers,
       zones,
       members: this.#members.derive((lists) => new Map(lists.map((list) => [list.loadBalancerId, list.members]))),
-      ...(compute !== undefined && { compute }),
     };
   }
 
-  async #publicIPs(looks: readonly Look[], signal: AbortSignal): Promise<Observed["publicIPs"]> {
+  async #compute(signal: AbortSignal): Promise<Pick<Observed, "compute">> {
+    return { compute: await this.#options.mirror.compute(signal) };
+  }
+
+  async #publicIPs(needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed["publicIPs"]> {
     const found = new Map<string, readonly PublicIP[]>();
-    for (const look of looks) {
-      if (look.kind !== "publicIPs") continue;
-      found.set(look.resourceGroup.toLowerCase(), await this.#options.mirror.publicIPs(look.resourceGroup, signal));
+    for (const need of needs) {
+      if (need.kind !== "publicIPs") continue;
+      found.set(need.resourceGroup.toLowerCase(), await this.#options.mirror.publicIPs(need.resourceGroup, signal));
     }
     return found;
   }
 
-  async #subnets(looks: readonly Look[], signal: AbortSignal): Promise<Pick<Observed, "subnets" | "subnetNames">> {
+  async #subnets(
+    needs: readonly ReadRequest[],
+    signal: AbortSignal,
+  ): Promise<Pick<Observed, "subnets" | "subnetNames">> {
     const { mirror } = this.#options;
     const subnets = new Map<string, Subnet | null>();
-    for (const look of looks) {
-      if (look.kind === "subnet") subnets.set(look.name, await mirror.subnet(look.name, signal));
+    for (const need of needs) {
+      if (need.kind === "subnet") subnets.set(need.name, await mirror.subnet(need.name, signal));
     }
     if (![...subnets.values()].includes(null)) return { subnets };
     try {

@@ -9,7 +9,7 @@ import type { Committed, ArmBody } from "../../azure/group-commit/commit-types.t
 import type { LoadBalancer } from "../../core/model/arm.ts";
 import { nameOfId } from "../../core/model/ids.ts";
 import type { Service } from "../../core/model/kubernetes.ts";
-import type { AzureStep, Look, Step } from "../../core/steps.ts";
+import type { AzureStep, ReadRequest, Step } from "../../core/steps.ts";
 import type { Warning } from "../../core/service/service-intent.ts";
 import type { Observed } from "../../core/observed.ts";
 import type { AdminState } from "../admin-state/admin-state.ts";
@@ -40,10 +40,10 @@ export class AzureStepExecutor implements StepExecutor {
     this.#options = options;
   }
 
-  /** A look is followed by a decision, which has a turn of its own. */
-  async observe(service: Service, looks: readonly Look[], signal: AbortSignal): Promise<Observed> {
+  /** What is read is followed by a decision, which has a turn of its own. */
+  async observe(service: Service, needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed> {
     await this.#options.turns.next();
-    return this.#options.observer.observe(service, looks, signal);
+    return this.#options.observer.observe(service, needs, signal);
   }
 
   refresh(): void {

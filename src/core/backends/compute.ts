@@ -9,6 +9,7 @@
  *   uniform instance | virtualMachineScaleSets/{set}/virtualMachines/{instance id}  | described by the instance
  */
 import type { Reference } from "../model/arm.ts";
+import type { ClusterConfig } from "../config/cluster-config.ts";
 
 interface Open {
   readonly [field: string]: unknown;
@@ -93,6 +94,11 @@ export interface VirtualMachine extends Open {
     };
     readonly [field: string]: unknown;
   };
+}
+
+/** Do decisions depend on the machines: on their network interfaces, or on the set that a node is of? */
+export function needsCompute({ poolType, sku }: ClusterConfig): boolean {
+  return poolType === "nodeIPConfiguration" || sku === "basic";
 }
 
 /** Everything by id in lower case. */

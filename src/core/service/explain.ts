@@ -38,7 +38,7 @@ function wishText({ scope, families, ports, highAvailabilityPorts }: ServiceInte
 
 function azureText(observed: Observed): string {
   const found = publishedIngress(observed);
-  if (found.kind === "look") return "not looked at";
+  if (found.kind === "read") return "not looked at";
   if (found.kind === "absent") return "nothing of it";
   return found.ingress.map(({ ip }) => ip).join(", ") || "a public IP, and no frontend";
 }
@@ -66,7 +66,7 @@ function endText(end: Decision): string {
       return "refused, as told above; what it may have in Azure is left as it is";
     case "wait":
       return `waiting: ${end.why}`;
-    case "look":
+    case "read":
     case "act":
       return "more to find out";
   }

@@ -497,6 +497,6 @@ test("where Azure serves a Service is read without asking what it wants", () => 
   world.loadBalancers = [];
   assert.deepEqual(publishedIngress(world.observe(world.service("web"))), { kind: "present", ingress: [] });
   const unseen = { ...world.observe(world.service("web")), publicIPs: new Map() };
-  assert.deepEqual(publishedIngress(unseen), { kind: "look", at: [{ kind: "publicIPs", resourceGroup: "rg" }] });
+  assert.deepEqual(publishedIngress(unseen), { kind: "read", needs: [{ kind: "publicIPs", resourceGroup: "rg" }] });
   assert.ok(world.service("web").metadata.finalizers?.includes(FINALIZER));
 });

@@ -4,7 +4,7 @@
  */
 import type { Ingress } from "../model/kubernetes.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
-import type { Decision, Look } from "../steps.ts";
+import type { Decision, ReadRequest } from "../steps.ts";
 import { boundPublicIPs, publicIPGroups } from "../resources/public-ip/reconcile-public-ip.ts";
 import type { Observed } from "../observed.ts";
 import { announced, finalMark } from "./mark-changing-first.ts";
@@ -31,7 +31,7 @@ import {
   leaveAllLoadBalancers,
   releaseAllPublicIPs,
 } from "./release-service.ts";
-import { firstRound, looksFor, type Phase, reject } from "./rounds.ts";
+import { firstRound, missingReads, type Phase, reject } from "./rounds.ts";
 import type { ServiceIntent } from "./service-intent.ts";
 import { addressesOn, frontendsOf } from "./service-parts.ts";
 import { subnetName, type ResolvedService, resolveService } from "./resolve-service.ts";
@@ -71,8 +71,8 @@ function ensured(observed: Observed): Decision {
   const parsed = parseService(observed.service, observed.config);
   if (!("intent" in parsed)) return reject(parsed);
   const { intent, warnings } = parsed;
-  const at = [...looksFor(observed, groupsOf(observed)), ...subnetLook(observed, intent)];
-  if (at.length > 0) return { kind: "look", at };
+  const needs = [...missingReads(observed, groupsOf(observed)), ...missingSubnet(observed, intent)];
+  if (needs.length > 0) return { kind: "read", needs };
   const wish = resolveService(observed, intent, warnings);
   if ("kind" in wish) return reject(wish);
   const round = firstRound(ENSURE, wish);
@@ -82,8 +82,8 @@ function ensured(observed: Observed): Decision {
 }
 
 function released(observed: Observed): Decision {
-  const at = looksFor(observed, groupsOf(observed));
-  return at.length > 0 ? { kind: "look", at } : (firstRound(RELEASE, observed) ?? SETTLED);
+  const needs = missingReads(observed, groupsOf(observed));
+  return needs.length > 0 ? { kind: "read", needs } : (firstRound(RELEASE, observed) ?? SETTLED);
 }
 
 /** Wherever public IPs of the Service may be, by what it says, by what it said, and by what stands in Azure. */
@@ -93,20 +93,20 @@ function groupsOf(observed: Observed): string[] {
   return publicIPGroups(observed, ownerOf(service), groups);
 }
 
-function subnetLook(observed: Observed, intent: ServiceIntent): Look[] {
+function missingSubnet(observed: Observed, intent: ServiceIntent): ReadRequest[] {
   const name = subnetName(observed, intent);
   return intent.scope === "internal" && !observed.subnets.has(name) ? [{ kind: "subnet", name }] : [];
 }
 
 export type Published =
-  | { readonly kind: "look"; readonly at: readonly Look[] }
+  | { readonly kind: "read"; readonly needs: readonly ReadRequest[] }
   | { readonly kind: "present"; readonly ingress: readonly Ingress[] }
   | { readonly kind: "absent" };
 
 /** At which addresses Azure serves the Service now, whatever it asks for. Only public IPs left: present, at none. */
 export function publishedIngress(observed: Observed): Published {
-  const at = looksFor(observed, groupsOf(observed));
-  if (at.length > 0) return { kind: "look", at };
+  const needs = missingReads(observed, groupsOf(observed));
+  if (needs.length > 0) return { kind: "read", needs };
   const owner = ownerOf(observed.service);
   const frontends = observed.loadBalancers.flatMap((seen) => frontendsOf(seen, owner.base));
   const isThere = loadBalancersWith(observed.loadBalancers, owner.base).length > 0;

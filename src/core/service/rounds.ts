@@ -1,5 +1,6 @@
 /** Words of the story that a Service's reconciliation is told in: phases, and the rounds that they ask for. */
-import type { AzureStep, Decision, Look, Step } from "../steps.ts";
+import { needsCompute } from "../backends/compute.ts";
+import type { AzureStep, Decision, ReadRequest, Step } from "../steps.ts";
 import type { Observed } from "../observed.ts";
 import type { Rejection, Warning } from "./service-intent.ts";
 
@@ -30,13 +31,12 @@ export function isAzureStep(step: Step): step is AzureStep {
   return "id" in step;
 }
 
-/** Resource groups whose public IPs nobody has looked at yet, and the machines where they matter. */
-export function looksFor(observed: Observed, groups: readonly string[]): Look[] {
+/** What was not read yet: public IPs of these resource groups, and the machines where decisions depend on them. */
+export function missingReads(observed: Observed, groups: readonly string[]): ReadRequest[] {
   const { config, publicIPs, compute } = observed;
-  const unseen = groups.filter((group) => !publicIPs.has(group.toLowerCase()));
-  const needsMachines = config.poolType === "nodeIPConfiguration" || config.sku === "basic";
+  const unread = groups.filter((group) => !publicIPs.has(group.toLowerCase()));
   return [
-    ...unseen.map((resourceGroup): Look => ({ kind: "publicIPs", resourceGroup })),
-    ...(needsMachines && compute === undefined ? [{ kind: "compute" as const }] : []),
+    ...unread.map((resourceGroup): ReadRequest => ({ kind: "publicIPs", resourceGroup })),
+    ...(needsCompute(config) && compute === undefined ? [{ kind: "compute" as const }] : []),
   ];
 }
