@@ -2,8 +2,8 @@
  * Pods by the thousand in an API server without kubelets: this file is their kubelet and their Deployment. Each pod has
  * an address of its own, and what listens there is one of two ports of this machine: the data plane's table says which.
  */
-import { BACKEND_GROUPS, LOAD_BALANCERS } from "../../src/controller/lbcf/resources.ts";
-import { readBackendGroup, readPod } from "../../src/core/lbcf/read-objects.ts";
+import { BACKEND_GROUPS, LOAD_BALANCERS } from "../../src/controller/lbcf/objects/resources.ts";
+import { readBackendGroup, readPod } from "../../src/core/lbcf/objects/read-objects.ts";
 import type { KubeClient } from "../../src/kube/client/kube-client.ts";
 import { PODS, type KubeObject } from "../../src/kube/client/resources.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";

@@ -3,8 +3,8 @@ import { getCACertificates } from "node:tls";
 
 import { Agent, request } from "undici";
 
-import type { WebhookCall } from "../controller/lbcf/webhook-driver.ts";
-import type { Reply } from "../core/lbcf/webhook-answers.ts";
+import type { WebhookCall } from "../controller/lbcf/drivers/webhook-driver.ts";
+import type { Reply } from "../core/lbcf/drivers/webhook-answers.ts";
 
 const LONGEST_ANSWER_BYTES = 4 << 20;
 const CONNECT_TIMEOUT_MS = 5_000;

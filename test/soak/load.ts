@@ -2,7 +2,7 @@
  * What users and operators do during a soak: Services, nodes and pods come, change and go; nodes are doomed and saved. An
  * action that is refused, or that a fault hits, is simply lost.
  */
-import { BACKEND_GROUPS, LOAD_BALANCERS } from "../../src/controller/lbcf/resources.ts";
+import { BACKEND_GROUPS, LOAD_BALANCERS } from "../../src/controller/lbcf/objects/resources.ts";
 import type { KubeClient, NewObject } from "../../src/kube/client/kube-client.ts";
 import { isFailure } from "../../src/kube/client/kube-failure.ts";
 import { EVENTS, NODES, PODS, SERVICES, type KubeObject, type Resource } from "../../src/kube/client/resources.ts";

@@ -8,8 +8,8 @@ import type {
   Pod,
   RecordSpec,
   RecordStatus,
-} from "../../src/core/lbcf/objects.ts";
-import { FINALIZER } from "../../src/core/lbcf/names.ts";
+} from "../../src/core/lbcf/objects/objects.ts";
+import { FINALIZER } from "../../src/core/lbcf/objects/names.ts";
 
 export const DELETED = "2026-01-01T00:00:00Z";
 const NEVER = { policy: "IfNotSucc" } as const;

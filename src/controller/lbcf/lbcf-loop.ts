@@ -1,15 +1,15 @@
 /** A loop over objects of one kind: measured, and without a bound on how many wait for their driver at a time. */
 import type { Clock, Random } from "../../core/util/clock.ts";
-import type { Answer } from "../../core/lbcf/driver-answers.ts";
-import { type RetryPolicy, retryDelayMs } from "../../core/lbcf/retry.ts";
+import type { Answer } from "../../core/lbcf/drivers/driver-answers.ts";
+import { type RetryPolicy, retryDelayMs } from "../../core/lbcf/drivers/retry.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
 import type { Resource } from "../../kube/client/resources.ts";
 import { nextAttempt } from "../service/next-attempt.ts";
-import type { Drivers } from "./drivers.ts";
-import type { LbcfCache } from "./lbcf-cache.ts";
+import type { Drivers } from "./drivers/drivers.ts";
+import type { LbcfCache } from "./objects/lbcf-cache.ts";
 import type { LbcfMetrics } from "./lbcf-metrics.ts";
 import type { LbcfEvents } from "./lbcf-events.ts";
-import type { LbcfWriter } from "./lbcf-writer.ts";
+import type { LbcfWriter } from "./objects/lbcf-writer.ts";
 
 /** What every controller of LBCF works with. */
 export interface LbcfContext {

@@ -6,8 +6,8 @@ import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { Clock, Random, Timer } from "../../core/util/clock.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
-import type { Brake } from "../../core/lbcf/brake.ts";
-import type { RetryPolicy } from "../../core/lbcf/retry.ts";
+import type { Brake } from "../../core/lbcf/groups/deregistration-limit.ts";
+import type { RetryPolicy } from "../../core/lbcf/drivers/retry.ts";
 import type { Log } from "../../core/util/log.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { Fence } from "../../kube/election/fence.ts";
@@ -16,8 +16,8 @@ import { unlessGone } from "../../kube/client/kube-failure.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
 import type { Metrics } from "../metrics.ts";
 import { assembleLbcf, type LbcfParts } from "./assemble-lbcf.ts";
-import { BACKEND_RECORDS } from "./resources.ts";
-import type { WebhookTransport } from "./webhook-driver.ts";
+import { BACKEND_RECORDS } from "./objects/resources.ts";
+import type { WebhookTransport } from "./drivers/webhook-driver.ts";
 
 export interface LbcfOptions {
   /** How webhook drivers are reached. */

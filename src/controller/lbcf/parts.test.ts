@@ -7,12 +7,12 @@ import { Registry } from "prom-client";
 import { settled, seededRandom, VirtualClock } from "../../../test/support/virtual-clock.ts";
 import { meta, record, registered } from "../../../test/support/lbcf-objects.ts";
 import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
-import { AddressGuard } from "./address-guard.ts";
-import { BackendBatcher } from "./backend-batcher.ts";
+import { AddressGuard } from "./records/address-guard.ts";
+import { BackendBatcher } from "./azure/backend-batcher.ts";
 import { LbcfMetrics } from "./lbcf-metrics.ts";
-import { Limiter } from "./limiter.ts";
-import { randomUuid } from "./uuid.ts";
-import { type WebhookCall, WebhookDriver } from "./webhook-driver.ts";
+import { Limiter } from "./concurrency-limit.ts";
+import { randomUuid } from "./drivers/uuid.ts";
+import { type WebhookCall, WebhookDriver } from "./drivers/webhook-driver.ts";
 
 test("a limiter lets in so many at a time, in order, also after a failure", async () => {
   const limiter = new Limiter(2);

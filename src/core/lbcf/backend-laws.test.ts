@@ -8,21 +8,21 @@ import { test } from "node:test";
 
 import * as fc from "../../../test/support/laws.ts";
 import { group, loadBalancer, meta, pod } from "../../../test/support/lbcf-objects.ts";
-import { backendState } from "./backend-state.ts";
-import { DEFAULT_BRAKE } from "./brake.ts";
-import type { BackendGroup, BackendRecord, Pod } from "./objects.ts";
-import { isAvailable } from "./pods.ts";
-import { reconcileBackendGroup } from "./reconcile-backend-group.ts";
+import { backendState } from "./records/backend-state.ts";
+import { DEFAULT_BRAKE } from "./groups/deregistration-limit.ts";
+import type { BackendGroup, BackendRecord, Pod } from "./objects/objects.ts";
+import { isAvailable } from "./pods/pods.ts";
+import { reconcileBackendGroup } from "./groups/reconcile-backend-group.ts";
 import {
   addressKey,
   isLive,
   isRegistered,
   reconcileBackendRecord,
   type RecordStep,
-} from "./reconcile-backend-record.ts";
-import { afterDeregister, afterEnsure, afterGenerate, withoutAddress } from "./record-after.ts";
-import { newRecord, type RecordDraft } from "./record-spec.ts";
-import { readBackendRecord } from "./read-objects.ts";
+} from "./records/reconcile-backend-record.ts";
+import { afterDeregister, afterEnsure, afterGenerate, withoutAddress } from "./records/record-status.ts";
+import { newRecord, type RecordDraft } from "./records/record-spec.ts";
+import { readBackendRecord } from "./objects/read-objects.ts";
 
 const LB = loadBalancer("lb");
 const NAMES = ["web-0", "web-1", "web-2"] as const;

@@ -20,10 +20,10 @@ import {
   text,
 } from "../../../test/support/hostile-lbcf-objects.ts";
 import { group as plainGroup, loadBalancer, meta, pod, registered } from "../../../test/support/lbcf-objects.ts";
-import type { BackendState } from "./backend-state.ts";
-import { DEFAULT_BRAKE } from "./brake.ts";
-import { groupStatus, groupTellings } from "./group-status.ts";
-import type { BackendGroup, BackendRecord, Pod } from "./objects.ts";
+import type { BackendState } from "./records/backend-state.ts";
+import { DEFAULT_BRAKE } from "./groups/deregistration-limit.ts";
+import { groupStatus, groupTellings } from "./groups/group-status.ts";
+import type { BackendGroup, BackendRecord, Pod } from "./objects/objects.ts";
 import {
   readBackendGroup,
   readBackendRecord,
@@ -32,13 +32,20 @@ import {
   readLoadBalancer,
   readPod,
   type Stored,
-} from "./read-objects.ts";
-import { type GroupActions, reconcileBackendGroup } from "./reconcile-backend-group.ts";
-import { addressKey, reconcileBackendRecord } from "./reconcile-backend-record.ts";
-import { reconcileDriver } from "./reconcile-driver.ts";
-import { reconcileLoadBalancerObject } from "./reconcile-load-balancer-object.ts";
-import { newRecord } from "./record-spec.ts";
-import { addressAnswer, createAnswer, ensureAnswer, healthOf, judgementOf, verdictOf } from "./webhook-answers.ts";
+} from "./objects/read-objects.ts";
+import { type GroupActions, reconcileBackendGroup } from "./groups/reconcile-backend-group.ts";
+import { addressKey, reconcileBackendRecord } from "./records/reconcile-backend-record.ts";
+import { reconcileDriver } from "./drivers/reconcile-driver.ts";
+import { reconcileLoadBalancerObject } from "./load-balancers/reconcile-load-balancer-object.ts";
+import { newRecord } from "./records/record-spec.ts";
+import {
+  addressAnswer,
+  createAnswer,
+  ensureAnswer,
+  healthOf,
+  judgementOf,
+  verdictOf,
+} from "./drivers/webhook-answers.ts";
 
 const stored = (object: unknown): Stored => object as Stored;
 

@@ -4,20 +4,20 @@ import { describe, test } from "node:test";
 
 import { DELETED, group, loadBalancer, meta, pod, record, registered } from "../../../test/support/lbcf-objects.ts";
 import { md5 } from "../util/md5.ts";
-import { brakeMistake, brakeOf, DEFAULT_BRAKE, mustConfirm } from "./brake.ts";
-import { withCondition } from "./conditions.ts";
-import { doneEvent, notYetEvent } from "./driver-answers.ts";
-import { parseDurationMs } from "./durations.ts";
-import { parametersKey, parametersOf } from "./load-balancer-use.ts";
-import { labelValue, recordLabels, recordName } from "./names.ts";
-import type { Driver } from "./objects.ts";
-import { isSelected } from "./pods.ts";
-import { readBackendGroup, readBackendRecord, readPod } from "./read-objects.ts";
-import { reconcileDriver } from "./reconcile-driver.ts";
-import { type GateWorld, reconcileReadinessGate } from "./readiness-gate.ts";
-import { newRecord } from "./record-spec.ts";
-import { allowsNamespace, isDraining, misplaced, placeOf } from "./references.ts";
-import { LBCF_RETRIES, retryDelayMs } from "./retry.ts";
+import { brakeMistake, brakeOf, DEFAULT_BRAKE, mustConfirm } from "./groups/deregistration-limit.ts";
+import { withCondition } from "./objects/conditions.ts";
+import { doneEvent, notYetEvent } from "./drivers/driver-answers.ts";
+import { parseDurationMs } from "./objects/durations.ts";
+import { parametersKey, parametersOf } from "./groups/load-balancer-use.ts";
+import { labelValue, recordLabels, recordName } from "./objects/names.ts";
+import type { Driver } from "./objects/objects.ts";
+import { isSelected } from "./pods/pods.ts";
+import { readBackendGroup, readBackendRecord, readPod } from "./objects/read-objects.ts";
+import { reconcileDriver } from "./drivers/reconcile-driver.ts";
+import { type GateWorld, reconcileReadinessGate } from "./pods/readiness-gate.ts";
+import { newRecord } from "./records/record-spec.ts";
+import { allowsNamespace, isDraining, misplaced, placeOf } from "./objects/references.ts";
+import { LBCF_RETRIES, retryDelayMs } from "./drivers/retry.ts";
 
 describe("names", () => {
   const tcp = { port: 80, protocol: "TCP" } as const;

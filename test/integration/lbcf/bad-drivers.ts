@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import type { ClusterOpener } from "../../support/cluster.ts";
-import { driverDeeds, groupOf } from "./driver-deeds.ts";
+import { driverDeeds, groupOf } from "./driver-calls.ts";
 import { type RogueDriver, startRogueDriver, WELL_BEHAVED } from "./rogue-driver.ts";
 import { condition, LbcfWorld } from "./world.ts";
 

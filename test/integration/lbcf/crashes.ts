@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import type { ClusterOpener } from "../../support/cluster.ts";
-import { type Death, MortalController } from "./mortal-controller.ts";
+import { type Death, MortalController } from "./killable-controller.ts";
 import { startRogueDriver, type RogueDriver, WELL_BEHAVED } from "./rogue-driver.ts";
 import { LbcfWorld } from "./world.ts";
 

@@ -9,7 +9,7 @@ import { after, before, describe, test } from "node:test";
 
 import { parseAllDocuments } from "yaml";
 
-import { HOOKS } from "../../../src/core/lbcf/webhook-protocol.ts";
+import { HOOKS } from "../../../src/core/lbcf/drivers/webhook-protocol.ts";
 import { readDefinitions } from "../../../src/main/lbcf-definitions.ts";
 import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 
 import { openCertificateAuthority } from "../../../sandbox/shared/certificate-authority.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
-import { driverDeeds, groupOf } from "./driver-deeds.ts";
+import { driverDeeds, groupOf } from "./driver-calls.ts";
 import { type RogueDriver, startRogueDriver, WELL_BEHAVED } from "./rogue-driver.ts";
 import { startToyDriver, type ToyDriver } from "./toy-driver.ts";
 import { condition, LbcfWorld } from "./world.ts";

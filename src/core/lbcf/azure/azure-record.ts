@@ -5,8 +5,8 @@
 import { parseAddress } from "../../util/cidr.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { nameOfId } from "../../model/ids.ts";
-import { ANNOTATION } from "../names.ts";
-import type { BackendRecord } from "../objects.ts";
+import { ANNOTATION } from "../objects/names.ts";
+import type { BackendRecord } from "../objects/objects.ts";
 import { isClusterPool } from "./azure-spec.ts";
 
 const SEGMENT = "[\\w()-][\\w().-]*"; // never `..`

@@ -5,7 +5,7 @@
  *   443/TCP@https:8443/healthz       TCP 443 to 443, probed by a request
  *   53/UDP@tcp:8080                  UDP says nothing by itself: it needs a probe
  */
-import type { Port } from "../objects.ts";
+import type { Port } from "../objects/objects.ts";
 import type { Mistake } from "./azure-spec.ts";
 
 export interface RuleWish {

@@ -18,7 +18,7 @@ import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { md5 } from "../../util/md5.ts";
 import { poolName } from "../../model/names.ts";
 import { nearest } from "../../util/nearest.ts";
-import type { StringMap } from "../objects.ts";
+import type { StringMap } from "../objects/objects.ts";
 import { parseRules, type RuleWish } from "./azure-rules.ts";
 
 /** Which LoadBalancer object it is: `namespace/name`, or `namespace/bind/name`. */

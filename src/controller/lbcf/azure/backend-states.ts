@@ -1,0 +1,68 @@
+/**
+ * Keeps the admin states of our entries as nodes and pods ask for: one write per pool, however many backends a node has.
+ * Runs when a node becomes doomed or is so no longer, at the start, and at every resync, since a state that was set
+ * before we were restarted must be taken back too. Who is not in the pool is not put there.
+ */
+import type { AdminState } from "../../../core/model/arm.ts";
+import type { ClusterConfig } from "../../../core/config/cluster-config.ts";
+import { virtualNetworkId } from "../../../core/model/ids.ts";
+import { poolOf, recordMistake } from "../../../core/lbcf/azure/azure-record.ts";
+import { entryName } from "../../../core/lbcf/azure/merge-backends.ts";
+import { AZURE_DRIVER } from "../../../core/lbcf/objects/names.ts";
+import type { BackendRecord } from "../../../core/lbcf/objects/objects.ts";
+import { isLive } from "../../../core/lbcf/records/reconcile-backend-record.ts";
+import { placeOf } from "../../../core/lbcf/objects/references.ts";
+import type { Log } from "../../../core/util/log.ts";
+import type { BackendBatcher } from "./backend-batcher.ts";
+import type { WriteThroughStore } from "../objects/write-through-store.ts";
+
+export interface BackendStatesOptions {
+  readonly config: ClusterConfig;
+  readonly records: WriteThroughStore<BackendRecord>;
+  readonly batcher: BackendBatcher;
+  readonly adminStateOf: (record: BackendRecord) => AdminState | undefined;
+  readonly log: Log;
+}
+
+const OWNER = "states";
+
+export class BackendStates {
+  readonly #options: BackendStatesOptions;
+
+  constructor(options: BackendStatesOptions) {
+    this.#options = options;
+  }
+
+  /** Never fails: what could not be written is written at the next occasion. */
+  async sync(priority: "drain" | "resync"): Promise<void> {
+    const { config, batcher, log } = this.#options;
+    if (!config.enableAdminState) return;
+    const network = virtualNetworkId(config);
+    const writes = [...this.#statesByPool()].map(async ([poolId, states]) => {
+      const change = { owner: OWNER, virtualNetworkId: network, change: { kind: "states", states } as const };
+      try {
+        const committed = await batcher.submit({ poolId, change, priority, afresh: false });
+        if (committed.kind === "failed") log.warn(`admin states of ${poolId}: ${committed.failure.message}`);
+      } catch (error) {
+        log.warn(`admin states of ${poolId}: ${String(error)}`);
+      }
+    });
+    await Promise.all(writes);
+  }
+
+  /** Of live records: one that leaves drains by itself. Who is about to be registered counts, whatever is under way. */
+  #statesByPool(): Map<string, Map<string, AdminState>> {
+    const { config, records, adminStateOf } = this.#options;
+    const pools = new Map<string, Map<string, AdminState>>();
+    for (const record of records.by("driver", placeOf(AZURE_DRIVER, ""))) {
+      if (!isLive(record) || recordMistake(record, config) !== undefined) continue;
+      const poolId = poolOf(record);
+      const state = adminStateOf(record);
+      if (state === undefined) continue;
+      const states = pools.get(poolId) ?? new Map<string, AdminState>();
+      pools.set(poolId, states);
+      states.set(entryName(config.clusterName, poolId, record.status.backendAddr).toLowerCase(), state);
+    }
+    return pools;
+  }
+}

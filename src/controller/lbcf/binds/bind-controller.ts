@@ -1,0 +1,181 @@
+/**
+ * A Bind is load balancers and a group of pods in one object. Each of its load balancers is taken through its life as a
+ * LoadBalancer is (`load-balancer-steps.ts`), side by side, so that a bad one holds up no other; its backends are synced
+ * as a group's are (`group-sync.ts`), in those that are created. On its way out the backends leave first.
+ */
+import { counted } from "../../../core/util/counted.ts";
+import {
+  loadBalancerOf,
+  loadBalancersOf,
+  nameInBind,
+  withLoadBalancerStatus,
+  withoutLoadBalancer,
+} from "../../../core/lbcf/binds/bind-load-balancers.ts";
+import { type Telling, telling } from "../../../core/events/event-reasons.ts";
+import { FINALIZER } from "../../../core/lbcf/objects/names.ts";
+import type { Bind, BackendRecord, GroupStatus, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
+import type { Lookup } from "../../../core/lbcf/groups/load-balancer-use.ts";
+import { isGoing } from "../../../core/lbcf/objects/references.ts";
+import type { KubeClient } from "../../../kube/client/kube-client.ts";
+import { keyOf } from "../../../kube/client/resources.ts";
+import { sameJson } from "../../../kube/client/same-json.ts";
+import type { Job, Verdict } from "../../../kube/work-queue.ts";
+import type { GroupSync } from "../groups/group-sync.ts";
+import { DONE, later, type LbcfContext, LbcfLoop } from "../lbcf-loop.ts";
+import type { LoadBalancerHome, LoadBalancerSteps } from "../load-balancers/load-balancer-steps.ts";
+import { removeOrphans } from "../groups/orphans.ts";
+import { BINDS } from "../objects/resources.ts";
+
+export interface BindControllerOptions extends LbcfContext {
+  readonly sync: GroupSync;
+  readonly steps: LoadBalancerSteps;
+  readonly client: KubeClient;
+}
+
+const GATHER_MS = 100;
+
+export class BindController {
+  readonly loop: LbcfLoop;
+  readonly #options: BindControllerOptions;
+
+  constructor(options: BindControllerOptions) {
+    this.#options = options;
+    this.loop = new LbcfLoop(BINDS, options, (job) => this.#look(job));
+  }
+
+  wake(key: string): void {
+    this.loop.wake(key, GATHER_MS);
+  }
+
+  async #look({ key, failures }: Job): Promise<Verdict> {
+    const { cache, writer } = this.#options;
+    const bind = cache.binds.book.get(key);
+    await removeOrphans(this.#options, BINDS, key, bind);
+    if (bind === undefined) return DONE;
+    const hasFinalizer = bind.metadata.finalizers?.includes(FINALIZER.loadBalancer) ?? false;
+    if (bind.metadata.deletionTimestamp !== undefined && !hasFinalizer) return DONE;
+    if (!hasFinalizer) cache.binds.wrote(await writer.addFinalizer(BINDS, bind, FINALIZER.loadBalancer));
+    const work = new BindWork(cache.binds.book.get(key) ?? bind, this.#options);
+    const names = loadBalancersOf(work.bind, this.#nowMs()).map(nameInBind);
+    const verdicts = await Promise.all(names.map((name) => this.#options.steps.run(work.homeOf(name), failures)));
+    const backends = isGoing(bind.metadata) ? await this.#dismiss(work) : await this.#sync(work);
+    await work.stored();
+    if (isGoing(bind.metadata) && work.isEmpty) await writer.removeFinalizer(BINDS, bind, FINALIZER.loadBalancer);
+    return soonest([...verdicts, backends]);
+  }
+
+  async #sync(work: BindWork): Promise<Verdict> {
+    const { sync, events } = this.#options;
+    const { status, tellings, failure, againAfterMs } = await sync.run(work.bind.group, this.#lookups(work.bind));
+    for (const telling of tellings) events.tell(BINDS, work.bind, telling);
+    work.setGroupStatus(status);
+    await work.stored();
+    if (failure !== undefined) throw failure.error;
+    return later(againAfterMs);
+  }
+
+  async #dismiss(work: BindWork): Promise<Verdict> {
+    const leaving = work.records.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    if (leaving.length > 0) this.#options.events.tell(BINDS, work.bind, dismissed(leaving.length));
+    await Promise.all(leaving.map((record) => this.#options.writer.deleteRecord(record)));
+    return DONE;
+  }
+
+  #lookups(bind: Bind): ReadonlyMap<string, Lookup> {
+    const { drivers } = this.#options;
+    const { namespace } = bind.metadata;
+    return new Map(
+      bind.spec.loadBalancers.map(({ name, driver }) => {
+        const loadBalancer = loadBalancerOf(bind, name, this.#nowMs());
+        const lookup: Lookup =
+          loadBalancer === undefined
+            ? { kind: "missing" }
+            : { kind: "found", loadBalancer, driver: drivers.stateOf(driver, namespace) };
+        return [name, lookup];
+      }),
+    );
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.nowMs();
+  }
+}
+
+/** The Bind as this look leaves it. Its load balancers move side by side; its status is written one at a time. */
+class BindWork {
+  bind: Bind;
+  readonly #options: BindControllerOptions;
+  #group: GroupStatus;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(bind: Bind, options: BindControllerOptions) {
+    this.bind = bind;
+    this.#options = options;
+    this.#group = bind.group.status;
+  }
+
+  get records(): BackendRecord[] {
+    const records = this.#options.cache.records.book.by("owner", `Bind ${keyOf(this.bind)}`);
+    return records.filter(({ metadata }) => metadata.owner?.uid === this.bind.metadata.uid);
+  }
+
+  get isEmpty(): boolean {
+    return this.records.length === 0 && this.bind.status.loadBalancerStatuses.length === 0;
+  }
+
+  setGroupStatus(status: GroupStatus): void {
+    if (!sameJson(status, this.bind.group.status)) {
+      this.#group = status;
+      void this.#write(); // `stored` waits for it
+    }
+  }
+
+  /** Resolves once everything is written; throws what a write threw. */
+  stored(): Promise<void> {
+    return this.#writing;
+  }
+
+  homeOf(name: string): LoadBalancerHome {
+    const { cache, events, clock } = this.#options;
+    const key = `bind ${keyOf(this.bind)}/${name}`;
+    return {
+      current: () => loadBalancerOf(this.bind, name, clock.nowMs()),
+      store: (lb, status) => this.#change(withLoadBalancerStatus(this.bind, lb, status)),
+      addFinalizer: () => Promise.resolve(),
+      release: (lb) => this.#change(withoutLoadBalancer(this.bind, lb)),
+      records: () => cache.records.book.by("loadBalancer", key).length,
+      misplaced: () => undefined,
+      tell: (_lb: LoadBalancer, telling) => events.tell(BINDS, this.bind, telling),
+    };
+  }
+
+  #change(bind: Bind): Promise<void> {
+    this.bind = bind;
+    return this.#write();
+  }
+
+  #write(): Promise<void> {
+    this.#writing = this.#writing.then(async () => {
+      const { writer, cache } = this.#options;
+      const { loadBalancers, ...group } = this.#group;
+      const status = {
+        ...group,
+        acceptedLoadBalancers: loadBalancers,
+        loadBalancerStatuses: this.bind.status.loadBalancerStatuses,
+      };
+      cache.binds.wrote(await writer.storeStatus(BINDS, this.bind, status));
+    });
+    return this.#writing;
+  }
+}
+
+function dismissed(records: number): Telling {
+  return telling("DeleteAllBackends", `deregisters ${counted(records, "backend record")}`);
+}
+
+/** The earliest of what several of them asked for. */
+function soonest(verdicts: readonly Verdict[]): Verdict {
+  const asked = verdicts.filter((verdict) => verdict.kind !== "done");
+  const [first] = asked.sort((one, other) => (one.afterMs ?? 0) - (other.afterMs ?? 0));
+  return first ?? DONE;
+}

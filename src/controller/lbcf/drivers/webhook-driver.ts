@@ -1,0 +1,226 @@
+/**
+ * A driver behind webhooks: LBCF's protocol over HTTP. Bounded in every way: a timeout per hook, so many calls at a time
+ * per driver, so many bytes per answer; and a driver that says it is not healthy is left alone until it is.
+ */
+import type { Clock, Random } from "../../../core/util/clock.ts";
+import type { Judgement } from "../../../core/lbcf/groups/candidates.ts";
+import type { Addressed, Answer, Created, Ensured, NotYet } from "../../../core/lbcf/drivers/driver-answers.ts";
+import type { Verdict } from "../../../core/lbcf/groups/load-balancer-use.ts";
+import type { BackendRecord, Driver, LoadBalancer, Pod, StringMap } from "../../../core/lbcf/objects/objects.ts";
+import {
+  addressAnswer,
+  createAnswer,
+  ensureAnswer,
+  healthOf,
+  judgementOf,
+  plainAnswer,
+  type Reply,
+  verdictOf,
+} from "../../../core/lbcf/drivers/webhook-answers.ts";
+import {
+  backendRequest,
+  type BackendQuestion,
+  type BackendSubject,
+  createLoadBalancerRequest,
+  DEFAULT_TIMEOUT_MS,
+  generateBackendAddrRequest,
+  type Hook,
+  judgePodDeregisterRequest,
+  loadBalancerRequest,
+  validateBackendRequest,
+  validateLoadBalancerRequest,
+} from "../../../core/lbcf/drivers/webhook-protocol.ts";
+import type { BackendDriver } from "./driver.ts";
+import type { LbcfMetrics } from "../lbcf-metrics.ts";
+import { Limiter } from "../concurrency-limit.ts";
+import { randomUuid } from "./uuid.ts";
+
+export interface WebhookCall {
+  readonly url: string;
+  /** JSON. */
+  readonly body: string;
+  readonly timeoutMs: number;
+  /** PEM; to be trusted besides the well-known ones. */
+  readonly ca: string | undefined;
+}
+
+/** POSTs JSON. Throws where no answer comes; any status is an answer. */
+export type WebhookTransport = (call: WebhookCall) => Promise<Reply>;
+
+export interface WebhookDriverOptions {
+  readonly driver: Driver;
+  readonly transport: WebhookTransport;
+  readonly metrics: LbcfMetrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The full objects behind a record, as the API server has them now; `undefined`: what was to be registered is gone. */
+  readonly subjectOf: (record: BackendRecord, source: string) => Promise<BackendSubject | undefined>;
+  readonly fullPods: (pods: readonly Pod[]) => Promise<readonly object[]>;
+}
+
+export interface Health {
+  readonly healthy: boolean;
+  readonly message: string;
+}
+
+const CALLS_AT_A_TIME = 16;
+
+export class WebhookDriver implements BackendDriver {
+  readonly canDrain = false;
+  readonly #options: WebhookDriverOptions;
+  readonly #limiter = new Limiter(CALLS_AT_A_TIME);
+  readonly #name: string;
+  #health: Health | undefined;
+
+  constructor(options: WebhookDriverOptions) {
+    this.#options = options;
+    const { namespace, name } = options.driver.metadata;
+    this.#name = `${namespace}/${name}`;
+  }
+
+  /** What its healthz last said; `undefined`: it has none, or was not asked yet. */
+  get health(): Health | undefined {
+    return this.#health;
+  }
+
+  /** Asks its healthz. A driver that has none, or cannot speak of its health, is taken to be well. */
+  async probe(): Promise<Health | undefined> {
+    try {
+      this.#health = healthOf(await this.#post("healthz", {}));
+    } catch (error) {
+      this.#health = { healthy: false, message: messageOf(error) };
+    }
+    return this.#health;
+  }
+
+  validateLoadBalancer(lb: LoadBalancer, operation: "Create" | "Update", oldAttributes: StringMap): Promise<Verdict> {
+    return this.#judge("validateLoadBalancer", validateLoadBalancerRequest(lb, operation, oldAttributes));
+  }
+
+  createLoadBalancer(lb: LoadBalancer): Promise<Answer<Created>> {
+    return this.#ask("createLoadBalancer", createLoadBalancerRequest(lb, this.#retryId()), createAnswer);
+  }
+
+  ensureLoadBalancer(lb: LoadBalancer): Promise<Answer> {
+    const hook = "ensureLoadBalancer";
+    return this.#ask(hook, loadBalancerRequest(hook, lb, this.#retryId()), (reply) => plainAnswer(hook, reply));
+  }
+
+  deleteLoadBalancer(lb: LoadBalancer): Promise<Answer> {
+    const hook = "deleteLoadBalancer";
+    return this.#ask(hook, loadBalancerRequest(hook, lb, this.#retryId()), (reply) => plainAnswer(hook, reply));
+  }
+
+  validateBackend(question: BackendQuestion): Promise<Verdict> {
+    return this.#judge("validateBackend", validateBackendRequest(question));
+  }
+
+  /** A static address is used as it is, without a call. */
+  async generateBackendAddr(record: BackendRecord, source: string): Promise<Answer<Addressed>> {
+    if (record.spec.backend.kind === "Static") return { status: "Succ", msg: "", backendAddr: source };
+    let subject: BackendSubject | undefined;
+    try {
+      subject = await this.#options.subjectOf(record, source);
+    } catch (error) {
+      return { status: "Error", msg: messageOf(error) };
+    }
+    if (subject === undefined) return { status: "Running", msg: "its pod or node has changed meanwhile" };
+    const request = generateBackendAddrRequest(record, subject, this.#retryId());
+    return this.#ask("generateBackendAddr", request, addressAnswer);
+  }
+
+  ensureBackend(record: BackendRecord): Promise<Answer<Ensured>> {
+    return this.#ask("ensureBackend", backendRequest("ensureBackend", record, this.#retryId()), ensureAnswer);
+  }
+
+  drainBackend(): Promise<Answer> {
+    return Promise.resolve({ status: "Succ", msg: "" });
+  }
+
+  deregisterBackend(record: BackendRecord): Promise<Answer> {
+    const hook = "deregisterBackend";
+    return this.#ask(hook, backendRequest(hook, record, this.#retryId()), (reply) => plainAnswer(hook, reply));
+  }
+
+  async judgePodDeregister(pods: readonly Pod[]): Promise<Judgement> {
+    try {
+      const request = judgePodDeregisterRequest(await this.#options.fullPods(pods));
+      const judged = judgementOf(await this.#call("judgePodDeregister", request));
+      if (judged.kind === "failed") this.#count("fails", "judgePodDeregister");
+      return judged;
+    } catch (error) {
+      return { kind: "failed", message: messageOf(error) };
+    }
+  }
+
+  async #judge(hook: Hook, request: object): Promise<Verdict> {
+    try {
+      const verdict = verdictOf(hook, await this.#call(hook, request));
+      if (verdict.kind !== "valid") this.#count(verdict.kind === "refused" ? "fails" : "errors", hook);
+      return verdict;
+    } catch (error) {
+      return { kind: "failed", message: messageOf(error) };
+    }
+  }
+
+  async #ask<Result extends object>(
+    hook: Hook,
+    request: object,
+    read: (reply: Reply) => Answer<Result>,
+  ): Promise<Answer<Result>> {
+    const unwell = this.#unwell();
+    if (unwell !== undefined) return unwell;
+    try {
+      const answer = read(await this.#call(hook, request));
+      if (answer.status === "Fail") this.#count("fails", hook);
+      if (answer.status === "Error" || answer.status === "Invalid") this.#count("errors", hook);
+      return answer;
+    } catch (error) {
+      return { status: "Error", msg: messageOf(error) };
+    }
+  }
+
+  #unwell(): NotYet | undefined {
+    if (this.#health === undefined || this.#health.healthy) return undefined;
+    return { status: "Error", msg: `the driver is not healthy, so it was not asked: ${this.#health.message}` };
+  }
+
+  async #call(hook: Hook, request: object): Promise<Reply> {
+    const { clock, metrics } = this.#options;
+    return this.#limiter.run(async () => {
+      this.#count("calls", hook);
+      const startMs = clock.monotonicMs();
+      try {
+        return await this.#post(hook, request);
+      } catch (error) {
+        this.#count("errors", hook);
+        throw error;
+      } finally {
+        const seconds = (clock.monotonicMs() - startMs) / 1_000;
+        metrics.latency.observe({ driver_name: this.#name, webhook_name: hook }, seconds);
+      }
+    });
+  }
+
+  #post(hook: Hook, request: object): Promise<Reply> {
+    const { spec } = this.#options.driver;
+    return this.#options.transport({
+      url: `${spec.url.replace(/\/+$/, "")}/${hook}`,
+      body: JSON.stringify(request),
+      timeoutMs: spec.timeoutsMs[hook] ?? DEFAULT_TIMEOUT_MS,
+      ca: spec.caBundle === undefined ? undefined : atob(spec.caBundle),
+    });
+  }
+
+  #count(what: "calls" | "errors" | "fails", hook: Hook): void {
+    this.#options.metrics[what].inc({ driver_name: this.#name, webhook_name: hook });
+  }
+
+  #retryId(): string {
+    return randomUuid(this.#options.random);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,99 @@
+/**
+ * Which BackendGroup is looked at when, its finalizer, and its status. What its records should be stands in the core; how
+ * they are made so, in `group-sync.ts`.
+ *
+ *   what happened                                             | which groups are looked at
+ *   ----------------------------------------------------------|--------------------------------------------------
+ *   a group changed, or is there at the start                 | that one
+ *   a pod came, went, changed labels, address or readiness    | those that select it, or did
+ *   a Service or a node changed                               | those that name the Service; all with Services
+ *   a load balancer or its driver changed                     | those that name it, in whatever namespace
+ *   a record came, went, or was (de)registered                | its own
+ */
+import { withCondition } from "../../../core/lbcf/objects/conditions.ts";
+import { sameStatus } from "../../../core/lbcf/groups/group-status.ts";
+import { FINALIZER } from "../../../core/lbcf/objects/names.ts";
+import type { BackendGroup, GroupStatus } from "../../../core/lbcf/objects/objects.ts";
+import { isGoing } from "../../../core/lbcf/objects/references.ts";
+import type { KubeClient } from "../../../kube/client/kube-client.ts";
+import { keyOf } from "../../../kube/client/resources.ts";
+import type { Job, Verdict } from "../../../kube/work-queue.ts";
+import type { GroupSync } from "./group-sync.ts";
+import { DONE, later, type LbcfContext, LbcfLoop } from "../lbcf-loop.ts";
+import type { LoadBalancerLookup } from "./load-balancer-lookup.ts";
+import { removeOrphans } from "./orphans.ts";
+import { BACKEND_GROUPS } from "../objects/resources.ts";
+
+export interface GroupControllerOptions extends LbcfContext {
+  readonly sync: GroupSync;
+  readonly lookup: LoadBalancerLookup;
+  readonly client: KubeClient;
+}
+
+/** Pods and records come in bursts; a burst is one look. */
+const GATHER_MS = 100;
+const ORPHAN_FINALIZER = "orphan";
+
+export class GroupController {
+  readonly loop: LbcfLoop;
+  readonly #options: GroupControllerOptions;
+
+  constructor(options: GroupControllerOptions) {
+    this.#options = options;
+    this.loop = new LbcfLoop(BACKEND_GROUPS, options, (job) => this.#look(job));
+  }
+
+  wake(key: string, afterMs = GATHER_MS): void {
+    this.loop.wake(key, afterMs);
+  }
+
+  async #look({ key }: Job): Promise<Verdict> {
+    const { cache, writer } = this.#options;
+    const group = cache.groups.book.get(key);
+    await removeOrphans(this.#options, BACKEND_GROUPS, key, group);
+    if (group === undefined) return DONE;
+    if (isGoing(group.metadata)) return this.#leave(group);
+    const hasFinalizer = group.metadata.finalizers?.includes(FINALIZER.group) ?? false;
+    if (!hasFinalizer && group.metadata.deletionTimestamp === undefined) {
+      cache.groups.wrote(await writer.addFinalizer(BACKEND_GROUPS, group, FINALIZER.group));
+    }
+    return this.#keep(group);
+  }
+
+  async #keep(group: BackendGroup): Promise<Verdict> {
+    const { sync, lookup, events } = this.#options;
+    const { status, tellings, failure, againAfterMs } = await sync.run(group, await lookup.of(group));
+    for (const telling of tellings) events.tell(BACKEND_GROUPS, group, telling);
+    await this.#store(group, status);
+    if (failure !== undefined) throw failure.error;
+    return later(againAfterMs);
+  }
+
+  /** The group stays until its records are gone, so that whoever deletes it knows when the load balancers are clean. */
+  async #leave(group: BackendGroup): Promise<Verdict> {
+    const { writer, cache } = this.#options;
+    const finalizers = group.metadata.finalizers ?? [];
+    if (!finalizers.includes(FINALIZER.group)) return DONE;
+    const records = cache.records.book.by("owner", `BackendGroup ${keyOf(group)}`);
+    const own = records.filter(({ metadata }) => metadata.owner?.uid === group.metadata.uid);
+    const isOver = own.length === 0 || finalizers.includes(ORPHAN_FINALIZER);
+    if (isOver) {
+      await writer.removeFinalizer(BACKEND_GROUPS, group, FINALIZER.group);
+      return DONE;
+    }
+    for (const record of own) {
+      if (record.metadata.deletionTimestamp === undefined) await writer.deleteRecord(record);
+    }
+    const message = "its backend records are being deregistered first";
+    const said = { type: "Deletable", status: "False", reason: "RecordsRemain", message } as const;
+    const conditions = withCondition(group.status.conditions, said, this.#options.clock.nowMs());
+    await this.#store(group, { ...group.status, conditions });
+    return DONE; // the records' leaving wakes it
+  }
+
+  async #store(group: BackendGroup, status: GroupStatus): Promise<void> {
+    if (sameStatus(status, group.status)) return;
+    const { cache, writer } = this.#options;
+    cache.groups.wrote(await writer.storeStatus(BACKEND_GROUPS, group, status));
+  }
+}

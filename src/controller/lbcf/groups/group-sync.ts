@@ -1,0 +1,235 @@
+/**
+ * Makes the records of one group of backends as `reconcileBackendGroup` says: asks drivers and looks again at the API
+ * server where that wants to know more, then deletes, changes and creates records. Serves BackendGroups and Binds, which
+ * differ in how their load balancers are found and where their status stands.
+ */
+import { counted } from "../../../core/util/counted.ts";
+import type { Judgement, Problem } from "../../../core/lbcf/groups/candidates.ts";
+import type { Brake } from "../../../core/lbcf/groups/deregistration-limit.ts";
+import { type Telling, telling } from "../../../core/events/event-reasons.ts";
+import { groupStatus, groupTellings } from "../../../core/lbcf/groups/group-status.ts";
+import {
+  acceptanceOf,
+  type Lookup,
+  parametersKey,
+  parametersOf,
+  type Verdict,
+} from "../../../core/lbcf/groups/load-balancer-use.ts";
+import type { BackendGroup, BackendRecord, GroupStatus, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
+import {
+  type GroupActions,
+  type GroupDecision,
+  type GroupWorld,
+  reconcileBackendGroup,
+  registeredCount,
+} from "../../../core/lbcf/groups/reconcile-backend-group.ts";
+import type { Clock } from "../../../core/util/clock.ts";
+import { keyOf } from "../../../kube/client/resources.ts";
+import type { WriteThroughStore } from "../objects/write-through-store.ts";
+import type { Drivers } from "../drivers/drivers.ts";
+import type { GroupCluster } from "./group-cluster.ts";
+import type { LbcfMetrics } from "../lbcf-metrics.ts";
+import type { LbcfWriter } from "../objects/lbcf-writer.ts";
+
+export interface GroupSyncOptions {
+  readonly records: WriteThroughStore<BackendRecord>;
+  readonly cluster: GroupCluster;
+  readonly drivers: Drivers;
+  readonly writer: LbcfWriter;
+  readonly metrics: LbcfMetrics;
+  readonly brake: Brake;
+  readonly clock: Clock;
+}
+
+export interface GroupOutcome {
+  /** To be stored. */
+  readonly status: GroupStatus;
+  /** What is new. */
+  readonly tellings: readonly Telling[];
+  /** What kept records from being written; to be thrown once the rest is done. */
+  readonly failure: { readonly error: unknown } | undefined;
+  /** A driver refused or did not answer, or judged that pods stay: worth another look. */
+  readonly againAfterMs: number | undefined;
+}
+
+const MAX_QUESTIONS = 8;
+/** A refusal is asked about again, but not at every look. */
+const VERDICT_LIFE_MS = 60_000;
+const FAILED_VERDICT_LIFE_MS = 10_000;
+const JUDGE_AGAIN_MS = 60_000;
+
+interface Remembered {
+  readonly verdict: Verdict;
+  readonly untilMs: number;
+}
+
+interface Answers {
+  readonly verdicts: Map<string, Verdict>;
+  judgement: Judgement | undefined;
+  confirmed: GroupWorld["cluster"] | undefined;
+  vanished: number;
+}
+
+export class GroupSync {
+  readonly #options: GroupSyncOptions;
+  /** By group, load balancer and parameters. Only an aid: whoever forgets it asks once more. */
+  readonly #refusals = new Map<string, Remembered>();
+
+  constructor(options: GroupSyncOptions) {
+    this.#options = options;
+  }
+
+  async run(group: BackendGroup, loadBalancers: ReadonlyMap<string, Lookup>): Promise<GroupOutcome> {
+    const { records } = this.#options;
+    const own = records.by("owner", `${group.kind} ${keyOf(group)}`).filter((record) => isOwn(group, record));
+    const answers: Answers = { verdicts: new Map(), judgement: undefined, confirmed: undefined, vanished: 0 };
+    const actions = await this.#decide(group, loadBalancers, own, answers);
+    const failed = await this.#apply(group, actions);
+    const after = records.by("owner", `${group.kind} ${keyOf(group)}`).filter((record) => isOwn(group, record));
+    const nowMs = this.#options.clock.nowMs();
+    const disagreement = disagreementOf(answers, actions);
+    const { judgement } = answers;
+    const look = { group, actions, registered: registeredCount(after), disagreement, judgement, failed, nowMs };
+    return {
+      status: groupStatus(look),
+      tellings: [...groupTellings(look), ...(failed === undefined ? synced(actions) : [])],
+      failure: failed,
+      againAfterMs: againAfterMs(answers, disagreement),
+    };
+  }
+
+  forget(uid: string): void {
+    for (const key of this.#refusals.keys()) if (key.startsWith(`${uid} `)) this.#refusals.delete(key);
+  }
+
+  async #decide(
+    group: BackendGroup,
+    loadBalancers: ReadonlyMap<string, Lookup>,
+    records: readonly BackendRecord[],
+    answers: Answers,
+  ): Promise<GroupActions> {
+    for (let questions = 0; questions < MAX_QUESTIONS; questions++) {
+      const decision = reconcileBackendGroup({
+        group,
+        cluster: answers.confirmed ?? this.#options.cluster.known(group),
+        loadBalancers,
+        records,
+        verdicts: answers.verdicts,
+        judgement: answers.judgement,
+        isConfirmed: answers.confirmed !== undefined,
+        brake: this.#options.brake,
+      });
+      if (decision.kind === "act") return decision;
+      await this.#answer(group, decision, answers);
+    }
+    throw new Error(`group ${keyOf(group)} still asks after ${MAX_QUESTIONS} answers`);
+  }
+
+  async #answer(group: BackendGroup, decision: Exclude<GroupDecision, GroupActions>, answers: Answers): Promise<void> {
+    const { drivers, cluster, metrics } = this.#options;
+    switch (decision.kind) {
+      case "validate":
+        await Promise.all(
+          decision.loadBalancers.map(async ({ name, loadBalancer }) => {
+            answers.verdicts.set(name, await this.#verdict(group, name, loadBalancer));
+          }),
+        );
+        return;
+      case "judge": {
+        const driver = drivers.of(decision.driver, group.metadata.namespace);
+        answers.judgement =
+          driver === undefined
+            ? { kind: "failed", message: `there is no driver "${decision.driver}"` }
+            : await driver.judgePodDeregister(decision.pods);
+        return;
+      }
+      case "confirm":
+        metrics.brakes.inc();
+        answers.vanished = decision.vanished;
+        answers.confirmed = await cluster.confirmed(group); // throws where it cannot be read: then nothing goes
+    }
+  }
+
+  async #verdict(group: BackendGroup, name: string, loadBalancer: LoadBalancer): Promise<Verdict> {
+    const { drivers, clock } = this.#options;
+    const memo = `${group.metadata.uid} ${name} ${parametersKey(group)}`;
+    const known = this.#refusals.get(memo);
+    if (known !== undefined && known.untilMs > clock.nowMs()) return known.verdict;
+    const driver = drivers.of(loadBalancer.spec.lbDriver, loadBalancer.metadata.namespace);
+    if (driver === undefined) return { kind: "failed", message: "the driver does not exist" };
+    const before = acceptanceOf(group, name);
+    const isUpdate = before?.accepted === true;
+    const verdict = await driver.validateBackend({
+      backendType: group.spec.backends.kind,
+      lbInfo: loadBalancer.status.lbInfo ?? loadBalancer.spec.lbSpec,
+      operation: isUpdate ? "Update" : "Create",
+      parameters: group.spec.parameters,
+      oldParameters: isUpdate ? parametersOf(before.parameters ?? "") : {},
+    });
+    const lifeMs = verdict.kind === "failed" ? FAILED_VERDICT_LIFE_MS : VERDICT_LIFE_MS;
+    if (verdict.kind === "valid") this.#refusals.delete(memo);
+    else this.#refusals.set(memo, { verdict, untilMs: clock.nowMs() + lifeMs });
+    return verdict;
+  }
+
+  /** Deletes come first, so that a load balancer with a limit has room. All are tried; what failed is answered. */
+  async #apply(group: BackendGroup, { deletes, updates, creates }: GroupActions): Promise<Failed | undefined> {
+    const { writer } = this.#options;
+    return (
+      (await failureOf(
+        "Delete",
+        deletes.map(({ record }) => writer.deleteRecord(record)),
+      )) ??
+      (await failureOf(
+        "Update",
+        updates.map(({ record, spec }) => writer.updateRecord(record, spec)),
+      )) ??
+      failureOf(
+        "Create",
+        creates.map((draft) => writer.createRecord(group, draft)),
+      )
+    );
+  }
+}
+
+/** Records of an earlier group of that name are not this one's. */
+function isOwn(group: BackendGroup, { metadata: { owner } }: BackendRecord): boolean {
+  return owner?.uid === group.metadata.uid;
+}
+
+interface Failed extends Problem {
+  readonly error: unknown;
+}
+
+/** Reasons are LBCF's own. */
+async function failureOf(
+  verb: "Delete" | "Update" | "Create",
+  writes: readonly Promise<void>[],
+): Promise<Failed | undefined> {
+  const results = await Promise.allSettled(writes);
+  const failed = results.filter((result) => result.status === "rejected");
+  const [first] = failed;
+  if (first === undefined) return undefined;
+  const why = first.reason instanceof Error ? first.reason.message : String(first.reason);
+  const message = `cannot ${verb.toLowerCase()} ${counted(failed.length, "backend record")}: ${why}`;
+  return { reason: `${verb}BackendFailed`, message, error: first.reason };
+}
+
+function synced({ creates, updates, deletes }: GroupActions): readonly Telling[] {
+  const changes = creates.length + updates.length + deletes.length;
+  const message = `${counted(changes, "backend record")} changed`;
+  return changes === 0 ? [] : [telling("SuccSyncedBackendGroup", message)];
+}
+
+function disagreementOf({ confirmed, vanished }: Answers, { deletes }: GroupActions): string | undefined {
+  if (confirmed === undefined || deletes.length >= vanished) return undefined;
+  const alive = vanished - deletes.length;
+  return `${alive} of ${vanished} backends that had vanished from the watch are still there; they stay registered`;
+}
+
+function againAfterMs({ verdicts, judgement }: Answers, disagreement: string | undefined): number | undefined {
+  const kinds = [...verdicts.values()].map(({ kind }) => kind);
+  if (disagreement !== undefined || kinds.includes("failed")) return FAILED_VERDICT_LIFE_MS;
+  if (kinds.includes("refused")) return VERDICT_LIFE_MS;
+  return judgement === undefined ? undefined : JUDGE_AGAIN_MS;
+}

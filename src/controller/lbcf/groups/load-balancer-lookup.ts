@@ -1,0 +1,62 @@
+/**
+ * The load balancers that a group names. One that the caches do not have, although records of the group stand in it, is
+ * asked for at the API server: only its word that there is none takes them out.
+ */
+import type { Lookup } from "../../../core/lbcf/groups/load-balancer-use.ts";
+import type { BackendGroup, BackendRecord, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
+import { readLoadBalancer } from "../../../core/lbcf/objects/read-objects.ts";
+import { placeOf } from "../../../core/lbcf/objects/references.ts";
+import type { KubeClient } from "../../../kube/client/kube-client.ts";
+import { unlessGone } from "../../../kube/client/kube-failure.ts";
+import { keyOf, placeOfKey, type KubeObject } from "../../../kube/client/resources.ts";
+import type { WriteThroughStore } from "../objects/write-through-store.ts";
+import type { Drivers } from "../drivers/drivers.ts";
+import { LOAD_BALANCERS } from "../objects/resources.ts";
+
+export interface LoadBalancerLookupOptions {
+  readonly loadBalancers: WriteThroughStore<LoadBalancer>;
+  readonly records: WriteThroughStore<BackendRecord>;
+  readonly drivers: Drivers;
+  readonly client: KubeClient;
+}
+
+export class LoadBalancerLookup {
+  readonly #options: LoadBalancerLookupOptions;
+
+  constructor(options: LoadBalancerLookupOptions) {
+    this.#options = options;
+  }
+
+  async of(group: BackendGroup): Promise<ReadonlyMap<string, Lookup>> {
+    const found = group.spec.loadBalancers.map(async (name) => [name, await this.#one(group, name)] as const);
+    return new Map(await Promise.all(found));
+  }
+
+  async #one(group: BackendGroup, name: string): Promise<Lookup> {
+    const { loadBalancers } = this.#options;
+    const place = placeOf(name, group.metadata.namespace);
+    const cached = loadBalancers.get(place);
+    if (cached !== undefined) return this.#found(cached);
+    return this.#isRecorded(group, name) ? this.#ask(place) : { kind: "missing" };
+  }
+
+  #isRecorded(group: BackendGroup, name: string): boolean {
+    const records = this.#options.records.by("owner", `${group.kind} ${keyOf(group)}`);
+    return records.some(({ spec }) => spec.lbName === name);
+  }
+
+  async #ask(place: string): Promise<Lookup> {
+    const { client } = this.#options;
+    try {
+      const stored = await unlessGone(() => client.get<KubeObject>(LOAD_BALANCERS, placeOfKey(place)));
+      return stored === undefined ? { kind: "missing" } : this.#found(readLoadBalancer(stored));
+    } catch (error) {
+      return { kind: "unknown", message: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  #found(loadBalancer: LoadBalancer): Lookup {
+    const { spec, metadata } = loadBalancer;
+    return { kind: "found", loadBalancer, driver: this.#options.drivers.stateOf(spec.lbDriver, metadata.namespace) };
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Which LoadBalancer is looked at when, and where its state stands. It is looked at when it changes, when its driver
+ * does, when a record of it leaves, and under `Always` every period.
+ */
+import { FINALIZER } from "../../../core/lbcf/objects/names.ts";
+import type { LoadBalancer, LoadBalancerStatus } from "../../../core/lbcf/objects/objects.ts";
+import { misplaced } from "../../../core/lbcf/objects/references.ts";
+import { keyOf } from "../../../kube/client/resources.ts";
+import type { Job, Verdict } from "../../../kube/work-queue.ts";
+import { type LbcfContext, LbcfLoop } from "../lbcf-loop.ts";
+import type { LoadBalancerHome, LoadBalancerSteps } from "./load-balancer-steps.ts";
+import { LOAD_BALANCERS } from "../objects/resources.ts";
+
+export interface LoadBalancerControllerOptions extends LbcfContext {
+  readonly steps: LoadBalancerSteps;
+}
+
+export class LoadBalancerController {
+  readonly loop: LbcfLoop;
+  readonly #options: LoadBalancerControllerOptions;
+
+  constructor(options: LoadBalancerControllerOptions) {
+    this.#options = options;
+    this.loop = new LbcfLoop(LOAD_BALANCERS, options, (job) => this.#look(job));
+  }
+
+  #look({ key, failures }: Job): Promise<Verdict> {
+    return this.#options.steps.run(this.#homeOf(key), failures);
+  }
+
+  #homeOf(key: string): LoadBalancerHome {
+    const { cache, writer, events } = this.#options;
+    const { book, wrote } = cache.loadBalancers;
+    return {
+      current: () => book.get(key),
+      store: async (lb, status) => wrote(await writer.storeStatus(LOAD_BALANCERS, lb, onWire(lb, status))),
+      addFinalizer: async (lb) => wrote(await writer.addFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
+      release: async (lb) => void (await writer.removeFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
+      records: (lb) => cache.records.book.by("loadBalancer", keyOf(lb)).length,
+      misplaced: (lb) => misplaced("LoadBalancer", lb.metadata),
+      tell: (lb, telling) => events.tell(LOAD_BALANCERS, lb, telling),
+    };
+  }
+}
+
+function onWire({ metadata }: LoadBalancer, status: LoadBalancerStatus): object {
+  return { observedGeneration: metadata.generation, ...status };
+}

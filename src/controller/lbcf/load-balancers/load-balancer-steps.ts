@@ -1,0 +1,199 @@
+/**
+ * Takes a load balancer through its life at its driver, one look at a time: for LoadBalancer objects, and for those
+ * inside a Bind, which differ in where their state is stored.
+ */
+import { type Telling, telling } from "../../../core/events/event-reasons.ts";
+import type { Answer } from "../../../core/lbcf/drivers/driver-answers.ts";
+import {
+  afterCreate,
+  afterDeleteLoadBalancer,
+  afterEnsureLoadBalancer,
+  afterWaiting,
+  markedCreating,
+  withHold,
+  withoutWait,
+} from "../../../core/lbcf/load-balancers/load-balancer-status.ts";
+import type { Verdict as DriverVerdict } from "../../../core/lbcf/groups/load-balancer-use.ts";
+import type { LoadBalancer, LoadBalancerStatus } from "../../../core/lbcf/objects/objects.ts";
+import {
+  holdOf,
+  type LoadBalancerDecision,
+  type LoadBalancerStep,
+  reconcileLoadBalancerObject,
+} from "../../../core/lbcf/load-balancers/reconcile-load-balancer-object.ts";
+import { keyOf } from "../../../kube/client/resources.ts";
+import type { Verdict } from "../../../kube/work-queue.ts";
+import { afterAnswer, DONE, later, type LbcfContext } from "../lbcf-loop.ts";
+
+/** Where one load balancer's state stands, and what can be said about it. */
+export interface LoadBalancerHome {
+  /** As it is stored now; `undefined`: it is gone. */
+  current(): LoadBalancer | undefined;
+  store(lb: LoadBalancer, status: LoadBalancerStatus): Promise<void>;
+  addFinalizer(lb: LoadBalancer): Promise<void>;
+  release(lb: LoadBalancer): Promise<void>;
+  /** How many records name it. */
+  records(lb: LoadBalancer): number;
+  /** What its name or place makes impossible. */
+  misplaced(lb: LoadBalancer): string | undefined;
+  tell(lb: LoadBalancer, telling: Telling | undefined): void;
+}
+
+const MAX_ROUNDS = 10;
+/** What waits may come right without anybody telling us: a look is cheap. */
+const WAITING_AGAIN_MS = 60_000;
+const FAILED_AGAIN_MS = 10_000;
+
+type Context = Pick<LbcfContext, "drivers" | "clock" | "retries">;
+
+export class LoadBalancerSteps {
+  readonly #options: Context;
+  readonly #ensuredMs = new Map<string, number>();
+
+  constructor(options: Context) {
+    this.#options = options;
+  }
+
+  async run(home: LoadBalancerHome, failures: number): Promise<Verdict> {
+    let verdict: DriverVerdict | undefined;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const lb = home.current();
+      if (lb === undefined) return DONE;
+      const decision = this.#decide(home, lb, verdict);
+      switch (decision.kind) {
+        case "settled":
+          await this.#settle(home, lb);
+          return later(decision.againAfterMs);
+        case "validate":
+          verdict = await this.#validate(lb, decision);
+          continue;
+        case "wait":
+          return this.#wait(home, lb, decision);
+        case "step": {
+          const next = await this.#take(home, lb, decision.step, failures);
+          if (next !== undefined) return next;
+        }
+      }
+    }
+    throw new Error(`load balancer did not settle after ${MAX_ROUNDS} rounds`);
+  }
+
+  forget(key: string): void {
+    this.#ensuredMs.delete(key);
+  }
+
+  #decide(
+    home: LoadBalancerHome,
+    loadBalancer: LoadBalancer,
+    verdict: DriverVerdict | undefined,
+  ): LoadBalancerDecision {
+    const { spec, metadata } = loadBalancer;
+    return reconcileLoadBalancerObject({
+      loadBalancer,
+      driver: this.#options.drivers.stateOf(spec.lbDriver, metadata.namespace),
+      misplaced: home.misplaced(loadBalancer),
+      records: home.records(loadBalancer),
+      verdict,
+      ensuredMs: this.#ensuredMs.get(keyOf(loadBalancer)),
+      nowMs: this.#nowMs(),
+    });
+  }
+
+  async #settle(home: LoadBalancerHome, lb: LoadBalancer): Promise<void> {
+    const cleared = { ...lb, status: withoutWait(lb, this.#nowMs()) };
+    await this.#store(home, lb, withHold(cleared, holdOf(lb), this.#nowMs()));
+  }
+
+  async #validate(
+    lb: LoadBalancer,
+    { operation, oldAttributes }: Extract<LoadBalancerDecision, { kind: "validate" }>,
+  ): Promise<DriverVerdict> {
+    const driver = this.#options.drivers.of(lb.spec.lbDriver, lb.metadata.namespace);
+    if (driver === undefined) return { kind: "failed", message: "the driver does not exist" };
+    return driver.validateLoadBalancer(lb, operation, oldAttributes);
+  }
+
+  async #wait(
+    home: LoadBalancerHome,
+    lb: LoadBalancer,
+    { reason, message }: Extract<LoadBalancerDecision, { kind: "wait" }>,
+  ): Promise<Verdict> {
+    const status = afterWaiting(lb, reason, message, this.#nowMs());
+    if (status !== lb.status) home.tell(lb, telling(reason, message));
+    await this.#store(home, lb, status);
+    return later(reason === "WebhookFailed" ? FAILED_AGAIN_MS : WAITING_AGAIN_MS);
+  }
+
+  /** `undefined`: look again at once. */
+  async #take(
+    home: LoadBalancerHome,
+    lb: LoadBalancer,
+    step: LoadBalancerStep,
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    switch (step.kind) {
+      case "addFinalizer":
+        await home.addFinalizer(lb);
+        return undefined;
+      case "markCreating":
+        await home.store(lb, markedCreating(lb, this.#nowMs()));
+        return undefined;
+      case "removeFinalizer":
+        if (step.why === "forgotten") home.tell(lb, forgotten(lb));
+        await home.release(lb);
+        return DONE;
+      case "create":
+      case "ensure":
+      case "delete":
+        return this.#ask(home, lb, step.kind, failures);
+    }
+  }
+
+  async #ask(
+    home: LoadBalancerHome,
+    lb: LoadBalancer,
+    verb: "create" | "ensure" | "delete",
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    const driver = this.#options.drivers.of(lb.spec.lbDriver, lb.metadata.namespace);
+    if (driver === undefined) return { kind: "retry" };
+    if (verb === "create") {
+      const answer = await driver.createLoadBalancer(lb);
+      return this.#follow(home, lb, answer, afterCreate(lb, answer, this.#nowMs()), failures);
+    }
+    if (verb === "ensure") {
+      const answer = await driver.ensureLoadBalancer(lb);
+      return this.#follow(home, lb, answer, afterEnsureLoadBalancer(lb, answer, this.#nowMs()), failures);
+    }
+    const answer = await driver.deleteLoadBalancer(lb);
+    const next = await this.#follow(home, lb, answer, afterDeleteLoadBalancer(lb, answer, this.#nowMs()), failures);
+    if (next === undefined) await home.release(lb);
+    return next ?? DONE;
+  }
+
+  async #follow(
+    home: LoadBalancerHome,
+    lb: LoadBalancer,
+    answer: Answer,
+    { status, event }: { readonly status: LoadBalancerStatus; readonly event: Telling | undefined },
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    if (answer.status === "Succ") this.#ensuredMs.set(keyOf(lb), this.#nowMs());
+    await this.#store(home, lb, status);
+    home.tell(lb, event);
+    return afterAnswer(answer, failures, this.#options.retries);
+  }
+
+  async #store(home: LoadBalancerHome, lb: LoadBalancer, status: LoadBalancerStatus): Promise<void> {
+    if (status !== lb.status) await home.store(lb, status);
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.nowMs();
+  }
+}
+
+function forgotten({ status, spec }: LoadBalancer): Telling {
+  const what = JSON.stringify(status.lbInfo ?? spec.lbSpec);
+  return telling("ForgottenLoadBalancer", `let go by hand: ${what} may still exist`);
+}

@@ -1,0 +1,145 @@
+/**
+ * What we know of LBCF's objects and of pods, kept fresh, with the indexes that wake-ups and decisions need. Nobody
+ * decides before `synced`: a cache that is not filled yet would look like a cluster without pods.
+ */
+import type { Clock, Random } from "../../../core/util/clock.ts";
+import { placeOf } from "../../../core/lbcf/objects/references.ts";
+import { addressKey } from "../../../core/lbcf/records/reconcile-backend-record.ts";
+import type {
+  BackendGroup,
+  BackendRecord,
+  Bind,
+  Driver,
+  LoadBalancer,
+  Pod,
+  StringMap,
+} from "../../../core/lbcf/objects/objects.ts";
+import {
+  readBackendGroup,
+  readBackendRecord,
+  readBind,
+  readDriver,
+  readLoadBalancer,
+  readPod,
+} from "../../../core/lbcf/objects/read-objects.ts";
+import type { Log } from "../../../core/util/log.ts";
+import { logWatchHealth, type FollowingVoice } from "../../../kube/cache/log-watch-health.ts";
+import type { KubeClient } from "../../../kube/client/kube-client.ts";
+import { Reflector } from "../../../kube/cache/reflector.ts";
+import { PODS, type KubeObject, type Resource } from "../../../kube/client/resources.ts";
+import type { Indexers } from "../../../kube/cache/store.ts";
+import { WriteThroughStore } from "./write-through-store.ts";
+import { BACKEND_GROUPS, BACKEND_RECORDS, BINDS, DRIVERS, LOAD_BALANCERS } from "./resources.ts";
+
+export interface LbcfCacheOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** A kind: the watch that tells of changes, and the book that decisions read. */
+interface Kept<T extends KubeObject> {
+  readonly reflector: Reflector<T>;
+  readonly book: WriteThroughStore<T>;
+  /** For what a write of ours was answered with; `undefined`: the object is gone. */
+  readonly wrote: (stored: KubeObject | undefined) => void;
+}
+
+export class LbcfCache {
+  readonly drivers: Kept<Driver>;
+  readonly loadBalancers: Kept<LoadBalancer>;
+  readonly groups: Kept<BackendGroup>;
+  readonly records: Kept<BackendRecord>;
+  readonly binds: Kept<Bind>;
+  readonly pods: Reflector<Pod>;
+  readonly #all: readonly Reflector<never>[];
+
+  constructor(options: LbcfCacheOptions) {
+    const { log, ...common } = options;
+    const voiceOf = ({ plural }: Resource): FollowingVoice => logWatchHealth(log, options.clock, plural);
+    const keep = <T extends KubeObject>(
+      resource: Resource,
+      project: (object: KubeObject) => T,
+      indexers?: Indexers<T>,
+    ): Kept<T> => {
+      const reflector = new Reflector({ ...common, resource, project, ...voiceOf(resource) });
+      const book = new WriteThroughStore(reflector, indexers);
+      return { reflector, book, wrote: (stored) => stored && book.wrote(project(stored)) };
+    };
+    this.drivers = keep(DRIVERS, readDriver);
+    this.loadBalancers = keep(LOAD_BALANCERS, readLoadBalancer, {
+      driver: ({ metadata, spec }) => [placeOf(spec.lbDriver, metadata.namespace)],
+    });
+    this.groups = keep(BACKEND_GROUPS, readBackendGroup, GROUP_INDEXES);
+    this.records = keep(BACKEND_RECORDS, readBackendRecord, RECORD_INDEXES);
+    this.binds = keep(BINDS, readBind, {
+      namespace: ({ metadata }) => [metadata.namespace],
+      driver: ({ metadata, spec }) => spec.loadBalancers.map(({ driver }) => placeOf(driver, metadata.namespace)),
+    });
+    this.pods = new Reflector({
+      ...common,
+      ...voiceOf(PODS),
+      resource: PODS,
+      project: readPod,
+      indexers: POD_INDEXES,
+    });
+    const kept = [this.drivers, this.loadBalancers, this.groups, this.records, this.binds];
+    this.#all = [...kept.map(({ reflector }) => reflector), this.pods] as unknown as readonly Reflector<never>[];
+  }
+
+  get synced(): Promise<unknown> {
+    return Promise.all(this.#all.map((reflector) => reflector.synced));
+  }
+
+  /** Runs until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#all.map((reflector) => reflector.run(signal)));
+  }
+
+  /** The pods that may have all these labels, by the one that is likely to be the rarest. */
+  podsWith(namespace: string, labels: StringMap): readonly Pod[] {
+    const found = Object.entries(labels).map(([key, value]) => labelKey(namespace, key, value));
+    const [first, ...others] = found.map((value) => this.pods.store.by("label", value));
+    return others.reduce((least, each) => (each.length < least.length ? each : least), first ?? []);
+  }
+}
+
+const POD_INDEXES: Indexers<Pod> = {
+  label: ({ metadata: { namespace, labels = {} } }) =>
+    Object.entries(labels).map(([key, value]) => labelKey(namespace, key, value)),
+};
+
+function labelKey(namespace: string, key: string, value: string): string {
+  return `${namespace} ${key}=${value}`;
+}
+
+const GROUP_INDEXES: Indexers<BackendGroup> = {
+  namespace: ({ metadata }) => [metadata.namespace],
+  loadBalancer: ({ metadata, spec }) => spec.loadBalancers.map((name) => placeOf(name, metadata.namespace)),
+  service: ({ metadata, spec: { backends } }) =>
+    backends.kind === "Service" ? [`${metadata.namespace}/${backends.service}`] : [],
+};
+
+const RECORD_INDEXES: Indexers<BackendRecord> = {
+  owner: (record) => listed(ownerKeyOf(record)),
+  loadBalancer: (record) => [loadBalancerKeyOf(record)],
+  driver: ({ metadata, spec }) => [placeOf(spec.lbDriver, metadata.namespace)],
+  address: (record) => listed(addressKey(record)),
+  pod: ({ metadata, spec: { backend } }) => (backend.kind === "Pod" ? [`${metadata.namespace}/${backend.name}`] : []),
+  node: ({ spec: { backend } }) => (backend.kind === "Service" ? [backend.nodeName] : []),
+};
+
+function listed(value: string | undefined): readonly string[] {
+  return value === undefined ? [] : [value];
+}
+
+/** `BackendGroup namespace/name`; `undefined`: nobody owns it. */
+export function ownerKeyOf({ metadata: { owner, namespace } }: BackendRecord): string | undefined {
+  return owner === undefined ? undefined : `${owner.kind} ${namespace}/${owner.name}`;
+}
+
+/** A Bind's load balancers are its own; others are found by their name. */
+export function loadBalancerKeyOf({ metadata: { owner, namespace }, spec: { lbName } }: BackendRecord): string {
+  return owner?.kind === "Bind" ? `bind ${namespace}/${owner.name}/${lbName}` : placeOf(lbName, namespace);
+}

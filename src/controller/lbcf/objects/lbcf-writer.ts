@@ -1,0 +1,171 @@
+/**
+ * Every write to LBCF's objects and to the gate of pods. Each is bound to the incarnation (uid) that was looked at; what
+ * a write was answered with goes into the book at once. What is gone is no failure: there was nothing left to write.
+ */
+import type { Clock } from "../../../core/util/clock.ts";
+import { timestamp } from "../../../core/lbcf/objects/conditions.ts";
+import { FINALIZER, REGISTERED_GATE } from "../../../core/lbcf/objects/names.ts";
+import type { BackendGroup, BackendRecord, Pod, RecordSpec, RecordStatus } from "../../../core/lbcf/objects/objects.ts";
+import { newRecord, type RecordDraft, recordSpecOnWire } from "../../../core/lbcf/records/record-spec.ts";
+import { readBackendRecord } from "../../../core/lbcf/objects/read-objects.ts";
+import type { GateDecision } from "../../../core/lbcf/pods/readiness-gate.ts";
+import type { KubeClient } from "../../../kube/client/kube-client.ts";
+import { isFailure, unlessGone } from "../../../kube/client/kube-failure.ts";
+import type { Patch } from "../../../kube/client/patch.ts";
+import { PODS, type KubeObject, type Resource } from "../../../kube/client/resources.ts";
+import type { WriteThroughStore } from "./write-through-store.ts";
+import type { LbcfMetrics } from "../lbcf-metrics.ts";
+import type { Limiter } from "../concurrency-limit.ts";
+import { BACKEND_RECORDS } from "./resources.ts";
+
+export interface LbcfWriterOptions {
+  /** Fenced: nothing is written without the lease. */
+  readonly client: KubeClient;
+  readonly records: WriteThroughStore<BackendRecord>;
+  readonly metrics: LbcfMetrics;
+  /** How many writes may be under way. */
+  readonly limiter: Limiter;
+  readonly clock: Clock;
+}
+
+/** Replaced as a whole: a merge patch would keep the keys of maps that are gone. We are its only writer. */
+function wholeStatus(status: object): Patch {
+  return { json: [{ op: "add", path: "/status", value: status }] };
+}
+
+type Operation = "Create" | "Update" | "UpdateStatus" | "Delete";
+
+const CONFLICT_TRIES = 5;
+
+export class LbcfWriter {
+  readonly #options: LbcfWriterOptions;
+
+  constructor(options: LbcfWriterOptions) {
+    this.#options = options;
+  }
+
+  /** One that exists already was made by us a moment ago, or by an earlier life: the watch will show it. */
+  async createRecord(group: BackendGroup, draft: RecordDraft): Promise<void> {
+    const body = newRecord(group, draft);
+    try {
+      const stored = await this.#timed("Create", () => this.#options.client.create<KubeObject>(BACKEND_RECORDS, body));
+      this.#options.records.wrote(readBackendRecord(stored));
+    } catch (error) {
+      if (!isFailure(error, "alreadyExists")) throw error;
+    }
+  }
+
+  async updateRecord(record: BackendRecord, spec: RecordSpec): Promise<void> {
+    await this.#record("Update", record, { json: [{ op: "replace", path: "/spec", value: recordSpecOnWire(spec) }] });
+  }
+
+  async storeRecordStatus(record: BackendRecord, status: RecordStatus): Promise<void> {
+    await this.#record("UpdateStatus", record, wholeStatus(status), "status");
+  }
+
+  async deleteRecord(record: BackendRecord): Promise<void> {
+    const { namespace, name, uid } = record.metadata;
+    await unlessGone(() =>
+      this.#timed("Delete", () => this.#options.client.delete(BACKEND_RECORDS, { namespace, name }, { uid })),
+    );
+  }
+
+  async addRecordFinalizer(record: BackendRecord): Promise<void> {
+    const stored = await this.addFinalizer(BACKEND_RECORDS, record, FINALIZER.record);
+    if (stored !== undefined) this.#options.records.wrote(readBackendRecord(stored));
+  }
+
+  async releaseRecord(record: BackendRecord): Promise<void> {
+    const stored = await this.removeFinalizer(BACKEND_RECORDS, record, FINALIZER.record);
+    const isGone = stored === undefined || (stored.metadata.finalizers ?? []).length === 0;
+    if (isGone) this.#options.records.lost(record);
+    else this.#options.records.wrote(readBackendRecord(stored));
+  }
+
+  /** Of any kind. `undefined`: the object is gone. */
+  async storeStatus(resource: Resource, object: KubeObject, status: object): Promise<KubeObject | undefined> {
+    const { namespace, name, uid } = object.metadata;
+    const place = { namespace, name, subresource: "status" } as const;
+    return unlessGone(() =>
+      this.#limited(() => this.#options.client.patch<KubeObject>(resource, place, wholeStatus(status), { uid })),
+    );
+  }
+
+  addFinalizer(resource: Resource, object: KubeObject, finalizer: string): Promise<KubeObject | undefined> {
+    return this.#changeFinalizers(resource, object, (all) => (all.includes(finalizer) ? all : [...all, finalizer]));
+  }
+
+  removeFinalizer(resource: Resource, object: KubeObject, finalizer: string): Promise<KubeObject | undefined> {
+    return this.#changeFinalizers(resource, object, (all) => all.filter((each) => each !== finalizer));
+  }
+
+  async setGate(pod: Pod, { status, reason, message }: GateDecision): Promise<void> {
+    const { namespace, name, uid } = pod.metadata;
+    const lastTransitionTime = timestamp(this.#options.clock.nowMs());
+    const condition = { type: REGISTERED_GATE, status, reason, message, lastTransitionTime };
+    const patch = { strategic: { status: { conditions: [condition] } } };
+    const place = { namespace, name, subresource: "status" } as const;
+    await unlessGone(() => this.#limited(() => this.#options.client.patch(PODS, place, patch, { uid })));
+  }
+
+  /**
+   * Answers what is stored then; `undefined`: nothing was to be done, or it is gone. A merge patch replaces the list, so it
+   * is bound to the version that was looked at: others' finalizers are safe.
+   */
+  async #changeFinalizers(
+    resource: Resource,
+    object: KubeObject,
+    change: (all: readonly string[]) => readonly string[],
+  ): Promise<KubeObject | undefined> {
+    const { client } = this.#options;
+    const { namespace, name, uid } = object.metadata;
+    let current: KubeObject = object;
+    for (let tries = 1; ; tries++) {
+      const before = current.metadata.finalizers ?? [];
+      const finalizers = change(before);
+      // what we were handed is a reading of ours, not what is stored: nobody may read it once more
+      if (finalizers.length === before.length) return current === object ? undefined : current;
+      const only = { uid, resourceVersion: current.metadata.resourceVersion };
+      const write = (): Promise<KubeObject> =>
+        client.patch<KubeObject>(resource, { namespace, name }, { merge: { metadata: { finalizers } } }, only);
+      try {
+        const isRecord = resource === BACKEND_RECORDS;
+        return await unlessGone(() => (isRecord ? this.#timed("Update", write) : this.#limited(write)));
+      } catch (error) {
+        if (!isFailure(error, "conflict") || tries === CONFLICT_TRIES) throw error;
+        const fresh = await unlessGone(() => client.get<KubeObject>(resource, { namespace, name }));
+        if (fresh === undefined || fresh.metadata.uid !== uid) return undefined;
+        current = fresh;
+      }
+    }
+  }
+
+  async #record(operation: Operation, record: BackendRecord, patch: Patch, subresource?: "status"): Promise<void> {
+    const { namespace, name, uid } = record.metadata;
+    const stored = await unlessGone(() =>
+      this.#timed(operation, () =>
+        this.#options.client.patch<KubeObject>(BACKEND_RECORDS, { namespace, name, subresource }, patch, { uid }),
+      ),
+    );
+    if (stored === undefined) this.#options.records.lost(record);
+    else this.#options.records.wrote(readBackendRecord(stored));
+  }
+
+  #limited<T>(write: () => Promise<T>): Promise<T> {
+    return this.#options.limiter.run(write);
+  }
+
+  /** Measured as LBCF measures: records only. */
+  #timed<T>(type: Operation, write: () => Promise<T>): Promise<T> {
+    const { clock, metrics } = this.#options;
+    return this.#limited(async () => {
+      const startMs = clock.monotonicMs();
+      try {
+        return await write();
+      } finally {
+        const seconds = (clock.monotonicMs() - startMs) / 1_000;
+        metrics.operations.observe({ k8s_op_obj: "BackendRecord", k8s_op_type: type }, seconds);
+      }
+    });
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * Opens the readiness gate of pods once their records are registered. Looks at a pod when it changes and when one of its
+ * records does.
+ */
+import type { BackendGroup, BackendRecord, Pod } from "../../../core/lbcf/objects/objects.ts";
+import { isRecordOf } from "../../../core/lbcf/records/backend-state.ts";
+import { isSelected } from "../../../core/lbcf/pods/pods.ts";
+import { reconcileReadinessGate } from "../../../core/lbcf/pods/readiness-gate.ts";
+import { allowsNamespace, isGoing, placeOf } from "../../../core/lbcf/objects/references.ts";
+import { keyOf, PODS } from "../../../kube/client/resources.ts";
+import type { Job, Verdict } from "../../../kube/work-queue.ts";
+import { DONE, type LbcfContext, LbcfLoop } from "../lbcf-loop.ts";
+
+export class GateController {
+  readonly loop: LbcfLoop;
+  readonly #options: LbcfContext;
+
+  constructor(options: LbcfContext) {
+    this.#options = options;
+    this.loop = new LbcfLoop(PODS, options, (job) => this.#look(job));
+  }
+
+  wake(pod: Pod): void {
+    if (pod.gate !== undefined) this.loop.wake(keyOf(pod));
+  }
+
+  wakeOf({ metadata: { namespace }, spec: { backend } }: BackendRecord): void {
+    const pod = backend.kind === "Pod" ? this.#options.cache.pods.store.get(`${namespace}/${backend.name}`) : undefined;
+    if (pod !== undefined) this.wake(pod);
+  }
+
+  async #look({ key }: Job): Promise<Verdict> {
+    const { cache, writer } = this.#options;
+    const pod = cache.pods.store.get(key);
+    if (pod === undefined) return DONE;
+    const records = cache.records.book.by("pod", key).filter((record) => isRecordOf(record, pod));
+    const decision = reconcileReadinessGate({ pod, records, wanted: this.#wanted(pod) });
+    if (decision !== undefined) await writer.setGate(pod, decision);
+    return DONE;
+  }
+
+  /** How many records the groups that select the pod want of it. */
+  #wanted(pod: Pod): number | undefined {
+    const { groups, binds } = this.#options.cache;
+    const { namespace } = pod.metadata;
+    const all = [
+      ...groups.book.by("namespace", namespace),
+      ...binds.book.by("namespace", namespace).map((bind) => bind.group),
+    ];
+    const selecting = all.filter(
+      ({ metadata, spec: { backends } }) =>
+        backends.kind === "Pod" && isSelected(pod, backends.select) && !isGoing(metadata),
+    );
+    if (selecting.length === 0) return undefined;
+    return selecting.reduce((sum, group) => sum + this.#recordsOf(group), 0);
+  }
+
+  #recordsOf({ kind, metadata: { namespace }, spec: { backends, loadBalancers } }: BackendGroup): number {
+    const ports = backends.kind === "Pod" ? backends.ports.length : 0;
+    const serving = loadBalancers.filter((name) => kind === "Bind" || this.#serves(name, namespace));
+    return ports * serving.length;
+  }
+
+  /** One that is going, or that does not serve the namespace, is not waited for. */
+  #serves(name: string, namespace: string): boolean {
+    const lb = this.#options.cache.loadBalancers.book.get(placeOf(name, namespace));
+    return lb === undefined || (!isGoing(lb.metadata) && allowsNamespace(lb, namespace));
+  }
+}

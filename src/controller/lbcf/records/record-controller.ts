@@ -1,0 +1,231 @@
+/**
+ * Looks at one record at a time per key, asks `reconcileBackendRecord` for the next step, and takes it, until there is
+ * none. What is right stands in the core; how a driver is asked, in `driver.ts`.
+ *
+ *   what happened                                      | which records are looked at
+ *   ---------------------------------------------------|------------------------------------------
+ *   a record changed, or is there at the start         | that one
+ *   a record left, or was registered                   | others with the same address
+ *   its pod got another address, ends, is (not) ready  | those of the pod
+ *   its node got another address, or is gone           | those of the node
+ *   a driver came, changed, or is healthy again        | those of the driver
+ *   its load balancer was let go                       | those of the load balancer
+ */
+import { type Telling, telling } from "../../../core/events/event-reasons.ts";
+import type { Answer } from "../../../core/lbcf/drivers/driver-answers.ts";
+import { backendState } from "../../../core/lbcf/records/backend-state.ts";
+import type { BackendRecord, RecordStatus } from "../../../core/lbcf/objects/objects.ts";
+import {
+  addressKey,
+  reconcileBackendRecord,
+  type RecordStep,
+} from "../../../core/lbcf/records/reconcile-backend-record.ts";
+import {
+  afterDeregister,
+  afterEnsure,
+  afterGenerate,
+  afterWait,
+  type RecordAfter,
+  withoutAddress,
+} from "../../../core/lbcf/records/record-status.ts";
+import type { Node } from "../../../core/model/kubernetes.ts";
+import { keyOf } from "../../../kube/client/resources.ts";
+import type { Job, Verdict } from "../../../kube/work-queue.ts";
+import { AddressGuard } from "./address-guard.ts";
+import type { BackendDriver } from "../drivers/driver.ts";
+import { afterAnswer, DONE, later, type LbcfContext, LbcfLoop, PRIORITY } from "../lbcf-loop.ts";
+import { BACKEND_RECORDS } from "../objects/resources.ts";
+
+export interface RecordControllerOptions extends LbcfContext {
+  readonly nodeNamed: (name: string) => Node | undefined;
+  /** Somebody has let go of the record's load balancer as a whole. */
+  readonly isForgotten: (record: BackendRecord) => boolean;
+}
+
+/** Far above what any record needs; reaching it is a bug that must not spin. */
+const MAX_ROUNDS = 12;
+const AGAIN_MS = 10_000;
+
+export class RecordController {
+  readonly loop: LbcfLoop;
+  readonly #options: RecordControllerOptions;
+  readonly #guard: AddressGuard;
+  /** When each was last ensured. Only an aid: whoever forgets it asks the driver once more. */
+  readonly #ensuredMs = new Map<string, number>();
+
+  constructor(options: RecordControllerOptions) {
+    this.#options = options;
+    this.loop = new LbcfLoop(BACKEND_RECORDS, options, (job) => this.#look(job));
+    this.#guard = new AddressGuard((key) => this.loop.wake(key));
+  }
+
+  wake(records: Iterable<BackendRecord>): void {
+    for (const record of records) {
+      const priority = record.metadata.deletionTimestamp === undefined ? PRIORITY.change : PRIORITY.delete;
+      this.loop.wake(keyOf(record), 0, priority);
+    }
+  }
+
+  forget(record: BackendRecord): void {
+    this.#ensuredMs.delete(keyOf(record));
+  }
+
+  async #look({ key, failures }: Job): Promise<Verdict> {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const record = this.#options.cache.records.book.get(key);
+      if (record === undefined) return DONE;
+      const driver = this.#options.drivers.of(record.spec.lbDriver, record.metadata.namespace);
+      const decision = this.#decide(record, driver);
+      switch (decision.kind) {
+        case "settled":
+          return later(decision.againAfterMs);
+        case "wait": {
+          const { reason, message, againAfterMs } = decision;
+          if (reason === "DelayedEnsureBackend") this.#tell(record, telling(reason, message));
+          await this.#store(record, afterWait(record, reason, message, this.#nowMs()));
+          return later(againAfterMs);
+        }
+        case "step": {
+          const verdict = await this.#take(record, decision.step, driver, failures);
+          if (verdict !== undefined) return verdict;
+        }
+      }
+    }
+    throw new Error(`record ${key} did not settle after ${MAX_ROUNDS} rounds`);
+  }
+
+  #decide(record: BackendRecord, driver: BackendDriver | undefined): ReturnType<typeof reconcileBackendRecord> {
+    const { cache, nodeNamed, isForgotten } = this.#options;
+    const { backend } = record.spec;
+    const { namespace } = record.metadata;
+    const pod = backend.kind === "Pod" ? cache.pods.store.get(`${namespace}/${backend.name}`) : undefined;
+    const node = backend.kind === "Service" ? nodeNamed(backend.nodeName) : undefined;
+    const address = addressKey(record);
+    const sharing = address === undefined ? [] : cache.records.book.by("address", address);
+    return reconcileBackendRecord({
+      record,
+      backend: backendState(record, { pod, node }),
+      driver: driver === undefined ? { kind: "missing" } : { kind: "found", canDrain: driver.canDrain },
+      others: sharing.filter(({ metadata }) => metadata.uid !== record.metadata.uid),
+      isForgotten: isForgotten(record),
+      ensuredMs: this.#ensuredMs.get(keyOf(record)),
+      nowMs: this.#nowMs(),
+    });
+  }
+
+  /** `undefined`: look again at once. */
+  async #take(
+    record: BackendRecord,
+    step: RecordStep,
+    driver: BackendDriver | undefined,
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    const { writer } = this.#options;
+    switch (step.kind) {
+      case "addFinalizer":
+        await writer.addRecordFinalizer(record);
+        return undefined;
+      case "forgetAddress":
+        await this.#store(record, withoutAddress(record, this.#nowMs()));
+        return undefined;
+      case "removeFinalizer":
+        if (step.why === "forgotten") this.#tell(record, forgotten(record));
+        await writer.releaseRecord(record);
+        return DONE;
+      case "generateAddress":
+      case "ensure":
+      case "drain":
+      case "deregister":
+        if (driver === undefined) throw new Error("a step that needs a driver was taken without one");
+        return this.#ask(record, step, driver, failures);
+    }
+  }
+
+  async #ask(
+    record: BackendRecord,
+    step: Extract<RecordStep, { kind: "generateAddress" | "ensure" | "drain" | "deregister" }>,
+    driver: BackendDriver,
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    if (step.kind === "generateAddress") return this.#generate(record, step.source, driver, failures);
+    const address = addressKey(record) ?? "";
+    const intent = step.kind === "ensure" ? "ensure" : "deregister";
+    const leave = this.#guard.enter(address, intent, keyOf(record));
+    if (leave === undefined) return later(AGAIN_MS);
+    try {
+      if (step.kind === "ensure") return await this.#ensure(record, driver, failures);
+      if (step.kind === "drain") return await this.#drain(record, step.untilMs, driver, failures);
+      return await this.#deregister(record, step.thenRelease, driver, failures);
+    } finally {
+      leave();
+    }
+  }
+
+  async #generate(
+    record: BackendRecord,
+    source: string,
+    driver: BackendDriver,
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    const answer = await driver.generateBackendAddr(record, source);
+    return this.#follow(record, answer, afterGenerate(record, source, answer, this.#nowMs()), failures);
+  }
+
+  async #ensure(record: BackendRecord, driver: BackendDriver, failures: number): Promise<Verdict | undefined> {
+    const answer = await driver.ensureBackend(record);
+    if (answer.status === "Succ") this.#ensuredMs.set(keyOf(record), this.#nowMs());
+    return this.#follow(record, answer, afterEnsure(record, answer, this.#nowMs()), failures);
+  }
+
+  async #drain(
+    record: BackendRecord,
+    untilMs: number,
+    driver: BackendDriver,
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    const answer = await driver.drainBackend(record);
+    return afterAnswer(answer, failures, this.#options.retries) ?? later(Math.max(0, untilMs - this.#nowMs()));
+  }
+
+  async #deregister(
+    record: BackendRecord,
+    thenRelease: boolean,
+    driver: BackendDriver,
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    const answer = await driver.deregisterBackend(record);
+    const after = afterDeregister(record, thenRelease, answer, this.#nowMs());
+    const next = await this.#follow(record, answer, after, failures);
+    if (next !== undefined || !thenRelease) return next;
+    await this.#options.writer.releaseRecord(record);
+    return DONE;
+  }
+
+  async #follow(
+    record: BackendRecord,
+    answer: Answer,
+    { status, event }: RecordAfter,
+    failures: number,
+  ): Promise<Verdict | undefined> {
+    await this.#store(record, status);
+    this.#tell(record, event);
+    return afterAnswer(answer, failures, this.#options.retries);
+  }
+
+  async #store(record: BackendRecord, status: RecordStatus): Promise<void> {
+    if (status !== record.status) await this.#options.writer.storeRecordStatus(record, status);
+  }
+
+  #tell(record: BackendRecord, telling: Telling | undefined): void {
+    this.#options.events.tell(BACKEND_RECORDS, record, telling);
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.nowMs();
+  }
+}
+
+function forgotten({ spec: { lbName }, status: { backendAddr } }: BackendRecord): Telling {
+  const message = `let go by hand: ${backendAddr || "no address"} may still be registered in load balancer "${lbName}"`;
+  return telling("ForgottenBackend", message);
+}

@@ -1,0 +1,236 @@
+/** Who is looked at again when something changes; the tables stand in the controllers' headers. */
+import type { Node, Service } from "../../core/model/kubernetes.ts";
+import { findCondition } from "../../core/lbcf/objects/conditions.ts";
+import type { BackendGroup, BackendRecord, Bind, Driver, LoadBalancer, Pod } from "../../core/lbcf/objects/objects.ts";
+import { isAvailable, isSelected } from "../../core/lbcf/pods/pods.ts";
+import { addressKey } from "../../core/lbcf/records/reconcile-backend-record.ts";
+import { desiredAdminState } from "../../core/admin-state/desired-admin-state.ts";
+import { keyOf, type KubeObject } from "../../kube/client/resources.ts";
+import type { Reflector } from "../../kube/cache/reflector.ts";
+import type { Change } from "../../kube/cache/store.ts";
+import { sameJson } from "../../kube/client/same-json.ts";
+import type { BackendStates } from "./azure/backend-states.ts";
+import type { BindController } from "./binds/bind-controller.ts";
+import type { DriverController } from "./drivers/driver-controller.ts";
+import type { Drivers } from "./drivers/drivers.ts";
+import type { GateController } from "./pods/gate-controller.ts";
+import type { GroupController } from "./groups/group-controller.ts";
+import type { GroupSync } from "./groups/group-sync.ts";
+import { type LbcfCache, loadBalancerKeyOf, ownerKeyOf } from "./objects/lbcf-cache.ts";
+import type { LoadBalancerController } from "./load-balancers/load-balancer-controller.ts";
+import type { LoadBalancerSteps } from "./load-balancers/load-balancer-steps.ts";
+import type { RecordController } from "./records/record-controller.ts";
+
+export interface WakeUpsOptions {
+  readonly cache: LbcfCache;
+  readonly services: Reflector<Service & KubeObject>;
+  readonly nodes: Reflector<Node & KubeObject>;
+  readonly drivers: Drivers;
+  readonly sync: GroupSync;
+  readonly steps: LoadBalancerSteps;
+  readonly states: BackendStates;
+  readonly driverController: DriverController;
+  readonly loadBalancers: LoadBalancerController;
+  readonly groups: GroupController;
+  readonly records: RecordController;
+  readonly binds: BindController;
+  readonly gates: GateController;
+}
+
+export class WakeUps {
+  readonly #options: WakeUpsOptions;
+
+  constructor(options: WakeUpsOptions) {
+    this.#options = options;
+  }
+
+  /** Call once the caches are filled: everything that is there is told as new. */
+  start(): void {
+    const { cache, services, nodes } = this.#options;
+    cache.drivers.reflector.subscribe((change) => this.#driver(change));
+    cache.loadBalancers.reflector.subscribe((change) => this.#loadBalancer(change));
+    cache.groups.reflector.subscribe((change) => this.#group(change));
+    cache.binds.reflector.subscribe((change) => this.#bind(change));
+    cache.records.reflector.subscribe((change) => this.#record(change));
+    cache.pods.subscribe((change) => this.#pod(change));
+    services.subscribe(({ object }) => this.#service(object));
+    nodes.subscribe((change) => this.#node(change));
+  }
+
+  /** A driver that can be asked (again): for those that waited for it. */
+  driverUsable(key: string): void {
+    const { cache, records, loadBalancers, binds } = this.#options;
+    for (const lb of cache.loadBalancers.book.by("driver", key)) {
+      loadBalancers.loop.wake(keyOf(lb));
+      this.#groupsOf(keyOf(lb));
+    }
+    for (const bind of cache.binds.book.by("driver", key)) binds.wake(keyOf(bind));
+    records.wake(cache.records.book.by("driver", key).filter((record) => isUnsettled(record)));
+  }
+
+  #driver(change: Change<Driver>): void {
+    const { driverController, drivers } = this.#options;
+    const key = keyOf(change.object);
+    if (isEcho(change)) return;
+    if (change.kind === "deleted") drivers.forget(key);
+    else driverController.loop.wake(key);
+    this.driverUsable(key);
+  }
+
+  #loadBalancer(change: Change<LoadBalancer>): void {
+    const { cache, loadBalancers, records, steps, driverController } = this.#options;
+    const { object } = change;
+    const key = keyOf(object);
+    if (change.kind === "deleted") {
+      steps.forget(key);
+      this.#wakeDeleted(driverController, object.metadata.namespace, object.spec.lbDriver);
+    } else if (!isEcho(change)) {
+      loadBalancers.loop.wake(key);
+    }
+    this.#groupsOf(key);
+    if (change.kind === "updated" && !sameJson(change.old.metadata.annotations, object.metadata.annotations)) {
+      records.wake(cache.records.book.by("loadBalancer", key));
+    }
+  }
+
+  #groupsOf(loadBalancer: string): void {
+    const { cache, groups } = this.#options;
+    for (const group of cache.groups.book.by("loadBalancer", loadBalancer)) groups.wake(keyOf(group));
+  }
+
+  #group(change: Change<BackendGroup>): void {
+    const { cache, groups, gates, sync } = this.#options;
+    const { metadata, spec } = change.object;
+    if (isEcho(change)) return;
+    if (change.kind === "deleted") sync.forget(metadata.uid);
+    groups.wake(keyOf(change.object), 0);
+    if (spec.backends.kind !== "Pod" || !("labels" in spec.backends.select)) return;
+    for (const pod of cache.podsWith(metadata.namespace, spec.backends.select.labels)) gates.wake(pod);
+  }
+
+  #bind(change: Change<Bind>): void {
+    const { binds, sync, steps, driverController } = this.#options;
+    const { metadata, spec } = change.object;
+    if (change.kind !== "deleted") {
+      if (!isEcho(change)) binds.wake(keyOf(change.object));
+      return;
+    }
+    sync.forget(metadata.uid);
+    for (const { name, driver } of spec.loadBalancers) {
+      steps.forget(`${keyOf(change.object)}/${name}`);
+      this.#wakeDeleted(driverController, metadata.namespace, driver);
+    }
+  }
+
+  #record(change: Change<BackendRecord>): void {
+    const { cache, records, gates, driverController, loadBalancers } = this.#options;
+    const { object } = change;
+    if (change.kind === "deleted") {
+      records.forget(object);
+      this.#wakeDeleted(driverController, object.metadata.namespace, object.spec.lbDriver);
+      const lb = loadBalancerKeyOf(object);
+      if (cache.loadBalancers.book.get(lb)?.metadata.deletionTimestamp !== undefined) loadBalancers.loop.wake(lb);
+    } else if (!isEcho(change)) {
+      records.wake([object]);
+    }
+    if (change.kind === "updated" && !isTurn(change.old, object)) return;
+    this.#wakeOwner(object);
+    gates.wakeOf(object);
+    const address = addressKey(object);
+    if (address === undefined) return;
+    const others = cache.records.book
+      .by("address", address)
+      .filter((other) => other.metadata.uid !== object.metadata.uid);
+    records.wake(others.filter(isUnsettled));
+  }
+
+  #wakeOwner(record: BackendRecord): void {
+    const [kind, key] = (ownerKeyOf(record) ?? "").split(" ");
+    if (key === undefined) return;
+    if (kind === "Bind") this.#options.binds.wake(key);
+    else this.#options.groups.wake(key);
+  }
+
+  #wakeDeleted(driverController: DriverController, namespace: string, name: string): void {
+    const { cache } = this.#options;
+    for (const key of [`${namespace}/${name}`, `kube-system/${name}`]) {
+      if (cache.drivers.book.get(key)?.metadata.deletionTimestamp !== undefined) driverController.loop.wake(key);
+    }
+  }
+
+  #pod(change: Change<Pod>): void {
+    const { cache, records, gates } = this.#options;
+    const { object } = change;
+    gates.wake(object);
+    const old = change.kind === "updated" ? change.old : undefined;
+    if (old !== undefined && sameForUs(old, object)) return;
+    records.wake(cache.records.book.by("pod", keyOf(object)));
+    this.#wakeSelecting(object, old);
+  }
+
+  #wakeSelecting(pod: Pod, old: Pod | undefined): void {
+    const { cache, groups, binds } = this.#options;
+    const selects = ({ spec: { backends } }: BackendGroup): boolean =>
+      backends.kind === "Pod" &&
+      (isSelected(pod, backends.select) || (old !== undefined && isSelected(old, backends.select)));
+    const { namespace } = pod.metadata;
+    for (const group of cache.groups.book.by("namespace", namespace)) if (selects(group)) groups.wake(keyOf(group));
+    for (const bind of cache.binds.book.by("namespace", namespace)) if (selects(bind.group)) binds.wake(keyOf(bind));
+  }
+
+  #service(service: Service & KubeObject): void {
+    const { cache, groups } = this.#options;
+    for (const group of cache.groups.book.by("service", keyOf(service))) groups.wake(keyOf(group));
+  }
+
+  #node(change: Change<Node & KubeObject>): void {
+    const { cache, groups, records, states } = this.#options;
+    const { object } = change;
+    const old = change.kind === "updated" ? change.old : undefined;
+    const isDoomedNow = change.kind !== "deleted" && desiredAdminState(object) === "Down";
+    const wasDoomed = old !== undefined && desiredAdminState(old) === "Down";
+    if (isDoomedNow !== wasDoomed && change.kind !== "deleted") void states.sync("drain");
+    const isSame = old !== undefined && sameJson(placeIn(old), placeIn(object));
+    if (isSame) return;
+    records.wake(cache.records.book.by("node", object.metadata.name));
+    for (const group of cache.groups.book.store.values()) {
+      if (group.spec.backends.kind === "Service") groups.wake(keyOf(group));
+    }
+  }
+}
+
+function placeIn({ metadata: { labels }, status: { addresses } }: Node): unknown {
+  return [labels, addresses];
+}
+
+/** What decides of a pod whether and where it is registered. */
+function sameForUs(old: Pod, now: Pod): boolean {
+  return (
+    isAvailable(old) === isAvailable(now) &&
+    old.ip === now.ip &&
+    old.phase === now.phase &&
+    old.metadata.deletionTimestamp === now.metadata.deletionTimestamp &&
+    sameJson(old.metadata.labels, now.metadata.labels)
+  );
+}
+
+/** Only its status changed: that was us, and whoever wrote it goes on by itself, in its own time. */
+function isEcho<T extends KubeObject>(change: Change<T>): boolean {
+  return change.kind === "updated" && sameJson(change.old.metadata, change.object.metadata, "resourceVersion");
+}
+
+/** A change that others of the same address, the group or the pod's gate care about. */
+function isTurn(old: BackendRecord, now: BackendRecord): boolean {
+  const registered = ({ status }: BackendRecord): string | undefined =>
+    findCondition(status.conditions, "Registered")?.status;
+  return (
+    registered(old) !== registered(now) ||
+    old.status.backendAddr !== now.status.backendAddr ||
+    old.status.registeredAddr !== now.status.registeredAddr ||
+    old.metadata.deletionTimestamp !== now.metadata.deletionTimestamp
+  );
+}
+
+function isUnsettled({ metadata, status }: BackendRecord): boolean {
+  return metadata.deletionTimestamp !== undefined || findCondition(status.conditions, "Registered")?.status !== "True";
+}

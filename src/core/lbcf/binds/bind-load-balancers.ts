@@ -1,0 +1,103 @@
+/**
+ * The load balancers inside a Bind, seen as LoadBalancers, so that one reducer takes both through their life. One that
+ * has left the Bind's spec, or whose Bind goes, looks like a LoadBalancer that was deleted. A Bind says `Ready` where a
+ * LoadBalancer says `AttributesSynced`, and has reasons of its own.
+ */
+import { timestamp } from "../objects/conditions.ts";
+import { FINALIZER } from "../objects/names.ts";
+import type {
+  Bind,
+  BindLoadBalancerStatus,
+  Condition,
+  LoadBalancer,
+  LoadBalancerStatus,
+  Meta,
+} from "../objects/objects.ts";
+import { isGoing } from "../objects/references.ts";
+
+/** Those of the spec, then those that have left it and are not gone. */
+export function loadBalancersOf(bind: Bind, nowMs: number): LoadBalancer[] {
+  const wanted = bind.spec.loadBalancers.map(({ name }) => name);
+  const left = bind.status.loadBalancerStatuses.map(({ name }) => name).filter((name) => !wanted.includes(name));
+  return [...wanted, ...left].flatMap((name) => loadBalancerOf(bind, name, nowMs) ?? []);
+}
+
+/** `undefined`: the Bind has none of that name (any more). */
+export function loadBalancerOf(bind: Bind, name: string, nowMs: number): LoadBalancer | undefined {
+  const wanted = bind.spec.loadBalancers.find((each) => each.name === name);
+  const stored = bind.status.loadBalancerStatuses.find((each) => each.name === name);
+  if (wanted === undefined && stored === undefined) return undefined;
+  if (stored === undefined && isGoing(bind.metadata)) return undefined;
+  return {
+    metadata: metaOf(bind, name, wanted === undefined ? (stored?.deletionTimestamp ?? timestamp(nowMs)) : undefined),
+    spec: {
+      lbDriver: wanted?.driver ?? stored?.driver ?? "",
+      lbSpec: wanted?.spec ?? stored?.spec ?? {},
+      attributes: wanted?.attributes ?? stored?.lastSyncedAttributes ?? {},
+      scope: [],
+      ensurePolicy: { policy: "IfNotSucc" },
+    },
+    status: stored === undefined ? { conditions: [] } : statusIn(stored),
+  };
+}
+
+/** Without what the Bind adds: one that is wanted again is not on its way out any more. */
+function statusIn(stored: BindLoadBalancerStatus): LoadBalancerStatus {
+  const { name: _name, driver: _driver, spec: _spec, deletionTimestamp: _leftAt, conditions, ...status } = stored;
+  return { ...status, conditions: conditions.map(fromBind) };
+}
+
+/** What left the spec is deleted whatever labels the Bind has; the rest goes with the Bind. */
+function metaOf({ metadata }: Bind, name: string, leftAt: string | undefined): Meta {
+  const { labels, deletionTimestamp, ...rest } = metadata;
+  const deletion = leftAt ?? deletionTimestamp;
+  return {
+    ...rest,
+    name: `${metadata.name}/${name}`,
+    uid: `${metadata.uid}-${name}`,
+    finalizers: [FINALIZER.loadBalancer],
+    ...(deletion !== undefined && { deletionTimestamp: deletion }),
+    ...(leftAt === undefined && labels !== undefined && { labels }),
+  };
+}
+
+/** The Bind's own name of it. */
+export function nameInBind({ metadata: { name } }: LoadBalancer): string {
+  return name.slice(name.indexOf("/") + 1);
+}
+
+export function withLoadBalancerStatus(bind: Bind, lb: LoadBalancer, status: LoadBalancerStatus): Bind {
+  const name = nameInBind(lb);
+  const entry: BindLoadBalancerStatus = {
+    ...status,
+    name,
+    driver: lb.spec.lbDriver,
+    spec: lb.spec.lbSpec,
+    conditions: status.conditions.map(toBind),
+    ...(lb.metadata.deletionTimestamp !== undefined && { deletionTimestamp: lb.metadata.deletionTimestamp }),
+  };
+  const others = bind.status.loadBalancerStatuses.filter((each) => each.name !== name);
+  return { ...bind, status: { ...bind.status, loadBalancerStatuses: [...others, entry] } };
+}
+
+export function withoutLoadBalancer(bind: Bind, lb: LoadBalancer): Bind {
+  const loadBalancerStatuses = bind.status.loadBalancerStatuses.filter(({ name }) => name !== nameInBind(lb));
+  return { ...bind, status: { ...bind.status, loadBalancerStatuses } };
+}
+
+function fromBind(condition: Condition): Condition {
+  return condition.type === "Ready" ? { ...condition, type: "AttributesSynced" } : condition;
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  "Created OperationFailed": "CreateFailed",
+  "AttributesSynced OperationFailed": "EnsureFailed",
+  "Created DriverError": "WebhookError",
+  "AttributesSynced DriverError": "WebhookError",
+};
+
+function toBind(condition: Condition): Condition {
+  const reason = REASONS[`${condition.type} ${condition.reason}`] ?? condition.reason;
+  const type = condition.type === "AttributesSynced" ? "Ready" : condition.type;
+  return { ...condition, type, ...(reason !== undefined && { reason }) };
+}

@@ -1,0 +1,82 @@
+/**
+ * What a LoadBalancerDriver's conditions say, and whether its finalizer stays.
+ *
+ *   deleted | used by load balancers or records | finalizer
+ *   --------|-----------------------------------|------------------------------------------------
+ *   no      | any                               | is there
+ *   yes     | yes                               | stays; the driver takes on nothing new meanwhile
+ *   yes     | no                                | goes
+ */
+import { withCondition, withoutCondition } from "../objects/conditions.ts";
+import { AZURE_DRIVER, FINALIZER, LABEL } from "../objects/names.ts";
+import type { Condition, Driver } from "../objects/objects.ts";
+import { misplaced } from "../objects/references.ts";
+import { counted } from "../../util/counted.ts";
+
+export interface DriverWorld {
+  readonly driver: Driver;
+  readonly loadBalancers: number;
+  readonly records: number;
+  /** What its healthz last said; `undefined`: it has none, or was not asked yet. */
+  readonly health: { readonly healthy: boolean; readonly message: string } | undefined;
+  readonly nowMs: number;
+}
+
+export interface DriverDecision {
+  readonly finalizer: "add" | "remove" | undefined;
+  /** The driver's own where they say all that already. */
+  readonly conditions: readonly Condition[];
+}
+
+export function reconcileDriver(world: DriverWorld): DriverDecision {
+  const { metadata } = world.driver;
+  const hasFinalizer = metadata.finalizers?.includes(FINALIZER.driver) ?? false;
+  const isDeleted = metadata.deletionTimestamp !== undefined;
+  const conditions = healthy(accepted(world.driver.status.conditions, world), world);
+  if (!isDeleted) return { finalizer: hasFinalizer ? undefined : "add", conditions };
+  const isUsed = world.loadBalancers + world.records > 0;
+  return {
+    finalizer: hasFinalizer && !isUsed ? "remove" : undefined,
+    conditions: isUsed ? stillUsed(conditions, world) : conditions,
+  };
+}
+
+/** Why the driver cannot be used; `undefined`: it can. */
+export function driverProblem({ metadata, spec }: Driver): { reason: string; message: string } | undefined {
+  const wrongPlace = misplaced("LoadBalancerDriver", metadata);
+  if (wrongPlace !== undefined) return { reason: "InvalidName", message: wrongPlace };
+  if (metadata.name === AZURE_DRIVER) {
+    return { reason: "InvalidName", message: `${AZURE_DRIVER} is built in and needs no object: choose another name` };
+  }
+  if (!/^https?:\/\/[^/?#\s]+(\/[^?#\s]*)?$/.test(spec.url)) {
+    return { reason: "InvalidURL", message: `url "${spec.url}" is no http or https URL without ? and #` };
+  }
+  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(spec.caBundle ?? "")) {
+    return { reason: "InvalidCABundle", message: "caBundle is no base64: encode the PEM file, as base64 -w0 does" };
+  }
+  return undefined;
+}
+
+function accepted(conditions: readonly Condition[], { driver, nowMs }: DriverWorld): readonly Condition[] {
+  const problem = driverProblem(driver);
+  const status = problem === undefined ? "True" : "False";
+  return withCondition(conditions, { type: "Accepted", status, ...problem }, nowMs);
+}
+
+function healthy(conditions: readonly Condition[], { health, nowMs }: DriverWorld): readonly Condition[] {
+  if (health === undefined) return withoutCondition(conditions, "Healthy");
+  const said = health.healthy
+    ? ({ type: "Healthy", status: "True" } as const)
+    : ({ type: "Healthy", status: "False", reason: "Unhealthy", message: health.message } as const);
+  return withCondition(conditions, said, nowMs);
+}
+
+function stillUsed(
+  conditions: readonly Condition[],
+  { loadBalancers, records, nowMs }: DriverWorld,
+): readonly Condition[] {
+  const message =
+    `still used by ${counted(loadBalancers, "load balancer")} and ${counted(records, "backend record")}; ` +
+    `it takes on nothing new meanwhile, as with label ${LABEL.draining}`;
+  return withCondition(conditions, { type: "Deletable", status: "False", reason: "StillUsed", message }, nowMs);
+}

@@ -1,0 +1,69 @@
+/** JSON of unknown shape, read without a throw: what is not there, or of another kind, reads as empty. */
+import type { ObjectMeta } from "../../model/kubernetes.ts";
+import type { StringMap } from "./objects.ts";
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export function objectOf(value: unknown): Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+}
+
+/** `null` is how some say that there is nothing. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+export function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+export function textsOf(value: unknown): string[] {
+  return listOf(value).filter((each): each is string => typeof each === "string");
+}
+
+export function numberOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}
+
+export function stringMapOf(value: unknown): StringMap {
+  return Object.fromEntries(
+    Object.entries(objectOf(value)).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+  );
+}
+
+/** `{ [key]: value }`, or nothing where there is no value: equal objects then look equal. */
+export function optional<Key extends string, Value>(
+  key: Key,
+  value: Value | undefined,
+): { readonly [K in Key]?: Value } {
+  return value === undefined ? {} : ({ [key]: value } as { readonly [K in Key]?: Value });
+}
+
+export function rawMetaOf(
+  metadata: Json,
+): ObjectMeta & { readonly namespace: string; readonly resourceVersion: string } {
+  const { labels, annotations, finalizers } = metadata;
+  return {
+    name: textOf(metadata["name"]),
+    namespace: textOf(metadata["namespace"]),
+    uid: textOf(metadata["uid"]),
+    resourceVersion: textOf(metadata["resourceVersion"]),
+    ...optional("creationTimestamp", textOf(metadata["creationTimestamp"]) || undefined),
+    ...optional("deletionTimestamp", textOf(metadata["deletionTimestamp"]) || undefined),
+    ...(labels !== undefined && { labels: stringMapOf(labels) }),
+    ...(annotations !== undefined && { annotations: keptAnnotations(annotations) }),
+    ...(finalizers !== undefined && { finalizers: textsOf(finalizers) }),
+  };
+}
+
+/** Tools keep whole manifests there; nobody here reads them. */
+const UNREAD_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
+
+function keptAnnotations(annotations: unknown): StringMap {
+  const { [UNREAD_ANNOTATION]: _, ...kept } = stringMapOf(annotations);
+  return kept;
+}

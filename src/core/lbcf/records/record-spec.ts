@@ -1,0 +1,91 @@
+/** A record's spec: compared, and written in LBCF's spelling. */
+import { formatDuration } from "../objects/durations.ts";
+import { FINALIZER, LBCF_GROUP, recordLabels } from "../objects/names.ts";
+import type { BackendGroup, EnsurePolicy, Port, RecordedBackend, RecordSpec, StringMap } from "../objects/objects.ts";
+
+export interface RecordDraft {
+  readonly name: string;
+  readonly spec: RecordSpec;
+}
+
+/** Whether a record that has `stored` needs no write to have `wanted`. Both bear one name. */
+export function sameSpec(stored: RecordSpec, wanted: RecordSpec): boolean {
+  return (
+    stored.lbName === wanted.lbName &&
+    stored.lbDriver === wanted.lbDriver &&
+    sameMap(stored.lbInfo, wanted.lbInfo) &&
+    sameMap(stored.lbAttributes, wanted.lbAttributes) &&
+    sameMap(stored.parameters, wanted.parameters) &&
+    samePolicy(stored.ensurePolicy, wanted.ensurePolicy) &&
+    sameBackend(stored.backend, wanted.backend)
+  );
+}
+
+export function sameMap(one: StringMap, other: StringMap): boolean {
+  if (one === other) return true;
+  const keys = Object.keys(one);
+  return keys.length === Object.keys(other).length && keys.every((key) => one[key] === other[key]);
+}
+
+function samePolicy(one: EnsurePolicy, other: EnsurePolicy): boolean {
+  if (one.policy !== "Always" || other.policy !== "Always") return one.policy === other.policy;
+  return one.periodMs === other.periodMs;
+}
+
+function sameBackend(stored: RecordedBackend, wanted: RecordedBackend): boolean {
+  if (stored.kind === "Pod" && wanted.kind === "Pod") {
+    // a record of an earlier LBCF has no uid; its name has
+    return stored.name === wanted.name && (stored.uid === undefined || stored.uid === wanted.uid);
+  }
+  if (stored.kind === "Service" && wanted.kind === "Service") {
+    return stored.nodePort === wanted.nodePort && stored.nodeName === wanted.nodeName;
+  }
+  return stored.kind === wanted.kind;
+}
+
+/** A record as it is created: its finalizer is there from the first moment. */
+export function newRecord(group: BackendGroup, { name, spec }: RecordDraft) {
+  const { namespace, name: ownerName, uid } = group.metadata;
+  const version = group.kind === "Bind" ? "v1" : "v1beta1";
+  const owner = { apiVersion: `${LBCF_GROUP}/${version}`, kind: group.kind, name: ownerName, uid };
+  return {
+    metadata: {
+      name,
+      namespace,
+      labels: recordLabels(group, spec.lbName, spec.lbDriver, spec.backend),
+      finalizers: [FINALIZER.record],
+      ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
+    },
+    spec: recordSpecOnWire(spec),
+  };
+}
+
+export function recordSpecOnWire(spec: RecordSpec) {
+  const { lbName, lbDriver, lbInfo, lbAttributes, parameters, ensurePolicy, backend } = spec;
+  const policy = ensurePolicyOnWire(ensurePolicy);
+  return { lbName, lbDriver, lbInfo, lbAttributes, parameters, ensurePolicy: policy, ...backendOnWire(backend) };
+}
+
+function ensurePolicyOnWire(policy: EnsurePolicy): { policy: string; minPeriod?: string } {
+  return policy.policy === "Always"
+    ? { policy: policy.policy, minPeriod: formatDuration(policy.periodMs) }
+    : { policy: policy.policy };
+}
+
+function backendOnWire(backend: RecordedBackend): object {
+  switch (backend.kind) {
+    case "Pod":
+      return { podBackend: { name: backend.name, uid: backend.uid, port: portOnWire(backend.port) } };
+    case "Service": {
+      const { name, port, nodePort, nodeName } = backend;
+      return { serviceBackend: { name, port: portOnWire(port), nodePort, nodeName } };
+    }
+    case "Static":
+      return { staticAddr: backend.address };
+  }
+}
+
+/** Both spellings, as drivers of any age read them. */
+export function portOnWire({ port, protocol }: Port): { port: number; portNumber: number; protocol: string } {
+  return { port, portNumber: port, protocol };
+}
