@@ -3,7 +3,8 @@
  * an address of its own, and what listens there is one of two ports of this machine: the data plane's table says which.
  */
 import { BACKEND_GROUPS, LOAD_BALANCERS } from "../../src/controller/lbcf/objects/resources.ts";
-import { readBackendGroup, readPod } from "../../src/core/lbcf/objects/read-objects.ts";
+import { readBackendGroup } from "../../src/core/lbcf/groups/read-backend-group.ts";
+import { readPod } from "../../src/core/lbcf/pods/read-pod.ts";
 import type { KubeClient } from "../../src/kube/client/kube-client.ts";
 import { PODS, type KubeObject } from "../../src/kube/client/resources.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";

@@ -22,7 +22,7 @@ import {
 } from "./records/reconcile-backend-record.ts";
 import { afterDeregister, afterEnsure, afterGenerate, withoutAddress } from "./records/record-status.ts";
 import { newRecord, type RecordDraft } from "./records/record-spec.ts";
-import { readBackendRecord } from "./objects/read-objects.ts";
+import { readBackendRecord } from "./records/read-backend-record.ts";
 
 const LB = loadBalancer("lb");
 const NAMES = ["web-0", "web-1", "web-2"] as const;

@@ -24,15 +24,13 @@ import type { BackendState } from "./records/backend-state.ts";
 import { DEFAULT_BRAKE } from "./groups/deregistration-limit.ts";
 import { groupStatus, groupTellings } from "./groups/group-status.ts";
 import type { BackendGroup, BackendRecord, Pod } from "./objects/objects.ts";
-import {
-  readBackendGroup,
-  readBackendRecord,
-  readBind,
-  readDriver,
-  readLoadBalancer,
-  readPod,
-  type Stored,
-} from "./objects/read-objects.ts";
+import { readBackendGroup } from "./groups/read-backend-group.ts";
+import { readBackendRecord } from "./records/read-backend-record.ts";
+import { readBind } from "./binds/read-bind.ts";
+import { readDriver } from "./drivers/read-driver.ts";
+import { readLoadBalancer } from "./load-balancers/read-load-balancer.ts";
+import { readPod } from "./pods/read-pod.ts";
+import type { Stored } from "./objects/read-common.ts";
 import { type GroupActions, reconcileBackendGroup } from "./groups/reconcile-backend-group.ts";
 import { addressKey, reconcileBackendRecord } from "./records/reconcile-backend-record.ts";
 import { reconcileDriver } from "./drivers/reconcile-driver.ts";

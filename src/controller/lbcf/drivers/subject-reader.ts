@@ -2,7 +2,7 @@
 import { backendState } from "../../../core/lbcf/records/backend-state.ts";
 import type { BackendRecord, Pod } from "../../../core/lbcf/objects/objects.ts";
 import { listOf, objectOf } from "../../../core/lbcf/objects/read-json.ts";
-import { readPod } from "../../../core/lbcf/objects/read-objects.ts";
+import { readPod } from "../../../core/lbcf/pods/read-pod.ts";
 import type { BackendSubject } from "../../../core/lbcf/drivers/webhook-protocol.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { unlessGone } from "../../../kube/client/kube-failure.ts";

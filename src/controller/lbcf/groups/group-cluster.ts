@@ -1,7 +1,7 @@
 /** What a group may look at in the cluster: from the caches, or, to be sure, from the API server itself. */
 import type { Cluster } from "../../../core/lbcf/groups/candidates.ts";
 import type { BackendGroup, Pod } from "../../../core/lbcf/objects/objects.ts";
-import { readPod } from "../../../core/lbcf/objects/read-objects.ts";
+import { readPod } from "../../../core/lbcf/pods/read-pod.ts";
 import type { Node, Service } from "../../../core/model/kubernetes.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { unlessGone } from "../../../kube/client/kube-failure.ts";

@@ -4,7 +4,7 @@
  */
 import type { Lookup } from "../../../core/lbcf/groups/load-balancer-use.ts";
 import type { BackendGroup, BackendRecord, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
-import { readLoadBalancer } from "../../../core/lbcf/objects/read-objects.ts";
+import { readLoadBalancer } from "../../../core/lbcf/load-balancers/read-load-balancer.ts";
 import { placeOf } from "../../../core/lbcf/objects/references.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { unlessGone } from "../../../kube/client/kube-failure.ts";

@@ -14,14 +14,12 @@ import type {
   Pod,
   StringMap,
 } from "../../../core/lbcf/objects/objects.ts";
-import {
-  readBackendGroup,
-  readBackendRecord,
-  readBind,
-  readDriver,
-  readLoadBalancer,
-  readPod,
-} from "../../../core/lbcf/objects/read-objects.ts";
+import { readBackendGroup } from "../../../core/lbcf/groups/read-backend-group.ts";
+import { readBackendRecord } from "../../../core/lbcf/records/read-backend-record.ts";
+import { readBind } from "../../../core/lbcf/binds/read-bind.ts";
+import { readDriver } from "../../../core/lbcf/drivers/read-driver.ts";
+import { readLoadBalancer } from "../../../core/lbcf/load-balancers/read-load-balancer.ts";
+import { readPod } from "../../../core/lbcf/pods/read-pod.ts";
 import type { Log } from "../../../core/util/log.ts";
 import { logWatchHealth, type FollowingVoice } from "../../../kube/cache/log-watch-health.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
@@ -53,7 +51,7 @@ export class LbcfCache {
   readonly records: Kept<BackendRecord>;
   readonly binds: Kept<Bind>;
   readonly pods: Reflector<Pod>;
-  readonly #all: readonly Reflector<never>[];
+  readonly #all: readonly Pick<Reflector<Pod>, "synced" | "run">[];
 
   constructor(options: LbcfCacheOptions) {
     const { log, ...common } = options;
@@ -84,8 +82,15 @@ export class LbcfCache {
       project: readPod,
       indexers: POD_INDEXES,
     });
-    const kept = [this.drivers, this.loadBalancers, this.groups, this.records, this.binds];
-    this.#all = [...kept.map(({ reflector }) => reflector), this.pods] as unknown as readonly Reflector<never>[];
+    const { drivers, loadBalancers, groups, records, binds, pods } = this;
+    this.#all = [
+      drivers.reflector,
+      loadBalancers.reflector,
+      groups.reflector,
+      records.reflector,
+      binds.reflector,
+      pods,
+    ];
   }
 
   get synced(): Promise<unknown> {

@@ -7,7 +7,7 @@ import { timestamp } from "../../../core/lbcf/objects/conditions.ts";
 import { FINALIZER, REGISTERED_GATE } from "../../../core/lbcf/objects/names.ts";
 import type { BackendGroup, BackendRecord, Pod, RecordSpec, RecordStatus } from "../../../core/lbcf/objects/objects.ts";
 import { newRecord, type RecordDraft, recordSpecOnWire } from "../../../core/lbcf/records/record-spec.ts";
-import { readBackendRecord } from "../../../core/lbcf/objects/read-objects.ts";
+import { readBackendRecord } from "../../../core/lbcf/records/read-backend-record.ts";
 import type { GateDecision } from "../../../core/lbcf/pods/readiness-gate.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { isFailure, unlessGone } from "../../../kube/client/kube-failure.ts";

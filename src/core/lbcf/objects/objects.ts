@@ -1,6 +1,6 @@
 /**
- * The objects of LBCF as decisions read them. `read-objects.ts` makes them of what the API server sends: defaults filled
- * in, deprecated spellings translated, so that nobody after it meets two ways to say one thing.
+ * LBCF's objects as decisions use them. The readers (`read-common.ts` and one per kind) make them from what the API
+ * server sends: defaults filled in, deprecated spellings translated, so that each setting has one representation.
  */
 import type { ObjectMeta } from "../../model/kubernetes.ts";
 
