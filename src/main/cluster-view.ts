@@ -12,6 +12,7 @@ import type { ReadRequest } from "../core/steps.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/service/ownership.ts";
 import { publishedIngress, reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/observed.ts";
+import { untilSettled } from "../core/util/until-settled.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { isFailure, KubeFailure } from "../kube/client/kube-failure.ts";
 import { NODES } from "../kube/client/resources.ts";
@@ -42,7 +43,6 @@ export interface ClusterView {
 }
 
 const USER_AGENT = `azlb/${VERSION}`;
-const MOST_LOOKS = 10;
 
 /** Runs the reader with a fresh view, and closes everything behind it. */
 export async function withClusterView<R>(options: ViewOptions, read: (view: ClusterView) => Promise<R>): Promise<R> {
@@ -93,15 +93,15 @@ async function checkReachable(client: KubeClient, signal: AbortSignal): Promise<
 
 async function observeFully(observer: Observer, service: CachedService, signal: AbortSignal): Promise<Observed> {
   let needs: readonly ReadRequest[] = [];
-  for (let look = 0; look < MOST_LOOKS; look++) {
+  return untilSettled(`Service ${service.metadata.name}`, async () => {
     const observed = await observer.observe(service, needs, signal);
     const decision = reconcileService(observed);
     // a refused Service asks for no read, and yet may have something in Azure
     const asked = decision.kind === "read" ? decision : publishedIngress(observed);
     if (asked.kind !== "read") return observed;
     needs = [...needs, ...asked.needs];
-  }
-  throw new Error(`looking at Service ${service.metadata.name} did not end`);
+    return undefined;
+  });
 }
 
 function byKey(one: CachedService, other: CachedService): number {

@@ -15,6 +15,7 @@ import {
 } from "../../core/admin-state/preemption-events.ts";
 import { preemptionPatch } from "../../core/admin-state/preemption-note.ts";
 import type { Log } from "../../core/util/log.ts";
+import { untilSettled } from "../../core/util/until-settled.ts";
 import { logWatchHealth } from "../../kube/cache/log-watch-health.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { isFailure } from "../../kube/client/kube-failure.ts";
@@ -36,7 +37,7 @@ export interface PreemptionWatchOptions {
 type CachedEvent = PreemptionEvent & KubeObject;
 
 const WORKERS = 20;
-/** Others change Nodes too; whoever always comes too late tries again later. */
+/** Other clients change Nodes too; after so many conflicts in a row the queue's backoff spaces the attempts out. */
 const MOST_CONFLICTS = 5;
 const BACKOFF = { firstMs: 500, capMs: 15_000 };
 
@@ -89,11 +90,11 @@ export class PreemptionWatch {
     return this.#events.store.by("node", name);
   }
 
-  async #work({ key: name, signal }: Job): Promise<Verdict> {
+  #work({ key: name, signal }: Job): Promise<Verdict> {
     let node = this.#options.nodes.store.get(name);
-    for (let conflicts = 0; conflicts < MOST_CONFLICTS && node !== undefined; conflicts++) {
-      const event = newestPreemption(node, this.#eventsOf(name));
-      if (event === undefined) return { kind: "done" };
+    const round = async (): Promise<Verdict | undefined> => {
+      const event = node && newestPreemption(node, this.#eventsOf(name));
+      if (node === undefined || event === undefined) return { kind: "done" };
       try {
         await this.#note(node, event, signal);
         return { kind: "done" };
@@ -102,8 +103,9 @@ export class PreemptionWatch {
         if (!isFailure(error, "conflict")) return this.#later(node, error);
       }
       node = await this.#readAnew(name, signal);
-    }
-    return node === undefined ? { kind: "done" } : { kind: "retry" };
+      return undefined;
+    };
+    return untilSettled(`the taint of ${name}`, round, MOST_CONFLICTS);
   }
 
   async #note(node: CachedNode, event: PreemptionEvent, signal: AbortSignal): Promise<void> {

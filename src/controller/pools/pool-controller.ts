@@ -8,6 +8,7 @@ import type { Node } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
 import { isDraining } from "../../core/admin-state/desired-admin-state.ts";
 import { reconcilePools } from "../../core/backends/reconcile-pools.ts";
+import { untilSettled } from "../../core/util/until-settled.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
 import { sameJson } from "../../kube/client/same-json.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
@@ -17,13 +18,13 @@ import type { Observer } from "../service/observer.ts";
 import type { CachedNode } from "../projections.ts";
 
 export interface PoolControllerOptions {
-  readonly nodes: Reflector<CachedNode>;
-  readonly observer: Observer;
-  readonly executor: AzureStepExecutor;
+  readonly nodes: Pick<Reflector<CachedNode>, "subscribe">;
+  readonly observer: Pick<Observer, "observePools">;
+  readonly executor: Pick<AzureStepExecutor, "write">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** The pools are right: whoever names nodes elsewhere may look now. */
+  /** The pools follow the nodes now: rules that name nodes may be looked at. */
   readonly onSettled: () => void;
 }
 
@@ -31,7 +32,6 @@ export interface PoolControllerOptions {
 const ALL_POOLS = "pools";
 /** Nodes come in bursts; a burst is one write. */
 const GATHER_MS = 50;
-const MAX_ROUNDS = 10;
 
 export class PoolController {
   readonly #options: PoolControllerOptions;
@@ -67,11 +67,7 @@ export class PoolController {
 
   async #sync({ failures, signal }: Job): Promise<Verdict> {
     try {
-      for (let round = 0; round < MAX_ROUNDS; round++) {
-        const steps = reconcilePools(await this.#options.observer.observePools(signal));
-        if (steps.length === 0) break;
-        await this.#applyAll(steps);
-      }
+      await untilSettled("the pools", () => this.#round(signal));
       this.#options.onSettled();
       return { kind: "done" };
     } catch (error) {
@@ -79,6 +75,13 @@ export class PoolController {
       this.#options.log.warn(`pools: ${error instanceof Error ? error.message : String(error)}`);
       return { kind: "retry", ...(afterMs !== undefined && { afterMs }) };
     }
+  }
+
+  async #round(signal: AbortSignal): Promise<"settled" | undefined> {
+    const steps = reconcilePools(await this.#options.observer.observePools(signal));
+    if (steps.length === 0) return "settled";
+    await this.#applyAll(steps);
+    return undefined;
   }
 
   /** All are tried, so that one bad machine or load balancer holds up no other; the first failure is told. */

@@ -11,6 +11,7 @@ import { APPLIED_ANNOTATION } from "../../core/service/applied-state.ts";
 import { publishedIngress, reconcileService } from "../../core/service/reconcile-service.ts";
 import type { Rejection, Warning } from "../../core/service/service-intent.ts";
 import type { Observed } from "../../core/observed.ts";
+import { untilSettled } from "../../core/util/until-settled.ts";
 
 export interface StepExecutor {
   /** Everything the core may look at for this Service, with what it asked to read; throws where a read fails. */
@@ -48,9 +49,6 @@ export interface SyncOptions {
   readonly mayRepair: boolean;
 }
 
-/** Far above what any history needs (about a dozen); reaching it is a bug that must not spin. */
-const MAX_ROUNDS = 40;
-
 export class CloudLoadBalancer {
   readonly #executor: StepExecutor;
 
@@ -61,12 +59,13 @@ export class CloudLoadBalancer {
   /** The status that Azure stands for now. Reads only. @design GetLoadBalancer */
   async getLoadBalancer(service: Service, signal: AbortSignal): Promise<{ ingress: readonly Ingress[] } | undefined> {
     let needs: readonly ReadRequest[] = [];
-    for (let round = 0; round < MAX_ROUNDS; round++) {
+    const published = await untilSettled(`Service ${service.metadata.name}`, async () => {
       const found = publishedIngress(await this.#executor.observe(service, needs, signal));
-      if (found.kind !== "read") return found.kind === "present" ? { ingress: found.ingress } : undefined;
+      if (found.kind !== "read") return found;
       needs = [...needs, ...found.needs];
-    }
-    throw new Error(`looking at Service ${service.metadata.name} did not end after ${MAX_ROUNDS} rounds`);
+      return undefined;
+    });
+    return published.kind === "present" ? { ingress: published.ingress } : undefined;
   }
 
   /** Everything the Service asks for is there afterwards, and nothing that it no longer asks for. @design EnsureLoadBalancer */
@@ -102,19 +101,19 @@ export class CloudLoadBalancer {
     const taken: Step[] = [];
     const warnings: Warning[] = [];
     let isFresh = false;
-    for (let round = 0; round < MAX_ROUNDS; round++) {
+    return untilSettled(`Service ${service.metadata.name}`, async (): Promise<SyncOutcome | undefined> => {
       const decision: Decision = reconcileService(await this.#executor.observe(service, needs, signal));
       switch (decision.kind) {
         case "read":
           needs = [...needs, ...decision.needs];
-          continue;
+          return undefined;
         case "act": {
           warnings.push(...decision.warnings);
           const repairs = mayRepair ? [] : decision.steps.filter(isRepair);
           if (repairs.length > 0) return { kind: "drifted", steps: repairs };
           service = (await this.#applyAll(service, decision.steps, signal)) ?? service;
           taken.push(...decision.steps);
-          continue;
+          return undefined;
         }
         case "settled":
           await this.#mark(service, decision.applied, signal);
@@ -125,10 +124,9 @@ export class CloudLoadBalancer {
           if (isFresh) return { kind: "rejected", rejection: decision.rejection };
           this.#executor.refresh(); // what it asks for may have been made a moment ago
           isFresh = true;
-          continue;
+          return undefined;
       }
-    }
-    throw new Error(`Service ${service.metadata.name} did not settle after ${MAX_ROUNDS} rounds`);
+    });
   }
 
   /** A Service that was taken over as it is bears no mark yet; from now on a difference is drift. */

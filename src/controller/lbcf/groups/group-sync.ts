@@ -4,6 +4,8 @@
  * differ in how their load balancers are found and where their status stands.
  */
 import { counted } from "../../../core/util/counted.ts";
+import { untilSettled } from "../../../core/util/until-settled.ts";
+import { MOST_DRIVER_ROUNDS } from "../lbcf-loop.ts";
 import type { Judgement, Problem } from "../../../core/lbcf/groups/candidates.ts";
 import type { Brake } from "../../../core/lbcf/groups/deregistration-limit.ts";
 import { type Telling, telling } from "../../../core/events/event-reasons.ts";
@@ -52,7 +54,6 @@ export interface GroupOutcome {
   readonly againAfterMs: number | undefined;
 }
 
-const MAX_QUESTIONS = 8;
 /** A refusal is asked about again, but not at every look. */
 const VERDICT_LIFE_MS = 60_000;
 const FAILED_VERDICT_LIFE_MS = 10_000;
@@ -102,13 +103,13 @@ export class GroupSync {
     for (const key of this.#refusals.keys()) if (key.startsWith(`${uid} `)) this.#refusals.delete(key);
   }
 
-  async #decide(
+  #decide(
     group: BackendGroup,
     loadBalancers: ReadonlyMap<string, Lookup>,
     records: readonly BackendRecord[],
     answers: Answers,
   ): Promise<GroupActions> {
-    for (let questions = 0; questions < MAX_QUESTIONS; questions++) {
+    const round = async (): Promise<GroupActions | undefined> => {
       const decision = reconcileBackendGroup({
         group,
         cluster: answers.confirmed ?? this.#options.cluster.known(group),
@@ -121,8 +122,9 @@ export class GroupSync {
       });
       if (decision.kind === "act") return decision;
       await this.#answer(group, decision, answers);
-    }
-    throw new Error(`group ${keyOf(group)} still asks after ${MAX_QUESTIONS} answers`);
+      return undefined;
+    };
+    return untilSettled(`group ${keyOf(group)}`, round, MOST_DRIVER_ROUNDS);
   }
 
   async #answer(group: BackendGroup, decision: Exclude<GroupDecision, GroupActions>, answers: Answers): Promise<void> {

@@ -23,7 +23,8 @@ import {
 } from "../../../core/lbcf/load-balancers/reconcile-load-balancer-object.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
 import type { Verdict } from "../../../kube/work-queue.ts";
-import { afterAnswer, DONE, later, type LbcfContext } from "../lbcf-loop.ts";
+import { untilSettled } from "../../../core/util/until-settled.ts";
+import { afterAnswer, DONE, later, type LbcfContext, MOST_DRIVER_ROUNDS } from "../lbcf-loop.ts";
 
 /** Where one load balancer's state stands, and what can be said about it. */
 export interface LoadBalancerHome {
@@ -39,7 +40,6 @@ export interface LoadBalancerHome {
   tell(lb: LoadBalancer, telling: Telling | undefined): void;
 }
 
-const MAX_ROUNDS = 10;
 /** What waits may come right without anybody telling us: a look is cheap. */
 const WAITING_AGAIN_MS = 60_000;
 const FAILED_AGAIN_MS = 10_000;
@@ -56,7 +56,7 @@ export class LoadBalancerSteps {
 
   async run(home: LoadBalancerHome, failures: number): Promise<Verdict> {
     let verdict: DriverVerdict | undefined;
-    for (let round = 0; round < MAX_ROUNDS; round++) {
+    const round = async (): Promise<Verdict | undefined> => {
       const lb = home.current();
       if (lb === undefined) return DONE;
       const decision = this.#decide(home, lb, verdict);
@@ -66,16 +66,14 @@ export class LoadBalancerSteps {
           return later(decision.againAfterMs);
         case "validate":
           verdict = await this.#validate(lb, decision);
-          continue;
+          return undefined;
         case "wait":
           return this.#wait(home, lb, decision);
-        case "step": {
-          const next = await this.#take(home, lb, decision.step, failures);
-          if (next !== undefined) return next;
-        }
+        case "step":
+          return this.#take(home, lb, decision.step, failures);
       }
-    }
-    throw new Error(`load balancer did not settle after ${MAX_ROUNDS} rounds`);
+    };
+    return untilSettled("load balancer", round, MOST_DRIVER_ROUNDS);
   }
 
   forget(key: string): void {

@@ -31,9 +31,10 @@ import {
 import type { Node } from "../../../core/model/kubernetes.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
 import type { Job, Verdict } from "../../../kube/work-queue.ts";
+import { untilSettled } from "../../../core/util/until-settled.ts";
 import { AddressGuard } from "./address-guard.ts";
 import type { BackendDriver } from "../drivers/driver.ts";
-import { afterAnswer, DONE, later, type LbcfContext, LbcfLoop, PRIORITY } from "../lbcf-loop.ts";
+import { afterAnswer, DONE, later, type LbcfContext, LbcfLoop, MOST_DRIVER_ROUNDS, PRIORITY } from "../lbcf-loop.ts";
 import { BACKEND_RECORDS } from "../objects/resources.ts";
 
 export interface RecordControllerOptions extends LbcfContext {
@@ -42,8 +43,6 @@ export interface RecordControllerOptions extends LbcfContext {
   readonly isForgotten: (record: BackendRecord) => boolean;
 }
 
-/** Far above what any record needs; reaching it is a bug that must not spin. */
-const MAX_ROUNDS = 12;
 const AGAIN_MS = 10_000;
 
 export class RecordController {
@@ -70,28 +69,28 @@ export class RecordController {
     this.#ensuredMs.delete(keyOf(record));
   }
 
-  async #look({ key, failures }: Job): Promise<Verdict> {
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const record = this.#options.cache.records.book.get(key);
-      if (record === undefined) return DONE;
-      const driver = this.#options.drivers.of(record.spec.lbDriver, record.metadata.namespace);
-      const decision = this.#decide(record, driver);
-      switch (decision.kind) {
-        case "settled":
-          return later(decision.againAfterMs);
-        case "wait": {
-          const { reason, message, againAfterMs } = decision;
-          if (reason === "DelayedEnsureBackend") this.#tell(record, telling(reason, message));
-          await this.#store(record, afterWait(record, reason, message, this.#nowMs()));
-          return later(againAfterMs);
-        }
-        case "step": {
-          const verdict = await this.#take(record, decision.step, driver, failures);
-          if (verdict !== undefined) return verdict;
-        }
+  #look(job: Job): Promise<Verdict> {
+    return untilSettled(`record ${job.key}`, () => this.#round(job), MOST_DRIVER_ROUNDS);
+  }
+
+  /** `undefined`: look again at once. */
+  async #round({ key, failures }: Job): Promise<Verdict | undefined> {
+    const record = this.#options.cache.records.book.get(key);
+    if (record === undefined) return DONE;
+    const driver = this.#options.drivers.of(record.spec.lbDriver, record.metadata.namespace);
+    const decision = this.#decide(record, driver);
+    switch (decision.kind) {
+      case "settled":
+        return later(decision.againAfterMs);
+      case "wait": {
+        const { reason, message, againAfterMs } = decision;
+        if (reason === "DelayedEnsureBackend") this.#tell(record, telling(reason, message));
+        await this.#store(record, afterWait(record, reason, message, this.#nowMs()));
+        return later(againAfterMs);
       }
+      case "step":
+        return this.#take(record, decision.step, driver, failures);
     }
-    throw new Error(`record ${key} did not settle after ${MAX_ROUNDS} rounds`);
   }
 
   #decide(record: BackendRecord, driver: BackendDriver | undefined): ReturnType<typeof reconcileBackendRecord> {
