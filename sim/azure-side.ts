@@ -4,8 +4,8 @@
  */
 import type { Account } from "../sandbox/azure/identity/account.ts";
 import type { ArmResponse, Draws, OperationFate, State } from "../sandbox/azure/model/index.ts";
-import { plant } from "../sandbox/azure/seed/seed.ts";
-import type { SeedResource } from "../sandbox/azure/seed/places.ts";
+import { applySeed } from "../sandbox/azure/seed/seed.ts";
+import type { SeedResource } from "../sandbox/azure/seed/scope.ts";
 import { openAzureStore, type AzureStore, type Touched } from "../sandbox/azure/store/azure-store.ts";
 import type { Chance } from "./chance.ts";
 import type { Timeline } from "./timeline.ts";
@@ -62,7 +62,7 @@ export class AzureSide {
 
   plant(resources: readonly SeedResource[]): void {
     const { timeline } = this.#options;
-    plant(resources, { store: this.#store, nowMs: () => timeline.nowMs, guid: () => this.#guid() });
+    applySeed(resources, { store: this.#store, nowMs: () => timeline.nowMs, guid: () => this.#guid() });
   }
 
   ask(ask: ArmAsk): ArmResponse {

@@ -4,12 +4,12 @@
  */
 import { SANDBOX_ACCOUNT } from "../sandbox/azure/identity/account.ts";
 import { foreignResources } from "../sandbox/azure/seed/foreign.ts";
-import { placesOf, type SeedResource } from "../sandbox/azure/seed/places.ts";
+import { seedScopeOf, type SeedResource } from "../sandbox/azure/seed/scope.ts";
 import { topologyResources, type Sku, type Topology } from "../sandbox/azure/seed/topology.ts";
 import { OTHER_GROUP, SECOND_VM_SET, USERS_PUBLIC_IPS } from "./shapes.ts";
 
 export function resourcesOf(topology: Topology): SeedResource[] {
-  const { network, location, group } = placesOf(SANDBOX_ACCOUNT);
+  const { network, location, group } = seedScopeOf(SANDBOX_ACCOUNT);
   const usersOwn = USERS_PUBLIC_IPS.map((name) => ({
     path: `${network}/publicIPAddresses/${name}`,
     body: { ...publicIPOf(topology.sku, location), tags: { owner: "a user" } },

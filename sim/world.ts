@@ -4,7 +4,7 @@
  */
 import { SANDBOX_ACCOUNT } from "../sandbox/azure/identity/account.ts";
 import { cloudConfigOf } from "../sandbox/azure/seed/cloud-config.ts";
-import { placesOf } from "../sandbox/azure/seed/places.ts";
+import { seedScopeOf } from "../sandbox/azure/seed/scope.ts";
 import type { Topology } from "../sandbox/azure/seed/topology.ts";
 import { Metrics } from "../src/controller/metrics.ts";
 import type { ClusterConfig } from "../src/core/config/cluster-config.ts";
@@ -69,7 +69,7 @@ export class World {
   readonly cluster: ClusterSide;
   readonly config: ClusterConfig;
   readonly setup: Setup;
-  readonly network = placesOf(SANDBOX_ACCOUNT).network;
+  readonly network = seedScopeOf(SANDBOX_ACCOUNT).network;
   /** Until when somebody disturbs the controllers, or something goes wrong. */
   disturbedMs = 0;
   /** The version of the cluster's state when the controllers were last started anew. */

@@ -5,11 +5,11 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { BadInput } from "../shared/bad-input.ts";
+import { BadInput } from "../shared/input.ts";
 import { openCertificateAuthority, type CertificateAuthority } from "../shared/certificate-authority.ts";
 import { auditLog } from "./control/audit.ts";
 import { controlAnswer } from "./control/control-endpoint.ts";
-import { faultBoard } from "./control/faults.ts";
+import { faultRegistry } from "./control/faults.ts";
 import { roleFor, type Settings } from "./control/settings.ts";
 import { openDataPlane, type DataPlane } from "./data-plane/data-plane.ts";
 import { SANDBOX_ACCOUNT, type Account } from "./identity/account.ts";
@@ -19,16 +19,16 @@ import { latencyDraws } from "./latency/latency.ts";
 import type { OptionOverrides } from "./model/index.ts";
 import { cloudConfigOf, guestEnvironment, type CloudConfig } from "./seed/cloud-config.ts";
 import { seedOnce } from "./seed/first-start.ts";
-import { parseSeed, plant, type Seed } from "./seed/seed.ts";
+import { parseSeed, applySeed, type Seed } from "./seed/seed.ts";
 import { topologyNodes, type SeedNode, type Topology } from "./seed/topology.ts";
-import { portBook } from "../shared/port-book.ts";
+import { portAllocator } from "../shared/port-allocator.ts";
 import { listen, type Listening } from "./server/listener.ts";
 import { armAnswer, type Gate } from "./server/pipeline.ts";
 import { createThrottle } from "./server/throttle.ts";
 import { openAzureStore, type AzureStore } from "./store/azure-store.ts";
 import { openDataDirectory, type DataDirectory } from "../shared/data-directory.ts";
 
-export { BadInput } from "../shared/bad-input.ts";
+export { BadInput } from "../shared/input.ts";
 export type { FlowEntry } from "./data-plane/flow-table.ts";
 export type { FrontendView, MemberView } from "./data-plane/render.ts";
 export { parseLatency, parseLimits } from "./control/settings.ts";
@@ -173,9 +173,9 @@ function assemble(options: AzureOptions, directory: DataDirectory): Parts {
     options: { subscriptions: [account.subscriptionId], ...options.model },
     nowMs,
   });
-  const planting = { store, nowMs, guid };
+  const seedContext = { store, nowMs, guid };
   const { seed, topology: wanted = {}, log = () => {} } = options;
-  const topology = seedOnce({ account, wanted, seed, directory, planting, log });
+  const topology = seedOnce({ account, wanted, seed, directory, context: seedContext, log });
   const dataPlane = options.dataPlane === true ? startDataPlane(store, log) : undefined;
   mapMembers(dataPlane, seed);
   const tokens = tokenAuthority({
@@ -190,7 +190,7 @@ function assemble(options: AzureOptions, directory: DataDirectory): Parts {
     tokens,
     roleOf: ({ clientId }) => roleFor(settings, clientId),
     throttle: createThrottle(nowMs, options.throttling ?? false),
-    faults: faultBoard(),
+    faults: faultRegistry(),
     audit: auditLog(),
     latency: latencyDraws(() => settings.latencyFactor, options.latencySeed ?? 1),
     store,
@@ -214,7 +214,7 @@ function assemble(options: AzureOptions, directory: DataDirectory): Parts {
     seed: (text) => {
       const parsed = parseSeed(text, account);
       mapMembers(dataPlane, parsed);
-      return plant(parsed.resources, planting);
+      return applySeed(parsed.resources, seedContext);
     },
   };
 }
@@ -239,7 +239,7 @@ async function openListeners(
     seed: parts.seed,
     about: () => parts.about(),
   });
-  const ports = portBook(directory);
+  const ports = portAllocator(directory);
   const opened: Listening[] = [];
   const open = async (name: ListenerName, asked: number | undefined, serve: (port: number) => Promise<Listening>) => {
     const listening = await ports.listen(name, asked, serve);

@@ -9,7 +9,7 @@ import type { Server } from "node:http";
 
 import { openCertificateAuthority } from "../shared/certificate-authority.ts";
 import { type DataDirectory, openDataDirectory } from "../shared/data-directory.ts";
-import { portBook } from "../shared/port-book.ts";
+import { portAllocator } from "../shared/port-allocator.ts";
 import type { ApiRequest, Change } from "./model/contract.ts";
 import { EmbeddedApi } from "./model/embedded-api.ts";
 import { sandboxRanges } from "./model/service-ranges.ts";
@@ -99,7 +99,7 @@ async function start(
     watches,
     log: options.log ?? ((line: string) => void process.stderr.write(`${line}\n`)),
   };
-  const ports = portBook(directory);
+  const ports = portAllocator(directory);
   const serving = await ports.listen("kube", options.port, (port) => listen({ ...serverOptions, port }));
   atEnd(() => closeServer(serving.server));
   atEnd(() => void watches.cut("close"));

@@ -1,7 +1,7 @@
 /**
- * A private certificate authority in a directory: made at first use, loaded afterwards, so that whoever
- * trusted it yesterday still does. It signs certificates for servers on loopback and for client users.
- * Keys are P-256. Who trusts it, and where certificates are installed, is the caller's business.
+ * A private certificate authority in a directory: created at first use, loaded afterwards, so that clients which trust
+ * it keep trusting it after a restart. It signs certificates for servers on loopback and for client users, with P-256
+ * keys. The caller decides which clients trust it and where certificates are installed.
  *
  *   file in the directory | content
  *   ----------------------|------------------------------------------
@@ -12,7 +12,7 @@ import type { webcrypto } from "node:crypto";
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import "reflect-metadata"; // x509's dependency injection asks for it
+import "reflect-metadata"; // required by x509's dependency injection
 import * as x509 from "@peculiar/x509";
 
 type KeyPair = webcrypto.CryptoKeyPair;
@@ -48,7 +48,7 @@ interface Signer {
   readonly keys: KeyPair;
 }
 
-/** Opens the authority that lives in `directory`, making it (and the directory) when it is not there. */
+/** Opens the authority in `directory`; creates both if missing. */
 export async function openCertificateAuthority(
   directory: string,
   now: () => Date = () => new Date(),
@@ -90,7 +90,7 @@ async function makeSigner(caFile: string, keyFile: string, now: Date): Promise<S
       await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
-  // The key goes first: a certificate on disk always has its key beside it, wherever we are killed.
+  // The key is written first, so that a certificate on disk always has its key, even after a kill in between.
   writeWhole(keyFile, await keyPemOf(keys.privateKey), 0o600);
   writeWhole(caFile, `${certificate.toString("pem")}\n`, 0o644);
   return { certificate, keys };
@@ -139,7 +139,7 @@ async function issue(
   return { certPem: certificate.toString("pem"), keyPem: await keyPemOf(keys.privateKey) };
 }
 
-/** Valid from yesterday, so that a clock that is slow by hours still accepts it. */
+/** Valid from yesterday, for clients whose clock is slow. */
 function validity(now: Date, days: number): { notBefore: Date; notAfter: Date } {
   return { notBefore: new Date(now.getTime() - DAY_MS), notAfter: new Date(now.getTime() + days * DAY_MS) };
 }
@@ -148,7 +148,7 @@ function newKeys(): Promise<KeyPair> {
   return crypto.subtle.generateKey(SIGNING, true, ["sign", "verify"]);
 }
 
-/** Sixteen random bytes, positive as X.509 asks. */
+/** Sixteen random bytes, positive as X.509 requires. */
 function newSerial(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x40;

@@ -1,33 +1,32 @@
 /**
- * Where a part of the sandbox keeps its files. With a directory of the user's everything outlives the process; without
- * one the certificates and small files stand in a temporary directory that goes with it, and the state is in memory.
+ * The files of one server of the sandbox. In a directory that the user names, everything survives a restart; without one,
+ * certificates and small files are in a temporary directory, removed at the end, and the state is in memory.
  *
  *   pki/        certificate authority
  *   state/      journal and snapshots of the model
- *   *.json      small facts: ports, seed, tokens; the cloud config of a seeded cluster
- *   lock.json   who has it open: `directory-lock.ts`
+ *   *.json      ports, seed, tokens; the cloud config of a seeded cluster
+ *   lock.json   the process that has it open: `directory-lock.ts`
  */
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
-import { BadInput } from "./bad-input.ts";
+import { BadInput } from "./input.ts";
 import { lockDirectory } from "./directory-lock.ts";
-import { makeDirectory } from "./make-directory.ts";
 
 export interface DataDirectory {
   readonly pki: string;
   /** `undefined`: the state is not kept. */
   readonly state: string | undefined;
-  /** Writes a file whole, or not at all; returns its path. */
+  /** Writes a file atomically; returns its path. */
   write(name: string, value: unknown): string;
   /** The value last written under this name, or `undefined`. */
   read(name: string): unknown;
-  /** Removes what was only temporary, and lets others have the rest. */
+  /** Removes a temporary directory, or releases the lock of a lasting one. */
   dispose(): void;
 }
 
-/** Throws `BadInput` where another process has it open, and where it cannot be made or written to. */
+/** Throws `BadInput` if another process has it open, or if it cannot be created or written. */
 export function openDataDirectory(path: string | undefined): DataDirectory {
   const root = path ?? mkdtempSync(join(tmpdir(), "azlb-"));
   const unlock = path === undefined ? undefined : hold(path);
@@ -55,7 +54,7 @@ export function openDataDirectory(path: string | undefined): DataDirectory {
   };
 }
 
-/** Makes it where it is not there, and keeps others out of it. */
+/** Creates the directory if needed, and locks it against other processes. */
 function hold(path: string): () => void {
   try {
     makeDirectory(path);
@@ -67,4 +66,24 @@ function hold(path: string): () => void {
       { cause: error },
     );
   }
+}
+
+/**
+ * Makes a directory and its parents, one by one. Node's recursive mkdir never returns where a parent exists but reports
+ * ENOENT, as in /proc. Throws the file system's error.
+ */
+function makeDirectory(path: string): void {
+  const whole = resolve(path);
+  if (isDirectory(whole)) return;
+  const parent = dirname(whole);
+  if (parent !== whole) makeDirectory(parent);
+  try {
+    mkdirSync(whole);
+  } catch (error) {
+    if (!isDirectory(whole)) throw error; // another process made it first
+  }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 
-import { BadInput } from "./bad-input.ts";
+import { BadInput } from "./input.ts";
 import { lockDirectory } from "./directory-lock.ts";
 
 const root = mkdtempSync(join(tmpdir(), "lock-"));

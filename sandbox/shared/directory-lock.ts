@@ -1,21 +1,21 @@
 /**
- * One process at a time in a data directory: two that write the same journal would spoil it. The lock is a file that
- * names its holder, and counts only as long as that very process lives: one that was killed, another one that was given
- * its number later, and a copy of the directory hold nothing.
+ * Locks a data directory to one process: two writers would corrupt the journal. The lock is a file that names its holder
+ * and is valid only while that process lives. A killed process, a later process with the same pid, and a copy of the
+ * directory do not hold it.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-import { BadInput } from "./bad-input.ts";
+import { BadInput } from "./input.ts";
 
 interface Holder {
   readonly pid: number;
-  /** When it began, in the kernel's own count; `null` where the system does not tell. */
+  /** The kernel's start time of the process; `null` where the system does not report it. */
   readonly began: string | null;
   readonly directory: string;
 }
 
-/** Throws `BadInput` where a living process has it; returns how to let go. */
+/** Throws `BadInput` if a living process holds the lock; returns a function that releases it. */
 export function lockDirectory(directory: string): () => void {
   const file = join(directory, "lock.json");
   const me: Holder = {
@@ -36,7 +36,7 @@ export function lockDirectory(directory: string): () => void {
   return () => rmSync(file, { force: true });
 }
 
-/** `false` where there is a lock already. */
+/** `false` if the lock file exists. */
 function take(file: string, me: Holder): boolean {
   try {
     writeFileSync(file, `${JSON.stringify(me)}\n`, { flag: "wx", mode: 0o600 });
@@ -47,7 +47,7 @@ function take(file: string, me: Holder): boolean {
   }
 }
 
-/** A file that cannot be read as a lock was torn by a crash, and is nobody's. */
+/** A lock file that cannot be parsed was torn by a crash and has no holder. */
 function holderOf(file: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(file, "utf8")) as Holder;
@@ -59,7 +59,7 @@ function holderOf(file: string): Holder | undefined {
 function isAlive({ pid, began }: Holder): boolean {
   const status = statusOf(pid);
   if (status !== undefined) return !status.isEnded && status.began === (began ?? status.began);
-  if (began !== null) return false; // the system tells of living processes, and this one is none
+  if (began !== null) return false; // the system reports start times, and found no such process
   try {
     process.kill(pid, 0);
     return true;
@@ -71,7 +71,7 @@ function isAlive({ pid, began }: Holder): boolean {
 const STATE = 0;
 const START_TIME = 19;
 
-/** What Linux says of a process, in the fields that follow its name in parentheses. */
+/** The fields of Linux's /proc/PID/stat after the process name in parentheses. */
 function statusOf(pid: number): { readonly began: string; readonly isEnded: boolean } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -11,7 +11,7 @@ after(() => rmSync(root, { recursive: true }));
 let count = 0;
 const fresh = (): string => join(root, String(++count));
 
-/** Records as the journal tells them after opening anew. */
+/** The records after reopening the journal. */
 function reopened(directory: string): { snapshot: unknown; entries: readonly unknown[] } {
   const opened = openJournal<unknown, unknown>(directory);
   opened.journal.close();

@@ -1,15 +1,14 @@
 /**
- * A durable log of JSON records with snapshots, safe against the process being killed at any moment: `append`
- * returns after the kernel has the bytes, and a torn last line is recognised by its checksum and cut off.
- * What the records mean is the caller's business.
+ * A durable log of JSON records with snapshots, safe against a kill at any moment: `append` returns after the kernel has
+ * the bytes, and opening detects a torn last line by its checksum and truncates it. The records are opaque here.
  *
  *   file in the directory | content
  *   ----------------------|--------------------------------------------------------------
  *   snapshot-N.json       | checksum and JSON of everything before journal N
  *   journal-N.log         | one line a record since then: checksum, space, JSON
  *
- * Generation N replaces N-1: its snapshot is written aside and renamed, then the older files go. Opening takes the
- * newest snapshot that is whole.
+ * Generation N replaces N-1: its snapshot is written to a temporary file and renamed, then the older files are removed.
+ * Opening uses the newest snapshot that is complete.
  */
 import {
   closeSync,
@@ -35,7 +34,7 @@ export interface Opened<Snapshot, Entry> {
 
 export interface Journal<Snapshot, Entry> {
   append(entry: Entry): void;
-  /** Bytes since the last snapshot: when to compact is the caller's choice. */
+  /** Bytes since the last snapshot; the caller decides when to compact. */
   readonly size: number;
   compact(snapshot: Snapshot): void;
   close(): void;
@@ -110,7 +109,7 @@ function dropGenerationsBefore(directory: string, generation: number): void {
   }
 }
 
-/** Whole records from the start of the file; whatever follows the first damaged line was never acknowledged. */
+/** The complete records at the start of the file; nothing after the first damaged line was acknowledged. */
 function readEntries(path: string): { entries: unknown[]; wholeBytes: number } {
   const entries: unknown[] = [];
   let wholeBytes = 0;
@@ -124,7 +123,7 @@ function readEntries(path: string): { entries: unknown[]; wholeBytes: number } {
   return { entries, wholeBytes };
 }
 
-/** A line that proves itself. JSON has no raw line feed, so the line end is unambiguous. */
+/** A line with its checksum. JSON has no raw line feed, so the line end is unambiguous. */
 function sealed(json: string): string {
   return `${crc32(json).toString(16).padStart(8, "0")} ${json}\n`;
 }

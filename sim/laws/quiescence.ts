@@ -3,8 +3,8 @@
  * core would do nothing more, and nothing is left of what is gone.
  */
 import { readForwarding, type Forwarding } from "../../sandbox/azure/data-plane/read-forwarding.ts";
-import { groupsAt, networkAt } from "../../sandbox/azure/data-plane/places.ts";
-import { inboundVerdict } from "../../sandbox/azure/data-plane/nsg-verdict.ts";
+import { securityRulesOf, addressSpaceOf } from "../../sandbox/azure/data-plane/member-attachment.ts";
+import { evaluateInbound } from "../../sandbox/azure/data-plane/security-rules.ts";
 import type { ForwardingRule, Member } from "../../sandbox/azure/data-plane/forwarding.ts";
 import type { KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import { propertiesOf, type Json } from "../../sandbox/azure/model/json.ts";
@@ -236,8 +236,8 @@ function wrongAccess(world: World, service: Service, members: readonly Member[],
     destinationAddress,
     destinationPort: executor.port,
   };
-  const network = networkAt(world.azure.state, member.place);
-  const { allowed, rule } = inboundVerdict(groupsAt(world.azure.state, member.place), flow, network);
+  const network = addressSpaceOf(world.azure.state, member.attachment);
+  const { allowed, rule } = evaluateInbound(securityRulesOf(world.azure.state, member.attachment), flow, network);
   if (allowed !== isPrivate) return [];
   return [
     `${flow.destinationAddress}:${executor.port} is ${allowed ? "open to" : "closed for"} the Internet by ${rule}`,

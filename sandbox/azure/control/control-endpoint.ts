@@ -3,17 +3,16 @@
  * resources and dumps the state. Plain HTTP on loopback, apart from everything that looks like Azure; documented in
  * docs/emulator.md.
  */
-import { BadInput } from "../../shared/bad-input.ts";
+import { BadInput, parseJson } from "../../shared/input.ts";
 import { wholeNumber } from "./query.ts";
 import { jsonReply, type Answer, type HttpReply, type HttpRequest } from "../server/http-message.ts";
 import type { AuditLog, AuditQuery } from "./audit.ts";
 import { DATA_PLANE_ROUTES, type DataPlaneControlled } from "./data-plane-routes.ts";
-import { parseFault, type FaultBoard } from "./faults.ts";
+import { parseFault, type FaultRegistry } from "./faults.ts";
 import { patchSettings, renderSettings, type Adjustable } from "./settings.ts";
-import { parseJson } from "../../shared/shape.ts";
 
 export interface Controlled extends Adjustable, DataPlaneControlled {
-  readonly faults: FaultBoard;
+  readonly faults: FaultRegistry;
   readonly audit: AuditLog;
   /** Plants what the text of a seed asks for; throws `BadInput`. */
   readonly seed: (text: string) => number;
@@ -63,7 +62,7 @@ export function controlAnswer(controlled: Controlled): Answer {
 }
 
 /** One fault, or a list of them; all are read before any is armed. */
-function armAll(faults: FaultBoard, value: unknown): unknown {
+function armAll(faults: FaultRegistry, value: unknown): unknown {
   if (!Array.isArray(value)) return faults.arm(parseFault(value));
   const wanted = value.map((item) => parseFault(item));
   return { faults: wanted.map((fault) => faults.arm(fault)) };

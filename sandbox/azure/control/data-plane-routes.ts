@@ -1,6 +1,5 @@
 /** What the control endpoint offers of the data plane: frontends and counts, the flow log, the member table, settings. */
-import { BadInput } from "../../shared/bad-input.ts";
-import { onlyKeys, parseJson } from "../../shared/shape.ts";
+import { BadInput, onlyKeys, parseJson } from "../../shared/input.ts";
 import type { DataPlane } from "../data-plane/data-plane.ts";
 import type { FlowQuery } from "../data-plane/flow-table.ts";
 import type { Frontend } from "../data-plane/forwarding.ts";
@@ -32,9 +31,9 @@ export const DATA_PLANE_ROUTES: Readonly<Record<string, Route>> = {
     return jsonReply(200, plane.members);
   },
   "GET /flows": (controlled, { query }) =>
-    jsonReply(200, { entries: running(controlled).book.entries(flowQuery(query)) }),
+    jsonReply(200, { entries: running(controlled).flowTable.entries(flowQuery(query)) }),
   "DELETE /flows": (controlled) => {
-    running(controlled).book.clear();
+    running(controlled).flowTable.clear();
     return { status: 204, headers: {} };
   },
 };

@@ -1,15 +1,15 @@
 /**
  * What an armed fault can do to a request. The format stands in docs/emulator.md; which requests it hits is the
- * fault board's, carrying it out the request pipeline's.
+ * fault faults's, carrying it out the request pipeline's.
  */
 import {
   type Fault as SharedFault,
-  type FaultBoard as SharedBoard,
-  faultBoard as newBoard,
+  type FaultRegistry as SharedRegistry,
+  faultRegistry as newRegistry,
   parseFault as parseSharedFault,
   type WantedFault,
-} from "../../shared/fault-board.ts";
-import { choiceOf, countOf, fieldsOf, listOf, onlyKeys, textOf, type Fields } from "../../shared/shape.ts";
+} from "../../shared/fault-registry.ts";
+import { choiceOf, countOf, fieldsOf, listOf, onlyKeys, textOf, type Fields } from "../../shared/input.ts";
 import type { OperationFate } from "../model/index.ts";
 
 export type Effect =
@@ -27,9 +27,9 @@ export type Effect =
   | { readonly kind: "staleRead" };
 
 export type Fault = SharedFault<Effect>;
-export type FaultBoard = SharedBoard<Effect>;
+export type FaultRegistry = SharedRegistry<Effect>;
 
-export const faultBoard = (): FaultBoard => newBoard<Effect>();
+export const faultRegistry = (): FaultRegistry => newRegistry<Effect>();
 
 /** Reads the documented format; throws `BadInput`. */
 export const parseFault = (value: unknown): WantedFault<Effect> => parseSharedFault(value, parseEffect);

@@ -1,5 +1,5 @@
 /** Values of query parameters. */
-import { BadInput } from "../../shared/bad-input.ts";
+import { BadInput } from "../../shared/input.ts";
 import type { HttpRequest } from "../server/http-message.ts";
 
 /** The parameter as a whole number under its own name; nothing where it is not given. */

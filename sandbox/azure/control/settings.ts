@@ -1,11 +1,6 @@
 /** What can be changed about the emulator while it runs: latency, throttling, roles, limits and the model's switches. */
-import { BadInput } from "../../shared/bad-input.ts";
-import { parseLatencyFactor } from "../latency/latency.ts";
-import { AZURE_LIMITS, type OptionOverrides, type Options } from "../model/index.ts";
-import type { AzureStore } from "../store/azure-store.ts";
-import { FULL_ROLE, type Role } from "../server/role.ts";
-import type { Throttle } from "../server/throttle.ts";
 import {
+  BadInput,
   choiceOf,
   countOf,
   describe,
@@ -15,7 +10,12 @@ import {
   onlyKeys,
   textOf,
   type Fields,
-} from "../../shared/shape.ts";
+} from "../../shared/input.ts";
+import { parseLatencyFactor } from "../latency/latency.ts";
+import { AZURE_LIMITS, type OptionOverrides, type Options } from "../model/index.ts";
+import type { AzureStore } from "../store/azure-store.ts";
+import { FULL_ROLE, type Role } from "../server/role.ts";
+import type { Throttle } from "../server/throttle.ts";
 
 export interface Settings {
   latencyFactor: number;

@@ -1,6 +1,6 @@
 /**
- * What becomes of a new flow: the load balancer picks a member, the member's security groups have their say, and the
- * table of members tells where on this machine it listens. Pure.
+ * Decides where a new flow goes: pick a member, evaluate its security groups, look up its loopback port in the member
+ * table. Pure.
  */
 import type { HealthOf } from "./eligible-members.ts";
 import { eligibleMembers } from "./eligible-members.ts";
@@ -8,11 +8,11 @@ import { memberFor } from "./flow-hash.ts";
 import type { Flow, Frontend, Member } from "./forwarding.ts";
 
 /**
- *   noEligibleMember | nobody is up
- *   securityGroup    | a rule, or the want of any on a public Standard load balancer
- *   unmapped         | the table of members does not say where the member listens
- *   memberRefused    | nothing listens there
- *   limit            | more flows than this data plane holds
+ *   noEligibleMember | no member is up
+ *   securityGroup    | denied by a rule, or a public Standard load balancer without any security group
+ *   unmapped         | the member table has no loopback port for the member
+ *   memberRefused    | nothing listens on that port
+ *   limit            | the data plane holds `maxFlows` flows already
  */
 export type RefusalReason = "noEligibleMember" | "securityGroup" | "unmapped" | "memberRefused" | "limit";
 
@@ -26,25 +26,25 @@ export type Admission =
       readonly securityRule?: string;
     };
 
-export interface Surroundings {
+export interface AdmissionContext {
   readonly healthOf: HealthOf;
-  /** What the member's security groups say to a flow that has been translated. */
-  readonly verdict: (member: Member, flow: Flow, frontend: Frontend) => { allowed: boolean; rule: string };
+  /** Evaluates the member's security groups against the translated flow. */
+  readonly access: (member: Member, flow: Flow, frontend: Frontend) => { allowed: boolean; rule: string };
   readonly targetOf: (member: Member, port: number) => number | undefined;
 }
 
-export function admitFlow(frontend: Frontend, flow: Flow, around: Surroundings): Admission {
+export function admitFlow(frontend: Frontend, flow: Flow, context: AdmissionContext): Admission {
   const { rule, backendPort } = frontend;
-  const member = memberFor(flow, rule.distribution, eligibleMembers(rule, around.healthOf));
+  const member = memberFor(flow, rule.distribution, eligibleMembers(rule, context.healthOf));
   if (member === undefined) return { kind: "refuse", reason: "noEligibleMember" };
-  const { allowed, rule: securityRule } = around.verdict(member, translated(frontend, flow, member), frontend);
+  const { allowed, rule: securityRule } = context.access(member, translated(frontend, flow, member), frontend);
   if (!allowed) return { kind: "refuse", reason: "securityGroup", member, securityRule };
-  const targetPort = around.targetOf(member, backendPort);
+  const targetPort = context.targetOf(member, backendPort);
   if (targetPort === undefined) return { kind: "refuse", reason: "unmapped", member };
   return { kind: "forward", member, targetPort };
 }
 
-/** As the member's security groups see it: with floating IP the destination stays the frontend's address. */
+/** The flow after destination NAT; with floating IP the destination stays the frontend's address. */
 function translated({ rule, backendPort }: Frontend, flow: Flow, member: Member): Flow {
   const destinationAddress = rule.floatingIp ? rule.address : member.ip;
   return { ...flow, destinationAddress, destinationPort: backendPort };

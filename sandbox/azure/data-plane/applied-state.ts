@@ -1,10 +1,10 @@
 /**
- * Azure as the network has it: each resource as its last successful operation left it. A write that is still running,
- * or that failed, has changed what Resource Manager shows but not what packets meet.
+ * The state that the data plane serves: each resource as its last successful operation left it. A write that is still
+ * running, or that failed, changes what Resource Manager returns but not what the network does.
  */
 import { apply, emptyState, type Change, type State } from "../model/index.ts";
 
-/** At a start nobody knows what ran before: everything that was provisioned once counts. */
+/** The initial state: every resource that was provisioned once, since earlier operations are not known after a restart. */
 export function appliedState(seen: State): State {
   const applied = emptyState();
   for (const resource of seen.resources.values()) {
@@ -13,12 +13,11 @@ export function appliedState(seen: State): State {
   return applied;
 }
 
-/** What is read anew for every flow: a change of it changes no rule. */
+/** Evaluated per flow, so a change needs no new forwarding rules. */
 const READ_LIVE = "Microsoft.Network/networkSecurityGroups";
 
 /**
- * Brings the applied state up to changes that were just made to the seen one; says whether anything took effect that
- * rules may follow from.
+ * Copies succeeded changes from `seen` to `applied`. Returns whether the forwarding rules must be read again.
  */
 export function applySucceeded(applied: State, seen: State, changes: readonly Change[]): boolean {
   let moved = false;

@@ -1,4 +1,4 @@
-/** Time as the data plane asks for it: handed in, so that probes and idle timeouts are tested without waiting. */
+/** The data plane's clock. The caller passes it in, so that probes and idle timeouts are tested without waiting. */
 
 export interface Timer {
   /** Harmless once the timer has fired. */

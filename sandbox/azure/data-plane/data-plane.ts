@@ -1,6 +1,6 @@
 /**
- * The data plane: real connections on loopback, forwarded as the load balancers of the emulated Azure say. It follows
- * the store: what an operation changes takes effect when the operation succeeds.
+ * The data plane: forwards real connections on loopback according to the emulated load balancers. It watches the store;
+ * a change takes effect when its operation succeeds.
  *
  *   store → applied state → rules ┬→ probes → health ┐
  *                                 └→ listeners ← admission: eligible members, hash, security groups, member table
@@ -11,29 +11,29 @@ import { admitFlow } from "./admit-flow.ts";
 import { appliedState, applySucceeded } from "./applied-state.ts";
 import type { Clock, Timer } from "./clock.ts";
 import { eligibleMembers, membersCutOff } from "./eligible-members.ts";
-import { flowBook, memberNames, type FlowTable } from "./flow-table.ts";
+import { createFlowTable, memberNames, type FlowTable } from "./flow-table.ts";
 import { frontendsOf, type Frontend } from "./forwarding.ts";
-import { frontDesk } from "./flow-acceptor.ts";
+import { createFlowAcceptor } from "./flow-acceptor.ts";
 import { listenerSet } from "./listener-set.ts";
 import { memberProbes } from "./member-probes.ts";
 import { namedPorts, patchedTable, targetOf, type MemberTable, type MemberTablePatch } from "./member-table.ts";
-import { flowVerdict } from "./member-verdict.ts";
-import { noteMembership } from "./membership.ts";
+import { flowAccess } from "./member-access.ts";
+import { logMembershipChanges } from "./membership.ts";
 import type { Health } from "./probe-state.ts";
 import { readForwarding, type Forwarding } from "./read-forwarding.ts";
 import { renderFrontend, type FrontendView } from "./render.ts";
 import { DEFAULT_SETTINGS, patchedSettings, type DataPlaneSettings } from "./settings.ts";
 
 export interface DataPlane {
-  readonly book: FlowTable;
+  readonly flowTable: FlowTable;
   readonly settings: DataPlaneSettings;
   readonly members: MemberTable;
   /** Changes the settings that the patch names; throws `BadInput`. */
   patch(patch: unknown): void;
   mapMembers(patch: MemberTablePatch): void;
-  /** What the probe of a rule says about an address that it forwards to. */
+  /** The health of an address according to a rule's probe. */
   readonly probed: (ruleId: string, ip: string) => Health;
-  /** The frontends that are wanted, once all that are on their way are open. */
+  /** The selected frontends, after all pending listeners have opened. */
   frontends(isWanted: (frontend: Frontend) => boolean): Promise<readonly FrontendView[]>;
   close(): Promise<void>;
 }
@@ -45,7 +45,7 @@ export interface DataPlaneOptions {
 }
 
 export function openDataPlane({ store, clock, log }: DataPlaneOptions): DataPlane {
-  const book = flowBook(() => clock.nowMs());
+  const flowTable = createFlowTable(() => clock.nowMs());
   let settings = DEFAULT_SETTINGS;
   let table: MemberTable = {};
   let forwarding: Forwarding = { rules: [], members: [] };
@@ -62,31 +62,31 @@ export function openDataPlane({ store, clock, log }: DataPlaneOptions): DataPlan
     table: () => table,
     timeFactor: () => settings.probeIntervalFactor,
     onChange(probe, member, from, to) {
-      book.note({ event: "probe", about: probe.id, ...memberNames(member), from, to });
+      flowTable.note({ event: "probe", about: probe.id, ...memberNames(member), from, to });
       listeners.reconsider((rule) => rule.probe?.id === probe.id);
     },
   });
-  const desk = frontDesk({
+  const acceptor = createFlowAcceptor({
     clock,
-    book,
+    flowTable,
     settings: () => settings,
-    oracle: {
+    policy: {
       admit: (frontend, flow) =>
         admitFlow(frontend, flow, {
           healthOf: probes.healthBy(frontend.rule.probe),
-          verdict: (member, translated) => flowVerdict(applied, member, translated, frontend),
+          access: (member, translated) => flowAccess(applied, member, translated, frontend),
           targetOf: (member, port) => targetOf(table, member, port, frontend.transport),
         }),
       eligible: ({ rule }) => eligibleMembers(rule, probes.healthBy(rule.probe)),
       cutOff: ({ rule }) => membersCutOff(rule, probes.healthBy(rule.probe)),
     },
   });
-  const listeners = listenerSet(desk, log);
+  const listeners = listenerSet(acceptor, log);
 
-  /** Azure, or the table of members, is not what it was. */
+  /** Re-reads the forwarding rules after a change of the applied state or of the member table. */
   function refresh(): void {
     const next = readForwarding(applied);
-    noteMembership(book, forwarding.members, next.members);
+    logMembershipChanges(flowTable, forwarding.members, next.members);
     forwarding = next;
     probes.watch(next.rules);
     listeners.serve(frontendsOf(next.rules, namedPorts(table)));
@@ -95,7 +95,7 @@ export function openDataPlane({ store, clock, log }: DataPlaneOptions): DataPlan
   refresh();
   settling.arm();
   return {
-    book,
+    flowTable,
     get settings() {
       return settings;
     },
@@ -121,7 +121,7 @@ export function openDataPlane({ store, clock, log }: DataPlaneOptions): DataPlan
       const wanted = listeners.list().filter(({ frontend }) => isWanted(frontend));
       return wanted.map((listener) => {
         const { key, rule, backendPort, transport } = listener.frontend;
-        return renderFrontend(listener, book.countsOf(key), {
+        return renderFrontend(listener, flowTable.countsOf(key), {
           healthOf: probes.healthBy(rule.probe),
           targetOf: (member) => targetOf(table, member, backendPort, transport),
         });
@@ -135,7 +135,7 @@ export function openDataPlane({ store, clock, log }: DataPlaneOptions): DataPlan
   };
 }
 
-/** Ends operations when they are due, though nobody may be asking about them. */
+/** Completes operations when they are due, without waiting for a client to poll them. */
 function settleInTime(store: AzureStore, clock: Clock): { arm(): void; close(): void } {
   let timer: Timer | undefined;
   const arm = (): void => {

@@ -21,11 +21,11 @@ const UNPROBED = { probe: undefined };
 
 const ELIGIBLE: readonly [name: string, states: string, more: Partial<ForwardingRule>, eligible: readonly string[]][] =
   [
-    ["the probe decides where nobody said otherwise", "None/up, None/down", {}, [A]],
+    ["the probe decides where no admin state is set", "None/up, None/down", {}, [A]],
     ["a member that was never probed gets nothing", "None/unknown, None/up", {}, [B]],
     ["Up is served whatever its probe says", "Up/down, None/down", {}, [A]],
     ["Down is not served whatever its probe says", "Down/up, None/up", {}, [B]],
-    ["all probed down: nobody", "None/down, None/down", {}, []],
+    ["all probed down: no member", "None/down, None/down", {}, []],
     ["all probed down, and that means up: everybody", "None/down, None/down", ANYWAY, [A, B]],
     ["all probed down, and that means up: not who is Down", "None/down, Down/up", ANYWAY, [A]],
     ["one is up: that it would mean up does not matter", "None/down, None/up", ANYWAY, [B]],

@@ -1,5 +1,5 @@
 /**
- * Which members get new flows, and whose established connections end. Pure.
+ * Decides which members receive new flows, and which members' established connections are reset. Pure.
  *
  *   rule           | admin state | new flows                           | established TCP
  *   ---------------|-------------|-------------------------------------|-----------------------------------------
@@ -8,8 +8,8 @@
  *                  | Down        | no                                  | kept
  *                  | None        | if its probe says up                | kept, unless all are probed down (below)
  *
- * All probed down: nobody gets new flows, or with `AllProbedUp` everybody who is not `Down` does. A Basic load balancer
- * ends what is established then, a Standard one only in a pool of one.
+ * All probed down: no member receives new flows, or with `AllProbedUp` every member that is not `Down` does. A Basic
+ * load balancer then resets established connections, a Standard one only in a pool of one member.
  */
 import type { ForwardingRule, Member } from "./forwarding.ts";
 import type { Health } from "./probe-state.ts";
@@ -31,7 +31,7 @@ function isEligible(member: Member, healthOf: HealthOf): boolean {
   return healthOf(member) === "up";
 }
 
-/** The members whose established TCP connections end now, because every probe is down. */
+/** The members whose established TCP connections are reset because every probe is down. */
 export function membersCutOff(
   rule: Pick<ForwardingRule, "probe" | "members" | "sku">,
   healthOf: HealthOf,

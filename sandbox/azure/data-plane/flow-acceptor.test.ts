@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Admission } from "./admit-flow.ts";
-import { flowBook } from "./flow-table.ts";
-import { frontDesk } from "./flow-acceptor.ts";
+import { createFlowTable } from "./flow-table.ts";
+import { createFlowAcceptor } from "./flow-acceptor.ts";
 import { DEFAULT_SETTINGS } from "./settings.ts";
 import { frontend, member } from "./test-members.ts";
 
@@ -11,16 +11,16 @@ const ADMITTED: Admission = { kind: "forward", member: member("10.240.0.4"), tar
 const REFUSED: Admission = { kind: "refuse", reason: "noEligibleMember" };
 
 function setUp(maxFlows: number) {
-  const book = flowBook(() => 0);
+  const flowTable = createFlowTable(() => 0);
   const answers: Admission[] = [];
-  const desk = frontDesk({
+  const acceptor = createFlowAcceptor({
     clock: { nowMs: () => 0, setTimer: () => ({ cancel() {} }) },
-    book,
+    flowTable,
     settings: () => ({ ...DEFAULT_SETTINGS, maxFlows }),
-    oracle: { admit: () => answers.shift() ?? ADMITTED, eligible: () => [], cutOff: () => [] },
+    policy: { admit: () => answers.shift() ?? ADMITTED, eligible: () => [], cutOff: () => [] },
   });
-  const receive = () => desk.receive(frontend(), "127.0.0.1", 50_000).admission;
-  return { book, answers, desk, receive };
+  const receive = () => acceptor.receive(frontend(), "127.0.0.1", 50_000).admission;
+  return { flowTable, answers, acceptor, receive };
 }
 
 test("what is refused holds no slot", () => {
@@ -30,11 +30,11 @@ test("what is refused holds no slot", () => {
 });
 
 test("more flows than there may be are refused, until one ends", () => {
-  const { desk, receive, book } = setUp(2);
+  const { acceptor, receive, flowTable } = setUp(2);
   assert.deepEqual([receive().kind, receive().kind], ["forward", "forward"]);
   assert.deepEqual(receive(), { kind: "refuse", reason: "limit" });
-  desk.freeSlot();
+  acceptor.freeSlot();
   assert.equal(receive().kind, "forward");
-  const { total, open, refused } = book.countsOf(frontend().key);
+  const { total, open, refused } = flowTable.countsOf(frontend().key);
   assert.deepEqual([total, open, refused], [4, 3, { limit: 1 }]);
 });

@@ -1,6 +1,6 @@
 /**
- * Where new flows arrive, of whatever frontend: counts them against the limit, has them decided, and writes them into
- * the book. Listeners do the forwarding.
+ * Accepts new flows of all frontends: enforces the flow limit, asks the policy to admit or refuse, and records the
+ * outcome in the flow table. The listeners forward the traffic.
  */
 import type { Admission } from "./admit-flow.ts";
 import type { Clock } from "./clock.ts";
@@ -8,66 +8,66 @@ import type { Client, FlowTable } from "./flow-table.ts";
 import type { Flow, Frontend, Member } from "./forwarding.ts";
 import { sourceFor, type DataPlaneSettings } from "./settings.ts";
 
-/** What the desk asks those who know the state of Azure and of the probes. */
+/** Decisions that need the state of Azure and of the probes. */
 export interface FlowPolicy {
   admit(frontend: Frontend, flow: Flow): Admission;
-  /** Those who get new flows. */
+  /** The members that may receive new flows. */
   eligible(frontend: Frontend): readonly Member[];
-  /** Those whose established connections end now. */
+  /** The members whose established connections are reset now. */
   cutOff(frontend: Frontend): readonly Member[];
 }
 
 export interface FlowAcceptor extends FlowPolicy {
   readonly clock: Clock;
-  readonly book: FlowTable;
+  readonly flowTable: FlowTable;
   settings(): DataPlaneSettings;
-  /** An admitted flow is in the book and holds a slot. */
+  /** Records the flow; an admitted one holds a slot until `freeSlot`. */
   receive(frontend: Frontend, address: string, port: number): { admission: Admission; client: Client };
-  /** Counts one more flow; `false` when there are too many already. */
+  /** Reserves a slot; `false` when the limit is reached. */
   takeSlot(): boolean;
   freeSlot(): void;
 }
 
-/** A frontend that is being listened for. */
+/** The open socket of one frontend. */
 export interface FrontendListener {
   readonly frontend: Frontend;
-  /** Where on loopback; 0 until it is open. */
+  /** Its loopback port; 0 until it is open. */
   readonly port: number;
   open(): Promise<void>;
-  /** The rule behind it has changed. */
+  /** Serves the same frontend under a changed rule. */
   serve(frontend: Frontend): void;
-  /** Health, admin states or settings have changed. */
+  /** Re-evaluates established flows after health, admin states or settings changed. */
   reconsider(): void;
   close(): Promise<void>;
 }
 
-export function frontDesk(
-  around: Pick<FlowAcceptor, "clock" | "book" | "settings"> & { oracle: FlowPolicy },
+export function createFlowAcceptor(
+  context: Pick<FlowAcceptor, "clock" | "flowTable" | "settings"> & { policy: FlowPolicy },
 ): FlowAcceptor {
-  const { clock, book, settings, oracle } = around;
-  let flows = 0;
+  const { clock, flowTable, settings, policy } = context;
+  let slotsTaken = 0;
 
   function takeSlot(): boolean {
-    if (flows >= settings().maxFlows) return false;
-    flows++;
+    if (slotsTaken >= settings().maxFlows) return false;
+    slotsTaken++;
     return true;
   }
 
   function freeSlot(): void {
-    flows--;
+    slotsTaken--;
   }
 
   function decide(frontend: Frontend, flow: Flow): Admission {
     if (!takeSlot()) return { kind: "refuse", reason: "limit" };
-    const admission = oracle.admit(frontend, flow);
+    const admission = policy.admit(frontend, flow);
     if (admission.kind === "refuse") freeSlot();
     return admission;
   }
 
   return {
-    ...oracle,
+    ...policy,
     clock,
-    book,
+    flowTable,
     settings,
     takeSlot,
     freeSlot,
@@ -75,14 +75,14 @@ export function frontDesk(
       const flow = arriving(frontend, settings(), address, port);
       const client = { client: `${address}:${port}`, source: flow.sourceAddress };
       const admission = decide(frontend, flow);
-      if (admission.kind === "refuse") book.refused(frontend, client, admission);
-      else book.opened(frontend, admission.member, client);
+      if (admission.kind === "refuse") flowTable.refused(frontend, client, admission);
+      else flowTable.opened(frontend, admission.member, client);
       return { admission, client };
     },
   };
 }
 
-/** The flow of a client on this machine, as the network would see it. */
+/** The five-tuple that Azure's network would see for this loopback client. */
 function arriving(frontend: Frontend, settings: DataPlaneSettings, address: string, sourcePort: number): Flow {
   const { key, transport, port, rule } = frontend;
   return {

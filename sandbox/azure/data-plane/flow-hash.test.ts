@@ -39,7 +39,7 @@ test("law: who is Down is never chosen where there is a probe, whatever the prob
       const healthy = new Set(members.filter(({ up }) => up).map(({ ip }) => ip));
       const admission = admitFlow(frontend(rule({ probe, members })), flow, {
         healthOf: ({ ip }) => (healthy.has(ip) ? "up" : "down"),
-        verdict: () => ({ allowed: true, rule: "" }),
+        access: () => ({ allowed: true, rule: "" }),
         targetOf: () => 1,
       });
       if (admission.kind === "forward") assert.notEqual(admission.member.adminState, "Down");

@@ -1,6 +1,6 @@
 /**
- * Which of the eligible members a flow goes to. The same flow goes to the same member while those who are eligible stay
- * the same; when they change, new flows are spread anew.
+ * Selects the member of a new flow by hash. The same five-tuple maps to the same member while the set of eligible members
+ * is unchanged; a changed set redistributes new flows.
  */
 import type { Distribution, Flow, Member } from "./forwarding.ts";
 
@@ -8,7 +8,7 @@ export function memberFor(flow: Flow, distribution: Distribution, eligible: read
   return eligible[flowHash(flow, distribution) % eligible.length];
 }
 
-/** An unsigned 32-bit number of what the distribution mode looks at. */
+/** An unsigned 32-bit hash of the fields that the distribution mode includes. */
 export function flowHash(flow: Flow, distribution: Distribution): number {
   return hash32(hashedPart(flow, distribution).join("|"));
 }
@@ -25,7 +25,7 @@ function hashedPart(flow: Flow, distribution: Distribution): readonly (string | 
   }
 }
 
-/** FNV-1a, then mixed so that neighbouring ports do not give neighbouring members. */
+/** FNV-1a with a finalizing mix, so that adjacent ports do not map to adjacent members. */
 function hash32(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -1,14 +1,14 @@
-/** What happened: a bounded log of flows and of what they were decided by, and counts per frontend and member. */
+/** Records flows: a bounded log of flow events with their reasons, and counters per frontend and member. */
 import type { RefusalReason } from "./admit-flow.ts";
 import type { Frontend, Member } from "./forwarding.ts";
 
 /**
  *   listening, gone | a frontend opened or closed
- *   opened, closed  | a flow was given to a member; it ended (`reason`)
- *   refused         | a flow got nowhere (`reason`)
- *   joined, left    | a member of a pool
- *   adminState      | of a member, in effect from now on (`from`, `to`)
- *   probe           | what is believed about a member (`from`, `to`)
+ *   opened, closed  | a flow was forwarded to a member; it ended (`reason`)
+ *   refused         | a flow was not forwarded (`reason`)
+ *   joined, left    | a member joined or left a pool
+ *   adminState      | a member's admin state changed (`from`, `to`)
+ *   probe           | a member's health changed (`from`, `to`)
  */
 export type FlowEvent =
   | "listening"
@@ -29,7 +29,7 @@ export interface FlowEntry {
   readonly frontend?: string;
   readonly member?: string;
   readonly node?: string;
-  /** Id of the pool or probe that it is about. */
+  /** Id of the pool or probe concerned. */
   readonly about?: string;
   readonly client?: string;
   readonly source?: string;
@@ -48,10 +48,10 @@ export interface FlowQuery {
 }
 
 export interface MemberCounts {
-  /** Flows that it was given. */
+  /** Flows forwarded to it. */
   total: number;
   open: number;
-  /** Of those, how many it did not take. */
+  /** Forwarded flows whose connection it refused. */
   refused: number;
 }
 
@@ -60,11 +60,11 @@ export interface FrontendCounts {
   total: number;
   open: number;
   readonly refused: Partial<Record<RefusalReason, number>>;
-  /** By address; those that have left the pool stay. */
+  /** By address, including members that have left the pool. */
   readonly members: Map<string, MemberCounts>;
 }
 
-/** Who a flow comes from: the socket on this machine, and the address that the network takes it for. */
+/** A flow's origin: the loopback socket, and the source address that the emulated network sees. */
 export interface Client {
   readonly client: string;
   readonly source: string;
@@ -82,14 +82,14 @@ export interface FlowTable {
     refusal: { reason: RefusalReason; member?: Member; securityRule?: string },
   ): void;
   countsOf(frontendKey: string): FrontendCounts;
-  /** Forgets the counts of a frontend that is gone; its flows stay in the log. */
+  /** Drops the counters of a closed frontend; the log keeps its events. */
   forget(frontendKey: string): void;
   entries(query?: FlowQuery): readonly FlowEntry[];
-  /** Forgets the log; counts go on. */
+  /** Empties the log; counters are kept. */
   clear(): void;
 }
 
-export function flowBook(nowMs: () => number): FlowTable {
+export function createFlowTable(nowMs: () => number): FlowTable {
   let log: FlowEntry[] = [];
   let sequence = 0;
   const counts = new Map<string, FrontendCounts>();
@@ -147,7 +147,7 @@ function memberCounts({ members }: FrontendCounts, { ip }: Member): MemberCounts
   return known;
 }
 
-/** A flow that was given to a member which did not take it is counted already, and is not open. */
+/** `opened` has counted the flow already; it turns into a refusal. */
 function takeBack(counts: FrontendCounts, member: Member): void {
   const own = memberCounts(counts, member);
   counts.open--;

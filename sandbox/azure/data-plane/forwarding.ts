@@ -1,12 +1,12 @@
-/** What a load balancer forwards, as the data plane sees it. `read-forwarding.ts` reads it out of Azure's resources. */
+/** The data plane's types: rules, frontends, members and flows. `read-forwarding.ts` derives them from ARM resources. */
 
 export type Transport = "Tcp" | "Udp";
 export type AdminState = "None" | "Up" | "Down";
-/** What is hashed: the five-tuple; both addresses; both addresses and the protocol. */
+/** The hashed fields: the five-tuple; both addresses; both addresses and the protocol. */
 export type Distribution = "Default" | "SourceIP" | "SourceIPProtocol";
 
-/** Where a member's address is: keys of its NIC (or scale-set instance) and of its subnet, as far as they are known. */
-export interface Place {
+/** The keys of the NIC (or scale-set instance) and subnet that hold a member's address, where known. */
+export interface Attachment {
   readonly nic: string | undefined;
   readonly subnet: string | undefined;
 }
@@ -17,10 +17,10 @@ export interface Member {
   /** Its name in the pool. */
   readonly name: string;
   readonly ip: string;
-  /** Name of the machine that has the address, where Azure knows one. */
+  /** Name of the machine that has the address, if any resource has it. */
   readonly node: string | undefined;
   readonly adminState: AdminState;
-  readonly place: Place;
+  readonly attachment: Attachment;
 }
 
 export interface Probe {
@@ -29,7 +29,7 @@ export interface Probe {
   readonly port: number;
   readonly path: string;
   readonly intervalMs: number;
-  /** So many results in a row change what is believed. */
+  /** Consecutive results that change the health. */
   readonly threshold: number;
   /** `noHealthyBackendsBehavior: AllProbedUp`. */
   readonly allDownMeansUp: boolean;
@@ -77,8 +77,8 @@ export function frontendKey(address: string, port: number, transport: Transport)
 }
 
 /**
- * The frontends of all rules. An HA-ports rule cannot listen on every port, so it listens on those that the table of
- * members names; where another rule has such a port on the same address, that one keeps it.
+ * The frontends of all rules. An HA-ports rule cannot listen on every port, so it listens on the ports that the member
+ * table names, unless another rule uses the port on the same address.
  */
 export function frontendsOf(rules: readonly ForwardingRule[], namedPorts: readonly number[]): Map<string, Frontend> {
   const frontends = new Map<string, Frontend>();

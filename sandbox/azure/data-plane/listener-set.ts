@@ -1,30 +1,30 @@
-/** The listeners of all frontends: opened when a frontend appears, closed when it is gone, kept while it changes. */
+/** Keeps one listener per frontend: opens it with the frontend, closes it with the frontend, keeps it across rule changes. */
 import type { ForwardingRule, Frontend } from "./forwarding.ts";
 import type { FlowAcceptor, FrontendListener } from "./flow-acceptor.ts";
-import { LOOPBACK } from "./loopback.ts";
+import { LOOPBACK } from "../../shared/loopback.ts";
 import { tcpListener } from "./tcp-listener.ts";
 import { udpListener } from "./udp-listener.ts";
 
 export interface ListenerSet {
-  /** Listens for these frontends, and for no others. */
+  /** Opens and closes listeners so that exactly these frontends are served. */
   serve(frontends: ReadonlyMap<string, Frontend>): void;
   reconsider(isConcerned: (rule: ForwardingRule) => boolean): void;
-  /** Resolves once all that are being opened are open. */
+  /** Resolves once no listener is opening or closing. */
   opened(): Promise<void>;
   list(): readonly FrontendListener[];
   close(): Promise<void>;
 }
 
-export function listenerSet(desk: FlowAcceptor, log: (line: string) => void): ListenerSet {
+export function listenerSet(acceptor: FlowAcceptor, log: (line: string) => void): ListenerSet {
   const listeners = new Map<string, FrontendListener>();
-  /** By listener: its opening, and after that its closing. */
+  /** The open or close in progress, by listener. */
   const pending = new Map<FrontendListener, Promise<void>>();
 
   function open(frontend: Frontend): void {
-    const listener = frontend.transport === "Tcp" ? tcpListener(desk, frontend) : udpListener(desk, frontend);
+    const listener = frontend.transport === "Tcp" ? tcpListener(acceptor, frontend) : udpListener(acceptor, frontend);
     listeners.set(frontend.key, listener);
     const opening = listener.open().then(
-      () => desk.book.note({ event: "listening", frontend: frontend.key, to: `${LOOPBACK}:${listener.port}` }),
+      () => acceptor.flowTable.note({ event: "listening", frontend: frontend.key, to: `${LOOPBACK}:${listener.port}` }),
       (error: unknown) => log(`data plane: cannot listen for ${frontend.key}: ${String(error)}`),
     );
     follow(listener, opening);
@@ -48,8 +48,8 @@ export function listenerSet(desk: FlowAcceptor, log: (line: string) => void): Li
   }
 
   function gone(key: string): void {
-    desk.book.note({ event: "gone", frontend: key });
-    if (!listeners.has(key)) desk.book.forget(key);
+    acceptor.flowTable.note({ event: "gone", frontend: key });
+    if (!listeners.has(key)) acceptor.flowTable.forget(key);
   }
 
   async function settled(): Promise<void> {

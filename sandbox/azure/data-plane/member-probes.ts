@@ -1,21 +1,21 @@
 /**
- * Probes the members of all rules, as far as the table says where they listen, and tells what is believed about them.
- * Nobody can reach a member that is not in the table: it is down without being asked.
+ * Probes the members of all rules that the member table maps, and reports their health. A member that the table does not
+ * map is unreachable and counts as down.
  */
 import type { State } from "../model/index.ts";
 import type { Clock } from "./clock.ts";
 import type { HealthOf } from "./eligible-members.ts";
 import type { ForwardingRule, Member, Probe } from "./forwarding.ts";
 import { isNamed, targetOf, type MemberTable } from "./member-table.ts";
-import { probeVerdict } from "./member-verdict.ts";
+import { probeAccess } from "./member-access.ts";
 import { probeMember } from "./probe-attempt.ts";
 import type { Health } from "./probe-state.ts";
 import { prober, type ProbeTask } from "./prober.ts";
 
 export interface MemberProbes {
-  /** The rules, or the table of members, have changed. */
+  /** Replaces the probed members after a change of the rules or of the member table. */
   watch(rules: readonly ForwardingRule[]): void;
-  /** What a probe says about members; without a probe nothing is known. */
+  /** Health according to a probe; `unknown` without one. */
   healthBy(probe: Probe | undefined): HealthOf;
   retime(): void;
   close(): void;
@@ -50,7 +50,7 @@ export function memberProbes({ clock, applied, table, timeFactor, onChange }: Me
     if (targetPort === undefined) return undefined;
     const { intervalMs, threshold } = probe;
     const attempt = (signal: AbortSignal): Promise<boolean> =>
-      probeVerdict(applied, member, probe).allowed
+      probeAccess(applied, member, probe).allowed
         ? probeMember({ probe, ip: member.ip, targetPort }, signal)
         : Promise.resolve(false);
     return { key: keyOf(probe, member, targetPort), intervalMs, threshold, attempt, probe, member };
@@ -75,7 +75,7 @@ export function memberProbes({ clock, applied, table, timeFactor, onChange }: Me
   };
 }
 
-/** Who of a pool is in the table at all; hundreds of rules share a pool of thousands, of whom a test maps a few. */
+/** Filters a pool's members to those in the table, once per pool: many rules share large pools of which few are mapped. */
 function reachableIn(table: MemberTable): (members: readonly Member[]) => readonly Member[] {
   const known = new Map<readonly Member[], readonly Member[]>();
   return (members) => {
@@ -85,7 +85,7 @@ function reachableIn(table: MemberTable): (members: readonly Member[]) => readon
   };
 }
 
-/** A member that listens elsewhere from now on is another one: what was believed about it is forgotten. */
+/** Includes the port: a member that moves to another loopback port starts with unknown health. */
 function keyOf({ id }: Probe, { ip }: Member, targetPort: number): string {
   return `${id}|${ip}|${targetPort}`;
 }

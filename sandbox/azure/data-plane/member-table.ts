@@ -1,18 +1,17 @@
 /**
- * Which loopback port stands for which port of which member: a public or private address cannot be bound on this
- * machine, so tests (or a seed) say where the process behind it listens.
+ * Maps ports of pool members to loopback ports. The emulator cannot bind the members' addresses, so a test (or a seed)
+ * says where the process behind a member listens.
  *
  *   { "10.240.0.4": { "30080": 41234, "53/udp": 41235, "*": 41236 }, "vmss000001": { "*": 41237 } }
  *
  * A member is named by its address, its machine, or its name in the pool; its port by number and transport, by number,
  * or by `*` for all others.
  */
-import { BadInput } from "../../shared/bad-input.ts";
-import { describe, fieldsOf } from "../../shared/shape.ts";
+import { BadInput, describe, fieldsOf } from "../../shared/input.ts";
 import type { Member, Transport } from "./forwarding.ts";
 
 export type MemberTable = Readonly<Record<string, Readonly<Record<string, number>>>>;
-/** `null` takes an entry out. */
+/** `null` removes an entry. */
 export type MemberTablePatch = Readonly<Record<string, Readonly<Record<string, number | null>> | null>>;
 
 const PORT = /^(\*|\d{1,5}(\/(tcp|udp))?)$/;
@@ -44,7 +43,7 @@ function parsePorts(value: unknown, where: string): Record<string, number | null
   return ports;
 }
 
-/** The table after a patch; what the patch does not name stays. */
+/** The table after a patch; entries that the patch does not name are kept. */
 export function patchedTable(table: MemberTable, patch: MemberTablePatch): MemberTable {
   const next: Record<string, Record<string, number>> = {};
   for (const member of new Set([...Object.keys(table), ...Object.keys(patch)])) {
@@ -57,7 +56,7 @@ export function patchedTable(table: MemberTable, patch: MemberTablePatch): Membe
   return next;
 }
 
-/** Whether the table says anything about a member. */
+/** Whether the table has an entry for a member. */
 export function isNamed(table: MemberTable, member: Member): boolean {
   return namesOf(member).some((name) => table[name] !== undefined);
 }
@@ -66,7 +65,7 @@ function namesOf({ ip, node, name }: Member): readonly string[] {
   return [ip, node ?? "", name];
 }
 
-/** The loopback port for a member's port; `undefined` where nobody said. */
+/** The loopback port for a member's port; `undefined` where the table has none. */
 export function targetOf(table: MemberTable, member: Member, port: number, transport: Transport): number | undefined {
   for (const known of namesOf(member)) {
     const ports = table[known];

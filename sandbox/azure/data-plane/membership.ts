@@ -1,21 +1,22 @@
-/** Writes into the book how the members of all pools have changed: who came, who left, whose admin state is new. */
+/** Logs membership changes of all pools: members that joined or left, and changed admin states. */
 import { memberNames, type FlowTable } from "./flow-table.ts";
 import type { Member } from "./forwarding.ts";
 
-export function noteMembership(book: FlowTable, before: readonly Member[], after: readonly Member[]): void {
-  const known = byPlace(before);
-  const present = byPlace(after);
+export function logMembershipChanges(flowTable: FlowTable, before: readonly Member[], after: readonly Member[]): void {
+  const known = byPoolAndAddress(before);
+  const present = byPoolAndAddress(after);
   for (const [key, member] of known) {
-    if (!present.has(key)) book.note({ event: "left", about: member.pool, ...memberNames(member) });
+    if (!present.has(key)) flowTable.note({ event: "left", about: member.pool, ...memberNames(member) });
   }
   for (const [key, member] of present) {
     const from = known.get(key)?.adminState;
-    const said = { about: member.pool, ...memberNames(member) };
-    if (from === undefined) book.note({ event: "joined", ...said, to: member.adminState });
-    else if (from !== member.adminState) book.note({ event: "adminState", ...said, from, to: member.adminState });
+    const common = { about: member.pool, ...memberNames(member) };
+    if (from === undefined) flowTable.note({ event: "joined", ...common, to: member.adminState });
+    else if (from !== member.adminState)
+      flowTable.note({ event: "adminState", ...common, from, to: member.adminState });
   }
 }
 
-function byPlace(members: readonly Member[]): Map<string, Member> {
+function byPoolAndAddress(members: readonly Member[]): Map<string, Member> {
   return new Map(members.map((member) => [`${member.pool}|${member.ip}`, member]));
 }

@@ -1,22 +1,22 @@
 /**
- * One probe of a member: does a connection open, and for Http and Https, does GET answer 200? Certificates are not
- * checked, as Azure does not know the names that they are for.
+ * Sends one probe to a member: succeeds if the connection opens and, for Http and Https, GET returns 200. Certificates
+ * are not verified, as in Azure.
  */
 import { request as httpRequest, type RequestOptions } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { connect } from "node:net";
 
-import { LOOPBACK } from "./loopback.ts";
+import { LOOPBACK } from "../../shared/loopback.ts";
 import type { Probe } from "./forwarding.ts";
 
-/** Whatever the interval, a probe waits no longer than this. */
+/** The longest wait for an answer, whatever the interval. */
 const LONGEST_TIMEOUT_MS = 30_000;
 
 export interface ProbeTarget {
   readonly probe: Pick<Probe, "protocol" | "port" | "path" | "intervalMs">;
-  /** The address that HTTP is told it is talking to. */
+  /** The member's address, for the Host header. */
   readonly ip: string;
-  /** Where on loopback it really listens. */
+  /** The loopback port that it listens on. */
   readonly targetPort: number;
 }
 

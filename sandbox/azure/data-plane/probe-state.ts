@@ -1,13 +1,13 @@
 /**
- * What is believed about a probed member, as a reducer over probe results. The first result is believed at once; later
- * it takes `threshold` results in a row against the belief to change it.
+ * The health of a probed member, as a reducer over probe results. The first result sets it; after that `threshold`
+ * consecutive contrary results change it.
  */
 
 export type Health = "unknown" | "up" | "down";
 
 export interface ProbeState {
   readonly health: Health;
-  /** Results in a row that speak against the belief. */
+  /** Consecutive results that contradict `health`. */
   readonly against: number;
 }
 

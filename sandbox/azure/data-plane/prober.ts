@@ -1,12 +1,12 @@
 /**
- * Probes members at their intervals and remembers what is believed about each. A member is probed as soon as it
- * appears, then every interval; one probe of it at a time, and a bounded number of them at once over all.
+ * Runs probe tasks at their intervals and keeps the health of each. A new task runs at once, then every interval; a task
+ * never overlaps itself, and the number of concurrent probes is bounded.
  */
 import type { Clock, Timer } from "./clock.ts";
 import { afterProbe, NOT_PROBED, type Health, type ProbeState } from "./probe-state.ts";
 
 export interface ProbeTask {
-  /** What one belief is about: the probe, the member and where it listens. */
+  /** Identifies the health record: probe, member and loopback port. */
   readonly key: string;
   readonly intervalMs: number;
   readonly threshold: number;
@@ -15,9 +15,9 @@ export interface ProbeTask {
 }
 
 export interface Prober {
-  /** These are to be probed, and no others. */
+  /** Replaces the set of tasks. */
   watch(tasks: ReadonlyMap<string, ProbeTask>): void;
-  /** Intervals have changed: what waits is asked at its new time. */
+  /** Reschedules waiting tasks after a change of the time factor. */
   retime(): void;
   healthOf(key: string): Health;
   close(): void;
@@ -29,7 +29,7 @@ export interface ProberOptions {
   readonly onChange: (key: string, from: Health, to: Health) => void;
 }
 
-/** Sockets that probes may hold at once. */
+/** Probes in flight at a time. */
 const MAX_AT_ONCE = 64;
 
 interface Watched {

@@ -7,7 +7,7 @@ import { decide } from "../model/decide.ts";
 import { NETWORK, worldWithGroup, API_VERSION } from "../model/test-world.ts";
 import { appliedState, applySucceeded } from "./applied-state.ts";
 import { frontendsOf } from "./forwarding.ts";
-import { flowVerdict } from "./member-verdict.ts";
+import { flowAccess } from "./member-access.ts";
 import { readForwarding } from "./read-forwarding.ts";
 import { flow, frontend } from "./test-members.ts";
 
@@ -240,11 +240,11 @@ test("the subnet's security group decides; where there is none a public frontend
   const [guarded, open] = rule.members;
   assert.ok(guarded && open);
   const to = (destinationAddress: string, destinationPort: number) => flow({ destinationAddress, destinationPort });
-  const verdict = (member: typeof guarded, port: number, of = rule) =>
-    flowVerdict(set.applied, member, to(member.ip, port), frontend(of));
-  assert.deepEqual(verdict(guarded, 30080), { allowed: true, rule: "web" });
-  assert.deepEqual(verdict(guarded, 22), { allowed: false, rule: "DenyAllInBound" });
-  assert.equal(verdict(open, 30080).allowed, false);
-  assert.equal(verdict(open, 30080, { ...rule, isInternal: true }).allowed, true);
-  assert.equal(verdict(open, 30080, { ...rule, sku: "Basic" }).allowed, true);
+  const access = (member: typeof guarded, port: number, of = rule) =>
+    flowAccess(set.applied, member, to(member.ip, port), frontend(of));
+  assert.deepEqual(access(guarded, 30080), { allowed: true, rule: "web" });
+  assert.deepEqual(access(guarded, 22), { allowed: false, rule: "DenyAllInBound" });
+  assert.equal(access(open, 30080).allowed, false);
+  assert.equal(access(open, 30080, { ...rule, isInternal: true }).allowed, true);
+  assert.equal(access(open, 30080, { ...rule, sku: "Basic" }).allowed, true);
 });

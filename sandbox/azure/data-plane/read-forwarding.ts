@@ -1,6 +1,6 @@
 /**
- * Load balancers as rules to forward by. Read from their wire form, as any client of Azure would read it. Pure.
- * Left out: gateway and global load balancers, NAT rules, frontends without an address.
+ * Derives forwarding rules from the wire form of load balancers, as a client of Azure would read it. Pure.
+ * Not covered: gateway and global load balancers, NAT rules, frontends without an address.
  */
 import { keyOf } from "../model/ids.ts";
 import { numberOf, objectOf, objectsOf, propertiesOf, stringOf, type Json } from "../model/json.ts";
@@ -9,7 +9,7 @@ import { renderLoadBalancer } from "../model/network/load-balancer/render.ts";
 import { idIn, idsIn, nameIn, stored } from "../model/network/load-balancer/shape.ts";
 import type { Resource, State } from "../model/index.ts";
 import type { AdminState, Distribution, ForwardingRule, Member, Probe, Transport } from "./forwarding.ts";
-import { placeOfAddress, placeOfConfiguration } from "./places.ts";
+import { resolveAddress, resolveConfiguration } from "./member-attachment.ts";
 
 export interface Forwarding {
   readonly rules: readonly ForwardingRule[];
@@ -50,7 +50,7 @@ function readBalancer(state: State, balancer: Resource): Forwarding {
   return { rules, members: [...pools.values()].flat() };
 }
 
-/** One pool is the rule; its list is shared by all rules that name it. */
+/** A rule usually has one pool; all rules of that pool then share the same list. */
 function joined(pools: readonly (readonly Member[])[]): readonly Member[] {
   return pools.length === 1 ? (pools[0] ?? []) : pools.flat();
 }
@@ -97,20 +97,20 @@ function probeOf(probe: Json): Probe {
   };
 }
 
-/** In the order of their addresses: how a pool happens to be written does not move flows. */
+/** Sorted by address, so that the order within the pool does not move flows. */
 function membersOf(state: State, pool: Json): Member[] {
   const poolNetwork = idIn(pool, "virtualNetwork");
   const members = objectsOf(propertiesOf(pool)["loadBalancerBackendAddresses"]).flatMap((member) => {
     const configuration = idIn(member, "networkInterfaceIPConfiguration");
     const ip = stringOf(propertiesOf(member)["ipAddress"]);
     const network = idIn(member, "virtualNetwork") ?? idIn(member, "subnet")?.split("/subnets/")[0] ?? poolNetwork;
-    const located =
+    const resolved =
       configuration === undefined
-        ? placeOfAddress(state, network, ip ?? "")
-        : placeOfConfiguration(state, configuration);
-    if (located.ip === undefined || located.ip === "") return [];
+        ? resolveAddress(state, network, ip ?? "")
+        : resolveConfiguration(state, configuration);
+    if (resolved.ip === undefined || resolved.ip === "") return [];
     const adminState = (stringOf(propertiesOf(member)["adminState"]) ?? "None") as AdminState;
-    return [{ ...located, ip: located.ip, pool: stringOf(pool["id"]) ?? "", name: nameIn(member), adminState }];
+    return [{ ...resolved, ip: resolved.ip, pool: stringOf(pool["id"]) ?? "", name: nameIn(member), adminState }];
   });
   return members.sort((left, right) => (left.ip < right.ip ? -1 : 1));
 }

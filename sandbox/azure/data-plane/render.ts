@@ -1,23 +1,23 @@
-/** A frontend as the control endpoint shows it. */
+/** Renders a frontend for the control endpoint. */
 import { nameOf } from "../model/ids.ts";
 import { eligibleMembers, type HealthOf } from "./eligible-members.ts";
 import type { FrontendCounts, MemberCounts } from "./flow-table.ts";
 import type { AdminState, Distribution, Member, Transport } from "./forwarding.ts";
 import type { FrontendListener } from "./flow-acceptor.ts";
-import { LOOPBACK } from "./loopback.ts";
+import { LOOPBACK } from "../../shared/loopback.ts";
 import type { Health } from "./probe-state.ts";
 
 export interface MemberView extends MemberCounts {
   readonly ip: string;
   readonly name: string | null;
   readonly node: string | null;
-  /** `false`: it has left the pool, and its counts are all that is known. */
+  /** `false`: it has left the pool; only its counters remain. */
   readonly inPool: boolean;
   readonly adminState: AdminState | null;
   /** `null` without a probe. */
   readonly probe: Health | null;
   readonly eligible: boolean;
-  /** Port of 127.0.0.1 that stands for it; `null` where the table of members says nothing. */
+  /** Its loopback port; `null` where the member table has none. */
   readonly target: number | null;
 }
 
@@ -39,7 +39,7 @@ export interface FrontendView {
   readonly members: readonly MemberView[];
 }
 
-export interface RenderAround {
+export interface RenderContext {
   readonly healthOf: HealthOf;
   readonly targetOf: (member: Member) => number | undefined;
 }
@@ -47,7 +47,7 @@ export interface RenderAround {
 export function renderFrontend(
   { frontend, port }: FrontendListener,
   counts: FrontendCounts,
-  around: RenderAround,
+  context: RenderContext,
 ): FrontendView {
   const { rule } = frontend;
   return {
@@ -64,7 +64,7 @@ export function renderFrontend(
     total: counts.total,
     open: counts.open,
     refused: counts.refused,
-    members: renderMembers(frontend.rule, counts, around),
+    members: renderMembers(frontend.rule, counts, context),
   };
 }
 
@@ -73,7 +73,7 @@ const NOTHING: MemberCounts = { total: 0, open: 0, refused: 0 };
 function renderMembers(
   rule: FrontendListener["frontend"]["rule"],
   counts: FrontendCounts,
-  { healthOf, targetOf }: RenderAround,
+  { healthOf, targetOf }: RenderContext,
 ): MemberView[] {
   const eligible = new Set(eligibleMembers(rule, healthOf));
   const present = rule.members.map((member) => ({

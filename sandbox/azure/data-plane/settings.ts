@@ -1,23 +1,22 @@
-/** What can be changed about the data plane while it runs. */
-import { BadInput } from "../../shared/bad-input.ts";
-import { choiceOf, countOf, describe, fieldsOf, flagOf, onlyKeys, type Fields } from "../../shared/shape.ts";
+/** The data plane's settings, which can be patched while it runs. */
+import { BadInput, choiceOf, countOf, describe, fieldsOf, flagOf, onlyKeys, type Fields } from "../../shared/input.ts";
 import { parseAddress } from "../model/addresses.ts";
 
 export interface DataPlaneSettings {
-  /** How a client learns that its flow was refused: reset at once, or, as Azure does, never. */
+  /** How a refused flow ends: with a reset, or silently, as in Azure. */
   readonly refused: "reset" | "drop";
-  /** Whether `Down` also resets established connections; the API's own comment says so, the service's documentation not. */
+  /** Whether `Down` also resets established connections: the API reference says so, the product documentation does not. */
   readonly resetOnDown: boolean;
-  /** Probe intervals take this much of their time. */
+  /** Factor on probe intervals. */
   readonly probeIntervalFactor: number;
-  /** Idle timeouts take this much of their time. */
+  /** Factor on idle timeouts. */
   readonly idleTimeoutFactor: number;
   /**
-   * Where clients come from, as the network sees it: by the client's own loopback address, by frontend
-   * (`20.0.0.7:80/tcp`), or `*` for all others; the most exact wins.
+   * Source addresses of flows, keyed by the client's loopback address, by frontend (`20.0.0.7:80/tcp`), or by `*` for all
+   * others; the most specific key wins.
    */
   readonly sources: Readonly<Record<string, string>>;
-  /** More flows than this at a time are refused. */
+  /** Concurrent flows; further ones are refused. */
   readonly maxFlows: number;
 }
 
@@ -30,10 +29,10 @@ export const DEFAULT_SETTINGS: DataPlaneSettings = {
   maxFlows: 5_000,
 };
 
-/** A client somewhere on the Internet, in either family: addresses that are kept for documentation. */
+/** The default source: an Internet client, from the documentation ranges of either family. */
 const ANYWHERE = { 4: "203.0.113.1", 6: "2001:db8::1" } as const;
 
-/** The settings with what the patch names replaced; throws `BadInput` for the first wrong value. */
+/** The settings with the patch's values; throws `BadInput` for the first invalid one. */
 export function patchedSettings(settings: DataPlaneSettings, patch: unknown): DataPlaneSettings {
   const where = "data-plane";
   const fields = fieldsOf(patch, where);

@@ -1,14 +1,14 @@
 /**
- * One TCP connection through the load balancer: bytes and half-closes pass both ways, a reset on one side is a reset on
- * the other. It ends with its two sides, when it has been idle for too long, or when it is reset from outside.
+ * Forwards one TCP connection: bytes and half-closes pass both ways, a reset on one side resets the other. The flow ends
+ * when both sides close, when its idle timeout expires, or when the caller resets it.
  *
  *   idle, with TCP reset     | both sides are reset
- *   idle, without            | nobody is told: what is sent from then on goes nowhere
+ *   idle, without            | neither side is notified; later bytes are dropped
  */
 import { connect, type Socket } from "node:net";
 
 import type { Clock, Timer } from "./clock.ts";
-import { LOOPBACK } from "./loopback.ts";
+import { LOOPBACK } from "../../shared/loopback.ts";
 
 export interface IdlePolicy {
   readonly afterMs: number;
@@ -19,11 +19,11 @@ export interface TcpFlowOptions {
   readonly client: Socket;
   readonly targetPort: number;
   readonly clock: Clock;
-  /** Asked again whenever it matters: rules and settings change under a connection. */
+  /** Read on every use: rules and settings may change during a connection. */
   readonly idle: () => IdlePolicy;
-  /** The flow is over, for the load balancer; sockets may live on a little. */
+  /** The load balancer has ended the flow; its sockets may still be open. */
   readonly onEnd: (reason: string) => void;
-  /** Nothing listens at the target; instead of `onEnd`. */
+  /** The target refused the connection; called instead of `onEnd`. */
   readonly onMemberRefused: () => void;
   /** Both sockets are closed. */
   readonly onReleased: () => void;
@@ -66,7 +66,7 @@ export function forwardTcp(options: TcpFlowOptions): TcpFlow {
     else forget();
   }
 
-  /** The load balancer no longer knows the connection, and neither side knows that. */
+  /** Drops the connection silently: bytes are no longer forwarded, and neither side is notified. */
   function forget(): void {
     end(() => options.onEnd("idle"));
     client.unpipe(member);

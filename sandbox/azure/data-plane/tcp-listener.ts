@@ -1,11 +1,11 @@
-/** Listens for a TCP frontend and forwards what is admitted. Established connections outlive changes of the rule. */
+/** Listens on a TCP frontend and forwards admitted connections, which survive changes of the rule. */
 import { createServer, type AddressInfo, type Socket } from "node:net";
 
 import type { Admission } from "./admit-flow.ts";
 import type { Client } from "./flow-table.ts";
 import type { Frontend, Member } from "./forwarding.ts";
 import type { FlowAcceptor, FrontendListener } from "./flow-acceptor.ts";
-import { LOOPBACK } from "./loopback.ts";
+import { LOOPBACK } from "../../shared/loopback.ts";
 import { forwardTcp, type IdlePolicy, type TcpFlow } from "./tcp-flow.ts";
 
 interface Established {
@@ -13,12 +13,12 @@ interface Established {
   readonly member: Member;
 }
 
-export function tcpListener(desk: FlowAcceptor, first: Frontend): FrontendListener {
+export function tcpListener(acceptor: FlowAcceptor, first: Frontend): FrontendListener {
   let frontend = first;
   const established = new Set<Established>();
-  /** Those whose sockets are not closed yet, idle and forgotten ones too. */
+  /** Flows with open sockets, including those dropped for idleness. */
   const flows = new Set<TcpFlow>();
-  /** Every client, also the refused ones that nobody has told. */
+  /** All client sockets, including those refused silently. */
   const clients = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, arrive);
 
@@ -28,28 +28,28 @@ export function tcpListener(desk: FlowAcceptor, first: Frontend): FrontendListen
     if (remoteAddress === undefined || remotePort === undefined) return void socket.destroy();
     clients.add(socket);
     socket.once("close", () => clients.delete(socket));
-    const { admission, client } = desk.receive(frontend, remoteAddress, remotePort);
+    const { admission, client } = acceptor.receive(frontend, remoteAddress, remotePort);
     if (admission.kind === "forward") forward(socket, admission, client);
-    else refuse(desk, socket);
+    else refuse(acceptor, socket);
   }
 
   function forward(socket: Socket, { member, targetPort }: Admission & { kind: "forward" }, client: Client): void {
     const flow = forwardTcp({
       client: socket,
       targetPort,
-      clock: desk.clock,
-      idle: () => idlePolicy(desk, frontend),
+      clock: acceptor.clock,
+      idle: () => idlePolicy(acceptor, frontend),
       onEnd: (reason) => {
         established.delete(entry);
-        desk.book.closed(frontend, member, client, reason);
+        acceptor.flowTable.closed(frontend, member, client, reason);
       },
       onMemberRefused: () => {
         established.delete(entry);
-        desk.book.refused(frontend, client, { reason: "memberRefused", member });
+        acceptor.flowTable.refused(frontend, client, { reason: "memberRefused", member });
       },
       onReleased: () => {
         flows.delete(flow);
-        desk.freeSlot();
+        acceptor.freeSlot();
       },
     });
     const entry = { flow, member };
@@ -59,8 +59,8 @@ export function tcpListener(desk: FlowAcceptor, first: Frontend): FrontendListen
 
   function reconsider(): void {
     if (established.size === 0) return;
-    const cutOff = addresses(desk.cutOff(frontend));
-    const down = addresses(desk.settings().resetOnDown ? downMembers(frontend) : []);
+    const cutOff = addresses(acceptor.cutOff(frontend));
+    const down = addresses(acceptor.settings().resetOnDown ? downMembers(frontend) : []);
     for (const { flow, member } of established) {
       if (cutOff.has(member.ip)) flow.reset("allProbesDown");
       else if (down.has(member.ip)) flow.reset("down");
@@ -93,21 +93,21 @@ export function tcpListener(desk: FlowAcceptor, first: Frontend): FrontendListen
   };
 }
 
-/** Says no, or says nothing: then the client holds a slot until it gives up. */
-function refuse(desk: FlowAcceptor, socket: Socket): void {
-  if (desk.settings().refused === "reset" || !desk.takeSlot()) {
+/** Resets the client, or leaves it unanswered; it then holds a slot until it gives up. */
+function refuse(acceptor: FlowAcceptor, socket: Socket): void {
+  if (acceptor.settings().refused === "reset" || !acceptor.takeSlot()) {
     socket.resetAndDestroy();
     return;
   }
-  socket.once("close", () => desk.freeSlot());
+  socket.once("close", () => acceptor.freeSlot());
   socket.once("end", () => socket.destroy()).resume();
 }
 
-function idlePolicy(desk: FlowAcceptor, { rule }: Frontend): IdlePolicy {
-  return { afterMs: rule.idleTimeoutMs * desk.settings().idleTimeoutFactor, reset: rule.tcpReset };
+function idlePolicy(acceptor: FlowAcceptor, { rule }: Frontend): IdlePolicy {
+  return { afterMs: rule.idleTimeoutMs * acceptor.settings().idleTimeoutFactor, reset: rule.tcpReset };
 }
 
-/** Admin state means nothing to a rule without a probe. */
+/** Admin state has no effect on a rule without a probe. */
 function downMembers({ rule }: Frontend): Member[] {
   return rule.probe === undefined ? [] : rule.members.filter((member) => member.adminState === "Down");
 }

@@ -1,4 +1,4 @@
-/** Rules, members and flows for tests of the data plane: whole by default, changed where a test cares. */
+/** Rules, members and flows for tests of the data plane, with complete defaults. */
 import type { AdminState, Flow, ForwardingRule, Frontend, Member, Probe } from "./forwarding.ts";
 import { frontendKey } from "./forwarding.ts";
 
@@ -9,7 +9,7 @@ export function member(ip: string, adminState: AdminState = "None"): Member {
     ip,
     node: `node-${ip}`,
     adminState,
-    place: { nic: undefined, subnet: undefined },
+    attachment: { nic: undefined, subnet: undefined },
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Listens for a UDP frontend. A flow is a client's address and port; it stays with its member while that one is
- * eligible, and goes to another one with its next datagram when it is not. What is refused is dropped, as UDP is.
+ * Listens on a UDP frontend. A flow is a client's address and port; it keeps its member while that member is eligible, and
+ * its next datagram selects another one otherwise. Refused datagrams are dropped.
  */
 import { createSocket, type Socket } from "node:dgram";
 
@@ -8,9 +8,9 @@ import type { Timer } from "./clock.ts";
 import type { Client } from "./flow-table.ts";
 import type { Frontend, Member } from "./forwarding.ts";
 import type { FlowAcceptor, FrontendListener } from "./flow-acceptor.ts";
-import { LOOPBACK } from "./loopback.ts";
+import { LOOPBACK } from "../../shared/loopback.ts";
 
-/** Rules say nothing about idle UDP; Azure's own flows last so long. */
+/** Azure's UDP idle timeout: load-balancing rules cannot set it. */
 const IDLE_MS = 240_000;
 
 interface UdpFlow {
@@ -22,24 +22,31 @@ interface UdpFlow {
   timer: Timer | undefined;
 }
 
-export function udpListener(desk: FlowAcceptor, first: Frontend): FrontendListener {
+export function udpListener(acceptor: FlowAcceptor, first: Frontend): FrontendListener {
   let frontend = first;
   let listeningPort = 0;
   const flows = new Map<string, UdpFlow>();
   const server = createSocket("udp4", (datagram, { address, port }) => {
     const flow = flows.get(`${address}:${port}`) ?? begin(address, port);
     if (flow === undefined) return;
-    flow.lastActiveMs = desk.clock.nowMs();
+    flow.lastActiveMs = acceptor.clock.nowMs();
     flow.socket.send(datagram, flow.targetPort, LOOPBACK);
   });
 
   function begin(address: string, port: number): UdpFlow | undefined {
-    const { admission, client } = desk.receive(frontend, address, port);
+    const { admission, client } = acceptor.receive(frontend, address, port);
     if (admission.kind === "refuse") return undefined;
     const { member, targetPort } = admission;
     const socket = createSocket("udp4", (datagram) => server.send(datagram, port, address));
     socket.on("error", () => end(flow, "error"));
-    const flow: UdpFlow = { member, client, targetPort, socket, lastActiveMs: desk.clock.nowMs(), timer: undefined };
+    const flow: UdpFlow = {
+      member,
+      client,
+      targetPort,
+      socket,
+      lastActiveMs: acceptor.clock.nowMs(),
+      timer: undefined,
+    };
     flows.set(client.client, flow);
     recheckIdle(flow);
     return flow;
@@ -47,8 +54,8 @@ export function udpListener(desk: FlowAcceptor, first: Frontend): FrontendListen
 
   function recheckIdle(flow: UdpFlow): void {
     flow.timer?.cancel();
-    const leftMs = flow.lastActiveMs + IDLE_MS * desk.settings().idleTimeoutFactor - desk.clock.nowMs();
-    if (leftMs > 0) flow.timer = desk.clock.setTimer(leftMs, () => recheckIdle(flow));
+    const leftMs = flow.lastActiveMs + IDLE_MS * acceptor.settings().idleTimeoutFactor - acceptor.clock.nowMs();
+    if (leftMs > 0) flow.timer = acceptor.clock.setTimer(leftMs, () => recheckIdle(flow));
     else end(flow, "idle");
   }
 
@@ -57,8 +64,8 @@ export function udpListener(desk: FlowAcceptor, first: Frontend): FrontendListen
     flows.delete(flow.client.client);
     flow.timer?.cancel();
     flow.socket.close();
-    desk.freeSlot();
-    desk.book.closed(frontend, flow.member, flow.client, reason);
+    acceptor.freeSlot();
+    acceptor.flowTable.closed(frontend, flow.member, flow.client, reason);
   }
 
   return {
@@ -81,7 +88,7 @@ export function udpListener(desk: FlowAcceptor, first: Frontend): FrontendListen
     },
     reconsider() {
       if (flows.size === 0) return;
-      const eligible = new Set(desk.eligible(frontend).map(({ ip }) => ip));
+      const eligible = new Set(acceptor.eligible(frontend).map(({ ip }) => ip));
       for (const flow of flows.values()) {
         if (eligible.has(flow.member.ip)) recheckIdle(flow);
         else end(flow, "notEligible");

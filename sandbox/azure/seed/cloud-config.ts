@@ -5,7 +5,7 @@
  */
 import type { Account } from "../identity/account.ts";
 import { IDENTITY_ENDPOINT_PATH } from "../identity/managed-identity.ts";
-import { NAMES } from "./places.ts";
+import { NAMES } from "./scope.ts";
 import type { Topology } from "./topology.ts";
 
 export type CloudConfig = Readonly<Record<string, string | boolean>>;

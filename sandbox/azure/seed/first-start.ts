@@ -6,7 +6,7 @@
 import type { Account } from "../identity/account.ts";
 import type { DataDirectory } from "../../shared/data-directory.ts";
 import { foreignResources } from "./foreign.ts";
-import { plant, type Planting, type Seed } from "./seed.ts";
+import { applySeed, type SeedContext, type Seed } from "./seed.ts";
 import { topologyResources, wholeTopology, type Topology } from "./topology.ts";
 
 interface SeedMark {
@@ -20,11 +20,11 @@ export interface FirstStart {
   readonly wanted: Partial<Topology>;
   readonly seed: Seed | undefined;
   readonly directory: DataDirectory;
-  readonly planting: Planting;
+  readonly context: SeedContext;
   readonly log: (line: string) => void;
 }
 
-export function seedOnce({ account, wanted, seed, directory, planting, log }: FirstStart): Topology {
+export function seedOnce({ account, wanted, seed, directory, context, log }: FirstStart): Topology {
   const topology = wholeTopology({ ...seed?.topology, ...wanted });
   const mark = directory.read(MARK) as SeedMark | undefined;
   if (mark !== undefined) {
@@ -33,9 +33,9 @@ export function seedOnce({ account, wanted, seed, directory, planting, log }: Fi
     }
     return mark.topology;
   }
-  plant(topologyResources(account, topology), planting);
-  if (topology.foreign) plant(foreignResources(account, topology), planting);
-  plant(seed?.resources ?? [], planting);
+  applySeed(topologyResources(account, topology), context);
+  if (topology.foreign) applySeed(foreignResources(account, topology), context);
+  applySeed(seed?.resources ?? [], context);
   directory.write(MARK, { topology } satisfies SeedMark);
   return topology;
 }

@@ -5,14 +5,14 @@
  */
 import type { Account } from "../identity/account.ts";
 import { machineResources } from "./machine.ts";
-import { NAMES, placesOf, type SeedResource } from "./places.ts";
+import { NAMES, seedScopeOf, type SeedResource } from "./scope.ts";
 import type { Topology } from "./topology.ts";
 
 const LOAD_BALANCER = "kubernetes";
 
 export function foreignResources(account: Account, { sku }: Topology): SeedResource[] {
-  const places = placesOf(account);
-  const { network, compute, location } = places;
+  const scope = seedScopeOf(account);
+  const { network, compute, location } = scope;
   const skuName = sku === "standard" ? "Standard" : "Basic";
   const balancer = `${network}/loadBalancers/${LOAD_BALANCER}`;
   const address = (name: string): SeedResource => ({
@@ -26,7 +26,7 @@ export function foreignResources(account: Account, { sku }: Topology): SeedResou
   });
   const set = `${compute}/availabilitySets/foreign`;
   const machines = [0, 1].flatMap((index) =>
-    machineResources(places, {
+    machineResources(scope, {
       path: `${compute}/virtualMachines/foreign-vm-${index}`,
       computerName: `foreign-vm-${index}`,
       ip: `10.241.0.${index + 10}`,

@@ -1,5 +1,5 @@
 /** A machine of its own and its NIC, as PUTs in order. The NIC is called after the node: `<node>-nic`. */
-import { NAMES, type Places, type SeedResource } from "./places.ts";
+import { NAMES, type SeedScope, type SeedResource } from "./scope.ts";
 
 export interface MachineWanted {
   readonly path: string;
@@ -13,36 +13,36 @@ export interface MachineWanted {
   readonly pools?: readonly string[];
 }
 
-export function machineResources(places: Places, wanted: MachineWanted): SeedResource[] {
+export function machineResources(scope: SeedScope, wanted: MachineWanted): SeedResource[] {
   const machine: SeedResource = {
     path: wanted.path,
     body: {
-      location: places.location,
+      location: scope.location,
       ...(wanted.zones === undefined ? {} : { zones: wanted.zones }),
       properties: {
         hardwareProfile: { vmSize: "Standard_D2s_v3" },
         osProfile: { computerName: wanted.computerName, adminUsername: "azureuser" },
         storageProfile: STORAGE_PROFILE,
-        networkProfile: { networkInterfaces: [{ id: nicPath(places, wanted), properties: { primary: true } }] },
+        networkProfile: { networkInterfaces: [{ id: nicPath(scope, wanted), properties: { primary: true } }] },
         ...wanted.set,
       },
     },
   };
-  const joined = wanted.pools === undefined ? [] : [nic(places, wanted, wanted.pools)];
-  return [nic(places, wanted, []), machine, ...joined];
+  const joined = wanted.pools === undefined ? [] : [nic(scope, wanted, wanted.pools)];
+  return [nic(scope, wanted, []), machine, ...joined];
 }
 
-function nicPath({ network }: Places, wanted: MachineWanted): string {
+function nicPath({ network }: SeedScope, wanted: MachineWanted): string {
   return `${network}/networkInterfaces/${wanted.computerName}-nic`;
 }
 
-function nic(places: Places, wanted: MachineWanted, pools: readonly string[]): SeedResource {
-  const subnet = { id: `${places.network}/virtualNetworks/${NAMES.virtualNetwork}/subnets/${wanted.subnet}` };
+function nic(scope: SeedScope, wanted: MachineWanted, pools: readonly string[]): SeedResource {
+  const subnet = { id: `${scope.network}/virtualNetworks/${NAMES.virtualNetwork}/subnets/${wanted.subnet}` };
   const membership = { loadBalancerBackendAddressPools: pools.map((id) => ({ id })) };
   return {
-    path: nicPath(places, wanted),
+    path: nicPath(scope, wanted),
     body: {
-      location: places.location,
+      location: scope.location,
       properties: {
         ipConfigurations: [
           {

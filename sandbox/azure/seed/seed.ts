@@ -2,8 +2,8 @@
  * Puts seed resources into an emulated Azure, one PUT after the other, with the model's own checks: a seed that
  * Azure would refuse is refused. The format of seed files stands in docs/emulator.md.
  */
-import { BadInput } from "../../shared/bad-input.ts";
 import {
+  BadInput,
   choiceOf,
   countOf,
   fieldsOf,
@@ -13,12 +13,12 @@ import {
   parseJson,
   textOf,
   type Fields,
-} from "../../shared/shape.ts";
+} from "../../shared/input.ts";
 import { parseMemberTable, type MemberTablePatch } from "../data-plane/member-table.ts";
 import type { Account } from "../identity/account.ts";
 import type { ArmRequest, Draws } from "../model/index.ts";
 import type { AzureStore } from "../store/azure-store.ts";
-import type { SeedResource } from "./places.ts";
+import type { SeedResource } from "./scope.ts";
 import { BACKEND_POOL_TYPES, SKUS, VM_TYPES, type Topology } from "./topology.ts";
 
 /** What a seed file or the control endpoint asks for. */
@@ -31,14 +31,14 @@ export interface Seed {
 
 const API_VERSIONS = { network: "2025-05-01", compute: "2025-04-01", resources: "2021-04-01" };
 
-export interface Planting {
+export interface SeedContext {
   readonly store: AzureStore;
   readonly nowMs: () => number;
   readonly guid: () => string;
 }
 
 /** Returns how many were put. Operations end at once, whatever latency is set. */
-export function plant(resources: readonly SeedResource[], { store, nowMs, guid }: Planting): number {
+export function applySeed(resources: readonly SeedResource[], { store, nowMs, guid }: SeedContext): number {
   const draws: Draws = { guid, tailMs: () => 0, retryAfterSeconds: () => undefined };
   for (const { path, body } of resources) {
     const request: ArmRequest = {

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { SANDBOX_ACCOUNT } from "../identity/account.ts";
 import { openAzureStore } from "../store/azure-store.ts";
 import { foreignResources } from "./foreign.ts";
-import { plant } from "./seed.ts";
+import { applySeed } from "./seed.ts";
 import { SKUS, topologyNodes, topologyResources, VM_TYPES, wholeTopology, type Topology } from "./topology.ts";
 
 const setUp = () => {
@@ -17,15 +17,15 @@ for (const vmType of VM_TYPES) {
   for (const sku of SKUS) {
     test(`Azure takes the seed of ${vmType} nodes, ${sku}, with foreign things, and takes it twice`, () => {
       const topology: Topology = { nodes: 4, vmType, backendPool: "nodeIP", sku, foreign: true };
-      const planting = setUp();
+      const context = setUp();
       const resources = [
         ...topologyResources(SANDBOX_ACCOUNT, topology),
         ...foreignResources(SANDBOX_ACCOUNT, topology),
       ];
-      plant(resources, planting);
-      const { resources: before } = planting.store.snapshot();
-      plant(resources, planting); // a start that was killed half-way seeds again
-      const { resources: after } = planting.store.snapshot();
+      applySeed(resources, context);
+      const { resources: before } = context.store.snapshot();
+      applySeed(resources, context); // a start that was killed half-way seeds again
+      const { resources: after } = context.store.snapshot();
       assert.deepEqual(
         after.map(({ id, body }) => [id, body]),
         before.map(({ id, body }) => [id, body]),
@@ -35,9 +35,9 @@ for (const vmType of VM_TYPES) {
 
   test(`every ${vmType} node is there under its provider id, with its address`, () => {
     const topology: Topology = { nodes: 40, vmType, backendPool: "nodeIP", sku: "standard", foreign: false };
-    const planting = setUp();
-    plant(topologyResources(SANDBOX_ACCOUNT, topology), planting);
-    const { resources } = planting.store.snapshot();
+    const context = setUp();
+    applySeed(topologyResources(SANDBOX_ACCOUNT, topology), context);
+    const { resources } = context.store.snapshot();
     const ids = new Set(resources.map(({ id }) => id.toLowerCase()));
     const nodes = topologyNodes(SANDBOX_ACCOUNT, topology);
     for (const { providerId } of nodes)
@@ -50,9 +50,9 @@ for (const vmType of VM_TYPES) {
 
 test("too many nodes for one scale set are in two, and all are there", () => {
   const topology: Topology = { nodes: 1_010, vmType: "vmss", backendPool: "nodeIP", sku: "standard", foreign: false };
-  const planting = setUp();
-  plant(topologyResources(SANDBOX_ACCOUNT, topology), planting);
-  const ids = new Set(planting.store.snapshot().resources.map(({ id }) => id.toLowerCase()));
+  const context = setUp();
+  applySeed(topologyResources(SANDBOX_ACCOUNT, topology), context);
+  const ids = new Set(context.store.snapshot().resources.map(({ id }) => id.toLowerCase()));
   const nodes = topologyNodes(SANDBOX_ACCOUNT, topology);
   for (const { providerId } of nodes) assert.ok(ids.has(providerId.replace("azure://", "").toLowerCase()), providerId);
   assert.deepEqual(

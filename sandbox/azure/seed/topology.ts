@@ -12,7 +12,7 @@ import { createHash } from "node:crypto";
 
 import type { Account } from "../identity/account.ts";
 import { machineResources, STORAGE_PROFILE } from "./machine.ts";
-import { NAMES, placesOf, type Places, type SeedResource } from "./places.ts";
+import { NAMES, seedScopeOf, type SeedScope, type SeedResource } from "./scope.ts";
 
 export const VM_TYPES = ["vmss", "vmssflex", "standard"] as const;
 export type VmType = (typeof VM_TYPES)[number];
@@ -57,13 +57,13 @@ export interface SeedNode {
 
 /** Without nodes there is a network and nothing in it. */
 export function topologyResources(account: Account, topology: Topology): SeedResource[] {
-  const places = placesOf(account);
-  return [...network(places), ...(topology.nodes === 0 ? [] : machines(places, topology))];
+  const scope = seedScopeOf(account);
+  return [...network(scope), ...(topology.nodes === 0 ? [] : machines(scope, topology))];
 }
 
 /** Every node, in order; the first address that Azure gives in a subnet is its fifth. */
 export function topologyNodes(account: Account, topology: Topology): SeedNode[] {
-  const compute = placesOf(account).compute.replace(account.resourceGroup, account.resourceGroup.toLowerCase());
+  const compute = seedScopeOf(account).compute.replace(account.resourceGroup, account.resourceGroup.toLowerCase());
   return Array.from({ length: topology.nodes }, (_, index) => ({
     name: nodeName(topology.vmType, index),
     ip: nodeAddress(index),
@@ -73,7 +73,7 @@ export function topologyNodes(account: Account, topology: Topology): SeedNode[] 
   }));
 }
 
-function network({ group, network, location }: Places): SeedResource[] {
+function network({ group, network, location }: SeedScope): SeedResource[] {
   const securityGroup = `${network}/networkSecurityGroups/${NAMES.securityGroup}`;
   const subnet = (name: string, prefix: string) => ({
     name,
@@ -99,19 +99,19 @@ function network({ group, network, location }: Places): SeedResource[] {
   ];
 }
 
-function machines(places: Places, topology: Topology): SeedResource[] {
+function machines(scope: SeedScope, topology: Topology): SeedResource[] {
   const each = (make: (index: number) => SeedResource[]): SeedResource[] =>
     Array.from({ length: topology.nodes }, (_, index) => make(index)).flat();
   switch (topology.vmType) {
     case "vmss":
-      return scaleSets(topology.nodes).map(({ name, size }) => uniformScaleSet(places, name, size));
+      return scaleSets(topology.nodes).map(({ name, size }) => uniformScaleSet(scope, name, size));
     case "vmssflex":
       return [
-        ...scaleSets(topology.nodes).map(({ name }) => flexibleScaleSet(places, name)),
-        ...each((index) => machine(places, "vmssflex", index)),
+        ...scaleSets(topology.nodes).map(({ name }) => flexibleScaleSet(scope, name)),
+        ...each((index) => machine(scope, "vmssflex", index)),
       ];
     case "standard":
-      return [availabilitySet(places), ...each((index) => machine(places, "standard", index))];
+      return [availabilitySet(scope), ...each((index) => machine(scope, "standard", index))];
   }
 }
 
@@ -132,7 +132,7 @@ function scaleSetOf(index: number): string {
   return number === 0 ? NAMES.scaleSet : `${NAMES.scaleSet}${number + 1}`;
 }
 
-function uniformScaleSet({ compute, network, location }: Places, name: string, size: number): SeedResource {
+function uniformScaleSet({ compute, network, location }: SeedScope, name: string, size: number): SeedResource {
   const subnet = { id: `${network}/virtualNetworks/${NAMES.virtualNetwork}/subnets/${NAMES.subnet}` };
   return {
     path: `${compute}/virtualMachineScaleSets/${name}`,
@@ -165,7 +165,7 @@ function uniformScaleSet({ compute, network, location }: Places, name: string, s
   };
 }
 
-function flexibleScaleSet({ compute, location }: Places, name: string): SeedResource {
+function flexibleScaleSet({ compute, location }: SeedScope, name: string): SeedResource {
   return {
     path: `${compute}/virtualMachineScaleSets/${name}`,
     body: {
@@ -176,7 +176,7 @@ function flexibleScaleSet({ compute, location }: Places, name: string): SeedReso
   };
 }
 
-function availabilitySet({ compute, location }: Places): SeedResource {
+function availabilitySet({ compute, location }: SeedScope): SeedResource {
   return {
     path: `${compute}/availabilitySets/${NAMES.availabilitySet}`,
     body: {
@@ -187,13 +187,13 @@ function availabilitySet({ compute, location }: Places): SeedResource {
   };
 }
 
-function machine(places: Places, vmType: "vmssflex" | "standard", index: number): SeedResource[] {
-  const { compute } = places;
+function machine(scope: SeedScope, vmType: "vmssflex" | "standard", index: number): SeedResource[] {
+  const { compute } = scope;
   const set =
     vmType === "vmssflex"
       ? { virtualMachineScaleSet: { id: `${compute}/virtualMachineScaleSets/${scaleSetOf(index)}` } }
       : { availabilitySet: { id: `${compute}/availabilitySets/${NAMES.availabilitySet}` } };
-  return machineResources(places, {
+  return machineResources(scope, {
     path: `${compute}/${machinePath(vmType, index)}`,
     computerName: nodeName(vmType, index),
     ip: nodeAddress(index),

@@ -9,6 +9,7 @@ import { createSecureContext, TLSSocket } from "node:tls";
 import type { IssuedCertificate } from "../../shared/certificate-authority.ts";
 import { gatewayError } from "./arm-headers.ts";
 import { CUT, type Answer, type HttpReply, type HttpRequest } from "./http-message.ts";
+import { LOOPBACK } from "../../shared/loopback.ts";
 
 export interface ListenOptions {
   /** 0 picks a free one. */
@@ -27,7 +28,6 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-const HOST = "127.0.0.1";
 /** A body this far beyond the limit is not even read to its end. */
 const GIVE_UP_FACTOR = 16;
 /** Longer than any client keeps an idle connection, so that none is closed under a request. */
@@ -58,11 +58,11 @@ export async function listen(answer: Answer, options: ListenOptions): Promise<Li
   });
   await new Promise<void>((resolve, reject) => {
     front.once("error", reject);
-    front.listen(options.port, HOST, resolve);
+    front.listen(options.port, LOOPBACK, resolve);
   });
   const { port } = front.address() as AddressInfo;
   return {
-    url: `${scheme}://${HOST}:${port}`,
+    url: `${scheme}://${LOOPBACK}:${port}`,
     port,
     close: () =>
       new Promise((resolve) => {
@@ -131,7 +131,7 @@ async function readText(message: IncomingMessage, maxBytes: number): Promise<str
 }
 
 function requestOf(message: IncomingMessage, text: string, secure: boolean): HttpRequest | undefined {
-  const baseUrl = `${secure ? "https" : "http"}://${message.headers.host ?? HOST}`;
+  const baseUrl = `${secure ? "https" : "http"}://${message.headers.host ?? LOOPBACK}`;
   try {
     const [rawPath = "/", ...rest] = (message.url ?? "/").split("?");
     return {

@@ -9,7 +9,7 @@
 import type { Caller } from "../identity/tokens.ts";
 import type { AuditLog } from "../control/audit.ts";
 import { differences } from "../control/diff.ts";
-import type { Effect, Fault, FaultBoard } from "../control/faults.ts";
+import type { Effect, Fault, FaultRegistry } from "../control/faults.ts";
 import type { Latency } from "../latency/latency.ts";
 import { operationKindOf, type ArmRequest, type Draws, type OperationKind } from "../model/index.ts";
 import type { AzureStore, Touched } from "../store/azure-store.ts";
@@ -18,7 +18,7 @@ import { armHeaders, isGatewayError, providerHeaders } from "./arm-headers.ts";
 import { CUT, type Answer, type HttpReply, type HttpRequest } from "./http-message.ts";
 
 export interface Gate extends FrontDoor {
-  readonly faults: FaultBoard;
+  readonly faults: FaultRegistry;
   readonly audit: AuditLog;
   readonly latency: Latency;
   readonly store: AzureStore;

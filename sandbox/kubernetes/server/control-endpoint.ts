@@ -5,12 +5,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import { BadInput } from "../../shared/bad-input.ts";
-import { choiceOf, countOf, type Fields, fieldsOf, onlyKeys, parseJson, textOf } from "../../shared/shape.ts";
+import { BadInput, choiceOf, countOf, type Fields, fieldsOf, onlyKeys, parseJson, textOf } from "../../shared/input.ts";
 import type { EmbeddedApi } from "../model/embedded-api.ts";
 import { parseKubeFault } from "./faults.ts";
 import type { TroubledApi } from "./troubled-api.ts";
 import type { WatchHub } from "./watch-hub.ts";
+import { LOOPBACK } from "../../shared/loopback.ts";
 
 export interface Controlled {
   readonly api: EmbeddedApi;
@@ -67,7 +67,7 @@ export async function listenForControl(
   });
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, "127.0.0.1", resolve);
+    server.listen(port, LOOPBACK, resolve);
   });
   return { server, port: (server.address() as AddressInfo).port };
 }

@@ -1,7 +1,6 @@
 /** What an armed fault can do to a request of the embedded API. The format stands in docs/embedded-kubernetes.md. */
-import { BadInput } from "../../shared/bad-input.ts";
-import { type FaultBoard, faultBoard, parseFault, type WantedFault } from "../../shared/fault-board.ts";
-import { choiceOf, countOf, type Fields, onlyKeys, textOf } from "../../shared/shape.ts";
+import { BadInput, choiceOf, countOf, type Fields, onlyKeys, textOf } from "../../shared/input.ts";
+import { type FaultRegistry, faultRegistry, parseFault, type WantedFault } from "../../shared/fault-registry.ts";
 
 export type Effect =
   | {
@@ -16,9 +15,9 @@ export type Effect =
   | { readonly kind: "cutBefore" }
   | { readonly kind: "cutAfter" };
 
-export type KubeFaults = FaultBoard<Effect>;
+export type KubeFaults = FaultRegistry<Effect>;
 
-export const kubeFaults = (): KubeFaults => faultBoard<Effect>();
+export const kubeFaults = (): KubeFaults => faultRegistry<Effect>();
 
 const EFFECT_KEYS: Readonly<Record<Effect["kind"], readonly string[]>> = {
   status: ["kind", "status", "reason", "message", "retryAfterSeconds"],

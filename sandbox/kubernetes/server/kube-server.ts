@@ -10,6 +10,7 @@ import { mediaType, readBody } from "./body.ts";
 import { CUT } from "./troubled-api.ts";
 import type { WatchHub } from "./watch-hub.ts";
 import { writeAnswer } from "./write-answer.ts";
+import { LOOPBACK } from "../../shared/loopback.ts";
 
 export interface KubeServerOptions {
   readonly port: number;
@@ -22,8 +23,6 @@ export interface KubeServerOptions {
   readonly watches: WatchHub;
   log(line: string): void;
 }
-
-const LOOPBACK = "127.0.0.1";
 
 /** Opens the port; the returned server is listening. */
 export async function listen(options: KubeServerOptions): Promise<{ server: Server; port: number }> {

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
 
 import { machineResources } from "../../../sandbox/azure/seed/machine.ts";
-import { placesOf } from "../../../sandbox/azure/seed/places.ts";
+import { seedScopeOf } from "../../../sandbox/azure/seed/scope.ts";
 import { baseName } from "../../../src/core/model/names.ts";
 import { ensureNodes } from "../../../src/main/sandbox-nodes.ts";
 import { listed } from "../../contract/azure/azure-under-test.ts";
@@ -112,7 +112,7 @@ async function placed(rig: ServiceRig, service: string): Promise<Placed> {
 
 /** Three machines in an availability set of their own, and their nodes. */
 async function addOtherSet(rig: ServiceRig): Promise<void> {
-  const places = placesOf(rig.azure.account);
+  const places = seedScopeOf(rig.azure.account);
   const set = `${places.compute}/availabilitySets/${OTHER_SET}`;
   const properties = { platformFaultDomainCount: 2, platformUpdateDomainCount: 5 };
   const machines = [0, 1, 2].map((at) => ({

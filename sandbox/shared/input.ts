@@ -1,5 +1,9 @@
-/** Reads values of unknown shape (control requests, seed files), and says which key is wrong and what it takes. */
-import { BadInput } from "./bad-input.ts";
+/** Reads untrusted values (control requests, seed files) and throws errors that name the key and what it accepts. */
+
+/** A value from the user or a client cannot be used; the message names the key, the value and the fix. */
+export class BadInput extends Error {
+  override readonly name = "BadInput";
+}
 
 export type Fields = Readonly<Record<string, unknown>>;
 

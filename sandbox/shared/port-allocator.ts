@@ -1,4 +1,4 @@
-/** Picks ports: the ones asked for, else those of the last start in this data directory, else free ones. */
+/** Picks listening ports: the requested one, else the one of the last start in this data directory, else a free one. */
 import type { DataDirectory } from "./data-directory.ts";
 
 const FILE = "ports.json";
@@ -7,8 +7,8 @@ interface Listening {
   readonly port: number;
 }
 
-export interface PortBook {
-  /** Listens on the port `asked` for, else on the one remembered by this name if it is still free, else on any. */
+export interface PortAllocator {
+  /** Listens on the `asked` port, else on the one stored under this name if it is still free, else on any free port. */
   listen<Opened extends Listening>(
     name: string,
     asked: number | undefined,
@@ -16,7 +16,7 @@ export interface PortBook {
   ): Promise<Opened>;
 }
 
-export function portBook(directory: DataDirectory): PortBook {
+export function portAllocator(directory: DataDirectory): PortAllocator {
   const known: Record<string, number> = { ...(directory.read(FILE) as Record<string, number> | undefined) };
   return {
     async listen(name, asked, open) {

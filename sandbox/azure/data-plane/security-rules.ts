@@ -1,6 +1,6 @@
 /**
- * What security groups say to a new inbound flow: lowest priority number first, first match ends; every group on the
- * way (subnet, then NIC) must allow it. Pure.
+ * Evaluates security groups for a new inbound flow: rules by ascending priority number, first match decides; every group
+ * on the path (subnet, then NIC) must allow the flow. Pure.
  *
  *   prefix of a rule    | matches
  *   --------------------|----------------------------------------------------------------------
@@ -9,7 +9,7 @@
  *   VirtualNetwork      | the address space of the member's network
  *   AzureLoadBalancer   | 168.63.129.16, where health probes come from
  *   Internet            | what is neither of these two nor private
- *   other service tags  | nothing, as is true of application security groups
+ *   other service tags  | nothing; the same holds for application security groups
  */
 import { contains, parseAddress, parseBlock, type Block } from "../model/addresses.ts";
 import { numberOf, objectsOf, propertiesOf, stringOf, type Json } from "../model/json.ts";
@@ -31,13 +31,13 @@ export interface SecurityRule {
   readonly destinationPorts: readonly string[];
 }
 
-export interface Verdict {
+export interface Access {
   readonly allowed: boolean;
   /** The rule that decided, for the flow log. */
   readonly rule: string;
 }
 
-/** Inbound rules of a stored security group, the default ones included, in the order in which they are asked. */
+/** Inbound rules of a stored security group, the default ones included, in order of evaluation. */
 export function inboundRules(group: Json): readonly SecurityRule[] {
   return [...objectsOf(propertiesOf(group)["securityRules"]), ...DEFAULT_RULES]
     .filter((rule) => stringOf(propertiesOf(rule)["direction"])?.toLowerCase() === "inbound")
@@ -59,13 +59,13 @@ function readRule(rule: Json): SecurityRule {
   };
 }
 
-/** The verdict of all groups on the way; `network` is the address space of the member's network. */
-export function inboundVerdict(
+/** Evaluates all groups on the path; `network` is the address space of the member's virtual network. */
+export function evaluateInbound(
   groups: readonly (readonly SecurityRule[])[],
   flow: Flow,
   network: readonly Block[],
-): Verdict {
-  let last: Verdict = { allowed: true, rule: "" };
+): Access {
+  let last: Access = { allowed: true, rule: "" };
   for (const rules of groups) {
     const decisive = rules.find((rule) => matches(rule, flow, network));
     last = { allowed: decisive?.allows ?? false, rule: decisive?.name ?? "" };

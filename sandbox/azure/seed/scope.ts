@@ -16,14 +16,14 @@ export interface SeedResource {
   readonly body: unknown;
 }
 
-export interface Places {
+export interface SeedScope {
   readonly group: string;
   readonly network: string;
   readonly compute: string;
   readonly location: string;
 }
 
-export function placesOf({ subscriptionId, resourceGroup, location }: Account): Places {
+export function seedScopeOf({ subscriptionId, resourceGroup, location }: Account): SeedScope {
   const group = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`;
   return {
     group,

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { parseBlock } from "../model/addresses.ts";
 import type { Flow } from "./forwarding.ts";
-import { inboundRules, inboundVerdict } from "./nsg-verdict.ts";
+import { inboundRules, evaluateInbound } from "./security-rules.ts";
 import { flow } from "./test-members.ts";
 
 const NETWORK = [parseBlock("10.240.0.0/12") ?? assert.fail("no block")];
@@ -36,7 +36,7 @@ function plural(field: string, ending: string, text: string) {
 const toMember = (more: Partial<Flow> = {}): Flow => flow({ destinationAddress: "10.240.0.4", ...more });
 
 const TABLE: readonly [name: string, rules: readonly string[], flow: Flow, decidedBy: string][] = [
-  ["a group of its own lets nobody in from outside", [], toMember(), "DenyAllInBound"],
+  ["a group without rules of its own denies the Internet", [], toMember(), "DenyAllInBound"],
   ["the network may talk to itself", [], toMember({ sourceAddress: "10.240.0.9" }), "AllowVnetInBound"],
   ["probes get in", [], toMember({ sourceAddress: "168.63.129.16" }), "AllowAzureLoadBalancerInBound"],
   [
@@ -65,7 +65,7 @@ const TABLE: readonly [name: string, rules: readonly string[], flow: Flow, decid
   ],
   ["another destination", ["100 Allow Tcp * * 20.0.0.8 80"], flow(), "DenyAllInBound"],
   ["the frontend as destination", ["100 Allow Tcp * * 20.0.0.7 80"], flow(), "100 Allow Tcp * * 20.0.0.7 80"],
-  ["a tag that nobody knows", ["100 Allow Tcp Storage * * 80"], toMember(), "DenyAllInBound"],
+  ["an unknown tag", ["100 Allow Tcp Storage * * 80"], toMember(), "DenyAllInBound"],
   [
     "a family of its own",
     ["100 Allow Tcp 2001:db8::/32 * * 80"],
@@ -76,8 +76,8 @@ const TABLE: readonly [name: string, rules: readonly string[], flow: Flow, decid
 
 for (const [name, rules, flow, decidedBy] of TABLE) {
   test(`${name}: ${decidedBy}`, () => {
-    const verdict = inboundVerdict([group(...rules)], flow, NETWORK);
-    assert.deepEqual(verdict, { allowed: decidedBy.includes("Allow"), rule: decidedBy });
+    const access = evaluateInbound([group(...rules)], flow, NETWORK);
+    assert.deepEqual(access, { allowed: decidedBy.includes("Allow"), rule: decidedBy });
   });
 }
 
@@ -91,7 +91,7 @@ test("an outbound rule says nothing about what comes in", () => {
 
 test("subnet and NIC must both allow", () => {
   const [open, closed] = [group("100 Allow * * * * *"), group()];
-  assert.equal(inboundVerdict([open, open], toMember(), NETWORK).allowed, true);
-  assert.equal(inboundVerdict([open, closed], toMember(), NETWORK).allowed, false);
-  assert.equal(inboundVerdict([closed, open], toMember(), NETWORK).allowed, false);
+  assert.equal(evaluateInbound([open, open], toMember(), NETWORK).allowed, true);
+  assert.equal(evaluateInbound([open, closed], toMember(), NETWORK).allowed, false);
+  assert.equal(evaluateInbound([closed, open], toMember(), NETWORK).allowed, false);
 });

@@ -1,20 +1,19 @@
 /**
- * Faults that a test arms: which requests they hit and how often. What a hit does is an effect that the board knows
- * by its kind only; carrying it out is the server's.
+ * Holds armed faults and decides which requests they hit, and how often. The effect of a hit is opaque here but for its
+ * kind; the server carries it out.
  */
-import { BadInput } from "./bad-input.ts";
-import { choiceOf, countOf, fieldsOf, onlyKeys, textOf, type Fields } from "./shape.ts";
+import { BadInput, choiceOf, countOf, fieldsOf, onlyKeys, textOf, type Fields } from "./input.ts";
 
 export interface Fault<Effect> {
   readonly id: string;
   /** Empty: any method. */
   readonly methods: readonly string[];
   readonly path: string;
-  /** Client id of the caller whom it hits; `undefined` hits everybody. */
+  /** Client id of the callers that it hits; `undefined` hits all callers. */
   readonly caller: string | undefined;
-  /** Matching requests that pass unharmed first. */
+  /** Matching requests that pass before the first hit. */
   readonly skip: number;
-  /** How many requests it hits after that; `undefined` means every one. */
+  /** How many requests it hits after that; `undefined`: all. */
   readonly count: number | undefined;
   readonly effect: Effect;
 }
@@ -27,12 +26,12 @@ export interface FaultTarget {
   readonly caller: string | undefined;
 }
 
-export interface FaultBoard<Effect> {
+export interface FaultRegistry<Effect> {
   arm(fault: WantedFault<Effect>): Fault<Effect>;
   /** Every armed fault that hits this request, at most one per kind of effect; counts the hit. */
   hits(target: FaultTarget): readonly Fault<Effect>[];
   list(): readonly (Fault<Effect> & { readonly hits: number })[];
-  /** How many were cleared. */
+  /** Returns how many were cleared. */
   clear(id?: string): number;
 }
 
@@ -43,7 +42,7 @@ interface Slot<Effect> {
   hits: number;
 }
 
-export function faultBoard<Effect extends { readonly kind: string }>(): FaultBoard<Effect> {
+export function faultRegistry<Effect extends { readonly kind: string }>(): FaultRegistry<Effect> {
   const slots: Slot<Effect>[] = [];
   let armed = 0;
   return {
@@ -83,7 +82,7 @@ function aims<Effect>(slot: Slot<Effect>, target: FaultTarget): boolean {
   );
 }
 
-/** `*` stands for one segment or a part of it, `**` for any number of them; case does not matter. */
+/** `*` matches within one segment, `**` any number of segments; case-insensitive. */
 function pathPattern(path: string): RegExp {
   const source = path
     .split(/(\*\*|\*)/)
@@ -95,7 +94,7 @@ function pathPattern(path: string): RegExp {
 const METHODS = ["GET", "HEAD", "PUT", "PATCH", "POST", "DELETE"] as const;
 const KEYS = ["method", "path", "caller", "skip", "count", "effect"];
 
-/** Reads the documented format; throws `BadInput`. The effect is its server's to understand. */
+/** Reads the documented format; throws `BadInput`. The server parses the effect. */
 export function parseFault<Effect>(value: unknown, parseEffect: (fields: Fields) => Effect): WantedFault<Effect> {
   const fields = fieldsOf(value, "fault");
   onlyKeys(fields, KEYS, "fault");
