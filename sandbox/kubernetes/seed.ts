@@ -1,5 +1,5 @@
 /** What a new cluster has: its namespaces, the Service of the API itself, and the nodes that were asked for. */
-import { nthAddress } from "./model/cidr.ts";
+import { nthAddress } from "../shared/cidr.ts";
 import type { EmbeddedApi } from "./model/embedded-api.ts";
 import type { JsonObject } from "./model/contract.ts";
 

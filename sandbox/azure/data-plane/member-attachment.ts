@@ -1,5 +1,5 @@
 /** Resolves a pool member in the state: its machine, its subnet, and the security groups in front of it. */
-import type { Block } from "../model/addresses.ts";
+import type { Block } from "../../shared/cidr.ts";
 import { keyOf, nameOf, parentKeyOf } from "../model/ids.ts";
 import { objectOf, propertiesOf, stringOf, stringsOf, type Json } from "../model/json.ts";
 import { childrenOf, referrers } from "../model/lookups.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { parseBlock } from "../model/addresses.ts";
+import { parseBlock } from "../../shared/cidr.ts";
 import type { Flow } from "./forwarding.ts";
 import { inboundRules, evaluateInbound } from "./security-rules.ts";
 import { flow } from "./test-members.ts";

@@ -11,7 +11,7 @@
  *   Internet            | what is neither of these two nor private
  *   other service tags  | nothing; the same holds for application security groups
  */
-import { contains, parseAddress, parseBlock, type Block } from "../model/addresses.ts";
+import { contains, parseAddress, parseBlock, type Block } from "../../shared/cidr.ts";
 import { numberOf, objectsOf, propertiesOf, stringOf, type Json } from "../model/json.ts";
 import { DEFAULT_RULES } from "../model/network/security-group/default-rules.ts";
 import { valuesOf } from "../model/network/security-group/security-rule.ts";

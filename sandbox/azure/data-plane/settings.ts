@@ -1,6 +1,6 @@
 /** The data plane's settings, which can be patched while it runs. */
 import { BadInput, choiceOf, countOf, describe, fieldsOf, flagOf, onlyKeys, type Fields } from "../../shared/input.ts";
-import { parseAddress } from "../model/addresses.ts";
+import { parseAddress } from "../../shared/cidr.ts";
 
 export interface DataPlaneSettings {
   /** How a refused flow ends: with a reset, or silently, as in Azure. */

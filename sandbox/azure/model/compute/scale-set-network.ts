@@ -2,7 +2,7 @@
  * NIC configurations of scale sets. The model names subnets, pools and security groups; each instance has
  * its own copy, with an address for every configuration, and shows it as NICs that nobody can write.
  */
-import { formatAddress } from "../addresses.ts";
+import { formatAddress } from "../../../shared/cidr.ts";
 import type { Resource } from "../changes.ts";
 import { etagOf } from "../etags.ts";
 import { derivedGuid } from "../guid.ts";

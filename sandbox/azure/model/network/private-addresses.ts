@@ -2,7 +2,7 @@
  * Private addresses of a subnet: which one a configuration gets, and which ones it cannot have.
  * The first four addresses and the last one are Azure's own; the first usable one is `.4`.
  */
-import { contains, formatAddress, parseAddress, parseBlock, type Block, type Family } from "../addresses.ts";
+import { contains, formatAddress, parseAddress, parseBlock, type Block, type Family } from "../../../shared/cidr.ts";
 import { invalid } from "../errors.ts";
 import { propertiesOf, stringOf, stringsOf, type Json } from "../json.ts";
 import { parentKeyOf } from "../ids.ts";

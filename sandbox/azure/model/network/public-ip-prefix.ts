@@ -1,5 +1,5 @@
 /** Public IP prefixes: a block of addresses that public IPs and frontends draw from. */
-import { formatAddress, parseBlock } from "../addresses.ts";
+import { formatAddress, parseBlock } from "../../../shared/cidr.ts";
 import type { Resource } from "../changes.ts";
 import { invalid } from "../errors.ts";
 import { keyOf } from "../ids.ts";

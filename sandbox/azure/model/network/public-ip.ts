@@ -1,5 +1,5 @@
 /** Public IP addresses. The address is assigned at creation and shows once the address is provisioned. */
-import { formatAddress } from "../addresses.ts";
+import { formatAddress } from "../../../shared/cidr.ts";
 import type { Resource } from "../changes.ts";
 import { invalid } from "../errors.ts";
 import { keyOf } from "../ids.ts";

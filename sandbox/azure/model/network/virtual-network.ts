@@ -1,5 +1,5 @@
 /** Virtual networks and their subnets: one ETag, ranges that do not overlap, nothing dropped that is in use. */
-import { contains, firstOverlap, formatAddress, parseAddress, parseBlock, type Block } from "../addresses.ts";
+import { contains, firstOverlap, formatAddress, parseAddress, parseBlock, type Block } from "../../../shared/cidr.ts";
 import type { Resource } from "../changes.ts";
 import { invalid } from "../errors.ts";
 import { etagOf } from "../etags.ts";

@@ -1,5 +1,5 @@
 /** EndpointSlices follow the pods that a Service selects, as kube-controller-manager keeps them. */
-import { familyOf } from "../cidr.ts";
+import { familyOf } from "../service-ranges.ts";
 import type { HistoryEntry, JsonObject, KubeObject } from "../contract.ts";
 import { asArray, asObject, asString } from "../json.ts";
 import { type ServicePort, specOf } from "../kinds/service/spec.ts";

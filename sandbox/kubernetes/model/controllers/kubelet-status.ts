@@ -1,12 +1,12 @@
 /** What a kubelet reports about its node and its pods. */
-import { nthAddress, parseCidr } from "../cidr.ts";
+import { nthAddress, parseBlock } from "../../../shared/cidr.ts";
 import type { JsonObject, KubeObject } from "../contract.ts";
 import { asArray, asObject, asString } from "../json.ts";
 import { part } from "../resource.ts";
 import type { Inside } from "./inside.ts";
 
 const VERSION = "v1.33.0";
-const POD_RANGES = ["10.244.0.0/16", "fd00:10:244::/112"].map(parseCidr);
+const POD_RANGES = ["10.244.0.0/16", "fd00:10:244::/112"].map(parseBlock);
 
 export function nodeInfo(): JsonObject {
   const capacity = { cpu: "4", memory: "16Gi", pods: "110", "ephemeral-storage": "100Gi" };

@@ -1,6 +1,6 @@
 /** EndpointSlices: where a Service's pods are. The address type is fixed at birth. */
 import type { KubeObject } from "../contract.ts";
-import { familyOf } from "../cidr.ts";
+import { familyOf } from "../service-ranges.ts";
 import { asArray, asObject, asString, scalarText } from "../json.ts";
 import { ageColumn, column, nameColumn } from "../read/column.ts";
 import {

@@ -1,5 +1,6 @@
 /** Checks a value against a structural schema; the reasons and fields are those that clients tell apart. */
-import { familyOf, isCidr } from "../cidr.ts";
+import { parseBlock } from "../../../shared/cidr.ts";
+import { familyOf } from "../service-ranges.ts";
 import { isObject, sameJson } from "../json.ts";
 import { type Cause, type CauseReason, duplicate, notSupported } from "../status-error.ts";
 import { memberOf } from "./prune.ts";
@@ -104,7 +105,7 @@ const FORMATS: Readonly<Record<string, (value: string) => boolean>> = {
   date: (value) => /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)),
   ipv4: (value) => familyOf(value) === "IPv4",
   ipv6: (value) => familyOf(value) === "IPv6",
-  cidr: isCidr,
+  cidr: (value) => parseBlock(value) !== undefined,
   uuid: (value) => /^[0-9a-f]{8}(-?[0-9a-f]{4}){3}-?[0-9a-f]{12}$/i.test(value),
 };
 

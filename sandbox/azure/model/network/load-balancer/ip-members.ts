@@ -1,5 +1,5 @@
 /** IP members of a pool: well formed, in one virtual network, references canonical. */
-import { parseAddress } from "../../addresses.ts";
+import { parseAddress } from "../../../../shared/cidr.ts";
 import { invalid, unreadable } from "../../errors.ts";
 import { isObject, propertiesOf, stringOf, type Json } from "../../json.ts";
 import { follow } from "../../lookups.ts";

@@ -1,5 +1,5 @@
 /** One security rule: its normal form, and what Azure refuses about it. */
-import { firstOverlap, parseAddress, parseBlock } from "../../addresses.ts";
+import { firstOverlap, parseAddress, parseBlock } from "../../../../shared/cidr.ts";
 import { invalid } from "../../errors.ts";
 import { numberOf, stringOf, stringsOf, type Json } from "../../json.ts";
 import { storedChild, writtenProperties } from "../fields.ts";

@@ -1,8 +1,8 @@
 /** Families and cluster IPs: those asked for are checked, the others drawn from the cluster's ranges. */
-import { contains, familyOf } from "../../cidr.ts";
+import { contains, formatBlock, parseAddress } from "../../../../shared/cidr.ts";
 import type { KubeObject } from "../../contract.ts";
 import type { Allocated, Deciding } from "../../resource.ts";
-import { freeAddress, type IpFamily } from "../../service-ranges.ts";
+import { familyOf, freeAddress, type IpFamily } from "../../service-ranges.ts";
 import { type Cause, invalidValue } from "../../status-error.ts";
 import { isHeadless, needsClusterIP, type ServiceSpec, specOf, withSpec } from "./spec.ts";
 
@@ -66,8 +66,10 @@ function addressProblems(service: KubeObject, ip: string, family: IpFamily, { ra
   const refused = (why: string): Cause[] => [
     invalidValue("spec.clusterIPs", [ip], `failed to allocate IP ${ip}: ${why}`),
   ];
-  if (range === undefined || !contains(range, ip)) {
-    return refused(`the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${range?.text}`);
+  const address = parseAddress(ip);
+  if (range === undefined || address === undefined || !contains(range, address)) {
+    const valid = range && formatBlock(range);
+    return refused(`the provided IP (${ip}) is not in the valid range. The range of valid IPs is ${valid}`);
   }
   const holder = state.indexes.clusterIPs.get(ip);
   return holder === undefined || holder === service.metadata.uid ? [] : refused("provided IP is already allocated");

@@ -1,5 +1,5 @@
 /** What makes a Service unacceptable, field by field. */
-import { isAddress, isCidr } from "../../cidr.ts";
+import { isAddress, parseBlock } from "../../../../shared/cidr.ts";
 import type { KubeObject } from "../../contract.ts";
 import { asArray, asObject, asString, sameJson } from "../../json.ts";
 import { type Cause, duplicate, forbiddenField, invalidValue, notSupported, required } from "../../status-error.ts";
@@ -172,7 +172,7 @@ function validateLoadBalancerFields(spec: ServiceSpec): Cause[] {
     causes.push(...problems.map((problem) => invalidValue("spec.loadBalancerClass", spec.loadBalancerClass, problem)));
   }
   spec.loadBalancerSourceRanges?.forEach((range, index) => {
-    if (isCidr(range.trim())) return;
+    if (parseBlock(range.trim()) !== undefined) return;
     const why = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
     causes.push(invalidValue(`spec.LoadBalancerSourceRanges[${index}]`, range, why));
   });

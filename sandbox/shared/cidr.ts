@@ -1,6 +1,15 @@
-/** IP addresses and CIDR blocks as numbers, for both families. */
+/**
+ * IP addresses and CIDR blocks of both families as numbers. Which addresses and blocks are acceptable where is left to
+ * the two models.
+ */
+import { isIP } from "node:net";
 
 export type Family = 4 | 6;
+
+export interface Address {
+  readonly family: Family;
+  readonly value: bigint;
+}
 
 export interface Block {
   readonly family: Family;
@@ -13,30 +22,35 @@ export interface Block {
 
 const BITS = { 4: 32, 6: 128 } as const;
 
-export function parseAddress(text: string): { family: Family; value: bigint } | undefined {
-  return text.includes(":") ? parseIpv6(text) : parseIpv4(text);
+/** An address as `node:net` accepts it, without a zone. */
+export function parseAddress(text: string): Address | undefined {
+  const family = text.includes("%") ? 0 : isIP(text);
+  if (family === 4) return { family, value: ipv4Value(text) };
+  return family === 6 ? { family, value: ipv6Value(text) } : undefined;
 }
 
-function parseIpv4(text: string): { family: Family; value: bigint } | undefined {
-  const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text);
-  if (!match) return undefined;
-  let value = 0;
-  for (const part of match.slice(1)) {
-    if (Number(part) > 255) return undefined;
-    value = value * 256 + Number(part);
-  }
-  return { family: 4, value: BigInt(value) };
+export function isAddress(text: string): boolean {
+  return parseAddress(text) !== undefined;
 }
 
-function parseIpv6(text: string): { family: Family; value: bigint } | undefined {
-  const halves = text.split("::");
-  if (halves.length > 2) return undefined;
-  const [head = [], tail = []] = halves.map((half) => (half === "" ? [] : half.split(":")));
-  const missing = 8 - head.length - tail.length;
-  if (halves.length === 1 ? missing !== 0 : missing < 1) return undefined;
-  const groups = [...head, ...(Array(Math.max(missing, 0)).fill("0") as string[]), ...tail];
-  if (!groups.every((group) => /^[0-9a-f]{1,4}$/i.test(group))) return undefined;
-  return { family: 6, value: groups.reduce((sum, group) => (sum << 16n) | BigInt(`0x${group}`), 0n) };
+function ipv4Value(text: string): bigint {
+  return BigInt(text.split(".").reduce((value, part) => value * 256 + Number(part), 0));
+}
+
+function ipv6Value(text: string): bigint {
+  const [head = [], tail = []] = text.split("::").map(groupsOf);
+  const zeros = Array<string>(8 - head.length - tail.length).fill("0");
+  return [...head, ...zeros, ...tail].reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n);
+}
+
+/** The groups of one side of `::`; a dotted IPv4 ending counts as two. */
+function groupsOf(half: string): string[] {
+  if (half === "") return [];
+  return half.split(":").flatMap((group) => {
+    if (!group.includes(".")) return [group];
+    const value = ipv4Value(group);
+    return [(value >> 16n).toString(16), (value & 0xffffn).toString(16)];
+  });
 }
 
 export function parseBlock(text: string): Block | undefined {
@@ -55,7 +69,7 @@ export function formatAddress(family: Family, value: bigint): string {
   return compress(groups);
 }
 
-/** The longest run of zero groups becomes `::`. */
+/** The longest run of zero groups becomes `::` (RFC 5952). */
 function compress(groups: readonly string[]): string {
   let best = { start: -1, length: 1 };
   for (let start = 0; start < groups.length; start++) {
@@ -67,7 +81,16 @@ function compress(groups: readonly string[]): string {
   return `${groups.slice(0, best.start).join(":")}::${groups.slice(best.start + best.length).join(":")}`;
 }
 
-export function contains(block: Block, address: { family: Family; value: bigint }): boolean {
+export function formatBlock(block: Block): string {
+  return `${formatAddress(block.family, block.first)}/${block.length}`;
+}
+
+/** The n-th address of a block, from 0. */
+export function nthAddress(block: Block, n: number): string {
+  return formatAddress(block.family, block.first + BigInt(n));
+}
+
+export function contains(block: Block, address: Address): boolean {
   return block.family === address.family && address.value >= block.first && address.value <= block.last;
 }
 
