@@ -28,6 +28,7 @@ export const CONFIG: ClusterConfig = {
   sharedProbe: undefined,
   enableIPTagMutation: false,
   enableAdminState: true,
+  nodeEventNamespaces: ["default"],
   tags: {},
   systemTags: [],
   extendedLocation: undefined,

@@ -43,11 +43,12 @@ export class AdminState {
   constructor(options: AdminStateOptions) {
     const { cache, kube, recorder, metrics, clock, random, log } = options;
     const { nodes, services } = cache;
+    const namespaces = options.config.nodeEventNamespaces;
     const events = new AdminStateEvents({ recorder, clock, log, services: () => services.store.values() });
     this.#taints = new NewestTaints(new Snapshot<Node>(nodes));
     const manager = new AdminStateManager({ ...options, taints: this.#taints });
     this.#controller = new AdminStateController({ nodes, manager, events, metrics, clock, random, log });
-    this.#preemptions = new PreemptionWatch({ client: kube, nodes, events, clock, random, log });
+    this.#preemptions = new PreemptionWatch({ client: kube, nodes, namespaces, events, clock, random, log });
   }
 
   /** Call once the caches are filled. Resolves when the signal is aborted. */

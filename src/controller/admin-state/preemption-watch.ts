@@ -8,6 +8,7 @@
  */
 import type { Clock, Random } from "../../core/util/clock.ts";
 import {
+  type EventTrust,
   newestPreemption,
   parsePreemptionEvent,
   PREEMPT_SCHEDULED,
@@ -28,6 +29,8 @@ import { projectNode, type CachedNode } from "../projections.ts";
 export interface PreemptionWatchOptions {
   readonly client: KubeClient;
   readonly nodes: Reflector<CachedNode>;
+  /** Where Events about Nodes are believed. Only these namespaces are watched. */
+  readonly namespaces: readonly string[];
   readonly events: AdminStateEvents;
   readonly clock: Clock;
   readonly random: Random;
@@ -43,22 +46,26 @@ const BACKOFF = { firstMs: 500, capMs: 15_000 };
 
 export class PreemptionWatch {
   readonly #options: PreemptionWatchOptions;
-  readonly #events: Reflector<CachedEvent>;
+  /** One per namespace. */
+  readonly #reflectors: readonly Reflector<CachedEvent>[];
   readonly #queue: WorkQueue;
 
   constructor(options: PreemptionWatchOptions) {
     this.#options = options;
-    const { client, clock, random, log } = options;
-    this.#events = new Reflector({
-      client,
-      clock,
-      random,
-      ...logWatchHealth(log, clock, "eviction notices"),
-      resource: EVENTS,
-      selection: { fieldSelector: `reason=${PREEMPT_SCHEDULED}` },
-      project: projectEvent,
-      indexers: { node: ({ node }) => [node] },
-    });
+    const { client, clock, random, log, namespaces } = options;
+    this.#reflectors = namespaces.map(
+      (namespace) =>
+        new Reflector({
+          client,
+          clock,
+          random,
+          ...logWatchHealth(log, clock, "eviction notices"),
+          resource: EVENTS,
+          selection: { namespace, fieldSelector: `reason=${PREEMPT_SCHEDULED}` },
+          project: projectEvent,
+          indexers: { node: ({ node }) => [node] },
+        }),
+    );
     this.#queue = new WorkQueue({
       clock,
       random,
@@ -70,16 +77,18 @@ export class PreemptionWatch {
   }
 
   /** Runs until the signal is aborted. Call once the Nodes are known. */
-  run(signal: AbortSignal): Promise<void> {
-    this.#events.subscribe(({ kind, object }) => {
-      if (kind !== "deleted") this.#queue.add(object.node);
-    });
+  async run(signal: AbortSignal): Promise<void> {
+    for (const events of this.#reflectors) {
+      events.subscribe(({ kind, object }) => {
+        if (kind !== "deleted") this.#queue.add(object.node);
+      });
+    }
     // an event may be heard of before its Node is
     this.#options.nodes.subscribe(({ kind, object }) => {
       if (kind === "added" && this.#eventsOf(object.metadata.name).length > 0) this.#queue.add(object.metadata.name);
     });
     this.#queue.start();
-    return this.#events.run(signal);
+    await Promise.all(this.#reflectors.map((events) => events.run(signal)));
   }
 
   stop(patienceMs: number): Promise<void> {
@@ -87,13 +96,18 @@ export class PreemptionWatch {
   }
 
   #eventsOf(name: string): readonly CachedEvent[] {
-    return this.#events.store.by("node", name);
+    return this.#reflectors.flatMap((events) => events.store.by("node", name));
+  }
+
+  #trust(): EventTrust {
+    const { namespaces, clock } = this.#options;
+    return { namespaces, nowMs: clock.nowMs() };
   }
 
   #work({ key: name, signal }: Job): Promise<Verdict> {
     let node = this.#options.nodes.store.get(name);
     const round = async (): Promise<Verdict | undefined> => {
-      const event = node && newestPreemption(node, this.#eventsOf(name));
+      const event = node && newestPreemption(node, this.#eventsOf(name), this.#trust());
       if (node === undefined || event === undefined) return { kind: "done" };
       try {
         await this.#note(node, event, signal);

@@ -9,6 +9,9 @@ import { noteOf, PREEMPTION_ANNOTATION, preemptionPatch } from "./preemption-not
 const CREATED = "2026-01-01T12:00:00Z";
 const LATER = "2026-01-01T12:30:00Z";
 const LATEST = "2026-01-01T12:45:00Z";
+const NOW_MS = Date.parse("2026-01-01T13:00:00Z");
+const TRUST = { namespaces: ["default"], nowMs: NOW_MS };
+const FUTURE = "9999-12-31T23:59:59Z";
 const MESSAGE = "Preempt Scheduled: Thu, 1 Jan 2026 12:31:00 GMT. DurationInSeconds: -1.  EventId: 7";
 
 function aPreemptible(annotations: Readonly<Record<string, string>> = {}): Node {
@@ -19,7 +22,7 @@ function aPreemptible(annotations: Readonly<Record<string, string>> = {}): Node 
 /** As the emitters of core/v1 write it: the name of the node for its UID, times of whole seconds. */
 function anEvent(change: Partial<RawEvent> = {}): RawEvent {
   return {
-    metadata: { uid: "event", creationTimestamp: LATER },
+    metadata: { uid: "event", namespace: "default", creationTimestamp: LATER },
     involvedObject: { kind: "Node", name: "spot" },
     message: MESSAGE,
     firstTimestamp: LATER,
@@ -29,7 +32,7 @@ function anEvent(change: Partial<RawEvent> = {}): RawEvent {
 }
 
 function counts(change: Partial<RawEvent>, node = aPreemptible()): boolean {
-  return newestPreemption(node, [parsePreemptionEvent(anEvent(change))]) !== undefined;
+  return newestPreemption(node, [parsePreemptionEvent(anEvent(change))], TRUST) !== undefined;
 }
 
 describe("an event announces a preemption", () => {
@@ -42,6 +45,17 @@ describe("an event announces a preemption", () => {
     ["not about a Pod of that name", { involvedObject: { kind: "Pod", name: "spot" } }, false],
     ["not about another node", { involvedObject: { kind: "Node", name: "spot2" } }, false],
     ["not about nothing", { involvedObject: {} }, false],
+    ["not in a tenant's namespace", { metadata: { uid: "event", namespace: "evil", creationTimestamp: LATER } }, false],
+    ["when the clock of its reporter is far ahead", { firstTimestamp: FUTURE, lastTimestamp: FUTURE }, true],
+    [
+      "not when it is older than the node and claims to be seen in the future",
+      {
+        metadata: { uid: "event", namespace: "default", creationTimestamp: "2026-01-01T11:00:00Z" },
+        firstTimestamp: "2026-01-01T11:00:00Z",
+        lastTimestamp: FUTURE,
+      },
+      false,
+    ],
     ["in the second the node was made", { firstTimestamp: CREATED, lastTimestamp: CREATED }, true],
     [
       "not when it is older than the node, whose name is used again",
@@ -88,8 +102,12 @@ describe("the note on the Node", () => {
   for (const [what, change, expected] of [
     ["keeps the same event from counting again", {}, false],
     ["and its repetitions", { lastTimestamp: LATEST }, false],
-    ["and others that began no later", { metadata: { uid: "other" } }, false],
-    ["but not a later one", { metadata: { uid: "other" }, firstTimestamp: LATEST, lastTimestamp: LATEST }, true],
+    ["and others that began no later", { metadata: { uid: "other", namespace: "default" } }, false],
+    [
+      "but not a later one",
+      { metadata: { uid: "other", namespace: "default" }, firstTimestamp: LATEST, lastTimestamp: LATEST },
+      true,
+    ],
   ] as const) {
     test(what, () => assert.equal(counts(change, noted()), expected));
   }
@@ -109,14 +127,16 @@ describe("the note on the Node", () => {
     fc.assert(
       fc.property(fc.array(raw, { minLength: 1, maxLength: 6 }), (many) => {
         const events = many.map(({ uid, first, last }) =>
-          parsePreemptionEvent(anEvent({ metadata: { uid }, firstTimestamp: first, lastTimestamp: last })),
+          parsePreemptionEvent(
+            anEvent({ metadata: { uid, namespace: "default" }, firstTimestamp: first, lastTimestamp: last }),
+          ),
         );
         const node = aPreemptible();
-        const newest = newestPreemption(node, events);
+        const newest = newestPreemption(node, events, TRUST);
         assert.ok(newest !== undefined);
         const { metadata } = preemptionPatch(node, newest);
-        assert.equal(newestPreemption(aPreemptible(metadata.annotations), events), undefined);
-        assert.equal(newestPreemption(node, events.toReversed())?.firstMs, newest.firstMs);
+        assert.equal(newestPreemption(aPreemptible(metadata.annotations), events, TRUST), undefined);
+        assert.equal(newestPreemption(node, events.toReversed(), TRUST)?.firstMs, newest.firstMs);
       }),
     );
   });

@@ -33,6 +33,8 @@ export interface ClusterConfig {
   readonly sharedProbe: { readonly port: number; readonly path: string } | undefined;
   readonly enableIPTagMutation: boolean;
   readonly enableAdminState: boolean;
+  /** Namespaces whose Events about Nodes are believed: the right to create Events there is the right to drain nodes. */
+  readonly nodeEventNamespaces: readonly string[];
   readonly tags: Readonly<Record<string, string>>;
   readonly systemTags: readonly string[];
   readonly extendedLocation: { readonly name: string; readonly type: string } | undefined;

@@ -59,6 +59,7 @@ const USED = [
   "tags",
   "tagsMap",
   "systemTags",
+  "nodeEventNamespaces",
 ] as const;
 export type ConfigKey = (typeof USED)[number];
 

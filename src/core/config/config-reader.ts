@@ -30,6 +30,15 @@ export class ConfigReader {
     return this.#wrong(key, value, "text", "");
   }
 
+  /** Items between commas, without blank ones. */
+  items(key: ConfigKey, byDefault: readonly string[]): readonly string[] {
+    const items = this.text(key)
+      .split(",")
+      .map((item) => item.trim())
+      .filter((item) => item !== "");
+    return items.length > 0 ? items : byDefault;
+  }
+
   required(key: ConfigKey): string {
     const value = this.text(key);
     if (value === "") this.errors.push(`${key} is missing: give it a value in the cloud config`);

@@ -93,11 +93,8 @@ function parseCluster(read: ConfigReader, clusterName: string): ClusterConfig {
     enableIPTagMutation: read.flag("enableIPTagMutationForExistingPublicIP", false),
     enableAdminState: read.flag("enableLoadBalancerAdminState", true),
     tags: overlayTags(parseTagList(read.text("tags")).tags, read.textMap("tagsMap")),
-    systemTags: read
-      .text("systemTags")
-      .split(",")
-      .map((prefix) => prefix.trim())
-      .filter((prefix) => prefix !== ""),
+    nodeEventNamespaces: read.items("nodeEventNamespaces", ["default"]),
+    systemTags: read.items("systemTags", []),
     extendedLocation: extendedLocation(read),
     azureStack: isAzureStack(read),
   };

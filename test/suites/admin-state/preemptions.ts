@@ -78,6 +78,22 @@ export function preemptionsSuite(name: string, open: ClusterOpener): void {
       assert.equal(await rig.isDoomed(first), false);
     });
 
+    test("count only from the namespaces of their reporters, and never begin in the future", async () => {
+      await rig.services.cluster.request("POST", "/api/v1/namespaces", { body: { metadata: { name: "evil" } } });
+      await rig.announce(first, {
+        metadata: { name: `${first}.forged`, namespace: "evil" },
+        involvedObject: { kind: "Node", name: first, namespace: "evil" },
+      });
+      const never = "9999-12-31T23:59:59Z";
+      await rig.announce(second, { firstTimestamp: never, lastTimestamp: never });
+      await tainted(second);
+      assert.equal(await rig.isDoomed(first), false, "a tenant's Event has tainted a node");
+      await rig.untaint(second, SPOT_EVICTION);
+      await nextSecond();
+      await rig.announce(second);
+      await tainted(second); // a time in the future does not hide the notices that follow
+    });
+
     test("that repeat taint once, and never again for the same notice after somebody cleared the taint", async () => {
       const now = `${new Date().toISOString().slice(0, 19)}Z`;
       const sameSecond = { firstTimestamp: now, lastTimestamp: now };
