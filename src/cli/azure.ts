@@ -7,7 +7,7 @@ import type { AzureOptions, RunningAzure, Topology } from "../../sandbox/azure/i
 import { parseFlagNumber } from "./flag-values.ts";
 import { InputError, portErrorOf } from "./input-error.ts";
 import { renderSandboxLine, untilSignal, type SandboxLine } from "./sandbox-line.ts";
-import { counted } from "../core/util/counted.ts";
+import { pluralize } from "../core/util/text.ts";
 
 const MOST_PORT = 65_535;
 /** As many as a pool of Azure's holds. */
@@ -169,7 +169,7 @@ export function azureLine(azure: RunningAzure): Partial<SandboxLine> {
 
 function welcome(azure: RunningAzure): string {
   return [
-    `Azure is running, with ${counted(azure.nodes.length, "node")}. Ctrl-C stops it.`,
+    `Azure is running, with ${pluralize(azure.nodes.length, "node")}. Ctrl-C stops it.`,
     ``,
     `  Resource Manager  ${azure.armEndpoint}${azure.httpEndpoint === null ? "" : ` and ${azure.httpEndpoint}`}`,
     `  trust             ${azure.caFile}`,

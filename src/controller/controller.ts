@@ -9,7 +9,7 @@ import { Mirror } from "../azure/cache/mirror.ts";
 import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
 import type { Clock, Random, Timer } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
-import type { Telling } from "../core/events/event-reasons.ts";
+import type { EventText } from "../core/events/event-reasons.ts";
 import type { Service } from "../core/model/kubernetes.ts";
 import type { Log } from "../core/util/log.ts";
 import type { ClassFilter } from "../core/service/ownership.ts";
@@ -207,7 +207,7 @@ export class Controller {
 
 function serviceRecorder(recorder: EventRecorder) {
   return {
-    event: ({ metadata }: Service, telling: Telling): void => {
+    event: ({ metadata }: Service, telling: EventText): void => {
       const { namespace, name, uid } = metadata;
       recorder.record({ about: { apiVersion: "v1", kind: "Service", namespace, name, uid }, ...telling });
     },

@@ -2,7 +2,7 @@
  * Azure's error bodies, read leniently: with or without the `error` wrapper, keys in any case, details nested to any
  * depth and flattened here. Decides nothing; `failures.ts` does.
  */
-import { withoutTokens } from "../../core/util/without-tokens.ts";
+import { redactTokens } from "../../core/util/text.ts";
 
 export interface ErrorPart {
   readonly code: string;
@@ -20,7 +20,7 @@ export function parseErrorBody(text: string): readonly ErrorPart[] {
 /** The parts of an error object that stands inside another body, such as an operation's. */
 export function partsOf(error: unknown): readonly ErrorPart[] {
   const code = textField(error, "code") ?? "";
-  const message = withoutTokens(textField(error, "message") ?? "");
+  const message = redactTokens(textField(error, "message") ?? "");
   const own = code === "" && message === "" ? [] : [{ code, message, target: textField(error, "target") }];
   const details = field(error, "details");
   const inner = field(error, "innererror");

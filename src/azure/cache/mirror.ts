@@ -7,7 +7,7 @@ import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../core/m
 import type { Compute, Instance, NetworkInterface, ScaleSet, VirtualMachine } from "../../core/backends/compute.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import { nameOfId, parseId, securityGroupId, subnetId, virtualNetworkId } from "../../core/model/ids.ts";
-import { unlessAborted } from "../../core/util/unless-aborted.ts";
+import { unlessAborted } from "../../core/util/clock.ts";
 import type { ArmClient } from "../arm/arm-client.ts";
 import { followingOf } from "./attachments.ts";
 import type { ArmBody } from "../group-commit/commit-types.ts";

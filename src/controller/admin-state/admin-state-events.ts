@@ -3,19 +3,19 @@
  * nodes of a burst. The words are `core/admin-state/admin-state-events.ts`'s.
  */
 import {
-  drainedSaying,
-  failedSaying,
-  nodeSaying,
+  poolDrainedEvent,
+  stateFailedEvent,
+  nodeStateEvent,
   poolText,
-  serviceSaying,
-  taintedSaying,
+  serviceStateEvent,
+  nodeTaintedEvent,
 } from "../../core/admin-state/admin-state-events.ts";
 import type { PoolPlace } from "../../core/admin-state/admin-state-pools.ts";
 import { drainReasons } from "../../core/admin-state/desired-admin-state.ts";
 import { isDrained } from "../../core/admin-state/reconcile-admin-state.ts";
 import type { LoadBalancer } from "../../core/model/arm.ts";
 import type { Clock } from "../../core/util/clock.ts";
-import type { Telling } from "../../core/events/event-reasons.ts";
+import type { EventText } from "../../core/events/event-reasons.ts";
 import { nameOfId, parentId } from "../../core/model/ids.ts";
 import type { Node, Service } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
@@ -63,7 +63,7 @@ export class AdminStateEvents {
 
   settled({ node, state }: Transition, updates: readonly PoolUpdate[]): void {
     const pools = updates.map(({ place }) => nameOf(place));
-    this.#sayOfNode(node, nodeSaying(state, drainReasons(node), pools));
+    this.#sayOfNode(node, nodeStateEvent(state, drainReasons(node), pools));
     for (const { place, loadBalancer } of updates) {
       if (loadBalancer === null) continue;
       const burst = this.#burstOf(loadBalancer);
@@ -71,7 +71,7 @@ export class AdminStateEvents {
       const pool = indexOf(loadBalancer).pools.get(place.pool.name.toLowerCase());
       if (state === "None" || pool === undefined || !isDrained(pool)) continue;
       burst.drained.add(nameOf(place));
-      this.#sayOfNode(node, drainedSaying(nameOf(place)));
+      this.#sayOfNode(node, poolDrainedEvent(nameOf(place)));
     }
   }
 
@@ -80,11 +80,11 @@ export class AdminStateEvents {
     if (told.has(poolId)) return;
     this.#told.set(transition, told.add(poolId));
     const pool = poolText(nameOfId(parentId(poolId)), nameOfId(poolId));
-    this.#sayOfNode(transition.node, failedSaying(transition.state, pool, why));
+    this.#sayOfNode(transition.node, stateFailedEvent(transition.state, pool, why));
   }
 
   tainted(node: Node, event: string): void {
-    this.#sayOfNode(node, taintedSaying(event));
+    this.#sayOfNode(node, nodeTaintedEvent(event));
   }
 
   #burstOf(loadBalancer: LoadBalancer): Burst {
@@ -111,12 +111,12 @@ export class AdminStateEvents {
     }
   }
 
-  #sayOfService({ metadata: { namespace, name, uid } }: Service, sayings: readonly Telling[]): void {
+  #sayOfService({ metadata: { namespace, name, uid } }: Service, sayings: readonly EventText[]): void {
     const about = { apiVersion: "v1", kind: "Service", namespace, name, uid };
     for (const { type, reason, message } of sayings) this.#options.recorder.record({ about, type, reason, message });
   }
 
-  #sayOfNode({ metadata: { name, uid } }: Node, { type, reason, message }: Telling): void {
+  #sayOfNode({ metadata: { name, uid } }: Node, { type, reason, message }: EventText): void {
     const { recorder, log } = this.#options;
     recorder.record({ about: { apiVersion: "v1", kind: "Node", name, uid }, type, reason, message });
     log[type === "Warning" ? "warn" : "info"](`${reason}: ${message}`, { node: name });
@@ -127,12 +127,12 @@ function nameOf({ loadBalancer, pool }: PoolPlace): string {
   return poolText(loadBalancer.name, pool.name);
 }
 
-function sayingsOf(nodes: Burst["nodes"], drained: Burst["drained"]): Telling[] {
+function sayingsOf(nodes: Burst["nodes"], drained: Burst["drained"]): EventText[] {
   const having = (state: string): string[] => [...nodes].filter((entry) => entry[1] === state).map(([name]) => name);
   const [down, none] = [having("Down"), having("None")];
   return [
-    ...(down.length > 0 ? [serviceSaying("Down", down)] : []),
-    ...(none.length > 0 ? [serviceSaying("None", none)] : []),
-    ...[...drained].map(drainedSaying),
+    ...(down.length > 0 ? [serviceStateEvent("Down", down)] : []),
+    ...(none.length > 0 ? [serviceStateEvent("None", none)] : []),
+    ...[...drained].map(poolDrainedEvent),
   ];
 }

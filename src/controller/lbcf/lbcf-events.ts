@@ -1,5 +1,5 @@
 /** What is said about LBCF's objects, where their owners look: events on the object, and the log. */
-import type { Telling } from "../../core/events/event-reasons.ts";
+import type { EventText } from "../../core/events/event-reasons.ts";
 import type { Log } from "../../core/util/log.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import { apiVersionOf, keyOf, type KubeObject, type Resource } from "../../kube/client/resources.ts";
@@ -13,7 +13,7 @@ export class LbcfEvents {
     this.#log = log;
   }
 
-  tell(resource: Resource, object: KubeObject, telling: Telling | undefined): void {
+  tell(resource: Resource, object: KubeObject, telling: EventText | undefined): void {
     if (telling === undefined) return;
     const { namespace, name, uid } = object.metadata;
     const about = { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid };

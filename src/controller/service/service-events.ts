@@ -4,7 +4,7 @@
  */
 import { describeFailure } from "../../azure/arm/failure-text.ts";
 import { ArmError } from "../../azure/arm/failures.ts";
-import { type Telling, telling, type WarningReason } from "../../core/events/event-reasons.ts";
+import { type EventText, eventText, type WarningReason } from "../../core/events/event-reasons.ts";
 import { keyOf, type Service } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
 import type { AzureStep, Step } from "../../core/steps.ts";
@@ -12,7 +12,7 @@ import type { Rejection, Warning } from "../../core/service/service-intent.ts";
 import type { Attempt } from "./next-attempt.ts";
 
 export interface Recorder {
-  event(object: Service, telling: Telling): void;
+  event(object: Service, telling: EventText): void;
 }
 
 export class ServiceEvents {
@@ -42,7 +42,7 @@ export class ServiceEvents {
     const reason = isGone ? "DeletedLoadBalancer" : "EnsuredLoadBalancer";
     const addresses = published?.ingress.map(({ ip }) => ip).join(", ");
     const message = isGone ? "Deleted load balancer" : `Ensured load balancer${addresses ? `: ${addresses}` : ""}`;
-    this.#recorder.event(service, telling(reason, message));
+    this.#recorder.event(service, eventText(reason, message));
     this.#log.info(message, { service: keyOf(service) });
   }
 
@@ -82,7 +82,7 @@ export class ServiceEvents {
     const id = idOf(reason, message);
     if (said.has(id)) return;
     this.#said.set(key, said.add(id));
-    this.#recorder.event(service, telling(reason, message));
+    this.#recorder.event(service, eventText(reason, message));
     this.#log.warn(`${reason}: ${message}`, { service: key });
   }
 }

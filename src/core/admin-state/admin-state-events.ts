@@ -1,5 +1,5 @@
 /** What is said about admin state, on the Node and on the Services whose load balancer it stands in. */
-import { type Telling, telling } from "../events/event-reasons.ts";
+import { type EventText, eventText } from "../events/event-reasons.ts";
 import type { DrainReason } from "./desired-admin-state.ts";
 
 /** Both names are often the same, so each is told with what it is. */
@@ -10,46 +10,50 @@ export function poolText(loadBalancer: string, pool: string): string {
 /** A Service's event names so many nodes; the rest is a number. */
 const MOST_NAMES = 5;
 
-export function nodeSaying(state: "Down" | "None", reasons: readonly DrainReason[], pools: readonly string[]): Telling {
+export function nodeStateEvent(
+  state: "Down" | "None",
+  reasons: readonly DrainReason[],
+  pools: readonly string[],
+): EventText {
   const where = `in ${pools.join(" and in ")}`;
   return state === "Down"
-    ? telling(
+    ? eventText(
         "LoadBalancerAdminStateDown",
         `Gets no new connections from load balancers any more (${reasons.join(", ")}): admin state Down ${where}`,
       )
-    : telling(
+    : eventText(
         "LoadBalancerAdminStateNone",
         `May get new connections from load balancers again: admin state None ${where}`,
       );
 }
 
-export function serviceSaying(state: "Down" | "None", nodes: readonly string[]): Telling {
+export function serviceStateEvent(state: "Down" | "None", nodes: readonly string[]): EventText {
   const [who, are, get] =
     nodes.length === 1 ? [`Node ${names(nodes)}`, "is", "it gets"] : [`${nodes.length} nodes`, "are", "they get"];
   const which = nodes.length === 1 ? "" : ` (${names(nodes)})`;
   return state === "Down"
-    ? telling("BackendsDraining", `${who} ${are} going away: ${get} no new connections${which}`)
-    : telling("BackendsRestored", `${who} ${are} back: ${get} new connections again${which}`);
+    ? eventText("BackendsDraining", `${who} ${are} going away: ${get} no new connections${which}`)
+    : eventText("BackendsRestored", `${who} ${are} back: ${get} new connections again${which}`);
 }
 
 /** `pool` as in `poolText`. Done all the same, because the node is going; but nobody is left. */
-export function drainedSaying(pool: string): Telling {
+export function poolDrainedEvent(pool: string): EventText {
   const message =
     `No node takes new connections in ${pool}: all are held Down, because they are out of service or ` +
     `about to be evicted. Add nodes, or clear the taints of those that stay`;
-  return telling("NoEligibleBackend", message);
+  return eventText("NoEligibleBackend", message);
 }
 
-export function failedSaying(state: "Down" | "None", pool: string, why: string): Telling {
+export function stateFailedEvent(state: "Down" | "None", pool: string, why: string): EventText {
   const left =
     state === "Down" ? "it keeps getting new connections until its probes fail" : "it stays without new ones";
   const message = `Admin state ${state} could not be set in ${pool}, so ${left}; will try again: ${why}`;
-  return telling("LoadBalancerAdminStateFailed", message);
+  return eventText("LoadBalancerAdminStateFailed", message);
 }
 
-export function taintedSaying(event: string): Telling {
+export function nodeTaintedEvent(event: string): EventText {
   const message = `Is about to be evicted ("${event}"): tainted, so that load balancers send it no new connections`;
-  return telling("SpotEvictionTainted", message);
+  return eventText("SpotEvictionTainted", message);
 }
 
 function names(nodes: readonly string[]): string {

@@ -7,7 +7,7 @@
  */
 import type { BackendPool, Family, LoadBalancer } from "../model/arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { counted } from "../util/counted.ts";
+import { pluralize } from "../util/text.ts";
 import { loadBalancerPartId } from "../model/ids.ts";
 import type { Node } from "../model/kubernetes.ts";
 import { indexOf } from "../resources/load-balancer/load-balancer-index.ts";
@@ -71,7 +71,7 @@ export function reconcilePoolsOf(
     const [refusal] = refused;
     if (refusal !== undefined) return refusal.rejection;
     const id = pool.id ?? loadBalancerPartId(loadBalancer.id, "backendAddressPools", pool.name);
-    const why = `to hold ${counted(fragment.members.length, "node")}`;
+    const why = `to hold ${pluralize(fragment.members.length, "node")}`;
     if (outcome.kind === "put") steps.push({ kind: "membership", id, fragment, why });
   }
   return steps;

@@ -2,7 +2,7 @@
  * An `azure.json` (already parsed from JSON or YAML) becomes a `ClusterConfig` and a `CredentialConfig`, or a list of
  * all that is wrong with it. Spellings and defaults are the incumbent's; what it ignores silently is said here.
  */
-import { nearest } from "../util/nearest.ts";
+import { closestMatch } from "../util/text.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
 import { fateOf, KNOWN_KEYS } from "./config-keys.ts";
 import { ConfigReader, isRecord } from "./config-reader.ts";
@@ -157,7 +157,7 @@ function warningsAboutKeys(keys: readonly string[]): string[] {
   const idle = keys.filter((key) => fateOf(key) === "noEffect");
   const idleWarning = `these keys of the cloud config have no effect here: ${idle.join(", ")}`;
   return [
-    ...unknown.map((key) => `unknown key ${key} in the cloud config: did you mean ${nearest(key, KNOWN_KEYS)}?`),
+    ...unknown.map((key) => `unknown key ${key} in the cloud config: did you mean ${closestMatch(key, KNOWN_KEYS)}?`),
     ...(idle.length > 0 ? [idleWarning] : []),
   ];
 }

@@ -171,14 +171,14 @@ export type WarningReason = {
 }[EventReason];
 
 /** What is told of an object. */
-export interface Telling {
+export interface EventText {
   readonly type: EventType;
   readonly reason: EventReason;
   readonly message: string;
 }
 
 /** Whether it is a warning is the table's to say. */
-export function telling(reason: EventReason, message: string): Telling {
+export function eventText(reason: EventReason, message: string): EventText {
   return { type: EVENT_REASONS[reason].type, reason, message };
 }
 

@@ -2,7 +2,7 @@
  * Where a Service stands, in lines for a person: first what is wrong and what to change, if anything is; then what it
  * asks for, what it has, and what comes next.
  */
-import { counted } from "../util/counted.ts";
+import { pluralize } from "../util/text.ts";
 import { keyOf } from "../model/kubernetes.ts";
 import type { Decision } from "../steps.ts";
 import { planService, type ServicePlan } from "../plan/render-plan.ts";
@@ -46,7 +46,7 @@ function azureText(observed: Observed): string {
 function standText({ service, config }: Observed, plan: ServicePlan): string {
   const [next] = plan.steps;
   if (next === undefined) return endText(plan.end);
-  const left = counted(plan.steps.length, "step");
+  const left = pluralize(plan.steps.length, "step");
   const first = `${next.verb} ${resourceText(next.id, config.resourceGroup)} (${next.why})`;
   if (markOf(service) !== undefined && isApplied(service, config)) {
     return `drifted: Azure was changed under it; ${left} would restore it, the first: ${first}`;

@@ -2,7 +2,7 @@
  * Misspelt annotations are loud: a key that looks like one of ours and is none gets a warning with the nearest known
  * key. Other people's keys are nobody's business.
  */
-import { editDistance, nearest } from "../util/nearest.ts";
+import { editDistance, closestMatch } from "../util/text.ts";
 import { GROUPS, PORT_KEYS, PREFIX } from "./annotations.ts";
 import type { Warning } from "./service-intent.ts";
 
@@ -47,7 +47,7 @@ function withPlaceholder(key: string): string {
 
 function warningOfKey(key: string): Warning {
   const isPortKey = key.toLowerCase().startsWith(`${PREFIX}port`);
-  const meant = nearest(isPortKey ? withPlaceholder(key) : key, KNOWN);
+  const meant = closestMatch(isPortKey ? withPlaceholder(key) : key, KNOWN);
   return { reason: "UnknownAnnotation", message: `unknown annotation ${key}: did you mean ${meant}?` };
 }
 

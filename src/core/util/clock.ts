@@ -1,9 +1,9 @@
 /**
- * Time, turns and chance, as everything of ours asks for them: `src/main/real-clock.ts` has the real ones,
+ * Time, cancellation and randomness as they are handed in: `src/main/real-clock.ts` has the real ones,
  * `test/support/virtual-clock.ts` those of tests and simulations.
  */
 
-/** What we need of an `AbortSignal`, which fits it; the core has no DOM or Node types to name it by. */
+/** The part of `AbortSignal` that is used; the core has no DOM or Node types to name it by. */
 export interface CancelSignal {
   readonly aborted: boolean;
   readonly reason: unknown;
@@ -17,22 +17,22 @@ export interface Timer {
 }
 
 export interface Clock {
-  /** Milliseconds since 1970. For people and for other machines: it may jump. */
+  /** Milliseconds since 1970, for timestamps. It may jump. */
   nowMs(): number;
-  /** Never goes back; only differences mean anything. For deadlines and durations. */
+  /** For deadlines and durations: never goes back; only differences mean anything. */
   monotonicMs(): number;
   /** Calls back once. */
   setTimer(afterMs: number, callback: () => void): Timer;
   /** Rejects with the signal's reason once that is aborted. */
   sleep(afterMs: number, signal?: CancelSignal): Promise<void>;
-  /** Lets waiting I/O and timers have a turn, so that long work does not starve them. */
+  /** Yields to pending I/O and timers, so that long work does not starve them. */
   nextTurn(): Promise<void>;
 }
 
 /** A number from 0 (included) to 1 (excluded), evenly spread. */
 export type Random = () => number;
 
-/** How every clock sleeps, given its timers. */
+/** `Clock.sleep`, given the timers of a clock. */
 export function sleepOn(clock: Pick<Clock, "setTimer">, afterMs: number, signal?: CancelSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
@@ -47,4 +47,23 @@ export function sleepOn(clock: Pick<Clock, "setTimer">, afterMs: number, signal?
     });
     signal?.addEventListener("abort", wake);
   });
+}
+
+/**
+ * The result of `work`, unless the signal is aborted first: for work that ignores signals, or that goes on for other
+ * callers. It is not begun where the signal is aborted already, since its failure would be unhandled.
+ */
+export async function unlessAborted<Result>(work: () => Promise<Result>, signal?: CancelSignal): Promise<Result> {
+  if (signal === undefined) return work();
+  if (signal.aborted) throw signal.reason;
+  let leave = (): void => {};
+  const aborted = new Promise<never>((_, reject) => {
+    leave = () => reject(signal.reason);
+    signal.addEventListener("abort", leave);
+  });
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    signal.removeEventListener("abort", leave);
+  }
 }

@@ -8,7 +8,7 @@ import { createSecureContext } from "node:tls";
 
 import { Agent, ProxyAgent, request, type Dispatcher } from "undici";
 
-import { unlessAborted } from "../../core/util/unless-aborted.ts";
+import { unlessAborted } from "../../core/util/clock.ts";
 import type { Access, Credentials } from "./credentials.ts";
 import type { Transport, WireRequest, WireResponse } from "./transport.ts";
 

@@ -15,7 +15,7 @@
  *   throttled     | too many requests                            | later, see retryAfterMs
  *   transient     | network, timeout, server error, bad answer   | later
  */
-import { withoutTokens } from "../../core/util/without-tokens.ts";
+import { redactTokens } from "../../core/util/text.ts";
 
 export type KubeFailureKind =
   | "notFound"
@@ -108,7 +108,7 @@ function kindOf(code: number, status: KubeStatus): KubeFailureKind {
 export function failureOfStatus(what: string, code: number, status: KubeStatus, retryAfterMs?: number): KubeFailure {
   const seconds = status.details?.retryAfterSeconds;
   const told = [code, status.reason, status.message].filter((part) => part !== undefined && part !== "").join(" ");
-  return new KubeFailure(kindOf(code, status), `${what}: ${withoutTokens(told)}`, {
+  return new KubeFailure(kindOf(code, status), `${what}: ${redactTokens(told)}`, {
     status: code,
     reason: status.reason,
     causes: status.details?.causes,

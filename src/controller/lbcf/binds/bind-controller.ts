@@ -3,7 +3,7 @@
  * LoadBalancer is (`load-balancer-steps.ts`), side by side, so that a bad one holds up no other; its backends are synced
  * as a group's are (`group-sync.ts`), in those that are created. On its way out the backends leave first.
  */
-import { counted } from "../../../core/util/counted.ts";
+import { pluralize } from "../../../core/util/text.ts";
 import {
   loadBalancerOf,
   loadBalancersOf,
@@ -11,7 +11,7 @@ import {
   withLoadBalancerStatus,
   withoutLoadBalancer,
 } from "../../../core/lbcf/binds/bind-load-balancers.ts";
-import { type Telling, telling } from "../../../core/events/event-reasons.ts";
+import { type EventText, eventText } from "../../../core/events/event-reasons.ts";
 import { FINALIZER } from "../../../core/lbcf/objects/names.ts";
 import type { Bind, BackendRecord, GroupStatus, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
 import type { Lookup } from "../../../core/lbcf/groups/load-balancer-use.ts";
@@ -169,8 +169,8 @@ class BindWork {
   }
 }
 
-function dismissed(records: number): Telling {
-  return telling("DeleteAllBackends", `deregisters ${counted(records, "backend record")}`);
+function dismissed(records: number): EventText {
+  return eventText("DeleteAllBackends", `deregisters ${pluralize(records, "backend record")}`);
 }
 
 /** The earliest of what several of them asked for. */

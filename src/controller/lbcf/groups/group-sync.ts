@@ -3,12 +3,12 @@
  * server where that wants to know more, then deletes, changes and creates records. Serves BackendGroups and Binds, which
  * differ in how their load balancers are found and where their status stands.
  */
-import { counted } from "../../../core/util/counted.ts";
+import { pluralize } from "../../../core/util/text.ts";
 import { untilSettled } from "../../../core/util/until-settled.ts";
 import { MOST_DRIVER_ROUNDS } from "../lbcf-loop.ts";
 import type { Judgement, Problem } from "../../../core/lbcf/groups/candidates.ts";
 import type { Brake } from "../../../core/lbcf/groups/deregistration-limit.ts";
-import { type Telling, telling } from "../../../core/events/event-reasons.ts";
+import { type EventText, eventText } from "../../../core/events/event-reasons.ts";
 import { groupStatus, groupTellings } from "../../../core/lbcf/groups/group-status.ts";
 import {
   acceptanceOf,
@@ -47,7 +47,7 @@ export interface GroupOutcome {
   /** To be stored. */
   readonly status: GroupStatus;
   /** What is new. */
-  readonly tellings: readonly Telling[];
+  readonly tellings: readonly EventText[];
   /** What kept records from being written; to be thrown once the rest is done. */
   readonly failure: { readonly error: unknown } | undefined;
   /** A driver refused or did not answer, or judged that pods stay: worth another look. */
@@ -213,14 +213,14 @@ async function failureOf(
   const [first] = failed;
   if (first === undefined) return undefined;
   const why = first.reason instanceof Error ? first.reason.message : String(first.reason);
-  const message = `cannot ${verb.toLowerCase()} ${counted(failed.length, "backend record")}: ${why}`;
+  const message = `cannot ${verb.toLowerCase()} ${pluralize(failed.length, "backend record")}: ${why}`;
   return { reason: `${verb}BackendFailed`, message, error: first.reason };
 }
 
-function synced({ creates, updates, deletes }: GroupActions): readonly Telling[] {
+function synced({ creates, updates, deletes }: GroupActions): readonly EventText[] {
   const changes = creates.length + updates.length + deletes.length;
-  const message = `${counted(changes, "backend record")} changed`;
-  return changes === 0 ? [] : [telling("SuccSyncedBackendGroup", message)];
+  const message = `${pluralize(changes, "backend record")} changed`;
+  return changes === 0 ? [] : [eventText("SuccSyncedBackendGroup", message)];
 }
 
 function disagreementOf({ confirmed, vanished }: Answers, { deletes }: GroupActions): string | undefined {

@@ -2,7 +2,7 @@
  * Takes a load balancer through its life at its driver, one look at a time: for LoadBalancer objects, and for those
  * inside a Bind, which differ in where their state is stored.
  */
-import { type Telling, telling } from "../../../core/events/event-reasons.ts";
+import { type EventText, eventText } from "../../../core/events/event-reasons.ts";
 import type { Answer } from "../../../core/lbcf/drivers/driver-answers.ts";
 import {
   afterCreate,
@@ -37,7 +37,7 @@ export interface LoadBalancerHome {
   records(lb: LoadBalancer): number;
   /** What its name or place makes impossible. */
   misplaced(lb: LoadBalancer): string | undefined;
-  tell(lb: LoadBalancer, telling: Telling | undefined): void;
+  tell(lb: LoadBalancer, telling: EventText | undefined): void;
 }
 
 /** What waits may come right without anybody telling us: a look is cheap. */
@@ -117,7 +117,7 @@ export class LoadBalancerSteps {
     { reason, message }: Extract<LoadBalancerDecision, { kind: "wait" }>,
   ): Promise<Verdict> {
     const status = afterWaiting(lb, reason, message, this.#nowMs());
-    if (status !== lb.status) home.tell(lb, telling(reason, message));
+    if (status !== lb.status) home.tell(lb, eventText(reason, message));
     await this.#store(home, lb, status);
     return later(reason === "WebhookFailed" ? FAILED_AGAIN_MS : WAITING_AGAIN_MS);
   }
@@ -173,7 +173,7 @@ export class LoadBalancerSteps {
     home: LoadBalancerHome,
     lb: LoadBalancer,
     answer: Answer,
-    { status, event }: { readonly status: LoadBalancerStatus; readonly event: Telling | undefined },
+    { status, event }: { readonly status: LoadBalancerStatus; readonly event: EventText | undefined },
     failures: number,
   ): Promise<Verdict | undefined> {
     if (answer.status === "Succ") this.#ensuredMs.set(keyOf(lb), this.#nowMs());
@@ -191,7 +191,7 @@ export class LoadBalancerSteps {
   }
 }
 
-function forgotten({ status, spec }: LoadBalancer): Telling {
+function forgotten({ status, spec }: LoadBalancer): EventText {
   const what = JSON.stringify(status.lbInfo ?? spec.lbSpec);
-  return telling("ForgottenLoadBalancer", `let go by hand: ${what} may still exist`);
+  return eventText("ForgottenLoadBalancer", `let go by hand: ${what} may still exist`);
 }

@@ -11,7 +11,7 @@
  *   a driver came, changed, or is healthy again        | those of the driver
  *   its load balancer was let go                       | those of the load balancer
  */
-import { type Telling, telling } from "../../../core/events/event-reasons.ts";
+import { type EventText, eventText } from "../../../core/events/event-reasons.ts";
 import type { Answer } from "../../../core/lbcf/drivers/driver-answers.ts";
 import { backendState } from "../../../core/lbcf/records/backend-state.ts";
 import type { BackendRecord, RecordStatus } from "../../../core/lbcf/objects/objects.ts";
@@ -84,7 +84,7 @@ export class RecordController {
         return later(decision.againAfterMs);
       case "wait": {
         const { reason, message, againAfterMs } = decision;
-        if (reason === "DelayedEnsureBackend") this.#tell(record, telling(reason, message));
+        if (reason === "DelayedEnsureBackend") this.#tell(record, eventText(reason, message));
         await this.#store(record, afterWait(record, reason, message, this.#nowMs()));
         return later(againAfterMs);
       }
@@ -215,7 +215,7 @@ export class RecordController {
     if (status !== record.status) await this.#options.writer.storeRecordStatus(record, status);
   }
 
-  #tell(record: BackendRecord, telling: Telling | undefined): void {
+  #tell(record: BackendRecord, telling: EventText | undefined): void {
     this.#options.events.tell(BACKEND_RECORDS, record, telling);
   }
 
@@ -224,7 +224,7 @@ export class RecordController {
   }
 }
 
-function forgotten({ spec: { lbName }, status: { backendAddr } }: BackendRecord): Telling {
+function forgotten({ spec: { lbName }, status: { backendAddr } }: BackendRecord): EventText {
   const message = `let go by hand: ${backendAddr || "no address"} may still be registered in load balancer "${lbName}"`;
-  return telling("ForgottenBackend", message);
+  return eventText("ForgottenBackend", message);
 }

@@ -17,7 +17,7 @@
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { md5 } from "../../util/md5.ts";
 import { poolName } from "../../model/names.ts";
-import { nearest } from "../../util/nearest.ts";
+import { closestMatch } from "../../util/text.ts";
 import type { StringMap } from "../objects/objects.ts";
 import { parseRules, type RuleWish } from "./azure-rules.ts";
 
@@ -107,7 +107,7 @@ function frontendOf(text: string, hasRules: boolean): { frontend: FrontendWish |
 function unknownKey(field: string, map: StringMap, known: readonly string[]): Mistake | undefined {
   const key = Object.keys(map).find((each) => !known.includes(each));
   if (key === undefined) return undefined;
-  return { mistake: `${field}.${key} is unknown to lbcf-azure: did you mean ${nearest(key, known)}?` };
+  return { mistake: `${field}.${key} is unknown to lbcf-azure: did you mean ${closestMatch(key, known)}?` };
 }
 
 /** What every name that we give in Azure for one LoadBalancer starts with; no dash, see `load-balancer-index.ts`. */

@@ -9,7 +9,7 @@
  *   Error    | no answer: network, timeout, HTTP error  | later and later
  *   Invalid  | an answer that makes no sense            | later and later
  */
-import { type Telling, telling } from "../../events/event-reasons.ts";
+import { type EventText, eventText } from "../../events/event-reasons.ts";
 import type { StringMap } from "../objects/objects.ts";
 
 export type Answer<Result extends object = object> =
@@ -53,19 +53,19 @@ const EVENT_NAMES = {
 /** Who leaves well says nothing: the object goes. */
 type LastVerb = "deleteLoadBalancer" | "deregisterBackend";
 
-export function doneEvent(verb: Exclude<LoadBalancerVerb | BackendVerb, LastVerb>, done: string): Telling {
-  return telling(`Succ${EVENT_NAMES[verb]}`, done);
+export function doneEvent(verb: Exclude<LoadBalancerVerb | BackendVerb, LastVerb>, done: string): EventText {
+  return eventText(`Succ${EVENT_NAMES[verb]}`, done);
 }
 
-export function notYetEvent(verb: LoadBalancerVerb | BackendVerb, { status, msg }: NotYet): Telling {
+export function notYetEvent(verb: LoadBalancerVerb | BackendVerb, { status, msg }: NotYet): EventText {
   const name = EVENT_NAMES[verb];
   switch (status) {
     case "Running":
-      return telling(`Running${name}`, `msg: ${msg}`);
+      return eventText(`Running${name}`, `msg: ${msg}`);
     case "Invalid":
-      return telling(`Invalid${name}`, msg);
+      return eventText(`Invalid${name}`, msg);
     case "Fail":
     case "Error":
-      return telling(`Failed${name}`, `msg: ${msg}`);
+      return eventText(`Failed${name}`, `msg: ${msg}`);
   }
 }

@@ -11,7 +11,7 @@ import { withCondition, withoutCondition } from "../objects/conditions.ts";
 import { AZURE_DRIVER, FINALIZER, LABEL } from "../objects/names.ts";
 import type { Condition, Driver } from "../objects/objects.ts";
 import { misplaced } from "../objects/references.ts";
-import { counted } from "../../util/counted.ts";
+import { pluralize } from "../../util/text.ts";
 
 export interface DriverWorld {
   readonly driver: Driver;
@@ -76,7 +76,7 @@ function stillUsed(
   { loadBalancers, records, nowMs }: DriverWorld,
 ): readonly Condition[] {
   const message =
-    `still used by ${counted(loadBalancers, "load balancer")} and ${counted(records, "backend record")}; ` +
+    `still used by ${pluralize(loadBalancers, "load balancer")} and ${pluralize(records, "backend record")}; ` +
     `it takes on nothing new meanwhile, as with label ${LABEL.draining}`;
   return withCondition(conditions, { type: "Deletable", status: "False", reason: "StillUsed", message }, nowMs);
 }

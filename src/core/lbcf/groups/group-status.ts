@@ -2,7 +2,7 @@
 import { brakeMistake } from "./deregistration-limit.ts";
 import type { Judgement, Problem, ProblemReason } from "./candidates.ts";
 import { type Said, withCondition, withoutCondition } from "../objects/conditions.ts";
-import { type EventReason, type Telling, telling } from "../../events/event-reasons.ts";
+import { type EventReason, type EventText, eventText } from "../../events/event-reasons.ts";
 import { acceptanceOf, type LoadBalancerUse, parametersKey } from "./load-balancer-use.ts";
 import type { Acceptance, BackendGroup, Condition, GroupStatus } from "../objects/objects.ts";
 import type { GroupActions } from "./reconcile-backend-group.ts";
@@ -93,12 +93,12 @@ function eventReason(reason: ProblemReason): EventReason {
 }
 
 /** Each problem once: when no condition has said it yet. */
-export function groupTellings(look: GroupLook): readonly Telling[] {
+export function groupTellings(look: GroupLook): readonly EventText[] {
   const said = look.group.status.conditions.map(({ message = "" }) => message);
   const others = [heldCondition(look), judgedCondition(look)].filter((each) => each !== undefined);
   return [...obstacles(look), ...others]
     .filter(({ message }) => !said.some((text) => text.includes(message)))
-    .map(({ reason, message }) => telling(eventReason(reason), message));
+    .map(({ reason, message }) => eventText(eventReason(reason), message));
 }
 
 export function sameStatus(one: GroupStatus, other: GroupStatus): boolean {

@@ -1,5 +1,5 @@
 /** What a driver's answer makes of a LoadBalancer: the status to store, and what to tell. */
-import type { Telling } from "../../events/event-reasons.ts";
+import type { EventText } from "../../events/event-reasons.ts";
 import { withCondition, withoutCondition, type Said } from "../objects/conditions.ts";
 import {
   type Answer,
@@ -14,7 +14,7 @@ import { isTrue } from "../objects/conditions.ts";
 
 export interface LoadBalancerAfter {
   readonly status: LoadBalancerStatus;
-  readonly event: Telling | undefined;
+  readonly event: EventText | undefined;
 }
 
 export function markedCreating({ status }: LoadBalancer, nowMs: number): LoadBalancerStatus {

@@ -5,7 +5,7 @@
  */
 import type { BackendRecord, Pod } from "../objects/objects.ts";
 import { isLive, isRegistered } from "../records/reconcile-backend-record.ts";
-import { counted } from "../../util/counted.ts";
+import { pluralize } from "../../util/text.ts";
 
 export interface GateWorld {
   readonly pod: Pod;
@@ -34,5 +34,5 @@ export function reconcileReadinessGate({ pod, records, wanted }: GateWorld): Gat
 }
 
 function open(records: number): GateDecision {
-  return { status: "True", reason: "Registered", message: `registered by ${counted(records, "backend record")}` };
+  return { status: "True", reason: "Registered", message: `registered by ${pluralize(records, "backend record")}` };
 }

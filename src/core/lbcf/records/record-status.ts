@@ -1,5 +1,5 @@
 /** What a driver's answer makes of a record: the status to store, and what to tell. */
-import type { Telling } from "../../events/event-reasons.ts";
+import type { EventText } from "../../events/event-reasons.ts";
 import { withCondition, withoutCondition } from "../objects/conditions.ts";
 import {
   type Addressed,
@@ -15,7 +15,7 @@ import { isRegistered } from "./reconcile-backend-record.ts";
 export interface RecordAfter {
   /** The record's own where there is nothing to store. */
   readonly status: RecordStatus;
-  readonly event: Telling | undefined;
+  readonly event: EventText | undefined;
 }
 
 export function afterGenerate(

@@ -3,7 +3,7 @@
  * it should not. Depends on the Service and on this load balancer alone.
  */
 import type { LoadBalancer } from "../../model/arm.ts";
-import { counted } from "../../util/counted.ts";
+import { pluralize } from "../../util/text.ts";
 import type { AzureStep } from "../../steps.ts";
 import type { Rejection } from "../../service/service-intent.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
@@ -43,6 +43,6 @@ function whyOf(
 ): string {
   if (kind === "delete") return `${owner.key} was the last on it`;
   if (frontends.length + rules.length === 0) return `${owner.key} is not served here`;
-  const parts = `${counted(frontends.length, "frontend")} and ${counted(rules.length, "rule")} of ${owner.key}`;
+  const parts = `${pluralize(frontends.length, "frontend")} and ${pluralize(rules.length, "rule")} of ${owner.key}`;
   return seen === undefined ? `created for ${parts}` : parts;
 }

@@ -1,10 +1,9 @@
-/** Work that does not look at signals itself. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { unlessAborted } from "./unless-aborted.ts";
+import { unlessAborted } from "./clock.ts";
 
-test("it ends with the signal, if that is first", async () => {
+test("unlessAborted rejects once the signal is aborted", async () => {
   const abort = new AbortController();
   const never = unlessAborted(() => new Promise(() => {}), abort.signal);
   assert.equal(await unlessAborted(() => Promise.resolve(1), abort.signal), 1);
@@ -12,11 +11,11 @@ test("it ends with the signal, if that is first", async () => {
   await assert.rejects(never, /enough/);
 });
 
-test("it is not begun where the signal was first: nobody would hear it fail", async () => {
+test("unlessAborted does not begin work under an aborted signal, since its failure would be unhandled", async () => {
   let isBegun = false;
   const work = (): Promise<void> => {
     isBegun = true;
-    return Promise.reject(new Error("unheard"));
+    return Promise.reject(new Error("unhandled"));
   };
   await assert.rejects(unlessAborted(work, AbortSignal.abort(new Error("enough"))), /enough/);
   assert.equal(isBegun, false);

@@ -1,10 +1,28 @@
-/** Which known word did a misspelt one mean? For messages about configuration keys and annotations. */
+/** Texts for messages, logs and events: numbers with nouns, suggestions for misspelt keys, redaction of tokens. */
 
-/** So few wrong letters are a slip of the fingers; more, and whole words tell better what was meant. */
-const SLIP = 2;
+/** `1 rule`, `2 rules`. */
+export function pluralize(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
 
-/** The closest of `known`, letter case aside: within a slip by letters, else by words in common, then by letters. */
-export function nearest(word: string, known: readonly string[]): string | undefined {
+/** JSON Web Tokens are recognised by their first characters, others by the authentication scheme before them. */
+const TOKENS = /\beyJ[\w-]{6,}\.[\w-]+(?:\.[\w-]*)?|\b(Bearer|Basic) +[\w.~+/=-]{8,}/gi;
+
+/** For text of a server, which may repeat the credentials that it (or a proxy before it) was sent. */
+export function redactTokens(text: string): string {
+  return text.replaceAll(TOKENS, (_token, scheme: string | undefined) =>
+    scheme === undefined ? "(hidden)" : `${scheme} (hidden)`,
+  );
+}
+
+/** Up to this edit distance a key counts as a typing error; beyond it, words in common tell better what was meant. */
+const TYPO_DISTANCE = 2;
+
+/**
+ * The entry of `known` that a misspelt key most likely means, ignoring case: by edit distance where that is within a
+ * typing error, else by words in common, then by edit distance. `undefined` only where `known` is empty.
+ */
+export function closestMatch(word: string, known: readonly string[]): string | undefined {
   let best: { readonly word: string; readonly rank: readonly [number, number] } | undefined;
   for (const candidate of known) {
     const rank = rankOf(word.toLowerCase(), candidate.toLowerCase());
@@ -15,7 +33,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 
 function rankOf(one: string, other: string): readonly [number, number] {
   const letters = editDistance(one, other);
-  return [letters <= SLIP ? 0 : wordsApart(one, other), letters];
+  return [letters <= TYPO_DISTANCE ? 0 : wordsApart(one, other), letters];
 }
 
 function isBefore([words, letters]: readonly [number, number], other: readonly [number, number]): boolean {
@@ -29,7 +47,7 @@ function wordsApart(one: string, other: string): number {
   return left.size + right.size - 2 * shared;
 }
 
-/** Letters to insert, delete or replace to make one word of the other; beyond `atMost` any number above it will do. */
+/** Levenshtein distance; where it exceeds `atMost`, any number above `atMost`. */
 export function editDistance(one: string, other: string, atMost: number = Number.POSITIVE_INFINITY): number {
   if (Math.abs(one.length - other.length) > atMost) return atMost + 1;
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
