@@ -2,13 +2,13 @@
 import { desiredAdminState } from "../../core/admin-state/desired-admin-state.ts";
 import type { AdminState } from "../../core/model/arm.ts";
 import { ownEntries, type OwnEntries } from "../../core/resources/backend-pool/own-entries.ts";
-import { DEFAULT_BRAKE } from "../../core/lbcf/groups/deregistration-limit.ts";
+import { DEFAULT_DEREGISTRATION_LIMIT } from "../../core/lbcf/groups/deregistration-limit.ts";
 import { ANNOTATION } from "../../core/lbcf/objects/names.ts";
 import type { BackendRecord, Driver } from "../../core/lbcf/objects/objects.ts";
 import { LBCF_RETRIES } from "../../core/lbcf/drivers/retry.ts";
 import { AzureDriver } from "./azure/azure-driver.ts";
 import { BackendBatcher } from "./azure/backend-batcher.ts";
-import { BackendStates } from "./azure/backend-states.ts";
+import { BackendAdminStates } from "./azure/backend-admin-states.ts";
 import { BindController } from "./binds/bind-controller.ts";
 import { DriverController } from "./drivers/driver-controller.ts";
 import { Drivers } from "./drivers/drivers.ts";
@@ -22,13 +22,13 @@ import { LbcfMetrics } from "./lbcf-metrics.ts";
 import type { LbcfPartOptions } from "./lbcf-part.ts";
 import { LbcfEvents } from "./lbcf-events.ts";
 import { LbcfWriter } from "./objects/lbcf-writer.ts";
-import { Limiter } from "./concurrency-limit.ts";
+import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { LoadBalancerController } from "./load-balancers/load-balancer-controller.ts";
 import { LoadBalancerLookup } from "./groups/load-balancer-lookup.ts";
 import { LoadBalancerSteps } from "./load-balancers/load-balancer-steps.ts";
 import { RecordController } from "./records/record-controller.ts";
-import { SubjectReader } from "./drivers/subject-reader.ts";
-import { WakeUps } from "./watch-handlers.ts";
+import { BackendObjectReader } from "./drivers/backend-object-reader.ts";
+import { WatchHandlers } from "./watch-handlers.ts";
 import { WebhookDriver, type WebhookTransport } from "./drivers/webhook-driver.ts";
 
 const HEALTH_EVERY_MS = 30_000;
@@ -37,8 +37,8 @@ const WRITES_AT_A_TIME = 64;
 
 export interface LbcfParts {
   readonly cache: LbcfCache;
-  readonly wakeUps: WakeUps;
-  readonly states: BackendStates;
+  readonly watchHandlers: WatchHandlers;
+  readonly states: BackendAdminStates;
   readonly loops: readonly LbcfLoop[];
 }
 
@@ -48,19 +48,37 @@ export function assembleLbcf(options: LbcfPartOptions): LbcfParts {
   const metrics = new LbcfMetrics(options.metrics.registry);
   const cache = new LbcfCache({ client: kube, clock, random, log });
   const records = cache.records.book;
-  const limiter = new Limiter(WRITES_AT_A_TIME);
-  const writer = new LbcfWriter({ client: fenced, records, metrics, limiter, clock });
+  const limit = new ConcurrencyLimit(WRITES_AT_A_TIME);
+  const writer = new LbcfWriter({ client: fenced, records, metrics, limit, clock });
   const azure = azureSide(options, cache);
   const open = webhookOpener(options, metrics);
   const drivers = new Drivers({ drivers: cache.drivers.book, azure: azure.driver, open });
   const events = new LbcfEvents(options.recorder, log);
   const context: LbcfContext = { cache, writer, drivers, events, metrics, clock, random, retries };
   const cluster = new GroupCluster({ cache, services: services.store, nodes: nodes.store, client: kube });
-  const sync = new GroupSync({ ...context, records, cluster, brake: options.brake ?? DEFAULT_BRAKE });
+  const sync = new GroupSync({
+    ...context,
+    records,
+    cluster,
+    deregistrationLimit: options.deregistrationLimit ?? DEFAULT_DEREGISTRATION_LIMIT,
+  });
   const steps = new LoadBalancerSteps(context);
-  const states = new BackendStates({ ...azure, config, records, log });
-  const controllers = controllersOf(options, context, { sync, steps, onUsable: (key) => wakeUps.driverUsable(key) });
-  const wakeUps: WakeUps = new WakeUps({ cache, nodes, services, drivers, sync, steps, states, ...controllers });
+  const states = new BackendAdminStates({ ...azure, config, records, log });
+  const controllers = controllersOf(options, context, {
+    sync,
+    steps,
+    onUsable: (key) => watchHandlers.driverUsable(key),
+  });
+  const watchHandlers: WatchHandlers = new WatchHandlers({
+    cache,
+    nodes,
+    services,
+    drivers,
+    sync,
+    steps,
+    states,
+    ...controllers,
+  });
   metrics.watchQueues({
     driver: () => controllers.driverController.loop.stats(),
     loadbalancer: () => controllers.loadBalancers.loop.stats(),
@@ -68,7 +86,7 @@ export function assembleLbcf(options: LbcfPartOptions): LbcfParts {
     backendrecord: () => controllers.records.loop.stats(),
     bind: () => controllers.binds.loop.stats(),
   });
-  return { cache, wakeUps, states, loops: Object.values(controllers).map(({ loop }) => loop) };
+  return { cache, watchHandlers, states, loops: Object.values(controllers).map(({ loop }) => loop) };
 }
 
 interface Shared {
@@ -122,7 +140,7 @@ function azureSide(
 
 function webhookOpener(options: LbcfPartOptions, metrics: LbcfMetrics): (driver: Driver) => WebhookDriver {
   const { kube, fence, webhooks, clock, random } = options;
-  const subjects = new SubjectReader(kube);
+  const subjects = new BackendObjectReader(kube);
   const transport: WebhookTransport = async (call) => {
     fence.check();
     return webhooks(call);

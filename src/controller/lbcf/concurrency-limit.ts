@@ -1,5 +1,5 @@
 /** At most so many at a time; the others wait in line. */
-export class Limiter {
+export class ConcurrencyLimit {
   readonly #most: number;
   readonly #waiting: (() => void)[] = [];
   #running = 0;

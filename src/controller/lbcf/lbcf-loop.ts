@@ -81,7 +81,7 @@ export class LbcfLoop {
   }
 
   /** `afterMs`: for what comes in bursts. */
-  wake(key: string, afterMs = 0, priority: number = PRIORITY.change): void {
+  enqueue(key: string, afterMs = 0, priority: number = PRIORITY.change): void {
     this.#queue.add(key, { afterMs, priority });
   }
 }

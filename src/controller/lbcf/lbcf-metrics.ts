@@ -19,7 +19,7 @@ export class LbcfMetrics {
   readonly latency: Histogram<"driver_name" | "webhook_name">;
   readonly operations: Histogram<"k8s_op_obj" | "k8s_op_type">;
   readonly keys: Histogram<"crd">;
-  readonly brakes: Counter;
+  readonly confirmations: Counter;
 
   constructor(registry: Registry) {
     this.#registry = registry;
@@ -59,7 +59,7 @@ export class LbcfMetrics {
       buckets: SECONDS,
       registers,
     });
-    this.brakes = new Counter({
+    this.confirmations = new Counter({
       name: "azlb_lbcf_brakes_total",
       help: "Times that so many backends of a group vanished at once that the API server was asked again.",
       registers,

@@ -6,7 +6,7 @@ import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { Clock, Random, Timer } from "../../core/util/clock.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
-import type { Brake } from "../../core/lbcf/groups/deregistration-limit.ts";
+import type { DeregistrationLimit } from "../../core/lbcf/groups/deregistration-limit.ts";
 import type { RetryPolicy } from "../../core/lbcf/drivers/retry.ts";
 import type { Log } from "../../core/util/log.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
@@ -23,7 +23,7 @@ export interface LbcfOptions {
   /** How webhook drivers are reached. */
   readonly webhooks: WebhookTransport;
   readonly retries?: RetryPolicy;
-  readonly brake?: Brake;
+  readonly deregistrationLimit?: DeregistrationLimit;
   readonly healthEveryMs?: number;
   /** How often the definitions are looked for. */
   readonly lookEveryMs?: number;
@@ -105,7 +105,7 @@ export class LbcfPart {
     await Promise.race([parts.cache.synced, this.#running]);
     if (this.#ending.signal.aborted) return;
     this.#parts = parts;
-    parts.wakeUps.start();
+    parts.watchHandlers.start();
     for (const loop of parts.loops) loop.start();
     void parts.states.sync("resync");
     this.#options.log.info("backends are kept too: the definitions of lbcf.tkestack.io are installed");

@@ -7,19 +7,19 @@ import { Registry } from "prom-client";
 import { settled, seededRandom, VirtualClock } from "../../../test/support/virtual-clock.ts";
 import { meta, record, registered } from "../../../test/support/lbcf-objects.ts";
 import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
-import { AddressGuard } from "./records/address-guard.ts";
+import { AddressLock } from "./records/address-lock.ts";
 import { BackendBatcher } from "./azure/backend-batcher.ts";
 import { LbcfMetrics } from "./lbcf-metrics.ts";
-import { Limiter } from "./concurrency-limit.ts";
+import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { randomUuid } from "./drivers/uuid.ts";
 import { type WebhookCall, WebhookDriver } from "./drivers/webhook-driver.ts";
 
-test("a limiter lets in so many at a time, in order, also after a failure", async () => {
-  const limiter = new Limiter(2);
+test("a limit lets in so many at a time, in order, also after a failure", async () => {
+  const limit = new ConcurrencyLimit(2);
   const begun: number[] = [];
   const ends: ((error?: Error) => void)[] = [];
   const jobs = [0, 1, 2, 3].map((at) =>
-    limiter.run(() => {
+    limit.run(() => {
       begun.push(at);
       return new Promise<void>((resolve, reject) => ends.push((error) => (error ? reject(error) : resolve())));
     }),
@@ -39,7 +39,7 @@ test("a limiter lets in so many at a time, in order, also after a failure", asyn
 describe("the address guard", () => {
   test("registers side by side, deregisters alone, and wakes whom it turned away", () => {
     const woken: string[] = [];
-    const guard = new AddressGuard((key) => woken.push(key));
+    const guard = new AddressLock((key) => woken.push(key));
     const [one, two] = [guard.enter("a", "ensure", "r1"), guard.enter("a", "ensure", "r2")];
     assert.ok(one && two);
     assert.equal(guard.enter("a", "deregister", "r3"), undefined);
@@ -128,7 +128,7 @@ describe("a webhook driver", () => {
       metrics: new LbcfMetrics(new Registry()),
       clock: new VirtualClock(),
       random: seededRandom(1),
-      subjectOf: () => Promise.resolve(undefined),
+      backendObjectOf: () => Promise.resolve(undefined),
       fullPods: () => Promise.resolve([]),
     });
     return { driver, calls };

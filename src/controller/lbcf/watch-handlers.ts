@@ -9,7 +9,7 @@ import { keyOf, type KubeObject } from "../../kube/client/resources.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
 import type { Change } from "../../kube/cache/store.ts";
 import { sameJson } from "../../kube/client/same-json.ts";
-import type { BackendStates } from "./azure/backend-states.ts";
+import type { BackendAdminStates } from "./azure/backend-admin-states.ts";
 import type { BindController } from "./binds/bind-controller.ts";
 import type { DriverController } from "./drivers/driver-controller.ts";
 import type { Drivers } from "./drivers/drivers.ts";
@@ -21,14 +21,14 @@ import type { LoadBalancerController } from "./load-balancers/load-balancer-cont
 import type { LoadBalancerSteps } from "./load-balancers/load-balancer-steps.ts";
 import type { RecordController } from "./records/record-controller.ts";
 
-export interface WakeUpsOptions {
+export interface WatchHandlersOptions {
   readonly cache: LbcfCache;
   readonly services: Reflector<Service & KubeObject>;
   readonly nodes: Reflector<Node & KubeObject>;
   readonly drivers: Drivers;
   readonly sync: GroupSync;
   readonly steps: LoadBalancerSteps;
-  readonly states: BackendStates;
+  readonly states: BackendAdminStates;
   readonly driverController: DriverController;
   readonly loadBalancers: LoadBalancerController;
   readonly groups: GroupController;
@@ -37,10 +37,10 @@ export interface WakeUpsOptions {
   readonly gates: GateController;
 }
 
-export class WakeUps {
-  readonly #options: WakeUpsOptions;
+export class WatchHandlers {
+  readonly #options: WatchHandlersOptions;
 
-  constructor(options: WakeUpsOptions) {
+  constructor(options: WatchHandlersOptions) {
     this.#options = options;
   }
 
@@ -61,19 +61,19 @@ export class WakeUps {
   driverUsable(key: string): void {
     const { cache, records, loadBalancers, binds } = this.#options;
     for (const lb of cache.loadBalancers.book.by("driver", key)) {
-      loadBalancers.loop.wake(keyOf(lb));
+      loadBalancers.loop.enqueue(keyOf(lb));
       this.#groupsOf(keyOf(lb));
     }
-    for (const bind of cache.binds.book.by("driver", key)) binds.wake(keyOf(bind));
-    records.wake(cache.records.book.by("driver", key).filter((record) => isUnsettled(record)));
+    for (const bind of cache.binds.book.by("driver", key)) binds.enqueue(keyOf(bind));
+    records.enqueue(cache.records.book.by("driver", key).filter((record) => isUnsettled(record)));
   }
 
   #driver(change: Change<Driver>): void {
     const { driverController, drivers } = this.#options;
     const key = keyOf(change.object);
-    if (isEcho(change)) return;
+    if (isStatusOnly(change)) return;
     if (change.kind === "deleted") drivers.forget(key);
-    else driverController.loop.wake(key);
+    else driverController.loop.enqueue(key);
     this.driverUsable(key);
   }
 
@@ -83,42 +83,42 @@ export class WakeUps {
     const key = keyOf(object);
     if (change.kind === "deleted") {
       steps.forget(key);
-      this.#wakeDeleted(driverController, object.metadata.namespace, object.spec.lbDriver);
-    } else if (!isEcho(change)) {
-      loadBalancers.loop.wake(key);
+      this.#enqueueDeleted(driverController, object.metadata.namespace, object.spec.lbDriver);
+    } else if (!isStatusOnly(change)) {
+      loadBalancers.loop.enqueue(key);
     }
     this.#groupsOf(key);
     if (change.kind === "updated" && !sameJson(change.old.metadata.annotations, object.metadata.annotations)) {
-      records.wake(cache.records.book.by("loadBalancer", key));
+      records.enqueue(cache.records.book.by("loadBalancer", key));
     }
   }
 
   #groupsOf(loadBalancer: string): void {
     const { cache, groups } = this.#options;
-    for (const group of cache.groups.book.by("loadBalancer", loadBalancer)) groups.wake(keyOf(group));
+    for (const group of cache.groups.book.by("loadBalancer", loadBalancer)) groups.enqueue(keyOf(group));
   }
 
   #group(change: Change<BackendGroup>): void {
     const { cache, groups, gates, sync } = this.#options;
     const { metadata, spec } = change.object;
-    if (isEcho(change)) return;
+    if (isStatusOnly(change)) return;
     if (change.kind === "deleted") sync.forget(metadata.uid);
-    groups.wake(keyOf(change.object), 0);
+    groups.enqueue(keyOf(change.object), 0);
     if (spec.backends.kind !== "Pod" || !("labels" in spec.backends.select)) return;
-    for (const pod of cache.podsWith(metadata.namespace, spec.backends.select.labels)) gates.wake(pod);
+    for (const pod of cache.podsWith(metadata.namespace, spec.backends.select.labels)) gates.enqueue(pod);
   }
 
   #bind(change: Change<Bind>): void {
     const { binds, sync, steps, driverController } = this.#options;
     const { metadata, spec } = change.object;
     if (change.kind !== "deleted") {
-      if (!isEcho(change)) binds.wake(keyOf(change.object));
+      if (!isStatusOnly(change)) binds.enqueue(keyOf(change.object));
       return;
     }
     sync.forget(metadata.uid);
     for (const { name, driver } of spec.loadBalancers) {
       steps.forget(`${keyOf(change.object)}/${name}`);
-      this.#wakeDeleted(driverController, metadata.namespace, driver);
+      this.#enqueueDeleted(driverController, metadata.namespace, driver);
     }
   }
 
@@ -127,60 +127,60 @@ export class WakeUps {
     const { object } = change;
     if (change.kind === "deleted") {
       records.forget(object);
-      this.#wakeDeleted(driverController, object.metadata.namespace, object.spec.lbDriver);
+      this.#enqueueDeleted(driverController, object.metadata.namespace, object.spec.lbDriver);
       const lb = loadBalancerKeyOf(object);
-      if (cache.loadBalancers.book.get(lb)?.metadata.deletionTimestamp !== undefined) loadBalancers.loop.wake(lb);
-    } else if (!isEcho(change)) {
-      records.wake([object]);
+      if (cache.loadBalancers.book.get(lb)?.metadata.deletionTimestamp !== undefined) loadBalancers.loop.enqueue(lb);
+    } else if (!isStatusOnly(change)) {
+      records.enqueue([object]);
     }
-    if (change.kind === "updated" && !isTurn(change.old, object)) return;
-    this.#wakeOwner(object);
-    gates.wakeOf(object);
+    if (change.kind === "updated" && !changesRegistration(change.old, object)) return;
+    this.#enqueueOwner(object);
+    gates.enqueuePodOf(object);
     const address = addressKey(object);
     if (address === undefined) return;
     const others = cache.records.book
       .by("address", address)
       .filter((other) => other.metadata.uid !== object.metadata.uid);
-    records.wake(others.filter(isUnsettled));
+    records.enqueue(others.filter(isUnsettled));
   }
 
-  #wakeOwner(record: BackendRecord): void {
+  #enqueueOwner(record: BackendRecord): void {
     const [kind, key] = (ownerKeyOf(record) ?? "").split(" ");
     if (key === undefined) return;
-    if (kind === "Bind") this.#options.binds.wake(key);
-    else this.#options.groups.wake(key);
+    if (kind === "Bind") this.#options.binds.enqueue(key);
+    else this.#options.groups.enqueue(key);
   }
 
-  #wakeDeleted(driverController: DriverController, namespace: string, name: string): void {
+  #enqueueDeleted(driverController: DriverController, namespace: string, name: string): void {
     const { cache } = this.#options;
     for (const key of [`${namespace}/${name}`, `kube-system/${name}`]) {
-      if (cache.drivers.book.get(key)?.metadata.deletionTimestamp !== undefined) driverController.loop.wake(key);
+      if (cache.drivers.book.get(key)?.metadata.deletionTimestamp !== undefined) driverController.loop.enqueue(key);
     }
   }
 
   #pod(change: Change<Pod>): void {
     const { cache, records, gates } = this.#options;
     const { object } = change;
-    gates.wake(object);
+    gates.enqueue(object);
     const old = change.kind === "updated" ? change.old : undefined;
-    if (old !== undefined && sameForUs(old, object)) return;
-    records.wake(cache.records.book.by("pod", keyOf(object)));
-    this.#wakeSelecting(object, old);
+    if (old !== undefined && sameRegistration(old, object)) return;
+    records.enqueue(cache.records.book.by("pod", keyOf(object)));
+    this.#enqueueSelecting(object, old);
   }
 
-  #wakeSelecting(pod: Pod, old: Pod | undefined): void {
+  #enqueueSelecting(pod: Pod, old: Pod | undefined): void {
     const { cache, groups, binds } = this.#options;
     const selects = ({ spec: { backends } }: BackendGroup): boolean =>
       backends.kind === "Pod" &&
       (isSelected(pod, backends.select) || (old !== undefined && isSelected(old, backends.select)));
     const { namespace } = pod.metadata;
-    for (const group of cache.groups.book.by("namespace", namespace)) if (selects(group)) groups.wake(keyOf(group));
-    for (const bind of cache.binds.book.by("namespace", namespace)) if (selects(bind.group)) binds.wake(keyOf(bind));
+    for (const group of cache.groups.book.by("namespace", namespace)) if (selects(group)) groups.enqueue(keyOf(group));
+    for (const bind of cache.binds.book.by("namespace", namespace)) if (selects(bind.group)) binds.enqueue(keyOf(bind));
   }
 
   #service(service: Service & KubeObject): void {
     const { cache, groups } = this.#options;
-    for (const group of cache.groups.book.by("service", keyOf(service))) groups.wake(keyOf(group));
+    for (const group of cache.groups.book.by("service", keyOf(service))) groups.enqueue(keyOf(group));
   }
 
   #node(change: Change<Node & KubeObject>): void {
@@ -190,21 +190,21 @@ export class WakeUps {
     const isDoomedNow = change.kind !== "deleted" && desiredAdminState(object) === "Down";
     const wasDoomed = old !== undefined && desiredAdminState(old) === "Down";
     if (isDoomedNow !== wasDoomed && change.kind !== "deleted") void states.sync("drain");
-    const isSame = old !== undefined && sameJson(placeIn(old), placeIn(object));
+    const isSame = old !== undefined && sameJson(labelsAndAddresses(old), labelsAndAddresses(object));
     if (isSame) return;
-    records.wake(cache.records.book.by("node", object.metadata.name));
+    records.enqueue(cache.records.book.by("node", object.metadata.name));
     for (const group of cache.groups.book.store.values()) {
-      if (group.spec.backends.kind === "Service") groups.wake(keyOf(group));
+      if (group.spec.backends.kind === "Service") groups.enqueue(keyOf(group));
     }
   }
 }
 
-function placeIn({ metadata: { labels }, status: { addresses } }: Node): unknown {
+function labelsAndAddresses({ metadata: { labels }, status: { addresses } }: Node): unknown {
   return [labels, addresses];
 }
 
 /** What decides of a pod whether and where it is registered. */
-function sameForUs(old: Pod, now: Pod): boolean {
+function sameRegistration(old: Pod, now: Pod): boolean {
   return (
     isAvailable(old) === isAvailable(now) &&
     old.ip === now.ip &&
@@ -215,12 +215,12 @@ function sameForUs(old: Pod, now: Pod): boolean {
 }
 
 /** Only its status changed: that was us, and whoever wrote it goes on by itself, in its own time. */
-function isEcho<T extends KubeObject>(change: Change<T>): boolean {
+function isStatusOnly<T extends KubeObject>(change: Change<T>): boolean {
   return change.kind === "updated" && sameJson(change.old.metadata, change.object.metadata, "resourceVersion");
 }
 
 /** A change that others of the same address, the group or the pod's gate care about. */
-function isTurn(old: BackendRecord, now: BackendRecord): boolean {
+function changesRegistration(old: BackendRecord, now: BackendRecord): boolean {
   const registered = ({ status }: BackendRecord): string | undefined =>
     findCondition(status.conditions, "Registered")?.status;
   return (

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import * as fc from "../../../test/support/laws.ts";
 import { group, loadBalancer, meta, pod } from "../../../test/support/lbcf-objects.ts";
 import { backendState } from "./records/backend-state.ts";
-import { DEFAULT_BRAKE } from "./groups/deregistration-limit.ts";
+import { DEFAULT_DEREGISTRATION_LIMIT } from "./groups/deregistration-limit.ts";
 import type { BackendGroup, BackendRecord, Pod } from "./objects/objects.ts";
 import { isAvailable } from "./pods/pods.ts";
 import { reconcileBackendGroup } from "./groups/reconcile-backend-group.ts";
@@ -105,7 +105,7 @@ class World {
   /** Deletes, changes, creates, as the shell does it, and dies after so many writes. */
   sync(name: string, lookupFails: boolean, diesAfter: number): void {
     const own = this.groups.get(name);
-    if (own === undefined) return this.#removeOrphans(name);
+    if (own === undefined) return this.#deleteRecordsWithoutOwner(name);
     const records = [...this.records.values()].filter(({ metadata }) => metadata.owner?.uid === own.metadata.uid);
     const decision = reconcileBackendGroup({
       group: own,
@@ -114,10 +114,10 @@ class World {
         ["lb", lookupFails ? { kind: "unknown", message: "" } : { kind: "found", loadBalancer: LB, driver: "ready" }],
       ]),
       records,
-      verdicts: new Map(),
-      judgement: undefined,
+      validations: new Map(),
+      judged: undefined,
       isConfirmed: true,
-      brake: DEFAULT_BRAKE,
+      deregistrationLimit: DEFAULT_DEREGISTRATION_LIMIT,
     });
     assert.equal(decision.kind, "act");
     if (decision.kind !== "act") return;
@@ -137,7 +137,7 @@ class World {
       ...decision.creates.map((draft) => () => this.#create(own, draft)),
     ];
     for (const write of writes.slice(0, diesAfter)) write();
-    this.#removeOrphans(name);
+    this.#deleteRecordsWithoutOwner(name);
   }
 
   /** Law: only a record whose pod is known not to be there, ready and its own is deleted. */
@@ -148,7 +148,7 @@ class World {
     assert.ok(!isAlive, "a record of an available pod was deleted");
   }
 
-  #removeOrphans(name: string): void {
+  #deleteRecordsWithoutOwner(name: string): void {
     for (const record of this.records.values()) {
       const { owner } = record.metadata;
       if (owner?.name === name && owner.uid !== this.groups.get(name)?.metadata.uid) this.#delete(record);
@@ -281,19 +281,19 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 test("any crash point is safe, nothing is forgotten, nobody live is taken out, and it settles as it should", () => {
   fc.assert(
     fc.property(fc.array(action, { minLength: 30, maxLength: 150, size: "max" }), (actions) => {
-      const world = new World();
-      for (const at of GROUPS.keys()) world.act({ kind: "toggleGroup", group: at });
-      for (const at of NAMES.keys()) world.act({ kind: "addPod", pod: at });
+      const observed = new World();
+      for (const at of GROUPS.keys()) observed.act({ kind: "toggleGroup", group: at });
+      for (const at of NAMES.keys()) observed.act({ kind: "addPod", pod: at });
       for (const each of actions) {
-        world.act(each);
-        world.check();
+        observed.act(each);
+        observed.check();
       }
-      world.settle();
-      const available = [...world.pods.values()].filter(isAvailable).map(({ ip }) => ip ?? "");
-      const expected = world.groups.size === 0 ? [] : available.sort();
-      assert.deepEqual([...world.servers].sort(), expected);
-      assert.equal(world.records.size, world.groups.size * available.length);
-      assert.ok([...world.records.values()].every(isRegistered));
+      observed.settle();
+      const available = [...observed.pods.values()].filter(isAvailable).map(({ ip }) => ip ?? "");
+      const expected = observed.groups.size === 0 ? [] : available.sort();
+      assert.deepEqual([...observed.servers].sort(), expected);
+      assert.equal(observed.records.size, observed.groups.size * available.length);
+      assert.ok([...observed.records.values()].every(isRegistered));
     }),
     { numRuns: 500 },
   );

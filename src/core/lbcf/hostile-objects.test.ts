@@ -21,7 +21,7 @@ import {
 } from "../../../test/support/hostile-lbcf-objects.ts";
 import { group as plainGroup, loadBalancer, meta, pod, registered } from "../../../test/support/lbcf-objects.ts";
 import type { BackendState } from "./records/backend-state.ts";
-import { DEFAULT_BRAKE } from "./groups/deregistration-limit.ts";
+import { DEFAULT_DEREGISTRATION_LIMIT } from "./groups/deregistration-limit.ts";
 import { groupStatus, groupTellings } from "./groups/group-status.ts";
 import type { BackendGroup, BackendRecord, Pod } from "./objects/objects.ts";
 import { readBackendGroup } from "./groups/read-backend-group.ts";
@@ -41,8 +41,8 @@ import {
   createAnswer,
   ensureAnswer,
   healthOf,
-  judgementOf,
-  verdictOf,
+  judgedPodsOf,
+  validationOf,
 } from "./drivers/webhook-answers.ts";
 
 const stored = (object: unknown): Stored => object as Stored;
@@ -50,7 +50,7 @@ const stored = (object: unknown): Stored => object as Stored;
 const PODS: readonly Pod[] = [pod("web-0"), pod("web-1", { ip: "10.0.0.2" }), pod("web-2", { ready: false })];
 
 function lookAt(group: BackendGroup, records: readonly BackendRecord[]): GroupActions {
-  const verdicts = new Map(group.spec.loadBalancers.map((name) => [name, { kind: "valid" } as const]));
+  const validations = new Map(group.spec.loadBalancers.map((name) => [name, { kind: "valid" } as const]));
   const loadBalancers = new Map(
     group.spec.loadBalancers.map((name) => [
       name,
@@ -63,10 +63,10 @@ function lookAt(group: BackendGroup, records: readonly BackendRecord[]): GroupAc
     cluster: { pods: PODS, podNamed, service: undefined, nodes: [] },
     loadBalancers,
     records,
-    verdicts,
-    judgement: { kind: "failed", message: "" },
+    validations,
+    judged: { kind: "failed", message: "" },
     isConfirmed: true,
-    brake: DEFAULT_BRAKE,
+    deregistrationLimit: DEFAULT_DEREGISTRATION_LIMIT,
   });
   assert.equal(decision.kind, "act");
   return decision;
@@ -98,7 +98,7 @@ test("a group of any shape comes to rest: what it made it does not make again, c
       const records = stores(group, first);
       const second = lookAt(group, records);
       assert.deepEqual([second.creates, second.updates, second.deletes], [[], [], []]);
-      const rest = { registered: 0, disagreement: undefined, judgement: undefined, failed: undefined, nowMs: 0 };
+      const rest = { registered: 0, disagreement: undefined, judged: undefined, failed: undefined, nowMs: 0 };
       groupStatus({ group, actions: second, ...rest });
       groupTellings({ group, actions: second, ...rest });
     }),
@@ -201,9 +201,9 @@ test("drivers and load balancers of any shape get a decision", () => {
       reconcileLoadBalancerObject({
         loadBalancer: readLoadBalancer(stored(object)),
         driver,
-        misplaced: undefined,
+        invalidName: undefined,
         records: 0,
-        verdict: { kind: "valid" },
+        validation: { kind: "valid" },
         ensuredMs: undefined,
         nowMs: 0,
       });
@@ -233,8 +233,8 @@ test("any answer of a driver is understood or said not to be, in few words", () 
       for (const { msg } of [addressAnswer(reply), createAnswer(reply), ensureAnswer(reply)]) {
         assert.ok(msg.length < 1_500);
       }
-      verdictOf("validateBackend", reply);
-      judgementOf(reply);
+      validationOf("validateBackend", reply);
+      judgedPodsOf(reply);
       healthOf(reply);
     }),
   );

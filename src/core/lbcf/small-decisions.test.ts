@@ -4,9 +4,14 @@ import { describe, test } from "node:test";
 
 import { DELETED, group, loadBalancer, meta, pod, record, registered } from "../../../test/support/lbcf-objects.ts";
 import { md5 } from "../util/md5.ts";
-import { brakeMistake, brakeOf, DEFAULT_BRAKE, mustConfirm } from "./groups/deregistration-limit.ts";
+import {
+  deregistrationLimitMistake,
+  deregistrationLimitOf,
+  DEFAULT_DEREGISTRATION_LIMIT,
+  mustConfirm,
+} from "./groups/deregistration-limit.ts";
 import { withCondition } from "./objects/conditions.ts";
-import { doneEvent, notYetEvent } from "./drivers/driver-answers.ts";
+import { doneEvent, unfinishedEvent } from "./drivers/driver-answers.ts";
 import { parseDurationMs } from "./objects/durations.ts";
 import { parametersKey, parametersOf } from "./groups/load-balancer-use.ts";
 import { labelValue, recordLabels, recordName } from "./objects/names.ts";
@@ -16,9 +21,9 @@ import { readBackendGroup } from "./groups/read-backend-group.ts";
 import { readBackendRecord } from "./records/read-backend-record.ts";
 import { readPod } from "./pods/read-pod.ts";
 import { reconcileDriver } from "./drivers/reconcile-driver.ts";
-import { type GateWorld, reconcileReadinessGate } from "./pods/readiness-gate.ts";
+import { type ObservedGate, reconcileReadinessGate } from "./pods/readiness-gate.ts";
 import { newRecord } from "./records/record-spec.ts";
-import { allowsNamespace, isDraining, misplaced, placeOf } from "./objects/references.ts";
+import { allowsNamespace, isDraining, invalidName, referencedKey } from "./objects/references.ts";
 import { LBCF_RETRIES, retryDelayMs } from "./drivers/retry.ts";
 
 describe("names", () => {
@@ -72,17 +77,17 @@ test("durations as Go has them", () => {
 
 describe("references", () => {
   test("lbcf- is kube-system's", () => {
-    assert.equal(placeOf("lbcf-clb", "default"), "kube-system/lbcf-clb");
-    assert.equal(placeOf("clb", "default"), "default/clb");
+    assert.equal(referencedKey("lbcf-clb", "default"), "kube-system/lbcf-clb");
+    assert.equal(referencedKey("clb", "default"), "default/clb");
   });
 
   test("names belong where they belong", () => {
-    const at = (name: string, namespace: string) => misplaced("LoadBalancerDriver", meta(name, { namespace }));
+    const at = (name: string, namespace: string) => invalidName("LoadBalancerDriver", meta(name, { namespace }));
     assert.equal(at("lbcf-x", "kube-system"), undefined);
     assert.equal(at("x", "default"), undefined);
     assert.ok(at("lbcf-x", "default"));
     assert.ok(at("x", "kube-system"));
-    assert.equal(misplaced("LoadBalancer", meta("x", { namespace: "kube-system" })), undefined);
+    assert.equal(invalidName("LoadBalancer", meta("x", { namespace: "kube-system" })), undefined);
   });
 
   test("a scope is all that counts where there is one", () => {
@@ -128,7 +133,7 @@ test("events bear LBCF's names", () => {
   ] as const;
   for (const verb of Object.keys(NAMES) as (keyof typeof NAMES)[]) {
     for (const [status, prefix, expected] of STATUSES) {
-      const { type, reason, message } = notYetEvent(verb, { status, msg: "in its words" });
+      const { type, reason, message } = unfinishedEvent(verb, { status, msg: "in its words" });
       assert.deepEqual([type, reason], [expected, `${prefix}${NAMES[verb]}`]);
       assert.match(message, /in its words/);
     }
@@ -152,8 +157,8 @@ test("retries are LBCF's", () => {
 describe("the readiness gate", () => {
   const gated = pod("web-0", { gate: "False", ready: false });
   const at = (address: string) => record(registered(address));
-  const decide = (world: Partial<GateWorld>): string | undefined =>
-    reconcileReadinessGate({ pod: gated, records: [], wanted: 1, ...world })?.status;
+  const decide = (observed: Partial<ObservedGate>): string | undefined =>
+    reconcileReadinessGate({ pod: gated, records: [], wanted: 1, ...observed })?.status;
 
   test("opens when all its records are registered", () => {
     assert.equal(decide({ records: [at("10.0.0.1")] }), "True");
@@ -179,20 +184,26 @@ describe("the readiness gate", () => {
   });
 });
 
-describe("the brake", () => {
-  const brake = (text: string) => meta("web", { annotations: { "lbcf.tkestack.io/brake": text } });
+describe("the deregistrationLimit", () => {
+  const deregistrationLimit = (text: string) => meta("web", { annotations: { "lbcf.tkestack.io/brake": text } });
 
   test("is the group's own where it says so", () => {
-    assert.equal(brakeOf(brake("30%"), DEFAULT_BRAKE).share, 0.3);
-    assert.equal(brakeOf(brake(" 0% "), DEFAULT_BRAKE).share, 0);
-    assert.ok(!mustConfirm(1_000, 1_000, brakeOf(brake("off"), DEFAULT_BRAKE)));
-    for (const text of ["", "30%", "off"]) assert.equal(brakeMistake(brake(text)), undefined);
+    assert.equal(deregistrationLimitOf(deregistrationLimit("30%"), DEFAULT_DEREGISTRATION_LIMIT).share, 0.3);
+    assert.equal(deregistrationLimitOf(deregistrationLimit(" 0% "), DEFAULT_DEREGISTRATION_LIMIT).share, 0);
+    assert.ok(
+      !mustConfirm(1_000, 1_000, deregistrationLimitOf(deregistrationLimit("off"), DEFAULT_DEREGISTRATION_LIMIT)),
+    );
+    for (const text of ["", "30%", "off"])
+      assert.equal(deregistrationLimitMistake(deregistrationLimit(text)), undefined);
   });
 
   test("a value that makes no sense changes nothing, and is said", () => {
     for (const text of ["lots", "101%", "-1%", "30", "3e1%", "%"]) {
-      assert.equal(brakeOf(brake(text), DEFAULT_BRAKE), DEFAULT_BRAKE);
-      assert.match(brakeMistake(brake(text)) ?? "", /write a share such as 30%, or off/);
+      assert.equal(
+        deregistrationLimitOf(deregistrationLimit(text), DEFAULT_DEREGISTRATION_LIMIT),
+        DEFAULT_DEREGISTRATION_LIMIT,
+      );
+      assert.match(deregistrationLimitMistake(deregistrationLimit(text)) ?? "", /write a share such as 30%, or off/);
     }
   });
 });

@@ -4,39 +4,42 @@ import type { ArmBody, Committed } from "../../../azure/group-commit/commit-type
 import { ArmError } from "../../../azure/arm/failures.ts";
 import { canonicalAddress, parseAddress } from "../../../core/util/cidr.ts";
 import { parseAzureAttributes } from "../../../core/lbcf/azure/azure-spec.ts";
-import type { Addressed, Answer, NotYet } from "../../../core/lbcf/drivers/driver-answers.ts";
+import type { GeneratedAddress, Answer, UnfinishedAnswer } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { BackendRecord } from "../../../core/lbcf/objects/objects.ts";
 
-export const DONE = { status: "Succ", msg: "" } as const;
+export const SUCC = { status: "Succ", msg: "" } as const;
 
 /** The address alone: an entry has no port. But traffic arrives at the port of a rule, so that must be the backend's. */
-export function addressOf({ spec: { backend, lbAttributes } }: BackendRecord, source: string): Answer<Addressed> {
+export function addressOf(
+  { spec: { backend, lbAttributes } }: BackendRecord,
+  source: string,
+): Answer<GeneratedAddress> {
   const ip = backend.kind === "Service" ? source.slice(0, source.lastIndexOf(":")) : source;
   if (parseAddress(ip) === undefined) {
     return { status: "Fail", msg: `"${ip}" is no IP address: lbcf-azure registers addresses without ports` };
   }
   const mistake = backend.kind === "Static" ? undefined : portMistake(backend, lbAttributes);
-  return mistake === undefined ? { ...DONE, backendAddr: canonicalAddress(ip) } : { status: "Fail", msg: mistake };
+  return mistake === undefined ? { ...SUCC, backendAddr: canonicalAddress(ip) } : { status: "Fail", msg: mistake };
 }
 
 function portMistake(
   backend: Exclude<BackendRecord["spec"]["backend"], { kind: "Static" }>,
   lbAttributes: BackendRecord["spec"]["lbAttributes"],
 ): string | undefined {
-  const wish = parseAzureAttributes(lbAttributes);
-  if ("mistake" in wish || wish.rules.length === 0) return undefined;
+  const attributes = parseAzureAttributes(lbAttributes);
+  if ("mistake" in attributes || attributes.rules.length === 0) return undefined;
   const { protocol } = backend.port;
   const port = backend.kind === "Service" ? backend.nodePort : backend.port.port;
-  if (wish.rules.some((rule) => rule.backendPort === port && rule.protocol === protocol)) return undefined;
+  if (attributes.rules.some((rule) => rule.backendPort === port && rule.protocol === protocol)) return undefined;
   return `port ${port}/${protocol} is the backend port of no rule (attributes.rules is "${lbAttributes["rules"]}")`;
 }
 
-export function answerOf(committed: Committed<ArmBody>, loadBalancer = ""): NotYet | typeof DONE {
+export function answerOf(committed: Committed<ArmBody>, loadBalancer = ""): UnfinishedAnswer | typeof SUCC {
   switch (committed.kind) {
     case "written":
     case "deleted":
     case "unchanged":
-      return DONE;
+      return SUCC;
     case "refused":
       return { status: "Fail", msg: committed.rejection.message };
     case "stale":
@@ -46,7 +49,7 @@ export function answerOf(committed: Committed<ArmBody>, loadBalancer = ""): NotY
   }
 }
 
-function failed(failure: ArmError["failure"]): NotYet {
+function failed(failure: ArmError["failure"]): UnfinishedAnswer {
   const retryAfterMs = "retryAfterMs" in failure ? failure.retryAfterMs : undefined;
   const status = failure.kind === "invalid" || failure.kind === "quota" ? "Fail" : "Error";
   return {
@@ -57,7 +60,7 @@ function failed(failure: ArmError["failure"]): NotYet {
 }
 
 /** What is thrown becomes an answer: a driver never throws. */
-export async function answered<Result extends object>(work: () => Promise<Answer<Result>>): Promise<Answer<Result>> {
+export async function asAnswer<Result extends object>(work: () => Promise<Answer<Result>>): Promise<Answer<Result>> {
   try {
     return await work();
   } catch (error) {

@@ -21,7 +21,7 @@ import {
 import { poolOf, recordMistake } from "../../../core/lbcf/azure/azure-record.ts";
 import {
   type AzureTarget,
-  type AzureWish,
+  type AzureAttributes,
   type Mistake,
   parametersMistake,
   parseAzureAttributes,
@@ -29,16 +29,22 @@ import {
 } from "../../../core/lbcf/azure/azure-spec.ts";
 import { type AzurePartsFragment, mergeAzureParts } from "../../../core/lbcf/azure/merge-azure-parts.ts";
 import { type BackendChange, entryName } from "../../../core/lbcf/azure/merge-backends.ts";
-import type { Judgement } from "../../../core/lbcf/groups/candidates.ts";
-import type { Addressed, Answer, Created, Ensured, NotYet } from "../../../core/lbcf/drivers/driver-answers.ts";
-import type { Verdict } from "../../../core/lbcf/groups/load-balancer-use.ts";
+import type { JudgedPods } from "../../../core/lbcf/drivers/driver-answers.ts";
+import type {
+  GeneratedAddress,
+  Answer,
+  CreatedLoadBalancer,
+  EnsuredBackend,
+  UnfinishedAnswer,
+} from "../../../core/lbcf/drivers/driver-answers.ts";
+import type { ValidationResult } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { BackendRecord, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
 import type { BackendQuestion } from "../../../core/lbcf/drivers/webhook-protocol.ts";
 import type { LoadBalancerFragment } from "../../../core/resources/load-balancer/fragment.ts";
 import { isManagedLoadBalancer, poolName } from "../../../core/model/names.ts";
 import { mergePublicIP } from "../../../core/resources/public-ip/merge-public-ip.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
-import { addressOf, answered, answerOf, DONE } from "./azure-answers.ts";
+import { addressOf, answerOf, asAnswer, SUCC } from "./azure-answers.ts";
 import type { BackendBatcher } from "./backend-batcher.ts";
 import type { BackendDriver } from "../drivers/driver.ts";
 
@@ -54,10 +60,10 @@ export interface AzureDriverOptions {
   readonly adminStateOf: (record: BackendRecord) => AdminState | undefined;
 }
 
-interface Place {
+interface ParsedLoadBalancer {
   readonly key: string;
   readonly target: AzureTarget;
-  readonly wish: AzureWish;
+  readonly attributes: AzureAttributes;
 }
 
 export class AzureDriver implements BackendDriver {
@@ -69,54 +75,54 @@ export class AzureDriver implements BackendDriver {
     this.canDrain = options.config.enableAdminState;
   }
 
-  validateLoadBalancer(lb: LoadBalancer): Promise<Verdict> {
-    const place = this.#placeOf(lb);
-    return Promise.resolve("mistake" in place ? { kind: "refused", message: place.mistake } : { kind: "valid" });
+  validateLoadBalancer(lb: LoadBalancer): Promise<ValidationResult> {
+    const parsed = this.#parse(lb);
+    return Promise.resolve("mistake" in parsed ? { kind: "refused", message: parsed.mistake } : { kind: "valid" });
   }
 
-  createLoadBalancer(lb: LoadBalancer): Promise<Answer<Created>> {
-    return answered(async () => {
+  createLoadBalancer(lb: LoadBalancer): Promise<Answer<CreatedLoadBalancer>> {
+    return asAnswer(async () => {
       const answer = await this.#write(lb);
-      const place = this.#placeOf(lb);
-      if (answer.status !== "Succ" || "mistake" in place) return answer as NotYet;
-      const id = azureLoadBalancerId(this.#options.config, place.target);
-      const pool = loadBalancerPartId(id, "backendAddressPools", place.target.pool);
-      return { ...DONE, lbInfo: { loadBalancer: id.toLowerCase(), pool: pool.toLowerCase() } };
+      const parsed = this.#parse(lb);
+      if (answer.status !== "Succ" || "mistake" in parsed) return answer as UnfinishedAnswer;
+      const id = azureLoadBalancerId(this.#options.config, parsed.target);
+      const pool = loadBalancerPartId(id, "backendAddressPools", parsed.target.pool);
+      return { ...SUCC, lbInfo: { loadBalancer: id.toLowerCase(), pool: pool.toLowerCase() } };
     });
   }
 
   /** A frontend that is no longer public leaves its public IP behind. */
   ensureLoadBalancer(lb: LoadBalancer): Promise<Answer> {
-    return answered(async () => {
+    return asAnswer(async () => {
       const answer = await this.#write(lb);
-      const place = this.#placeOf(lb);
-      const isPublic = "mistake" in place || place.wish.frontend?.kind === "public";
-      return answer.status !== "Succ" || isPublic ? answer : this.#publicIP(place, "release");
+      const parsed = this.#parse(lb);
+      const isPublic = "mistake" in parsed || parsed.attributes.frontend?.kind === "public";
+      return answer.status !== "Succ" || isPublic ? answer : this.#publicIP(parsed, "release");
     });
   }
 
   deleteLoadBalancer(lb: LoadBalancer): Promise<Answer> {
-    return answered(async () => {
-      const place = this.#placeOf(lb);
-      if ("mistake" in place) return DONE; // it never stood for anything
-      const leftPool = { name: place.target.pool, isOwn: place.target.isOwnPool };
-      const parts = absentParts(place.key, this.#options.config);
-      const answer = answerOf(await this.#commitParts(place, parts, leftPool, "delete"));
-      return answer.status === "Succ" ? this.#publicIP(place, "release") : answer;
+    return asAnswer(async () => {
+      const parsed = this.#parse(lb);
+      if ("mistake" in parsed) return SUCC; // it never stood for anything
+      const leftPool = { name: parsed.target.pool, isOwn: parsed.target.isOwnPool };
+      const parts = absentParts(parsed.key, this.#options.config);
+      const answer = answerOf(await this.#commitParts(parsed, parts, leftPool, "delete"));
+      return answer.status === "Succ" ? this.#publicIP(parsed, "release") : answer;
     });
   }
 
-  validateBackend({ parameters }: BackendQuestion): Promise<Verdict> {
+  validateBackend({ parameters }: BackendQuestion): Promise<ValidationResult> {
     const message = parametersMistake(parameters);
     return Promise.resolve(message === undefined ? { kind: "valid" } : { kind: "refused", message });
   }
 
-  generateBackendAddr(record: BackendRecord, source: string): Promise<Answer<Addressed>> {
+  generateBackendAddr(record: BackendRecord, source: string): Promise<Answer<GeneratedAddress>> {
     return Promise.resolve(addressOf(record, source));
   }
 
-  ensureBackend(record: BackendRecord): Promise<Answer<Ensured>> {
-    return answered(() => this.#ensure(record));
+  ensureBackend(record: BackendRecord): Promise<Answer<EnsuredBackend>> {
+    return asAnswer(() => this.#ensure(record));
   }
 
   drainBackend(record: BackendRecord): Promise<Answer> {
@@ -128,14 +134,14 @@ export class AzureDriver implements BackendDriver {
     return this.#changed(record, { kind: "absent", name: this.#entryOf(record) }, "delete");
   }
 
-  async #ensure(record: BackendRecord): Promise<Answer<Ensured>> {
-    const wish = parseAzureAttributes(record.spec.lbAttributes);
+  async #ensure(record: BackendRecord): Promise<Answer<EnsuredBackend>> {
+    const attributes = parseAzureAttributes(record.spec.lbAttributes);
     const change = {
       kind: "present" as const,
       name: this.#entryOf(record),
       ipAddress: record.status.backendAddr,
       adminState: () => this.#options.adminStateOf(record),
-      atMost: "mistake" in wish ? Number.MAX_SAFE_INTEGER : wish.maxBackends,
+      atMost: "mistake" in attributes ? Number.MAX_SAFE_INTEGER : attributes.maxBackends,
     };
     const mistake = recordMistake(record, this.#options.config);
     if (mistake !== undefined) return { status: "Fail", msg: mistake };
@@ -143,31 +149,31 @@ export class AzureDriver implements BackendDriver {
     const answer = answerOf(committed);
     if (answer.status !== "Succ") return answer;
     const [warning] = "warnings" in committed ? committed.warnings : [];
-    return { ...DONE, injectedInfo: {}, ...(warning && { reason: warning.reason, msg: warning.message }) };
+    return { ...SUCC, injectedInfo: {}, ...(warning && { reason: warning.reason, msg: warning.message }) };
   }
 
   /** It knows nothing of pods that Kubernetes does not. */
-  judgePodDeregister(): Promise<Judgement> {
+  judgePodDeregister(): Promise<JudgedPods> {
     return Promise.resolve({ kind: "failed", message: "lbcf-azure does not judge pods" });
   }
 
-  #placeOf(lb: LoadBalancer): Place | Mistake {
+  #parse(lb: LoadBalancer): ParsedLoadBalancer | Mistake {
     const key = keyOf(lb);
     const target = parseAzureSpec(lb.spec.lbSpec, key, this.#options.config);
     if ("mistake" in target) return target;
-    const wish = parseAzureAttributes(lb.spec.attributes);
-    return "mistake" in wish ? wish : { key, target, wish };
+    const attributes = parseAzureAttributes(lb.spec.attributes);
+    return "mistake" in attributes ? attributes : { key, target, attributes };
   }
 
   /** The public IP comes before the frontend that needs it. */
   async #write(lb: LoadBalancer): Promise<Answer> {
-    const place = this.#placeOf(lb);
-    if ("mistake" in place) return { status: "Fail", msg: place.mistake };
-    const { target, wish } = place;
-    const address = wish.frontend?.kind === "public" ? await this.#publicIP(place, "use") : DONE;
+    const parsed = this.#parse(lb);
+    if ("mistake" in parsed) return { status: "Fail", msg: parsed.mistake };
+    const { target, attributes } = parsed;
+    const address = attributes.frontend?.kind === "public" ? await this.#publicIP(parsed, "use") : SUCC;
     if (address.status !== "Succ") return address;
-    const parts = azureParts({ ...place, config: this.#options.config, zones: await this.#options.zones() });
-    const committed = await this.#commitParts(place, parts, undefined, "create");
+    const parts = azureParts({ ...parsed, config: this.#options.config, zones: await this.#options.zones() });
+    const committed = await this.#commitParts(parsed, parts, undefined, "create");
     if (committed.kind === "unchanged" && committed.body === null) {
       const fix = "create it, or set attributes.frontend to public or internal so that it can be made";
       return { status: "Fail", msg: `load balancer "${target.name}" does not exist: ${fix}` };
@@ -176,7 +182,7 @@ export class AzureDriver implements BackendDriver {
   }
 
   #commitParts(
-    { target }: Place,
+    { target }: ParsedLoadBalancer,
     parts: LoadBalancerFragment,
     leftPool: AzurePartsFragment["leftPool"],
     priority: Priority,
@@ -190,12 +196,12 @@ export class AzureDriver implements BackendDriver {
     return this.#submit(id, "lbcf-parts", parts.owner.key, fragment, mergeAzureParts, priority);
   }
 
-  async #publicIP({ key }: Place, wish: "use" | "release"): Promise<Answer> {
+  async #publicIP({ key }: ParsedLoadBalancer, action: "use" | "release"): Promise<Answer> {
     const { config } = this.#options;
     const zones = await this.#options.zones();
-    const fragment = azurePublicIP(key, config, zones, wish);
+    const fragment = azurePublicIP(key, config, zones, action);
     const id = azurePublicIPId(key, config);
-    const priority = wish === "use" ? "create" : "delete";
+    const priority = action === "use" ? "create" : "delete";
     return answerOf(await this.#submit(id, "publicIP", fragment.owner.key, fragment, mergePublicIP, priority));
   }
 
@@ -212,7 +218,7 @@ export class AzureDriver implements BackendDriver {
   }
 
   #changed(record: BackendRecord, change: BackendChange["change"], priority: Priority): Promise<Answer> {
-    return answered(async () => {
+    return asAnswer(async () => {
       const mistake = recordMistake(record, this.#options.config);
       if (mistake !== undefined) return { status: "Fail", msg: mistake };
       return answerOf(await this.#change(record, change, priority));

@@ -15,15 +15,15 @@ import { type EventText, eventText } from "../../../core/events/event-reasons.ts
 import { FINALIZER } from "../../../core/lbcf/objects/names.ts";
 import type { Bind, BackendRecord, GroupStatus, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
 import type { Lookup } from "../../../core/lbcf/groups/load-balancer-use.ts";
-import { isGoing } from "../../../core/lbcf/objects/references.ts";
+import { isBeingDeleted } from "../../../core/lbcf/objects/references.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
 import { sameJson } from "../../../kube/client/same-json.ts";
 import type { Job, Verdict } from "../../../kube/work-queue.ts";
 import type { GroupSync } from "../groups/group-sync.ts";
 import { DONE, later, type LbcfContext, LbcfLoop } from "../lbcf-loop.ts";
-import type { LoadBalancerHome, LoadBalancerSteps } from "../load-balancers/load-balancer-steps.ts";
-import { removeOrphans } from "../groups/orphans.ts";
+import type { LoadBalancerStorage, LoadBalancerSteps } from "../load-balancers/load-balancer-steps.ts";
+import { deleteRecordsWithoutOwner } from "../groups/records-without-owner.ts";
 import { BINDS } from "../objects/resources.ts";
 
 export interface BindControllerOptions extends LbcfContext {
@@ -40,27 +40,28 @@ export class BindController {
 
   constructor(options: BindControllerOptions) {
     this.#options = options;
-    this.loop = new LbcfLoop(BINDS, options, (job) => this.#look(job));
+    this.loop = new LbcfLoop(BINDS, options, (job) => this.#reconcile(job));
   }
 
-  wake(key: string): void {
-    this.loop.wake(key, GATHER_MS);
+  enqueue(key: string): void {
+    this.loop.enqueue(key, GATHER_MS);
   }
 
-  async #look({ key, failures }: Job): Promise<Verdict> {
+  async #reconcile({ key, failures }: Job): Promise<Verdict> {
     const { cache, writer } = this.#options;
     const bind = cache.binds.book.get(key);
-    await removeOrphans(this.#options, BINDS, key, bind);
+    await deleteRecordsWithoutOwner(this.#options, BINDS, key, bind);
     if (bind === undefined) return DONE;
     const hasFinalizer = bind.metadata.finalizers?.includes(FINALIZER.loadBalancer) ?? false;
     if (bind.metadata.deletionTimestamp !== undefined && !hasFinalizer) return DONE;
     if (!hasFinalizer) cache.binds.wrote(await writer.addFinalizer(BINDS, bind, FINALIZER.loadBalancer));
     const work = new BindWork(cache.binds.book.get(key) ?? bind, this.#options);
     const names = loadBalancersOf(work.bind, this.#nowMs()).map(nameInBind);
-    const verdicts = await Promise.all(names.map((name) => this.#options.steps.run(work.homeOf(name), failures)));
-    const backends = isGoing(bind.metadata) ? await this.#dismiss(work) : await this.#sync(work);
+    const verdicts = await Promise.all(names.map((name) => this.#options.steps.run(work.storageOf(name), failures)));
+    const backends = isBeingDeleted(bind.metadata) ? await this.#dismiss(work) : await this.#sync(work);
     await work.stored();
-    if (isGoing(bind.metadata) && work.isEmpty) await writer.removeFinalizer(BINDS, bind, FINALIZER.loadBalancer);
+    if (isBeingDeleted(bind.metadata) && work.isEmpty)
+      await writer.removeFinalizer(BINDS, bind, FINALIZER.loadBalancer);
     return soonest([...verdicts, backends]);
   }
 
@@ -135,7 +136,7 @@ class BindWork {
     return this.#writing;
   }
 
-  homeOf(name: string): LoadBalancerHome {
+  storageOf(name: string): LoadBalancerStorage {
     const { cache, events, clock } = this.#options;
     const key = `bind ${keyOf(this.bind)}/${name}`;
     return {
@@ -144,7 +145,7 @@ class BindWork {
       addFinalizer: () => Promise.resolve(),
       release: (lb) => this.#change(withoutLoadBalancer(this.bind, lb)),
       records: () => cache.records.book.by("loadBalancer", key).length,
-      misplaced: () => undefined,
+      invalidName: () => undefined,
       tell: (_lb: LoadBalancer, telling) => events.tell(BINDS, this.bind, telling),
     };
   }

@@ -23,10 +23,10 @@ export class DriverController {
 
   constructor(options: DriverControllerOptions) {
     this.#options = options;
-    this.loop = new LbcfLoop(DRIVERS, options, (job) => this.#look(job));
+    this.loop = new LbcfLoop(DRIVERS, options, (job) => this.#reconcile(job));
   }
 
-  async #look({ key }: Job): Promise<Verdict> {
+  async #reconcile({ key }: Job): Promise<Verdict> {
     const { cache, writer, clock } = this.#options;
     const driver = cache.drivers.book.get(key);
     if (driver === undefined) return DONE;

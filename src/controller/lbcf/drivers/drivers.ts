@@ -1,8 +1,8 @@
 /** From a driver's name to whoever answers for it: the built-in one, or the webhooks of a LoadBalancerDriver. */
-import type { DriverState } from "../../../core/lbcf/groups/load-balancer-use.ts";
+import type { DriverState } from "../../../core/lbcf/drivers/reconcile-driver.ts";
 import { AZURE_DRIVER } from "../../../core/lbcf/objects/names.ts";
 import type { Driver } from "../../../core/lbcf/objects/objects.ts";
-import { isDraining, placeOf } from "../../../core/lbcf/objects/references.ts";
+import { isDraining, referencedKey } from "../../../core/lbcf/objects/references.ts";
 import { driverProblem } from "../../../core/lbcf/drivers/reconcile-driver.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
 import type { WriteThroughStore } from "../objects/write-through-store.ts";
@@ -27,13 +27,13 @@ export class Drivers {
   /** As an object in that namespace means it; `undefined`: there is none that can be used. */
   of(name: string, namespace: string): BackendDriver | undefined {
     if (name === AZURE_DRIVER) return this.#options.azure;
-    const driver = this.#options.drivers.get(placeOf(name, namespace));
+    const driver = this.#options.drivers.get(referencedKey(name, namespace));
     return driver === undefined || driverProblem(driver) !== undefined ? undefined : this.webhooks(driver);
   }
 
   stateOf(name: string, namespace: string): DriverState {
     if (name === AZURE_DRIVER) return "ready";
-    const driver = this.#options.drivers.get(placeOf(name, namespace));
+    const driver = this.#options.drivers.get(referencedKey(name, namespace));
     if (driver === undefined || driverProblem(driver) !== undefined) return "missing";
     return isDraining(driver.metadata) ? "draining" : "ready";
   }

@@ -3,24 +3,30 @@
  * per driver, so many bytes per answer; and a driver that says it is not healthy is left alone until it is.
  */
 import type { Clock, Random } from "../../../core/util/clock.ts";
-import type { Judgement } from "../../../core/lbcf/groups/candidates.ts";
-import type { Addressed, Answer, Created, Ensured, NotYet } from "../../../core/lbcf/drivers/driver-answers.ts";
-import type { Verdict } from "../../../core/lbcf/groups/load-balancer-use.ts";
+import type { JudgedPods } from "../../../core/lbcf/drivers/driver-answers.ts";
+import type {
+  GeneratedAddress,
+  Answer,
+  CreatedLoadBalancer,
+  EnsuredBackend,
+  UnfinishedAnswer,
+} from "../../../core/lbcf/drivers/driver-answers.ts";
+import type { ValidationResult } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { BackendRecord, Driver, LoadBalancer, Pod, StringMap } from "../../../core/lbcf/objects/objects.ts";
 import {
   addressAnswer,
   createAnswer,
   ensureAnswer,
   healthOf,
-  judgementOf,
+  judgedPodsOf,
   plainAnswer,
   type Reply,
-  verdictOf,
+  validationOf,
 } from "../../../core/lbcf/drivers/webhook-answers.ts";
 import {
   backendRequest,
   type BackendQuestion,
-  type BackendSubject,
+  type BackendObject,
   createLoadBalancerRequest,
   DEFAULT_TIMEOUT_MS,
   generateBackendAddrRequest,
@@ -32,7 +38,7 @@ import {
 } from "../../../core/lbcf/drivers/webhook-protocol.ts";
 import type { BackendDriver } from "./driver.ts";
 import type { LbcfMetrics } from "../lbcf-metrics.ts";
-import { Limiter } from "../concurrency-limit.ts";
+import { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { randomUuid } from "./uuid.ts";
 
 export interface WebhookCall {
@@ -54,7 +60,7 @@ export interface WebhookDriverOptions {
   readonly clock: Clock;
   readonly random: Random;
   /** The full objects behind a record, as the API server has them now; `undefined`: what was to be registered is gone. */
-  readonly subjectOf: (record: BackendRecord, source: string) => Promise<BackendSubject | undefined>;
+  readonly backendObjectOf: (record: BackendRecord, source: string) => Promise<BackendObject | undefined>;
   readonly fullPods: (pods: readonly Pod[]) => Promise<readonly object[]>;
 }
 
@@ -68,7 +74,7 @@ const CALLS_AT_A_TIME = 16;
 export class WebhookDriver implements BackendDriver {
   readonly canDrain = false;
   readonly #options: WebhookDriverOptions;
-  readonly #limiter = new Limiter(CALLS_AT_A_TIME);
+  readonly #limit = new ConcurrencyLimit(CALLS_AT_A_TIME);
   readonly #name: string;
   #health: Health | undefined;
 
@@ -93,11 +99,15 @@ export class WebhookDriver implements BackendDriver {
     return this.#health;
   }
 
-  validateLoadBalancer(lb: LoadBalancer, operation: "Create" | "Update", oldAttributes: StringMap): Promise<Verdict> {
+  validateLoadBalancer(
+    lb: LoadBalancer,
+    operation: "Create" | "Update",
+    oldAttributes: StringMap,
+  ): Promise<ValidationResult> {
     return this.#judge("validateLoadBalancer", validateLoadBalancerRequest(lb, operation, oldAttributes));
   }
 
-  createLoadBalancer(lb: LoadBalancer): Promise<Answer<Created>> {
+  createLoadBalancer(lb: LoadBalancer): Promise<Answer<CreatedLoadBalancer>> {
     return this.#ask("createLoadBalancer", createLoadBalancerRequest(lb, this.#retryId()), createAnswer);
   }
 
@@ -111,16 +121,16 @@ export class WebhookDriver implements BackendDriver {
     return this.#ask(hook, loadBalancerRequest(hook, lb, this.#retryId()), (reply) => plainAnswer(hook, reply));
   }
 
-  validateBackend(question: BackendQuestion): Promise<Verdict> {
+  validateBackend(question: BackendQuestion): Promise<ValidationResult> {
     return this.#judge("validateBackend", validateBackendRequest(question));
   }
 
   /** A static address is used as it is, without a call. */
-  async generateBackendAddr(record: BackendRecord, source: string): Promise<Answer<Addressed>> {
+  async generateBackendAddr(record: BackendRecord, source: string): Promise<Answer<GeneratedAddress>> {
     if (record.spec.backend.kind === "Static") return { status: "Succ", msg: "", backendAddr: source };
-    let subject: BackendSubject | undefined;
+    let subject: BackendObject | undefined;
     try {
-      subject = await this.#options.subjectOf(record, source);
+      subject = await this.#options.backendObjectOf(record, source);
     } catch (error) {
       return { status: "Error", msg: messageOf(error) };
     }
@@ -129,7 +139,7 @@ export class WebhookDriver implements BackendDriver {
     return this.#ask("generateBackendAddr", request, addressAnswer);
   }
 
-  ensureBackend(record: BackendRecord): Promise<Answer<Ensured>> {
+  ensureBackend(record: BackendRecord): Promise<Answer<EnsuredBackend>> {
     return this.#ask("ensureBackend", backendRequest("ensureBackend", record, this.#retryId()), ensureAnswer);
   }
 
@@ -142,10 +152,10 @@ export class WebhookDriver implements BackendDriver {
     return this.#ask(hook, backendRequest(hook, record, this.#retryId()), (reply) => plainAnswer(hook, reply));
   }
 
-  async judgePodDeregister(pods: readonly Pod[]): Promise<Judgement> {
+  async judgePodDeregister(pods: readonly Pod[]): Promise<JudgedPods> {
     try {
       const request = judgePodDeregisterRequest(await this.#options.fullPods(pods));
-      const judged = judgementOf(await this.#call("judgePodDeregister", request));
+      const judged = judgedPodsOf(await this.#call("judgePodDeregister", request));
       if (judged.kind === "failed") this.#count("fails", "judgePodDeregister");
       return judged;
     } catch (error) {
@@ -153,11 +163,11 @@ export class WebhookDriver implements BackendDriver {
     }
   }
 
-  async #judge(hook: Hook, request: object): Promise<Verdict> {
+  async #judge(hook: Hook, request: object): Promise<ValidationResult> {
     try {
-      const verdict = verdictOf(hook, await this.#call(hook, request));
-      if (verdict.kind !== "valid") this.#count(verdict.kind === "refused" ? "fails" : "errors", hook);
-      return verdict;
+      const validation = validationOf(hook, await this.#call(hook, request));
+      if (validation.kind !== "valid") this.#count(validation.kind === "refused" ? "fails" : "errors", hook);
+      return validation;
     } catch (error) {
       return { kind: "failed", message: messageOf(error) };
     }
@@ -180,14 +190,14 @@ export class WebhookDriver implements BackendDriver {
     }
   }
 
-  #unwell(): NotYet | undefined {
+  #unwell(): UnfinishedAnswer | undefined {
     if (this.#health === undefined || this.#health.healthy) return undefined;
     return { status: "Error", msg: `the driver is not healthy, so it was not asked: ${this.#health.message}` };
   }
 
   async #call(hook: Hook, request: object): Promise<Reply> {
     const { clock, metrics } = this.#options;
-    return this.#limiter.run(async () => {
+    return this.#limit.run(async () => {
       this.#count("calls", hook);
       const startMs = clock.monotonicMs();
       try {

@@ -14,14 +14,14 @@ import { withCondition } from "../../../core/lbcf/objects/conditions.ts";
 import { sameStatus } from "../../../core/lbcf/groups/group-status.ts";
 import { FINALIZER } from "../../../core/lbcf/objects/names.ts";
 import type { BackendGroup, GroupStatus } from "../../../core/lbcf/objects/objects.ts";
-import { isGoing } from "../../../core/lbcf/objects/references.ts";
+import { isBeingDeleted } from "../../../core/lbcf/objects/references.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
 import type { Job, Verdict } from "../../../kube/work-queue.ts";
 import type { GroupSync } from "./group-sync.ts";
 import { DONE, later, type LbcfContext, LbcfLoop } from "../lbcf-loop.ts";
 import type { LoadBalancerLookup } from "./load-balancer-lookup.ts";
-import { removeOrphans } from "./orphans.ts";
+import { deleteRecordsWithoutOwner } from "./records-without-owner.ts";
 import { BACKEND_GROUPS } from "../objects/resources.ts";
 
 export interface GroupControllerOptions extends LbcfContext {
@@ -40,19 +40,19 @@ export class GroupController {
 
   constructor(options: GroupControllerOptions) {
     this.#options = options;
-    this.loop = new LbcfLoop(BACKEND_GROUPS, options, (job) => this.#look(job));
+    this.loop = new LbcfLoop(BACKEND_GROUPS, options, (job) => this.#reconcile(job));
   }
 
-  wake(key: string, afterMs = GATHER_MS): void {
-    this.loop.wake(key, afterMs);
+  enqueue(key: string, afterMs = GATHER_MS): void {
+    this.loop.enqueue(key, afterMs);
   }
 
-  async #look({ key }: Job): Promise<Verdict> {
+  async #reconcile({ key }: Job): Promise<Verdict> {
     const { cache, writer } = this.#options;
     const group = cache.groups.book.get(key);
-    await removeOrphans(this.#options, BACKEND_GROUPS, key, group);
+    await deleteRecordsWithoutOwner(this.#options, BACKEND_GROUPS, key, group);
     if (group === undefined) return DONE;
-    if (isGoing(group.metadata)) return this.#leave(group);
+    if (isBeingDeleted(group.metadata)) return this.#leave(group);
     const hasFinalizer = group.metadata.finalizers?.includes(FINALIZER.group) ?? false;
     if (!hasFinalizer && group.metadata.deletionTimestamp === undefined) {
       cache.groups.wrote(await writer.addFinalizer(BACKEND_GROUPS, group, FINALIZER.group));

@@ -6,7 +6,7 @@ import { Registry } from "prom-client";
 
 import { group, loadBalancer, meta, pod, record, registered } from "../../../../test/support/lbcf-objects.ts";
 import { VirtualClock } from "../../../../test/support/virtual-clock.ts";
-import { DEFAULT_BRAKE } from "../../../core/lbcf/groups/deregistration-limit.ts";
+import { DEFAULT_DEREGISTRATION_LIMIT } from "../../../core/lbcf/groups/deregistration-limit.ts";
 import type { Cluster } from "../../../core/lbcf/groups/candidates.ts";
 import { findCondition } from "../../../core/lbcf/objects/conditions.ts";
 import { recordName } from "../../../core/lbcf/objects/names.ts";
@@ -56,7 +56,7 @@ function setUp(known: readonly Pod[], confirmed: () => Promise<Cluster>) {
       deleteRecord: ({ metadata }: BackendRecord) => Promise.resolve(void deleted.push(metadata.uid)),
     } as unknown as LbcfWriter,
     metrics: new LbcfMetrics(new Registry()),
-    brake: DEFAULT_BRAKE,
+    deregistrationLimit: DEFAULT_DEREGISTRATION_LIMIT,
     clock: new VirtualClock(),
   });
   const lookups = new Map([["lb", { kind: "found", loadBalancer: loadBalancer("lb"), driver: "ready" } as const]]);

@@ -6,22 +6,18 @@
 import { pluralize } from "../../../core/util/text.ts";
 import { untilSettled } from "../../../core/util/until-settled.ts";
 import { MOST_DRIVER_ROUNDS } from "../lbcf-loop.ts";
-import type { Judgement, Problem } from "../../../core/lbcf/groups/candidates.ts";
-import type { Brake } from "../../../core/lbcf/groups/deregistration-limit.ts";
+import type { JudgedPods } from "../../../core/lbcf/drivers/driver-answers.ts";
+import type { Problem } from "../../../core/lbcf/groups/candidates.ts";
+import type { DeregistrationLimit } from "../../../core/lbcf/groups/deregistration-limit.ts";
 import { type EventText, eventText } from "../../../core/events/event-reasons.ts";
 import { groupStatus, groupTellings } from "../../../core/lbcf/groups/group-status.ts";
-import {
-  acceptanceOf,
-  type Lookup,
-  parametersKey,
-  parametersOf,
-  type Verdict,
-} from "../../../core/lbcf/groups/load-balancer-use.ts";
+import { acceptanceOf, type Lookup, parametersKey, parametersOf } from "../../../core/lbcf/groups/load-balancer-use.ts";
+import type { ValidationResult } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { BackendGroup, BackendRecord, GroupStatus, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
 import {
   type GroupActions,
   type GroupDecision,
-  type GroupWorld,
+  type ObservedGroup,
   reconcileBackendGroup,
   registeredCount,
 } from "../../../core/lbcf/groups/reconcile-backend-group.ts";
@@ -39,7 +35,7 @@ export interface GroupSyncOptions {
   readonly drivers: Drivers;
   readonly writer: LbcfWriter;
   readonly metrics: LbcfMetrics;
-  readonly brake: Brake;
+  readonly deregistrationLimit: DeregistrationLimit;
   readonly clock: Clock;
 }
 
@@ -55,19 +51,19 @@ export interface GroupOutcome {
 }
 
 /** A refusal is asked about again, but not at every look. */
-const VERDICT_LIFE_MS = 60_000;
-const FAILED_VERDICT_LIFE_MS = 10_000;
+const VALIDATION_LIFE_MS = 60_000;
+const FAILED_VALIDATION_LIFE_MS = 10_000;
 const JUDGE_AGAIN_MS = 60_000;
 
 interface Remembered {
-  readonly verdict: Verdict;
+  readonly validation: ValidationResult;
   readonly untilMs: number;
 }
 
 interface Answers {
-  readonly verdicts: Map<string, Verdict>;
-  judgement: Judgement | undefined;
-  confirmed: GroupWorld["cluster"] | undefined;
+  readonly validations: Map<string, ValidationResult>;
+  judged: JudgedPods | undefined;
+  confirmed: ObservedGroup["cluster"] | undefined;
   vanished: number;
 }
 
@@ -83,14 +79,14 @@ export class GroupSync {
   async run(group: BackendGroup, loadBalancers: ReadonlyMap<string, Lookup>): Promise<GroupOutcome> {
     const { records } = this.#options;
     const own = records.by("owner", `${group.kind} ${keyOf(group)}`).filter((record) => isOwn(group, record));
-    const answers: Answers = { verdicts: new Map(), judgement: undefined, confirmed: undefined, vanished: 0 };
+    const answers: Answers = { validations: new Map(), judged: undefined, confirmed: undefined, vanished: 0 };
     const actions = await this.#decide(group, loadBalancers, own, answers);
     const failed = await this.#apply(group, actions);
     const after = records.by("owner", `${group.kind} ${keyOf(group)}`).filter((record) => isOwn(group, record));
     const nowMs = this.#options.clock.nowMs();
     const disagreement = disagreementOf(answers, actions);
-    const { judgement } = answers;
-    const look = { group, actions, registered: registeredCount(after), disagreement, judgement, failed, nowMs };
+    const { judged } = answers;
+    const look = { group, actions, registered: registeredCount(after), disagreement, judged, failed, nowMs };
     return {
       status: groupStatus(look),
       tellings: [...groupTellings(look), ...(failed === undefined ? synced(actions) : [])],
@@ -115,10 +111,10 @@ export class GroupSync {
         cluster: answers.confirmed ?? this.#options.cluster.known(group),
         loadBalancers,
         records,
-        verdicts: answers.verdicts,
-        judgement: answers.judgement,
+        validations: answers.validations,
+        judged: answers.judged,
         isConfirmed: answers.confirmed !== undefined,
-        brake: this.#options.brake,
+        deregistrationLimit: this.#options.deregistrationLimit,
       });
       if (decision.kind === "act") return decision;
       await this.#answer(group, decision, answers);
@@ -133,45 +129,45 @@ export class GroupSync {
       case "validate":
         await Promise.all(
           decision.loadBalancers.map(async ({ name, loadBalancer }) => {
-            answers.verdicts.set(name, await this.#verdict(group, name, loadBalancer));
+            answers.validations.set(name, await this.#validation(group, name, loadBalancer));
           }),
         );
         return;
       case "judge": {
         const driver = drivers.of(decision.driver, group.metadata.namespace);
-        answers.judgement =
+        answers.judged =
           driver === undefined
             ? { kind: "failed", message: `there is no driver "${decision.driver}"` }
             : await driver.judgePodDeregister(decision.pods);
         return;
       }
       case "confirm":
-        metrics.brakes.inc();
+        metrics.confirmations.inc();
         answers.vanished = decision.vanished;
         answers.confirmed = await cluster.confirmed(group); // throws where it cannot be read: then nothing goes
     }
   }
 
-  async #verdict(group: BackendGroup, name: string, loadBalancer: LoadBalancer): Promise<Verdict> {
+  async #validation(group: BackendGroup, name: string, loadBalancer: LoadBalancer): Promise<ValidationResult> {
     const { drivers, clock } = this.#options;
     const memo = `${group.metadata.uid} ${name} ${parametersKey(group)}`;
     const known = this.#refusals.get(memo);
-    if (known !== undefined && known.untilMs > clock.nowMs()) return known.verdict;
+    if (known !== undefined && known.untilMs > clock.nowMs()) return known.validation;
     const driver = drivers.of(loadBalancer.spec.lbDriver, loadBalancer.metadata.namespace);
     if (driver === undefined) return { kind: "failed", message: "the driver does not exist" };
     const before = acceptanceOf(group, name);
     const isUpdate = before?.accepted === true;
-    const verdict = await driver.validateBackend({
+    const validation = await driver.validateBackend({
       backendType: group.spec.backends.kind,
       lbInfo: loadBalancer.status.lbInfo ?? loadBalancer.spec.lbSpec,
       operation: isUpdate ? "Update" : "Create",
       parameters: group.spec.parameters,
       oldParameters: isUpdate ? parametersOf(before.parameters ?? "") : {},
     });
-    const lifeMs = verdict.kind === "failed" ? FAILED_VERDICT_LIFE_MS : VERDICT_LIFE_MS;
-    if (verdict.kind === "valid") this.#refusals.delete(memo);
-    else this.#refusals.set(memo, { verdict, untilMs: clock.nowMs() + lifeMs });
-    return verdict;
+    const lifeMs = validation.kind === "failed" ? FAILED_VALIDATION_LIFE_MS : VALIDATION_LIFE_MS;
+    if (validation.kind === "valid") this.#refusals.delete(memo);
+    else this.#refusals.set(memo, { validation, untilMs: clock.nowMs() + lifeMs });
+    return validation;
   }
 
   /** Deletes come first, so that a load balancer with a limit has room. All are tried; what failed is answered. */
@@ -229,9 +225,9 @@ function disagreementOf({ confirmed, vanished }: Answers, { deletes }: GroupActi
   return `${alive} of ${vanished} backends that had vanished from the watch are still there; they stay registered`;
 }
 
-function againAfterMs({ verdicts, judgement }: Answers, disagreement: string | undefined): number | undefined {
-  const kinds = [...verdicts.values()].map(({ kind }) => kind);
-  if (disagreement !== undefined || kinds.includes("failed")) return FAILED_VERDICT_LIFE_MS;
-  if (kinds.includes("refused")) return VERDICT_LIFE_MS;
-  return judgement === undefined ? undefined : JUDGE_AGAIN_MS;
+function againAfterMs({ validations, judged }: Answers, disagreement: string | undefined): number | undefined {
+  const kinds = [...validations.values()].map(({ kind }) => kind);
+  if (disagreement !== undefined || kinds.includes("failed")) return FAILED_VALIDATION_LIFE_MS;
+  if (kinds.includes("refused")) return VALIDATION_LIFE_MS;
+  return judged === undefined ? undefined : JUDGE_AGAIN_MS;
 }

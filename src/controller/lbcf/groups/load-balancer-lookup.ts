@@ -5,7 +5,7 @@
 import type { Lookup } from "../../../core/lbcf/groups/load-balancer-use.ts";
 import type { BackendGroup, BackendRecord, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
 import { readLoadBalancer } from "../../../core/lbcf/load-balancers/read-load-balancer.ts";
-import { placeOf } from "../../../core/lbcf/objects/references.ts";
+import { referencedKey } from "../../../core/lbcf/objects/references.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { unlessGone } from "../../../kube/client/kube-failure.ts";
 import { keyOf, placeOfKey, type KubeObject } from "../../../kube/client/resources.ts";
@@ -34,7 +34,7 @@ export class LoadBalancerLookup {
 
   async #one(group: BackendGroup, name: string): Promise<Lookup> {
     const { loadBalancers } = this.#options;
-    const place = placeOf(name, group.metadata.namespace);
+    const place = referencedKey(name, group.metadata.namespace);
     const cached = loadBalancers.get(place);
     if (cached !== undefined) return this.#found(cached);
     return this.#isRecorded(group, name) ? this.#ask(place) : { kind: "missing" };

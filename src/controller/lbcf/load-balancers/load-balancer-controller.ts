@@ -4,11 +4,11 @@
  */
 import { FINALIZER } from "../../../core/lbcf/objects/names.ts";
 import type { LoadBalancer, LoadBalancerStatus } from "../../../core/lbcf/objects/objects.ts";
-import { misplaced } from "../../../core/lbcf/objects/references.ts";
+import { invalidName } from "../../../core/lbcf/objects/references.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
 import type { Job, Verdict } from "../../../kube/work-queue.ts";
 import { type LbcfContext, LbcfLoop } from "../lbcf-loop.ts";
-import type { LoadBalancerHome, LoadBalancerSteps } from "./load-balancer-steps.ts";
+import type { LoadBalancerStorage, LoadBalancerSteps } from "./load-balancer-steps.ts";
 import { LOAD_BALANCERS } from "../objects/resources.ts";
 
 export interface LoadBalancerControllerOptions extends LbcfContext {
@@ -21,14 +21,14 @@ export class LoadBalancerController {
 
   constructor(options: LoadBalancerControllerOptions) {
     this.#options = options;
-    this.loop = new LbcfLoop(LOAD_BALANCERS, options, (job) => this.#look(job));
+    this.loop = new LbcfLoop(LOAD_BALANCERS, options, (job) => this.#reconcile(job));
   }
 
-  #look({ key, failures }: Job): Promise<Verdict> {
-    return this.#options.steps.run(this.#homeOf(key), failures);
+  #reconcile({ key, failures }: Job): Promise<Verdict> {
+    return this.#options.steps.run(this.#storageOf(key), failures);
   }
 
-  #homeOf(key: string): LoadBalancerHome {
+  #storageOf(key: string): LoadBalancerStorage {
     const { cache, writer, events } = this.#options;
     const { book, wrote } = cache.loadBalancers;
     return {
@@ -37,7 +37,7 @@ export class LoadBalancerController {
       addFinalizer: async (lb) => wrote(await writer.addFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
       release: async (lb) => void (await writer.removeFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
       records: (lb) => cache.records.book.by("loadBalancer", keyOf(lb)).length,
-      misplaced: (lb) => misplaced("LoadBalancer", lb.metadata),
+      invalidName: (lb) => invalidName("LoadBalancer", lb.metadata),
       tell: (lb, telling) => events.tell(LOAD_BALANCERS, lb, telling),
     };
   }

@@ -10,13 +10,13 @@ import {
   afterEnsureLoadBalancer,
   afterWaiting,
   markedCreating,
-  withHold,
+  withDeletionBlock,
   withoutWait,
 } from "../../../core/lbcf/load-balancers/load-balancer-status.ts";
-import type { Verdict as DriverVerdict } from "../../../core/lbcf/groups/load-balancer-use.ts";
+import type { ValidationResult } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { LoadBalancer, LoadBalancerStatus } from "../../../core/lbcf/objects/objects.ts";
 import {
-  holdOf,
+  deletionBlockOf,
   type LoadBalancerDecision,
   type LoadBalancerStep,
   reconcileLoadBalancerObject,
@@ -27,7 +27,7 @@ import { untilSettled } from "../../../core/util/until-settled.ts";
 import { afterAnswer, DONE, later, type LbcfContext, MOST_DRIVER_ROUNDS } from "../lbcf-loop.ts";
 
 /** Where one load balancer's state stands, and what can be said about it. */
-export interface LoadBalancerHome {
+export interface LoadBalancerStorage {
   /** As it is stored now; `undefined`: it is gone. */
   current(): LoadBalancer | undefined;
   store(lb: LoadBalancer, status: LoadBalancerStatus): Promise<void>;
@@ -36,7 +36,7 @@ export interface LoadBalancerHome {
   /** How many records name it. */
   records(lb: LoadBalancer): number;
   /** What its name or place makes impossible. */
-  misplaced(lb: LoadBalancer): string | undefined;
+  invalidName(lb: LoadBalancer): string | undefined;
   tell(lb: LoadBalancer, telling: EventText | undefined): void;
 }
 
@@ -54,23 +54,23 @@ export class LoadBalancerSteps {
     this.#options = options;
   }
 
-  async run(home: LoadBalancerHome, failures: number): Promise<Verdict> {
-    let verdict: DriverVerdict | undefined;
+  async run(storage: LoadBalancerStorage, failures: number): Promise<Verdict> {
+    let validation: ValidationResult | undefined;
     const round = async (): Promise<Verdict | undefined> => {
-      const lb = home.current();
+      const lb = storage.current();
       if (lb === undefined) return DONE;
-      const decision = this.#decide(home, lb, verdict);
+      const decision = this.#decide(storage, lb, validation);
       switch (decision.kind) {
         case "settled":
-          await this.#settle(home, lb);
+          await this.#settle(storage, lb);
           return later(decision.againAfterMs);
         case "validate":
-          verdict = await this.#validate(lb, decision);
+          validation = await this.#validate(lb, decision);
           return undefined;
         case "wait":
-          return this.#wait(home, lb, decision);
+          return this.#wait(storage, lb, decision);
         case "step":
-          return this.#take(home, lb, decision.step, failures);
+          return this.#take(storage, lb, decision.step, failures);
       }
     };
     return untilSettled("load balancer", round, MOST_DRIVER_ROUNDS);
@@ -81,74 +81,74 @@ export class LoadBalancerSteps {
   }
 
   #decide(
-    home: LoadBalancerHome,
+    storage: LoadBalancerStorage,
     loadBalancer: LoadBalancer,
-    verdict: DriverVerdict | undefined,
+    validation: ValidationResult | undefined,
   ): LoadBalancerDecision {
     const { spec, metadata } = loadBalancer;
     return reconcileLoadBalancerObject({
       loadBalancer,
       driver: this.#options.drivers.stateOf(spec.lbDriver, metadata.namespace),
-      misplaced: home.misplaced(loadBalancer),
-      records: home.records(loadBalancer),
-      verdict,
+      invalidName: storage.invalidName(loadBalancer),
+      records: storage.records(loadBalancer),
+      validation,
       ensuredMs: this.#ensuredMs.get(keyOf(loadBalancer)),
       nowMs: this.#nowMs(),
     });
   }
 
-  async #settle(home: LoadBalancerHome, lb: LoadBalancer): Promise<void> {
+  async #settle(storage: LoadBalancerStorage, lb: LoadBalancer): Promise<void> {
     const cleared = { ...lb, status: withoutWait(lb, this.#nowMs()) };
-    await this.#store(home, lb, withHold(cleared, holdOf(lb), this.#nowMs()));
+    await this.#store(storage, lb, withDeletionBlock(cleared, deletionBlockOf(lb), this.#nowMs()));
   }
 
   async #validate(
     lb: LoadBalancer,
     { operation, oldAttributes }: Extract<LoadBalancerDecision, { kind: "validate" }>,
-  ): Promise<DriverVerdict> {
+  ): Promise<ValidationResult> {
     const driver = this.#options.drivers.of(lb.spec.lbDriver, lb.metadata.namespace);
     if (driver === undefined) return { kind: "failed", message: "the driver does not exist" };
     return driver.validateLoadBalancer(lb, operation, oldAttributes);
   }
 
   async #wait(
-    home: LoadBalancerHome,
+    storage: LoadBalancerStorage,
     lb: LoadBalancer,
     { reason, message }: Extract<LoadBalancerDecision, { kind: "wait" }>,
   ): Promise<Verdict> {
     const status = afterWaiting(lb, reason, message, this.#nowMs());
-    if (status !== lb.status) home.tell(lb, eventText(reason, message));
-    await this.#store(home, lb, status);
+    if (status !== lb.status) storage.tell(lb, eventText(reason, message));
+    await this.#store(storage, lb, status);
     return later(reason === "WebhookFailed" ? FAILED_AGAIN_MS : WAITING_AGAIN_MS);
   }
 
   /** `undefined`: look again at once. */
   async #take(
-    home: LoadBalancerHome,
+    storage: LoadBalancerStorage,
     lb: LoadBalancer,
     step: LoadBalancerStep,
     failures: number,
   ): Promise<Verdict | undefined> {
     switch (step.kind) {
       case "addFinalizer":
-        await home.addFinalizer(lb);
+        await storage.addFinalizer(lb);
         return undefined;
       case "markCreating":
-        await home.store(lb, markedCreating(lb, this.#nowMs()));
+        await storage.store(lb, markedCreating(lb, this.#nowMs()));
         return undefined;
       case "removeFinalizer":
-        if (step.why === "forgotten") home.tell(lb, forgotten(lb));
-        await home.release(lb);
+        if (step.why === "forgotten") storage.tell(lb, forgotten(lb));
+        await storage.release(lb);
         return DONE;
       case "create":
       case "ensure":
       case "delete":
-        return this.#ask(home, lb, step.kind, failures);
+        return this.#ask(storage, lb, step.kind, failures);
     }
   }
 
   async #ask(
-    home: LoadBalancerHome,
+    storage: LoadBalancerStorage,
     lb: LoadBalancer,
     verb: "create" | "ensure" | "delete",
     failures: number,
@@ -157,33 +157,33 @@ export class LoadBalancerSteps {
     if (driver === undefined) return { kind: "retry" };
     if (verb === "create") {
       const answer = await driver.createLoadBalancer(lb);
-      return this.#follow(home, lb, answer, afterCreate(lb, answer, this.#nowMs()), failures);
+      return this.#follow(storage, lb, answer, afterCreate(lb, answer, this.#nowMs()), failures);
     }
     if (verb === "ensure") {
       const answer = await driver.ensureLoadBalancer(lb);
-      return this.#follow(home, lb, answer, afterEnsureLoadBalancer(lb, answer, this.#nowMs()), failures);
+      return this.#follow(storage, lb, answer, afterEnsureLoadBalancer(lb, answer, this.#nowMs()), failures);
     }
     const answer = await driver.deleteLoadBalancer(lb);
-    const next = await this.#follow(home, lb, answer, afterDeleteLoadBalancer(lb, answer, this.#nowMs()), failures);
-    if (next === undefined) await home.release(lb);
+    const next = await this.#follow(storage, lb, answer, afterDeleteLoadBalancer(lb, answer, this.#nowMs()), failures);
+    if (next === undefined) await storage.release(lb);
     return next ?? DONE;
   }
 
   async #follow(
-    home: LoadBalancerHome,
+    storage: LoadBalancerStorage,
     lb: LoadBalancer,
     answer: Answer,
     { status, event }: { readonly status: LoadBalancerStatus; readonly event: EventText | undefined },
     failures: number,
   ): Promise<Verdict | undefined> {
     if (answer.status === "Succ") this.#ensuredMs.set(keyOf(lb), this.#nowMs());
-    await this.#store(home, lb, status);
-    home.tell(lb, event);
+    await this.#store(storage, lb, status);
+    storage.tell(lb, event);
     return afterAnswer(answer, failures, this.#options.retries);
   }
 
-  async #store(home: LoadBalancerHome, lb: LoadBalancer, status: LoadBalancerStatus): Promise<void> {
-    if (status !== lb.status) await home.store(lb, status);
+  async #store(storage: LoadBalancerStorage, lb: LoadBalancer, status: LoadBalancerStatus): Promise<void> {
+    if (status !== lb.status) await storage.store(lb, status);
   }
 
   #nowMs(): number {

@@ -3,7 +3,7 @@
  * decides before `synced`: a cache that is not filled yet would look like a cluster without pods.
  */
 import type { Clock, Random } from "../../../core/util/clock.ts";
-import { placeOf } from "../../../core/lbcf/objects/references.ts";
+import { referencedKey } from "../../../core/lbcf/objects/references.ts";
 import { addressKey } from "../../../core/lbcf/records/reconcile-backend-record.ts";
 import type {
   BackendGroup,
@@ -67,13 +67,13 @@ export class LbcfCache {
     };
     this.drivers = keep(DRIVERS, readDriver);
     this.loadBalancers = keep(LOAD_BALANCERS, readLoadBalancer, {
-      driver: ({ metadata, spec }) => [placeOf(spec.lbDriver, metadata.namespace)],
+      driver: ({ metadata, spec }) => [referencedKey(spec.lbDriver, metadata.namespace)],
     });
     this.groups = keep(BACKEND_GROUPS, readBackendGroup, GROUP_INDEXES);
     this.records = keep(BACKEND_RECORDS, readBackendRecord, RECORD_INDEXES);
     this.binds = keep(BINDS, readBind, {
       namespace: ({ metadata }) => [metadata.namespace],
-      driver: ({ metadata, spec }) => spec.loadBalancers.map(({ driver }) => placeOf(driver, metadata.namespace)),
+      driver: ({ metadata, spec }) => spec.loadBalancers.map(({ driver }) => referencedKey(driver, metadata.namespace)),
     });
     this.pods = new Reflector({
       ...common,
@@ -121,7 +121,7 @@ function labelKey(namespace: string, key: string, value: string): string {
 
 const GROUP_INDEXES: Indexers<BackendGroup> = {
   namespace: ({ metadata }) => [metadata.namespace],
-  loadBalancer: ({ metadata, spec }) => spec.loadBalancers.map((name) => placeOf(name, metadata.namespace)),
+  loadBalancer: ({ metadata, spec }) => spec.loadBalancers.map((name) => referencedKey(name, metadata.namespace)),
   service: ({ metadata, spec: { backends } }) =>
     backends.kind === "Service" ? [`${metadata.namespace}/${backends.service}`] : [],
 };
@@ -129,7 +129,7 @@ const GROUP_INDEXES: Indexers<BackendGroup> = {
 const RECORD_INDEXES: Indexers<BackendRecord> = {
   owner: (record) => listed(ownerKeyOf(record)),
   loadBalancer: (record) => [loadBalancerKeyOf(record)],
-  driver: ({ metadata, spec }) => [placeOf(spec.lbDriver, metadata.namespace)],
+  driver: ({ metadata, spec }) => [referencedKey(spec.lbDriver, metadata.namespace)],
   address: (record) => listed(addressKey(record)),
   pod: ({ metadata, spec: { backend } }) => (backend.kind === "Pod" ? [`${metadata.namespace}/${backend.name}`] : []),
   node: ({ spec: { backend } }) => (backend.kind === "Service" ? [backend.nodeName] : []),
@@ -146,5 +146,5 @@ export function ownerKeyOf({ metadata: { owner, namespace } }: BackendRecord): s
 
 /** A Bind's load balancers are its own; others are found by their name. */
 export function loadBalancerKeyOf({ metadata: { owner, namespace }, spec: { lbName } }: BackendRecord): string {
-  return owner?.kind === "Bind" ? `bind ${namespace}/${owner.name}/${lbName}` : placeOf(lbName, namespace);
+  return owner?.kind === "Bind" ? `bind ${namespace}/${owner.name}/${lbName}` : referencedKey(lbName, namespace);
 }

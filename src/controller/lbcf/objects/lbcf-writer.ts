@@ -15,7 +15,7 @@ import type { Patch } from "../../../kube/client/patch.ts";
 import { PODS, type KubeObject, type Resource } from "../../../kube/client/resources.ts";
 import type { WriteThroughStore } from "./write-through-store.ts";
 import type { LbcfMetrics } from "../lbcf-metrics.ts";
-import type { Limiter } from "../concurrency-limit.ts";
+import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { BACKEND_RECORDS } from "./resources.ts";
 
 export interface LbcfWriterOptions {
@@ -24,7 +24,7 @@ export interface LbcfWriterOptions {
   readonly records: WriteThroughStore<BackendRecord>;
   readonly metrics: LbcfMetrics;
   /** How many writes may be under way. */
-  readonly limiter: Limiter;
+  readonly limit: ConcurrencyLimit;
   readonly clock: Clock;
 }
 
@@ -152,7 +152,7 @@ export class LbcfWriter {
   }
 
   #limited<T>(write: () => Promise<T>): Promise<T> {
-    return this.#options.limiter.run(write);
+    return this.#options.limit.run(write);
   }
 
   /** Measured as LBCF measures: records only. */

@@ -6,7 +6,7 @@ import type { BackendGroup, BackendRecord, Pod } from "../../../core/lbcf/object
 import { isRecordOf } from "../../../core/lbcf/records/backend-state.ts";
 import { isSelected } from "../../../core/lbcf/pods/pods.ts";
 import { reconcileReadinessGate } from "../../../core/lbcf/pods/readiness-gate.ts";
-import { allowsNamespace, isGoing, placeOf } from "../../../core/lbcf/objects/references.ts";
+import { allowsNamespace, isBeingDeleted, referencedKey } from "../../../core/lbcf/objects/references.ts";
 import { keyOf, PODS } from "../../../kube/client/resources.ts";
 import type { Job, Verdict } from "../../../kube/work-queue.ts";
 import { DONE, type LbcfContext, LbcfLoop } from "../lbcf-loop.ts";
@@ -17,19 +17,19 @@ export class GateController {
 
   constructor(options: LbcfContext) {
     this.#options = options;
-    this.loop = new LbcfLoop(PODS, options, (job) => this.#look(job));
+    this.loop = new LbcfLoop(PODS, options, (job) => this.#reconcile(job));
   }
 
-  wake(pod: Pod): void {
-    if (pod.gate !== undefined) this.loop.wake(keyOf(pod));
+  enqueue(pod: Pod): void {
+    if (pod.gate !== undefined) this.loop.enqueue(keyOf(pod));
   }
 
-  wakeOf({ metadata: { namespace }, spec: { backend } }: BackendRecord): void {
+  enqueuePodOf({ metadata: { namespace }, spec: { backend } }: BackendRecord): void {
     const pod = backend.kind === "Pod" ? this.#options.cache.pods.store.get(`${namespace}/${backend.name}`) : undefined;
-    if (pod !== undefined) this.wake(pod);
+    if (pod !== undefined) this.enqueue(pod);
   }
 
-  async #look({ key }: Job): Promise<Verdict> {
+  async #reconcile({ key }: Job): Promise<Verdict> {
     const { cache, writer } = this.#options;
     const pod = cache.pods.store.get(key);
     if (pod === undefined) return DONE;
@@ -49,7 +49,7 @@ export class GateController {
     ];
     const selecting = all.filter(
       ({ metadata, spec: { backends } }) =>
-        backends.kind === "Pod" && isSelected(pod, backends.select) && !isGoing(metadata),
+        backends.kind === "Pod" && isSelected(pod, backends.select) && !isBeingDeleted(metadata),
     );
     if (selecting.length === 0) return undefined;
     return selecting.reduce((sum, group) => sum + this.#recordsOf(group), 0);
@@ -63,7 +63,7 @@ export class GateController {
 
   /** One that is going, or that does not serve the namespace, is not waited for. */
   #serves(name: string, namespace: string): boolean {
-    const lb = this.#options.cache.loadBalancers.book.get(placeOf(name, namespace));
-    return lb === undefined || (!isGoing(lb.metadata) && allowsNamespace(lb, namespace));
+    const lb = this.#options.cache.loadBalancers.book.get(referencedKey(name, namespace));
+    return lb === undefined || (!isBeingDeleted(lb.metadata) && allowsNamespace(lb, namespace));
   }
 }

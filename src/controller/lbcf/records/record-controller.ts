@@ -25,14 +25,14 @@ import {
   afterEnsure,
   afterGenerate,
   afterWait,
-  type RecordAfter,
+  type RecordUpdate,
   withoutAddress,
 } from "../../../core/lbcf/records/record-status.ts";
 import type { Node } from "../../../core/model/kubernetes.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
 import type { Job, Verdict } from "../../../kube/work-queue.ts";
 import { untilSettled } from "../../../core/util/until-settled.ts";
-import { AddressGuard } from "./address-guard.ts";
+import { AddressLock } from "./address-lock.ts";
 import type { BackendDriver } from "../drivers/driver.ts";
 import { afterAnswer, DONE, later, type LbcfContext, LbcfLoop, MOST_DRIVER_ROUNDS, PRIORITY } from "../lbcf-loop.ts";
 import { BACKEND_RECORDS } from "../objects/resources.ts";
@@ -48,20 +48,20 @@ const AGAIN_MS = 10_000;
 export class RecordController {
   readonly loop: LbcfLoop;
   readonly #options: RecordControllerOptions;
-  readonly #guard: AddressGuard;
+  readonly #lock: AddressLock;
   /** When each was last ensured. Only an aid: whoever forgets it asks the driver once more. */
   readonly #ensuredMs = new Map<string, number>();
 
   constructor(options: RecordControllerOptions) {
     this.#options = options;
-    this.loop = new LbcfLoop(BACKEND_RECORDS, options, (job) => this.#look(job));
-    this.#guard = new AddressGuard((key) => this.loop.wake(key));
+    this.loop = new LbcfLoop(BACKEND_RECORDS, options, (job) => this.#reconcile(job));
+    this.#lock = new AddressLock((key) => this.loop.enqueue(key));
   }
 
-  wake(records: Iterable<BackendRecord>): void {
+  enqueue(records: Iterable<BackendRecord>): void {
     for (const record of records) {
       const priority = record.metadata.deletionTimestamp === undefined ? PRIORITY.change : PRIORITY.delete;
-      this.loop.wake(keyOf(record), 0, priority);
+      this.loop.enqueue(keyOf(record), 0, priority);
     }
   }
 
@@ -69,7 +69,7 @@ export class RecordController {
     this.#ensuredMs.delete(keyOf(record));
   }
 
-  #look(job: Job): Promise<Verdict> {
+  #reconcile(job: Job): Promise<Verdict> {
     return untilSettled(`record ${job.key}`, () => this.#round(job), MOST_DRIVER_ROUNDS);
   }
 
@@ -149,7 +149,7 @@ export class RecordController {
     if (step.kind === "generateAddress") return this.#generate(record, step.source, driver, failures);
     const address = addressKey(record) ?? "";
     const intent = step.kind === "ensure" ? "ensure" : "deregister";
-    const leave = this.#guard.enter(address, intent, keyOf(record));
+    const leave = this.#lock.enter(address, intent, keyOf(record));
     if (leave === undefined) return later(AGAIN_MS);
     try {
       if (step.kind === "ensure") return await this.#ensure(record, driver, failures);
@@ -203,7 +203,7 @@ export class RecordController {
   async #follow(
     record: BackendRecord,
     answer: Answer,
-    { status, event }: RecordAfter,
+    { status, event }: RecordUpdate,
     failures: number,
   ): Promise<Verdict | undefined> {
     await this.#store(record, status);

@@ -1,6 +1,6 @@
 /**
- * What one LoadBalancer of LBCF owns in the Azure load balancer that it names: its frontend, rules, probes and pool, as
- * the same kind of fragment that a Service has, so that both can stand in one load balancer.
+ * What one LoadBalancer of LBCF owns in Azure: frontend, rules, probes and pool, as the same kind of fragment that a
+ * Service has, so that both can share a load balancer; and its public IP.
  */
 import type { Frontend, LoadBalancingRule, Probe } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
@@ -10,14 +10,14 @@ import { publicIPName, ruleName } from "../../model/names.ts";
 import type { PublicIPFragment } from "../../resources/public-ip/fragment.ts";
 import { CLUSTER_TAG } from "../../resources/public-ip/public-ip-tags.ts";
 import type { Owner } from "../../service/service-intent.ts";
-import type { RuleWish } from "./azure-rules.ts";
-import { type AzureTarget, type AzureWish, baseOfObject, type ObjectKey } from "./azure-spec.ts";
+import type { AzureRule } from "./azure-rules.ts";
+import { type AzureTarget, type AzureAttributes, baseOfObject, type ObjectKey } from "./azure-spec.ts";
 
 export interface AzurePartsInput {
   readonly key: ObjectKey;
   readonly config: ClusterConfig;
   readonly target: AzureTarget;
-  readonly wish: AzureWish;
+  readonly attributes: AzureAttributes;
   readonly zones: readonly string[];
 }
 
@@ -38,12 +38,12 @@ function azureOwner(key: ObjectKey, { clusterName }: ClusterConfig): Owner {
 }
 
 export function azureParts(input: AzurePartsInput): LoadBalancerFragment {
-  const { key, config, target, wish } = input;
+  const { key, config, target, attributes } = input;
   const id = azureLoadBalancerId(config, target);
   const frontend = frontendPart(input);
-  const frontendName = frontend?.name ?? (wish.frontend?.kind === "named" ? wish.frontend.name : "");
+  const frontendName = frontend?.name ?? (attributes.frontend?.kind === "named" ? attributes.frontend.name : "");
   const owner = azureOwner(key, config);
-  const parts = wish.rules.map((rule) => rulePart(input, id, frontendName, rule));
+  const parts = attributes.rules.map((rule) => rulePart(input, id, frontendName, rule));
   return {
     owner,
     shell: {
@@ -64,7 +64,7 @@ export function azureParts(input: AzurePartsInput): LoadBalancerFragment {
   };
 }
 
-/** "Should not exist". */
+/** The fragment of a deleted LoadBalancer: it owns nothing. */
 export function absentParts(key: ObjectKey, config: ClusterConfig): LoadBalancerFragment {
   const owner = azureOwner(key, config);
   return {
@@ -79,10 +79,10 @@ export function absentParts(key: ObjectKey, config: ClusterConfig): LoadBalancer
   };
 }
 
-/** Public and internal have names of their own: Azure cannot turn one into the other. */
-function frontendPart({ key, config, wish, zones }: AzurePartsInput): Frontend | undefined {
+/** Public and internal frontends have different names: Azure cannot convert one into the other. */
+function frontendPart({ key, config, attributes, zones }: AzurePartsInput): Frontend | undefined {
   const { base } = azureOwner(key, config);
-  switch (wish.frontend?.kind) {
+  switch (attributes.frontend?.kind) {
     case "public":
       return { name: `${base}-public`, properties: { publicIPAddress: { id: azurePublicIPId(key, config) } } };
     case "internal": {
@@ -101,7 +101,7 @@ function rulePart(
   { key, config, target }: AzurePartsInput,
   id: string,
   frontend: string,
-  { protocol, frontendPort, backendPort, probe: wanted }: RuleWish,
+  { protocol, frontendPort, backendPort, probe: wanted }: AzureRule,
 ): { rule: LoadBalancingRule; probe: Probe } {
   const naming = { base: baseOfObject(config.clusterName, key), subnet: undefined, families: ["IPv4"] as const };
   const name = ruleName(naming, protocol, frontendPort, "IPv4");
@@ -133,20 +133,20 @@ function azurePublicIPName(key: ObjectKey, config: ClusterConfig): string {
   return publicIPName(config.clusterName, { base: baseOfObject(config.clusterName, key), families: ["IPv4"] }, "IPv4");
 }
 
-/** In the cluster's group for load balancers, wherever the load balancer is. */
+/** In the resource group of the cluster's load balancers, whichever group holds this load balancer. */
 export function azurePublicIPId(key: ObjectKey, config: ClusterConfig): string {
   return publicIPId(config, config.loadBalancerResourceGroup, azurePublicIPName(key, config));
 }
 
-/** `isWanted` false: it goes, if it is there and ours. */
+/** `release` deletes the public IP if it exists and belongs to this object. */
 export function azurePublicIP(
   key: ObjectKey,
   config: ClusterConfig,
   zones: readonly string[],
-  wish: "use" | "release",
+  action: "use" | "release",
 ): PublicIPFragment {
   const owner = azureOwner(key, config);
-  if (wish === "release") return { kind: "release", owner, keptBy: undefined };
+  if (action === "release") return { kind: "release", owner, keptBy: undefined };
   const isZonal = config.extendedLocation === undefined && !config.azureStack && zones.length > 0;
   return {
     kind: "use",

@@ -1,6 +1,6 @@
 /**
- * Whether a record can mean an entry of a pool at all. Records are ours to write, but anybody with the right may edit
- * them: what stands there must not lead us to write anywhere else than into a pool, nor into that of the Services.
+ * Whether a record refers to a pool that `lbcf-azure` may write. The controller writes records, but users with the right
+ * may edit them: an edited record must not direct writes to another resource, nor to the pool of the cluster's Services.
  */
 import { parseAddress } from "../../util/cidr.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
@@ -20,7 +20,7 @@ export function poolOf({ spec: { lbInfo } }: BackendRecord): string {
   return lbInfo["pool"] ?? "";
 }
 
-/** What is wrong, in one sentence; `undefined`: nothing. */
+/** What is wrong, in one sentence; `undefined` when nothing is. */
 export function recordMistake(record: BackendRecord, config: ClusterConfig): string | undefined {
   const pool = poolOf(record);
   const { backendAddr } = record.status;

@@ -1,21 +1,21 @@
 /**
- * The attribute `rules`: what a load balancer forwards, `frontendPort[:backendPort][/protocol][@probe]`, by commas.
+ * Parses the attribute `rules`: `frontendPort[:backendPort][/protocol][@probe]`, separated by commas.
  *
  *   80:8080                          TCP 80 to 8080, probed by a connection to 8080
  *   443/TCP@https:8443/healthz       TCP 443 to 443, probed by a request
- *   53/UDP@tcp:8080                  UDP says nothing by itself: it needs a probe
+ *   53/UDP@tcp:8080                  UDP cannot be probed: it needs a probe of another protocol
  */
 import type { Port } from "../objects/objects.ts";
 import type { Mistake } from "./azure-spec.ts";
 
-export interface RuleWish {
+export interface AzureRule {
   readonly protocol: Port["protocol"];
   readonly frontendPort: number;
   readonly backendPort: number;
-  readonly probe: ProbeWish;
+  readonly probe: AzureProbe;
 }
 
-export interface ProbeWish {
+export interface AzureProbe {
   readonly protocol: "Tcp" | "Http" | "Https";
   readonly port: number;
   readonly path?: string;
@@ -24,8 +24,8 @@ export interface ProbeWish {
 const RULE = /^(\d+)(?::(\d+))?(?:\/(tcp|udp))?(?:@(.+))?$/i;
 const PROBE = /^(tcp|https?):(\d+)(\/\S*)?$/i;
 
-export function parseRules(text: string): readonly RuleWish[] | Mistake {
-  const rules: RuleWish[] = [];
+export function parseRules(text: string): readonly AzureRule[] | Mistake {
+  const rules: AzureRule[] = [];
   for (const each of text
     .split(",")
     .map((part) => part.trim())
@@ -37,7 +37,7 @@ export function parseRules(text: string): readonly RuleWish[] | Mistake {
   return duplicateOf(rules) ?? rules;
 }
 
-function parseRule(text: string): RuleWish | Mistake {
+function parseRule(text: string): AzureRule | Mistake {
   const match = RULE.exec(text);
   if (match === null) return { mistake: `attributes.rules: "${text}" is no rule such as 80:8080/TCP` };
   const frontendPort = Number(match[1]);
@@ -49,7 +49,7 @@ function parseRule(text: string): RuleWish | Mistake {
   return "mistake" in probe ? probe : { protocol, frontendPort, backendPort, probe };
 }
 
-function parseProbe(rule: string, text: string | undefined, byDefault: number | undefined): ProbeWish | Mistake {
+function parseProbe(rule: string, text: string | undefined, byDefault: number | undefined): AzureProbe | Mistake {
   if (text === undefined) {
     if (byDefault !== undefined) return { protocol: "Tcp", port: byDefault };
     return { mistake: `attributes.rules: "${rule}": UDP needs a probe: append one such as @tcp:8080` };
@@ -69,8 +69,8 @@ function isPort(port: number): boolean {
   return Number.isInteger(port) && port >= 1 && port <= 65_535;
 }
 
-/** Azure refuses both: one frontend port for two rules, and one backend port of a pool for two rules. */
-function duplicateOf(rules: readonly RuleWish[]): Mistake | undefined {
+/** Azure refuses two rules with one frontend port, and two rules with one backend port of a pool. */
+function duplicateOf(rules: readonly AzureRule[]): Mistake | undefined {
   for (const side of ["frontendPort", "backendPort"] as const) {
     const seen = new Set<string>();
     for (const rule of rules) {

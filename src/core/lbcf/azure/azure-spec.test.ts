@@ -40,9 +40,9 @@ describe("lbSpec of lbcf-azure", () => {
 
 describe("attributes of lbcf-azure", () => {
   test("rules in every spelling", () => {
-    const wish = parseAzureAttributes({ rules: "80:8080, 443/tcp@https:8443/healthz,53/UDP@tcp:8080" });
-    assert.ok(!("mistake" in wish));
-    assert.deepEqual(wish.rules, [
+    const parsed = parseAzureAttributes({ rules: "80:8080, 443/tcp@https:8443/healthz,53/UDP@tcp:8080" });
+    assert.ok(!("mistake" in parsed));
+    assert.deepEqual(parsed.rules, [
       { protocol: "TCP", frontendPort: 80, backendPort: 8080, probe: { protocol: "Tcp", port: 8080 } },
       {
         protocol: "TCP",
@@ -52,7 +52,7 @@ describe("attributes of lbcf-azure", () => {
       },
       { protocol: "UDP", frontendPort: 53, backendPort: 53, probe: { protocol: "Tcp", port: 8080 } },
     ]);
-    assert.deepEqual(wish.frontend, { kind: "internal" });
+    assert.deepEqual(parsed.frontend, { kind: "internal" });
   });
 
   test("none at all is a pool and nothing else", () => {
@@ -60,8 +60,8 @@ describe("attributes of lbcf-azure", () => {
   });
 
   test("an existing frontend by its name", () => {
-    const wish = parseAzureAttributes({ frontend: "theirs" });
-    assert.deepEqual("frontend" in wish && wish.frontend, { kind: "named", name: "theirs" });
+    const parsed = parseAzureAttributes({ frontend: "theirs" });
+    assert.deepEqual("frontend" in parsed && parsed.frontend, { kind: "named", name: "theirs" });
   });
 
   const BAD: readonly (readonly [string, Record<string, string>, RegExp])[] = [

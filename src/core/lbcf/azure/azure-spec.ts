@@ -1,17 +1,17 @@
 /**
- * What the built-in driver `lbcf-azure` understands of a LoadBalancer: which Azure load balancer and pool it means, and
- * what should stand in front of the pool. Says no in words that name the key, the value and the fix.
+ * Parses a LoadBalancer's lbSpec and attributes for the built-in driver `lbcf-azure`: which Azure load balancer and pool
+ * it names, and the frontend and rules in front of the pool. Messages name the key, the value and the fix.
  *
  *   lbSpec        |                                                      | default
  *   --------------|------------------------------------------------------|------------------------------------------
- *   name          | the load balancer; made if it is not there           | none: it must be given
+ *   name          | the load balancer; created if missing                | none: required
  *   resourceGroup |                                                      | that of the cluster's load balancers
- *   pool          | the pool; made if it is not there                    | derived from cluster and LoadBalancer
+ *   pool          | the pool; created if missing                         | derived from cluster and LoadBalancer
  *
  *   attributes    |                                                      | default
  *   --------------|------------------------------------------------------|------------------------------------------
  *   frontend      | public, internal, or the name of an existing one     | internal where rules are given, else none
- *   rules         | `80:8080/TCP,443`, see `azure-rules.ts`              | none: people make their own
+ *   rules         | `80:8080/TCP,443`, see `azure-rules.ts`              | none: users create their own
  *   maxBackends   | no more entries than this in the pool                | 5000, Azure's own limit
  */
 import type { ClusterConfig } from "../../config/cluster-config.ts";
@@ -19,27 +19,27 @@ import { md5 } from "../../util/md5.ts";
 import { poolName } from "../../model/names.ts";
 import { closestMatch } from "../../util/text.ts";
 import type { StringMap } from "../objects/objects.ts";
-import { parseRules, type RuleWish } from "./azure-rules.ts";
+import { parseRules, type AzureRule } from "./azure-rules.ts";
 
-/** Which LoadBalancer object it is: `namespace/name`, or `namespace/bind/name`. */
+/** The LoadBalancer object: `namespace/name`, or `namespace/bind/name` within a Bind. */
 export type ObjectKey = string;
 
 export interface AzureTarget {
   readonly resourceGroup: string;
   readonly name: string;
   readonly pool: string;
-  /** Its name is ours, so it is ours to remove. */
+  /** The pool has the derived name: the controller created it and may remove it. */
   readonly isOwnPool: boolean;
 }
 
-export type FrontendWish =
+export type FrontendAttribute =
   | { readonly kind: "public" }
   | { readonly kind: "internal" }
   | { readonly kind: "named"; readonly name: string };
 
-export interface AzureWish {
-  readonly frontend: FrontendWish | undefined;
-  readonly rules: readonly RuleWish[];
+export interface AzureAttributes {
+  readonly frontend: FrontendAttribute | undefined;
+  readonly rules: readonly AzureRule[];
   readonly maxBackends: number;
 }
 
@@ -74,14 +74,14 @@ export function parseAzureSpec(lbSpec: StringMap, key: ObjectKey, config: Cluste
   return { resourceGroup, name, pool, isOwnPool: pool === own };
 }
 
-/** By name alone, in whatever load balancer. */
+/** Compares the name only: it counts in every load balancer. */
 export function isClusterPool(pool: string, { clusterName }: ClusterConfig): boolean {
   return (["IPv4", "IPv6"] as const).some(
     (family) => poolName(clusterName, family).toLowerCase() === pool.toLowerCase(),
   );
 }
 
-export function parseAzureAttributes(attributes: StringMap): AzureWish | Mistake {
+export function parseAzureAttributes(attributes: StringMap): AzureAttributes | Mistake {
   const unknown = unknownKey("attributes", attributes, ATTRIBUTE_KEYS);
   if (unknown !== undefined) return unknown;
   const { frontend = "", rules: text = "", maxBackends = String(POOL_SIZE) } = attributes;
@@ -91,11 +91,11 @@ export function parseAzureAttributes(attributes: StringMap): AzureWish | Mistake
   if (!Number.isInteger(most) || most < 1) {
     return { mistake: `attributes.maxBackends "${maxBackends}" is no number of entries: write one such as 1000` };
   }
-  const wish = frontendOf(frontend, rules.length > 0);
-  return "mistake" in wish ? wish : { ...wish, rules, maxBackends: most };
+  const parsed = frontendOf(frontend, rules.length > 0);
+  return "mistake" in parsed ? parsed : { ...parsed, rules, maxBackends: most };
 }
 
-function frontendOf(text: string, hasRules: boolean): { frontend: FrontendWish | undefined } | Mistake {
+function frontendOf(text: string, hasRules: boolean): { frontend: FrontendAttribute | undefined } | Mistake {
   if (text === "") return { frontend: hasRules ? { kind: "internal" } : undefined };
   if (text === "public" || text === "internal") return { frontend: { kind: text } };
   if (!AZURE_NAME.test(text)) {
@@ -110,7 +110,7 @@ function unknownKey(field: string, map: StringMap, known: readonly string[]): Mi
   return { mistake: `${field}.${key} is unknown to lbcf-azure: did you mean ${closestMatch(key, known)}?` };
 }
 
-/** What every name that we give in Azure for one LoadBalancer starts with; no dash, see `load-balancer-index.ts`. */
+/** The prefix of all Azure names that belong to one LoadBalancer; without a dash, see `load-balancer-index.ts`. */
 export function baseOfObject(clusterName: string, key: ObjectKey): string {
   return `lbcf${md5(`${clusterName}/${key}`).slice(0, 20)}`;
 }
@@ -121,7 +121,7 @@ function ownPoolName(clusterName: string, key: ObjectKey): string {
   return `${whole.slice(0, LONGEST_NAME - hash.length - 1)}-${hash}`;
 }
 
-/** `undefined`: the parameters are fine. An entry of a pool has nothing that could be set. */
+/** `undefined` when there are no parameters: a pool entry has no settings. */
 export function parametersMistake(parameters: StringMap): string | undefined {
   const [key] = Object.keys(parameters);
   if (key === undefined) return undefined;

@@ -10,15 +10,11 @@ import { type AzurePartsFragment, mergeAzureParts } from "./merge-azure-parts.ts
 const KEY = "default/web";
 const CLUSTER = { pools: ["kubernetes"], entries: new Set(["node-1"]) };
 
-function wanted(
-  attributes: Record<string, string>,
-  lbSpec: Record<string, string> = {},
-  key = KEY,
-): AzurePartsFragment {
+function wanted(text: Record<string, string>, lbSpec: Record<string, string> = {}, key = KEY): AzurePartsFragment {
   const target = parseAzureSpec({ name: "lb", ...lbSpec }, key, CONFIG);
-  const wish = parseAzureAttributes(attributes);
-  assert.ok(!("mistake" in target) && !("mistake" in wish));
-  const parts = azureParts({ key, config: CONFIG, target, wish, zones: [] });
+  const attributes = parseAzureAttributes(text);
+  assert.ok(!("mistake" in target) && !("mistake" in attributes));
+  const parts = azureParts({ key, config: CONFIG, target, attributes, zones: [] });
   return { parts, leftPool: undefined, cluster: CLUSTER, isClusters: false };
 }
 

@@ -1,11 +1,10 @@
 /**
- * Puts what LoadBalancers of LBCF own into the Azure load balancer that they name. On top of what holds for Services
- * (`merge-load-balancer.ts`):
+ * Merges the fragments of LBCF's LoadBalancers into the Azure load balancer that they name. In addition to the rules for
+ * Services (`merge-load-balancer.ts`):
  *
- *   - One that we make is marked with a tag, so that we know, after any crash, that it is ours to delete; it goes, like
- *     the cluster's own load balancers, when nothing but empty pools and the cluster's own is left in it. Any other is
- *     never deleted.
- *   - A pool of ours goes with its LoadBalancer, unless somebody's entries or rules are in it.
+ *   - A load balancer that the controller creates gets a tag, so that after any crash it is known as one to delete. It
+ *     is deleted, like the cluster's own, when only empty pools and the cluster's pools are left. Others never are.
+ *   - A pool that the controller created is removed with its LoadBalancer, unless entries or rules of others remain.
  */
 import type { BackendPool, LoadBalancer, Reference } from "../../model/arm.ts";
 import { nameOfId } from "../../model/ids.ts";
@@ -19,7 +18,7 @@ export interface AzurePartsFragment {
   readonly cluster: Disposable;
   /** The load balancer is one that the cluster manages for its Services. */
   readonly isClusters: boolean;
-  /** The pool that goes with the LoadBalancer; absent while that is there. */
+  /** The pool to remove with the LoadBalancer; absent while the LoadBalancer exists. */
   readonly leftPool: { readonly name: string; readonly isOwn: boolean } | undefined;
 }
 
@@ -45,7 +44,7 @@ export function mergeAzureParts(
   return { outcome, ...rest };
 }
 
-/** What may go together with its last frontend. */
+/** Adds the pools that may be removed together with the last frontend. */
 function withDisposal(
   { parts, cluster, isClusters }: AzurePartsFragment,
   seen: LoadBalancer | undefined,
@@ -56,7 +55,7 @@ function withDisposal(
   return { ...parts, disposable: { pools: [...empty, ...cluster.pools], entries: cluster.entries } };
 }
 
-/** Azure wants a frontend where anything else stands; where nothing does, ours need not stay behind. */
+/** Azure requires a frontend while anything else remains; when nothing does, the last one is removed too. */
 function withoutLastFrontend(
   outcome: Merged<LoadBalancer>["outcome"],
   fragments: readonly AzurePartsFragment[],
@@ -70,7 +69,7 @@ function withoutLastFrontend(
   return { kind: "put", body: { ...outcome.body, properties: { ...others, frontendIPConfigurations: [] } } };
 }
 
-/** Rules of the batch go anyway; what anybody else's rules name stays. */
+/** Rules of the leaving fragments are removed anyway; pools that other rules refer to stay. */
 function withoutPools(
   seen: LoadBalancer,
   left: readonly string[],
@@ -96,7 +95,7 @@ function isEmpty({ properties }: BackendPool): boolean {
   return loadBalancerBackendAddresses.length + backendIPConfigurations.length === 0;
 }
 
-/** Pools, in lower case, that rules of others name. */
+/** Pools, in lower case, that rules of other owners refer to. */
 function poolsInUse({ properties }: LoadBalancer, leaving: ReadonlySet<string>): ReadonlySet<string> {
   const { loadBalancingRules = [], outboundRules = [], inboundNatRules = [] } = properties;
   const foreign = loadBalancingRules.filter(({ name }) => !leaving.has(name.split("-")[0]?.toLowerCase() ?? ""));

@@ -1,11 +1,11 @@
 /**
- * Puts backends into one pool of addresses, and takes others out; any number in one write.
+ * Merges any number of backend changes into one address pool.
  *
- *   - Ours are known by name alone, `azlb-<cluster>-<hash of pool and address>`: one entry per address, however many
- *     records stand for it. Everything else is somebody's and goes back as it was read, unknown fields included.
- *   - An address that stands in the pool under a foreign name is not added again; its record is told.
- *   - Who is not in the pool any more is neither put back nor taken out by a change of its admin state.
- *   - Where one change puts an entry in and another takes it out, it is in: nobody live is taken out by mistake.
+ *   - The controller's entries are identified by name: `azlb-<cluster>-<hash of pool and address>`, one entry per
+ *     address, however many records have it. All other entries are written back as read, unknown fields included.
+ *   - An address that is in the pool under another name is not added again; the record gets a warning.
+ *   - A change of admin state neither adds nor removes an entry.
+ *   - Where one change adds an entry and another removes it, it stays: a live backend is never removed by mistake.
  */
 import { correctAdminState } from "../../admin-state/correct-admin-state.ts";
 import type { AdminState, BackendAddress, BackendPool } from "../../model/arm.ts";
@@ -23,9 +23,9 @@ export interface BackendChange {
         readonly kind: "present";
         readonly name: string;
         readonly ipAddress: string;
-        /** Asked when the write leaves: a taint may come or go while it waits. */
+        /** Evaluated when the write is merged: taints may change while it waits. */
         readonly adminState: () => AdminState | undefined;
-        /** No more entries than that in the pool. */
+        /** The maximum number of entries in the pool. */
         readonly atMost: number;
       }
     | { readonly kind: "absent"; readonly name: string }
@@ -39,7 +39,7 @@ const PREFIX = "azlb";
 const LONGEST_NAME = 80;
 const HASH_LENGTH = 16;
 
-/** `poolId` and address make the name, so that each address is there once. */
+/** Derived from pool and address, so that each address has at most one entry. */
 export function entryName(clusterName: string, poolId: string, ipAddress: string): string {
   const hash = md5(`${poolId.toLowerCase()} ${canonicalAddress(ipAddress)}`).slice(0, HASH_LENGTH);
   const cluster = clusterName.toLowerCase().replaceAll(/[^a-z0-9_.-]/g, "-");
@@ -68,7 +68,7 @@ export function mergeBackends(seen: BackendPool | undefined, changes: readonly B
   };
 }
 
-/** A pool that is gone has no backends: that is right for whoever leaves, and wrong for whoever comes. */
+/** A missing pool is fine for changes that remove entries, and a problem for those that add them. */
 function problemWith(seen: BackendPool | undefined): Rejection | undefined {
   if (seen === undefined) {
     const message = "the load balancer or its pool does not exist any more: delete the LoadBalancer and make it anew";
@@ -94,7 +94,7 @@ function withoutAbsent(
   return { entries, present };
 }
 
-/** Whoever comes in this batch has said its state already. */
+/** Entries added in this batch have their state already. */
 function stated(
   entry: BackendAddress,
   states: ReadonlyMap<string, AdminState>,
@@ -104,26 +104,26 @@ function stated(
   return present.has(name) ? entry : correctAdminState(entry, states.get(name));
 }
 
-/** The entries as they become, with who could not be added and who need not. */
+/** The resulting entries, with the changes that were refused and those that needed no entry. */
 class Additions {
   readonly entries: BackendAddress[];
   readonly refused: { owner: string; rejection: Rejection }[] = [];
   readonly warnings: Merged<BackendPool>["warnings"][number][] = [];
   readonly #pool: BackendPool;
   readonly #network: Pick<BackendChange, "virtualNetworkId">;
-  readonly #places = new Map<string, number>();
+  readonly #positions = new Map<string, number>();
   readonly #byAddress = new Map<string, BackendAddress>();
 
   constructor(entries: readonly BackendAddress[], pool: BackendPool, network: Pick<BackendChange, "virtualNetworkId">) {
     this.entries = [...entries];
     this.#pool = pool;
     this.#network = network;
-    for (const [at, entry] of this.entries.entries()) this.#remember(entry, at);
+    for (const [at, entry] of this.entries.entries()) this.#index(entry, at);
   }
 
   add(owner: string, { name, ipAddress, adminState, atMost }: Present): void {
     const wanted = { name, ipAddress, adminState: adminState() };
-    const at = this.#places.get(name.toLowerCase());
+    const at = this.#positions.get(name.toLowerCase());
     const current = at === undefined ? undefined : this.entries[at];
     if (at !== undefined && current !== undefined) {
       this.entries[at] = corrected(current, wanted);
@@ -138,12 +138,12 @@ class Additions {
       this.refused.push({ owner, rejection: { kind: "rejection", reason: "PoolFull", message } });
     } else {
       const entry = entryOf(wanted, this.#pool, this.#network);
-      this.#remember(entry, this.entries.push(entry) - 1);
+      this.#index(entry, this.entries.push(entry) - 1);
     }
   }
 
-  #remember(entry: BackendAddress, at: number): void {
-    this.#places.set(entry.name.toLowerCase(), at);
+  #index(entry: BackendAddress, at: number): void {
+    this.#positions.set(entry.name.toLowerCase(), at);
     this.#byAddress.set(canonicalAddress(entry.properties.ipAddress ?? ""), entry);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The load balancers inside a Bind, seen as LoadBalancers, so that one reducer takes both through their life. One that
- * has left the Bind's spec, or whose Bind goes, looks like a LoadBalancer that was deleted. A Bind says `Ready` where a
- * LoadBalancer says `AttributesSynced`, and has reasons of its own.
+ * The load balancers inside a Bind as LoadBalancers, so that `reconcile-load-balancer-object.ts` decides for both. One
+ * that was removed from the Bind's spec, or whose Bind is being deleted, is a LoadBalancer that is being deleted. A
+ * Bind's condition `Ready` corresponds to `AttributesSynced`, and it has reasons of its own.
  */
 import { timestamp } from "../objects/conditions.ts";
 import { FINALIZER } from "../objects/names.ts";
@@ -13,21 +13,21 @@ import type {
   LoadBalancerStatus,
   Meta,
 } from "../objects/objects.ts";
-import { isGoing } from "../objects/references.ts";
+import { isBeingDeleted } from "../objects/references.ts";
 
-/** Those of the spec, then those that have left it and are not gone. */
+/** Those of the spec, then those that were removed from it and still have a status. */
 export function loadBalancersOf(bind: Bind, nowMs: number): LoadBalancer[] {
   const wanted = bind.spec.loadBalancers.map(({ name }) => name);
   const left = bind.status.loadBalancerStatuses.map(({ name }) => name).filter((name) => !wanted.includes(name));
   return [...wanted, ...left].flatMap((name) => loadBalancerOf(bind, name, nowMs) ?? []);
 }
 
-/** `undefined`: the Bind has none of that name (any more). */
+/** `undefined` when the Bind has none of that name. */
 export function loadBalancerOf(bind: Bind, name: string, nowMs: number): LoadBalancer | undefined {
   const wanted = bind.spec.loadBalancers.find((each) => each.name === name);
   const stored = bind.status.loadBalancerStatuses.find((each) => each.name === name);
   if (wanted === undefined && stored === undefined) return undefined;
-  if (stored === undefined && isGoing(bind.metadata)) return undefined;
+  if (stored === undefined && isBeingDeleted(bind.metadata)) return undefined;
   return {
     metadata: metaOf(bind, name, wanted === undefined ? (stored?.deletionTimestamp ?? timestamp(nowMs)) : undefined),
     spec: {
@@ -41,13 +41,13 @@ export function loadBalancerOf(bind: Bind, name: string, nowMs: number): LoadBal
   };
 }
 
-/** Without what the Bind adds: one that is wanted again is not on its way out any more. */
+/** Drops the Bind's own fields. The deletion timestamp is among them: it ends when the spec names the load balancer again. */
 function statusIn(stored: BindLoadBalancerStatus): LoadBalancerStatus {
   const { name: _name, driver: _driver, spec: _spec, deletionTimestamp: _leftAt, conditions, ...status } = stored;
   return { ...status, conditions: conditions.map(fromBind) };
 }
 
-/** What left the spec is deleted whatever labels the Bind has; the rest goes with the Bind. */
+/** One removed from the spec is deleted whatever labels the Bind has; the others are deleted with the Bind. */
 function metaOf({ metadata }: Bind, name: string, leftAt: string | undefined): Meta {
   const { labels, deletionTimestamp, ...rest } = metadata;
   const deletion = leftAt ?? deletionTimestamp;
@@ -61,7 +61,7 @@ function metaOf({ metadata }: Bind, name: string, leftAt: string | undefined): M
   };
 }
 
-/** The Bind's own name of it. */
+/** The load balancer's name within the Bind. */
 export function nameInBind({ metadata: { name } }: LoadBalancer): string {
   return name.slice(name.indexOf("/") + 1);
 }

@@ -1,46 +1,57 @@
 /**
- * What a driver may be asked and what it may answer, whoever it is: a webhook server, or the built-in one.
+ * The answers of a driver, whether it is a webhook server or built in.
  *
  *   status   | means                                    | and then
  *   ---------|------------------------------------------|-------------------------------------------
  *   Succ     | done                                     |
- *   Running  | begun; ask again to hear how it ended    | later, not a failure
- *   Fail     | the driver says no                       | later and later
- *   Error    | no answer: network, timeout, HTTP error  | later and later
- *   Invalid  | an answer that makes no sense            | later and later
+ *   Running  | started; ask again for the result        | retried, not a failure
+ *   Fail     | the driver refused or failed             | retried with backoff
+ *   Error    | no answer: network, timeout, HTTP error  | retried with backoff
+ *   Invalid  | an answer that cannot be interpreted     | retried with backoff
  */
 import { type EventText, eventText } from "../../events/event-reasons.ts";
 import type { StringMap } from "../objects/objects.ts";
 
 export type Answer<Result extends object = object> =
   | ({ readonly status: "Succ"; readonly msg: string } & Result)
-  | NotYet;
+  | UnfinishedAnswer;
 
-export interface NotYet {
+export interface UnfinishedAnswer {
   readonly status: "Running" | "Fail" | "Error" | "Invalid";
   readonly msg: string;
-  /** What the driver asks for at least. */
+  /** The minimum delay that the driver asks for. */
   readonly retryAfterMs?: number;
 }
 
-export interface Created {
+export interface CreatedLoadBalancer {
   readonly lbInfo: StringMap;
 }
 
-export interface Addressed {
+export interface GeneratedAddress {
   readonly backendAddr: string;
 }
 
-export interface Ensured {
+export interface EnsuredBackend {
   readonly injectedInfo: StringMap;
-  /** Worth saying on the object, such as that somebody else's entry does the work. */
+  /** The condition's reason, such as that an entry of another owner has the address already. */
   readonly reason?: string;
 }
+
+/** The answer of validateLoadBalancer and validateBackend. `failed`: there was no usable answer. */
+export type ValidationResult =
+  | { readonly kind: "valid" }
+  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "failed"; readonly message: string };
+
+/** The answer of judgePodDeregister. `keep`: uids of the pods that stay registered. */
+export type JudgedPods =
+  | { readonly kind: "judged"; readonly keep: ReadonlySet<string> }
+  | { readonly kind: "failed"; readonly message: string };
 
 export type LoadBalancerVerb = "createLoadBalancer" | "ensureLoadBalancer" | "deleteLoadBalancer";
 export type BackendVerb = "generateBackendAddr" | "ensureBackend" | "deregisterBackend";
 
-/** As LBCF's events name what was done. */
+/** The operations as LBCF's event reasons name them. */
 const EVENT_NAMES = {
   createLoadBalancer: "CreateLoadBalancer",
   ensureLoadBalancer: "EnsureLoadBalancer",
@@ -57,7 +68,7 @@ export function doneEvent(verb: Exclude<LoadBalancerVerb | BackendVerb, LastVerb
   return eventText(`Succ${EVENT_NAMES[verb]}`, done);
 }
 
-export function notYetEvent(verb: LoadBalancerVerb | BackendVerb, { status, msg }: NotYet): EventText {
+export function unfinishedEvent(verb: LoadBalancerVerb | BackendVerb, { status, msg }: UnfinishedAnswer): EventText {
   const name = EVENT_NAMES[verb];
   switch (status) {
     case "Running":

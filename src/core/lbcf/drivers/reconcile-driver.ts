@@ -1,49 +1,52 @@
 /**
- * What a LoadBalancerDriver's conditions say, and whether its finalizer stays.
+ * A LoadBalancerDriver's conditions, and whether its finalizer stays.
  *
  *   deleted | used by load balancers or records | finalizer
  *   --------|-----------------------------------|------------------------------------------------
- *   no      | any                               | is there
- *   yes     | yes                               | stays; the driver takes on nothing new meanwhile
- *   yes     | no                                | goes
+ *   no      | any                               | is set
+ *   yes     | yes                               | stays; the driver accepts nothing new meanwhile
+ *   yes     | no                                | is removed
  */
 import { withCondition, withoutCondition } from "../objects/conditions.ts";
 import { AZURE_DRIVER, FINALIZER, LABEL } from "../objects/names.ts";
 import type { Condition, Driver } from "../objects/objects.ts";
-import { misplaced } from "../objects/references.ts";
+import { invalidName } from "../objects/references.ts";
 import { pluralize } from "../../util/text.ts";
 
-export interface DriverWorld {
+/** As the objects that name the driver see it. A draining driver accepts no new objects. */
+export type DriverState = "ready" | "draining" | "missing";
+
+export interface ObservedDriver {
   readonly driver: Driver;
   readonly loadBalancers: number;
   readonly records: number;
-  /** What its healthz last said; `undefined`: it has none, or was not asked yet. */
+  /** The last answer of its healthz; `undefined` when it has none, or was not asked yet. */
   readonly health: { readonly healthy: boolean; readonly message: string } | undefined;
   readonly nowMs: number;
 }
 
 export interface DriverDecision {
   readonly finalizer: "add" | "remove" | undefined;
-  /** The driver's own where they say all that already. */
+  /** The driver's own list when nothing changes. */
   readonly conditions: readonly Condition[];
 }
 
-export function reconcileDriver(world: DriverWorld): DriverDecision {
-  const { metadata } = world.driver;
+export function reconcileDriver(observed: ObservedDriver): DriverDecision {
+  const { metadata } = observed.driver;
   const hasFinalizer = metadata.finalizers?.includes(FINALIZER.driver) ?? false;
   const isDeleted = metadata.deletionTimestamp !== undefined;
-  const conditions = healthy(accepted(world.driver.status.conditions, world), world);
+  const conditions = healthy(accepted(observed.driver.status.conditions, observed), observed);
   if (!isDeleted) return { finalizer: hasFinalizer ? undefined : "add", conditions };
-  const isUsed = world.loadBalancers + world.records > 0;
+  const isUsed = observed.loadBalancers + observed.records > 0;
   return {
     finalizer: hasFinalizer && !isUsed ? "remove" : undefined,
-    conditions: isUsed ? stillUsed(conditions, world) : conditions,
+    conditions: isUsed ? stillUsed(conditions, observed) : conditions,
   };
 }
 
-/** Why the driver cannot be used; `undefined`: it can. */
+/** Why the driver cannot be used; `undefined` when it can. */
 export function driverProblem({ metadata, spec }: Driver): { reason: string; message: string } | undefined {
-  const wrongPlace = misplaced("LoadBalancerDriver", metadata);
+  const wrongPlace = invalidName("LoadBalancerDriver", metadata);
   if (wrongPlace !== undefined) return { reason: "InvalidName", message: wrongPlace };
   if (metadata.name === AZURE_DRIVER) {
     return { reason: "InvalidName", message: `${AZURE_DRIVER} is built in and needs no object: choose another name` };
@@ -57,23 +60,23 @@ export function driverProblem({ metadata, spec }: Driver): { reason: string; mes
   return undefined;
 }
 
-function accepted(conditions: readonly Condition[], { driver, nowMs }: DriverWorld): readonly Condition[] {
+function accepted(conditions: readonly Condition[], { driver, nowMs }: ObservedDriver): readonly Condition[] {
   const problem = driverProblem(driver);
   const status = problem === undefined ? "True" : "False";
   return withCondition(conditions, { type: "Accepted", status, ...problem }, nowMs);
 }
 
-function healthy(conditions: readonly Condition[], { health, nowMs }: DriverWorld): readonly Condition[] {
+function healthy(conditions: readonly Condition[], { health, nowMs }: ObservedDriver): readonly Condition[] {
   if (health === undefined) return withoutCondition(conditions, "Healthy");
-  const said = health.healthy
+  const update = health.healthy
     ? ({ type: "Healthy", status: "True" } as const)
     : ({ type: "Healthy", status: "False", reason: "Unhealthy", message: health.message } as const);
-  return withCondition(conditions, said, nowMs);
+  return withCondition(conditions, update, nowMs);
 }
 
 function stillUsed(
   conditions: readonly Condition[],
-  { loadBalancers, records, nowMs }: DriverWorld,
+  { loadBalancers, records, nowMs }: ObservedDriver,
 ): readonly Condition[] {
   const message =
     `still used by ${pluralize(loadBalancers, "load balancer")} and ${pluralize(records, "backend record")}; ` +

@@ -1,18 +1,22 @@
-/** When to ask a driver again. The figures are LBCF's; the work queue counts the failures in a row. */
-import type { NotYet } from "./driver-answers.ts";
+/** When to call a driver again. The figures are LBCF's; the work queue counts consecutive failures. */
+import type { UnfinishedAnswer } from "./driver-answers.ts";
 
 export interface RetryPolicy {
-  /** Never sooner. */
+  /** Lower bound. */
   readonly leastMs: number;
-  /** Doubles with each failure, and is what a driver that does not say gets. */
+  /** First delay, doubled with each failure; also the delay for `Running` without a hint from the driver. */
   readonly stepMs: number;
-  /** Never later by ourselves; a driver may ask for more. */
+  /** Upper bound of the backoff; a driver may ask for more. */
   readonly mostMs: number;
 }
 
 export const LBCF_RETRIES: RetryPolicy = { leastMs: 5_000, stepMs: 10_000, mostMs: 120_000 };
 
-export function retryDelayMs({ status, retryAfterMs }: NotYet, failures: number, policy: RetryPolicy): number {
+export function retryDelayMs(
+  { status, retryAfterMs }: UnfinishedAnswer,
+  failures: number,
+  policy: RetryPolicy,
+): number {
   const { leastMs, stepMs, mostMs } = policy;
   if (status === "Running") return retryAfterMs ?? stepMs;
   return Math.max(leastMs, Math.min(mostMs, stepMs * 2 ** failures), retryAfterMs ?? 0);

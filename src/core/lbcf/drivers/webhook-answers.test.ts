@@ -6,10 +6,10 @@ import {
   createAnswer,
   ensureAnswer,
   healthOf,
-  judgementOf,
+  judgedPodsOf,
   plainAnswer,
   type Reply,
-  verdictOf,
+  validationOf,
 } from "./webhook-answers.ts";
 
 const ok = (body: unknown): Reply => ({ status: 200, body: JSON.stringify(body) });
@@ -67,9 +67,9 @@ describe("answers", () => {
   test("the case of fields does not matter, that of keys in maps does", () => {
     const created = createAnswer(ok({ Status: "Succ", Msg: "m", LbInfo: { ID: "1", id: "2" } }));
     assert.deepEqual(created, { status: "Succ", msg: "m", lbInfo: { ID: "1", id: "2" } });
-    assert.equal(verdictOf("validateBackend", ok({ Succ: true })).kind, "valid");
+    assert.equal(validationOf("validateBackend", ok({ Succ: true })).kind, "valid");
     assert.equal(healthOf(ok({ Healthy: false }))?.healthy, false);
-    const judged = judgementOf(ok({ SUCC: true, DoNotDeregister: [{ Metadata: { UID: "a" } }] }));
+    const judged = judgedPodsOf(ok({ SUCC: true, DoNotDeregister: [{ Metadata: { UID: "a" } }] }));
     assert.deepEqual(judged, { kind: "judged", keep: new Set(["a"]) });
   });
 
@@ -101,8 +101,8 @@ describe("answers", () => {
     for (const status of ["Succ", "Fail", "Running"]) {
       assert.ok(plainAnswer("ensureBackend", ok({ status, msg: huge })).msg.length < 1_100);
     }
-    const verdict = verdictOf("validateBackend", ok({ succ: false, msg: huge }));
-    assert.ok("message" in verdict && verdict.message.length < 1_100);
+    const validation = validationOf("validateBackend", ok({ succ: false, msg: huge }));
+    assert.ok("message" in validation && validation.message.length < 1_100);
     assert.ok((healthOf(ok({ healthy: false, msg: huge }))?.message.length ?? 0) < 1_100);
   });
 
@@ -112,24 +112,27 @@ describe("answers", () => {
   });
 });
 
-describe("verdicts, judgements and health", () => {
+describe("validations, judgements and health", () => {
   test("yes, no and neither", () => {
-    assert.deepEqual(verdictOf("validateBackend", ok({ succ: true })), { kind: "valid" });
-    assert.deepEqual(verdictOf("validateBackend", ok({ succ: false, msg: "no" })), { kind: "refused", message: "no" });
-    assert.equal(verdictOf("validateBackend", ok({})).kind, "failed");
-    assert.equal(verdictOf("validateBackend", { status: 503, body: "" }).kind, "failed");
+    assert.deepEqual(validationOf("validateBackend", ok({ succ: true })), { kind: "valid" });
+    assert.deepEqual(validationOf("validateBackend", ok({ succ: false, msg: "no" })), {
+      kind: "refused",
+      message: "no",
+    });
+    assert.equal(validationOf("validateBackend", ok({})).kind, "failed");
+    assert.equal(validationOf("validateBackend", { status: 503, body: "" }).kind, "failed");
   });
 
   test("pods are known by uid", () => {
-    const judged = judgementOf(ok({ succ: true, doNotDeregister: [{ metadata: { uid: "a" } }] }));
+    const judged = judgedPodsOf(ok({ succ: true, doNotDeregister: [{ metadata: { uid: "a" } }] }));
     assert.deepEqual(judged, { kind: "judged", keep: new Set(["a"]) });
-    assert.deepEqual(judgementOf(ok({ succ: true, doNotDeregister: null })), { kind: "judged", keep: new Set() });
-    assert.deepEqual(judgementOf(ok({ succ: false, msg: "busy" })), { kind: "failed", message: "busy" });
+    assert.deepEqual(judgedPodsOf(ok({ succ: true, doNotDeregister: null })), { kind: "judged", keep: new Set() });
+    assert.deepEqual(judgedPodsOf(ok({ succ: false, msg: "busy" })), { kind: "failed", message: "busy" });
   });
 
-  test("a judgement that names pods otherwise is none: nobody is taken out by a misunderstanding", () => {
+  test("a judged that names pods otherwise is none: nobody is taken out by a misunderstanding", () => {
     for (const doNotDeregister of ["web-0", ["web-0"], [{ metadata: {} }], [{ uid: "a" }], { "web-0": true }, 5]) {
-      const judged = judgementOf(ok({ succ: true, doNotDeregister }));
+      const judged = judgedPodsOf(ok({ succ: true, doNotDeregister }));
       assert.equal(judged.kind, "failed", JSON.stringify(doNotDeregister));
     }
   });

@@ -1,21 +1,26 @@
 /**
- * What a driver's answer means. Read as strictly as LBCF's own decoder does: where a field is of another type than it
- * should be, the answer says nothing, rather than half of it. Bounded too, since what a driver says is stored with the
- * object, and an object has its limits.
+ * Parses the answers of webhook drivers, as strictly as LBCF's decoder: a field of the wrong type makes the whole answer
+ * invalid. Lengths are bounded, since answers are stored in objects, whose size is limited.
  *
  *   too long     | then
  *   -------------|------------------------------
  *   msg          | is cut
  *   anything else| the answer is Invalid
  */
-import type { Judgement } from "../groups/candidates.ts";
-import type { Addressed, Answer, Created, Ensured, NotYet } from "./driver-answers.ts";
-import type { Verdict } from "../groups/load-balancer-use.ts";
+import type { JudgedPods } from "./driver-answers.ts";
+import type {
+  GeneratedAddress,
+  Answer,
+  CreatedLoadBalancer,
+  EnsuredBackend,
+  UnfinishedAnswer,
+} from "./driver-answers.ts";
+import type { ValidationResult } from "./driver-answers.ts";
 import type { StringMap } from "../objects/objects.ts";
 import { type Json, listOf, objectOf, textOf } from "../objects/read-json.ts";
 import type { Hook } from "./webhook-protocol.ts";
 
-/** An HTTP answer: its status, and its body as text. */
+/** An HTTP response: its status, and its body as text. */
 export interface Reply {
   readonly status: number;
   readonly body: string;
@@ -23,11 +28,11 @@ export interface Reply {
 
 const LONGEST_QUOTE = 200;
 const LONGEST_MESSAGE = 1_024;
-/** Of an address, and of all keys and values of a map. */
+/** Of an address, and of all keys and values of a map together. */
 const LONGEST_TEXT = 65_536;
 
-/** The JSON of an answer, or why it is none. */
-function bodyOf(hook: Hook, { status, body }: Reply): { readonly json: unknown } | NotYet {
+/** The response's JSON, or why there is none. */
+function bodyOf(hook: Hook, { status, body }: Reply): { readonly json: unknown } | UnfinishedAnswer {
   if (status !== 200) return { status: "Error", msg: `${hook} answered HTTP ${status}${quoted(body)}` };
   try {
     return { json: JSON.parse(body) as unknown };
@@ -48,7 +53,7 @@ function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most)}…`;
 }
 
-/** Whatever its case, as LBCF's decoder reads it. */
+/** Field names match case-insensitively, as in LBCF's decoder. */
 function fieldOf(json: Json, name: string): unknown {
   if (Object.hasOwn(json, name)) return json[name];
   const key = Object.keys(json).find((each) => each.toLowerCase() === name.toLowerCase());
@@ -59,7 +64,7 @@ function messageOf(json: Json): string {
   return cut(textOf(fieldOf(json, "msg")), LONGEST_MESSAGE);
 }
 
-/** For hooks that are asked again: Succ, Fail or Running. `resultOf`: what comes with Succ, or what is wrong with it. */
+/** For hooks that are retried: Succ, Fail or Running. `resultOf` returns the result of Succ, or what is wrong with it. */
 function retryableAnswer<Result extends object>(
   hook: Hook,
   reply: Reply,
@@ -83,13 +88,13 @@ function retryableAnswer<Result extends object>(
     : { ...result, status, msg };
 }
 
-/** A number, or as LBCF's documents have it, a text; 0 and less is none. */
+/** A number or, as in LBCF's documents, a string; zero and negative values count as absent. */
 function retryAfterMsOf(json: Json): number | undefined {
   const seconds = Number(fieldOf(json, "minRetryDelayInSeconds"));
   return seconds > 0 ? seconds * 1_000 : undefined;
 }
 
-/** Absent and `null` are empty; a text: what is wrong. */
+/** Absent and `null` are empty. A string is what is wrong. */
 function mapOf(json: Json, field: string): StringMap | string {
   const value = fieldOf(json, field) ?? {};
   if (typeof value !== "object" || Array.isArray(value)) return `${field} is no map of texts`;
@@ -104,14 +109,14 @@ export function plainAnswer(hook: Hook, reply: Reply): Answer {
   return retryableAnswer(hook, reply, () => ({}));
 }
 
-export function createAnswer(reply: Reply): Answer<Created> {
+export function createAnswer(reply: Reply): Answer<CreatedLoadBalancer> {
   return retryableAnswer("createLoadBalancer", reply, (json) => {
     const lbInfo = mapOf(json, "lbInfo");
     return typeof lbInfo === "string" ? lbInfo : { lbInfo };
   });
 }
 
-export function addressAnswer(reply: Reply): Answer<Addressed> {
+export function addressAnswer(reply: Reply): Answer<GeneratedAddress> {
   return retryableAnswer("generateBackendAddr", reply, (json) => {
     const backendAddr = fieldOf(json, "backendAddr");
     if (typeof backendAddr !== "string" || backendAddr === "") return "without a backendAddr";
@@ -121,15 +126,15 @@ export function addressAnswer(reply: Reply): Answer<Addressed> {
   });
 }
 
-export function ensureAnswer(reply: Reply): Answer<Ensured> {
+export function ensureAnswer(reply: Reply): Answer<EnsuredBackend> {
   return retryableAnswer("ensureBackend", reply, (json) => {
     const injectedInfo = mapOf(json, "injectedInfo");
     return typeof injectedInfo === "string" ? injectedInfo : { injectedInfo };
   });
 }
 
-/** For hooks that are asked once: `succ`, `msg`. */
-export function verdictOf(hook: Hook, reply: Reply): Verdict {
+/** For the validating hooks: `succ`, `msg`. */
+export function validationOf(hook: Hook, reply: Reply): ValidationResult {
   const read = bodyOf(hook, reply);
   if (!("json" in read)) return { kind: "failed", message: read.msg };
   const json = objectOf(read.json);
@@ -138,11 +143,11 @@ export function verdictOf(hook: Hook, reply: Reply): Verdict {
   return succ ? { kind: "valid" } : { kind: "refused", message: messageOf(json) || "it gave no reason" };
 }
 
-/** The uids of the pods that stay. An answer that leaves doubt about one leaves doubt about all. */
-export function judgementOf(reply: Reply): Judgement {
+/** The uids of the pods that stay registered. One invalid entry invalidates the whole answer. */
+export function judgedPodsOf(reply: Reply): JudgedPods {
   const hook = "judgePodDeregister";
-  const verdict = verdictOf(hook, reply);
-  if (verdict.kind !== "valid") return { kind: "failed", message: verdict.message };
+  const validation = validationOf(hook, reply);
+  if (validation.kind !== "valid") return { kind: "failed", message: validation.message };
   const pods = fieldOf(objectOf(JSON.parse(reply.body)), "doNotDeregister") ?? [];
   const uids = listOf(pods).map((pod) => textOf(fieldOf(objectOf(fieldOf(objectOf(pod), "metadata")), "uid")));
   if (!Array.isArray(pods) || uids.includes("")) {
@@ -151,7 +156,7 @@ export function judgementOf(reply: Reply): Judgement {
   return { kind: "judged", keep: new Set(uids) };
 }
 
-/** `undefined`: it does not speak of its health. LBCF never asked, so many drivers have no proper answer. */
+/** `undefined` when the answer tells no health. LBCF never called healthz, so many drivers do not implement it. */
 export function healthOf(reply: Reply): { readonly healthy: boolean; readonly message: string } | undefined {
   const read = bodyOf("healthz", reply);
   if (!("json" in read)) return undefined;

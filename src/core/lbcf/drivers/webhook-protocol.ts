@@ -1,8 +1,7 @@
 /**
- * LBCF's webhooks on the wire: what is sent (what an answer means stands in `webhook-answers.ts`). Empty maps travel as
- * `null`, as drivers know it.
- * Fields that LBCF documents and forgets to fill (`lbInfo` when a load balancer is ensured, `parameters` when an address
- * is asked for) are filled here: a driver that does not expect them does not notice.
+ * The requests of LBCF's webhooks; `webhook-answers.ts` parses the answers. Empty maps are sent as `null`, as LBCF does.
+ * Fields that LBCF documents but never fills (`lbInfo` in ensureLoadBalancer, `parameters` in generateBackendAddr) are
+ * filled: drivers that do not expect them ignore them.
  */
 import type { BackendRecord, LoadBalancer, StringMap } from "../objects/objects.ts";
 import { portOnWire } from "../records/record-spec.ts";
@@ -23,12 +22,12 @@ export type Hook = (typeof HOOKS)[number];
 
 export const DEFAULT_TIMEOUT_MS = 10_000;
 
-/** `undefined` and empty are `null` on the wire. */
+/** Absent and empty maps are `null` on the wire. */
 function map(value: StringMap | undefined): StringMap | null {
   return value === undefined || Object.keys(value).length === 0 ? null : value;
 }
 
-/** `recordID` stays the same over all retries, `retryID` never does. */
+/** `recordID` is the same for all retries of one operation, `retryID` differs for each call. */
 function retryable(hook: Hook, uid: string, retryID: string) {
   return { recordID: `${hook}(${uid})`, retryID, dryRun: false };
 }
@@ -64,22 +63,18 @@ export interface BackendQuestion {
   readonly oldParameters: StringMap;
 }
 
-/** The old parameters go in both spellings: LBCF's code sends one, its documents show the other. */
+/** The old parameters are sent in both spellings: LBCF's code uses one, its documents the other. */
 export function validateBackendRequest({ backendType, lbInfo, operation, parameters, oldParameters }: BackendQuestion) {
   const old = Object.keys(oldParameters).length === 0 ? {} : { OldParameters: oldParameters, oldParameters };
   return { backendType, lbInfo: map(lbInfo), operation, parameters: map(parameters), ...old, dryRun: false };
 }
 
-/** The object behind the backend, as the API server has it. */
-export type BackendSubject =
+/** The objects of a backend, as the API server returns them. */
+export type BackendObject =
   | { readonly kind: "Pod"; readonly pod: object }
   | { readonly kind: "Service"; readonly service: object; readonly nodeAddresses: readonly object[] };
 
-export function generateBackendAddrRequest(
-  { metadata, spec }: BackendRecord,
-  subject: BackendSubject,
-  retryID: string,
-) {
+export function generateBackendAddrRequest({ metadata, spec }: BackendRecord, object: BackendObject, retryID: string) {
   const { lbInfo, lbAttributes, parameters, backend } = spec;
   const common = {
     ...retryable("generateBackendAddr", metadata.uid, retryID),
@@ -88,9 +83,9 @@ export function generateBackendAddrRequest(
     parameters: map(parameters),
   };
   const port = backend.kind === "Static" ? undefined : portOnWire(backend.port);
-  if (subject.kind === "Pod") return { ...common, podBackend: { pod: subject.pod, port } };
+  if (object.kind === "Pod") return { ...common, podBackend: { pod: object.pod, port } };
   const nodeName = backend.kind === "Service" ? backend.nodeName : undefined;
-  const { service, nodeAddresses } = subject;
+  const { service, nodeAddresses } = object;
   return { ...common, serviceBackend: { service, port, nodeName, nodeAddresses } };
 }
 

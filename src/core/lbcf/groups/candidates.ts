@@ -1,17 +1,18 @@
 /**
- * The backends that a group stands for at this moment, whatever load balancers it names. What cannot be known is
- * never left out silently: a Service that is missing or of the wrong type is a problem, and its backends are unknown.
+ * The backends that a group selects now, independent of the load balancers that it names. An unknown set is not an empty
+ * one: a Service that is missing or of the wrong type is reported as a problem, and the group's records stay as they are.
  */
 import type { EventReason } from "../../events/event-reasons.ts";
 import type { Node, Service } from "../../model/kubernetes.ts";
+import type { JudgedPods } from "../drivers/driver-answers.ts";
 import type { BackendGroup, Backends, KeepPolicy, Pod, Port, RecordedBackend, StringMap } from "../objects/objects.ts";
 import { isAvailable, isSelected, isTerminating, matches, mayStay } from "../pods/pods.ts";
 
 export interface Candidate {
   readonly backend: RecordedBackend;
-  /** Of a pod. */
+  /** The pod's address. */
   readonly ip?: string;
-  /** May be registered now; else only what is registered stays. */
+  /** May be registered now; otherwise an existing record stays, and none is created. */
   readonly isFresh: boolean;
 }
 
@@ -26,25 +27,20 @@ export interface Problem {
 
 export type Candidates =
   | { readonly kind: "known"; readonly candidates: readonly Candidate[] }
-  /** Nothing comes and nothing goes until this is put right. */
+  /** No record is created or deleted until the user has fixed this. */
   | { readonly kind: "unknown"; readonly problem: Problem };
 
 export interface Cluster {
-  /** Those of the group's namespace that it may select; more than that does no harm. */
+  /** Pods of the group's namespace; a superset of those that it selects. */
   readonly pods: readonly Pod[];
   /** Any pod of the namespace. */
   readonly podNamed: { get(name: string): Pod | undefined };
-  /** The Service that the group names; `undefined`: there is none. */
+  /** The Service that the group names; `undefined` when it does not exist. */
   readonly service: Service | undefined;
   readonly nodes: readonly Node[];
 }
 
-/** Pods that a driver has judged: those that stay registered, or that it did not answer. */
-export type Judgement =
-  | { readonly kind: "judged"; readonly keep: ReadonlySet<string> }
-  | { readonly kind: "failed"; readonly message: string };
-
-export function candidatesOf(group: BackendGroup, cluster: Cluster, judgement: Judgement | undefined): Candidates {
+export function candidatesOf(group: BackendGroup, cluster: Cluster, judged: JudgedPods | undefined): Candidates {
   const { backends } = group.spec;
   switch (backends.kind) {
     case "Static":
@@ -55,12 +51,12 @@ export function candidatesOf(group: BackendGroup, cluster: Cluster, judgement: J
       const mistake = podsMistake(backends);
       if (mistake !== undefined) return unknown("InvalidSpec", mistake);
       const selected = cluster.pods.filter((pod) => isSelected(pod, backends.select));
-      return known(selected.flatMap((pod) => podCandidates(pod, backends.ports, keeps(group, pod, judgement))));
+      return known(selected.flatMap((pod) => podCandidates(pod, backends.ports, keeps(group, pod, judged))));
     }
   }
 }
 
-/** A schema refuses these; but what was stored before there was one must not take everybody out. */
+/** The schema refuses these. An object stored before the schema existed must not deregister every backend. */
 function podsMistake({ ports, select }: Extract<Backends, { kind: "Pod" }>): string | undefined {
   if (ports.length === 0) return "pods.ports has no port: give at least one";
   const selectors = "names" in select ? select.names.length : Object.keys(select.labels).length;
@@ -83,15 +79,15 @@ function podCandidates(pod: Pod, ports: readonly Port[], keep: boolean): Candida
 }
 
 /** Does a pod that is not available keep the records it has? */
-export function keeps(group: BackendGroup, pod: Pod, judgement: Judgement | undefined): boolean {
+export function keeps(group: BackendGroup, pod: Pod, judged: JudgedPods | undefined): boolean {
   const { deregister } = group.spec;
   if (isTerminating(pod)) return false;
   if (deregister.policy !== "Webhook") return mayStay(pod, deregister.policy);
-  if (judgement?.kind === "judged") return judgement.keep.has(pod.metadata.uid);
+  if (judged?.kind === "judged") return judged.keep.has(pod.metadata.uid);
   return deregister.onFailure === "DoNothing" || mayStay(pod, deregister.onFailure satisfies KeepPolicy);
 }
 
-/** The pods that a driver is to judge: there, not terminating, not available. */
+/** The recorded pods that the driver must judge: not available, but not terminating either. */
 export function podsToJudge(group: BackendGroup, { pods }: Cluster, isRecorded: (uid: string) => boolean): Pod[] {
   const { backends, deregister } = group.spec;
   if (backends.kind !== "Pod" || deregister.policy !== "Webhook") return [];

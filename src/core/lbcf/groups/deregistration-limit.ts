@@ -1,35 +1,36 @@
 /**
- * The brake: when much of a group is gone at once, something may be wrong with what we see rather than with the pods.
- * Then nothing is deregistered until the API server has been asked again.
+ * How many backends of a group may disappear from the caches at once. Above the limit the watch may be wrong rather than
+ * the pods gone, so nothing is deregistered until the API server has been read again. Users set the limit per group with
+ * the annotation `lbcf.tkestack.io/brake`.
  */
 import { ANNOTATION } from "../objects/names.ts";
 import type { Meta } from "../objects/objects.ts";
 
-export interface Brake {
-  /** Of the group's records, from 0 to 1; more than that is much. */
+export interface DeregistrationLimit {
+  /** Of the group's records, from 0 to 1. More than that must be confirmed. */
   readonly share: number;
-  /** Fewer than that are never much. */
-  readonly least: number;
+  /** Fewer than that are never confirmed. */
+  readonly minimum: number;
 }
 
 const OFF = "off";
 
-export const DEFAULT_BRAKE: Brake = { share: 0.5, least: 3 };
+export const DEFAULT_DEREGISTRATION_LIMIT: DeregistrationLimit = { share: 0.5, minimum: 3 };
 
-export function mustConfirm(vanished: number, records: number, { share, least }: Brake): boolean {
-  return vanished >= least && vanished > share * records;
+export function mustConfirm(vanished: number, records: number, { share, minimum }: DeregistrationLimit): boolean {
+  return vanished >= minimum && vanished > share * records;
 }
 
-/** The group's own, where its annotation says so: `30%`, or `off`. A value that makes no sense changes nothing. */
-export function brakeOf(metadata: Meta, byDefault: Brake): Brake {
+/** From the group's annotation: `30%`, or `off`. An invalid value leaves the default in force. */
+export function deregistrationLimitOf(metadata: Meta, byDefault: DeregistrationLimit): DeregistrationLimit {
   const text = annotated(metadata);
-  if (text === OFF) return { share: 1, least: Number.MAX_SAFE_INTEGER };
+  if (text === OFF) return { share: 1, minimum: Number.MAX_SAFE_INTEGER };
   const percent = percentOf(text);
   return percent === undefined ? byDefault : { ...byDefault, share: percent / 100 };
 }
 
-/** What is wrong with the annotation; `undefined`: nothing, or there is none. */
-export function brakeMistake(metadata: Meta): string | undefined {
+/** What is wrong with the annotation's value; `undefined` when it is valid or absent. */
+export function deregistrationLimitMistake(metadata: Meta): string | undefined {
   const text = annotated(metadata);
   if (text === "" || text === OFF || percentOf(text) !== undefined) return undefined;
   return `annotation ${ANNOTATION.brake} "${text.slice(0, 100)}" counts for nothing: write a share such as 30%, or off`;

@@ -3,21 +3,21 @@ import { describe, test } from "node:test";
 
 import { DELETED, group, loadBalancer } from "../../../../test/support/lbcf-objects.ts";
 import { findCondition } from "../objects/conditions.ts";
-import { type GroupLook, groupStatus, groupTellings, sameStatus } from "./group-status.ts";
+import { type GroupResult, groupStatus, groupTellings, sameStatus } from "./group-status.ts";
 import type { BackendGroup } from "../objects/objects.ts";
 
 const usable = { kind: "usable", loadBalancer: loadBalancer("lb"), lbInfo: {} } as const;
 const lost = { kind: "leaving", reason: "LoadBalancerNotFound", message: "there is no load balancer" } as const;
 const young = { kind: "held", reason: "LoadBalancerNotCreated", message: "not created yet" } as const;
 
-function look(more: Partial<GroupLook> & { readonly uses?: GroupLook["actions"]["uses"] } = {}): GroupLook {
+function result(more: Partial<GroupResult> & { readonly uses?: GroupResult["actions"]["uses"] } = {}): GroupResult {
   const { uses = new Map([["lb", usable]]), ...rest } = more;
   return {
     group: group("web"),
     actions: { kind: "act", creates: [], updates: [], deletes: [], wanted: 2, uses, problem: undefined },
     registered: 1,
     disagreement: undefined,
-    judgement: undefined,
+    judged: undefined,
     failed: undefined,
     nowMs: 0,
     ...rest,
@@ -30,11 +30,11 @@ const kept = group("web", {}, { deletionTimestamp: DELETED, labels: { "lbcf.tkes
 const failed = { reason: "CreateBackendFailed", message: "cannot create 2 backend records: quota" } as const;
 
 /** What was seen; the condition, its status and reason; the event, if any. */
-const TABLE: readonly (readonly [string, GroupLook, string, string, string | undefined, string | undefined])[] = [
-  ["all is well", look(), "Accepted", "True", undefined, undefined],
+const TABLE: readonly (readonly [string, GroupResult, string, string, string | undefined, string | undefined])[] = [
+  ["all is well", result(), "Accepted", "True", undefined, undefined],
   [
     "a load balancer is missing",
-    look({ uses: new Map([["lb", lost]]) }),
+    result({ uses: new Map([["lb", lost]]) }),
     "Accepted",
     "False",
     "LoadBalancerNotFound",
@@ -42,7 +42,7 @@ const TABLE: readonly (readonly [string, GroupLook, string, string, string | und
   ],
   [
     "a load balancer is to come",
-    look({ uses: new Map([["lb", young]]) }),
+    result({ uses: new Map([["lb", young]]) }),
     "Accepted",
     "False",
     "LoadBalancerNotCreated",
@@ -50,7 +50,7 @@ const TABLE: readonly (readonly [string, GroupLook, string, string, string | und
   ],
   [
     "records cannot be written",
-    look({ failed }),
+    result({ failed }),
     "Accepted",
     "False",
     "CreateBackendFailed",
@@ -58,22 +58,29 @@ const TABLE: readonly (readonly [string, GroupLook, string, string, string | und
   ],
   [
     "the watch and the API server disagree",
-    look({ disagreement: "3 of 5 are still there" }),
+    result({ disagreement: "3 of 5 are still there" }),
     "Held",
     "True",
     "Disagreement",
     "Warning Disagreement",
   ],
-  ["the brake is a slip", look({ group: braked("half") }), "Held", "False", "InvalidBrake", "Warning InvalidBrake"],
+  [
+    "the deregistration limit is a slip",
+    result({ group: braked("half") }),
+    "Held",
+    "False",
+    "InvalidBrake",
+    "Warning InvalidBrake",
+  ],
   [
     "the judge did not judge",
-    look({ group: judging, judgement: { kind: "failed", message: "no answer" } }),
+    result({ group: judging, judged: { kind: "failed", message: "no answer" } }),
     "Judged",
     "False",
     "WebhookFailed",
     "Warning WebhookFailed",
   ],
-  ["it is kept by its label", look({ group: kept }), "Deletable", "False", "DoNotDelete", undefined],
+  ["it is kept by its label", result({ group: kept }), "Deletable", "False", "DoNotDelete", undefined],
 ];
 
 describe("a group's status", () => {
@@ -93,8 +100,8 @@ describe("a group's status", () => {
   }
 
   test("what is over is no longer said", () => {
-    const worst = look({ group: judging, judgement: { kind: "failed", message: "x" }, failed, disagreement: "y" });
-    const { conditions } = groupStatus({ ...look(), group: { ...judging, status: groupStatus(worst) } });
+    const worst = result({ group: judging, judged: { kind: "failed", message: "x" }, failed, disagreement: "y" });
+    const { conditions } = groupStatus({ ...result(), group: { ...judging, status: groupStatus(worst) } });
     assert.deepEqual(
       conditions.map(({ type, status }) => [type, status]),
       [["Accepted", "True"]],

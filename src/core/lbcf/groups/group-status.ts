@@ -1,40 +1,41 @@
-/** What a group's status says after a look at it, and what is told of it. */
-import { brakeMistake } from "./deregistration-limit.ts";
-import type { Judgement, Problem, ProblemReason } from "./candidates.ts";
-import { type Said, withCondition, withoutCondition } from "../objects/conditions.ts";
+/** A group's status and events after it was reconciled. */
+import { deregistrationLimitMistake } from "./deregistration-limit.ts";
+import type { JudgedPods } from "../drivers/driver-answers.ts";
+import type { Problem, ProblemReason } from "./candidates.ts";
+import { type ConditionUpdate, withCondition, withoutCondition } from "../objects/conditions.ts";
 import { type EventReason, type EventText, eventText } from "../../events/event-reasons.ts";
 import { acceptanceOf, type LoadBalancerUse, parametersKey } from "./load-balancer-use.ts";
 import type { Acceptance, BackendGroup, Condition, GroupStatus } from "../objects/objects.ts";
 import type { GroupActions } from "./reconcile-backend-group.ts";
-import { holdOf } from "../load-balancers/reconcile-load-balancer-object.ts";
+import { deletionBlockOf } from "../load-balancers/reconcile-load-balancer-object.ts";
 
-export interface GroupLook {
+export interface GroupResult {
   readonly group: BackendGroup;
   readonly actions: GroupActions;
   readonly registered: number;
-  /** What the brake found: backends that the watch had lost and the API server has. */
+  /** Backends that are missing from the caches while the API server still has them. */
   readonly disagreement: string | undefined;
-  /** `undefined`: nobody was asked. */
-  readonly judgement: Judgement | undefined;
+  /** `undefined` when no driver was asked. */
+  readonly judged: JudgedPods | undefined;
   /** Records that could not be written. */
   readonly failed: Problem | undefined;
   readonly nowMs: number;
 }
 
-export function groupStatus(look: GroupLook): GroupStatus {
-  const { group, actions, nowMs } = look;
-  const said: readonly (readonly [string, Said | undefined])[] = [
-    ["Accepted", acceptedCondition(look)],
-    ["Held", heldCondition(look)],
-    ["Judged", judgedCondition(look)],
+export function groupStatus(result: GroupResult): GroupStatus {
+  const { group, actions, nowMs } = result;
+  const updates: readonly (readonly [string, ConditionUpdate | undefined])[] = [
+    ["Accepted", acceptedCondition(result)],
+    ["Held", heldCondition(result)],
+    ["Judged", judgedCondition(result)],
     ["Deletable", deletableCondition(group)],
   ];
   return {
     observedGeneration: group.metadata.generation,
     backends: actions.wanted,
-    registeredBackends: look.registered,
+    registeredBackends: result.registered,
     loadBalancers: [...actions.uses].map(([name, use]) => acceptance(group, name, use)),
-    conditions: said.reduce<readonly Condition[]>(
+    conditions: updates.reduce<readonly Condition[]>(
       (conditions, [type, each]) =>
         each === undefined ? withoutCondition(conditions, type) : withCondition(conditions, each, nowMs),
       group.status.conditions,
@@ -42,7 +43,7 @@ export function groupStatus(look: GroupLook): GroupStatus {
   };
 }
 
-/** Whom a driver has accepted stays accepted while it is draining or does not answer. */
+/** What a driver has accepted stays accepted while the driver is draining or does not answer. */
 function acceptance(group: BackendGroup, name: string, use: LoadBalancerUse): Acceptance {
   if (use.kind === "usable") return { name, accepted: true, parameters: parametersKey(group) };
   const before = use.kind === "held" ? acceptanceOf(group, name) : undefined;
@@ -51,39 +52,39 @@ function acceptance(group: BackendGroup, name: string, use: LoadBalancerUse): Ac
 }
 
 /** What keeps backends from being registered. */
-function obstacles({ actions: { uses, problem }, failed }: GroupLook): readonly Problem[] {
+function obstacles({ actions: { uses, problem }, failed }: GroupResult): readonly Problem[] {
   const ofLoadBalancers = [...uses.values()].flatMap((use) => ("reason" in use ? [use] : []));
   return [problem, failed, ...ofLoadBalancers].filter((each) => each !== undefined);
 }
 
-function acceptedCondition(look: GroupLook): Said {
-  const all = obstacles(look);
+function acceptedCondition(result: GroupResult): ConditionUpdate {
+  const all = obstacles(result);
   const [first] = all;
   if (first === undefined) return { type: "Accepted", status: "True" };
   const message = all.map((each) => each.message).join("; ");
   return { type: "Accepted", status: "False", reason: first.reason, message };
 }
 
-function heldCondition({ group, disagreement }: GroupLook): (Said & Problem) | undefined {
+function heldCondition({ group, disagreement }: GroupResult): (ConditionUpdate & Problem) | undefined {
   if (disagreement !== undefined) {
     return { type: "Held", status: "True", reason: "Disagreement", message: disagreement };
   }
-  const mistake = brakeMistake(group.metadata);
+  const mistake = deregistrationLimitMistake(group.metadata);
   return mistake === undefined
     ? undefined
     : { type: "Held", status: "False", reason: "InvalidBrake", message: mistake };
 }
 
-/** Only where the driver that should judge did not. */
-function judgedCondition({ group: { spec }, judgement }: GroupLook): (Said & Problem) | undefined {
-  if (judgement?.kind !== "failed" || spec.deregister.policy !== "Webhook") return undefined;
+/** Present only when the driver of `deregisterWebhook` did not answer. */
+function judgedCondition({ group: { spec }, judged }: GroupResult): (ConditionUpdate & Problem) | undefined {
+  if (judged?.kind !== "failed" || spec.deregister.policy !== "Webhook") return undefined;
   const { driver, onFailure } = spec.deregister;
-  const message = `driver "${driver}" did not judge, so failurePolicy ${onFailure} decides: ${judgement.message}`;
+  const message = `driver "${driver}" did not judge, so failurePolicy ${onFailure} decides: ${judged.message}`;
   return { type: "Judged", status: "False", reason: "WebhookFailed", message };
 }
 
-function deletableCondition(group: BackendGroup): Said | undefined {
-  const hold = holdOf(group);
+function deletableCondition(group: BackendGroup): ConditionUpdate | undefined {
+  const hold = deletionBlockOf(group);
   return hold && { type: "Deletable", status: "False", ...hold };
 }
 
@@ -92,12 +93,12 @@ function eventReason(reason: ProblemReason): EventReason {
   return reason === "LoadBalancerNotFound" || reason === "LoadBalancerUnknown" ? "GetLoadBalancerFailed" : reason;
 }
 
-/** Each problem once: when no condition has said it yet. */
-export function groupTellings(look: GroupLook): readonly EventText[] {
-  const said = look.group.status.conditions.map(({ message = "" }) => message);
-  const others = [heldCondition(look), judgedCondition(look)].filter((each) => each !== undefined);
-  return [...obstacles(look), ...others]
-    .filter(({ message }) => !said.some((text) => text.includes(message)))
+/** One event per problem: only when no condition reports it yet. */
+export function groupTellings(result: GroupResult): readonly EventText[] {
+  const reported = result.group.status.conditions.map(({ message = "" }) => message);
+  const others = [heldCondition(result), judgedCondition(result)].filter((each) => each !== undefined);
+  return [...obstacles(result), ...others]
+    .filter(({ message }) => !reported.some((text) => text.includes(message)))
     .map(({ reason, message }) => eventText(eventReason(reason), message));
 }
 

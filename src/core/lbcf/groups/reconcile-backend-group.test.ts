@@ -4,11 +4,11 @@ import { describe, test } from "node:test";
 import { aService } from "../../../../test/support/core-fixtures.ts";
 import { DELETED, group, loadBalancer, pod, record, registered } from "../../../../test/support/lbcf-objects.ts";
 import type { Node } from "../../model/kubernetes.ts";
-import { DEFAULT_BRAKE } from "./deregistration-limit.ts";
+import { DEFAULT_DEREGISTRATION_LIMIT } from "./deregistration-limit.ts";
 import type { Lookup } from "./load-balancer-use.ts";
 import { recordName } from "../objects/names.ts";
 import type { BackendGroup, BackendRecord, LoadBalancer, Pod } from "../objects/objects.ts";
-import { type GroupActions, type GroupWorld, reconcileBackendGroup } from "./reconcile-backend-group.ts";
+import { type GroupActions, type ObservedGroup, reconcileBackendGroup } from "./reconcile-backend-group.ts";
 
 const found = (lb: LoadBalancer, driver: "ready" | "draining" | "missing" = "ready"): Lookup => ({
   kind: "found",
@@ -16,30 +16,37 @@ const found = (lb: LoadBalancer, driver: "ready" | "draining" | "missing" = "rea
   driver,
 });
 
-interface Setting extends Partial<Omit<GroupWorld, "cluster" | "loadBalancers">> {
+interface Setting extends Partial<Omit<ObservedGroup, "cluster" | "loadBalancers">> {
   readonly pods?: readonly Pod[];
   readonly lb?: Lookup;
   readonly lbs?: ReadonlyMap<string, Lookup>;
   readonly nodes?: readonly Node[];
-  readonly service?: GroupWorld["cluster"]["service"];
+  readonly service?: ObservedGroup["cluster"]["service"];
 }
 
-function world({ pods = [], lb = found(loadBalancer("lb")), lbs, nodes = [], service, ...more }: Setting): GroupWorld {
+function observed({
+  pods = [],
+  lb = found(loadBalancer("lb")),
+  lbs,
+  nodes = [],
+  service,
+  ...more
+}: Setting): ObservedGroup {
   return {
     group: group("web"),
     cluster: { pods, podNamed: new Map(pods.map((each) => [each.metadata.name, each])), service, nodes },
     loadBalancers: lbs ?? new Map([["lb", lb]]),
     records: [],
-    verdicts: new Map(),
-    judgement: undefined,
+    validations: new Map(),
+    judged: undefined,
     isConfirmed: false,
-    brake: DEFAULT_BRAKE,
+    deregistrationLimit: DEFAULT_DEREGISTRATION_LIMIT,
     ...more,
   };
 }
 
 function act(setting: Setting): GroupActions {
-  const decision = reconcileBackendGroup(world(setting));
+  const decision = reconcileBackendGroup(observed(setting));
   assert.equal(decision.kind, "act");
   return decision.kind === "act" ? decision : assert.fail();
 }
@@ -103,7 +110,7 @@ describe("records of pods", () => {
         group: group("web", { parameters: { w: "1" } }),
         pods: [web],
         records: [recordOf(web)],
-        verdicts: new Map([["lb", { kind: "valid" }]]),
+        validations: new Map([["lb", { kind: "valid" }]]),
       },
       [0, 1, 0],
     ],
@@ -183,12 +190,12 @@ describe("what is not known takes nothing away", () => {
 
   test("a driver that refuses new parameters, or does not say, leaves everything as it was", () => {
     for (const kind of ["refused", "failed"] as const) {
-      const verdicts = new Map([["lb", { kind, message: "no" }]]);
+      const validations = new Map([["lb", { kind, message: "no" }]]);
       const actions = act({
         group: group("web", { parameters: { w: "x" } }),
         pods: [web, pod("web-1")],
         records: [recordOf(web)],
-        verdicts,
+        validations,
       });
       assert.deepEqual(counts(actions), [0, 0, 0]);
     }
@@ -225,7 +232,7 @@ describe("load balancers that leave", () => {
     ["one that serves other namespaces", found(loadBalancer("lb", { scope: ["other"] }))],
   ];
   for (const [what, lb] of leaving) {
-    test(`${what} takes its records with it, without a brake`, () => {
+    test(`${what} takes its records with it, without a deregistrationLimit`, () => {
       const pods = [0, 1, 2, 3].map((at) => pod(`web-${at}`));
       assert.equal(act({ lb, pods, records: pods.map((each) => recordOf(each)) }).deletes.length, 4);
     });
@@ -252,9 +259,9 @@ describe("questions", () => {
   const fresh = { ...group("web"), status: { ...group("web").status, loadBalancers: [] } };
 
   test("a new group asks the driver before anything is registered", () => {
-    assert.equal(reconcileBackendGroup(world({ group: fresh, pods: [web] })).kind, "validate");
+    assert.equal(reconcileBackendGroup(observed({ group: fresh, pods: [web] })).kind, "validate");
     assert.deepEqual(
-      counts(act({ group: fresh, pods: [web], verdicts: new Map([["lb", { kind: "valid" }]]) })),
+      counts(act({ group: fresh, pods: [web], validations: new Map([["lb", { kind: "valid" }]]) })),
       [1, 0, 0],
     );
   });
@@ -268,15 +275,15 @@ describe("questions", () => {
 
   test("pods that are not ready are judged, once they have records", () => {
     const owner = group("web", judged);
-    const decision = reconcileBackendGroup(world({ group: owner, pods: [notReady], records: [recordOf(web)] }));
+    const decision = reconcileBackendGroup(observed({ group: owner, pods: [notReady], records: [recordOf(web)] }));
     assert.deepEqual(decision.kind === "judge" && decision.pods.map(({ metadata }) => metadata.name), ["web-0"]);
-    assert.equal(reconcileBackendGroup(world({ group: owner, pods: [notReady] })).kind, "act");
+    assert.equal(reconcileBackendGroup(observed({ group: owner, pods: [notReady] })).kind, "act");
   });
 
-  test("the judgement decides; without one the failure policy does", () => {
-    const setting = (owner: BackendGroup, judgement: GroupWorld["judgement"]): Setting => ({
+  test("the judged decides; without one the failure policy does", () => {
+    const setting = (owner: BackendGroup, judged: ObservedGroup["judged"]): Setting => ({
       group: owner,
-      judgement,
+      judged,
       pods: [notReady],
       records: [recordOf(web)],
     });
@@ -290,7 +297,7 @@ describe("questions", () => {
   });
 });
 
-describe("the brake", () => {
+describe("the deregistrationLimit", () => {
   const pods = [0, 1, 2, 3, 4].map((at) => pod(`web-${at}`));
   const records = pods.map((each) => recordOf(each));
 
@@ -310,7 +317,7 @@ describe("the brake", () => {
   for (const [what, left, metadata, isHeld] of TABLE) {
     test(what, () => {
       const setting = { group: group("web", {}, metadata), pods: pods.slice(0, left), records };
-      assert.equal(reconcileBackendGroup(world(setting)).kind, isHeld ? "confirm" : "act");
+      assert.equal(reconcileBackendGroup(observed(setting)).kind, isHeld ? "confirm" : "act");
       assert.equal(act({ ...setting, isConfirmed: true }).deletes.length, 5 - left);
     });
   }

@@ -1,50 +1,50 @@
-/** What a driver's answer makes of a LoadBalancer: the status to store, and what to tell. */
+/** A LoadBalancer's status, and the event to send, after a driver's answer. */
 import type { EventText } from "../../events/event-reasons.ts";
-import { withCondition, withoutCondition, type Said } from "../objects/conditions.ts";
+import { withCondition, withoutCondition, type ConditionUpdate } from "../objects/conditions.ts";
 import {
   type Answer,
-  type Created,
+  type CreatedLoadBalancer,
   doneEvent,
   type LoadBalancerVerb,
-  type NotYet,
-  notYetEvent,
+  type UnfinishedAnswer,
+  unfinishedEvent,
 } from "../drivers/driver-answers.ts";
 import type { LoadBalancer, LoadBalancerStatus } from "../objects/objects.ts";
 import { isTrue } from "../objects/conditions.ts";
 
-export interface LoadBalancerAfter {
+export interface LoadBalancerUpdate {
   readonly status: LoadBalancerStatus;
   readonly event: EventText | undefined;
 }
 
 export function markedCreating({ status }: LoadBalancer, nowMs: number): LoadBalancerStatus {
-  const accepted = said(status, { type: "Accepted", status: "True" }, nowMs);
-  return said(accepted, { type: "Created", status: "False", reason: "Creating" }, nowMs);
+  const accepted = updated(status, { type: "Accepted", status: "True" }, nowMs);
+  return updated(accepted, { type: "Created", status: "False", reason: "Creating" }, nowMs);
 }
 
-export function afterCreate(lb: LoadBalancer, answer: Answer<Created>, nowMs: number): LoadBalancerAfter {
-  if (answer.status !== "Succ") return notYet(lb, "createLoadBalancer", answer, nowMs);
+export function afterCreate(lb: LoadBalancer, answer: Answer<CreatedLoadBalancer>, nowMs: number): LoadBalancerUpdate {
+  if (answer.status !== "Succ") return unfinished(lb, "createLoadBalancer", answer, nowMs);
   const { lbSpec, attributes } = lb.spec;
   const lbInfo = Object.keys(answer.lbInfo).length > 0 ? answer.lbInfo : lbSpec;
-  const created = said(
+  const created = updated(
     { ...lb.status, lbInfo, lastSyncedAttributes: attributes },
     { type: "Created", status: "True" },
     nowMs,
   );
   return {
-    status: said(created, { type: "AttributesSynced", status: "True" }, nowMs),
+    status: updated(created, { type: "AttributesSynced", status: "True" }, nowMs),
     event: doneEvent("createLoadBalancer", "Successfully created load balancer"),
   };
 }
 
-/** Periodic successes change nothing and say nothing. */
-export function afterEnsureLoadBalancer(lb: LoadBalancer, answer: Answer, nowMs: number): LoadBalancerAfter {
-  if (answer.status !== "Succ") return notYet(lb, "ensureLoadBalancer", answer, nowMs);
+/** A periodic success changes no status and sends no event. */
+export function afterEnsureLoadBalancer(lb: LoadBalancer, answer: Answer, nowMs: number): LoadBalancerUpdate {
+  if (answer.status !== "Succ") return unfinished(lb, "ensureLoadBalancer", answer, nowMs);
   const wasSynced = isTrue(lb.status.conditions, "AttributesSynced");
   const isSame = wasSynced && JSON.stringify(lb.status.lastSyncedAttributes) === JSON.stringify(lb.spec.attributes);
   if (isSame) return { status: lb.status, event: undefined };
-  const accepted = said(lb.status, { type: "Accepted", status: "True" }, nowMs);
-  const synced = said(
+  const accepted = updated(lb.status, { type: "Accepted", status: "True" }, nowMs);
+  const synced = updated(
     { ...accepted, lastSyncedAttributes: lb.spec.attributes },
     { type: "AttributesSynced", status: "True" },
     nowMs,
@@ -52,56 +52,65 @@ export function afterEnsureLoadBalancer(lb: LoadBalancer, answer: Answer, nowMs:
   return { status: synced, event: doneEvent("ensureLoadBalancer", "Successfully ensured load balancer") };
 }
 
-/** Success stores nothing: the finalizer goes, and the object with it. */
-export function afterDeleteLoadBalancer(lb: LoadBalancer, answer: Answer, nowMs: number): LoadBalancerAfter {
+/** Success stores nothing: the caller removes the finalizer, and the object is gone. */
+export function afterDeleteLoadBalancer(lb: LoadBalancer, answer: Answer, nowMs: number): LoadBalancerUpdate {
   if (answer.status === "Succ") return { status: lb.status, event: undefined };
-  const { status, event } = { status: lb.status, event: notYetEvent("deleteLoadBalancer", answer) };
+  const { status, event } = { status: lb.status, event: unfinishedEvent("deleteLoadBalancer", answer) };
   if (answer.status === "Running") return { status, event };
   return {
-    status: said(status, { type: "Deletable", status: "False", reason: reasonOf(answer), message: answer.msg }, nowMs),
+    status: updated(
+      status,
+      { type: "Deletable", status: "False", reason: reasonOf(answer), message: answer.msg },
+      nowMs,
+    ),
     event,
   };
 }
 
-function notYet(lb: LoadBalancer, verb: LoadBalancerVerb, answer: NotYet, nowMs: number): LoadBalancerAfter {
-  const event = notYetEvent(verb, answer);
+function unfinished(
+  lb: LoadBalancer,
+  verb: LoadBalancerVerb,
+  answer: UnfinishedAnswer,
+  nowMs: number,
+): LoadBalancerUpdate {
+  const event = unfinishedEvent(verb, answer);
   if (answer.status === "Running") return { status: lb.status, event };
   const type = verb === "createLoadBalancer" ? "Created" : "AttributesSynced";
   return {
-    status: said(lb.status, { type, status: "False", reason: reasonOf(answer), message: answer.msg }, nowMs),
+    status: updated(lb.status, { type, status: "False", reason: reasonOf(answer), message: answer.msg }, nowMs),
     event,
   };
 }
 
-function reasonOf({ status }: NotYet): string {
+function reasonOf({ status }: UnfinishedAnswer): string {
   return status === "Fail" ? "OperationFailed" : "DriverError";
 }
 
-/** What a wait says on the object. */
+/** Reports what the object waits for. */
 export function afterWaiting(lb: LoadBalancer, reason: string, message: string, nowMs: number): LoadBalancerStatus {
   const isDeleting = lb.metadata.deletionTimestamp !== undefined;
   const type = isDeleting ? "Deletable" : "Accepted";
-  return said(lb.status, { type, status: "False", reason, message }, nowMs);
+  return updated(lb.status, { type, status: "False", reason, message }, nowMs);
 }
 
-/** What stood in its way no longer does. */
+/** Nothing blocks the object any more. */
 export function withoutWait(lb: LoadBalancer, nowMs: number): LoadBalancerStatus {
   const isRefused = lb.status.conditions.some(({ type, status }) => type === "Accepted" && status === "False");
-  return isRefused ? said(lb.status, { type: "Accepted", status: "True" }, nowMs) : lb.status;
+  return isRefused ? updated(lb.status, { type: "Accepted", status: "True" }, nowMs) : lb.status;
 }
 
-export function withHold(
+export function withDeletionBlock(
   lb: LoadBalancer,
   hold: { readonly reason: string; readonly message: string } | undefined,
   nowMs: number,
 ): LoadBalancerStatus {
-  if (hold !== undefined) return said(lb.status, { type: "Deletable", status: "False", ...hold }, nowMs);
+  if (hold !== undefined) return updated(lb.status, { type: "Deletable", status: "False", ...hold }, nowMs);
   if (lb.metadata.deletionTimestamp !== undefined) return lb.status;
   const conditions = withoutCondition(lb.status.conditions, "Deletable");
   return conditions === lb.status.conditions ? lb.status : { ...lb.status, conditions };
 }
 
-function said(status: LoadBalancerStatus, condition: Said, nowMs: number): LoadBalancerStatus {
+function updated(status: LoadBalancerStatus, condition: ConditionUpdate, nowMs: number): LoadBalancerStatus {
   const conditions = withCondition(status.conditions, condition, nowMs);
   return conditions === status.conditions ? status : { ...status, conditions };
 }

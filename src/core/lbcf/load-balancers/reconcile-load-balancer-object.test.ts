@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { DELETED, loadBalancer } from "../../../../test/support/lbcf-objects.ts";
 import type { LoadBalancer, LoadBalancerStatus, Meta } from "../objects/objects.ts";
 import { afterCreate, afterEnsureLoadBalancer, markedCreating } from "./load-balancer-status.ts";
-import { type LoadBalancerWorld, reconcileLoadBalancerObject } from "./reconcile-load-balancer-object.ts";
+import { type ObservedLoadBalancer, reconcileLoadBalancerObject } from "./reconcile-load-balancer-object.ts";
 
 const NOW_MS = 1_000_000;
 const always = { ensurePolicy: { policy: "Always", periodMs: 60_000 } } as const;
@@ -21,13 +21,13 @@ const creating: Partial<LoadBalancerStatus> = {
   conditions: [{ type: "Created", status: "False", reason: "Creating" }],
 };
 
-function next(loadBalancerObject: LoadBalancer, more: Partial<LoadBalancerWorld> = {}): string {
+function next(loadBalancerObject: LoadBalancer, more: Partial<ObservedLoadBalancer> = {}): string {
   const decision = reconcileLoadBalancerObject({
     loadBalancer: loadBalancerObject,
     driver: "ready",
-    misplaced: undefined,
+    invalidName: undefined,
     records: 0,
-    verdict: { kind: "valid" },
+    validation: { kind: "valid" },
     ensuredMs: undefined,
     nowMs: NOW_MS,
     ...more,
@@ -37,19 +37,29 @@ function next(loadBalancerObject: LoadBalancer, more: Partial<LoadBalancerWorld>
 }
 
 describe("reconcileLoadBalancerObject", () => {
-  const TABLE: readonly (readonly [string, LoadBalancer, Partial<LoadBalancerWorld>, string])[] = [
+  const TABLE: readonly (readonly [string, LoadBalancer, Partial<ObservedLoadBalancer>, string])[] = [
     ["a new one gets its finalizer first", lb(fresh, { finalizers: [] }), {}, "addFinalizer"],
-    ["then its driver is asked", lb(fresh), { verdict: undefined }, "validate"],
+    ["then its driver is asked", lb(fresh), { validation: undefined }, "validate"],
     ["then it is marked", lb(fresh), {}, "markCreating"],
     ["then it is created", lb(creating), {}, "create"],
-    ["a refusal is final until something changes", lb(fresh), { verdict: { kind: "refused", message: "" } }, "Refused"],
-    ["silence is not", lb(fresh), { verdict: { kind: "failed", message: "" } }, "WebhookFailed"],
+    [
+      "a refusal is final until something changes",
+      lb(fresh),
+      { validation: { kind: "refused", message: "" } },
+      "Refused",
+    ],
+    ["silence is not", lb(fresh), { validation: { kind: "failed", message: "" } }, "WebhookFailed"],
     ["without its driver it waits", lb(fresh), { driver: "missing" }, "DriverNotFound"],
     ["a draining driver takes nothing new", lb(fresh), { driver: "draining" }, "DriverDraining"],
     ["... but ends what it has begun", lb(creating), { driver: "draining" }, "create"],
-    ["a wrong name is a wrong name", lb(fresh), { misplaced: "no" }, "InvalidName"],
+    ["a wrong name is a wrong name", lb(fresh), { invalidName: "no" }, "InvalidName"],
     ["one that is right is left alone", lb(), {}, "settled"],
-    ["changed attributes are asked about", lb({}, {}, { attributes: { a: "1" } }), { verdict: undefined }, "validate"],
+    [
+      "changed attributes are asked about",
+      lb({}, {}, { attributes: { a: "1" } }),
+      { validation: undefined },
+      "validate",
+    ],
     ["... and ensured, whatever the policy", lb({}, {}, { attributes: { a: "1" } }), {}, "ensure"],
     ["one that an earlier LBCF made is ensured once", lb({ lastSyncedAttributes: undefined } as object), {}, "ensure"],
     ["Always is ensured when its period is over", lb({}, {}, always), { ensuredMs: NOW_MS - 60_000 }, "ensure"],

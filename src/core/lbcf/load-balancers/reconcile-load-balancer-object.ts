@@ -1,41 +1,42 @@
 /**
- * One look at a LoadBalancer of LBCF, one step. As with records, the stored object says where we are:
+ * The next step for a LoadBalancer of LBCF. As with records, all progress is in the stored object:
  *
  *   stored                                                  | next step
  *   --------------------------------------------------------|--------------------------------------------------------
- *   live, without our finalizer                             | add it
- *   live, not Created                                       | ask whether it is valid, mark it, create it
- *   live, attributes not those that were last ensured       | ask whether they are valid, ensure
+ *   live, without the finalizer                             | add it
+ *   live, not Created                                       | ask the driver to validate it, mark it, create it
+ *   live, attributes differ from those last ensured         | ask the driver to validate them, ensure
  *   live, Always, and the period is over                    | ensure
- *   deleting, kept by the label do-not-delete               | as live
+ *   deleting, blocked by the label do-not-delete            | as live
  *   deleting, records still name it                         | wait for them
- *   deleting, nobody ever tried to create it; or let go     | take the finalizer away
- *   deleting                                                | delete it at the driver, then take the finalizer away
+ *   deleting, never marked as creating; or to be forgotten  | remove the finalizer
+ *   deleting                                                | ask the driver to delete it, then remove the finalizer
  */
 import type { EventReason } from "../../events/event-reasons.ts";
 import { findCondition, isTrue } from "../objects/conditions.ts";
-import type { DriverState, Verdict } from "../groups/load-balancer-use.ts";
+import type { DriverState } from "../drivers/reconcile-driver.ts";
+import type { ValidationResult } from "../drivers/driver-answers.ts";
 import { ANNOTATION, FINALIZER, LABEL } from "../objects/names.ts";
 import type { LoadBalancer, StringMap } from "../objects/objects.ts";
 import { sameMap } from "../records/record-spec.ts";
-import { isGoing, isHeld } from "../objects/references.ts";
+import { isBeingDeleted, isDeletionBlocked } from "../objects/references.ts";
 
-export interface LoadBalancerWorld {
+export interface ObservedLoadBalancer {
   readonly loadBalancer: LoadBalancer;
   readonly driver: DriverState;
-  /** What its name or place makes impossible. */
-  readonly misplaced: string | undefined;
-  /** How many records name it, the ones being deleted included. */
+  /** Why its name is not allowed in its namespace. */
+  readonly invalidName: string | undefined;
+  /** The number of records that name it, including those being deleted. */
   readonly records: number;
-  /** What the driver said to the present lbSpec and attributes. */
-  readonly verdict: Verdict | undefined;
+  /** The driver's answer for the current lbSpec and attributes. */
+  readonly validation: ValidationResult | undefined;
   readonly ensuredMs: number | undefined;
   readonly nowMs: number;
 }
 
 export type LoadBalancerStep =
   | { readonly kind: "addFinalizer" }
-  /** Before the first call: from now on the driver may have made something. */
+  /** Stored before the first call: from then on the driver may have created something. */
   | { readonly kind: "markCreating" }
   | { readonly kind: "create" }
   | { readonly kind: "ensure" }
@@ -48,17 +49,17 @@ export type LoadBalancerDecision =
   | { readonly kind: "validate"; readonly operation: "Create" | "Update"; readonly oldAttributes: StringMap }
   | { readonly kind: "step"; readonly step: LoadBalancerStep };
 
-export function reconcileLoadBalancerObject(world: LoadBalancerWorld): LoadBalancerDecision {
-  const { metadata, status } = world.loadBalancer;
+export function reconcileLoadBalancerObject(observed: ObservedLoadBalancer): LoadBalancerDecision {
+  const { metadata, status } = observed.loadBalancer;
   const hasFinalizer = metadata.finalizers?.includes(FINALIZER.loadBalancer) ?? false;
-  if (isGoing(metadata)) return hasFinalizer ? leave(world) : { kind: "settled" };
-  if (world.misplaced !== undefined) return wait("InvalidName", world.misplaced);
+  if (isBeingDeleted(metadata)) return hasFinalizer ? reconcileDeleted(observed) : { kind: "settled" };
+  if (observed.invalidName !== undefined) return wait("InvalidName", observed.invalidName);
   if (!hasFinalizer && metadata.deletionTimestamp === undefined) return step({ kind: "addFinalizer" });
-  return isTrue(status.conditions, "Created") ? keep(world) : make(world);
+  return isTrue(status.conditions, "Created") ? reconcileCreated(observed) : reconcileMissing(observed);
 }
 
-function leave({ loadBalancer, driver, records }: LoadBalancerWorld): LoadBalancerDecision {
-  // also where it was let go: its records are let go by looking at it
+function reconcileDeleted({ loadBalancer, driver, records }: ObservedLoadBalancer): LoadBalancerDecision {
+  // also when it is to be forgotten: its records read that annotation from it
   if (records > 0) return wait("RecordsRemain", "backend records that name it are being deregistered first");
   if (isForgotten(loadBalancer)) return step({ kind: "removeFinalizer", why: "forgotten" });
   if (findCondition(loadBalancer.status.conditions, "Created") === undefined) {
@@ -67,25 +68,31 @@ function leave({ loadBalancer, driver, records }: LoadBalancerWorld): LoadBalanc
   return driver === "missing" ? driverMissing(loadBalancer) : step({ kind: "delete" });
 }
 
-function make({ loadBalancer, driver, verdict }: LoadBalancerWorld): LoadBalancerDecision {
+function reconcileMissing({ loadBalancer, driver, validation }: ObservedLoadBalancer): LoadBalancerDecision {
   if (driver === "missing") return driverMissing(loadBalancer);
   const isBegun = findCondition(loadBalancer.status.conditions, "Created") !== undefined;
   if (driver === "draining" && !isBegun) {
     return wait("DriverDraining", `driver "${loadBalancer.spec.lbDriver}" is draining and takes nothing new`);
   }
-  const refused = refusal(verdict, "Create", {});
+  const refused = refusal(validation, "Create", {});
   if (refused !== undefined) return refused;
   return step({ kind: isBegun ? "create" : "markCreating" });
 }
 
-function keep({ loadBalancer, driver, verdict, ensuredMs, nowMs }: LoadBalancerWorld): LoadBalancerDecision {
+function reconcileCreated({
+  loadBalancer,
+  driver,
+  validation,
+  ensuredMs,
+  nowMs,
+}: ObservedLoadBalancer): LoadBalancerDecision {
   const { spec, status } = loadBalancer;
   if (driver === "missing") return driverMissing(loadBalancer);
   const { lastSyncedAttributes: synced } = status;
   const isChanged = synced !== undefined && !sameMap(synced, spec.attributes);
-  const refused = isChanged ? refusal(verdict, "Update", synced) : undefined;
+  const refused = isChanged ? refusal(validation, "Update", synced) : undefined;
   if (refused !== undefined) return refused;
-  // one that an earlier LBCF made does not say what was ensured: that is made up for
+  // an older LBCF did not store what was ensured: ensure once
   if (isChanged || synced === undefined || !isTrue(status.conditions, "AttributesSynced")) {
     return step({ kind: "ensure" });
   }
@@ -95,25 +102,27 @@ function keep({ loadBalancer, driver, verdict, ensuredMs, nowMs }: LoadBalancerW
 }
 
 function refusal(
-  verdict: Verdict | undefined,
+  validation: ValidationResult | undefined,
   operation: "Create" | "Update",
   oldAttributes: StringMap,
 ): LoadBalancerDecision | undefined {
-  switch (verdict?.kind) {
+  switch (validation?.kind) {
     case undefined:
       return { kind: "validate", operation, oldAttributes };
     case "valid":
       return undefined;
     case "refused":
-      return wait("Refused", `the driver refuses it: ${verdict.message}`);
+      return wait("Refused", `the driver refuses it: ${validation.message}`);
     case "failed":
-      return wait("WebhookFailed", `the driver could not be asked whether it is valid: ${verdict.message}`);
+      return wait("WebhookFailed", `the driver could not be asked whether it is valid: ${validation.message}`);
   }
 }
 
-/** Why a deleted one is still there; `undefined`: nobody deleted it. */
-export function holdOf({ metadata }: Pick<LoadBalancer, "metadata">): { reason: string; message: string } | undefined {
-  if (!isHeld(metadata)) return undefined;
+/** The condition of an object that the label keeps from being deleted. */
+export function deletionBlockOf({
+  metadata,
+}: Pick<LoadBalancer, "metadata">): { reason: string; message: string } | undefined {
+  if (!isDeletionBlocked(metadata)) return undefined;
   return { reason: "DoNotDelete", message: `it is kept, and goes on, until label ${LABEL.doNotDelete} is removed` };
 }
 

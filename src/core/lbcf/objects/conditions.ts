@@ -1,10 +1,10 @@
 /**
- * Conditions: what people and tools read an object's state from. `lastTransitionTime` moves only when the status does,
- * and an equal condition is the same object, so that nothing is written that says nothing new.
+ * Status conditions. `lastTransitionTime` changes only with the status. An update that changes nothing returns the same
+ * list, so that callers can skip the write by comparing references.
  */
 import type { Condition } from "./objects.ts";
 
-export interface Said {
+export interface ConditionUpdate {
   readonly type: string;
   readonly status: Condition["status"];
   readonly reason?: string;
@@ -20,12 +20,16 @@ export function isTrue(conditions: readonly Condition[], type: string): boolean 
   return findCondition(conditions, type)?.status === "True";
 }
 
-/** Answers the list itself where it says that already. */
-export function withCondition(conditions: readonly Condition[], said: Said, nowMs: number): readonly Condition[] {
-  const before = findCondition(conditions, said.type);
-  if (before !== undefined && isSame(before, said)) return conditions;
-  const at = before?.status === said.status ? before.lastTransitionTime : undefined;
-  const condition: Condition = { ...said, lastTransitionTime: at ?? timestamp(nowMs) };
+/** Returns `conditions` itself when nothing changes. */
+export function withCondition(
+  conditions: readonly Condition[],
+  update: ConditionUpdate,
+  nowMs: number,
+): readonly Condition[] {
+  const before = findCondition(conditions, update.type);
+  if (before !== undefined && isSame(before, update)) return conditions;
+  const at = before?.status === update.status ? before.lastTransitionTime : undefined;
+  const condition: Condition = { ...update, lastTransitionTime: at ?? timestamp(nowMs) };
   return before === undefined
     ? [...conditions, condition]
     : conditions.map((each) => (each === before ? condition : each));
@@ -37,7 +41,7 @@ export function withoutCondition(conditions: readonly Condition[], type: string)
     : conditions.filter((condition) => condition.type !== type);
 }
 
-function isSame(one: Condition, other: Said): boolean {
+function isSame(one: Condition, other: ConditionUpdate): boolean {
   return (
     one.status === other.status &&
     (one.reason ?? "") === (other.reason ?? "") &&

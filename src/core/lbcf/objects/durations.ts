@@ -11,7 +11,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 const PART = /(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/gy;
 
-/** `undefined` for what is no duration. */
+/** `undefined` when the text is not a duration. */
 export function parseDurationMs(text: string): number | undefined {
   let totalMs = 0;
   let read = 0;

@@ -1,6 +1,6 @@
 /**
- * Every name of LBCF's API, and the names that we give. Those of LBCF are its own to the letter, a misspelt one
- * included, so that its users' objects and tools go on working.
+ * The names of LBCF's API (finalizers, labels, annotations), spelled exactly as LBCF spells them, including one typo, so
+ * that existing objects and tools keep working; and the names and labels of the records that the controller creates.
  */
 import { md5 } from "../../util/md5.ts";
 import type { BackendGroup, RecordedBackend, StringMap } from "./objects.ts";
@@ -8,7 +8,7 @@ import type { BackendGroup, RecordedBackend, StringMap } from "./objects.ts";
 export const LBCF_GROUP = "lbcf.tkestack.io";
 export const SYSTEM_NAMESPACE = "kube-system";
 const SYSTEM_PREFIX = "lbcf-";
-/** Built in: no LoadBalancerDriver object stands for it. */
+/** Built in: it has no LoadBalancerDriver object. */
 export const AZURE_DRIVER = "lbcf-azure";
 
 export const FINALIZER = {
@@ -24,27 +24,27 @@ export const LABEL = {
 } as const;
 
 export const ANNOTATION = {
-  /** The way out when a driver can never confirm: `true` lets the object go, whatever is left in the load balancer. */
+  /** `true`: delete the object without the driver's confirmation, whatever is left in the load balancer. */
   forget: `${LBCF_GROUP}/forget`,
-  /** Share of a group that may vanish at once, such as `50%`; `off`: any. */
+  /** The deregistration limit: the share of a group that may vanish at once, such as `50%`; `off`: any. */
   brake: `${LBCF_GROUP}/brake`,
 } as const;
 
 /** Pod condition and readiness gate. */
 export const REGISTERED_GATE = `${LBCF_GROUP}/registered`;
 
-const HELD_LABEL_LENGTH = 63;
+const LABEL_VALUE_LENGTH = 63;
 
 export function isSystemName(name: string): boolean {
   return name.startsWith(SYSTEM_PREFIX);
 }
 
-export type Naming = Pick<BackendGroup, "kind" | "metadata">;
+export type RecordOwner = Pick<BackendGroup, "kind" | "metadata">;
 
-/** `podIP`: part of a Bind's record names only. */
-export function recordName(of: Naming, lbName: string, backend: RecordedBackend, podIP = ""): string {
-  const { name } = of.metadata;
-  if (of.kind === "Bind") return hashed(bindParts(name, lbName, backend, podIP).join("/"));
+/** `podIP` is part of the record names of a Bind only. */
+export function recordName(owner: RecordOwner, lbName: string, backend: RecordedBackend, podIP = ""): string {
+  const { name } = owner.metadata;
+  if (owner.kind === "Bind") return hashed(bindParts(name, lbName, backend, podIP).join("/"));
   return hashed([lbName, name, ...groupParts(backend)].join("_"));
 }
 
@@ -72,28 +72,38 @@ function groupParts(backend: RecordedBackend): readonly (string | number)[] {
   }
 }
 
-/** Joined with a character that no name has: LBCF joins with a dash, and then `a-b` + `c` is `a` + `b-c`. */
+/** The caller joins these with `/`, which no name contains. LBCF joins with a dash, so `a-b` + `c` equals `a` + `b-c`. */
 function bindParts(bind: string, lb: string, backend: RecordedBackend, podIP: string): readonly (string | number)[] {
   return [bind, lb, backend.kind === "Pod" ? backend.name : "", podIP, ...groupParts(backend).slice(1)];
 }
 
-export function recordLabels(of: Naming, lbName: string, lbDriver: string, backend: RecordedBackend): StringMap {
+export function recordLabels(
+  owner: RecordOwner,
+  lbName: string,
+  lbDriver: string,
+  backend: RecordedBackend,
+): StringMap {
   const values: Record<string, string> =
-    of.kind === "Bind"
-      ? { driver: lbDriver, lb: lbName, bind: of.metadata.name, ...(backend.kind === "Pod" && { pod: backend.name }) }
+    owner.kind === "Bind"
+      ? {
+          driver: lbDriver,
+          lb: lbName,
+          bind: owner.metadata.name,
+          ...(backend.kind === "Pod" && { pod: backend.name }),
+        }
       : {
           "lb-driver": lbDriver,
           "lb-name": lbName,
-          "backend-group": of.metadata.name,
+          "backend-group": owner.metadata.name,
           ...(backend.kind === "Pod" && { "backend-pod": backend.name }),
           ...(backend.kind === "Service" && { "backend-service": backend.name }),
         };
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [`${LBCF_GROUP}/${key}`, labelValue(value)]));
 }
 
-/** Names may be longer than labels: a long one is cut, and told from others by its hash. */
+/** A name may be longer than a label value: then it is cut, and a hash keeps it distinct. */
 export function labelValue(name: string): string {
-  if (name.length <= HELD_LABEL_LENGTH) return name;
+  if (name.length <= LABEL_VALUE_LENGTH) return name;
   const hash = md5(name).slice(0, 8);
-  return `${name.slice(0, HELD_LABEL_LENGTH - hash.length - 1).replace(/[^A-Za-z0-9]+$/, "")}-${hash}`;
+  return `${name.slice(0, LABEL_VALUE_LENGTH - hash.length - 1).replace(/[^A-Za-z0-9]+$/, "")}-${hash}`;
 }

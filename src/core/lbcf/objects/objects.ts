@@ -4,7 +4,7 @@
  */
 import type { ObjectMeta } from "../../model/kubernetes.ts";
 
-/** Opaque to us: what the keys mean is the driver's business. */
+/** Opaque to the controller: the driver defines the keys. */
 export type StringMap = Readonly<Record<string, string>>;
 
 export interface OwnerReference {
@@ -13,12 +13,12 @@ export interface OwnerReference {
   readonly uid: string;
 }
 
-/** Everything of LBCF lives in a namespace, and custom resources count their generations. */
+/** All of LBCF's kinds are namespaced custom resources, so they have a generation. */
 export interface Meta extends ObjectMeta {
   readonly namespace: string;
   readonly resourceVersion: string;
   readonly generation: number;
-  /** The one that controls it. */
+  /** The controlling owner reference. */
   readonly owner?: OwnerReference;
 }
 
@@ -32,7 +32,7 @@ export interface Condition {
 }
 
 export type EnsurePolicy =
-  /** Not again after a success, until something changes. */
+  /** Not again after a success, until the spec changes. */
   { readonly policy: "IfNotSucc" } | { readonly policy: "Always"; readonly periodMs: number };
 
 export interface Port {
@@ -84,7 +84,7 @@ export type DeregisterPolicy =
   | { readonly policy: KeepPolicy }
   | { readonly policy: "Webhook"; readonly driver: string; readonly onFailure: KeepPolicy | "DoNothing" };
 
-/** Whose backends they are, and which: a BackendGroup, or the half of a Bind that is one. */
+/** A BackendGroup, or the part of a Bind that describes its pods. */
 export interface BackendGroup {
   readonly kind: "BackendGroup" | "Bind";
   readonly metadata: Meta;
@@ -98,7 +98,7 @@ export interface BackendGroup {
   readonly status: GroupStatus;
 }
 
-/** How one load balancer of a group stands. `parameters`: those that its driver said yes to. */
+/** Whether the driver of one load balancer accepted the group. `parameters`: the `parametersKey` that it accepted. */
 export interface Acceptance {
   readonly name: string;
   readonly accepted: boolean;
@@ -116,7 +116,7 @@ export interface GroupStatus {
 }
 
 export type RecordedBackend =
-  /** `uid` is absent on records that an earlier LBCF made. */
+  /** `uid` is absent on records that an older LBCF created. */
   | { readonly kind: "Pod"; readonly name: string; readonly uid?: string; readonly port: Port }
   | {
       readonly kind: "Service";
@@ -138,11 +138,11 @@ export interface RecordSpec {
 }
 
 export interface RecordStatus {
-  /** Empty: nothing was ever registered. */
+  /** Empty while the driver has generated none: nothing is registered. */
   readonly backendAddr: string;
-  /** What the address was made from; absent on records that an earlier LBCF made. */
+  /** What the address was generated from; absent on records that an older LBCF created. */
   readonly generatedFrom?: string;
-  /** The address that the driver last said is registered. */
+  /** The address that the driver last confirmed as registered. */
   readonly registeredAddr?: string;
   readonly injectedInfo: StringMap;
   readonly conditions: readonly Condition[];
@@ -164,7 +164,7 @@ export interface BindLoadBalancer {
 export interface BindLoadBalancerStatus extends LoadBalancerStatus {
   readonly name: string;
   readonly driver: string;
-  /** What it was made from, for when it has left the Bind's spec. */
+  /** The lbSpec that it was created from, kept for when it is removed from the Bind's spec. */
   readonly spec?: StringMap;
   readonly deletionTimestamp?: string;
 }
@@ -172,7 +172,7 @@ export interface BindLoadBalancerStatus extends LoadBalancerStatus {
 export interface Bind {
   readonly metadata: Meta;
   readonly spec: { readonly loadBalancers: readonly BindLoadBalancer[] };
-  /** The half that is a group of backends. */
+  /** Its pods, as a group of backends. */
   readonly group: BackendGroup;
   readonly status: {
     readonly loadBalancerStatuses: readonly BindLoadBalancerStatus[];
@@ -187,6 +187,6 @@ export interface Pod {
   readonly phase: string;
   readonly ready: boolean;
   readonly containersReady: boolean;
-  /** Present where the pod's template has the readiness gate `lbcf.tkestack.io/registered`. */
+  /** Present when the pod has the readiness gate `lbcf.tkestack.io/registered`. */
   readonly gate?: "True" | "False";
 }

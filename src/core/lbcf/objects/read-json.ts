@@ -1,4 +1,4 @@
-/** JSON of unknown shape, read without a throw: what is not there, or of another kind, reads as empty. */
+/** Reads JSON of unknown shape without throwing: a value that is absent or of another type reads as empty. */
 import type { ObjectMeta } from "../../model/kubernetes.ts";
 import type { StringMap } from "./objects.ts";
 
@@ -8,7 +8,7 @@ export function objectOf(value: unknown): Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
 }
 
-/** `null` is how some say that there is nothing. */
+/** Some clients send `null` for an absent field. */
 export function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
@@ -35,7 +35,7 @@ export function stringMapOf(value: unknown): StringMap {
   );
 }
 
-/** `{ [key]: value }`, or nothing where there is no value: equal objects then look equal. */
+/** `{ [key]: value }`, or `{}` when the value is absent: absent fields then compare as equal. */
 export function optional<Key extends string, Value>(
   key: Key,
   value: Value | undefined,
@@ -60,7 +60,7 @@ export function rawMetaOf(
   };
 }
 
-/** Tools keep whole manifests there; nobody here reads them. */
+/** Holds the whole manifest; the controller never reads it. */
 const UNREAD_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
 
 function keptAnnotations(annotations: unknown): StringMap {

@@ -1,5 +1,5 @@
 /**
- * Which object a name means, and who may use it.
+ * Which object a name refers to, and which namespaces may use it.
  *
  *   name                  | driver                | load balancer
  *   ----------------------|-----------------------|----------------------------------------------
@@ -10,13 +10,16 @@
 import { isSystemName, LABEL, SYSTEM_NAMESPACE } from "./names.ts";
 import type { LoadBalancer, Meta } from "./objects.ts";
 
-/** `namespace/name` of the driver or load balancer that an object in `namespace` means. */
-export function placeOf(name: string, namespace: string): string {
+/** `namespace/name` of the driver or load balancer that an object in `namespace` refers to. */
+export function referencedKey(name: string, namespace: string): string {
   return `${isSystemName(name) ? SYSTEM_NAMESPACE : namespace}/${name}`;
 }
 
-/** Why the name may not stand in that namespace; `undefined`: it may. */
-export function misplaced(kind: "LoadBalancerDriver" | "LoadBalancer", { name, namespace }: Meta): string | undefined {
+/** Why the name is not allowed in that namespace; `undefined` when it is. */
+export function invalidName(
+  kind: "LoadBalancerDriver" | "LoadBalancer",
+  { name, namespace }: Meta,
+): string | undefined {
   const isSystem = namespace === SYSTEM_NAMESPACE;
   if (isSystemName(name) && !isSystem) {
     return `${kind} names starting with lbcf- are kept for ${SYSTEM_NAMESPACE}: choose another name than "${name}"`;
@@ -27,23 +30,23 @@ export function misplaced(kind: "LoadBalancerDriver" | "LoadBalancer", { name, n
   return undefined;
 }
 
-/** An empty scope is the load balancer's own namespace; one that is given is all that counts. */
+/** An empty scope means the load balancer's own namespace; otherwise the scope is the whole list. */
 export function allowsNamespace({ metadata, spec: { scope } }: LoadBalancer, namespace: string): boolean {
   if (scope.length === 0) return metadata.namespace === namespace;
   return scope.includes("*") || scope.includes(namespace);
 }
 
-/** A driver that is draining, or being deleted, takes on nothing new. */
+/** A driver that is draining or being deleted accepts no new load balancers and groups. */
 export function isDraining({ labels, deletionTimestamp }: Meta): boolean {
   return deletionTimestamp !== undefined || labels?.[LABEL.draining]?.toLowerCase() === "true";
 }
 
-/** Deleted by someone, but kept by the label: it goes on as if nobody had. */
-export function isHeld({ labels, deletionTimestamp }: Meta): boolean {
+/** Deleted by a user, but the label do-not-delete blocks it: it is reconciled as a live object. */
+export function isDeletionBlocked({ labels, deletionTimestamp }: Meta): boolean {
   return deletionTimestamp !== undefined && labels?.[LABEL.doNotDelete] !== undefined;
 }
 
-/** Deleted, and nothing keeps it. */
-export function isGoing(metadata: Meta): boolean {
-  return metadata.deletionTimestamp !== undefined && !isHeld(metadata);
+/** Deleted, and no label blocks that. */
+export function isBeingDeleted(metadata: Meta): boolean {
+  return metadata.deletionTimestamp !== undefined && !isDeletionBlocked(metadata);
 }

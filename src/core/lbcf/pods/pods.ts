@@ -1,16 +1,16 @@
 /**
- * When a pod may be registered, and when one that is registered may stay.
+ * Which pods a group selects, when a pod may be registered, and when a registered pod may stay.
  *
  *   pod                                         | new record | existing record stays under
  *   --------------------------------------------|------------|---------------------------------------------
  *   ready, with an address                      | yes        | any policy
- *   gated by us, its containers ready           | yes        | any policy
+ *   has the readiness gate, containers ready    | yes        | any policy
  *   not ready, phase Running, with an address   | no         | IfNotRunning; Webhook, if the driver says so
  *   not ready otherwise                         | no         | Webhook, if the driver says so
  *   terminating, or gone                        | no         | none
  *
- * A pod with the readiness gate `lbcf.tkestack.io/registered` is not Ready before it is registered, so its containers
- * decide.
+ * A pod with the readiness gate `lbcf.tkestack.io/registered` becomes Ready only after it is registered, so its
+ * containers' readiness decides.
  */
 import type { KeepPolicy, Pod, PodSelection } from "../objects/objects.ts";
 
@@ -23,12 +23,12 @@ export function isAvailable(pod: Pod): boolean {
   return isReady && pod.ip !== undefined && !isTerminating(pod);
 }
 
-/** For a pod that is not available. */
+/** Applies to pods that are not available. */
 export function mayStay(pod: Pod, policy: KeepPolicy): boolean {
   return policy === "IfNotRunning" && !isTerminating(pod) && pod.phase === "Running" && pod.ip !== undefined;
 }
 
-/** A selector without labels selects nobody: it was not meant to be everybody. */
+/** A selector without labels selects no pod, rather than all of them. */
 export function isSelected({ metadata: { name, labels = {} } }: Pod, select: PodSelection): boolean {
   if ("names" in select) return select.names.includes(name);
   const selector = Object.keys(select.labels);
@@ -39,7 +39,7 @@ export function matches(labels: Readonly<Record<string, string>>, selector: Read
   return Object.entries(selector).every(([key, value]) => labels[key] === value);
 }
 
-/** When a terminating pod's grace is over: its deletion timestamp lies that far ahead. */
+/** When a terminating pod's grace period ends: its deletion timestamp is that time. */
 export function graceEndMs({ metadata: { deletionTimestamp } }: Pod): number {
   return Date.parse(deletionTimestamp ?? "") || 0;
 }

@@ -1,17 +1,17 @@
 /**
- * The readiness gate `lbcf.tkestack.io/registered`: users write it in their pod template, and a rollout then waits for
- * the load balancer. It opens when every record of the pod is registered at the address that the pod has now, and it
- * stays open: a driver that fails later must not take a serving pod out of its Services. Only a new address closes it.
+ * The readiness gate `lbcf.tkestack.io/registered`: with it in the pod template, a rollout waits for the load balancer.
+ * The gate opens when every record of the pod is registered at the pod's current address, and stays open: a driver that
+ * fails later must not remove a serving pod from its Services. Only a new address closes it.
  */
 import type { BackendRecord, Pod } from "../objects/objects.ts";
 import { isLive, isRegistered } from "../records/reconcile-backend-record.ts";
 import { pluralize } from "../../util/text.ts";
 
-export interface GateWorld {
+export interface ObservedGate {
   readonly pod: Pod;
-  /** The records of this very pod. */
+  /** The records of this pod (same uid). */
   readonly records: readonly BackendRecord[];
-  /** How many records the groups that select it want; `undefined`: no group does. */
+  /** The number of records that the groups selecting the pod want; `undefined` when no group selects it. */
   readonly wanted: number | undefined;
 }
 
@@ -21,8 +21,8 @@ export interface GateDecision {
   readonly message: string;
 }
 
-/** `undefined`: the pod has no such gate, or it is right. */
-export function reconcileReadinessGate({ pod, records, wanted }: GateWorld): GateDecision | undefined {
+/** `undefined` when the pod has no such gate, or its condition is right. */
+export function reconcileReadinessGate({ pod, records, wanted }: ObservedGate): GateDecision | undefined {
   if (pod.gate === undefined || pod.metadata.deletionTimestamp !== undefined) return undefined;
   const live = records.filter(isLive);
   const current = live.filter((record) => isRegistered(record) && record.status.generatedFrom === pod.ip);

@@ -1,26 +1,26 @@
-/** What has become of the pod, node or address that a record stands for. */
+/** The state of the pod, node or address that a record refers to. */
 import type { Node } from "../../model/kubernetes.ts";
 import { recordName } from "../objects/names.ts";
 import type { BackendRecord, Pod } from "../objects/objects.ts";
 import { graceEndMs, isAvailable, isTerminating } from "../pods/pods.ts";
 
 export type BackendState =
-  /** `source`: what an address would be made from now. */
+  /** `source`: what an address would be generated from now. */
   | { readonly kind: "present"; readonly source: string }
-  /** There, but not to be registered anew. */
+  /** It exists, but must not be registered if it is not yet. */
   | { readonly kind: "unready"; readonly source: string | undefined }
-  /** A pod that ends; its connections have until then. */
+  /** A terminating pod; its connections may last until then. */
   | { readonly kind: "ending"; readonly untilMs: number }
   | { readonly kind: "gone" };
 
-export interface Surroundings {
-  /** The pod, or the Service's node, that the record names; `undefined`: there is none of that name. */
+export interface RecordReferences {
+  /** The pod that the record names; `undefined` when there is none of that name. */
   readonly pod: Pod | undefined;
-  /** The node of either. */
+  /** The node of a Service backend. */
   readonly node: Node | undefined;
 }
 
-export function backendState(record: BackendRecord, { pod, node }: Surroundings): BackendState {
+export function backendState(record: BackendRecord, { pod, node }: RecordReferences): BackendState {
   const { backend } = record.spec;
   switch (backend.kind) {
     case "Static":
@@ -39,13 +39,13 @@ export function backendState(record: BackendRecord, { pod, node }: Surroundings)
   }
 }
 
-/** Another pod may bear the name by now. Records that an earlier LBCF made have the uid in their own name alone. */
+/** Another pod may have the name by now. Records of an older LBCF hold the pod's uid only as part of their own name. */
 export function isRecordOf({ metadata, spec: { lbName, backend } }: BackendRecord, pod: Pod): boolean {
   if (backend.kind !== "Pod") return false;
   const { uid } = pod.metadata;
   if (backend.uid !== undefined) return backend.uid === uid;
   const { owner } = metadata;
   if (owner === undefined || owner.kind !== "BackendGroup") return true;
-  const naming = { kind: "BackendGroup" as const, metadata: { ...metadata, name: owner.name } };
-  return recordName(naming, lbName, { ...backend, uid }) === metadata.name;
+  const group = { kind: "BackendGroup" as const, metadata: { ...metadata, name: owner.name } };
+  return recordName(group, lbName, { ...backend, uid }) === metadata.name;
 }

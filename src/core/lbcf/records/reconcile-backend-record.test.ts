@@ -7,13 +7,13 @@ import {
   addressKey,
   reconcileBackendRecord,
   type RecordDecision,
-  type RecordWorld,
+  type ObservedRecord,
 } from "./reconcile-backend-record.ts";
 
 const PRESENT: BackendState = { kind: "present", source: "10.0.0.1" };
 const NOW_MS = 1_000_000;
 
-function decide(world: Partial<RecordWorld>): RecordDecision {
+function decide(observed: Partial<ObservedRecord>): RecordDecision {
   return reconcileBackendRecord({
     record: record(),
     backend: PRESENT,
@@ -22,12 +22,12 @@ function decide(world: Partial<RecordWorld>): RecordDecision {
     isForgotten: false,
     ensuredMs: undefined,
     nowMs: NOW_MS,
-    ...world,
+    ...observed,
   });
 }
 
-function stepOf(world: Partial<RecordWorld>): unknown {
-  const decision = decide(world);
+function stepOf(observed: Partial<ObservedRecord>): unknown {
+  const decision = decide(observed);
   return decision.kind === "step" ? decision.step.kind : decision.kind === "wait" ? decision.reason : decision.kind;
 }
 
@@ -38,7 +38,7 @@ const failing = { ...at, conditions: [{ type: "Registered", status: "False", rea
 const other = record(at, { name: "other", uid: "uid-other" });
 const always = { ensurePolicy: { policy: "Always", periodMs: 60_000 } } as const;
 
-const TABLE: readonly (readonly [string, Partial<RecordWorld>, string])[] = [
+const TABLE: readonly (readonly [string, Partial<ObservedRecord>, string])[] = [
   ["one without our finalizer gets it first", { record: record({}, { finalizers: [] }) }, "addFinalizer"],
   ["one without an address asks for it", {}, "generateAddress"],
   ["... but not while its pod is not ready", { backend: { kind: "unready", source: "10.0.0.1" } }, "BackendNotReady"],
@@ -140,7 +140,7 @@ const TABLE: readonly (readonly [string, Partial<RecordWorld>, string])[] = [
 ];
 
 describe("reconcileBackendRecord", () => {
-  for (const [what, world, step] of TABLE) test(what, () => assert.equal(stepOf(world), step));
+  for (const [what, observed, step] of TABLE) test(what, () => assert.equal(stepOf(observed), step));
 });
 
 test("records share an address by driver, load balancer and address, whatever the order of lbInfo", () => {

@@ -1,21 +1,21 @@
 /**
- * One look at a record, one step. The stored object says where we are, so any crash between two steps loses nothing:
+ * The next step for a record. All progress is in the stored object, so a crash between two steps loses nothing:
  *
  *   stored                                                   | next step
  *   ---------------------------------------------------------|---------------------------------------------------
- *   live, without our finalizer                              | add it
- *   live, no address; backend there                          | ask the driver for an address, store it
- *   live, address made from what the backend no longer has   | deregister that address, then forget it
+ *   live, without the finalizer                              | add it
+ *   live, no address; backend present                        | ask the driver for an address, store it
+ *   live, address generated from an outdated source          | deregister that address, then clear it
  *   live, address stored, not registered (for this spec)     | ensure
  *   live, registered; Always, and the period is over         | ensure
  *   live, registered                                         | nothing
- *   deleting, no address, or let go by hand                  | take the finalizer away
- *   deleting, address; another live record has it registered | take the finalizer away: that one answers for it now
- *   deleting, address; its pod still ends                    | drain, until its grace is over
- *   deleting, address                                        | deregister, then take the finalizer away
+ *   deleting, no address, or annotated to be forgotten       | remove the finalizer
+ *   deleting, address; another live record has it registered | remove the finalizer: that record owns the entry now
+ *   deleting, address; its pod is terminating                | drain, until its grace period is over
+ *   deleting, address                                        | deregister, then remove the finalizer
  *
- * Two records with one address take turns: one that is not registered yet waits until one that is being deregistered
- * is gone. Both rules look at stored objects only, so they hold across restarts.
+ * Two records with the same address are serialized: one that is not registered yet waits until the one being
+ * deregistered is gone. Both rules use stored objects only, so they hold across restarts.
  *
  * @design BackendRecord
  */
@@ -25,16 +25,16 @@ import { findCondition, isTrue } from "../objects/conditions.ts";
 import { ANNOTATION, AZURE_DRIVER, FINALIZER, isSystemName } from "../objects/names.ts";
 import type { BackendRecord } from "../objects/objects.ts";
 
-export interface RecordWorld {
+export interface ObservedRecord {
   readonly record: BackendRecord;
   readonly backend: BackendState;
-  /** `canDrain`: knows how to keep new connections away without cutting old ones. */
+  /** `canDrain`: the driver can stop new connections without cutting existing ones. */
   readonly driver: { readonly kind: "found"; readonly canDrain: boolean } | { readonly kind: "missing" };
-  /** The others that name the same address in the same load balancer. */
+  /** Other records with the same address in the same load balancer. */
   readonly others: readonly BackendRecord[];
-  /** Somebody has let go of its load balancer as a whole. */
+  /** Its LoadBalancer or Bind has the annotation `lbcf.tkestack.io/forget`. */
   readonly isForgotten: boolean;
-  /** When it was last ensured, on this process's clock; `undefined`: not since it started. */
+  /** When this process last ensured it; `undefined` when it has not yet. */
   readonly ensuredMs: number | undefined;
   readonly nowMs: number;
 }
@@ -44,14 +44,14 @@ export type RecordStep =
   | { readonly kind: "generateAddress"; readonly source: string }
   | { readonly kind: "ensure" }
   | { readonly kind: "drain"; readonly untilMs: number }
-  /** `thenRelease`: the record goes; else only this address does. */
+  /** `thenRelease`: remove the finalizer afterwards; otherwise only the address is cleared. */
   | { readonly kind: "deregister"; readonly thenRelease: boolean }
   | { readonly kind: "forgetAddress" }
   | { readonly kind: "removeFinalizer"; readonly why: "neverRegistered" | "claimed" | "forgotten" };
 
 export type RecordDecision =
   | { readonly kind: "settled"; readonly againAfterMs?: number }
-  /** Somebody else has to do something first; `reason` and `message` go on the object. */
+  /** Something outside must change first; `reason` and `message` become a condition. */
   | { readonly kind: "wait"; readonly reason: WaitReason; readonly message: string; readonly againAfterMs?: number }
   | { readonly kind: "step"; readonly step: RecordStep };
 
@@ -59,15 +59,16 @@ export type WaitReason = "BackendNotReady" | "DriverNotFound" | "DelayedEnsureBa
 
 const DELAYED_AGAIN_MS = 10_000;
 
-export function reconcileBackendRecord(world: RecordWorld): RecordDecision {
-  const isHeld = world.record.metadata.finalizers?.includes(FINALIZER.record) ?? false;
-  if (world.record.metadata.deletionTimestamp !== undefined) return isHeld ? leave(world) : { kind: "settled" };
-  return isHeld ? stay(world) : step({ kind: "addFinalizer" });
+export function reconcileBackendRecord(observed: ObservedRecord): RecordDecision {
+  const hasFinalizer = observed.record.metadata.finalizers?.includes(FINALIZER.record) ?? false;
+  if (observed.record.metadata.deletionTimestamp !== undefined)
+    return hasFinalizer ? reconcileDeleted(observed) : { kind: "settled" };
+  return hasFinalizer ? reconcileLive(observed) : step({ kind: "addFinalizer" });
 }
 
-function leave(world: RecordWorld): RecordDecision {
-  const { record, backend, driver, others, nowMs } = world;
-  if (world.isForgotten || record.metadata.annotations?.[ANNOTATION.forget] === "true") {
+function reconcileDeleted(observed: ObservedRecord): RecordDecision {
+  const { record, backend, driver, others, nowMs } = observed;
+  if (observed.isForgotten || record.metadata.annotations?.[ANNOTATION.forget] === "true") {
     return step({ kind: "removeFinalizer", why: "forgotten" });
   }
   if (record.status.backendAddr === "") return step({ kind: "removeFinalizer", why: "neverRegistered" });
@@ -81,8 +82,8 @@ function leave(world: RecordWorld): RecordDecision {
   return step({ kind: "deregister", thenRelease: true });
 }
 
-function stay(world: RecordWorld): RecordDecision {
-  const { record, backend, driver, others } = world;
+function reconcileLive(observed: ObservedRecord): RecordDecision {
+  const { record, backend, driver, others } = observed;
   const { backendAddr, generatedFrom } = record.status;
   if (driver.kind === "missing") return driverMissing(record);
   if (backendAddr === "") {
@@ -93,14 +94,14 @@ function stay(world: RecordWorld): RecordDecision {
     const isClaimed = others.some((other) => isLive(other) && isRegistered(other));
     return step(isClaimed ? { kind: "forgetAddress" } : { kind: "deregister", thenRelease: false });
   }
-  if (isRegistered(record)) return keep(world);
+  if (isRegistered(record)) return reconcileRegistered(observed);
   if (backend.kind !== "present") return notReady();
   if (others.some((other) => !isLive(other))) return delayed(backendAddr);
   return step({ kind: "ensure" });
 }
 
-/** For one that is registered. */
-function keep({ record, ensuredMs, nowMs }: RecordWorld): RecordDecision {
+/** For a record that is registered. */
+function reconcileRegistered({ record, ensuredMs, nowMs }: ObservedRecord): RecordDecision {
   const { ensurePolicy } = record.spec;
   if (!isUpToDate(record)) return step({ kind: "ensure" });
   if (ensurePolicy.policy !== "Always") return { kind: "settled" };
@@ -108,16 +109,16 @@ function keep({ record, ensuredMs, nowMs }: RecordWorld): RecordDecision {
   return nowMs >= dueMs ? step({ kind: "ensure" }) : { kind: "settled", againAfterMs: dueMs - nowMs };
 }
 
-/** The driver has confirmed the present address, once; a later failure does not take that back. */
+/** The driver has confirmed the current address once; a later failure does not revoke that. */
 export function isRegistered({ status }: BackendRecord): boolean {
   if (status.backendAddr === "") return false;
-  // records that an earlier LBCF made have the condition alone
+  // records of an older LBCF have the condition only
   return status.registeredAddr === undefined
     ? isTrue(status.conditions, "Registered")
     : status.registeredAddr === status.backendAddr;
 }
 
-/** Its last success was for the spec it has now. */
+/** The last success was for the current spec. */
 function isUpToDate({ metadata, status }: BackendRecord): boolean {
   const condition = findCondition(status.conditions, "Registered");
   if (condition?.status !== "True") return false;
@@ -129,8 +130,8 @@ export function isLive({ metadata }: BackendRecord): boolean {
 }
 
 /**
- * Two records with the same key stand for the same server in the same load balancer; `undefined`: for none yet. What
- * tells load balancers apart is the driver's to know, so all of lbInfo counts; of our own driver's, the pool does.
+ * Equal for records of the same address in the same load balancer; `undefined` while there is no address. Only a driver
+ * knows what identifies its load balancers, so the key holds all of lbInfo; for `lbcf-azure` it holds the pool.
  */
 export function addressKey({
   metadata,

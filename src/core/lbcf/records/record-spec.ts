@@ -1,4 +1,4 @@
-/** A record's spec: compared, and written in LBCF's spelling. */
+/** Compares record specs, and writes them in LBCF's spelling. */
 import { formatDuration } from "../objects/durations.ts";
 import { FINALIZER, LBCF_GROUP, recordLabels } from "../objects/names.ts";
 import type { BackendGroup, EnsurePolicy, Port, RecordedBackend, RecordSpec, StringMap } from "../objects/objects.ts";
@@ -8,7 +8,7 @@ export interface RecordDraft {
   readonly spec: RecordSpec;
 }
 
-/** Whether a record that has `stored` needs no write to have `wanted`. Both bear one name. */
+/** Whether a record with spec `stored` needs no write to match `wanted`. Both belong to the same record name. */
 export function sameSpec(stored: RecordSpec, wanted: RecordSpec): boolean {
   return (
     stored.lbName === wanted.lbName &&
@@ -34,7 +34,7 @@ function samePolicy(one: EnsurePolicy, other: EnsurePolicy): boolean {
 
 function sameBackend(stored: RecordedBackend, wanted: RecordedBackend): boolean {
   if (stored.kind === "Pod" && wanted.kind === "Pod") {
-    // a record of an earlier LBCF has no uid; its name has
+    // records of an older LBCF hold the uid only as part of their name
     return stored.name === wanted.name && (stored.uid === undefined || stored.uid === wanted.uid);
   }
   if (stored.kind === "Service" && wanted.kind === "Service") {
@@ -43,7 +43,7 @@ function sameBackend(stored: RecordedBackend, wanted: RecordedBackend): boolean 
   return stored.kind === wanted.kind;
 }
 
-/** A record as it is created: its finalizer is there from the first moment. */
+/** The record to create, with its finalizer set from the start. */
 export function newRecord(group: BackendGroup, { name, spec }: RecordDraft) {
   const { namespace, name: ownerName, uid } = group.metadata;
   const version = group.kind === "Bind" ? "v1" : "v1beta1";
@@ -85,7 +85,7 @@ function backendOnWire(backend: RecordedBackend): object {
   }
 }
 
-/** Both spellings, as drivers of any age read them. */
+/** Both spellings, for old and new drivers. */
 export function portOnWire({ port, protocol }: Port): { port: number; portNumber: number; protocol: string } {
   return { port, portNumber: port, protocol };
 }

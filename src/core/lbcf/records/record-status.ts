@@ -1,19 +1,19 @@
-/** What a driver's answer makes of a record: the status to store, and what to tell. */
+/** A record's status, and the event to send, after a driver's answer. */
 import type { EventText } from "../../events/event-reasons.ts";
 import { withCondition, withoutCondition } from "../objects/conditions.ts";
 import {
-  type Addressed,
+  type GeneratedAddress,
   type Answer,
-  type Ensured,
-  type NotYet,
+  type EnsuredBackend,
+  type UnfinishedAnswer,
   doneEvent,
-  notYetEvent,
+  unfinishedEvent,
 } from "../drivers/driver-answers.ts";
 import type { BackendRecord, RecordStatus } from "../objects/objects.ts";
 import { isRegistered } from "./reconcile-backend-record.ts";
 
-export interface RecordAfter {
-  /** The record's own where there is nothing to store. */
+export interface RecordUpdate {
+  /** `record.status` itself when there is nothing to store. */
   readonly status: RecordStatus;
   readonly event: EventText | undefined;
 }
@@ -21,10 +21,10 @@ export interface RecordAfter {
 export function afterGenerate(
   record: BackendRecord,
   source: string,
-  answer: Answer<Addressed>,
+  answer: Answer<GeneratedAddress>,
   nowMs: number,
-): RecordAfter {
-  if (answer.status !== "Succ") return notYet(record, "generateBackendAddr", answer, nowMs);
+): RecordUpdate {
+  if (answer.status !== "Succ") return unfinished(record, "generateBackendAddr", answer, nowMs);
   const { backendAddr } = answer;
   const { registeredAddr: _, ...status } = record.status;
   return {
@@ -33,14 +33,14 @@ export function afterGenerate(
   };
 }
 
-/** Periodic successes change nothing, write nothing and say nothing. */
-export function afterEnsure(record: BackendRecord, answer: Answer<Ensured>, nowMs: number): RecordAfter {
-  if (answer.status !== "Succ") return notYet(record, "ensureBackend", answer, nowMs);
+/** A periodic success changes no status and sends no event. */
+export function afterEnsure(record: BackendRecord, answer: Answer<EnsuredBackend>, nowMs: number): RecordUpdate {
+  if (answer.status !== "Succ") return unfinished(record, "ensureBackend", answer, nowMs);
   const { status, metadata } = record;
-  const said = { type: "Registered", status: "True", observedGeneration: metadata.generation } as const;
+  const update = { type: "Registered", status: "True", observedGeneration: metadata.generation } as const;
   const conditions = withCondition(
     status.conditions,
-    { ...said, ...(answer.reason && { reason: answer.reason, message: answer.msg }) },
+    { ...update, ...(answer.reason && { reason: answer.reason, message: answer.msg }) },
     nowMs,
   );
   const isNews = !isRegistered(record) || conditions !== status.conditions;
@@ -56,33 +56,33 @@ function sameInfo(one: RecordStatus["injectedInfo"], other: RecordStatus["inject
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** A success leaves the status alone where the record goes; else the address is forgotten. */
+/** On success: unchanged when the record is being deleted; otherwise without the address. */
 export function afterDeregister(
   record: BackendRecord,
   thenRelease: boolean,
   answer: Answer,
   nowMs: number,
-): RecordAfter {
+): RecordUpdate {
   if (answer.status !== "Succ") return notDeregistered(record, answer, nowMs);
   return { status: thenRelease ? record.status : withoutAddress(record, nowMs), event: undefined };
 }
 
-/** It has left its old address: what was said while it could not is said no more. */
+/** The old address is deregistered: a condition about failing to do so no longer applies. */
 export function withoutAddress({ status }: BackendRecord, nowMs: number): RecordStatus {
   const message = "the backend has another address now";
-  const said = { type: "Registered", status: "False", reason: "AddressChanged", message } as const;
-  const conditions = withCondition(withoutCondition(status.conditions, "Deregistered"), said, nowMs);
+  const update = { type: "Registered", status: "False", reason: "AddressChanged", message } as const;
+  const conditions = withCondition(withoutCondition(status.conditions, "Deregistered"), update, nowMs);
   return { backendAddr: "", injectedInfo: {}, conditions };
 }
 
-function notYet(
+function unfinished(
   record: BackendRecord,
   verb: "generateBackendAddr" | "ensureBackend",
-  answer: NotYet,
+  answer: UnfinishedAnswer,
   nowMs: number,
-): RecordAfter {
-  const event = notYetEvent(verb, answer);
-  // without an answer nobody knows that a registered backend has left
+): RecordUpdate {
+  const event = unfinishedEvent(verb, answer);
+  // no answer does not mean that a registered backend is gone
   const isSilent = answer.status === "Running" || (answer.status !== "Fail" && isRegistered(record));
   if (isSilent) return { status: record.status, event };
   const reason = answer.status === "Fail" ? "OperationFailed" : "DriverError";
@@ -90,27 +90,32 @@ function notYet(
 }
 
 function unregistered({ status }: BackendRecord, reason: string, message: string, nowMs: number): RecordStatus {
-  const said = { type: "Registered", status: "False", reason, message } as const;
-  const conditions = withCondition(status.conditions, said, nowMs);
+  const update = { type: "Registered", status: "False", reason, message } as const;
+  const conditions = withCondition(status.conditions, update, nowMs);
   return conditions === status.conditions ? status : { ...status, conditions };
 }
 
-function notDeregistered(record: BackendRecord, answer: NotYet, nowMs: number): RecordAfter {
-  const event = notYetEvent("deregisterBackend", answer);
+function notDeregistered(record: BackendRecord, answer: UnfinishedAnswer, nowMs: number): RecordUpdate {
+  const event = unfinishedEvent("deregisterBackend", answer);
   if (answer.status === "Running") return { status: record.status, event };
   const reason = answer.status === "Fail" ? "OperationFailed" : "DriverError";
-  return { status: stuck(record, reason, answer.msg, nowMs), event };
+  return { status: notDeregisteredYet(record, reason, answer.msg, nowMs), event };
 }
 
-/** Why a record that should go is still there. */
-export function stuck({ status }: BackendRecord, reason: string, message: string, nowMs: number): RecordStatus {
-  const said = { type: "Deregistered", status: "False", reason, message } as const;
-  const conditions = withCondition(status.conditions, said, nowMs);
+/** Reports why a deleted record still exists. */
+export function notDeregisteredYet(
+  { status }: BackendRecord,
+  reason: string,
+  message: string,
+  nowMs: number,
+): RecordStatus {
+  const update = { type: "Deregistered", status: "False", reason, message } as const;
+  const conditions = withCondition(status.conditions, update, nowMs);
   return conditions === status.conditions ? status : { ...status, conditions };
 }
 
-/** What a wait says on the object; registered ones keep saying that they are. */
+/** Reports what the record waits for. A registered record keeps its condition. */
 export function afterWait(record: BackendRecord, reason: string, message: string, nowMs: number): RecordStatus {
-  if (record.metadata.deletionTimestamp !== undefined) return stuck(record, reason, message, nowMs);
+  if (record.metadata.deletionTimestamp !== undefined) return notDeregisteredYet(record, reason, message, nowMs);
   return isRegistered(record) ? record.status : unregistered(record, reason, message, nowMs);
 }

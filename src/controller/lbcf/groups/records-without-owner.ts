@@ -4,13 +4,13 @@ import { unlessGone } from "../../../kube/client/kube-failure.ts";
 import { placeOfKey, type KubeObject, type Resource } from "../../../kube/client/resources.ts";
 import type { LbcfContext } from "../lbcf-loop.ts";
 
-export interface OrphansContext extends Pick<LbcfContext, "cache" | "writer"> {
+export interface DeleteContext extends Pick<LbcfContext, "cache" | "writer"> {
   readonly client: KubeClient;
 }
 
 /** Only the API server's own word that the owner is gone (or another) counts. `known`: the owner that we know. */
-export async function removeOrphans(
-  { cache, client, writer }: OrphansContext,
+export async function deleteRecordsWithoutOwner(
+  { cache, client, writer }: DeleteContext,
   owners: Resource,
   key: string,
   known: KubeObject | undefined,

@@ -11,12 +11,12 @@ import { entryName } from "../../../core/lbcf/azure/merge-backends.ts";
 import { AZURE_DRIVER } from "../../../core/lbcf/objects/names.ts";
 import type { BackendRecord } from "../../../core/lbcf/objects/objects.ts";
 import { isLive } from "../../../core/lbcf/records/reconcile-backend-record.ts";
-import { placeOf } from "../../../core/lbcf/objects/references.ts";
+import { referencedKey } from "../../../core/lbcf/objects/references.ts";
 import type { Log } from "../../../core/util/log.ts";
 import type { BackendBatcher } from "./backend-batcher.ts";
 import type { WriteThroughStore } from "../objects/write-through-store.ts";
 
-export interface BackendStatesOptions {
+export interface BackendAdminStatesOptions {
   readonly config: ClusterConfig;
   readonly records: WriteThroughStore<BackendRecord>;
   readonly batcher: BackendBatcher;
@@ -26,10 +26,10 @@ export interface BackendStatesOptions {
 
 const OWNER = "states";
 
-export class BackendStates {
-  readonly #options: BackendStatesOptions;
+export class BackendAdminStates {
+  readonly #options: BackendAdminStatesOptions;
 
-  constructor(options: BackendStatesOptions) {
+  constructor(options: BackendAdminStatesOptions) {
     this.#options = options;
   }
 
@@ -54,7 +54,7 @@ export class BackendStates {
   #statesByPool(): Map<string, Map<string, AdminState>> {
     const { config, records, adminStateOf } = this.#options;
     const pools = new Map<string, Map<string, AdminState>>();
-    for (const record of records.by("driver", placeOf(AZURE_DRIVER, ""))) {
+    for (const record of records.by("driver", referencedKey(AZURE_DRIVER, ""))) {
       if (!isLive(record) || recordMistake(record, config) !== undefined) continue;
       const poolId = poolOf(record);
       const state = adminStateOf(record);

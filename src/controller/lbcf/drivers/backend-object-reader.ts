@@ -3,27 +3,27 @@ import { backendState } from "../../../core/lbcf/records/backend-state.ts";
 import type { BackendRecord, Pod } from "../../../core/lbcf/objects/objects.ts";
 import { listOf, objectOf } from "../../../core/lbcf/objects/read-json.ts";
 import { readPod } from "../../../core/lbcf/pods/read-pod.ts";
-import type { BackendSubject } from "../../../core/lbcf/drivers/webhook-protocol.ts";
+import type { BackendObject } from "../../../core/lbcf/drivers/webhook-protocol.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { unlessGone } from "../../../kube/client/kube-failure.ts";
 import { NODES, PODS, SERVICES, type KubeObject, type Place, type Resource } from "../../../kube/client/resources.ts";
 import type { WebhookDriverOptions } from "./webhook-driver.ts";
 
-export class SubjectReader {
+export class BackendObjectReader {
   readonly #client: KubeClient;
 
   constructor(client: KubeClient) {
     this.#client = client;
   }
 
-  asked(): Pick<WebhookDriverOptions, "subjectOf" | "fullPods"> {
+  asked(): Pick<WebhookDriverOptions, "backendObjectOf" | "fullPods"> {
     return {
-      subjectOf: (record, source) => this.#subjectOf(record, source),
+      backendObjectOf: (record, source) => this.#backendObjectOf(record, source),
       fullPods: (pods) => this.#fullPods(pods),
     };
   }
 
-  async #subjectOf(record: BackendRecord, source: string): Promise<BackendSubject | undefined> {
+  async #backendObjectOf(record: BackendRecord, source: string): Promise<BackendObject | undefined> {
     const { backend } = record.spec;
     const { namespace } = record.metadata;
     if (backend.kind === "Pod") {

@@ -2,15 +2,15 @@
  * Keeps registering and deregistering of one address apart within this process; across processes the stored records do
  * (`reconcile-backend-record.ts`). Any number may register at once; a deregistration is alone.
  */
-export class AddressGuard {
+export class AddressLock {
   readonly #ensuring = new Map<string, number>();
   readonly #deregistering = new Set<string>();
   readonly #waiting = new Map<string, Set<string>>();
-  readonly #wake: (record: string) => void;
+  readonly #requeue: (record: string) => void;
 
   /** `wake`: told of each record that was turned away, once its turn may have come. */
   constructor(wake: (record: string) => void) {
-    this.#wake = wake;
+    this.#requeue = wake;
   }
 
   /** `undefined`: not now; the record will be woken. Else call the answer when done. */
@@ -34,6 +34,6 @@ export class AddressGuard {
     const waiting = this.#waiting.get(address);
     if (waiting === undefined || (intent === "ensure" && ensuring > 0)) return;
     this.#waiting.delete(address);
-    for (const record of waiting) this.#wake(record);
+    for (const record of waiting) this.#requeue(record);
   }
 }
