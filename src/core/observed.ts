@@ -2,13 +2,12 @@
  * All that one decision may look at. The shell fills it in; a part that could not be read is never shown as empty:
  * the shell fails instead, since a failed lookup must not look like "nothing there".
  */
-import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "./model/arm.ts";
-import type { Compute } from "./backends/compute.ts";
 import type { ClusterConfig } from "./config/cluster-config.ts";
-import type { ClassFilter } from "./service/ownership.ts";
 import type { Node, Service } from "./model/kubernetes.ts";
+import type { ObservedAzure } from "./resources/observed-azure.ts";
+import type { ClassFilter } from "./service/ownership.ts";
 
-export interface Observed {
+export interface Observed extends ObservedAzure {
   readonly config: ClusterConfig;
   /** The class of Services that we serve; absent: those without a class. */
   readonly classFilter?: ClassFilter;
@@ -17,20 +16,10 @@ export interface Observed {
   /** Every Service that counts where Services meet, itself perhaps included: who else claims an address. */
   readonly otherServices: readonly Service[];
   readonly nodes: readonly Node[];
-  /** All load balancers of the load balancer's resource group. */
-  readonly loadBalancers: readonly LoadBalancer[];
-  /** By lower-cased resource group; a group that is missing has not been looked at yet. */
-  readonly publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
-  /** By name; `null` is "looked, and it isn't there". */
-  readonly subnets: ReadonlyMap<string, Subnet | null>;
   /** All subnets of the VNet by name: read only where one is not there, for what is said about that, and if it can be. */
   readonly subnetNames?: readonly string[];
-  /** The security group of the config; `null` is "looked, and it isn't there". */
-  readonly securityGroup: SecurityGroup | null;
   /** Zones of the region, empty where it has none. */
   readonly zones: readonly string[];
   /** Pool entries that we put there, by load balancer id in lower case: the durable member list. */
   readonly members: ReadonlyMap<string, readonly string[]>;
-  /** The machines behind the nodes; read only where `needsCompute` says so. */
-  readonly compute?: Compute;
 }

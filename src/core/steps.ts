@@ -1,39 +1,19 @@
 /**
- * All we can do, as data. The core answers with steps; `controller/apply-step.ts` is their only interpreter,
- * so a dry run is the same code without it.
- *
- * A step never carries a whole shared resource: it carries the fragment that its owner wants there, and the writer
- * merges all fragments that wait for the same resource at the moment of the write.
+ * All that the controller can do, as data. The core answers with steps, and `controller/service/step-executor.ts`
+ * carries them out, so a dry run is the same code without it.
  */
-import type { LoadBalancerFragment } from "./resources/load-balancer/fragment.ts";
-import type { NicPoolsFragment } from "./resources/nic-pools/fragment.ts";
-import type { BackendPoolFragment } from "./resources/backend-pool/fragment.ts";
-import type { SecurityGroupFragment } from "./resources/security-group/fragment.ts";
-import type { PublicIPFragment } from "./resources/public-ip/fragment.ts";
 import type { Ingress } from "./model/kubernetes.ts";
+import type { AzureStep } from "./resources/azure-step.ts";
 import type { Rejection, Warning } from "./service/service-intent.ts";
 
-/** A write to one Azure resource, on behalf of one owner. `id` is the resource that is PUT or deleted. */
-export type AzureStep =
-  | { readonly kind: "publicIP"; readonly id: string; readonly fragment: PublicIPFragment; readonly why: string }
-  | {
-      readonly kind: "loadBalancer";
-      readonly id: string;
-      readonly fragment: LoadBalancerFragment;
-      readonly why: string;
-    }
-  /** `id` is the pool's. */
-  | { readonly kind: "membership"; readonly id: string; readonly fragment: BackendPoolFragment; readonly why: string }
-  /** `id` is a network interface's, a scale set's or a scale-set instance's. */
-  | { readonly kind: "attachment"; readonly id: string; readonly fragment: NicPoolsFragment; readonly why: string }
-  | { readonly kind: "access"; readonly id: string; readonly fragment: SecurityGroupFragment; readonly why: string };
+export type { AzureStep } from "./resources/azure-step.ts";
 
 /** A write to the Service itself. */
 export type ServiceStep =
   | { readonly kind: "addFinalizer"; readonly why: string }
   | { readonly kind: "removeFinalizer"; readonly why: string }
   | {
-      readonly kind: "publish";
+      readonly kind: "updateStatus";
       readonly ingress: readonly Ingress[];
       /** Fingerprint of the spec that is now fully applied; absent while leftovers of an earlier one remain. */
       readonly applied: string | undefined;

@@ -129,7 +129,7 @@ export class CoreWorld {
 
   /** Does what the steps say, and no more. */
   write(service: Service, steps: readonly Step[]): void {
-    for (const step of steps) if (step.kind === "membership") this.#remember(step);
+    for (const step of steps) if (step.kind === "backendPool") this.#remember(step);
     const after = predict(this.observe(service), steps);
     this.loadBalancers = after.loadBalancers;
     this.publicIPs = after.publicIPs;
@@ -207,7 +207,7 @@ export class CoreWorld {
     }
   }
 
-  #remember({ id, fragment }: Extract<AzureStep, { kind: "membership" }>): void {
+  #remember({ id, fragment }: Extract<AzureStep, { kind: "backendPool" }>): void {
     const key = parentId(id).toLowerCase();
     const names = new Set([...(this.members.get(key) ?? []), ...fragment.members.map(({ name }) => name)]);
     this.members.set(key, [...names]);

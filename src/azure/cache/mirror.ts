@@ -6,10 +6,10 @@
 import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../core/model/arm.ts";
 import type { Compute, Instance, NetworkInterface, ScaleSet, VirtualMachine } from "../../core/backends/compute.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
+import { isBodyOf, KINDS } from "../../core/resources/kinds.ts";
 import { nameOfId, parseId, securityGroupId, subnetId, virtualNetworkId } from "../../core/model/ids.ts";
 import { unlessAborted } from "../../core/util/clock.ts";
 import type { ArmClient } from "../arm/arm-client.ts";
-import { followingOf } from "./attachments.ts";
 import type { ArmBody } from "../group-commit/commit-types.ts";
 import { field, textField } from "../arm/error-body.ts";
 import { assertResourceShape } from "../arm/resource-shape.ts";
@@ -116,7 +116,8 @@ export class Mirror {
   seen(id: string, body: ArmBody | null | undefined): void {
     this.#shelf(shelfKeyOf(id)).seen(id, body as Named | null | undefined);
     if (body === undefined || parseId(id)?.type.toLowerCase() !== "loadbalancers") return;
-    const following = followingOf(id, body as LoadBalancer | null);
+    const following = KINDS.loadBalancer.publicIPsAfter?.(id, isBodyOf("loadBalancer", body) ? body : undefined);
+    if (following === undefined) return;
     for (const [key, shelf] of this.#shelves) {
       if (key.endsWith("/publicipaddresses")) (shelf as unknown as ResourceListCache<PublicIP>).changeAll(following);
     }

@@ -2,16 +2,12 @@
  * How long a write to an idle resource waits for company. A moment is enough as a rule; a resource that many have just
  * written together is being asked for by more, and then a fraction of what a write takes saves whole writes.
  */
+import { batchWindowShareOf } from "../../core/resources/kinds.ts";
+import { USUAL_WINDOW_SHARE } from "../../core/resources/resource-kind.ts";
 import type { Clock } from "../../core/util/clock.ts";
 import type { AttemptReport } from "./commit-types.ts";
 import { wholeOf } from "./resource-parts.ts";
 
-/**
- * Of the time that a write takes. A security group is written beside a load balancer, which takes longer: nobody waits
- * for it, so it may gather for as long as its own write takes.
- */
-const SHARE = 0.25;
-const SECURITY_GROUP_SHARE = 1;
 /** In writes' times: so long a resource counts as asked for after it was written. */
 const HOT_FOR = 5;
 
@@ -41,7 +37,7 @@ export class BatchWindow {
     const written = this.#shared.get(wholeOf(id).toLowerCase());
     if (written === undefined) return this.#leastMs;
     const isHot = this.#clock.monotonicMs() - written.atMs < written.durationMs * HOT_FOR;
-    const share = /\/networkSecurityGroups\//i.test(id) ? SECURITY_GROUP_SHARE : SHARE;
+    const share = batchWindowShareOf(wholeOf(id)) ?? USUAL_WINDOW_SHARE;
     return isHot ? Math.max(this.#leastMs, written.durationMs * share) : this.#leastMs;
   }
 }

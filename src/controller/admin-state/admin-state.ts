@@ -5,8 +5,7 @@
 import type { AttemptReport } from "../../azure/group-commit/commit-types.ts";
 import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
-import { refreshAdminStates } from "../../core/admin-state/refresh-admin-states.ts";
-import type { BackendPoolFragment } from "../../core/resources/backend-pool/fragment.ts";
+import type { NodeFinder } from "../../core/admin-state/reconcile-admin-state.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Node } from "../../core/model/kubernetes.ts";
@@ -57,10 +56,10 @@ export class AdminState {
     return this.#preemptions.run(signal);
   }
 
-  /** A membership as it leaves: with what its nodes ask for now, and no word about those that have gone meanwhile. */
-  readonly refreshed = (fragment: BackendPoolFragment): BackendPoolFragment => {
-    return refreshAdminStates(fragment, this.#taints.nodeOf);
-  };
+  /** The nodes with their newest taints, for writes that may have waited since they were decided. */
+  get nodeOf(): NodeFinder {
+    return this.#taints.nodeOf;
+  }
 
   resync(): void {
     this.#controller.resync();

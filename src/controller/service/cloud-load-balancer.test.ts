@@ -52,8 +52,8 @@ describe("the four verbs", () => {
     const outcome = await cloud.ensureLoadBalancer(world.service("web"), OPTIONS);
     assert.equal(outcome.kind, "settled");
     const done = kinds();
-    assert.deepEqual([done[0], done.at(-1)], ["addFinalizer", "publish"]);
-    assert.deepEqual(new Set(done.slice(1, -1)), new Set(["publicIP", "loadBalancer", "membership", "access"]));
+    assert.deepEqual([done[0], done.at(-1)], ["addFinalizer", "updateStatus"]);
+    assert.deepEqual(new Set(done.slice(1, -1)), new Set(["publicIP", "loadBalancer", "backendPool", "securityGroup"]));
     assert.equal((await cloud.ensureLoadBalancer(world.service("web"), OPTIONS)).kind, "settled");
     assert.deepEqual(kinds(), [], "once is enough");
   });
@@ -73,7 +73,7 @@ describe("the four verbs", () => {
     kinds();
     world.delete("web");
     assert.equal((await cloud.ensureLoadBalancerDeleted(world.service("web"), signal)).kind, "settled");
-    assert.deepEqual(kinds(), ["access", "loadBalancer", "publicIP", "removeFinalizer"]);
+    assert.deepEqual(kinds(), ["securityGroup", "loadBalancer", "publicIP", "removeFinalizer"]);
     assert.deepEqual([world.loadBalancers, [...world.publicIPs.values()].flat(), world.services.size], [[], [], 0]);
   });
 

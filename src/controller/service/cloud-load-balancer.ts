@@ -7,8 +7,10 @@
  */
 import type { Ingress, Service } from "../../core/model/kubernetes.ts";
 import type { AzureStep, Decision, ReadRequest, Step } from "../../core/steps.ts";
+import { isOwnedByService } from "../../core/resources/kinds.ts";
 import { APPLIED_ANNOTATION } from "../../core/service/applied-state.ts";
 import { publishedIngress, reconcileService } from "../../core/service/reconcile-service.ts";
+import { isAzureStep } from "../../core/service/rounds.ts";
 import type { Rejection, Warning } from "../../core/service/service-intent.ts";
 import type { Observed } from "../../core/observed.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
@@ -133,7 +135,11 @@ export class CloudLoadBalancer {
   async #mark(service: Service, applied: string | undefined, signal: AbortSignal): Promise<void> {
     if (applied === undefined || service.metadata.annotations?.[APPLIED_ANNOTATION] === applied) return;
     const ingress = service.status.loadBalancer.ingress ?? [];
-    await this.#executor.apply(service, { kind: "publish", ingress, applied, why: "it is as it asks for" }, signal);
+    await this.#executor.apply(
+      service,
+      { kind: "updateStatus", ingress, applied, why: "it is as it asks for" },
+      signal,
+    );
   }
 
   /** The steps of one round don't depend on each other. All are tried; the first failure is told. */
@@ -147,5 +153,5 @@ export class CloudLoadBalancer {
 
 /** Writes to what the Service owns. Pool membership follows the nodes whatever the drift policy; a status is ours. */
 function isRepair(step: Step): step is AzureStep {
-  return step.kind === "publicIP" || step.kind === "loadBalancer" || step.kind === "access";
+  return isAzureStep(step) && isOwnedByService(step);
 }

@@ -37,7 +37,7 @@ export class ServiceEvents {
   }
 
   #done(service: Service, steps: readonly Step[]): void {
-    const published = steps.findLast((step) => step.kind === "publish");
+    const published = steps.findLast((step) => step.kind === "updateStatus");
     const isGone = steps.some((step) => step.kind === "removeFinalizer");
     const reason = isGone ? "DeletedLoadBalancer" : "EnsuredLoadBalancer";
     const addresses = published?.ingress.map(({ ip }) => ip).join(", ");

@@ -64,7 +64,7 @@ test("a status is written on the version that it was decided on, and on no later
   api.mergePatch(PATH, { spec: { type: "LoadBalancer" } });
   const decidedOn = seen();
   const publish = (ip: string) =>
-    writer.apply(decidedOn, { kind: "publish", ingress: [{ ip, ipMode: "VIP" }], applied: "mark", why: "" });
+    writer.apply(decidedOn, { kind: "updateStatus", ingress: [{ ip, ipMode: "VIP" }], applied: "mark", why: "" });
   await publish("20.0.0.2");
   await assert.rejects(publish("20.0.0.1"), (error) => isFailure(error, "conflict"));
   assert.deepEqual(seen().status.loadBalancer.ingress, [{ ip: "20.0.0.2", ipMode: "VIP" }]);

@@ -34,7 +34,7 @@ export class ServiceWriter {
           return await this.#addFinalizer(service, place);
         case "removeFinalizer":
           return await this.#removeFinalizer(service, place);
-        case "publish":
+        case "updateStatus":
           return await this.#publish(service, place, step.ingress, step.applied);
       }
     } catch (error) {

@@ -6,14 +6,14 @@ import { ArmError } from "../../azure/arm/failures.ts";
 import type { Priority } from "../../azure/budget/budget.ts";
 import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
 import type { Committed, ArmBody } from "../../azure/group-commit/commit-types.ts";
-import type { LoadBalancer } from "../../core/model/arm.ts";
 import { nameOfId } from "../../core/model/ids.ts";
 import type { Service } from "../../core/model/kubernetes.ts";
-import type { AzureStep, ReadRequest, Step } from "../../core/steps.ts";
+import type { AzureStep, Bodies, Fragments, Kind, StepOf } from "../../core/resources/azure-step.ts";
+import { isBodyOf, KINDS } from "../../core/resources/kinds.ts";
+import type { ReadRequest, Step } from "../../core/steps.ts";
 import type { Warning } from "../../core/service/service-intent.ts";
 import type { Observed } from "../../core/observed.ts";
 import type { AdminState } from "../admin-state/admin-state.ts";
-import { writeOf } from "./azure-writes.ts";
 import { RefusedError, type StepExecutor } from "./cloud-load-balancer.ts";
 import type { MemberLists } from "../pools/member-list.ts";
 import type { Observer } from "./observer.ts";
@@ -30,7 +30,7 @@ export interface StepExecutorOptions {
   readonly memory: ServiceMemory;
   readonly onWarning: (service: Service | undefined, warning: Warning) => void;
   readonly turns: Turns;
-  readonly adminState?: Pick<AdminState, "refreshed" | "joined"> | undefined;
+  readonly adminState?: Pick<AdminState, "nodeOf" | "joined"> | undefined;
 }
 
 export class AzureStepExecutor implements StepExecutor {
@@ -65,36 +65,49 @@ export class AzureStepExecutor implements StepExecutor {
 
   /** Also for writes that no Service asked for: pools that follow the nodes. */
   async write(step: AzureStep, priority: Priority, service?: Service): Promise<void> {
-    const { commit, onWarning, adminState, members } = this.#options;
+    const { onWarning, adminState, members } = this.#options;
     await this.#remember(step);
-    const committed = await commit.submit(writeOf(step, priority, adminState?.refreshed));
+    const committed = await this.#commit(step, priority);
     for (const warning of warningsOf(committed)) onWarning(service, warning);
     if (committed.kind === "refused") throw new RefusedError(committed.rejection);
     if (committed.kind === "failed") throw new ArmError(committed.failure, nameOf(step));
     if (committed.kind !== "written") return;
-    if (step.kind === "attachment") adminState?.joined();
-    if (step.kind === "membership") await members.settle(step, committed.body as LoadBalancer);
+    if (step.kind === "nicPools") adminState?.joined();
+    // of a part, the group commit answers the whole resource
+    const whole: unknown = committed.body;
+    if (step.kind === "backendPool" && isBodyOf("loadBalancer", whole)) await members.settle(step, whole);
   }
 
-  /** Whoever may be in a pool afterwards is known to be ours before. Of machines, all nodes' names will do. */
+  /** The merge is the table's, so what is written is what a plan showed, merged into what is there at that moment. */
+  #commit<K extends Kind>(step: StepOf<K>, priority: Priority): Promise<Committed<Bodies[K]>> {
+    const { commit, adminState } = this.#options;
+    const { metricLabel, ownerOf, merge, refresh } = KINDS[step.kind];
+    const now = (fragment: Fragments[K]): Fragments[K] =>
+      adminState === undefined || refresh === undefined ? fragment : refresh(fragment, adminState.nodeOf);
+    return commit.submit<Bodies[K], Fragments[K]>({
+      id: step.id,
+      kind: metricLabel,
+      owner: ownerOf === undefined ? CLUSTER : ownerOf(step.fragment).key,
+      fragment: step.fragment,
+      merge: (seen, fragments) => merge(seen, fragments.map(now)),
+      priority,
+    });
+  }
+
+  /** Every name that may be in a pool afterwards is recorded before. Of machines, all nodes' names will do. */
   async #remember(step: AzureStep): Promise<void> {
     const { members, observer } = this.#options;
-    if (step.kind === "membership") await members.remember(step);
-    if (step.kind !== "attachment") return;
+    if (step.kind === "backendPool") await members.remember(step);
+    if (step.kind !== "nicPools") return;
     for (const { pool } of step.fragment.join) await members.rememberNames(pool, observer.nodeNames);
   }
 }
 
-const NOUNS: Readonly<Record<AzureStep["kind"], string>> = {
-  publicIP: "public IP",
-  loadBalancer: "load balancer",
-  membership: "pool",
-  attachment: "machine or network interface",
-  access: "security group",
-};
+/** What is not a Service's is the cluster's: its newest write takes the place of an older one that still waits. */
+const CLUSTER = "cluster";
 
 function nameOf({ kind, id }: AzureStep): string {
-  return `${NOUNS[kind]} "${nameOfId(id)}"`;
+  return `${KINDS[kind].noun} "${nameOfId(id)}"`;
 }
 
 function warningsOf(committed: Committed<ArmBody>): readonly Warning[] {

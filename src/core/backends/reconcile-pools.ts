@@ -72,7 +72,7 @@ export function reconcilePoolsOf(
     if (refusal !== undefined) return refusal.rejection;
     const id = pool.id ?? loadBalancerPartId(loadBalancer.id, "backendAddressPools", pool.name);
     const why = `to hold ${pluralize(fragment.members.length, "node")}`;
-    if (outcome.kind === "put") steps.push({ kind: "membership", id, fragment, why });
+    if (outcome.kind === "put") steps.push({ kind: "backendPool", id, fragment, why });
   }
   return steps;
 }

@@ -2,16 +2,17 @@
  * A plan for people and for machines: what would be written where, for whom, why, and what that changes. The first
  * round is exactly what a controller would do now; later ones are predicted.
  */
-import { sameId } from "../model/ids.ts";
 import { keyOf } from "../model/kubernetes.ts";
-import type { AzureStep, Decision, ServiceStep, Step } from "../steps.ts";
+import type { Kind } from "../resources/azure-step.ts";
+import { KINDS } from "../resources/kinds.ts";
+import type { Decision, ServiceStep, Step } from "../steps.ts";
 import { type Difference, diff } from "./plan-diff.ts";
 import { predict } from "./predict.ts";
 import { resourceText, withShortIds } from "./resource-text.ts";
 import { reconcileService } from "../service/reconcile-service.ts";
 import { isAzureStep } from "../service/rounds.ts";
 import type { Observed } from "../observed.ts";
-import { byResource, type Write, written } from "./merged-writes.ts";
+import { byResource, written, type WriteOf } from "./merged-writes.ts";
 
 export interface PlannedStep {
   readonly verb: "create" | "update" | "delete" | "patch";
@@ -51,24 +52,23 @@ export function planService(observed: Observed): ServicePlan {
 
 /** The steps of one round. Those on one resource leave in one write and are one line. */
 export function describeSteps(observed: Observed, steps: readonly Step[], predicted: boolean): PlannedStep[] {
-  const azure = steps.filter(isAzureStep);
   return [
     ...steps.filter((step) => !isAzureStep(step)).map((step) => describeService(observed, step, predicted)),
-    ...byResource(azure).map((write) => describeAzure(observed, write, azure, predicted)),
+    ...byResource(steps.filter(isAzureStep)).map((write) => describeAzure(observed, write, predicted)),
   ];
 }
 
-function describeAzure(observed: Observed, write: Write, all: readonly AzureStep[], predicted: boolean): PlannedStep {
-  const steps = all.filter(({ id }) => sameId(id, write.id));
+function describeAzure<K extends Kind>(observed: Observed, write: WriteOf<K>, predicted: boolean): PlannedStep {
+  const { ownerOf } = KINDS[write.kind];
   const { before, after } = written(observed, write);
   const changes = diff(before, after);
-  const owners = new Set(steps.flatMap((step) => ("owner" in step.fragment ? [step.fragment.owner.key] : [])));
+  const owners = new Set(ownerOf === undefined ? [] : write.fragments.map((fragment) => ownerOf(fragment).key));
   return {
     verb: after === undefined ? "delete" : before === undefined ? "create" : "update",
     id: write.id,
     owners: [...owners].sort(),
     destructive: changes.some((change) => !("after" in change)),
-    why: [...new Set(steps.map(({ why }) => why))].join("; "),
+    why: [...new Set(write.steps.map(({ why }) => why))].join("; "),
     diff: changes,
     predicted,
   };

@@ -3,29 +3,18 @@
  * cluster's own (`home`); whoever needs the whole id asks for JSON.
  */
 import { parseId } from "../model/ids.ts";
-
-const NOUNS: Readonly<Record<string, string>> = {
-  loadbalancers: "load balancer",
-  backendaddresspools: "pool",
-  publicipaddresses: "public IP",
-  networksecuritygroups: "security group",
-  networkinterfaces: "network interface",
-  virtualmachinescalesets: "scale set",
-  virtualmachines: "machine",
-};
+import { nounOf } from "../resources/kinds.ts";
 
 /** `pool kubernetes of load balancer kubernetes`; of our own paths, `Service default/web`. */
 export function resourceText(id: string, home: string): string {
   const parsed = parseId(id);
   if (parsed === undefined) return id.replace(/^services\//, "Service ");
   const types = parsed.type.split("/");
-  const parts = parsed.names.map((name, at) => `${nounOf(types[at] ?? "")} ${name}`);
+  const parts = parsed.names.map(
+    (name, at) => `${nounOf(`${parsed.provider}/${types.slice(0, at + 1).join("/")}`)} ${name}`,
+  );
   const isHome = parsed.resourceGroup.toLowerCase() === home.toLowerCase();
   return parts.reverse().join(" of ") + (isHome ? "" : ` in resource group ${parsed.resourceGroup}`);
-}
-
-function nounOf(type: string): string {
-  return NOUNS[type.toLowerCase()] ?? type;
 }
 
 const ID = /\/subscriptions\/[^/"]+\/resourceGroups\/([^/"]+)\/providers\/[^/"]+\/([^"]+)/gi;

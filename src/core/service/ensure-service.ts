@@ -158,7 +158,10 @@ function openAccess(wish: ResolvedService, released: "dead" | "all"): Decision |
   if (result.kind === "reject") return reject(result.rejection);
   if (result.kind === "settled") return undefined;
   const why = `who may reach ${intent.owner.key}`;
-  return act([{ kind: "access", id: securityGroupId(observed.config), fragment: result.fragment, why }], wish.warnings);
+  return act(
+    [{ kind: "securityGroup", id: securityGroupId(observed.config), fragment: result.fragment, why }],
+    wish.warnings,
+  );
 }
 
 /** The mark is written along, unless something of the Service's past is still to be removed. */
@@ -168,7 +171,7 @@ export const publishAddresses: Phase<ResolvedService> = (wish) => {
   if (isPublished(service.status.loadBalancer.ingress ?? [], ingress)) return undefined;
   const applied = firstRound(LEFTOVERS, wish) === undefined ? finalMark(wish) : markDuring(wish);
   return act(
-    [{ kind: "publish", ingress, applied, why: `served at ${ingress.map(({ ip }) => ip).join(", ")}` }],
+    [{ kind: "updateStatus", ingress, applied, why: `served at ${ingress.map(({ ip }) => ip).join(", ")}` }],
     wish.warnings,
   );
 };
@@ -201,5 +204,5 @@ export const markApplied: Phase<ResolvedService> = (wish) => {
   const mark = markOf(wish.observed.service);
   if (mark === undefined || mark.fingerprint !== undefined) return undefined;
   const ingress = wish.observed.service.status.loadBalancer.ingress ?? [];
-  return act([{ kind: "publish", ingress, applied: finalMark(wish), why: "all of its change is applied" }]);
+  return act([{ kind: "updateStatus", ingress, applied: finalMark(wish), why: "all of its change is applied" }]);
 };

@@ -22,7 +22,7 @@ export function announced(wish: ResolvedService, decision: Decision): Decision {
   const isHonest = mark?.fingerprint === undefined || isApplied(service, config);
   if (isNoted && isHonest) return decision;
   const ingress = service.status.loadBalancer.ingress ?? [];
-  const step = { kind: "publish", ingress, applied: markDuring(wish), why: "a change begins" } as const;
+  const step = { kind: "updateStatus", ingress, applied: markDuring(wish), why: "a change begins" } as const;
   return { kind: "act", steps: [step], warnings: [] };
 }
 

@@ -36,7 +36,7 @@ function rejectionOf(world: CoreWorld, name: string): Rejection {
 
 function wordOf(step: Step): string {
   if (!("id" in step)) return step.kind;
-  const target = step.id.split("/").at(step.kind === "membership" ? -3 : -1);
+  const target = step.id.split("/").at(step.kind === "backendPool" ? -3 : -1);
   return `${step.kind} ${target}`;
 }
 
@@ -62,9 +62,9 @@ describe("a Service comes and goes", () => {
     assert.deepEqual(story(world, "web"), [
       "addFinalizer",
       `publicIP ${pipOf(world)}`,
-      "loadBalancer kubernetes + access nsg",
-      "membership kubernetes",
-      "publish",
+      "loadBalancer kubernetes + securityGroup nsg",
+      "backendPool kubernetes",
+      "updateStatus",
       "settled",
     ]);
     assert.equal(ingressOf(world)[0]?.ipMode, "VIP");
@@ -76,8 +76,8 @@ describe("a Service comes and goes", () => {
     assert.deepEqual(story(world, "web"), [
       "addFinalizer",
       "loadBalancer kubernetes-internal",
-      "membership kubernetes-internal",
-      "publish",
+      "backendPool kubernetes-internal",
+      "updateStatus",
       "settled",
     ]);
     assert.match(ingressOf(world)[0]?.ip ?? "", /^10\.240\./);
@@ -89,7 +89,7 @@ describe("a Service comes and goes", () => {
     world.delete("web");
     const pip = pipOf(world);
     assert.deepEqual(story(world, "web"), [
-      "access nsg",
+      "securityGroup nsg",
       "loadBalancer kubernetes",
       `publicIP ${pip}`,
       "removeFinalizer",
@@ -102,7 +102,7 @@ describe("a Service comes and goes", () => {
     const world = worldWith();
     world.settle();
     world.respec("web", { type: "ClusterIP" });
-    assert.deepEqual(story(world, "web").slice(-3), ["publish", "removeFinalizer", "settled"]);
+    assert.deepEqual(story(world, "web").slice(-3), ["updateStatus", "removeFinalizer", "settled"]);
     assert.deepEqual(ingressOf(world), []);
     assert.equal(world.service("web").metadata.annotations?.[APPLIED_ANNOTATION], undefined);
   });
@@ -140,7 +140,7 @@ describe("a Service changes", () => {
     const world = worldWith();
     world.settle();
     world.respec("web", { sessionAffinity: "ClientIP" });
-    assert.deepEqual(story(world, "web"), ["publish", "loadBalancer kubernetes", "publish", "settled"]);
+    assert.deepEqual(story(world, "web"), ["updateStatus", "loadBalancer kubernetes", "updateStatus", "settled"]);
     assert.ok(isApplied(world.service("web"), world.config));
   });
 
@@ -152,7 +152,7 @@ describe("a Service changes", () => {
     world.write(service, lastSteps(world.decide(service)));
     world.respec("web", { sessionAffinity: "None" });
     assert.ok(!isApplied(world.service("web"), world.config));
-    assert.deepEqual(story(world, "web"), ["publish", "settled"]);
+    assert.deepEqual(story(world, "web"), ["updateStatus", "settled"]);
     assert.ok(isApplied(world.service("web"), world.config));
   });
 
@@ -161,7 +161,7 @@ describe("a Service changes", () => {
       metadata: { name: "web", annotations: INTERNAL },
       spec: { ports: [{ port: 80 }], loadBalancerSourceRanges: ["10.0.0.0/8"] },
     });
-    for (const told of ["addFinalizer", "loadBalancer", "access"]) {
+    for (const told of ["addFinalizer", "loadBalancer", "securityGroup"]) {
       const service = world.service("web");
       const steps = lastSteps(world.decide(service)).filter(({ kind }) => kind === told);
       assert.equal(steps.length, 1, told);
@@ -180,14 +180,14 @@ describe("a Service changes", () => {
     const pip = pipOf(world);
     world.annotate("web", INTERNAL);
     assert.deepEqual(story(world, "web"), [
-      "publish",
+      "updateStatus",
       "loadBalancer kubernetes-internal",
-      "membership kubernetes-internal",
-      "publish",
-      "access nsg",
+      "backendPool kubernetes-internal",
+      "updateStatus",
+      "securityGroup nsg",
       "loadBalancer kubernetes",
       `publicIP ${pip}`,
-      "publish",
+      "updateStatus",
       "settled",
     ]);
     assert.deepEqual([loadBalancers(world), pips(world)], [["kubernetes-internal"], []]);
@@ -217,7 +217,13 @@ describe("a Service changes", () => {
     world.settle();
     world.annotate("web", { [`${PREFIX}azure-pip-ip-tags`]: "RoutingPreference=Internet" });
     const pip = `publicIP ${pipOf(world)}`;
-    assert.deepEqual(story(world, "web").slice(0, 5), ["publish", "access nsg", "loadBalancer kubernetes", pip, pip]);
+    assert.deepEqual(story(world, "web").slice(0, 5), [
+      "updateStatus",
+      "securityGroup nsg",
+      "loadBalancer kubernetes",
+      pip,
+      pip,
+    ]);
     assert.deepEqual([...world.publicIPs.values()].flat()[0]?.properties.ipTags, [
       { ipTagType: "RoutingPreference", tag: "Internet" },
     ]);
@@ -401,11 +407,11 @@ describe("what others have", () => {
     assert.equal(republish([{ ip: ip ?? "" }]).kind, "settled");
     assert.deepEqual(
       lastSteps(republish([{ ip: "9.9.9.9" }])).map(({ kind }) => kind),
-      ["publish"],
+      ["updateStatus"],
     );
     assert.deepEqual(
       lastSteps(republish([])).map(({ kind }) => kind),
-      ["publish"],
+      ["updateStatus"],
     );
   });
 });
@@ -419,7 +425,7 @@ describe("node changes", () => {
     const steps: readonly AzureStep[] = world.poolSteps();
     assert.deepEqual(
       steps.map(({ kind }) => kind),
-      ["membership"],
+      ["backendPool"],
     );
     world.write(world.service("web"), steps);
     assert.deepEqual(world.poolSteps(), []);
@@ -470,16 +476,16 @@ describe("node changes", () => {
         ],
       ]),
     };
-    assert.deepEqual(story(world, "web").slice(3, 5), ["attachment vmss", "attachment 0"]);
+    assert.deepEqual(story(world, "web").slice(3, 5), ["nicPools vmss", "nicPools 0"]);
     assert.equal(
       world.loadBalancers[0]?.properties.backendAddressPools?.[0]?.properties.backendIPConfigurations?.length,
       1,
     );
     world.delete("web");
     assert.deepEqual(story(world, "web").slice(0, 4), [
-      "access nsg",
-      "attachment vmss",
-      "attachment 0",
+      "securityGroup nsg",
+      "nicPools vmss",
+      "nicPools 0",
       "loadBalancer kubernetes",
     ]);
     assert.deepEqual(loadBalancers(world), []);

@@ -43,7 +43,7 @@ export function closeAddresses(observed: Observed, owner: Owner, closing: Closin
   if (result.kind === "reject") return reject(result.rejection);
   if (result.kind === "settled") return undefined;
   const why = `${owner.key} leaves ${closing.released.join(", ")}`;
-  return act([{ kind: "access", id: securityGroupId(observed.config), fragment: result.fragment, why }]);
+  return act([{ kind: "securityGroup", id: securityGroupId(observed.config), fragment: result.fragment, why }]);
 }
 
 /** On whatever load balancer, of either kind, its parts are. */
@@ -71,7 +71,7 @@ export function givePublicIPsBack(releases: readonly PublicIPRelease[]): Decisio
 export const clearStatus: Phase<Observed> = ({ service }) => {
   const isShown = (service.status.loadBalancer.ingress ?? []).length > 0;
   if (service.metadata.deletionTimestamp !== undefined || !isShown) return undefined;
-  return act([{ kind: "publish", ingress: [], applied: undefined, why: "it is served no longer" }]);
+  return act([{ kind: "updateStatus", ingress: [], applied: undefined, why: "it is served no longer" }]);
 };
 
 export const dropFinalizer: Phase<Observed> = () =>

@@ -179,7 +179,7 @@ class Attachments {
       const unique = [...new Map(join.map((seat) => [seat.pool.toLowerCase(), seat])).values()];
       const names = [...unique, ...leave].map(({ pool }) => nameOfId(pool)).join(", ");
       const why = `${nameOfId(id)} ${unique.length > 0 ? "joins" : "leaves"} ${names}`;
-      return { kind: "attachment", id, fragment: { resource, join: unique, leave }, why };
+      return { kind: "nicPools", id, fragment: { resource, join: unique, leave }, why };
     });
   }
 

@@ -9,7 +9,7 @@
  *   instance         | the same                                      | the same
  */
 import type { Reference } from "../../model/arm.ts";
-import { sameId } from "../../model/ids.ts";
+import { parseId, sameId } from "../../model/ids.ts";
 import type { Merged } from "../../steps.ts";
 import type { NicPoolsFragment, PoolRef } from "./fragment.ts";
 import type {
@@ -22,6 +22,18 @@ import type {
 } from "../../backends/compute.ts";
 
 export type Attachable = NetworkInterface | ScaleSet | Instance;
+
+export function isNetworkInterface(body: Attachable): body is NetworkInterface {
+  return parseId(body.id)?.type.toLowerCase() === "networkinterfaces";
+}
+
+export function isScaleSet(body: Attachable): body is ScaleSet {
+  return parseId(body.id)?.type.toLowerCase() === "virtualmachinescalesets";
+}
+
+export function isInstance(body: Attachable): body is Instance {
+  return parseId(body.id)?.type.toLowerCase() === "virtualmachinescalesets/virtualmachines";
+}
 
 export function mergeNicPools(
   seen: Attachable | undefined,

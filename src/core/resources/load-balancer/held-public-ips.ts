@@ -1,12 +1,12 @@
 /**
  * Which public IPs a load balancer's frontends hold. A write to the load balancer changes its public IPs too (their
- * `ipConfiguration`, and an ETag that we then don't know), so whoever remembers both must follow.
+ * `ipConfiguration`, and an ETag that only a read tells), so a cache of both, or a prediction, must follow.
  */
-import type { LoadBalancer, PublicIP } from "../../core/model/arm.ts";
-import { sameId } from "../../core/model/ids.ts";
+import type { LoadBalancer, PublicIP } from "../../model/arm.ts";
+import { sameId } from "../../model/ids.ts";
 
 /** What a public IP looks like once the load balancer `id` is as `now` says; itself where that changes nothing. */
-export function followingOf(id: string, now: LoadBalancer | null): (publicIP: PublicIP) => PublicIP {
+export function heldPublicIPs(id: string, now: LoadBalancer | undefined): (publicIP: PublicIP) => PublicIP {
   const holders = new Map(
     (now?.properties.frontendIPConfigurations ?? []).flatMap((frontend) => {
       const held = frontend.properties.publicIPAddress?.id;

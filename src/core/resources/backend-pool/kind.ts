@@ -1,0 +1,45 @@
+/** Backend pools of addresses, as the table of resource kinds has them. */
+import { refreshAdminStates } from "../../admin-state/refresh-admin-states.ts";
+import type { BackendPool } from "../../model/arm.ts";
+import { parentId, parseId, sameId } from "../../model/ids.ts";
+import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
+import type { BackendPoolFragment } from "./fragment.ts";
+import { mergeBackendPool } from "./merge-backend-pool.ts";
+
+const TYPE = "Microsoft.Network/loadBalancers/backendAddressPools";
+
+export const backendPoolKind: ResourceKind<BackendPoolFragment, BackendPool> = {
+  noun: "pool",
+  metricLabel: "membership",
+  types: [{ type: TYPE, noun: "pool", read: "part" }],
+  rights: [...rightsOn(TYPE, "read", "write"), "Microsoft.Network/virtualNetworks/joinLoadBalancer/action"],
+  ownerOf: undefined,
+  batchWindowShare: USUAL_WINDOW_SHARE,
+  /** A pool is made and deleted with its load balancer. Of several fragments for one pool the last is the newest. */
+  merge: (seen, fragments) => {
+    const newest = fragments.at(-1);
+    if (seen === undefined || newest === undefined)
+      return { outcome: { kind: "unchanged" }, refused: [], warnings: [] };
+    return mergeBackendPool(seen, newest);
+  },
+  refresh: refreshAdminStates,
+  find: ({ loadBalancers }, id) => {
+    const whole = loadBalancers.find((one) => sameId(one.id, parentId(id)));
+    return whole?.properties.backendAddressPools?.find((pool) => isNamed(pool, id));
+  },
+  replace: (azure, id, body) => {
+    if (body === undefined) return azure;
+    const loadBalancers = azure.loadBalancers.map((seen) => {
+      if (!sameId(seen.id, parentId(id))) return seen;
+      const pools = seen.properties.backendAddressPools ?? [];
+      const backendAddressPools = pools.map((pool) => (isNamed(pool, id) ? body : pool));
+      return { ...seen, properties: { ...seen.properties, backendAddressPools } };
+    });
+    return { ...azure, loadBalancers };
+  },
+  publicIPsAfter: undefined,
+};
+
+function isNamed({ name }: BackendPool, id: string): boolean {
+  return name.toLowerCase() === parseId(id)?.name.toLowerCase();
+}

@@ -1,0 +1,34 @@
+/** Load balancers, as the table of resource kinds has them. */
+import type { LoadBalancer } from "../../model/arm.ts";
+import { sameId } from "../../model/ids.ts";
+import { replaceById } from "../replace-by-id.ts";
+import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
+import type { LoadBalancerFragment } from "./fragment.ts";
+import { heldPublicIPs } from "./held-public-ips.ts";
+import { mergeLoadBalancer } from "./merge-load-balancer.ts";
+import { predictLoadBalancer } from "./predict-load-balancer.ts";
+
+const TYPE = "Microsoft.Network/loadBalancers";
+
+export const loadBalancerKind: ResourceKind<LoadBalancerFragment, LoadBalancer> = {
+  noun: "load balancer",
+  metricLabel: "loadBalancer",
+  types: [{ type: TYPE, noun: "load balancer", read: "list" }],
+  rights: [
+    ...rightsOn(TYPE, "read", "write", "delete"),
+    "Microsoft.Network/publicIPAddresses/join/action",
+    "Microsoft.Network/virtualNetworks/subnets/join/action",
+  ],
+  ownerOf: ({ owner }) => owner,
+  batchWindowShare: USUAL_WINDOW_SHARE,
+  merge: mergeLoadBalancer,
+  refresh: undefined,
+  find: ({ loadBalancers }, id) => loadBalancers.find((one) => sameId(one.id, id)),
+  replace: (azure, id, body) => {
+    const after = body && predictLoadBalancer(body, azure.subnets);
+    const held = heldPublicIPs(id, after);
+    const publicIPs = new Map([...azure.publicIPs].map(([group, list]) => [group, list.map(held)]));
+    return { ...azure, loadBalancers: replaceById(azure.loadBalancers, id, after), publicIPs };
+  },
+  publicIPsAfter: heldPublicIPs,
+};

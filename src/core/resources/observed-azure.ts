@@ -1,0 +1,16 @@
+/** What one decision may know of Azure's resources. A part that could not be read is never shown as empty. */
+import type { Compute } from "../backends/compute.ts";
+import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../model/arm.ts";
+
+export interface ObservedAzure {
+  /** All load balancers of the load balancer's resource group. */
+  readonly loadBalancers: readonly LoadBalancer[];
+  /** By lower-cased resource group; a group that is missing has not been read yet. */
+  readonly publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
+  /** By name; `null` is "read, and it isn't there". */
+  readonly subnets: ReadonlyMap<string, Subnet | null>;
+  /** The security group of the config; `null` is "read, and it isn't there". */
+  readonly securityGroup: SecurityGroup | null;
+  /** The machines behind the nodes; read only where `needsCompute` says so. */
+  readonly compute?: Compute;
+}

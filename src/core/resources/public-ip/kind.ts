@@ -1,0 +1,31 @@
+/** Public IP addresses, as the table of resource kinds has them. */
+import type { PublicIP } from "../../model/arm.ts";
+import { parseId, sameId } from "../../model/ids.ts";
+import { replaceById } from "../replace-by-id.ts";
+import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
+import type { PublicIPFragment } from "./fragment.ts";
+import { mergePublicIP } from "./merge-public-ip.ts";
+import { predictPublicIP } from "./predict-public-ip.ts";
+
+const TYPE = "Microsoft.Network/publicIPAddresses";
+
+export const publicIPKind: ResourceKind<PublicIPFragment, PublicIP> = {
+  noun: "public IP",
+  metricLabel: "publicIP",
+  types: [{ type: TYPE, noun: "public IP", read: "list" }],
+  rights: [...rightsOn(TYPE, "read", "write", "delete"), "Microsoft.Network/publicIPPrefixes/join/action"],
+  ownerOf: ({ owner }) => owner,
+  batchWindowShare: USUAL_WINDOW_SHARE,
+  merge: mergePublicIP,
+  refresh: undefined,
+  find: ({ publicIPs }, id) => publicIPs.get(groupOf(id))?.find((one) => sameId(one.id, id)),
+  replace: (azure, id, body) => {
+    const list = replaceById(azure.publicIPs.get(groupOf(id)) ?? [], id, body && predictPublicIP(body));
+    return { ...azure, publicIPs: new Map([...azure.publicIPs, [groupOf(id), list]]) };
+  },
+  publicIPsAfter: undefined,
+};
+
+function groupOf(id: string): string {
+  return parseId(id)?.resourceGroup.toLowerCase() ?? "";
+}

@@ -1,0 +1,18 @@
+/** How Azure will show a public IP that we write: with an address, and with defaults filled in. */
+import type { Family, PublicIP } from "../../model/arm.ts";
+import { placeholderAddress } from "../placeholder-address.ts";
+
+/** Reserved for benchmarks and documentation: no real address is among them. */
+const PLACEHOLDER_BLOCKS: Readonly<Record<Family, string>> = { IPv4: "198.18.0.0/15", IPv6: "2001:db8::/64" };
+
+export function predictPublicIP(body: PublicIP): PublicIP {
+  const family = body.properties.publicIPAddressVersion === "IPv6" ? "IPv6" : "IPv4";
+  return {
+    ...body,
+    properties: {
+      idleTimeoutInMinutes: 4,
+      ipAddress: placeholderAddress(PLACEHOLDER_BLOCKS[family], body.id),
+      ...body.properties,
+    },
+  };
+}

@@ -1,0 +1,22 @@
+/** Network security groups, as the table of resource kinds has them. There is one: that of the cloud config. */
+import type { SecurityGroup } from "../../model/arm.ts";
+import { type ResourceKind, rightsOn } from "../resource-kind.ts";
+import type { SecurityGroupFragment } from "./fragment.ts";
+import { mergeSecurityGroup } from "./merge-security-group.ts";
+
+const TYPE = "Microsoft.Network/networkSecurityGroups";
+
+export const securityGroupKind: ResourceKind<SecurityGroupFragment, SecurityGroup> = {
+  noun: "security group",
+  metricLabel: "access",
+  types: [{ type: TYPE, noun: "security group", read: "single" }],
+  rights: rightsOn(TYPE, "read", "write"),
+  ownerOf: ({ owner }) => owner,
+  /** It is written beside a load balancer, which takes longer, so a wait as long as its own write delays nothing. */
+  batchWindowShare: 1,
+  merge: (seen, fragments) => mergeSecurityGroup(seen ?? null, fragments),
+  refresh: undefined,
+  find: ({ securityGroup }) => securityGroup ?? undefined,
+  replace: (azure, _, body) => ({ ...azure, securityGroup: body ?? null }),
+  publicIPsAfter: undefined,
+};
