@@ -10,7 +10,7 @@ import {
   serviceStateEvent,
   nodeTaintedEvent,
 } from "../../core/admin-state/admin-state-events.ts";
-import type { PoolPlace } from "../../core/admin-state/admin-state-pools.ts";
+import type { AdminStatePool } from "../../core/admin-state/admin-state-pools.ts";
 import { drainReasons } from "../../core/admin-state/desired-admin-state.ts";
 import { isDrained } from "../../core/admin-state/reconcile-admin-state.ts";
 import type { LoadBalancer } from "../../core/model/arm.ts";
@@ -123,7 +123,7 @@ export class AdminStateEvents {
   }
 }
 
-function nameOf({ loadBalancer, pool }: PoolPlace): string {
+function nameOf({ loadBalancer, pool }: AdminStatePool): string {
   return poolText(loadBalancer.name, pool.name);
 }
 

@@ -11,7 +11,7 @@ import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
 import type { ArmFailure } from "../../azure/arm/failures.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { BackendPool, LoadBalancer } from "../../core/model/arm.ts";
-import { adminStatePools, type PoolPlace } from "../../core/admin-state/admin-state-pools.ts";
+import { adminStatePools, type AdminStatePool } from "../../core/admin-state/admin-state-pools.ts";
 import { mergeAdminState } from "../../core/admin-state/reconcile-admin-state.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Node } from "../../core/model/kubernetes.ts";
@@ -32,7 +32,7 @@ export type Whose = { readonly node: Node } | { readonly all: "known" | "afresh"
 
 /** What came of one pool: as Azure has it now, or why not. */
 export interface PoolUpdate {
-  readonly place: PoolPlace;
+  readonly place: AdminStatePool;
   readonly outcome: "written" | "unchanged" | ArmFailure;
   /** `null`: gone. */
   readonly loadBalancer: LoadBalancer | null;
@@ -57,7 +57,7 @@ export class AdminStateManager {
     return Promise.all(adminStatePools(config, loadBalancers).map((place) => this.#write(place, whose)));
   }
 
-  async #write(place: PoolPlace, whose: Whose): Promise<PoolUpdate> {
+  async #write(place: AdminStatePool, whose: Whose): Promise<PoolUpdate> {
     const { commit, taints } = this.#options;
     const afresh = "node" in whose ? this.#mayHoldUnseen(place, whose.node) : whose.all === "afresh";
     const committed = await commit.submit<ArmBody, undefined>({
@@ -76,7 +76,7 @@ export class AdminStateManager {
   }
 
   /** Network interfaces join a pool by writes of their own, which the load balancer as last seen does not show. */
-  #mayHoldUnseen({ pool }: PoolPlace, { metadata: { uid } }: Node): boolean {
+  #mayHoldUnseen({ pool }: AdminStatePool, { metadata: { uid } }: Node): boolean {
     const { config, taints } = this.#options;
     if (config.poolType !== "nodeIPConfiguration") return false;
     const entries = pool.properties.loadBalancerBackendAddresses ?? [];

@@ -1,13 +1,13 @@
-/** What is said about admin state, on the Node and on the Services whose load balancer it stands in. */
+/** The texts of admin-state events, on the Node and on the Services whose load balancer it is in. */
 import { type EventText, eventText } from "../events/event-reasons.ts";
 import type { DrainReason } from "./desired-admin-state.ts";
 
-/** Both names are often the same, so each is told with what it is. */
+/** Load balancer and pool often have the same name, so each is named with its kind. */
 export function poolText(loadBalancer: string, pool: string): string {
   return `load balancer ${loadBalancer}, pool ${pool}`;
 }
 
-/** A Service's event names so many nodes; the rest is a number. */
+/** A Service's event names at most this many nodes, and counts the rest. */
 const MOST_NAMES = 5;
 
 export function nodeStateEvent(
@@ -36,7 +36,7 @@ export function serviceStateEvent(state: "Down" | "None", nodes: readonly string
     : eventText("BackendsRestored", `${who} ${are} back: ${get} new connections again${which}`);
 }
 
-/** `pool` as in `poolText`. Done all the same, because the node is going; but nobody is left. */
+/** `pool` as in `poolText`. The last node of a pool is set Down like any other, since it is going away. */
 export function poolDrainedEvent(pool: string): EventText {
   const message =
     `No node takes new connections in ${pool}: all are held Down, because they are out of service or ` +

@@ -1,6 +1,6 @@
 /**
- * The backend pools in which nodes stand, of every load balancer that we manage: internal and external, both families.
- * Pools of others in the same load balancers are not ours to drain.
+ * The pools whose entries admin state is set on: those of the cluster's nodes, in every managed load balancer, internal
+ * and external, of both families. Foreign pools in the same load balancers are never drained.
  */
 import type { BackendPool, LoadBalancer } from "../model/arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
@@ -8,18 +8,18 @@ import { loadBalancerPartId } from "../model/ids.ts";
 import { indexOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { isManagedLoadBalancer, poolName } from "../model/names.ts";
 
-export interface PoolPlace {
+export interface AdminStatePool {
   readonly id: string;
   readonly pool: BackendPool;
   readonly loadBalancer: LoadBalancer;
 }
 
-/** Admin state is a feature of Standard load balancers. */
+/** Only Standard load balancers have admin state. */
 export function hasAdminState({ enableAdminState, sku }: Pick<ClusterConfig, "enableAdminState" | "sku">): boolean {
   return enableAdminState && sku === "standard";
 }
 
-export function adminStatePools(config: ClusterConfig, loadBalancers: readonly LoadBalancer[]): PoolPlace[] {
+export function adminStatePools(config: ClusterConfig, loadBalancers: readonly LoadBalancer[]): AdminStatePool[] {
   if (!hasAdminState(config)) return [];
   return loadBalancers
     .filter(({ name }) => isManagedLoadBalancer(name, config, []))

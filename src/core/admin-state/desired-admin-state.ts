@@ -1,14 +1,16 @@
 /**
- * The admin state that a node's backend address must carry: the one source for every path that writes one.
+ * The admin state of backend addresses: what a node's taints ask for, and what that makes of a pool entry. The only
+ * source for it: every writer of pool entries calls these functions.
  *
- *   taints on the node                                              | state | why
+ *   taints on the node                                              | state | reason
  *   ----------------------------------------------------------------|-------|-----------------------------------------
- *   none of ours                                                    | None  | the health probe decides
- *   node.kubernetes.io/out-of-service, whatever its value           | Down  | it is gone; do not wait for probes
+ *   none of these                                                   | None  | the health probe decides
+ *   node.kubernetes.io/out-of-service, with any value               | Down  | the node is gone; do not wait for probes
  *   cloudprovider.azure.microsoft.com/draining=spot-eviction        | Down  | it is going; do not wait for probes
  *
- * Cordons and other taints don't count: they come and go, and mean "no new pods", not "no traffic".
+ * Cordons and other taints don't count: they mean "no new pods", not "no traffic".
  */
+import type { AdminState, BackendAddress } from "../model/arm.ts";
 import type { Node, Taint } from "../model/kubernetes.ts";
 
 export const OUT_OF_SERVICE_TAINT = "node.kubernetes.io/out-of-service";
@@ -32,4 +34,32 @@ export function drainReasons(node: Node): DrainReason[] {
 
 export function isDraining({ key, value }: Taint): boolean {
   return key === OUT_OF_SERVICE_TAINT || (key === DRAINING_TAINT && value === SPOT_EVICTION);
+}
+
+/**
+ * The entry with the admin state that it should have; the entry itself where it has that already.
+ *
+ *   desired   | entry has | becomes
+ *   ----------|-----------|------------------------------------------------------------------
+ *   Down      | anything  | Down
+ *   None      | Down      | None: the controller set it, or it is left over from an earlier one
+ *   None      | Up, None  | unchanged: an Up was set by a user
+ *   undefined | anything  | unchanged: not an entry of a known node
+ */
+export function correctAdminState(entry: BackendAddress, desired: AdminState | undefined): BackendAddress {
+  const current = adminStateOf(entry);
+  const isRight = desired === undefined || (desired === "Down" ? current === "Down" : current !== "Down");
+  return isRight ? entry : { ...entry, properties: { ...entry.properties, adminState: desired } };
+}
+
+/** Azure does not echo `None`. */
+export function adminStateOf(entry: BackendAddress): AdminState {
+  switch ((entry.properties.adminState ?? "").toLowerCase()) {
+    case "up":
+      return "Up";
+    case "down":
+      return "Down";
+    default:
+      return "None";
+  }
 }

@@ -3,8 +3,15 @@ import { describe, test } from "node:test";
 import { aNode } from "../../../test/support/core-world.ts";
 import type { BackendAddress, BackendPool } from "../model/arm.ts";
 import type { Taint } from "../model/kubernetes.ts";
+import type { BackendPoolFragment } from "../resources/backend-pool/fragment.ts";
 import { desiredAdminState, drainReasons } from "./desired-admin-state.ts";
-import { isDrained, mergeAdminState, nodeFinder, reconcileAdminState } from "./reconcile-admin-state.ts";
+import {
+  isDrained,
+  mergeAdminState,
+  nodeFinder,
+  reconcileAdminState,
+  refreshAdminStates,
+} from "./reconcile-admin-state.ts";
 
 const OUT: Taint = { key: "node.kubernetes.io/out-of-service", effect: "NoExecute" };
 const SPOT: Taint = { key: "cloudprovider.azure.microsoft.com/draining", value: "spot-eviction", effect: "NoSchedule" };
@@ -101,4 +108,37 @@ describe("a write of a pool", () => {
     assert.equal(isDrained(poolOf(entry("node", { adminState: "Down" }), entry("x", {}))), false);
     assert.equal(isDrained(poolOf()), false);
   });
+});
+
+const DECIDED: BackendPoolFragment = {
+  pool: "kubernetes",
+  family: "IPv4",
+  members: [
+    { name: "doomed", ipAddress: "10.0.0.4", adminState: "None" },
+    { name: "cleared", ipAddress: "10.0.0.5", adminState: "Down" },
+    { name: "gone", ipAddress: "10.0.0.6", adminState: "None" },
+    { name: "same", ipAddress: "10.0.0.7", adminState: "None" },
+  ],
+  own: new Set(),
+  virtualNetworkId: "vnet",
+};
+
+test("a fragment that waited gets the current states, and none for a node that is gone", () => {
+  const nodes = [aNode("Doomed", [], { taints: [OUT] }), aNode("cleared", []), aNode("same", [])];
+  const refreshed = refreshAdminStates(DECIDED, nodeFinder(nodes));
+  assert.deepEqual(
+    refreshed.members.map(({ name, adminState }) => [name, adminState]),
+    [
+      ["doomed", "Down"],
+      ["cleared", "None"],
+      ["gone", undefined],
+      ["same", "None"],
+    ],
+  );
+});
+
+test("where nothing changed it is the same object, so that memoised answers about it hold", () => {
+  const members = DECIDED.members.filter(({ name }) => name === "same");
+  const fragment = { ...DECIDED, members };
+  assert.equal(refreshAdminStates(fragment, nodeFinder([aNode("same", [])])), fragment);
 });

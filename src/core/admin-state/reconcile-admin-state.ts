@@ -1,6 +1,6 @@
 /**
- * The fast lane of admin state: which entries of a pool must change because of their nodes' taints, and nothing else of
- * the pool. Members are neither added nor removed here, and an entry of no node of ours is not touched.
+ * The admin states of a pool's entries according to their nodes' taints, and nothing else of the pool: members are
+ * neither added nor removed here, and an entry that belongs to no known node is not touched.
  * @design AdminStateManager
  */
 import type { BackendAddress, BackendPool } from "../model/arm.ts";
@@ -8,18 +8,18 @@ import type { IPConfigurationFinder } from "../backends/machines.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import type { Node } from "../model/kubernetes.ts";
 import type { Merged } from "../steps.ts";
-import { adminStateOf, correctAdminState } from "./correct-admin-state.ts";
-import { desiredAdminState } from "./desired-admin-state.ts";
+import { adminStateOf, correctAdminState, desiredAdminState } from "./desired-admin-state.ts";
+import type { BackendPoolFragment, MemberIntent } from "../resources/backend-pool/fragment.ts";
 
 export interface NodeFinder {
-  /** `undefined`: the entry is of no node that we know. */
+  /** `undefined`: the entry belongs to no known node. */
   (entry: BackendAddress): Node | undefined;
 }
 
-/** `byIPConfiguration`: for pools of network interfaces, see `backends/machines.ts`. */
+/** `byIPConfiguration`: for pools of network interfaces (`backends/machines.ts`). */
 export function nodeFinder(nodes: readonly Node[], byIPConfiguration?: IPConfigurationFinder): NodeFinder {
   const byName = new Map(nodes.map((node) => [node.metadata.name.toLowerCase(), node]));
-  let byAddress: ReadonlyMap<string, Node> | undefined; // seldom needed, and costly for a thousand nodes
+  let byAddress: ReadonlyMap<string, Node> | undefined; // rarely needed, and expensive for a thousand nodes
   return ({ name, properties: { ipAddress, networkInterfaceIPConfiguration } }) =>
     byName.get(name.toLowerCase()) ??
     (networkInterfaceIPConfiguration && byIPConfiguration?.(networkInterfaceIPConfiguration.id)) ??
@@ -38,7 +38,7 @@ export interface AdminStateChange {
 }
 
 export interface ReconciledAdminState {
-  /** The pool to write; the one that was handed in where nothing changes. */
+  /** The pool to write; the given one where nothing changes. */
   readonly pool: BackendPool;
   readonly changes: readonly AdminStateChange[];
 }
@@ -60,15 +60,31 @@ export function reconcileAdminState(pool: BackendPool, nodeOf: NodeFinder): Reco
   return { pool: { ...pool, properties }, changes };
 }
 
-/** A merge of the group commit: one write of a pool for everybody in it. A pool that has gone needs none. */
+/** A merge of group commit: one write for all nodes in the pool. A pool that is gone needs none. */
 export function mergeAdminState(seen: BackendPool | undefined, nodeOf: NodeFinder): Merged<BackendPool> {
   if (seen === undefined) return UNCHANGED;
   const { pool } = reconcileAdminState(seen, nodeOf);
   return pool === seen ? UNCHANGED : { ...UNCHANGED, outcome: { kind: "put", body: pool } };
 }
 
-/** Whether nobody in the pool may be given a new connection any more, because all who are in it are held Down. */
+/** Whether the pool has entries and all of them are Down, so that no new connection is accepted. */
 export function isDrained({ properties }: BackendPool): boolean {
   const entries = properties.loadBalancerBackendAddresses ?? [];
   return entries.length > 0 && entries.every((entry) => adminStateOf(entry) === "Down");
+}
+
+/**
+ * A fragment that was decided earlier, with current admin states: a taint may have come or gone since. A member whose
+ * node is gone has none, so its entry keeps the state it has until it is removed.
+ * Returns the fragment itself where nothing has changed.
+ */
+export function refreshAdminStates(fragment: BackendPoolFragment, nodeOf: NodeFinder): BackendPoolFragment {
+  const members = fragment.members.map((member) => refreshed(member, nodeOf));
+  return members.every((member, at) => member === fragment.members[at]) ? fragment : { ...fragment, members };
+}
+
+function refreshed(member: MemberIntent, nodeOf: NodeFinder): MemberIntent {
+  const node = nodeOf({ name: member.name, properties: {} });
+  const adminState = node && desiredAdminState(node);
+  return adminState === member.adminState ? member : { ...member, adminState };
 }

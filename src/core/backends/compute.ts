@@ -1,6 +1,6 @@
 /**
- * The machines behind the nodes, as raw ARM JSON like everything in `arm.ts`. Three kinds of node exist, told apart by
- * their provider id and by what their machine says of itself:
+ * The machines of the nodes, as raw ARM JSON like everything in `model/arm.ts`. Three kinds exist, told apart by the
+ * node's provider id and by the virtual machine's own description:
  *
  *   kind             | provider id ends in                                          | its network interface is
  *   -----------------|--------------------------------------------------------------|--------------------------------
@@ -96,7 +96,7 @@ export interface VirtualMachine extends Open {
   };
 }
 
-/** Do decisions depend on the machines: on their network interfaces, or on the set that a node is of? */
+/** Whether decisions need to read the machines: their network interfaces, or the VM set of a node. */
 export function needsCompute({ poolType, sku }: ClusterConfig): boolean {
   return poolType === "nodeIPConfiguration" || sku === "basic";
 }

@@ -4,7 +4,7 @@ import { CONFIG } from "../../../test/support/core-fixtures.ts";
 import { aNode } from "../../../test/support/core-world.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Node } from "../model/kubernetes.ts";
-import { isEligible, nodeAddress, whyNobody } from "./eligible-nodes.ts";
+import { isEligible, nodeAddress, whyNoMembers } from "./eligible-nodes.ts";
 
 const NIC: ClusterConfig = { ...CONFIG, poolType: "nodeIPConfiguration" };
 const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
@@ -58,13 +58,13 @@ test("a node's address is its first InternalIP of the family", () => {
 });
 
 test("why nobody serves a family is told with what helps", () => {
-  assert.equal(whyNobody([], CONFIG, "IPv4"), "the cluster has no nodes; add some");
+  assert.equal(whyNoMembers([], CONFIG, "IPv4"), "the cluster has no nodes; add some");
   assert.match(
-    whyNobody([labelled({}), controlPlane], CONFIG, "IPv6"),
+    whyNoMembers([labelled({}), controlPlane], CONFIG, "IPv6"),
     /^no node that may serve has an InternalIP of that family; .*leave IPv6 out of spec\.ipFamilies$/,
   );
   assert.match(
-    whyNobody([labelled({ [EXCLUDE]: "true" }), controlPlane], CONFIG, "IPv4"),
+    whyNoMembers([labelled({ [EXCLUDE]: "true" }), controlPlane], CONFIG, "IPv4"),
     /^all nodes are kept out of load balancers; .*node\.kubernetes\.io\/exclude-from-external-load-balancers/,
   );
 });

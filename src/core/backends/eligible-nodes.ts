@@ -1,8 +1,8 @@
 /**
- * Which nodes belong in the pools. Readiness does not count: health probes see to that. Nor do the taints that drain a
+ * Which nodes belong in the pools. Readiness does not count: health probes cover it. Nor do the taints that drain a
  * node: it stays in the pool, with its admin state Down.
  *
- *   stays out                                                     | pools of addresses | pools of interfaces
+ *   kept out                                                      | pools of addresses | pools of interfaces
  *   --------------------------------------------------------------|--------------------|-------------------------------
  *   being deleted                                                 | yes                | yes
  *   label exclude-from-external-load-balancers, unless it is false| yes                | yes
@@ -22,7 +22,7 @@ const AUTOSCALER_TAINT = "ToBeDeletedByClusterAutoscaler";
 const MANAGED_LABEL = "kubernetes.azure.com/managed";
 const GROUP_LABEL = "kubernetes.azure.com/resource-group";
 const CONTROL_PLANE_LABELS = ["node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"];
-/** How Kubernetes spells false; anything else that is set excludes the node. */
+/** The spellings of false in Kubernetes; any other value excludes the node. */
 const FALSE = new Set(["0", "f", "F", "false", "False", "FALSE"]);
 
 type PoolConfig = Pick<ClusterConfig, "poolType" | "sku" | "excludeMasterFromStandardLB" | "resourceGroup">;
@@ -56,8 +56,8 @@ function isInGroup(label: string | undefined, resourceGroup: string): boolean {
   return label === undefined || label.toLowerCase() === resourceGroup.toLowerCase();
 }
 
-/** Why no node is in the pool of a family, and what helps. */
-export function whyNobody(nodes: readonly Node[], config: PoolConfig, family: Family): string {
+/** Why the pool of a family has no member, and the fix, for an event. */
+export function whyNoMembers(nodes: readonly Node[], config: PoolConfig, family: Family): string {
   if (nodes.length === 0) return "the cluster has no nodes; add some";
   const eligible = nodes.filter((node) => isEligible(node, config));
   if (eligible.length > 0) {

@@ -1,18 +1,47 @@
 /**
- * The network interfaces behind the nodes: which resource of Azure holds a node's seat in a pool, and which node an
- * ipConfiguration belongs to.
+ * The Azure machine of a node: which one it is, the availability set or scale set it belongs to, and the resource that
+ * describes its network interface. Read from the provider id as far as possible; only plain virtual machines need a read.
  */
-import { parentId } from "../model/ids.ts";
+import { nameOfId, parentId } from "../model/ids.ts";
 import type { Node } from "../model/kubernetes.ts";
 import type { Compute, Instance, NetworkInterface, VirtualMachine } from "./compute.ts";
-import { machineOf } from "./vm-sets.ts";
 
-export type Seat =
+const PROVIDER = "azure://";
+
+export type Machine =
+  | { readonly kind: "virtualMachine"; readonly id: string }
+  | { readonly kind: "instance"; readonly id: string; readonly scaleSetId: string };
+
+/** `undefined`: not an Azure machine, or the node has no provider id yet. */
+export function machineOf(node: Node): Machine | undefined {
+  const providerId = node.spec.providerID ?? "";
+  if (!providerId.startsWith(`${PROVIDER}/`)) return undefined;
+  const id = providerId.slice(PROVIDER.length);
+  const types = id.toLowerCase();
+  if (/\/microsoft\.compute\/virtualmachinescalesets\/[^/]+\/virtualmachines\/[^/]+$/.test(types)) {
+    return { kind: "instance", id, scaleSetId: parentId(id) };
+  }
+  return /\/microsoft\.compute\/virtualmachines\/[^/]+$/.test(types) ? { kind: "virtualMachine", id } : undefined;
+}
+
+/** Name of its availability set or scale set; `undefined` for a machine without one, or one that is not known. */
+export function vmSetOf(node: Node, compute: Compute | undefined): string | undefined {
+  const machine = machineOf(node);
+  if (machine === undefined) return undefined;
+  if (machine.kind === "instance") return nameOfId(machine.scaleSetId);
+  const { availabilitySet, virtualMachineScaleSet } =
+    compute?.virtualMachines.get(machine.id.toLowerCase())?.properties ?? {};
+  const set = availabilitySet ?? virtualMachineScaleSet;
+  return set && nameOfId(set.id);
+}
+
+/** The Azure resource that describes a node's network interface, and with it the pools that the node is in. */
+export type NicResource =
   | { readonly kind: "networkInterface"; readonly body: NetworkInterface; readonly scaleSetId: string | undefined }
   | { readonly kind: "instance"; readonly body: Instance; readonly scaleSetId: string };
 
-/** `undefined`: not a machine of Azure, or one that is not known (yet), or that has no interface. */
-export function seatOf(node: Node, compute: Compute): Seat | undefined {
+/** `undefined`: not an Azure machine, or one that is not known yet, or that has no interface. */
+export function nicResourceOf(node: Node, compute: Compute): NicResource | undefined {
   const machine = machineOf(node);
   if (machine === undefined) return undefined;
   if (machine.kind === "instance") {
@@ -33,6 +62,8 @@ function primaryInterface({ properties }: VirtualMachine, compute: Compute): Net
 export type IPConfigurationFinder = (ipConfigurationId: string) => Node | undefined;
 
 /**
+ * Which node an ipConfiguration belongs to.
+ *
  *   ipConfiguration of    | id
  *   ----------------------|--------------------------------------------------------------------------------------
  *   a uniform instance    | {instance}/networkInterfaces/{interface}/ipConfigurations/{configuration}

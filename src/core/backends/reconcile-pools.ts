@@ -1,9 +1,9 @@
 /**
- * Who must join or leave the pools of load balancers because of the nodes: of one load balancer for a Service, of all
- * for a change of nodes. Either costs one step per pool (or per machine), never one per Service.
+ * The steps that give pools the nodes they should have: of one load balancer for a Service, of all load balancers for a
+ * change of nodes. Either costs one step per pool (or per machine), never one per Service.
  *
- * Pools that the config calls pre-configured are filled by somebody else, unless they are empty or we have filled them
- * before: then nobody else does.
+ * Pools that the config calls pre-configured are filled by another tool, unless they are empty or the controller has
+ * filled them before.
  */
 import type { BackendPool, Family, LoadBalancer } from "../model/arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
@@ -18,7 +18,7 @@ import type { Compute } from "./compute.ts";
 import { desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
 import { mergeBackendPool } from "../resources/backend-pool/merge-backend-pool.ts";
 import { desiredNicPools } from "../resources/nic-pools/desired-nic-pools.ts";
-import { vmSetOf } from "./vm-sets.ts";
+import { vmSetOf } from "./machines.ts";
 
 export interface PoolsInput {
   readonly config: ClusterConfig;
@@ -32,9 +32,9 @@ export interface PoolsInput {
 }
 
 const BOTH: readonly Family[] = ["IPv4", "IPv6"];
-const NOBODY: readonly string[] = [];
+const NO_MEMBERS: readonly string[] = [];
 
-/** For a change of nodes. A pool that cannot be filled is left as it is: the Services on it say why. */
+/** For a change of nodes. A pool that cannot be filled is left as it is: an event on its Services says why. */
 export function reconcilePools(input: PoolsInput): AzureStep[] {
   const { config, nodes, compute, loadBalancers } = input;
   const vmSets = config.sku === "basic" ? nodes.flatMap((node) => vmSetOf(node, compute) ?? []) : [];
@@ -46,7 +46,7 @@ export function reconcilePools(input: PoolsInput): AzureStep[] {
     });
 }
 
-/** For one load balancer. Families that it has no pool for are passed over. */
+/** For one load balancer. A family without a pool is skipped. */
 export function reconcilePoolsOf(
   input: PoolsInput,
   loadBalancer: LoadBalancer,
@@ -81,7 +81,7 @@ export function membersOf(
   { members }: Pick<PoolsInput, "members">,
   loadBalancer: LoadBalancer | undefined,
 ): readonly string[] {
-  return members.get(loadBalancer?.id.toLowerCase() ?? "") ?? NOBODY;
+  return members.get(loadBalancer?.id.toLowerCase() ?? "") ?? NO_MEMBERS;
 }
 
 export function isPreConfigured({ preConfiguredPools }: ClusterConfig, loadBalancer: string): boolean {

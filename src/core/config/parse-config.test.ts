@@ -5,7 +5,6 @@ import type { ClusterConfig } from "./cluster-config.ts";
 import { KNOWN_KEYS } from "./config-keys.ts";
 import type { CredentialConfig } from "./credential-config.ts";
 import { parseConfig } from "./parse-config.ts";
-import { overlayTags, parseTagList } from "./tag-list.ts";
 
 type Raw = Readonly<Record<string, unknown>>;
 type Environment = Readonly<Record<string, string>>;
@@ -228,15 +227,4 @@ test("managed identity needs no tenant, a secret does", () => {
   const { tenantId: _, ...rest } = LEAST;
   assert.deepEqual(errorsOf({ ...rest, useManagedIdentityExtension: true }), []);
   assert.match(errorsOf({ ...rest, aadClientId: "c", aadClientSecret: "x" })[0] ?? "", /^tenantId is missing/);
-});
-
-test("tags are read from pairs, trimmed, and what is no pair is left out by name", () => {
-  assert.deepEqual(parseTagList(" a=b , c = d e,broken,x=1=2,=v,,n= null ,empty="), {
-    tags: { a: "b", c: "d e", n: " null ", empty: "" },
-    malformed: ["broken", "x=1=2", "=v"],
-  });
-});
-
-test("an overlay of tags wins whatever the case of its keys", () => {
-  assert.deepEqual(overlayTags({ Env: "test", team: "a" }, { env: "prod" }), { env: "prod", team: "a" });
 });

@@ -8,7 +8,7 @@ import { fateOf, KNOWN_KEYS } from "./config-keys.ts";
 import { ConfigReader, isRecord } from "./config-reader.ts";
 import type { CredentialConfig } from "./credential-config.ts";
 import { isAzureStack, parseCredentials } from "./parse-credentials.ts";
-import { overlayTags, parseTagList } from "./tag-list.ts";
+import { overlayTags, parseTagList } from "../model/tags.ts";
 
 export interface ConfigSurroundings {
   /** `--cluster-name`. */

@@ -1,7 +1,7 @@
 /**
- * Every reason that an event of the controller can have: Normal or Warning, on which object, and what it tells.
- * `docs/events.md` is made of this table, and whoever tells something takes its reason from here: the compiler refuses
- * any other. When something is told, and in which words, stands where it is decided.
+ * Every reason of the controller's events: Normal or Warning, on which objects, and its meaning. `docs/events.md` is
+ * generated from this table, and the compiler refuses any other reason. When an event is emitted, and its message, is
+ * decided where the work is done.
  */
 export type EventType = "Normal" | "Warning";
 export type EventObject = "Service" | "Node" | "LoadBalancer" | "Bind" | "BackendGroup" | "BackendRecord";
@@ -9,7 +9,7 @@ export type EventObject = "Service" | "Node" | "LoadBalancer" | "Bind" | "Backen
 export interface EventRow<Type extends EventType = EventType> {
   readonly type: Type;
   readonly on: readonly EventObject[];
-  readonly tells: string;
+  readonly meaning: string;
 }
 
 const SERVICE = ["Service"] as const;
@@ -19,29 +19,35 @@ const GROUP = ["BackendGroup", "Bind"] as const;
 const RECORD = ["BackendRecord"] as const;
 const ANY_BALANCER = ["LoadBalancer", "Bind", "BackendGroup"] as const;
 
-/** How work on a Service went. */
+/** Outcomes of work on a Service. */
 const OUTCOMES = {
   EnsuredLoadBalancer: normal(SERVICE, "Something was written, and Azure is now as the Service asks; names addresses."),
-  DeletedLoadBalancer: normal(SERVICE, "All that the Service had in Azure is gone, and so is our finalizer."),
-  SyncLoadBalancerFailed: warning(SERVICE, "Azure or the API server did not do what was asked; it is tried again."),
-  DeleteLoadBalancerFailed: warning(SERVICE, "The same, for a Service that is being deleted."),
-  DriftDetected: warning(SERVICE, "Azure was edited under an unchanged Service, and is left so; says what differs."),
+  DeletedLoadBalancer: normal(
+    SERVICE,
+    "Everything that the Service owned in Azure is deleted, and the finalizer removed.",
+  ),
+  SyncLoadBalancerFailed: warning(SERVICE, "A write to Azure or to the API server failed; it is retried."),
+  DeleteLoadBalancerFailed: warning(SERVICE, "As SyncLoadBalancerFailed, for a Service that is being deleted."),
+  DriftDetected: warning(
+    SERVICE,
+    "Azure was edited while the Service is unchanged, and is left so; says what differs.",
+  ),
   RivalController: warning(SERVICE, "cloud-provider-azure's service controller writes the same load balancers."),
 } as const;
 
-/** The Service is refused: what it has in Azure stays as it is until somebody changes something. */
+/** The Service is refused: its resources in Azure stay as they are until the cause is fixed. */
 const REFUSALS = {
   InvalidAnnotation: warning(SERVICE, "An annotation has a value that is not allowed; or a part of it is left out."),
   InvalidService: warning(SERVICE, "The spec cannot be served: no ports, no node port where one is needed, SCTP."),
-  InvalidLoadBalancerIP: warning(SERVICE, "The pinned address is none, or cannot be a public one."),
+  InvalidLoadBalancerIP: warning(SERVICE, "The pinned address is not valid, or cannot be a public one."),
   ConflictConfiguration: warning(SERVICE, "Two settings exclude each other (refused), or one has no effect beside it."),
   NotSupportedYet: warning(SERVICE, "An annotation asks for something that this controller cannot do yet."),
-  AddressTaken: warning(SERVICE, "An additional public address is somebody else's frontend."),
+  AddressTaken: warning(SERVICE, "An additional public address belongs to a frontend of another owner."),
   BackendPoolType: warning(SERVICE, "The pool holds network interfaces, but the config says nodeIP."),
   DNSLabelConflict: warning(SERVICE, "Another Service has the DNS label, or has set another one on the public IP."),
-  FrontendShared: warning(SERVICE, "The address cannot change, since somebody else uses the same frontend."),
+  FrontendShared: warning(SERVICE, "The address cannot change, since another owner uses the same frontend."),
   LoadBalancerSkuMismatch: warning(SERVICE, "The load balancer that exists has another SKU than the config."),
-  PortConflict: warning(SERVICE, "A port is taken on that address already."),
+  PortConflict: warning(SERVICE, "A port is already in use on that address."),
   PublicIPFamily: warning(SERVICE, "The named public IP is of the other IP family."),
   PublicIPNotFound: warning(SERVICE, "The named or pinned public IP does not exist in that resource group."),
   PublicIPOfOtherCluster: warning(SERVICE, "The public IP is tagged as another cluster's."),
@@ -54,12 +60,12 @@ const REFUSALS = {
   UnknownVMSet: warning(SERVICE, "azure-load-balancer-mode names a VM set in which there is no node."),
 } as const;
 
-/** The Service is served all the same. */
+/** The Service is served nevertheless. */
 const REMARKS = {
-  AnnotationHasNoEffect: warning(SERVICE, "A setting means nothing for this Service; says why."),
-  UnknownAnnotation: warning(SERVICE, "A key that looks like ours is not known; names the nearest, or the ports."),
-  InvalidAllowedIPRanges: warning(SERVICE, "An annotation lists a range that is none: it opens nothing."),
-  InvalidSourceRanges: warning(SERVICE, "spec.loadBalancerSourceRanges has a range that is none."),
+  AnnotationHasNoEffect: warning(SERVICE, "A setting has no effect for this Service; says why."),
+  UnknownAnnotation: warning(SERVICE, "A key with a known prefix is unknown; suggests the closest key, or the ports."),
+  InvalidAllowedIPRanges: warning(SERVICE, "An annotation lists an invalid range, which is ignored."),
+  InvalidSourceRanges: warning(SERVICE, "spec.loadBalancerSourceRanges has an invalid range."),
   DeletePublicIPAddress: warning(SERVICE, "A public IP that is no longer needed stays; says what keeps it."),
   DeletingFrontendIPConfiguration: warning(SERVICE, "A frontend that is no longer needed stays; says who uses it."),
   ForeignBackendAddress: warning(SERVICE, "The pool has entries that are not of this cluster's nodes; they stay."),
@@ -71,87 +77,90 @@ const REMARKS = {
 const ADMIN_STATES = {
   LoadBalancerAdminStateDown: normal(NODE, "The node gets no new connections any more; says why and in which pools."),
   LoadBalancerAdminStateNone: normal(NODE, "The node may get new connections again; says in which pools."),
-  LoadBalancerAdminStateFailed: warning(NODE, "The admin state could not be set in a pool; it is tried again."),
+  LoadBalancerAdminStateFailed: warning(NODE, "The admin state could not be set in a pool; it is retried."),
   SpotEvictionTainted: normal(NODE, "Azure is about to evict the node, so it was tainted."),
   BackendsDraining: normal(SERVICE, "Nodes of its load balancer get no new connections any more; names some."),
   BackendsRestored: normal(SERVICE, "Nodes of its load balancer get new connections again; names some."),
-  NoEligibleBackend: warning(["Node", "Service"], "All nodes of a pool are held Down: nobody takes new connections."),
+  NoEligibleBackend: warning(["Node", "Service"], "All nodes of a pool are Down: none takes new connections."),
 } as const;
 
 const LOAD_BALANCERS = {
   SuccCreateLoadBalancer: normal(BALANCER, "The driver has created the load balancer."),
-  RunningCreateLoadBalancer: normal(BALANCER, "The driver has begun to create it, and is asked again."),
+  RunningCreateLoadBalancer: normal(BALANCER, "The driver has begun to create it, and is called again."),
   FailedCreateLoadBalancer: warning(BALANCER, "The driver refused to create it, or did not answer."),
-  InvalidCreateLoadBalancer: warning(BALANCER, "The driver's answer to its creation makes no sense."),
+  InvalidCreateLoadBalancer: warning(BALANCER, "The driver's answer to its creation is not valid."),
   SuccEnsureLoadBalancer: normal(BALANCER, "The driver has brought changed attributes to the load balancer."),
-  RunningEnsureLoadBalancer: normal(BALANCER, "The driver has begun to ensure it, and is asked again."),
+  RunningEnsureLoadBalancer: normal(BALANCER, "The driver has begun to ensure it, and is called again."),
   FailedEnsureLoadBalancer: warning(BALANCER, "The driver refused to ensure it, or did not answer."),
-  InvalidEnsureLoadBalancer: warning(BALANCER, "The driver's answer to ensuring it makes no sense."),
-  RunningDeleteLoadBalancer: normal(BALANCER, "The driver has begun to delete it, and is asked again."),
+  InvalidEnsureLoadBalancer: warning(BALANCER, "The driver's answer to ensuring it is not valid."),
+  RunningDeleteLoadBalancer: normal(BALANCER, "The driver has begun to delete it, and is called again."),
   FailedDeleteLoadBalancer: warning(BALANCER, "The driver refused to delete it, or did not answer."),
-  InvalidDeleteLoadBalancer: warning(BALANCER, "The driver's answer to its deletion makes no sense."),
+  InvalidDeleteLoadBalancer: warning(BALANCER, "The driver's answer to its deletion is not valid."),
   Refused: warning(BALANCER, "The driver says that the load balancer's spec or attributes are not valid."),
   InvalidName: warning(["LoadBalancer"], "The object's name belongs in another namespace."),
   RecordsRemain: normal(BALANCER, "It is deleted once the backend records that name it are deregistered."),
-  ForgottenLoadBalancer: warning(BALANCER, "It was let go by hand: what the driver made may still exist."),
-  DriverDraining: warning(ANY_BALANCER, "The driver is draining or being deleted, and takes nothing new."),
+  ForgottenLoadBalancer: warning(BALANCER, "A user released it by hand: what the driver created may still exist."),
+  DriverDraining: warning(ANY_BALANCER, "The driver is draining or being deleted, and accepts nothing new."),
   DriverNotFound: warning(ANY_BALANCER, "The driver does not exist."),
-  WebhookFailed: warning(ANY_BALANCER, "The driver could not be asked whether this is valid, or which pods stay."),
+  WebhookFailed: warning(
+    ANY_BALANCER,
+    "The driver could not be called to validate the object, or to choose pods to deregister.",
+  ),
 } as const;
 
 const GROUPS = {
   SuccSyncedBackendGroup: normal(GROUP, "Backend records were created, changed or deleted; says how many."),
-  CreateBackendFailed: warning(GROUP, "Backend records could not be created; it is tried again."),
-  UpdateBackendFailed: warning(GROUP, "Backend records could not be changed; it is tried again."),
-  DeleteBackendFailed: warning(GROUP, "Backend records could not be deleted; it is tried again."),
+  CreateBackendFailed: warning(GROUP, "Backend records could not be created; it is retried."),
+  UpdateBackendFailed: warning(GROUP, "Backend records could not be changed; it is retried."),
+  DeleteBackendFailed: warning(GROUP, "Backend records could not be deleted; it is retried."),
   DeleteAllBackends: normal(["Bind"], "It is being deleted, so all its backends are deregistered."),
   GetLoadBalancerFailed: warning(GROUP, "A load balancer that it names does not exist, or cannot be looked up."),
   LoadBalancerNotCreated: normal(GROUP, "A load balancer that it names is not created yet."),
   LoadBalancerDeleting: normal(GROUP, "A load balancer that it names is being deleted: its backends leave."),
   OutOfScope: warning(["BackendGroup"], "A load balancer that it names does not serve this namespace."),
   BackendRefused: warning(GROUP, "The driver of a load balancer refuses the parameters."),
-  InvalidSpec: warning(GROUP, "It names no load balancer, selects nobody, or has no port."),
+  InvalidSpec: warning(GROUP, "It names no load balancer, selects no backend, or has no port."),
   ServiceNotFound: warning(["BackendGroup"], "The Service that it names does not exist."),
   ServiceNotNodePort: warning(["BackendGroup"], "The Service that it names is not of type NodePort."),
   ServicePortNotFound: warning(["BackendGroup"], "The Service that it names has no such port with a node port."),
-  Disagreement: warning(GROUP, "Backends that the watch had lost are still at the API server; they stay registered."),
-  InvalidBrake: warning(GROUP, "The annotation for the brake on mass removal has a value that is not allowed."),
+  Disagreement: warning(GROUP, "Backends missing from the watch still exist at the API server; they stay registered."),
+  InvalidBrake: warning(GROUP, "The annotation that limits mass deregistration has a value that is not allowed."),
 } as const;
 
 const RECORDS = {
-  SuccGenerateAddr: normal(RECORD, "The driver has named the backend's address."),
-  RunningGenerateAddr: normal(RECORD, "The driver has no address yet, and is asked again."),
-  FailedGenerateAddr: warning(RECORD, "The driver refused to name an address, or did not answer."),
-  InvalidGenerateAddr: warning(RECORD, "The driver's answer to the question for an address makes no sense."),
+  SuccGenerateAddr: normal(RECORD, "The driver has returned the backend's address."),
+  RunningGenerateAddr: normal(RECORD, "The driver has no address yet, and is called again."),
+  FailedGenerateAddr: warning(RECORD, "The driver refused to return an address, or did not answer."),
+  InvalidGenerateAddr: warning(RECORD, "The driver's answer with the address is not valid."),
   SuccEnsureBackend: normal(RECORD, "The backend is registered: for the first time, or after a change."),
-  RunningEnsureBackend: normal(RECORD, "The driver has begun to register it, and is asked again."),
+  RunningEnsureBackend: normal(RECORD, "The driver has begun to register it, and is called again."),
   FailedEnsureBackend: warning(RECORD, "The driver refused to register it, or did not answer."),
-  InvalidEnsureBackend: warning(RECORD, "The driver's answer to its registration makes no sense."),
-  RunningDeregister: normal(RECORD, "The driver has begun to deregister it, and is asked again."),
+  InvalidEnsureBackend: warning(RECORD, "The driver's answer to its registration is not valid."),
+  RunningDeregister: normal(RECORD, "The driver has begun to deregister it, and is called again."),
   FailedDeregister: warning(RECORD, "The driver refused to deregister it, or did not answer."),
-  InvalidDeregister: warning(RECORD, "The driver's answer to its deregistration makes no sense."),
+  InvalidDeregister: warning(RECORD, "The driver's answer to its deregistration is not valid."),
   DelayedEnsureBackend: normal(RECORD, "Another record with the same address is being deregistered first."),
-  ForgottenBackend: warning(RECORD, "It was let go by hand: its address may still be registered."),
+  ForgottenBackend: warning(RECORD, "A user released it by hand: its address may still be registered."),
 } as const;
 
-/** What lbcf-azure has to say of its pools: other events, and conditions, say it for it. */
+/** Reasons of lbcf-azure about its pools; they appear in other events and in conditions. */
 const POOLS = {
-  PoolNotFound: warning(RECORD, "No event of its own: FailedEnsureBackend says that the pool does not exist any more."),
+  PoolNotFound: warning(RECORD, "No event of its own: FailedEnsureBackend says that the pool no longer exists."),
   PoolOfInterfaces: warning(RECORD, "No event of its own: FailedEnsureBackend says that the pool holds interfaces."),
   PoolFull: warning(RECORD, "No event of its own: FailedEnsureBackend says that maxBackends is reached."),
-  ForeignEntry: warning(RECORD, "No event: the condition Registered says that somebody else's entry does the work."),
+  ForeignEntry: warning(RECORD, "No event: the condition Registered says that a foreign entry has the address."),
 } as const;
 
-/** By title, as they are documented. */
+/** By section title of the document. */
 export const EVENT_GROUPS = {
-  "Services: how it went": OUTCOMES,
-  "Services: refused until somebody changes something": REFUSALS,
-  "Services: served all the same": REMARKS,
+  "Services: outcomes": OUTCOMES,
+  "Services: refused until the cause is fixed": REFUSALS,
+  "Services: warnings": REMARKS,
   "Admin state of nodes": ADMIN_STATES,
-  "Load balancers of LBCF": LOAD_BALANCERS,
-  "Groups of backends of LBCF": GROUPS,
-  "Backend records of LBCF": RECORDS,
-  "Pools of lbcf-azure": POOLS,
+  "LBCF load balancers": LOAD_BALANCERS,
+  "LBCF backend groups": GROUPS,
+  "LBCF backend records": RECORDS,
+  "lbcf-azure pools": POOLS,
 } as const;
 
 const EVENT_REASONS = {
@@ -170,22 +179,22 @@ export type WarningReason = {
   [Reason in EventReason]: (typeof EVENT_REASONS)[Reason]["type"] extends "Warning" ? Reason : never;
 }[EventReason];
 
-/** What is told of an object. */
+/** The text of an event, without its object. */
 export interface EventText {
   readonly type: EventType;
   readonly reason: EventReason;
   readonly message: string;
 }
 
-/** Whether it is a warning is the table's to say. */
+/** The type follows from the reason. */
 export function eventText(reason: EventReason, message: string): EventText {
   return { type: EVENT_REASONS[reason].type, reason, message };
 }
 
-function normal(on: readonly EventObject[], tells: string): EventRow<"Normal"> {
-  return { type: "Normal", on, tells };
+function normal(on: readonly EventObject[], meaning: string): EventRow<"Normal"> {
+  return { type: "Normal", on, meaning };
 }
 
-function warning(on: readonly EventObject[], tells: string): EventRow<"Warning"> {
-  return { type: "Warning", on, tells };
+function warning(on: readonly EventObject[], meaning: string): EventRow<"Warning"> {
+  return { type: "Warning", on, meaning };
 }

@@ -1,7 +1,7 @@
 /**
- * Azure resources as they travel: raw ARM JSON. Every type is open, because a body is shared with people and tools
- * that may know newer fields than we do; whoever changes a body spreads it, so that what we don't know goes back
- * as it was read. Only the fields that decisions look at are named here.
+ * Azure resources as raw ARM JSON. Every type is open, because a body is shared with users and tools that may set
+ * fields of newer API versions: a change spreads the body it was read from, so that unknown fields are written back
+ * unchanged. Only the fields that decisions read are named here.
  */
 
 export type Family = "IPv4" | "IPv6";
@@ -25,7 +25,7 @@ interface Resource<Properties> extends Open {
   readonly properties: Properties;
 }
 
-/** A part of a shared resource: frontends, rules, probes, pools, security rules. `id` is absent until Azure has it. */
+/** A part of a shared resource: frontend, rule, probe, pool, security rule. `id` is absent until Azure has stored it. */
 interface Child<Properties> extends Open {
   readonly id?: string;
   readonly name: string;
@@ -76,7 +76,7 @@ export interface ProbeProperties extends Provisioned {
 }
 export type Probe = Child<ProbeProperties>;
 
-/** `None` is never echoed by Azure: absent means `None`. */
+/** Azure never returns `None`: absent means `None`. */
 export type AdminState = "None" | "Up" | "Down";
 
 export interface BackendAddressProperties extends Provisioned {

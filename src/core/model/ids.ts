@@ -1,6 +1,6 @@
 /**
- * ARM resource ids: built, taken apart and compared. Azure keeps the case of an id as it was first written and
- * ignores it when comparing, so ids are equal or keys of a map only in lower case.
+ * ARM resource ids: built, parsed and compared. Azure keeps the case of an id as it was first written and ignores it
+ * when comparing, so compare ids with `sameId` and use them as map keys in lower case only.
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
 
@@ -70,7 +70,7 @@ export interface ParsedId {
   readonly name: string;
 }
 
-/** `undefined` for what is no id of a resource in a resource group. */
+/** `undefined` unless it is the id of a resource in a resource group. */
 export function parseId(id: string): ParsedId | undefined {
   const match = /^\/subscriptions\/([^/]+)\/resourceGroups\/([^/]+)\/providers\/([^/]+)((?:\/[^/]+\/[^/]+)+)$/i.exec(
     id,
@@ -83,7 +83,7 @@ export function parseId(id: string): ParsedId | undefined {
   return { subscription, resourceGroup, provider, type, names, name: names.at(-1) ?? "" };
 }
 
-/** The last segment of an id, whatever else it is. */
+/** The last segment of any id. */
 export function nameOfId(id: string): string {
   return id.slice(id.lastIndexOf("/") + 1);
 }
@@ -93,7 +93,7 @@ export function parentId(id: string): string {
   return id.split("/").slice(0, -2).join("/");
 }
 
-/** A name that becomes a part of a path: nothing in it may lead to another. */
+/** Checked before a name becomes part of a path, which it must not be able to leave. */
 export function isResourceName(name: string): boolean {
   return /^[a-z\d](?:[\w.-]{0,78}\w)?$/i.test(name);
 }

@@ -1,6 +1,6 @@
 /**
- * Kubernetes objects as far as decisions read them. The caches keep just these fields;
- * what is not named here is never looked at, and never written back.
+ * Kubernetes objects, reduced to the fields that decisions read. The caches keep only these; writes are patches, so no
+ * other field is ever written back.
  */
 
 export interface ObjectMeta {
@@ -61,7 +61,7 @@ export interface Node {
   readonly status: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
 }
 
-/** `namespace/name`, the way Services are named in tags, keys and messages. */
+/** `namespace/name`, as Services are named in tags, map keys and messages. */
 export function keyOf(object: { readonly metadata: ObjectMeta }): string {
   return `${object.metadata.namespace ?? "default"}/${object.metadata.name}`;
 }

@@ -1,8 +1,8 @@
 /**
- * Every name that we give in Azure, and whose a name is. The names are the incumbent's to the letter, so that a cluster
- * it built is recognised; changing one of them renames resources of running clusters.
+ * The names of Azure resources, and which Service or cluster a name belongs to. They are exactly the incumbent's, so that
+ * a cluster it built is recognised; changing one of them renames resources of running clusters.
  *
- *   what                   | name                               | cut to 75 (80 less the `-IPv6` that may follow)
+ *   resource               | name                               | cut to 75 (80 minus the `-IPv6` that may follow)
  *   -----------------------|------------------------------------|------------------------------------------------
  *   base, B                | `a` + UID without dashes           | to 32 characters
  *   frontend               | `B` or `B-{subnet}`                | the whole; an end that is no letter becomes `_`
@@ -21,20 +21,20 @@ const CUT_LENGTH = 75;
 const IPV6_SUFFIX = "-IPv6";
 const INTERNAL_SUFFIX = "-internal";
 
-/** The probe that all Services share where the config asks for one; it belongs to nobody in particular. */
+/** The probe that all Services share where the config asks for one; no single Service owns it. */
 export const SHARED_PROBE_NAME = "cluster-service-shared-health-probe";
 
-/** What every name that a Service owns starts with. */
+/** The prefix of every name that a Service owns. */
 export function baseName(uid: string): string {
   return `a${uid.replaceAll("-", "")}`.slice(0, BASE_LENGTH);
 }
 
-/** Could it be one, in lower case: `a` and the first 31 digits of a UID? */
+/** Whether a lower-case text has the form of `baseName`: `a` and the first 31 digits of a UID. */
 export function isServiceBase(base: string): boolean {
   return /^a[\da-f]{31}$/.test(base);
 }
 
-/** What of a Service goes into its names. `ServiceIntent` fits, with `base` from its owner. */
+/** The parts of a Service that its names are made of. */
 export interface Naming {
   readonly base: string;
   /** The subnet annotation of an internal Service. */
@@ -42,7 +42,7 @@ export interface Naming {
   readonly families: readonly Family[];
 }
 
-/** Only the IPv6 half of a dual-stack Service is marked; single-stack IPv6 bears the plain names. */
+/** Only the IPv6 half of a dual-stack Service has a suffix; single-stack IPv6 has the plain names. */
 function familySuffix(naming: Pick<Naming, "families">, family: Family): string {
   return family === "IPv6" && naming.families.length > 1 ? IPV6_SUFFIX : "";
 }
@@ -59,7 +59,7 @@ function cutAtLetter(name: string): string {
   return /[\p{Letter}_]$/u.test(cut) ? cut : `${cut.slice(0, -1)}_`;
 }
 
-/** Rules and their probes share a name. A high-availability rule is named as the rule of the Service's first port. */
+/** A rule and its probe have the same name. A high-availability rule is named like the rule of the first port. */
 export function ruleName(naming: Naming, protocol: Protocol, port: number, family: Family): string {
   const { base, subnet } = naming;
   const tail = `-${protocol}-${port}`;
@@ -86,17 +86,17 @@ export function publicIPName(
   return whole.slice(0, CUT_LENGTH) + familySuffix(naming, family);
 }
 
-/** Pools belong to the cluster, not to a Service: IPv6 is always marked. */
+/** Pools belong to the cluster, not to a Service: IPv6 always has the suffix. */
 export function poolName(clusterName: string, family: Family): string {
   return family === "IPv6" ? clusterName + IPV6_SUFFIX : clusterName;
 }
 
-/** Rules and probes, of the load balancer. Azure keeps the case of names but does not tell them apart by it. */
+/** For rules and probes of the load balancer. Azure keeps the case of names and compares without it. */
 export function ownsRule(base: string, name: string): boolean {
   return name.slice(0, base.length).toLowerCase() === base.toLowerCase();
 }
 
-/** `vmSet`: only Basic has a load balancer per VM set; the primary set's bears the configured name. */
+/** `vmSet`: only Basic has a load balancer per VM set; that of the primary set has the configured name. */
 export function loadBalancerName(
   config: Pick<ClusterConfig, "loadBalancerName" | "primaryVmSet">,
   scope: "internal" | "external",
@@ -111,7 +111,7 @@ export function isInternalName(loadBalancer: string): boolean {
   return loadBalancer.toLowerCase().endsWith(INTERNAL_SUFFIX);
 }
 
-/** The name without `-internal`: a load balancer and its internal twin have the same. */
+/** The name without `-internal`; the same for a load balancer and its internal counterpart. */
 export function externalName(loadBalancer: string): string {
   return isInternalName(loadBalancer) ? loadBalancer.slice(0, -INTERNAL_SUFFIX.length) : loadBalancer;
 }

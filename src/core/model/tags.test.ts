@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { mergeTags } from "./tags.ts";
+import { mergeTags, overlayTags, parseTagList } from "./tags.ts";
 
 test("a wanted tag is added and the others stay", () => {
   assert.deepEqual(mergeTags({ team: "a" }, { env: "prod" }, []), { team: "a", env: "prod" });
@@ -19,4 +19,15 @@ test("nothing wanted and nothing there stays nothing", () => {
 test("with systemTags, what is neither wanted nor a system tag goes", () => {
   const seen = { env: "prod", "aks-managed-x": "1", stray: "2" };
   assert.deepEqual(mergeTags(seen, { ENV: "prod" }, ["AKS-managed"]), { env: "prod", "aks-managed-x": "1" });
+});
+
+test("tags are read from pairs, trimmed, and what is no pair is left out by name", () => {
+  assert.deepEqual(parseTagList(" a=b , c = d e,broken,x=1=2,=v,,n= null ,empty="), {
+    tags: { a: "b", c: "d e", n: " null ", empty: "" },
+    malformed: ["broken", "x=1=2", "=v"],
+  });
+});
+
+test("an overlay of tags wins whatever the case of its keys", () => {
+  assert.deepEqual(overlayTags({ Env: "test", team: "a" }, { env: "prod" }), { env: "prod", team: "a" });
 });

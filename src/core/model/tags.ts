@@ -1,10 +1,43 @@
-/**
- * Tags of shared resources: ours are added and corrected, everybody else's stay, except where the config names
- * `systemTags`: then a tag that is neither wanted nor begins with one of those goes.
- */
+/** Tags of Azure resources: parsed from text, overlaid, and merged into the tags of a shared resource. */
 export type Tags = Readonly<Record<string, string>>;
 
-/** Keys compare without case and keep their spelling. Answers `seen` itself if that is right already. */
+export interface TagList {
+  readonly tags: Tags;
+  /** Pairs that are not exactly one `key=value`; they are ignored. */
+  readonly malformed: readonly string[];
+}
+
+/** The `k=v,k2=v2` in which configs and annotations write tags. */
+export function parseTagList(text: string): TagList {
+  const tags: Record<string, string> = {};
+  const malformed: string[] = [];
+  for (const pair of text.split(",")) {
+    if (pair.trim() === "") continue;
+    const [key = "", value, ...rest] = pair.split("=");
+    if (value === undefined || rest.length > 0 || key.trim() === "") malformed.push(pair.trim());
+    else tags[key.trim()] = trimmedValue(value);
+  }
+  return { tags, malformed };
+}
+
+/** As the incumbent reads it: a value that trims to `null` keeps its blanks. */
+function trimmedValue(value: string): string {
+  const trimmed = value.trim();
+  return trimmed.toLowerCase() === "null" ? value : trimmed;
+}
+
+/** `over` wins. Azure compares keys without case. */
+export function overlayTags(under: Tags, over: Tags): Tags {
+  const taken = new Set(Object.keys(over).map((key) => key.toLowerCase()));
+  const kept = Object.entries(under).filter(([key]) => !taken.has(key.toLowerCase()));
+  return { ...Object.fromEntries(kept), ...over };
+}
+
+/**
+ * `seen` with the wanted tags; tags of other clients stay, except where the config names `systemTags`: then a tag that is
+ * neither wanted nor starts with one of those is removed. Keys compare without case and keep their spelling. Returns
+ * `seen` itself where nothing changes.
+ */
 export function mergeTags(seen: Tags | undefined, wanted: Tags, systemTags: readonly string[]): Tags | undefined {
   const spelling = new Map(Object.keys(seen ?? {}).map((key) => [key.toLowerCase(), key]));
   const merged: Record<string, string> = { ...seen };

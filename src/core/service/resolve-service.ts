@@ -4,7 +4,7 @@
  */
 import type { Family } from "../model/arm.ts";
 import { addressesOfMembers, desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
-import { whyNobody } from "../backends/eligible-nodes.ts";
+import { whyNoMembers } from "../backends/eligible-nodes.ts";
 import { isOwnEntry } from "../resources/backend-pool/own-entries.ts";
 import { membersOf } from "../backends/reconcile-pools.ts";
 import { canonicalAddress } from "../util/cidr.ts";
@@ -60,7 +60,7 @@ function warnOfNoNodes(wish: ResolvedService): Warning[] {
   const empty = wish.intent.families.filter((family) => membershipOf(wish, family).members.length === 0);
   return empty.map((family) => ({
     reason: "UnAvailableLoadBalancer",
-    message: `nobody answers this Service over ${family}: ${whyNobody(nodes, config, family)}`,
+    message: `nobody answers this Service over ${family}: ${whyNoMembers(nodes, config, family)}`,
   }));
 }
 

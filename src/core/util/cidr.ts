@@ -1,6 +1,6 @@
 /**
- * Addresses and CIDR blocks of both families as numbers: parsed, printed in the one canonical spelling (that of
- * RFC 5952), compared and aggregated. Rule names are hashes of these spellings, so they must never change.
+ * Addresses and CIDR blocks of both families as numbers: parsed, printed in canonical form (RFC 5952), compared and
+ * aggregated. Rule names are hashes of these forms, so they must never change.
  */
 import type { Family } from "../model/arm.ts";
 
@@ -20,7 +20,7 @@ export function bitsOf(family: Family): number {
 
 const MOST_REMEMBERED = 50_000;
 
-/** Pools of a thousand nodes ask for the same addresses again and again. */
+/** Memoised: merging pools of a thousand nodes asks for the same addresses repeatedly. */
 function remembered<Answer>(answer: (text: string) => Answer): (text: string) => Answer {
   const known = new Map<string, Answer>();
   return (text) => {
@@ -32,7 +32,7 @@ function remembered<Answer>(answer: (text: string) => Answer): (text: string) =>
   };
 }
 
-/** `undefined` for what is no bare address: a mask, a zone, leading zeros or blanks make it none. */
+/** `undefined` unless it is a bare address, without mask, zone, leading zeros or blanks. */
 export function parseAddress(text: string): Address | undefined {
   const value = text.includes(":") ? parseIPv6(text) : parseIPv4(text);
   return value === undefined ? undefined : { family: text.includes(":") ? "IPv6" : "IPv4", value };
@@ -97,7 +97,7 @@ function longestZeroRun(groups: readonly string[]): { start: number; length: num
   return best;
 }
 
-/** One spelling for one address, whoever wrote it; what is no address stays as it is. */
+/** The canonical form of an address; other text is returned unchanged. */
 export const canonicalAddress = remembered(spell);
 
 function spell(text: string): string {
@@ -109,7 +109,7 @@ function spell(text: string): string {
 
 export const familyOf = remembered((text): Family | undefined => parseAddress(text)?.family);
 
-/** A block with its host bits zero, or why it is none, in words that end a sentence about it. */
+/** A block with its host bits zero, or what is wrong with the text, as the end of a sentence about it. */
 export function parseCidr(text: string): Cidr | { readonly problem: string } {
   const [left = "", right = "", ...rest] = text.split("/");
   const address = rest.length === 0 ? parseAddress(left) : undefined;
@@ -148,7 +148,7 @@ export function aggregate(blocks: readonly Cidr[]): Cidr[] {
   return merged;
 }
 
-/** Two halves of one block at the end of the list become that block, as often as that goes. */
+/** Replaces two halves of one block at the end of the list by that block, repeatedly. */
 function joinSiblings(blocks: Cidr[]): void {
   for (;;) {
     const [left, right] = blocks.slice(-2);
@@ -167,7 +167,7 @@ function compare(a: bigint, b: bigint): number {
 const NOT_GLOBAL = ["0.0.0.0/32", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32"];
 const NOT_GLOBAL_V6 = ["::/128", "::1/128", "fe80::/10", "ff00::/8"];
 const PRIVATE = ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"];
-/** Azure's own: DHCP, DNS and the health probes come from it. */
+/** Azure's own address, the source of DHCP, DNS and health probes. */
 const AZURE_WIRE = "168.63.129.16/32";
 
 const NEVER_PUBLIC: readonly Cidr[] = [...NOT_GLOBAL, ...NOT_GLOBAL_V6, ...PRIVATE, AZURE_WIRE].flatMap((text) => {
@@ -175,7 +175,7 @@ const NEVER_PUBLIC: readonly Cidr[] = [...NOT_GLOBAL, ...NOT_GLOBAL_V6, ...PRIVA
   return "problem" in block ? [] : [block];
 });
 
-/** Could this be the address of a public IP at all? */
+/** Whether it can be the address of a public IP. */
 export function mayBePublic(address: Address): boolean {
   return !NEVER_PUBLIC.some((block) => contains(block, address));
 }

@@ -1,4 +1,4 @@
-/** What the loops say to the operator. `src/main/stderr-log.ts` prints it; tests collect it or drop it. */
+/** The log, as it is handed in. `src/main/stderr-log.ts` prints it; tests collect or drop it. */
 
 export type LogFields = Readonly<Record<string, unknown>>;
 

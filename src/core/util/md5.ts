@@ -1,6 +1,6 @@
 /**
- * MD5 (RFC 1321) of UTF-8 text, in hexadecimal. Not for secrets: security rules are named by it, as the incumbent
- * names them, and fingerprints are made of it. It is here because the core may import nothing.
+ * MD5 (RFC 1321) of UTF-8 text, in hexadecimal. Not for security: shared security rules are named by it, as the
+ * incumbent names them, and fingerprints use it. Implemented here because the core imports no package and no Node module.
  */
 
 const SHIFTS = [

@@ -1,5 +1,5 @@
 /** Backend pools of addresses, as the table of resource kinds has them. */
-import { refreshAdminStates } from "../../admin-state/refresh-admin-states.ts";
+import { refreshAdminStates } from "../../admin-state/reconcile-admin-state.ts";
 import type { BackendPool } from "../../model/arm.ts";
 import { parentId, parseId, sameId } from "../../model/ids.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";

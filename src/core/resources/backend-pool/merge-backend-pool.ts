@@ -7,7 +7,7 @@
  *   - What is right stays the object that was read, unknown fields included; new entries come last, by name.
  */
 import type { BackendAddress, BackendPool, Reference } from "../../model/arm.ts";
-import { correctAdminState } from "../../admin-state/correct-admin-state.ts";
+import { correctAdminState } from "../../admin-state/desired-admin-state.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import type { Merged } from "../../steps.ts";
 import type { Warning } from "../../service/service-intent.ts";

@@ -15,7 +15,7 @@
 import type { LoadBalancer } from "../../model/arm.ts";
 import type { Compute } from "../../backends/compute.ts";
 import { isControlPlane } from "../../backends/eligible-nodes.ts";
-import { vmSetOf } from "../../backends/vm-sets.ts";
+import { vmSetOf } from "../../backends/machines.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerId } from "../../model/ids.ts";
 import type { Node } from "../../model/kubernetes.ts";

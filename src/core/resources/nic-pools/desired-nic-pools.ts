@@ -21,9 +21,8 @@ import type { AzureStep } from "../../steps.ts";
 import type { NicPoolsFragment, PoolRef } from "./fragment.ts";
 import type { Compute, Instance } from "../../backends/compute.ts";
 import { isEligible } from "../../backends/eligible-nodes.ts";
-import { ipConfigurationFinder, type Seat, seatOf } from "../../backends/machines.ts";
+import { ipConfigurationFinder, type NicResource, nicResourceOf, vmSetOf } from "../../backends/machines.ts";
 import { type Attachable, isAttached, poolsOf } from "./merge-nic-pools.ts";
-import { vmSetOf } from "../../backends/vm-sets.ts";
 
 export interface NicPoolsInput {
   readonly config: ClusterConfig;
@@ -88,10 +87,10 @@ function seatIn({ config, loadBalancer }: NicPoolsInput, family: Family): PoolRe
   return { pool: loadBalancerPartId(loadBalancer.id, "backendAddressPools", name), family };
 }
 
-function joiningSeat(input: NicPoolsInput, node: Node, { pool }: PoolRef): Seat | undefined {
+function joiningSeat(input: NicPoolsInput, node: Node, { pool }: PoolRef): NicResource | undefined {
   const { config, compute, loadBalancer, repairs = false } = input;
   if (!isEligible(node, config) || !isOfSet(input, node)) return undefined;
-  const seat = seatOf(node, compute);
+  const seat = nicResourceOf(node, compute);
   if (seat === undefined || !(isActive(seat) || (repairs && seat.kind === "networkInterface"))) return undefined;
   const isElsewhere = poolsOf(seat.body, seat.kind).some((id) => !isTwin(loadBalancer.name, nameOfId(parentId(id))));
   return isElsewhere && !isAttached(seat.body, seat.kind, pool) ? undefined : seat;
@@ -111,7 +110,7 @@ function isTwin(one: string, other: string): boolean {
 const INACTIVE_POWER = new Set(["stopped", "stopping", "deallocated", "deallocating"]);
 
 /** A power state that nobody told us is no reason to leave a machine out. */
-function isActive({ kind, body }: Seat): boolean {
+function isActive({ kind, body }: NicResource): boolean {
   if (kind === "networkInterface") return body.properties.provisioningState !== "Failed";
   return !isBeingDeleted(body) && !INACTIVE_POWER.has(powerOf(body));
 }
@@ -137,8 +136,10 @@ interface Leaving {
 
 function leavingSeats(input: NicPoolsInput, { pool }: PoolRef): Leaving[] {
   const { config, nodes, compute, known } = input;
-  const excluded = nodes.filter((node) => !isEligible(node, config)).flatMap((node) => seatOf(node, compute) ?? []);
-  const current = new Set(nodes.flatMap((node) => seatOf(node, compute)?.body.id.toLowerCase() ?? []));
+  const excluded = nodes
+    .filter((node) => !isEligible(node, config))
+    .flatMap((node) => nicResourceOf(node, compute) ?? []);
+  const current = new Set(nodes.flatMap((node) => nicResourceOf(node, compute)?.body.id.toLowerCase() ?? []));
   const names = new Set(known.map((name) => name.toLowerCase()));
   const isForgotten = (body: Attachable): boolean =>
     !current.has(body.id.toLowerCase()) && isKnownAs(body, names, compute);
