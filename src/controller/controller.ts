@@ -9,7 +9,6 @@ import { Mirror } from "../azure/cache/mirror.ts";
 import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
 import type { Clock, Random, Timer } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
-import type { EventText } from "../core/events/event-reasons.ts";
 import type { Service } from "../core/model/kubernetes.ts";
 import type { Log } from "../core/util/log.ts";
 import type { ClassFilter } from "../core/service/ownership.ts";
@@ -21,6 +20,7 @@ import { AdminState } from "./admin-state/admin-state.ts";
 import { AzureStepExecutor } from "./service/step-executor.ts";
 import { CloudLoadBalancer } from "./service/cloud-load-balancer.ts";
 import { ClusterCache } from "./cluster-cache.ts";
+import { Events } from "./events.ts";
 import { DriftWatch } from "./service/drift-watch.ts";
 import { type LbcfOptions, LbcfPart } from "./lbcf/lbcf-part.ts";
 import { MEMBER_LIST_NAMESPACE, MemberLists } from "./pools/member-list.ts";
@@ -86,7 +86,7 @@ export class Controller {
       this.#lbcf = new LbcfPart({ ...options, ...options.lbcf, ...parts, fenced: kube });
     }
     const observer = new Observer({ config, classFilter, cache: this.#cache, mirror: this.#mirror });
-    const events = new ServiceEvents(serviceRecorder(options.recorder), log);
+    const events = new ServiceEvents(new Events(options.recorder, log), log);
     const memberLists = this.#cache.memberLists.store;
     const memory = new ServiceMemory();
     const turns = new Turns(clock);
@@ -203,15 +203,6 @@ export class Controller {
       this.#scheduleResync();
     });
   }
-}
-
-function serviceRecorder(recorder: EventRecorder) {
-  return {
-    event: ({ metadata }: Service, telling: EventText): void => {
-      const { namespace, name, uid } = metadata;
-      recorder.record({ about: { apiVersion: "v1", kind: "Service", namespace, name, uid }, ...telling });
-    },
-  };
 }
 
 function tell(events: ServiceEvents, log: Log, service: Service | undefined, warning: Warning): void {

@@ -53,6 +53,8 @@ export class Metrics {
     "reason",
   ]);
 
+  readonly events = this.#counter("azlb_events_total", "Events, by what became of them.", ["outcome"]);
+
   #counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
     return new Counter({ name, help, labelNames, registers: [this.registry] });
   }

@@ -173,15 +173,23 @@ function assemble(
   metrics: Metrics,
   fence: Fence,
 ): Controller {
+  const { log } = options;
   const common = { clock: options.clock ?? realClock, random: Math.random };
+  const recorder = new EventRecorder({
+    ...common,
+    client: kube.fencedBy(fence),
+    component: "azlb",
+    onProblem: (error) => log.warn(`an event was given up: ${error instanceof Error ? error.message : String(error)}`),
+    onOutcome: (outcome) => metrics.events.inc({ outcome }),
+  });
   return new Controller({
     ...common,
     config,
     kube,
     arm,
-    recorder: new EventRecorder({ ...common, client: kube.fencedBy(fence), component: "azlb" }),
+    recorder,
     metrics,
-    log: options.log,
+    log,
     fence,
     classFilter: options.loadBalancerClass,
     driftPolicy: options.driftPolicy ?? "report",

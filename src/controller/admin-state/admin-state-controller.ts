@@ -97,9 +97,10 @@ export class AdminStateController {
   }
 
   #notice(change: Change<CachedNode>): void {
-    const { clock, metrics } = this.#options;
+    const { clock, metrics, events } = this.#options;
     if (change.kind === "deleted") {
       this.#draining.forget(change.object);
+      events.forget(change.object);
     } else {
       const transition = this.#draining.see(change.object, clock.monotonicMs());
       if (transition !== undefined) this.#queue.add(transition.key);
@@ -133,6 +134,7 @@ export class AdminStateController {
     const { clock, metrics, events } = this.#options;
     if (this.#draining.current(transition.key) !== transition) return; // it asks for something else by now
     this.#draining.over(transition);
+    events.forget(transition.node);
     if (updates.length === 0) return;
     const { state, seenMs } = transition;
     metrics.drainSeconds.observe({ state }, (clock.monotonicMs() - seenMs) / 1000);

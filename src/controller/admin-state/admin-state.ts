@@ -19,6 +19,7 @@ import type { ClusterCache } from "../cluster-cache.ts";
 import type { Metrics } from "../metrics.ts";
 import { NewestTaints } from "./newest-taints.ts";
 import { PreemptionWatch } from "./preemption-watch.ts";
+import { Events } from "../events.ts";
 import { Snapshot } from "../snapshot.ts";
 
 export interface AdminStateOptions {
@@ -43,7 +44,11 @@ export class AdminState {
     const { cache, kube, recorder, metrics, clock, random, log } = options;
     const { nodes, services } = cache;
     const namespaces = options.config.nodeEventNamespaces;
-    const events = new AdminStateEvents({ recorder, clock, log, services: () => services.store.values() });
+    const events = new AdminStateEvents({
+      events: new Events(recorder, log),
+      clock,
+      services: () => services.store.values(),
+    });
     this.#taints = new NewestTaints(new Snapshot<Node>(nodes));
     const manager = new AdminStateManager({ ...options, taints: this.#taints });
     this.#controller = new AdminStateController({ nodes, manager, events, metrics, clock, random, log });

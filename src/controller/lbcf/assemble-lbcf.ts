@@ -20,7 +20,7 @@ import { LbcfCache, loadBalancerKeyOf } from "./objects/lbcf-cache.ts";
 import type { LbcfContext, LbcfLoop } from "./lbcf-loop.ts";
 import { LbcfMetrics } from "./lbcf-metrics.ts";
 import type { LbcfPartOptions } from "./lbcf-part.ts";
-import { LbcfEvents } from "./lbcf-events.ts";
+import { Events } from "../events.ts";
 import { LbcfWriter } from "./objects/lbcf-writer.ts";
 import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import { LoadBalancerController } from "./load-balancers/load-balancer-controller.ts";
@@ -53,7 +53,7 @@ export function assembleLbcf(options: LbcfPartOptions): LbcfParts {
   const azure = azureSide(options, cache);
   const open = webhookOpener(options, metrics);
   const drivers = new Drivers({ drivers: cache.drivers.book, azure: azure.driver, open });
-  const events = new LbcfEvents(options.recorder, log);
+  const events = new Events(options.recorder, log);
   const context: LbcfContext = { cache, writer, drivers, events, metrics, clock, random, retries };
   const cluster = new GroupCluster({ cache, services: services.store, nodes: nodes.store, client: kube });
   const sync = new GroupSync({

@@ -8,7 +8,7 @@ import { nextAttempt } from "../service/next-attempt.ts";
 import type { Drivers } from "./drivers/drivers.ts";
 import type { LbcfCache } from "./objects/lbcf-cache.ts";
 import type { LbcfMetrics } from "./lbcf-metrics.ts";
-import type { LbcfEvents } from "./lbcf-events.ts";
+import type { Events } from "../events.ts";
 import type { LbcfWriter } from "./objects/lbcf-writer.ts";
 
 /** What every controller of LBCF works with. */
@@ -16,7 +16,7 @@ export interface LbcfContext {
   readonly cache: LbcfCache;
   readonly drivers: Drivers;
   readonly writer: LbcfWriter;
-  readonly events: LbcfEvents;
+  readonly events: Events;
   readonly metrics: LbcfMetrics;
   readonly clock: Clock;
   readonly random: Random;
@@ -57,7 +57,7 @@ export class LbcfLoop {
       try {
         return await look(job);
       } catch (error) {
-        events.failed(resource, job.key, error);
+        events.logRetry(resource, job.key, error instanceof Error ? error.message : String(error));
         const { afterMs } = nextAttempt(error, job.failures);
         return { kind: "retry", ...(afterMs !== undefined && { afterMs }) };
       } finally {

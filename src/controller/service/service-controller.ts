@@ -67,8 +67,8 @@ export class ServiceController {
     this.#options.services.subscribe((change) => {
       const service = change.object;
       if (change.kind === "deleted") {
-        const key = keyOf(service);
-        for (const who of [this.#options.events, this.#options.drift, this.#options.memory]) who.forget(key);
+        this.#options.events.forget(service);
+        for (const state of [this.#options.drift, this.#options.memory]) state.forget(keyOf(service));
       } else if (this.#concerns(service)) {
         this.#queue.add(keyOf(service), {
           priority: this.#wants(service) ? PRIORITY.change : PRIORITY.delete,

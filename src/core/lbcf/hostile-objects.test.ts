@@ -22,7 +22,7 @@ import {
 import { group as plainGroup, loadBalancer, meta, pod, registered } from "../../../test/support/lbcf-objects.ts";
 import type { BackendState } from "./records/backend-state.ts";
 import { DEFAULT_DEREGISTRATION_LIMIT } from "./groups/deregistration-limit.ts";
-import { groupStatus, groupTellings } from "./groups/group-status.ts";
+import { groupStatus, groupEvents } from "./groups/group-status.ts";
 import type { BackendGroup, BackendRecord, Pod } from "./objects/objects.ts";
 import { readBackendGroup } from "./groups/read-backend-group.ts";
 import { readBackendRecord } from "./records/read-backend-record.ts";
@@ -100,7 +100,7 @@ test("a group of any shape comes to rest: what it made it does not make again, c
       assert.deepEqual([second.creates, second.updates, second.deletes], [[], [], []]);
       const rest = { registered: 0, disagreement: undefined, judged: undefined, failed: undefined, nowMs: 0 };
       groupStatus({ group, actions: second, ...rest });
-      groupTellings({ group, actions: second, ...rest });
+      groupEvents({ group, actions: second, ...rest });
     }),
   );
 });

@@ -1,11 +1,12 @@
 /**
- * Which events are worth a write. Pure: the recorder tells the time and does the sending. The numbers are those of
- * other controllers, so that ours are neither louder nor quieter:
+ * Which events are worth a write. Pure: the recorder hands in the time and sends. The numbers are those of other
+ * controllers, so that ours are neither more nor fewer:
  *
  *   the same again                        | the stored event's count goes up
  *   10 similar ones (all but the message) | from then on one event "(combined from similar events)", for 10 minutes
  *   25 about one object                   | then one per 5 minutes; what is left out still counts
  */
+import type { EventText } from "../../core/events/event-reasons.ts";
 
 export interface EventSubject {
   readonly apiVersion: string;
@@ -15,15 +16,12 @@ export interface EventSubject {
   readonly uid: string;
 }
 
-export interface Happening {
+export interface ObjectEvent extends EventText {
   readonly about: EventSubject;
-  readonly type: "Normal" | "Warning";
-  readonly reason: string;
-  readonly message: string;
 }
 
 /** One event as it should be stored by now. */
-export interface Tally extends Happening {
+export interface Tally extends ObjectEvent {
   message: string;
   count: number;
   readonly firstMs: number;
@@ -52,13 +50,13 @@ export class EventCorrelator {
   readonly #buckets = new Recent<Bucket>(REMEMBERED);
 
   /** The tally to store now, or nothing if that would be too much. */
-  observe(happening: Happening, nowMs: number): Tally | undefined {
-    const { about, type, reason } = happening;
+  observe(event: ObjectEvent, nowMs: number): Tally | undefined {
+    const { about, type, reason } = event;
     const subject = JSON.stringify([about.kind, about.namespace, about.name, about.uid]);
     const group = JSON.stringify([subject, type, reason]);
-    const combined = this.#tooManyAlike(group, happening.message, nowMs);
-    const message = combined ? `(combined from similar events): ${happening.message}` : happening.message;
-    const tally = this.#tally(combined ? group : JSON.stringify([group, message]), { ...happening, message }, nowMs);
+    const combined = this.#tooManyAlike(group, event.message, nowMs);
+    const message = combined ? `(combined from similar events): ${event.message}` : event.message;
+    const tally = this.#tally(combined ? group : JSON.stringify([group, message]), { ...event, message }, nowMs);
     return this.#affordable(subject, nowMs) ? tally : undefined;
   }
 
@@ -73,11 +71,11 @@ export class EventCorrelator {
     return false;
   }
 
-  #tally(key: string, happening: Happening, nowMs: number): Tally {
-    const tally = this.#tallies.get(key) ?? { ...happening, count: 0, firstMs: nowMs, lastMs: nowMs };
+  #tally(key: string, event: ObjectEvent, nowMs: number): Tally {
+    const tally = this.#tallies.get(key) ?? { ...event, count: 0, firstMs: nowMs, lastMs: nowMs };
     tally.count += 1;
     tally.lastMs = nowMs;
-    tally.message = happening.message;
+    tally.message = event.message;
     this.#tallies.set(key, tally);
     return tally;
   }

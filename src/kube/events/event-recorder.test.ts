@@ -3,14 +3,14 @@ import { test } from "node:test";
 
 import { ScriptedWire, type Exchange } from "../../../test/support/scripted-wire.ts";
 import { seededRandom, settled, VirtualClock } from "../../../test/support/virtual-clock.ts";
-import { EventCorrelator, type Happening } from "./event-correlator.ts";
-import { EventRecorder } from "./event-recorder.ts";
+import { EventCorrelator, type ObjectEvent } from "./event-correlator.ts";
+import { EventRecorder, type EventOutcome } from "./event-recorder.ts";
 import { KubeClient } from "../client/kube-client.ts";
 
 const SERVICE = { apiVersion: "v1", kind: "Service", namespace: "shop", name: "web", uid: "u-1" };
 const NODE = { apiVersion: "v1", kind: "Node", name: "n1", uid: "u-2" };
 
-function happening(message: string, change: Partial<Happening> = {}): Happening {
+function event(message: string, change: Partial<ObjectEvent> = {}): ObjectEvent {
   return { about: SERVICE, type: "Normal", reason: "EnsuredLoadBalancer", message, ...change };
 }
 
@@ -18,14 +18,18 @@ function newRecorder() {
   const clock = new VirtualClock();
   const wire = new ScriptedWire();
   const problems: unknown[] = [];
+  const outcomes: Record<EventOutcome, number> = { written: 0, suppressed: 0, given_up: 0 };
   const recorder = new EventRecorder({
     client: new KubeClient({ transport: wire, clock }),
     clock,
     random: seededRandom(1),
     component: "azlb",
     onProblem: (error) => problems.push(error),
+    onOutcome: (outcome) => {
+      outcomes[outcome] += 1;
+    },
   });
-  return { clock, wire, recorder, problems };
+  return { clock, wire, recorder, problems, outcomes };
 }
 
 const bodyOf = (exchange: Exchange): Record<string, unknown> =>
@@ -33,7 +37,7 @@ const bodyOf = (exchange: Exchange): Record<string, unknown> =>
 
 test("an event is stored beside its object, as kubectl shows it", async () => {
   const { wire, recorder } = newRecorder();
-  recorder.record(happening("all is well"));
+  recorder.record(event("all is well"));
   await settled();
   assert.equal(wire.last.request.method, "POST");
   assert.equal(wire.last.url.pathname, "/api/v1/namespaces/shop/events");
@@ -56,19 +60,19 @@ test("an event is stored beside its object, as kubectl shows it", async () => {
 
 test("events about what has no namespace go to default", async () => {
   const { wire, recorder } = newRecorder();
-  recorder.record(happening("drained", { about: NODE }));
+  recorder.record(event("drained", { about: NODE }));
   await settled();
   assert.equal(wire.last.url.pathname, "/api/v1/namespaces/default/events");
 });
 
 test("the same again raises the count of the stored event, all that gathered in one write", async () => {
   const { clock, wire, recorder } = newRecorder();
-  recorder.record(happening("again"));
+  recorder.record(event("again"));
   await settled();
   const [creation] = wire.exchanges;
   const { name } = bodyOf(creation!)["metadata"] as { name: string };
   await clock.advance(5_000);
-  for (let time = 0; time < 3; time++) recorder.record(happening("again"));
+  for (let time = 0; time < 3; time++) recorder.record(event("again"));
   creation!.answer(201, {});
   await settled();
   assert.equal(wire.last.request.method, "PATCH");
@@ -82,11 +86,11 @@ test("the same again raises the count of the stored event, all that gathered in 
 
 test("an event that has expired on the server is made again", async () => {
   const { wire, recorder } = newRecorder();
-  recorder.record(happening("again"));
+  recorder.record(event("again"));
   await settled();
   wire.last.answer(201, {});
   await recorder.flushed();
-  recorder.record(happening("again"));
+  recorder.record(event("again"));
   await settled();
   wire.last.answer(404, { kind: "Status", reason: "NotFound" });
   await settled();
@@ -95,9 +99,9 @@ test("an event that has expired on the server is made again", async () => {
 });
 
 test("a server in trouble is tried a few times; then the event is given up, and the next one told", async () => {
-  const { clock, wire, recorder, problems } = newRecorder();
-  recorder.record(happening("first"));
-  recorder.record(happening("second"));
+  const { clock, wire, recorder, problems, outcomes } = newRecorder();
+  recorder.record(event("first"));
+  recorder.record(event("second"));
   await settled();
   for (let attempt = 0; attempt < 4; attempt++) {
     wire.last.answer(500, { kind: "Status", reason: "InternalError" });
@@ -107,13 +111,13 @@ test("a server in trouble is tried a few times; then the event is given up, and 
   assert.equal(bodyOf(wire.last)["message"], "second");
   wire.last.answer(201, {});
   await recorder.flushed();
-  assert.deepEqual(recorder.stats(), { written: 1, suppressed: 0, givenUp: 1 });
+  assert.deepEqual(outcomes, { written: 1, suppressed: 0, given_up: 1 });
   assert.equal(clock.timers, 0);
 });
 
 test("a refused event is given up at once, and record never fails", async () => {
   const { wire, recorder, problems } = newRecorder();
-  recorder.record(happening("no"));
+  recorder.record(event("no"));
   await settled();
   wire.last.answer(403, { kind: "Status", reason: "Forbidden" });
   await recorder.flushed();
@@ -123,36 +127,36 @@ test("a refused event is given up at once, and record never fails", async () => 
 
 test("an endless message is shortened", async () => {
   const { wire, recorder } = newRecorder();
-  recorder.record(happening("x".repeat(5_000)));
+  recorder.record(event("x".repeat(5_000)));
   await settled();
   assert.equal((bodyOf(wire.last)["message"] as string).length, 1_024);
 });
 
 test("what cannot be written does not pile up for ever", async () => {
-  const { wire, recorder } = newRecorder();
+  const { wire, recorder, outcomes } = newRecorder();
   for (let index = 0; index < 5_000; index++) {
-    recorder.record(happening("stuck", { about: { ...SERVICE, uid: `u-${index}` } }));
+    recorder.record(event("stuck", { about: { ...SERVICE, uid: `u-${index}` } }));
   }
   await settled();
   assert.equal(wire.exchanges.length, 1);
-  assert.equal(recorder.stats().suppressed, 4_000);
+  assert.equal(outcomes.suppressed, 4_000);
 });
 
 test("many similar ones become one event", () => {
   const correlator = new EventCorrelator();
   const messages = Array.from({ length: 14 }, (_, index) => `port ${index}`);
-  const told = messages.map((message) => correlator.observe(happening(message), 0));
+  const told = messages.map((message) => correlator.observe(event(message), 0));
   assert.equal(told[9]?.message, "port 9");
   assert.equal(told[13]?.message, "(combined from similar events): port 13");
   assert.equal(told[13], told[10]);
   assert.equal(told[13]?.count, 4);
-  const later = correlator.observe(happening("port 99"), 600_001);
+  const later = correlator.observe(event("port 99"), 600_001);
   assert.equal(later?.message, "port 99");
 });
 
 test("one object is told about 25 times at once, then every five minutes; others are not kept waiting", () => {
   const correlator = new EventCorrelator();
-  const observe = (nowMs: number, about = SERVICE) => correlator.observe(happening("again", { about }), nowMs);
+  const observe = (nowMs: number, about = SERVICE) => correlator.observe(event("again", { about }), nowMs);
   const told = Array.from({ length: 40 }, () => observe(0)).filter((tally) => tally !== undefined);
   assert.equal(told.length, 25);
   assert.ok(observe(0, { ...SERVICE, uid: "u-3" }));

@@ -1,10 +1,10 @@
 /**
- * Tells people what happened to an object, as a core/v1 Event on it. Telling is never the work itself: `record`
- * returns at once and cannot fail, a slow or broken server costs at most some events, and what piles up is bounded.
+ * Writes what happened to an object as a core/v1 Event on it. Events never hold up the work: `record` returns at once
+ * and cannot fail, a slow or broken API server costs at most some events, and the queue of unwritten ones is bounded.
  */
 import type { Clock, Random } from "../../core/util/clock.ts";
 import { backoffMs } from "../client/backoff.ts";
-import { EventCorrelator, type Happening, type Tally } from "./event-correlator.ts";
+import { EventCorrelator, type ObjectEvent, type Tally } from "./event-correlator.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import { isFailure } from "../client/kube-failure.ts";
 import { EVENTS, type KubeObject } from "../client/resources.ts";
@@ -13,11 +13,16 @@ export interface EventRecorderOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly random: Random;
-  /** Who speaks: `azlb`. */
+  /** The source that users see: `azlb`. */
   readonly component: string;
   /** An event was given up, for logs. */
   readonly onProblem?: (error: unknown) => void;
+  /** What became of each, for metrics. */
+  readonly onOutcome?: (outcome: EventOutcome) => void;
 }
+
+/** `suppressed`: the object has too many events, or too many wait to be written. */
+export type EventOutcome = "written" | "suppressed" | "given_up";
 
 /** The event that a tally is written to. */
 interface Stored {
@@ -36,7 +41,6 @@ export class EventRecorder {
   /** Tallies to be written, each once, however often it grew since. */
   readonly #waiting = new Set<Tally>();
   readonly #stored = new WeakMap<Tally, Stored>();
-  readonly #stats = { written: 0, suppressed: 0, givenUp: 0 };
   #pump: Promise<void> | undefined;
   #names = 0n;
 
@@ -44,10 +48,10 @@ export class EventRecorder {
     this.#options = options;
   }
 
-  record(happening: Happening): void {
-    const tally = this.#correlator.observe(happening, this.#options.clock.nowMs());
+  record(event: ObjectEvent): void {
+    const tally = this.#correlator.observe(event, this.#options.clock.nowMs());
     if (tally === undefined || (!this.#waiting.has(tally) && this.#waiting.size >= MOST_WAITING)) {
-      this.#stats.suppressed += 1;
+      this.#options.onOutcome?.("suppressed");
       return;
     }
     this.#waiting.add(tally);
@@ -59,12 +63,8 @@ export class EventRecorder {
     return this.#pump ?? Promise.resolve();
   }
 
-  stats(): Readonly<{ written: number; suppressed: number; givenUp: number }> {
-    return { ...this.#stats };
-  }
-
   async #writeAll(): Promise<void> {
-    await Promise.resolve(); // what happens in the same breath is told in one write
+    await Promise.resolve(); // what is recorded in the same turn is one write
     for (const tally of this.#waiting) {
       this.#waiting.delete(tally);
       await this.#write(tally);
@@ -73,16 +73,16 @@ export class EventRecorder {
   }
 
   async #write(tally: Tally): Promise<void> {
-    const { clock, random, onProblem } = this.#options;
+    const { clock, random, onProblem, onOutcome } = this.#options;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       try {
         await this.#createOrRaise(tally);
-        this.#stats.written += 1;
+        onOutcome?.("written");
         return;
       } catch (error) {
         const hopeless = !isFailure(error, "transient", "throttled") || attempt === ATTEMPTS - 1;
         if (hopeless) {
-          this.#stats.givenUp += 1;
+          onOutcome?.("given_up");
           onProblem?.(error);
           return;
         }

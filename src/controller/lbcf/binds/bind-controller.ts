@@ -67,8 +67,8 @@ export class BindController {
 
   async #sync(work: BindWork): Promise<Verdict> {
     const { sync, events } = this.#options;
-    const { status, tellings, failure, againAfterMs } = await sync.run(work.bind.group, this.#lookups(work.bind));
-    for (const telling of tellings) events.tell(BINDS, work.bind, telling);
+    const { status, texts, failure, againAfterMs } = await sync.run(work.bind.group, this.#lookups(work.bind));
+    for (const text of texts) events.emit(BINDS, work.bind, text);
     work.setGroupStatus(status);
     await work.stored();
     if (failure !== undefined) throw failure.error;
@@ -77,7 +77,7 @@ export class BindController {
 
   async #dismiss(work: BindWork): Promise<Verdict> {
     const leaving = work.records.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    if (leaving.length > 0) this.#options.events.tell(BINDS, work.bind, dismissed(leaving.length));
+    if (leaving.length > 0) this.#options.events.emit(BINDS, work.bind, dismissed(leaving.length));
     await Promise.all(leaving.map((record) => this.#options.writer.deleteRecord(record)));
     return DONE;
   }
@@ -146,7 +146,7 @@ class BindWork {
       release: (lb) => this.#change(withoutLoadBalancer(this.bind, lb)),
       records: () => cache.records.book.by("loadBalancer", key).length,
       invalidName: () => undefined,
-      tell: (_lb: LoadBalancer, telling) => events.tell(BINDS, this.bind, telling),
+      emit: (_lb: LoadBalancer, text) => events.emit(BINDS, this.bind, text),
     };
   }
 

@@ -62,8 +62,8 @@ export class GroupController {
 
   async #keep(group: BackendGroup): Promise<Verdict> {
     const { sync, lookup, events } = this.#options;
-    const { status, tellings, failure, againAfterMs } = await sync.run(group, await lookup.of(group));
-    for (const telling of tellings) events.tell(BACKEND_GROUPS, group, telling);
+    const { status, texts, failure, againAfterMs } = await sync.run(group, await lookup.of(group));
+    for (const text of texts) events.emit(BACKEND_GROUPS, group, text);
     await this.#store(group, status);
     if (failure !== undefined) throw failure.error;
     return later(againAfterMs);

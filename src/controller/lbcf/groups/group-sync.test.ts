@@ -66,12 +66,12 @@ function setUp(known: readonly Pod[], confirmed: () => Promise<Cluster>) {
 describe("when most of a group is gone from the watch", () => {
   test("what the API server still has stays, and the group says so until they agree", async () => {
     const { run, deleted } = setUp([], () => Promise.resolve(clusterOf(PODS.slice(0, 4))));
-    const { status, tellings, againAfterMs } = await run();
+    const { status, texts, againAfterMs } = await run();
     assert.deepEqual(deleted, ["record-web-4"]);
     const held = findCondition(status.conditions, "Held");
     assert.deepEqual([held?.status, held?.reason], ["True", "Disagreement"]);
     assert.match(held?.message ?? "", /4 of 5/);
-    assert.ok(tellings.some(({ reason }) => reason === "Disagreement"));
+    assert.ok(texts.some(({ reason }) => reason === "Disagreement"));
     assert.ok(againAfterMs !== undefined, "it looks again by itself");
   });
 

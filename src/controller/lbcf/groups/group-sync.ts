@@ -10,7 +10,7 @@ import type { JudgedPods } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { Problem } from "../../../core/lbcf/groups/candidates.ts";
 import type { DeregistrationLimit } from "../../../core/lbcf/groups/deregistration-limit.ts";
 import { type EventText, eventText } from "../../../core/events/event-reasons.ts";
-import { groupStatus, groupTellings } from "../../../core/lbcf/groups/group-status.ts";
+import { groupStatus, groupEvents } from "../../../core/lbcf/groups/group-status.ts";
 import { acceptanceOf, type Lookup, parametersKey, parametersOf } from "../../../core/lbcf/groups/load-balancer-use.ts";
 import type { ValidationResult } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { BackendGroup, BackendRecord, GroupStatus, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
@@ -43,7 +43,7 @@ export interface GroupOutcome {
   /** To be stored. */
   readonly status: GroupStatus;
   /** What is new. */
-  readonly tellings: readonly EventText[];
+  readonly texts: readonly EventText[];
   /** What kept records from being written; to be thrown once the rest is done. */
   readonly failure: { readonly error: unknown } | undefined;
   /** A driver refused or did not answer, or judged that pods stay: worth another look. */
@@ -89,7 +89,7 @@ export class GroupSync {
     const look = { group, actions, registered: registeredCount(after), disagreement, judged, failed, nowMs };
     return {
       status: groupStatus(look),
-      tellings: [...groupTellings(look), ...(failed === undefined ? synced(actions) : [])],
+      texts: [...groupEvents(look), ...(failed === undefined ? synced(actions) : [])],
       failure: failed,
       againAfterMs: againAfterMs(answers, disagreement),
     };

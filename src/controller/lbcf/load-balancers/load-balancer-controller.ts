@@ -38,7 +38,7 @@ export class LoadBalancerController {
       release: async (lb) => void (await writer.removeFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
       records: (lb) => cache.records.book.by("loadBalancer", keyOf(lb)).length,
       invalidName: (lb) => invalidName("LoadBalancer", lb.metadata),
-      tell: (lb, telling) => events.tell(LOAD_BALANCERS, lb, telling),
+      emit: (lb, text) => events.emit(LOAD_BALANCERS, lb, text),
     };
   }
 }

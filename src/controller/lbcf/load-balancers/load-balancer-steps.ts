@@ -37,10 +37,10 @@ export interface LoadBalancerStorage {
   records(lb: LoadBalancer): number;
   /** What its name or place makes impossible. */
   invalidName(lb: LoadBalancer): string | undefined;
-  tell(lb: LoadBalancer, telling: EventText | undefined): void;
+  emit(lb: LoadBalancer, text: EventText | undefined): void;
 }
 
-/** What waits may come right without anybody telling us: a look is cheap. */
+/** What waits may come right without an event that says so: a look is cheap. */
 const WAITING_AGAIN_MS = 60_000;
 const FAILED_AGAIN_MS = 10_000;
 
@@ -117,7 +117,7 @@ export class LoadBalancerSteps {
     { reason, message }: Extract<LoadBalancerDecision, { kind: "wait" }>,
   ): Promise<Verdict> {
     const status = afterWaiting(lb, reason, message, this.#nowMs());
-    if (status !== lb.status) storage.tell(lb, eventText(reason, message));
+    if (status !== lb.status) storage.emit(lb, eventText(reason, message));
     await this.#store(storage, lb, status);
     return later(reason === "WebhookFailed" ? FAILED_AGAIN_MS : WAITING_AGAIN_MS);
   }
@@ -137,7 +137,7 @@ export class LoadBalancerSteps {
         await storage.store(lb, markedCreating(lb, this.#nowMs()));
         return undefined;
       case "removeFinalizer":
-        if (step.why === "forgotten") storage.tell(lb, forgotten(lb));
+        if (step.why === "forgotten") storage.emit(lb, forgotten(lb));
         await storage.release(lb);
         return DONE;
       case "create":
@@ -178,7 +178,7 @@ export class LoadBalancerSteps {
   ): Promise<Verdict | undefined> {
     if (answer.status === "Succ") this.#ensuredMs.set(keyOf(lb), this.#nowMs());
     await this.#store(storage, lb, status);
-    storage.tell(lb, event);
+    storage.emit(lb, event);
     return afterAnswer(answer, failures, this.#options.retries);
   }
 

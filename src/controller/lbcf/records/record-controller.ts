@@ -84,7 +84,7 @@ export class RecordController {
         return later(decision.againAfterMs);
       case "wait": {
         const { reason, message, againAfterMs } = decision;
-        if (reason === "DelayedEnsureBackend") this.#tell(record, eventText(reason, message));
+        if (reason === "DelayedEnsureBackend") this.#emit(record, eventText(reason, message));
         await this.#store(record, afterWait(record, reason, message, this.#nowMs()));
         return later(againAfterMs);
       }
@@ -128,7 +128,7 @@ export class RecordController {
         await this.#store(record, withoutAddress(record, this.#nowMs()));
         return undefined;
       case "removeFinalizer":
-        if (step.why === "forgotten") this.#tell(record, forgotten(record));
+        if (step.why === "forgotten") this.#emit(record, forgotten(record));
         await writer.releaseRecord(record);
         return DONE;
       case "generateAddress":
@@ -207,7 +207,7 @@ export class RecordController {
     failures: number,
   ): Promise<Verdict | undefined> {
     await this.#store(record, status);
-    this.#tell(record, event);
+    this.#emit(record, event);
     return afterAnswer(answer, failures, this.#options.retries);
   }
 
@@ -215,8 +215,8 @@ export class RecordController {
     if (status !== record.status) await this.#options.writer.storeRecordStatus(record, status);
   }
 
-  #tell(record: BackendRecord, telling: EventText | undefined): void {
-    this.#options.events.tell(BACKEND_RECORDS, record, telling);
+  #emit(record: BackendRecord, text: EventText | undefined): void {
+    this.#options.events.emit(BACKEND_RECORDS, record, text);
   }
 
   #nowMs(): number {

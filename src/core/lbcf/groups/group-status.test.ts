@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 
 import { DELETED, group, loadBalancer } from "../../../../test/support/lbcf-objects.ts";
 import { findCondition } from "../objects/conditions.ts";
-import { type GroupResult, groupStatus, groupTellings, sameStatus } from "./group-status.ts";
+import { type GroupResult, groupStatus, groupEvents, sameStatus } from "./group-status.ts";
 import type { BackendGroup } from "../objects/objects.ts";
 
 const usable = { kind: "usable", loadBalancer: loadBalancer("lb"), lbInfo: {} } as const;
@@ -90,11 +90,11 @@ describe("a group's status", () => {
       const said = findCondition(after.conditions, type);
       assert.deepEqual([said?.status, said?.reason], [status, reason]);
       assert.deepEqual(
-        groupTellings(seen).map((each) => `${each.type} ${each.reason}`),
+        groupEvents(seen).map((each) => `${each.type} ${each.reason}`),
         event === undefined ? [] : [event],
       );
       const again = { ...seen, group: { ...seen.group, status: after } };
-      assert.deepEqual(groupTellings(again), []);
+      assert.deepEqual(groupEvents(again), []);
       assert.ok(sameStatus(groupStatus(again), after), "nothing is written that says nothing new");
     });
   }

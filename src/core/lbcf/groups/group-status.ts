@@ -94,7 +94,7 @@ function eventReason(reason: ProblemReason): EventReason {
 }
 
 /** One event per problem: only when no condition reports it yet. */
-export function groupTellings(result: GroupResult): readonly EventText[] {
+export function groupEvents(result: GroupResult): readonly EventText[] {
   const reported = result.group.status.conditions.map(({ message = "" }) => message);
   const others = [heldCondition(result), judgedCondition(result)].filter((each) => each !== undefined);
   return [...obstacles(result), ...others]
