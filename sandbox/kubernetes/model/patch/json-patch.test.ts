@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { jsonPatch, MalformedPatch, PatchMismatch } from "./json-patch.ts";
+import { jsonPatch, MalformedPatchError, PatchMismatchError } from "./json-patch.ts";
 import { mergePatch } from "./merge-patch.ts";
 
 const DOCUMENT = { a: { b: [1, 2] }, "x/y": 1, "m~n": 2 };
@@ -42,11 +42,22 @@ test("what does not fit the document is a mismatch, what is no patch is malforme
     { op: "add", path: "/no/parent", value: 1 },
     { op: "replace", path: "/a/b/7", value: 1 },
   ]) {
-    assert.throws(() => jsonPatch(DOCUMENT, [operation]), PatchMismatch, JSON.stringify(operation));
+    assert.throws(() => jsonPatch(DOCUMENT, [operation]), PatchMismatchError, JSON.stringify(operation));
   }
   for (const operations of [{}, [{ op: "add" }], [{ op: "shuffle", path: "/a" }], [{ op: "add", path: "a" }]]) {
-    assert.throws(() => jsonPatch(DOCUMENT, operations), MalformedPatch, JSON.stringify(operations));
+    assert.throws(() => jsonPatch(DOCUMENT, operations), MalformedPatchError, JSON.stringify(operations));
   }
+});
+
+test("a missing value equals null, as in kube-apiserver", () => {
+  assert.deepEqual(jsonPatch({ a: {} }, [{ op: "test", path: "/a/b", value: null }]), { a: {} });
+  assert.deepEqual(jsonPatch({ a: {} }, [{ op: "add", path: "/a/b" }]), { a: { b: null } });
+});
+
+test("a mismatch carries kube-apiserver's text", () => {
+  const remove = (path: string) => () => jsonPatch(DOCUMENT, [{ op: "remove", path }]);
+  assert.throws(remove("/nothing"), { message: 'doc is missing path: "/nothing": missing value' });
+  assert.throws(remove("/a/b/3"), { message: "Unable to access invalid index: 3: invalid index referenced" });
 });
 
 test("a merge patch merges maps, deletes with null and replaces lists", () => {

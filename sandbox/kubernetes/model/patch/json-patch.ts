@@ -1,13 +1,17 @@
-/** JSON patch (RFC 6902). An operation that does not fit the document throws `PatchMismatch`. */
+/**
+ * JSON Patch (RFC 6902) as kube-apiserver applies it, with its error texts. The document is copied along the changed
+ * paths and never altered. The caller turns the two errors into responses.
+ */
 import { isObject, sameJson } from "../json.ts";
 
-export class PatchMismatch extends Error {
-  override readonly name = "PatchMismatch";
+/** An operation does not apply to the document. */
+export class PatchMismatchError extends Error {
+  override readonly name = "PatchMismatchError";
 }
 
-/** The patch itself is no patch: an unknown operation, a missing path. */
-export class MalformedPatch extends Error {
-  override readonly name = "MalformedPatch";
+/** The patch is not a JSON Patch: an unknown operation, a missing path. */
+export class MalformedPatchError extends Error {
+  override readonly name = "MalformedPatchError";
 }
 
 interface Operation {
@@ -18,15 +22,16 @@ interface Operation {
 }
 
 export function jsonPatch(document: unknown, operations: unknown): unknown {
-  if (!Array.isArray(operations)) throw new MalformedPatch("a JSON patch is a list of operations");
-  return operations.reduce<unknown>((current, item) => applyOperation(current, checked(item)), document);
+  if (!Array.isArray(operations)) throw new MalformedPatchError("a JSON patch is a list of operations");
+  return operations.reduce<unknown>((current, item) => applyOperation(current, parseOperation(item)), document);
 }
 
-function checked(item: unknown): Operation {
-  if (isObject(item) && typeof item["op"] === "string" && typeof item["path"] === "string") {
-    return item as unknown as Operation;
+function parseOperation(item: unknown): Operation {
+  const { op, path, from, value } = isObject(item) ? item : {};
+  if (typeof op === "string" && typeof path === "string") {
+    return { op, path, value, ...(typeof from === "string" && { from }) };
   }
-  throw new MalformedPatch(`each operation needs "op" and "path": ${JSON.stringify(item)}`);
+  throw new MalformedPatchError(`each operation needs "op" and "path": ${JSON.stringify(item)}`);
 }
 
 function applyOperation(document: unknown, operation: Operation): unknown {
@@ -50,19 +55,20 @@ function applyOperation(document: unknown, operation: Operation): unknown {
       return write(write(document, from, undefined, "remove"), path, value, "add");
     }
     default:
-      throw new MalformedPatch(`unexpected operation "${operation.op}"`);
+      throw new MalformedPatchError(`unexpected operation "${operation.op}"`);
   }
 }
 
+/** A missing value equals null. */
 function test(document: unknown, path: readonly string[], operation: Operation): unknown {
   const found = readOrUndefined(document, path);
   if (sameJson(found ?? null, operation.value ?? null)) return document;
-  throw new PatchMismatch(`testing value ${operation.path} failed: test failed`);
+  throw new PatchMismatchError(`testing value ${operation.path} failed: test failed`);
 }
 
 function pointer(path: string): string[] {
   if (path === "") return [];
-  if (!path.startsWith("/")) throw new MalformedPatch(`a path starts with "/": "${path}"`);
+  if (!path.startsWith("/")) throw new MalformedPatchError(`a path starts with "/": "${path}"`);
   return path
     .slice(1)
     .split("/")
@@ -84,7 +90,7 @@ function read(document: unknown, path: readonly string[]): unknown {
 
 type Mode = "add" | "replace" | "remove";
 
-/** A copy of the document with the value put in (or taken out) at the path. */
+/** A copy of the document with the value added, replaced or removed at the path. */
 function write(document: unknown, path: readonly string[], value: unknown, mode: Mode): unknown {
   const [name, ...rest] = path;
   if (name === undefined) return value;
@@ -119,11 +125,11 @@ function writeList(
 
 function indexIn(name: string, length: number): number {
   if (!/^(0|[1-9]\d*)$/.test(name) || Number(name) >= length) {
-    throw new PatchMismatch(`Unable to access invalid index: ${name}: invalid index referenced`);
+    throw new PatchMismatchError(`Unable to access invalid index: ${name}: invalid index referenced`);
   }
   return Number(name);
 }
 
-function missing(path: readonly string[]): PatchMismatch {
-  return new PatchMismatch(`doc is missing path: "/${path.join("/")}": missing value`);
+function missing(path: readonly string[]): PatchMismatchError {
+  return new PatchMismatchError(`doc is missing path: "/${path.join("/")}": missing value`);
 }

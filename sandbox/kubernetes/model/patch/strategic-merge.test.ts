@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import type { JsonObject } from "../contract.ts";
 import { service } from "../kinds/service/service.ts";
-import { BadDirective, strategicMerge } from "./strategic-merge.ts";
+import { BadDirectiveError, strategicMerge } from "./strategic-merge.ts";
 
 const HTTP = { name: "http", port: 80 };
 const HTTPS = { name: "https", port: 443 };
@@ -90,6 +90,6 @@ test("an unknown directive, a missing merge key and an incomplete order are refu
     { "$setElementOrder/ports": [{ port: 80 }], ports: [DNS] },
     { $patch: "shuffle" },
   ]) {
-    assert.throws(() => portsAfter([HTTP], patch), BadDirective, JSON.stringify(patch));
+    assert.throws(() => portsAfter([HTTP], patch), BadDirectiveError, JSON.stringify(patch));
   }
 });

@@ -16,8 +16,8 @@ import type { JsonObject } from "../contract.ts";
 import { asArray, isObject, sameJson } from "../json.ts";
 import type { Schema } from "../schema/schema.ts";
 
-export class BadDirective extends Error {
-  override readonly name = "BadDirective";
+export class BadDirectiveError extends Error {
+  override readonly name = "BadDirectiveError";
 }
 
 const DELETE_FROM = "$deleteFromPrimitiveList/";
@@ -39,7 +39,7 @@ export function strategicMerge(original: JsonObject, patch: JsonObject, schema: 
 
 function replacedMap(patch: JsonObject, directive: unknown): JsonObject {
   if (directive === "delete") return {};
-  if (directive !== "replace") throw new BadDirective(`Unknown patch directive: $patch: ${JSON.stringify(directive)}`);
+  if (directive !== "replace") throw new BadDirectiveError(`Unknown patch directive: $patch: ${JSON.stringify(directive)}`);
   return cleaned({ ...patch, $patch: undefined }) as JsonObject;
 }
 
@@ -115,13 +115,13 @@ function mergeList(
 }
 
 function element(item: unknown, key: string): JsonObject {
-  if (!isObject(item)) throw new BadDirective(`an element of a list merged by "${key}" must be an object`);
+  if (!isObject(item)) throw new BadDirectiveError(`an element of a list merged by "${key}" must be an object`);
   const directive = item["$patch"];
   if (directive !== undefined && directive !== "delete" && directive !== "replace" && directive !== "merge") {
-    throw new BadDirective(`Unknown patch directive: $patch: ${JSON.stringify(directive)}`);
+    throw new BadDirectiveError(`Unknown patch directive: $patch: ${JSON.stringify(directive)}`);
   }
   if (directive !== "replace" && item[key] === undefined) {
-    throw new BadDirective(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
+    throw new BadDirectiveError(`map: ${JSON.stringify(item)} does not contain declared merge key: ${key}`);
   }
   return directive === "merge" ? { ...item, $patch: undefined } : item;
 }
@@ -145,7 +145,7 @@ function mergedElements(
 function checkOrder(changes: readonly JsonObject[], order: readonly unknown[], key: string): void {
   const stray = changes.find((change) => !order.some((item) => sameElement(item, change, key)));
   if (stray === undefined) return;
-  throw new BadDirective(
+  throw new BadDirectiveError(
     `The order in patch list:\n${JSON.stringify(changes)}\n doesn't match $setElementOrder list:\n${JSON.stringify(order)}`,
   );
 }

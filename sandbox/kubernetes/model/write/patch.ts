@@ -1,9 +1,9 @@
 /** PATCH: the stored object, altered as the patch says, takes the way of an update. */
 import type { KubeObject } from "../contract.ts";
 import { asObject, isObject } from "../json.ts";
-import { jsonPatch, MalformedPatch, PatchMismatch } from "../patch/json-patch.ts";
+import { jsonPatch, MalformedPatchError, PatchMismatchError } from "../patch/json-patch.ts";
 import { mergePatch } from "../patch/merge-patch.ts";
-import { BadDirective, strategicMerge } from "../patch/strategic-merge.ts";
+import { BadDirectiveError, strategicMerge } from "../patch/strategic-merge.ts";
 import { decodeBody } from "../schema/decode-body.ts";
 import { keyOf, objectAt } from "../state.ts";
 import { badRequest, invalid, notFound, StatusError, unsupportedMediaType } from "../status-error.ts";
@@ -49,9 +49,9 @@ function applyPatch(write: Write, current: KubeObject, type: string, body: unkno
 }
 
 function asRefusal(write: Write, error: unknown): unknown {
-  if (error instanceof MalformedPatch) return badRequest(error.message);
-  if (error instanceof BadDirective) return new StatusError(500, "InternalError", error.message);
-  if (!(error instanceof PatchMismatch)) return error;
+  if (error instanceof MalformedPatchError) return badRequest(error.message);
+  if (error instanceof BadDirectiveError) return new StatusError(500, "InternalError", error.message);
+  if (!(error instanceof PatchMismatchError)) return error;
   return invalid(write.resource, "", [{ reason: "FieldValueInvalid", message: error.message, field: "patch" }]);
 }
 
