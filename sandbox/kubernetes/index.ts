@@ -1,6 +1,6 @@
 /**
- * The embedded Kubernetes API in this process: composes the pure model with its HTTPS server, its journal and its
- * control endpoint.
+ * Starts the embedded Kubernetes API in this process: the composition root of `sandbox/kubernetes`. It joins the pure
+ * model with its HTTPS server, its journal and its control endpoint, and provides clock and randomness.
  *
  *   await using kubernetes = await startKubernetes({ nodes: [{ name: "node-0", internalIPs: ["10.240.0.4"] }] });
  */
@@ -20,18 +20,18 @@ import { kubeFaults } from "./server/faults.ts";
 import { listen } from "./server/kube-server.ts";
 import { kubeconfig } from "./server/kubeconfig.ts";
 import { driveLoops } from "./server/loop-driver.ts";
-import { TroubledApi } from "./server/troubled-api.ts";
+import { FaultInjectingApi } from "./server/fault-injecting-api.ts";
 import { WatchHub } from "./server/watch-hub.ts";
 
 export type { ClusterNode } from "./seed.ts";
 
 export interface KubernetesOptions {
-  /** Left out or 0: the port of the last start in the same directory, else any free one. */
+  /** Absent or 0: the port of the last start in the same directory, else a free one. */
   readonly port?: number;
   readonly controlPort?: number;
-  /** Where state, authority and kubeconfig live; default: the state in memory, the rest in a temporary directory. */
+  /** Directory of state, authority and kubeconfig; default: state in memory, the rest in a temporary directory. */
   readonly dataDir?: string;
-  /** Nodes to register if they are not there yet. */
+  /** Nodes to create if they do not exist. */
   readonly nodes?: readonly ClusterNode[];
   /** Whether Services may have IPv6 addresses too; default true. */
   readonly dualStack?: boolean;
@@ -39,7 +39,7 @@ export interface KubernetesOptions {
   readonly controllers?: boolean;
   /** Whether nodes become Ready, pods run and EndpointSlices follow; default false. */
   readonly simulate?: boolean;
-  /** Where complaints go; default: stderr. */
+  /** Receives errors of the server; default: stderr. */
   readonly log?: (line: string) => void;
 }
 
@@ -50,14 +50,14 @@ export interface RunningKubernetes extends AsyncDisposable {
   readonly caFile: string;
   /** Path of a kubeconfig that works with an unmodified kubectl. */
   readonly kubeconfig: string;
-  /** Where tests make it misbehave: docs/embedded-kubernetes.md. */
+  /** The control endpoint, which injects faults: docs/embedded-kubernetes.md. */
   readonly controlUrl: string;
-  /** The model itself, for whoever runs in the same process. */
+  /** The model, for callers in the same process. */
   readonly api: EmbeddedApi;
   close(): Promise<void>;
 }
 
-/** kubectl dispatchers run the kubectl of this minor; clients skew by at most one without a warning. */
+/** kubectl dispatchers pick the kubectl of this minor version; kubectl warns about a skew of more than one. */
 const VERSION = { major: "1", minor: "33", gitVersion: "v1.33.0-azlb" };
 
 const nowMs = (): number => Date.now();
@@ -76,7 +76,7 @@ export async function startKubernetes(options: KubernetesOptions = {}): Promise<
   }
 }
 
-/** Starts part by part; what was started is undone in reverse order, also if a later part fails. */
+/** Registers a closer for each part; the caller runs them in reverse order, also if a later part fails to start. */
 async function start(
   options: KubernetesOptions,
   atEnd: (end: () => void | Promise<void>) => void,
@@ -88,14 +88,14 @@ async function start(
   const loops = driveLoops(api, { controllers: true, simulate: false, ...options }, nowMs);
   atEnd(() => loops.stop());
   const authority = await openCertificateAuthority(directory.pki);
-  const token = rememberedToken(directory);
+  const token = storedToken(directory);
   const watches = new WatchHub(api);
-  const troubled = new TroubledApi(api, kubeFaults());
+  const faultInjection = new FaultInjectingApi(api, kubeFaults());
   const serverOptions = {
     ...(await authority.issueServer()),
     caPem: authority.caPem,
     token,
-    handle: (request: ApiRequest) => troubled.request(request),
+    handle: (request: ApiRequest) => faultInjection.request(request),
     watches,
     log: options.log ?? ((line: string) => void process.stderr.write(`${line}\n`)),
   };
@@ -104,7 +104,7 @@ async function start(
   atEnd(() => closeServer(serving.server));
   atEnd(() => void watches.cut("close"));
   const control = await ports.listen("kubeControl", options.controlPort, (port) =>
-    listenForControl({ api, troubled, watches }, port),
+    listenForControl({ api, faultInjection, watches }, port),
   );
   atEnd(() => closeServer(control.server));
   const url = `https://127.0.0.1:${serving.port}`;
@@ -118,7 +118,7 @@ async function start(
   };
 }
 
-/** The model, with what the directory remembers; it writes its changes there if the directory is to last. */
+/** The model, restored from the state directory if there is one, to which it then journals its changes. */
 function openApi({ state }: DataDirectory, dualStack: boolean, atEnd: (end: () => void) => void): EmbeddedApi {
   let durable: Durable | undefined;
   const api = new EmbeddedApi({
@@ -133,7 +133,7 @@ function openApi({ state }: DataDirectory, dualStack: boolean, atEnd: (end: () =
   return api;
 }
 
-function rememberedToken(directory: DataDirectory): string {
+function storedToken(directory: DataDirectory): string {
   const known = directory.read("kube-token.json");
   if (typeof known === "string") return known;
   const token = randomBytes(24).toString("base64url");

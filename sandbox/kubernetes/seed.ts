@@ -1,4 +1,4 @@
-/** What a new cluster has: its namespaces, the Service of the API itself, and the nodes that were asked for. */
+/** Seeds a cluster: its namespaces, the `kubernetes` Service, and the requested nodes. */
 import { nthAddress } from "../shared/cidr.ts";
 import type { EmbeddedApi } from "./model/embedded-api.ts";
 import type { JsonObject } from "./model/contract.ts";
@@ -12,7 +12,7 @@ export interface ClusterNode {
 
 const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 
-/** Creates what is missing; what is there already stays as it is. */
+/** Creates missing objects; existing ones are left unchanged. */
 export function seedCluster(api: EmbeddedApi, nodes: readonly ClusterNode[]): void {
   for (const name of NAMESPACES) ensure(api, "/api/v1/namespaces", { metadata: { name } });
   ensure(api, "/api/v1/namespaces/default/services", kubernetesService(api));
@@ -26,7 +26,7 @@ function ensure(api: EmbeddedApi, path: string, body: JsonObject): void {
 }
 
 function kubernetesService(api: EmbeddedApi): JsonObject {
-  const range = api.deciding().ranges.cidrs.IPv4;
+  const range = api.decisionContext().ranges.cidrs.IPv4;
   return {
     metadata: { name: "kubernetes", labels: { component: "apiserver", provider: "kubernetes" } },
     spec: {

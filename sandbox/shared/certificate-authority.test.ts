@@ -53,14 +53,14 @@ test("a client that trusts the authority reaches its server by address and by na
 
 test("a client certificate carries user and groups", async () => {
   const authority = await openCertificateAuthority(directory);
-  const client = await authority.issueClient({ user: "someone", groups: ["system:masters", "others"] });
+  const client = await authority.issueClient({ user: "jane", groups: ["system:masters", "others"] });
   const seen = await handshake(await authority.issueServer(), {
     ca: authority.caPem,
     cert: client.certPem,
     key: client.keyPem,
     host: "127.0.0.1",
   });
-  assert.deepEqual(seen, { user: "someone", groups: ["system:masters", "others"] });
+  assert.deepEqual(seen, { user: "jane", groups: ["system:masters", "others"] });
 });
 
 test("opened again it is the same authority", async () => {

@@ -1,12 +1,12 @@
 /**
- * The seam between the pure half of the embedded API (`model/`) and everything that touches the world (`server/`).
+ * The interface between the pure model (`model/`) and its server (`server/`), which does the I/O.
  *
- *   request  →  model  →  an answer, or an opened watch; and changes, which alone alter the state
+ *   request  →  model  →  an answer or an open watch, and the changes; only changes alter the state
  *
- * Time, identities and chance are handed in, so a simulation runs the same code without sockets or a clock.
+ * The caller passes in time, UIDs and randomness, so a simulation runs the same code without sockets or a clock.
  */
 
-/** Any JSON object; fields are read with care because people write them. */
+/** Any JSON object; its fields are untrusted. */
 export interface JsonObject {
   [field: string]: unknown;
 }
@@ -37,7 +37,7 @@ export interface ObjectMeta {
   managedFields?: JsonObject[];
 }
 
-/** A Kubernetes object. Stored ones are never altered in place: every change makes a new one. */
+/** A Kubernetes object. Stored objects are immutable: every change makes a new one. */
 export interface KubeObject {
   apiVersion: string;
   kind: string;
@@ -47,7 +47,7 @@ export interface KubeObject {
 
 export type ChangeType = "ADDED" | "MODIFIED" | "DELETED";
 
-/** One step of the state, and at once one line of the journal and one event for watchers. */
+/** One change of the state: also one record of the journal and one event for watchers. */
 export interface Change {
   readonly revision: number;
   readonly type: ChangeType;
@@ -57,12 +57,12 @@ export interface Change {
   readonly object: KubeObject;
 }
 
-/** A change together with what stood there before, as history and watchers need it. */
+/** A change with the previous object, for history and watchers. */
 export interface HistoryEntry extends Change {
   readonly previous: KubeObject | undefined;
 }
 
-/** Chance and identity, drawn outside. */
+/** Randomness, provided by the caller. */
 export interface Draws {
   uuid(): string;
   /** A whole number from 0 up to, not including, `below`. */
@@ -93,7 +93,7 @@ export interface Answer {
   readonly warnings?: readonly string[];
 }
 
-/** A watch that is open: the server feeds it history and writes the frames it gives back. */
+/** An open watch: the server feeds it history and sends the frames that it returns. */
 export interface OpenWatch {
   readonly kind: "watch";
   /** What it watches. */
@@ -103,9 +103,9 @@ export interface OpenWatch {
   /** True when the stream ends after `first` (its version is too old). */
   readonly ended: boolean;
   readonly timeoutMs: number;
-  /** The frames that one change means for this watcher. */
+  /** The frames for one change. */
   accept(entry: HistoryEntry, nowMs: number): readonly WatchFrame[];
-  /** The frame that says how far the watcher has come; undefined if it asked for none. */
+  /** A bookmark; undefined if the client did not ask for bookmarks. */
   bookmark(revision: number): WatchFrame | undefined;
 }
 

@@ -1,10 +1,10 @@
 /**
- * The embedded Kubernetes API as one object: requests in, replies and changes out. It holds the state, decides with
- * what it was given (clock, draws, ranges) and tells its listeners of every change; it knows no sockets and no files.
+ * The embedded Kubernetes API as an object: it holds the state, answers requests, commits changes and notifies its
+ * listeners. Clock, randomness and ranges are passed in; sockets and files are left to the server.
  */
 import type { Answer, ApiRequest, Change, Draws, HistoryEntry, Reply } from "./contract.ts";
 import { servedResources } from "./registry.ts";
-import type { Deciding } from "./resource.ts";
+import type { DecisionContext } from "./resource.ts";
 import { discover } from "./serve/discovery.ts";
 import { openApi } from "./serve/openapi.ts";
 import { parseRoute } from "./serve/route.ts";
@@ -18,7 +18,7 @@ export interface ApiOptions {
   readonly draws: Draws;
   readonly ranges: ServiceRanges;
   readonly version: ServerVersion;
-  /** Told of changes before they are true, to write them down. */
+  /** Called with changes before they are applied, to journal them. */
   readonly record?: (changes: readonly Change[]) => void;
 }
 
@@ -39,7 +39,7 @@ export class EmbeddedApi {
     this.#options = options;
   }
 
-  /** Answers a request; what it changed is true, and told to the listeners, when this returns. */
+  /** Answers a request. Its changes are applied, and the listeners notified, when this returns. */
   request(request: ApiRequest): Reply {
     try {
       const { reply, changes } = this.#decide(request);
@@ -51,7 +51,7 @@ export class EmbeddedApi {
     }
   }
 
-  /** Makes changes true that were decided on the present state. */
+  /** Journals and applies changes that were decided on the current state. */
   commit(changes: readonly Change[]): void {
     if (changes.length > 0) this.#options.record?.(changes);
     for (const change of changes) {
@@ -60,13 +60,13 @@ export class EmbeddedApi {
     }
   }
 
-  /** Calls the listener with every change from now on, until the returned function is called. */
+  /** Calls the listener with every change until the returned function is called. */
   subscribe(listener: ChangeListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Forgets all history: watches from older versions are refused with 410. */
+  /** Drops all history: watches from older versions are refused with 410. */
   compact(): void {
     compact(this.state, this.state.revision);
   }
@@ -75,15 +75,15 @@ export class EmbeddedApi {
     return this.#options.clock.nowMs();
   }
 
-  /** What decisions made right now may look at. */
-  deciding(): Deciding {
+  /** The inputs of a decision made now. */
+  decisionContext(): DecisionContext {
     const { draws, ranges } = this.#options;
     return { state: this.state, nowMs: this.nowMs, draws, ranges };
   }
 
   #decide(request: ApiRequest): Outcome {
     const route = parseRoute(request.path);
-    if (route.kind === "resource") return serveResource(this.deciding(), request, route.target);
+    if (route.kind === "resource") return serveResource(this.decisionContext(), request, route.target);
     return { reply: this.#page(route.path, request), changes: [] };
   }
 

@@ -1,17 +1,17 @@
-/** What must be found faster than by looking at every object. All of it can be rebuilt from the objects. */
+/** Indexes over the stored objects. They derive from the objects and can be rebuilt. */
 import type { KubeObject } from "./contract.ts";
 import { asArray, asObject, asString, scalarText } from "./json.ts";
 
-/** Where an object stands. */
-export interface Place {
+/** Identifies a stored object. */
+export interface ObjectRef {
   readonly collection: string;
   readonly key: string;
 }
 
 export interface Indexes {
-  readonly byUid: Map<string, Place>;
-  /** Owner's uid → the places of its dependents, keyed by their own uid. */
-  readonly dependents: Map<string, Map<string, Place>>;
+  readonly byUid: Map<string, ObjectRef>;
+  /** Owner's uid → its dependents by their uid. */
+  readonly dependents: Map<string, Map<string, ObjectRef>>;
   /** Cluster IPs and node ports in use → the uid of the Service that has them. */
   readonly clusterIPs: Map<string, string>;
   readonly nodePorts: Map<string, string>;
@@ -31,19 +31,19 @@ export function indexObject(
   if (after !== undefined) index(indexes, collection, after);
 }
 
-function placeOf(collection: string, object: KubeObject): Place {
+function refOf(collection: string, object: KubeObject): ObjectRef {
   const { namespace, name = "" } = object.metadata;
   return { collection, key: namespace === undefined ? name : `${namespace}/${name}` };
 }
 
 function index(indexes: Indexes, collection: string, object: KubeObject): void {
   const uid = object.metadata.uid ?? "";
-  const place = placeOf(collection, object);
-  indexes.byUid.set(uid, place);
+  const ref = refOf(collection, object);
+  indexes.byUid.set(uid, ref);
   for (const owner of object.metadata.ownerReferences ?? []) {
     let dependents = indexes.dependents.get(owner.uid);
     if (dependents === undefined) indexes.dependents.set(owner.uid, (dependents = new Map()));
-    dependents.set(uid, place);
+    dependents.set(uid, ref);
   }
   if (collection !== "services") return;
   for (const ip of clusterIPsOf(object)) indexes.clusterIPs.set(ip, uid);
@@ -69,7 +69,7 @@ function clusterIPsOf(service: KubeObject): string[] {
     .filter((ip) => ip !== "" && ip !== "None");
 }
 
-/** `31000/TCP`; the health-check port is taken for every protocol. */
+/** `31000/TCP`; the health-check port is reserved for every protocol. */
 function nodePortsOf(service: KubeObject): string[] {
   const spec = asObject(service["spec"]);
   const ports = asArray(spec["ports"]).map(asObject);

@@ -1,4 +1,4 @@
-/** Which resources are served: the built-in ones, and one for each served version of an established definition. */
+/** The served resources: the built-in ones, and one per served version of an established definition. */
 import { configMap, secret } from "./kinds/config.ts";
 import { customResources } from "./kinds/custom.ts";
 import { definition } from "./kinds/definition.ts";
@@ -45,7 +45,7 @@ export function servedResources(state: State): readonly Resource[] {
   return [...BUILT_IN, ...[...objectsIn(state, DEFINITIONS)].flatMap(customResources)];
 }
 
-/** The resource through which the objects of a collection are handled inside. */
+/** A resource that stores its objects in this collection. */
 export function resourceOfCollection(state: State, collection: string): Resource | undefined {
   const builtIn = BUILT_IN.find((resource) => resource.collection === collection);
   if (builtIn !== undefined) return builtIn;

@@ -1,6 +1,6 @@
 /**
- * One served resource: where it lives in the URL space and how its objects behave. The registry holds the built-in
- * ones; each established CustomResourceDefinition adds its own.
+ * A served resource: its URL, its schema and the behaviour of its objects. The registry lists the built-in resources;
+ * each established CustomResourceDefinition adds its own.
  */
 import type { Draws, JsonObject, KubeObject } from "./contract.ts";
 import type { Column } from "./read/column.ts";
@@ -9,8 +9,8 @@ import type { State } from "./state.ts";
 import type { Cause } from "./status-error.ts";
 import type { ServiceRanges } from "./service-ranges.ts";
 
-/** What a decision may look at besides the objects it is about. */
-export interface Deciding {
+/** Inputs of a decision besides the request. */
+export interface DecisionContext {
   readonly state: State;
   readonly nowMs: number;
   readonly draws: Draws;
@@ -29,7 +29,7 @@ export interface Resource {
   readonly namespaced: boolean;
   /** The collection that holds its objects; two served resources may share one. */
   readonly collection: string;
-  /** Everything below `metadata`'s siblings `apiVersion` and `kind`. */
+  /** Schema of the whole object. */
   readonly schema: Schema;
   readonly custom: boolean;
   /** Subresources with a body of the resource's own kind. */
@@ -40,32 +40,32 @@ export interface Resource {
   readonly unconditionalUpdate: boolean;
   /** Whether a DELETE that removes the object answers with it (else with a Status). */
   readonly deleteAnswersObject: boolean;
-  /** What field selectors may name besides metadata.name and metadata.namespace. */
+  /** Fields for field selectors, besides metadata.name and metadata.namespace. */
   readonly selectableFields: readonly string[];
   readonly columns: readonly Column[];
   readonly behaviour: Behaviour;
 }
 
-/** How the objects of a kind behave on their way into the store. Every step returns a new object. */
+/** Hooks of a kind on the write path. Each returns a new object. */
 export interface Behaviour {
-  /** Body of this served version → what is stored, and back. */
+  /** Converts between this served version and the stored form. */
   toStored?(object: KubeObject): KubeObject;
   fromStored?(object: KubeObject): KubeObject;
-  /** What a client may leave out, on every write. */
+  /** Sets defaults, on every write. */
   setDefaults?(object: KubeObject): KubeObject;
-  prepareCreate?(object: KubeObject, deciding: Deciding): KubeObject;
-  prepareUpdate?(object: KubeObject, old: KubeObject, deciding: Deciding): KubeObject;
-  /** What a request to delete does to the object besides marking it. */
+  prepareCreate?(object: KubeObject, context: DecisionContext): KubeObject;
+  prepareUpdate?(object: KubeObject, old: KubeObject, context: DecisionContext): KubeObject;
+  /** Changes the object when its deletion is requested. */
   prepareDelete?(object: KubeObject): KubeObject;
-  /** What is wrong with the object; `old` is there on updates. */
-  validate?(object: KubeObject, old: KubeObject | undefined, deciding: Deciding): Cause[];
+  /** Returns the problems of the object; `old` is set on updates. */
+  validate?(object: KubeObject, old: KubeObject | undefined, context: DecisionContext): Cause[];
   validateStatus?(object: KubeObject, old: KubeObject): Cause[];
   validateName?(name: string): string[];
-  /** Gives out what must be unique (addresses, ports) once the object is valid. */
-  allocate?(object: KubeObject, deciding: Deciding): Allocated;
+  /** Allocates unique values (addresses, ports) once the object is valid. */
+  allocate?(object: KubeObject, context: DecisionContext): Allocated;
 }
 
-/** The object with what it was given, or why it cannot have it. */
+/** The object with its allocations, or the problems. */
 export interface Allocated {
   readonly object: KubeObject;
   readonly causes: Cause[];
@@ -75,7 +75,7 @@ export function groupVersion(resource: { group: string; version: string }): stri
   return resource.group === "" ? resource.version : `${resource.group}/${resource.version}`;
 }
 
-/** `spec` and friends of an object as a plain object, empty if absent. */
+/** `spec` or `status` of an object; empty if absent. */
 export function part(object: KubeObject, field: "spec" | "status"): JsonObject {
   const value = object[field];
   return typeof value === "object" && value !== null ? (value as JsonObject) : {};

@@ -1,4 +1,4 @@
-/** The state as plain JSON, and back. History before the snapshot is not kept: watches from then start anew. */
+/** Converts the state to plain JSON and back. History before the snapshot is not kept: older watches must start again. */
 import type { Change, KubeObject } from "./contract.ts";
 import { applyChange, compact, type State } from "./state.ts";
 
@@ -14,7 +14,7 @@ export function snapshot(state: State): StateSnapshot {
   return { revision: state.revision, collections: Object.fromEntries(collections) };
 }
 
-/** Makes an empty state what the snapshot was, then what the changes made of it. */
+/** Restores an empty state from a snapshot and the changes after it. */
 export function restore(state: State, before: StateSnapshot | undefined, changes: readonly Change[]): void {
   for (const [collection, objects] of Object.entries(before?.collections ?? {})) {
     for (const object of objects) applyChange(state, { revision: state.revision, type: "ADDED", collection, object });

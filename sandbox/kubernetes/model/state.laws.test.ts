@@ -135,7 +135,7 @@ test("a snapshot and the changes since make the same state, resourceVersions and
   );
 });
 
-test("a write that changes nothing keeps the resourceVersion and tells nobody", () => {
+test("a write that changes nothing keeps the resourceVersion and sends no event", () => {
   const model = new ModelApi();
   const made = model.create(MAPS, { metadata: { name: "a" }, data: { k: "v" } });
   let told = 0;

@@ -1,19 +1,19 @@
 /**
- * Everything the embedded API remembers: the objects by collection, the history that watches resume from, and
- * indexes that are derived from the objects. `applyChange` alone alters it; deciding reads only.
+ * The state of the embedded API: objects by collection, the history that watches resume from, and indexes derived from
+ * the objects. Only `applyChange` and `compact` alter it.
  */
 import type { Change, HistoryEntry, KubeObject } from "./contract.ts";
 import { indexObject, newIndexes, type Indexes } from "./indexes.ts";
 
 export interface Collection {
   readonly objects: Map<string, KubeObject>;
-  /** The keys in order, made when asked for and dropped when a key comes or goes. */
+  /** The sorted keys, computed on demand; reset when a key is added or removed. */
   sortedKeys: readonly string[] | undefined;
 }
 
 export interface State {
   revision: number;
-  /** History up to and including this revision is gone. */
+  /** History up to and including this revision was dropped. */
   compactedRevision: number;
   /** Ascending by revision, all above `compactedRevision`. */
   history: HistoryEntry[];
@@ -21,7 +21,7 @@ export interface State {
   readonly indexes: Indexes;
 }
 
-/** How much history is kept before the oldest half is let go. */
+/** Entries of history; beyond this the oldest half is dropped. */
 const HISTORY_LIMIT = 100_000;
 
 export function newState(): State {
@@ -51,7 +51,7 @@ export function* objectsIn(state: State, collection: string): Iterable<KubeObjec
   yield* state.collections.get(collection)?.objects.values() ?? [];
 }
 
-/** Keys in the order in which lists give them. */
+/** Keys in list order. */
 export function sortedKeys(collection: Collection): readonly string[] {
   collection.sortedKeys ??= [...collection.objects.keys()].sort();
   return collection.sortedKeys;
@@ -75,7 +75,7 @@ export function applyChange(state: State, change: Change): HistoryEntry {
   return entry;
 }
 
-/** Forgets the history up to and including this revision. */
+/** Drops the history up to and including this revision. */
 export function compact(state: State, revision: number): void {
   state.history = state.history.slice(firstAfter(state.history, revision));
   state.compactedRevision = Math.max(state.compactedRevision, Math.min(revision, state.revision));

@@ -1,4 +1,4 @@
-/** Refusals as Kubernetes words them: a `Status` object with code, reason and the fields at fault. */
+/** Errors as kube-apiserver returns them: a `Status` object with code, reason and the invalid fields. */
 import type { JsonObject } from "./contract.ts";
 
 export type CauseReason =
@@ -56,7 +56,7 @@ export class StatusError extends Error {
   }
 }
 
-/** What a refusal is about: the plural for most reasons, the Kind for Invalid. */
+/** The resource that an error is about: most reasons use the plural, Invalid uses the kind. */
 interface Subject {
   readonly group: string;
   readonly plural: string;
@@ -125,7 +125,7 @@ export function expired(message: string): StatusError {
   return new StatusError(410, "Expired", message);
 }
 
-/** The wording of Kubernetes' field errors: the value as JSON-like text, then what is wrong with it. */
+/** The value as Kubernetes' field errors print it. */
 function shown(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value);
   if (value === undefined || value === null) return "null";

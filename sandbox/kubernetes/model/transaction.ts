@@ -1,4 +1,4 @@
-/** Gathers the changes of one decision and numbers them; nothing is true before they are applied. */
+/** Collects and numbers the changes of one decision; the caller commits them. */
 import type { Change, ChangeType, KubeObject } from "./contract.ts";
 import type { State } from "./state.ts";
 
@@ -10,7 +10,7 @@ export class Transaction {
     this.#revision = state.revision;
   }
 
-  /** The object as it will stand, with the resourceVersion of this change. */
+  /** Records a change; returns the object with its resourceVersion. */
   record(type: ChangeType, collection: string, object: KubeObject): KubeObject {
     this.#revision += 1;
     const stamped: KubeObject = {

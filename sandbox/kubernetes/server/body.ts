@@ -1,11 +1,11 @@
-/** Reads a request's body and makes JSON of it, whichever of the forms that kubectl sends it comes in. */
+/** Reads a request's body and parses it from any of the media types that kubectl sends. */
 import type { IncomingMessage } from "node:http";
 
 import { parse as parseYaml } from "yaml";
 
 import { decodeProtobuf, PROTOBUF } from "./protobuf/decode.ts";
 
-/** What a kube-apiserver takes at most. */
+/** The limit of kube-apiserver. */
 const BODY_LIMIT = 3 * 1024 * 1024;
 
 export interface ParsedBody {

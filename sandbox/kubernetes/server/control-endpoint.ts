@@ -1,6 +1,6 @@
 /**
- * The control endpoint: how a test or a person makes the embedded API misbehave. Plain HTTP on loopback, apart from
- * everything that looks like Kubernetes; documented in docs/embedded-kubernetes.md.
+ * The control endpoint, through which tests and users inject faults into the embedded API: plain HTTP on loopback,
+ * separate from the Kubernetes API; documented in docs/embedded-kubernetes.md.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -8,13 +8,13 @@ import type { AddressInfo } from "node:net";
 import { BadInput, choiceOf, countOf, type Fields, fieldsOf, onlyKeys, parseJson, textOf } from "../../shared/input.ts";
 import type { EmbeddedApi } from "../model/embedded-api.ts";
 import { parseKubeFault } from "./faults.ts";
-import type { TroubledApi } from "./troubled-api.ts";
+import type { FaultInjectingApi } from "./fault-injecting-api.ts";
 import type { WatchHub } from "./watch-hub.ts";
 import { LOOPBACK } from "../../shared/loopback.ts";
 
 export interface Controlled {
   readonly api: EmbeddedApi;
-  readonly troubled: TroubledApi;
+  readonly faultInjection: FaultInjectingApi;
   readonly watches: WatchHub;
 }
 
@@ -29,14 +29,14 @@ const ROUTES: Readonly<Record<string, Route>> = {
     return { compactedRevision: api.state.compactedRevision };
   },
   "PUT /stale-lists": staleLists,
-  "DELETE /stale-lists": ({ troubled }) => {
-    troubled.staleRevision = undefined;
+  "DELETE /stale-lists": ({ faultInjection }) => {
+    faultInjection.staleRevision = undefined;
     return {};
   },
-  "GET /faults": ({ troubled }) => ({ faults: troubled.faults.list() }),
-  "POST /faults": ({ troubled }, body) => troubled.faults.arm(parseKubeFault(parseJson(body, "fault"))),
-  "DELETE /faults": ({ troubled }) => ({ cleared: troubled.faults.clear() }),
-  "DELETE /faults/{id}": ({ troubled }, _body, id) => ({ cleared: troubled.faults.clear(id) }),
+  "GET /faults": ({ faultInjection }) => ({ faults: faultInjection.faults.list() }),
+  "POST /faults": ({ faultInjection }, body) => faultInjection.faults.arm(parseKubeFault(parseJson(body, "fault"))),
+  "DELETE /faults": ({ faultInjection }) => ({ cleared: faultInjection.faults.clear() }),
+  "DELETE /faults/{id}": ({ faultInjection }, _body, id) => ({ cleared: faultInjection.faults.clear(id) }),
 };
 
 function bodyFields(body: string, keys: readonly string[], where: string): Fields {
@@ -52,10 +52,10 @@ function cutWatches({ watches }: Controlled, body: string): unknown {
   return { cut: watches.cut(how, collection) };
 }
 
-function staleLists({ api, troubled }: Controlled, body: string): unknown {
+function staleLists({ api, faultInjection }: Controlled, body: string): unknown {
   const fields = bodyFields(body, ["revision"], "stale-lists");
-  troubled.staleRevision = countOf(fields, "revision", "stale-lists", 1, api.state.revision);
-  return { revision: troubled.staleRevision };
+  faultInjection.staleRevision = countOf(fields, "revision", "stale-lists", 1, api.state.revision);
+  return { revision: faultInjection.staleRevision };
 }
 
 export async function listenForControl(
@@ -95,7 +95,7 @@ function answer(controlled: Controlled, message: IncomingMessage, body: string):
   }
 }
 
-/** In the form of the other control endpoint, Azure's. */
+/** The error format of the Azure emulator's control endpoint. */
 function refusal(status: number, code: string, message: string): { status: number; body: unknown } {
   return { status, body: { error: { code, message } } };
 }

@@ -1,4 +1,4 @@
-/** What an armed fault can do to a request of the embedded API. The format stands in docs/embedded-kubernetes.md. */
+/** The effects of armed faults on requests to the embedded API. docs/embedded-kubernetes.md documents the format. */
 import { BadInput, choiceOf, countOf, type Fields, onlyKeys, textOf } from "../../shared/input.ts";
 import { type FaultRegistry, faultRegistry, parseFault, type WantedFault } from "../../shared/fault-registry.ts";
 
@@ -11,7 +11,7 @@ export type Effect =
       readonly retryAfterSeconds?: number;
     }
   | { readonly kind: "delay"; readonly delayMs: number }
-  /** The connection is torn without the request being carried out, or after it was. */
+  /** Closes the connection before the request is executed, or after it. */
   | { readonly kind: "cutBefore" }
   | { readonly kind: "cutAfter" };
 
@@ -26,7 +26,7 @@ const EFFECT_KEYS: Readonly<Record<Effect["kind"], readonly string[]>> = {
   cutAfter: ["kind"],
 };
 
-/** Reads the documented format; throws `BadInput`. Callers are not told apart here, so no fault can choose one. */
+/** Reads the documented format; throws `BadInput`. Faults cannot select a caller: this API does not distinguish them. */
 export function parseKubeFault(value: unknown): WantedFault<Effect> {
   const fault = parseFault(value, parseEffect);
   if (fault.caller === undefined) return fault;

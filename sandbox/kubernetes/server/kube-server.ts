@@ -1,13 +1,14 @@
-/** The HTTPS skin: credentials, bodies and streams. Every decision is the model's. */
+/** The HTTPS server: authentication, bodies and streams. The model decides every answer. */
+import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { TLSSocket } from "node:tls";
 
 import type { Answer, ApiRequest, Reply } from "../model/contract.ts";
 import { methodNotAllowed, StatusError, unsupportedMediaType } from "../model/status-error.ts";
-import { isAuthenticated, UNAUTHORIZED } from "./authenticate.ts";
 import { mediaType, readBody } from "./body.ts";
-import { CUT } from "./troubled-api.ts";
+import { CUT } from "./fault-injecting-api.ts";
 import type { WatchHub } from "./watch-hub.ts";
 import { writeAnswer } from "./write-answer.ts";
 import { LOOPBACK } from "../../shared/loopback.ts";
@@ -18,11 +19,21 @@ export interface KubeServerOptions {
   readonly keyPem: string;
   readonly caPem: string;
   readonly token: string;
-  /** Answers a request: the model, with whatever tests put in its way. */
+  /** Answers a request: the model with injected faults. */
   handle(request: ApiRequest): Promise<Reply | typeof CUT>;
   readonly watches: WatchHub;
   log(line: string): void;
 }
+
+const UNAUTHORIZED = {
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Failure",
+  message: "Unauthorized",
+  reason: "Unauthorized",
+  code: 401,
+};
 
 /** Opens the port; the returned server is listening. */
 export async function listen(options: KubeServerOptions): Promise<{ server: Server; port: number }> {
@@ -58,6 +69,13 @@ async function serve(options: KubeServerOptions, message: IncomingMessage, respo
   options.watches.serve(reply, response);
 }
 
+/** A client authenticates with a certificate of the authority, or with the token of the kubeconfig. */
+function isAuthenticated(message: IncomingMessage, token: string): boolean {
+  if ((message.socket as TLSSocket).authorized) return true;
+  const given = /^Bearer (.+)$/.exec(message.headers.authorization ?? "")?.[1] ?? "";
+  return given.length === token.length && timingSafeEqual(Buffer.from(given), Buffer.from(token));
+}
+
 async function requestOf(message: IncomingMessage): Promise<ApiRequest | Answer> {
   const url = new URL(message.url ?? "/", "https://kubernetes");
   const parsed = await readBody(message);
@@ -85,7 +103,7 @@ function refused(error: StatusError): Answer {
   return answerOf(error.code, error.toStatus());
 }
 
-/** A bug must not take the server down; the client sees 500 and the log says why. */
+/** Answers 500 for an unexpected error and logs it; the server keeps running. */
 function fail(options: KubeServerOptions, response: ServerResponse, error: unknown): void {
   if (response.destroyed || (error as NodeJS.ErrnoException).code === "ECONNRESET") return;
   options.log(`kube: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);

@@ -1,4 +1,4 @@
-/** The kubeconfig that lets kubectl and any client in: the authority inline, the token as credential. JSON is YAML. */
+/** The kubeconfig for kubectl and other clients: certificate authority inline, token as credential, written as JSON. */
 export interface KubeconfigInput {
   readonly server: string;
   readonly caPem: string;

@@ -1,4 +1,4 @@
-/** Gives the control loops their time: at once after a change, and when something they planned is due. */
+/** Runs the control loops: right after a change, and when a delayed task is due. */
 import { ControlLoops } from "../model/controllers/control-loops.ts";
 import type { EmbeddedApi } from "../model/embedded-api.ts";
 
@@ -14,7 +14,7 @@ export function driveLoops(
   let timer: NodeJS.Timeout | undefined;
   let wakesAtMs = Number.POSITIVE_INFINITY;
   let stopped = false;
-  // Never later than already planned: a stream of changes must not put the work off.
+  // Never postpones a wake-up: a stream of changes must not delay the loops.
   const wake = (atMs: number): void => {
     if (stopped || atMs >= wakesAtMs) return;
     clearTimeout(timer);

@@ -1,6 +1,6 @@
 /**
- * The open watches: writes their frames as the connections take them, sends bookmarks, ends them in time, and lets
- * tests cut them. Frames wait as references, so a slow watcher costs little; one that falls too far behind is cut.
+ * Serves open watches: sends frames with backpressure, sends bookmarks, ends watches at their timeout, and lets tests cut
+ * them. Frames are queued as references, so a slow client costs little memory; one that falls too far behind is cut.
  */
 import type { ServerResponse } from "node:http";
 
@@ -10,7 +10,7 @@ const BOOKMARK_EVERY_MS = 60_000;
 const LAST_BOOKMARK_BEFORE_END_MS = 2_000;
 const MOST_WAITING_FRAMES = 1_000_000;
 const PIECE_BYTES = 64 * 1024;
-/** The longest that a timer can wait. */
+/** The longest delay of a Node timer. */
 const LONGEST_MS = 2 ** 31 - 1;
 
 interface Source {
@@ -27,7 +27,7 @@ export class WatchHub {
     this.#source = source;
   }
 
-  /** What is watched, one entry per open watch. */
+  /** The collections being watched, one entry per open watch. */
   list(): readonly string[] {
     return [...this.#open].map((stream) => stream.collection);
   }
@@ -47,7 +47,7 @@ export class WatchHub {
     stream.start();
   }
 
-  /** Ends watches of a collection (or all): politely, or by tearing the connection. */
+  /** Ends the watches of a collection (or all), by a clean end of the stream or by closing the connection. */
   cut(how: "close" | "destroy", collection?: string): number {
     const chosen = [...this.#open].filter((stream) => collection === undefined || stream.collection === collection);
     for (const stream of chosen) stream.cut(how);
@@ -125,7 +125,7 @@ class WatchStream {
   }
 }
 
-/** Many watchers get the same object in a row: its text is made once. */
+/** Many watches send the same object in a row: it is serialized once. */
 let lastObject: unknown;
 let lastText = "";
 

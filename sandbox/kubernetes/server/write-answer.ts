@@ -1,4 +1,4 @@
-/** Sends an answer: JSON in pieces if it is a long list, compressed if it is large and the client can read that. */
+/** Sends an answer: long lists in chunks, large bodies compressed if the client accepts gzip. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -34,7 +34,7 @@ function end(response: ServerResponse, text: string): void {
   response.end(text);
 }
 
-/** A list as text in pieces, so that a long one neither blocks the loop nor becomes one huge string. */
+/** Serializes a list in chunks, so that a long one neither blocks the event loop nor becomes one huge string. */
 function* pieces(body: { items: unknown[] }): Iterable<string> {
   const { items, ...head } = body;
   yield `${JSON.stringify(head).slice(0, -1)},"items":[`;

@@ -1,4 +1,4 @@
-/** The pure model for tests: its clock stands until it is moved, its draws repeat, its verbs are short. */
+/** The pure model for tests, with a manual clock, repeatable randomness and short verbs. */
 import { ControlLoops } from "../model/controllers/control-loops.ts";
 import type { Answer, Change, Draws, JsonObject, KubeObject, OpenWatch, Reply } from "../model/contract.ts";
 import { EmbeddedApi } from "../model/embedded-api.ts";
@@ -9,9 +9,9 @@ export interface ModelOptions {
   readonly seed?: number;
   /** Default: draws that repeat with the seed. */
   readonly draws?: Draws;
-  /** Told of changes before they are true. */
+  /** Called with changes before they are applied. */
   readonly record?: (changes: readonly Change[]) => void;
-  /** Leaves even the namespace `default` out. */
+  /** Does not create the namespace `default`. */
   readonly empty?: boolean;
 }
 
@@ -57,7 +57,7 @@ export class ModelApi {
     return this.#accepted("GET", url);
   }
 
-  /** The objects that a list gives. */
+  /** The objects of a list. */
   items(url: string): KubeObject[] {
     return this.get(url)["items"] as KubeObject[];
   }
@@ -80,7 +80,7 @@ export class ModelApi {
     return reply;
   }
 
-  /** What a refused request was answered with. */
+  /** The status of a refused request. */
   refusal(method: string, url: string, body?: unknown, contentType?: string): JsonObject & { code: number } {
     const reply = this.request(method, url, body, contentType) as Answer;
     if (reply.status < 400) throw new Error(`${method} ${url} was accepted`);
@@ -94,7 +94,7 @@ export class ModelApi {
   }
 }
 
-/** The model with its loops, driven by hand: time passes only when told to. */
+/** The model with its control loops on a manual clock. */
 export class SimulatedCluster extends ModelApi {
   readonly #loops: ControlLoops;
 
@@ -103,12 +103,12 @@ export class SimulatedCluster extends ModelApi {
     this.#loops = new ControlLoops(this.api, { controllers: true, simulate: options.simulate ?? false });
   }
 
-  /** Does everything that is due now. */
+  /** Runs the tasks that are due now. */
   settle(): void {
     this.#loops.settle();
   }
 
-  /** Lets time pass, and does everything that comes due on the way, in its order. */
+  /** Advances the clock, running the tasks that become due, in order. */
   pass(forMs: number): void {
     const endMs = this.nowMs + forMs;
     this.settle();
@@ -120,7 +120,7 @@ export class SimulatedCluster extends ModelApi {
   }
 }
 
-/** Draws that look random and repeat with their seed (mulberry32). */
+/** Pseudo-random draws that repeat with their seed (mulberry32). */
 export function repeatable(seed: number): Draws {
   let state = seed >>> 0;
   const integer = (below: number): number => {

@@ -1,71 +1,76 @@
 /**
- * Deletions that take their content along, and what time takes away.
+ * Deletes the content of terminating objects, and expired Events.
  *
- *   a namespace that goes    | everything in it is deleted; it goes when it is empty
- *   a definition that goes   | its objects are deleted; it goes when they are gone
- *   events                   | live for an hour after they last happened
+ *   terminating namespace    | its objects are deleted; it is finalized once empty
+ *   terminating definition   | its objects are deleted; its finalizer is removed once none is left
+ *   Events                   | are deleted an hour after their last occurrence
  */
 import type { HistoryEntry, KubeObject } from "../contract.ts";
 import { CLEANUP_FINALIZER, definition } from "../kinds/definition.ts";
 import { keyOf, objectAt, objectsIn } from "../state.ts";
-import type { Agenda } from "./agenda.ts";
-import { release } from "./garbage-collector.ts";
-import type { Inside } from "./inside.ts";
+import type { DelayQueue } from "./delay-queue.ts";
+import { removeFinalizer } from "./garbage-collector.ts";
+import type { LoopClient } from "./loop-client.ts";
 
 const EVENTS_LIVE_MS = 3_600_000;
 const EXPIRE_EVERY_MS = 60_000;
 
-export function emptyNamespaces(inside: Inside, agenda: Agenda, { type, collection, object }: HistoryEntry): void {
+export function emptyNamespaces(
+  client: LoopClient,
+  queue: DelayQueue,
+  { type, collection, object }: HistoryEntry,
+): void {
   const { name, namespace, deletionTimestamp } = object.metadata;
-  const goes = collection === "namespaces" ? deletionTimestamp !== undefined : type === "DELETED";
-  const space = collection === "namespaces" ? name : namespace;
-  if (goes && space !== undefined) agenda.plan(`empty/${space}`, 0, () => emptyNamespace(inside, space));
+  const terminating = collection === "namespaces" ? deletionTimestamp !== undefined : type === "DELETED";
+  const affected = collection === "namespaces" ? name : namespace;
+  if (terminating && affected !== undefined)
+    queue.schedule(`empty/${affected}`, 0, () => emptyNamespace(client, affected));
 }
 
-export function emptyDefinitions(inside: Inside, agenda: Agenda, { collection, object }: HistoryEntry): void {
+export function emptyDefinitions(client: LoopClient, queue: DelayQueue, { collection, object }: HistoryEntry): void {
   const defined = collection === definition.collection ? (object.metadata.name ?? "") : collection;
-  if (objectAt(inside.state, definition.collection, defined)?.metadata.deletionTimestamp === undefined) return;
-  agenda.plan(`undefine/${defined}`, 0, () => emptyDefinition(inside, defined));
+  if (objectAt(client.state, definition.collection, defined)?.metadata.deletionTimestamp === undefined) return;
+  queue.schedule(`undefine/${defined}`, 0, () => emptyDefinition(client, defined));
 }
 
-export function expireEvents(inside: Inside, agenda: Agenda, { collection }: HistoryEntry): void {
-  if (collection === "events") planExpiry(inside, agenda);
+export function expireEvents(client: LoopClient, queue: DelayQueue, { collection }: HistoryEntry): void {
+  if (collection === "events") scheduleExpiry(client, queue);
 }
 
-function emptyNamespace(inside: Inside, name: string): void {
-  const space = inside.get("namespaces", name);
-  if (space?.metadata.deletionTimestamp === undefined) return;
-  const content = contentOf(inside, name);
-  for (const [collection, key] of content) inside.remove(collection, key, { gracePeriodSeconds: 0 });
-  if (contentOf(inside, name).length === 0) inside.update("namespaces", { ...space, spec: {} }, "finalize");
+function emptyNamespace(client: LoopClient, name: string): void {
+  const namespaceObject = client.get("namespaces", name);
+  if (namespaceObject?.metadata.deletionTimestamp === undefined) return;
+  const content = contentOf(client, name);
+  for (const [collection, key] of content) client.remove(collection, key, { gracePeriodSeconds: 0 });
+  if (contentOf(client, name).length === 0) client.update("namespaces", { ...namespaceObject, spec: {} }, "finalize");
 }
 
-function contentOf(inside: Inside, namespace: string): [collection: string, key: string][] {
-  const collections = [...inside.state.collections.keys()];
+function contentOf(client: LoopClient, namespace: string): [collection: string, key: string][] {
+  const collections = [...client.state.collections.keys()];
   return collections.flatMap((collection) =>
-    [...objectsIn(inside.state, collection)]
+    [...objectsIn(client.state, collection)]
       .filter((object) => object.metadata.namespace === namespace)
       .map((object): [string, string] => [collection, keyOf(object)]),
   );
 }
 
-function emptyDefinition(inside: Inside, name: string): void {
-  for (const object of inside.all(name)) inside.remove(name, keyOf(object));
-  const found = inside.get(definition.collection, name);
-  if (found === undefined || inside.all(name).length > 0) return;
-  release(inside, definition.collection, found, CLEANUP_FINALIZER);
+function emptyDefinition(client: LoopClient, name: string): void {
+  for (const object of client.all(name)) client.remove(name, keyOf(object));
+  const found = client.get(definition.collection, name);
+  if (found === undefined || client.all(name).length > 0) return;
+  removeFinalizer(client, definition.collection, found, CLEANUP_FINALIZER);
 }
 
-function planExpiry(inside: Inside, agenda: Agenda): void {
-  agenda.plan("expire-events", inside.nowMs + EXPIRE_EVERY_MS, () => {
-    const events = inside.all("events");
-    const old = events.filter((event) => lastWritten(event) < inside.nowMs - EVENTS_LIVE_MS);
-    for (const event of old) inside.remove("events", keyOf(event));
-    if (events.length > old.length) planExpiry(inside, agenda);
+function scheduleExpiry(client: LoopClient, queue: DelayQueue): void {
+  queue.schedule("expire-events", client.nowMs + EXPIRE_EVERY_MS, () => {
+    const events = client.all("events");
+    const old = events.filter((event) => lastWritten(event) < client.nowMs - EVENTS_LIVE_MS);
+    for (const event of old) client.remove("events", keyOf(event));
+    if (events.length > old.length) scheduleExpiry(client, queue);
   });
 }
 
-/** The latest moment that the event speaks of. */
+/** The latest timestamp in an Event. */
 function lastWritten(event: KubeObject): number {
   const times = [event.metadata.creationTimestamp, event["lastTimestamp"], event["eventTime"]];
   const series = (event["series"] as { lastObservedTime?: string } | undefined)?.lastObservedTime;

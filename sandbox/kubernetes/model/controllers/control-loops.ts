@@ -1,59 +1,59 @@
 /**
- * The loops that in a cluster run in and beside the API server, as far as the sandbox needs them. They only look at
- * changes and at the state, and do their work when told to settle, so that a simulation owns their time.
+ * The control loops of a cluster that the sandbox needs. They observe changes, queue tasks, and run them only in
+ * `settle`, so that the caller controls their time.
  *
- *   always        | definitions that go take their objects along; events expire
+ *   always        | deletion of custom resources with their definition; expiry of Events
  *   `controllers` | garbage collection, namespace deletion (kube-controller-manager)
- *   `simulate`    | nodes and pods come alive, EndpointSlices follow (kubelet, scheduler, endpoint controller)
+ *   `simulate`    | node and pod status, EndpointSlices (kubelet, scheduler, endpoint slice controller)
  */
 import type { HistoryEntry } from "../contract.ts";
 import type { EmbeddedApi } from "../embedded-api.ts";
-import { Agenda } from "./agenda.ts";
+import { DelayQueue } from "./delay-queue.ts";
 import { emptyDefinitions, emptyNamespaces, expireEvents } from "./cleanup.ts";
-import { followPods } from "./endpoint-slices.ts";
+import { updateEndpointSlices } from "./endpoint-slices.ts";
 import { collectGarbage } from "./garbage-collector.ts";
-import { Inside } from "./inside.ts";
+import { LoopClient } from "./loop-client.ts";
 import { runKubelets } from "./kubelets.ts";
 
-type Loop = (inside: Inside, agenda: Agenda, entry: HistoryEntry) => void;
+type Loop = (client: LoopClient, queue: DelayQueue, entry: HistoryEntry) => void;
 
 export interface LoopOptions {
   readonly controllers: boolean;
   readonly simulate: boolean;
-  /** Called when there may be work: now is a good time to settle. */
+  /** Called after a change: the caller should settle soon. */
   readonly changed?: () => void;
 }
 
 export class ControlLoops {
-  readonly #agenda = new Agenda();
-  readonly #inside: Inside;
+  readonly #queue = new DelayQueue();
+  readonly #client: LoopClient;
   readonly #unsubscribe: () => void;
 
   constructor(api: EmbeddedApi, options: LoopOptions) {
-    this.#inside = new Inside(api);
+    this.#client = new LoopClient(api);
     const loops: Loop[] = [
       emptyDefinitions,
       expireEvents,
       ...(options.controllers ? [collectGarbage, emptyNamespaces] : []),
-      ...(options.simulate ? [runKubelets, followPods] : []),
+      ...(options.simulate ? [runKubelets, updateEndpointSlices] : []),
     ];
-    const look = (entry: HistoryEntry): void => {
-      for (const loop of loops) loop(this.#inside, this.#agenda, entry);
+    const observe = (entry: HistoryEntry): void => {
+      for (const loop of loops) loop(this.#client, this.#queue, entry);
     };
-    for (const entry of everything(api)) look(entry);
+    for (const entry of existingObjects(api)) observe(entry);
     this.#unsubscribe = api.subscribe((entry) => {
-      look(entry);
+      observe(entry);
       options.changed?.();
     });
   }
 
-  /** Does all that is due; afterwards `nextAtMs` says when there is more to do. */
+  /** Runs all due tasks; `nextAtMs` then tells when the next one is due. */
   settle(): void {
-    this.#agenda.run(this.#inside.nowMs);
+    this.#queue.run(this.#client.nowMs);
   }
 
   get nextAtMs(): number | undefined {
-    return this.#agenda.nextAtMs;
+    return this.#queue.nextAtMs;
   }
 
   close(): void {
@@ -61,8 +61,8 @@ export class ControlLoops {
   }
 }
 
-/** What stands in the store already, as if it had just come. */
-function* everything({ state }: EmbeddedApi): Iterable<HistoryEntry> {
+/** The stored objects as ADDED entries. */
+function* existingObjects({ state }: EmbeddedApi): Iterable<HistoryEntry> {
   for (const [collection, { objects }] of state.collections) {
     for (const object of objects.values()) {
       yield { type: "ADDED", revision: state.revision, collection, object, previous: undefined };

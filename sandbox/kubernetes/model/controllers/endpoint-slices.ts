@@ -1,12 +1,12 @@
-/** EndpointSlices follow the pods that a Service selects, as kube-controller-manager keeps them. */
+/** Keeps the EndpointSlices of Services with a selector, as kube-controller-manager does. */
 import { familyOf } from "../service-ranges.ts";
 import type { HistoryEntry, JsonObject, KubeObject } from "../contract.ts";
 import { asArray, asObject, asString } from "../json.ts";
 import { type ServicePort, specOf } from "../kinds/service/spec.ts";
 import { part } from "../resource.ts";
 import { keyOf } from "../state.ts";
-import type { Agenda } from "./agenda.ts";
-import type { Inside } from "./inside.ts";
+import type { DelayQueue } from "./delay-queue.ts";
+import type { LoopClient } from "./loop-client.ts";
 
 const SLICES = "endpointslices.discovery.k8s.io";
 const MANAGER = "endpointslice-controller.k8s.io";
@@ -14,16 +14,20 @@ const SERVICE_LABEL = "kubernetes.io/service-name";
 const MANAGER_LABEL = "endpointslice.kubernetes.io/managed-by";
 const MOST_ENDPOINTS = 100;
 
-export function followPods(inside: Inside, agenda: Agenda, { collection, object, previous }: HistoryEntry): void {
-  const follow = (service: KubeObject): void => {
+export function updateEndpointSlices(
+  client: LoopClient,
+  queue: DelayQueue,
+  { collection, object, previous }: HistoryEntry,
+): void {
+  const schedule = (service: KubeObject): void => {
     const key = keyOf(service);
-    agenda.plan(`slices/${key}`, 0, () => reconcileSlices(inside, key));
+    queue.schedule(`slices/${key}`, 0, () => reconcileSlices(client, key));
   };
-  if (collection === "services") follow(object);
+  if (collection === "services") schedule(object);
   if (collection !== "pods") return;
-  for (const service of inside.all("services")) {
+  for (const service of client.all("services")) {
     if (service.metadata.namespace !== object.metadata.namespace) continue;
-    if (selects(service, object) || (previous !== undefined && selects(service, previous))) follow(service);
+    if (selects(service, object) || (previous !== undefined && selects(service, previous))) schedule(service);
   }
 }
 
@@ -32,19 +36,19 @@ function selects(service: KubeObject, pod: KubeObject): boolean {
   return selector.length > 0 && selector.every(([key, value]) => pod.metadata.labels?.[key] === value);
 }
 
-function reconcileSlices(inside: Inside, key: string): void {
-  const service = inside.get("services", key);
-  // What belonged to a Service that is gone is garbage, and collected as such.
+function reconcileSlices(client: LoopClient, key: string): void {
+  const service = client.get("services", key);
+  // The garbage collector deletes the slices of a deleted Service.
   if (service === undefined || Object.keys(specOf(service).selector ?? {}).length === 0) return;
-  const existing = inside.all(SLICES).filter((slice) => isSliceOf(slice, service));
-  const wanted = (specOf(service).ipFamilies ?? []).flatMap((family) => desiredSlices(inside, service, family));
+  const existing = client.all(SLICES).filter((slice) => isSliceOf(slice, service));
+  const wanted = (specOf(service).ipFamilies ?? []).flatMap((family) => desiredSlices(client, service, family));
   for (const slice of wanted) {
     const at = existing.findIndex((other) => other["addressType"] === slice["addressType"]);
     const [reused] = at < 0 ? [] : existing.splice(at, 1);
-    if (reused === undefined) inside.create(SLICES, slice);
-    else inside.update(SLICES, { ...slice, metadata: { ...reused.metadata, labels: slice.metadata.labels ?? {} } });
+    if (reused === undefined) client.create(SLICES, slice);
+    else client.update(SLICES, { ...slice, metadata: { ...reused.metadata, labels: slice.metadata.labels ?? {} } });
   }
-  for (const slice of existing) inside.remove(SLICES, keyOf(slice));
+  for (const slice of existing) client.remove(SLICES, keyOf(slice));
 }
 
 function isSliceOf(slice: KubeObject, service: KubeObject): boolean {
@@ -56,9 +60,9 @@ function isSliceOf(slice: KubeObject, service: KubeObject): boolean {
   );
 }
 
-/** At least one slice per family, so that the Service is known to have no endpoints; at most 100 endpoints in each. */
-function desiredSlices(inside: Inside, service: KubeObject, family: string): KubeObject[] {
-  const pods = inside
+/** At least one slice per family, even without endpoints; at most 100 endpoints in each. */
+function desiredSlices(client: LoopClient, service: KubeObject, family: string): KubeObject[] {
+  const pods = client
     .all("pods")
     .filter((pod) => pod.metadata.namespace === service.metadata.namespace && selects(service, pod))
     .filter((pod) => addressOf(pod, family) !== undefined);
@@ -110,7 +114,7 @@ function endpointOf(service: KubeObject, pod: KubeObject, family: string): JsonO
   };
 }
 
-/** A named target port is whatever the pod calls so; if no pod does, the port is left out. */
+/** Resolves a named target port with the pod's container ports; omits the port if there is none of that name. */
 function slicePort(port: ServicePort, pod: KubeObject | undefined): JsonObject[] {
   const number = typeof port.targetPort === "number" ? port.targetPort : namedPort(pod, port);
   if (number === undefined) return [];

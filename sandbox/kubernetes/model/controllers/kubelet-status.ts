@@ -1,9 +1,9 @@
-/** What a kubelet reports about its node and its pods. */
+/** The status that a kubelet reports for its node and pods. */
 import { nthAddress, parseBlock } from "../../../shared/cidr.ts";
 import type { JsonObject, KubeObject } from "../contract.ts";
 import { asArray, asObject, asString } from "../json.ts";
 import { part } from "../resource.ts";
-import type { Inside } from "./inside.ts";
+import type { LoopClient } from "./loop-client.ts";
 
 const VERSION = "v1.33.0";
 const POD_RANGES = ["10.244.0.0/16", "fd00:10:244::/112"].map(parseBlock);
@@ -46,10 +46,10 @@ export function nodeConditions(now: string): JsonObject[] {
 }
 
 /** The status of a pod that runs and is ready on this node. */
-export function runningStatus(inside: Inside, pod: KubeObject, node: KubeObject): JsonObject {
-  const now = inside.now;
+export function runningStatus(client: LoopClient, pod: KubeObject, node: KubeObject): JsonObject {
+  const now = client.now;
   const hostIPs = addressesOf(node);
-  const podIPs = part(pod, "spec")["hostNetwork"] === true ? hostIPs : freePodIPs(inside);
+  const podIPs = part(pod, "spec")["hostNetwork"] === true ? hostIPs : freePodIPs(client);
   const ready = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
   const containers = asArray(part(pod, "spec")["containers"]).map(asObject);
   return {
@@ -79,8 +79,8 @@ function addressesOf(node: KubeObject): string[] {
 }
 
 /** One address of each family at the first offset that no pod has. */
-function freePodIPs(inside: Inside): string[] {
-  const taken = new Set(inside.all("pods").map((pod) => part(pod, "status")["podIP"]));
+function freePodIPs(client: LoopClient): string[] {
+  const taken = new Set(client.all("pods").map((pod) => part(pod, "status")["podIP"]));
   for (let offset = 2; ; offset++) {
     const ips = POD_RANGES.flatMap((range) => (range === undefined ? [] : [nthAddress(range, offset)]));
     if (!taken.has(ips[0])) return ips;

@@ -1,19 +1,19 @@
 /**
- * A kubelet on every node and a scheduler that takes turns. They fill in what nobody has set and leave alone what
- * someone has: a test that patches a node to NotReady, or a pod to not ready, finds it so afterwards.
+ * Simulates the kubelets and the scheduler. They fill in missing fields and keep existing ones: a node or pod that a test
+ * patched to not ready stays so.
  *
- *   a node without a Ready condition   | becomes Ready, and keeps its lease and conditions fresh while it is
- *   a node that is (not) Ready         | (has) loses the not-ready and unreachable taints
- *   a pod without a node               | gets the next schedulable one
- *   a pending pod on a node            | runs, with addresses, and is ready
- *   a pod that goes                    | is gone a second later
+ *   node without a Ready condition     | becomes Ready; its Lease and conditions are renewed while it is Ready
+ *   node that is (not) Ready           | loses (gets) the not-ready or unreachable taints
+ *   pod without a node                 | is bound to the schedulable node with the fewest pods
+ *   pending pod on a node              | becomes Running and ready, with addresses
+ *   terminating pod                    | is deleted after a second
  */
 import type { HistoryEntry, JsonObject, KubeObject } from "../contract.ts";
 import { asArray, asObject, asString, sameJson } from "../json.ts";
 import { part } from "../resource.ts";
 import { keyOf } from "../state.ts";
-import type { Agenda } from "./agenda.ts";
-import type { Inside } from "./inside.ts";
+import type { DelayQueue } from "./delay-queue.ts";
+import type { LoopClient } from "./loop-client.ts";
 import { nodeConditions, nodeInfo, runningStatus } from "./kubelet-status.ts";
 
 const TERMINATE_AFTER_MS = 1_000;
@@ -22,27 +22,27 @@ const HEARTBEAT_EVERY_MS = 300_000;
 const LEASES = "leases.coordination.k8s.io";
 const LEASE_NAMESPACE = "kube-node-lease";
 
-export function runKubelets(inside: Inside, agenda: Agenda, { type, collection, object }: HistoryEntry): void {
+export function runKubelets(client: LoopClient, queue: DelayQueue, { type, collection, object }: HistoryEntry): void {
   if (type === "DELETED") return;
   const key = keyOf(object);
   if (collection === "nodes") {
-    agenda.plan(`node/${key}`, 0, () => tendNode(inside, key));
-    planLeases(inside, agenda);
-    // Pods may have waited for a node.
-    for (const pod of inside.all("pods")) if (!isBound(pod)) planPod(inside, agenda, pod);
+    queue.schedule(`node/${key}`, 0, () => syncNode(client, key));
+    scheduleLeases(client, queue);
+    // Unbound pods may fit on this node.
+    for (const pod of client.all("pods")) if (!isBound(pod)) schedulePod(client, queue, pod);
   }
-  if (collection === "pods") planPod(inside, agenda, object);
+  if (collection === "pods") schedulePod(client, queue, object);
 }
 
-function planPod(inside: Inside, agenda: Agenda, pod: KubeObject): void {
+function schedulePod(client: LoopClient, queue: DelayQueue, pod: KubeObject): void {
   const key = keyOf(pod);
-  const going = pod.metadata.deletionTimestamp !== undefined;
-  const atMs = going ? inside.nowMs + TERMINATE_AFTER_MS : 0;
-  agenda.plan(`pod/${going ? "end/" : ""}${key}`, atMs, () => tendPod(inside, key));
+  const terminating = pod.metadata.deletionTimestamp !== undefined;
+  const atMs = terminating ? client.nowMs + TERMINATE_AFTER_MS : 0;
+  queue.schedule(`pod/${terminating ? "end/" : ""}${key}`, atMs, () => syncPod(client, key));
 }
 
-function tendNode(inside: Inside, name: string): void {
-  const node = inside.get("nodes", name);
+function syncNode(client: LoopClient, name: string): void {
+  const node = client.get("nodes", name);
   if (node === undefined) return;
   const status = part(node, "status");
   const ready = readyOf(node);
@@ -53,12 +53,12 @@ function tendNode(inside: Inside, name: string): void {
           status: {
             ...nodeInfo(),
             ...status,
-            conditions: [...asArray(status["conditions"]), ...nodeConditions(inside.now)],
+            conditions: [...asArray(status["conditions"]), ...nodeConditions(client.now)],
           },
         }
       : node;
-  inside.put("nodes", { ...fresh, spec: withTaints(part(fresh, "spec"), ready === "" ? "True" : ready) });
-  if (ready === "") beat(inside, fresh);
+  client.put("nodes", { ...fresh, spec: withTaints(part(fresh, "spec"), ready === "" ? "True" : ready) });
+  if (ready === "") heartbeat(client, fresh);
 }
 
 const TAINT_KEYS: Readonly<Record<string, string>> = {
@@ -82,24 +82,24 @@ function readyOf(node: KubeObject): string {
   return asString(conditions.find((condition) => condition["type"] === "Ready")?.["status"]);
 }
 
-function planLeases(inside: Inside, agenda: Agenda): void {
-  agenda.plan("renew-leases", inside.nowMs + RENEW_LEASES_EVERY_MS, () => {
-    for (const node of inside.all("nodes")) if (readyOf(node) === "True") beat(inside, node);
-    planLeases(inside, agenda);
+function scheduleLeases(client: LoopClient, queue: DelayQueue): void {
+  queue.schedule("renew-leases", client.nowMs + RENEW_LEASES_EVERY_MS, () => {
+    for (const node of client.all("nodes")) if (readyOf(node) === "True") heartbeat(client, node);
+    scheduleLeases(client, queue);
   });
 }
 
-function beat(inside: Inside, node: KubeObject): void {
+function heartbeat(client: LoopClient, node: KubeObject): void {
   const name = node.metadata.name ?? "";
-  const renewTime = `${inside.now.slice(0, -1)}.000000Z`;
-  const existing = inside.get(LEASES, `${LEASE_NAMESPACE}/${name}`);
-  if (existing === undefined) inside.create(LEASES, newLease(node, renewTime));
-  else inside.put(LEASES, { ...existing, spec: { ...part(existing, "spec"), renewTime } });
+  const renewTime = `${client.now.slice(0, -1)}.000000Z`;
+  const existing = client.get(LEASES, `${LEASE_NAMESPACE}/${name}`);
+  if (existing === undefined) client.create(LEASES, newLease(node, renewTime));
+  else client.put(LEASES, { ...existing, spec: { ...part(existing, "spec"), renewTime } });
   const conditions = asArray(part(node, "status")["conditions"]).map(asObject);
-  const beatAt = asString(conditions.find((condition) => condition["type"] === "Ready")?.["lastHeartbeatTime"]);
-  if (inside.nowMs - (Date.parse(beatAt) || 0) < HEARTBEAT_EVERY_MS) return;
-  const fresh = conditions.map((condition) => ({ ...condition, lastHeartbeatTime: inside.now }));
-  inside.put("nodes", { ...node, status: { ...part(node, "status"), conditions: fresh } });
+  const heartbeatAt = asString(conditions.find((condition) => condition["type"] === "Ready")?.["lastHeartbeatTime"]);
+  if (client.nowMs - (Date.parse(heartbeatAt) || 0) < HEARTBEAT_EVERY_MS) return;
+  const fresh = conditions.map((condition) => ({ ...condition, lastHeartbeatTime: client.now }));
+  client.put("nodes", { ...node, status: { ...part(node, "status"), conditions: fresh } });
 }
 
 function newLease(node: KubeObject, renewTime: string): KubeObject {
@@ -116,31 +116,31 @@ function isBound(pod: KubeObject): boolean {
   return asString(part(pod, "spec")["nodeName"]) !== "";
 }
 
-function tendPod(inside: Inside, key: string): void {
-  const pod = inside.get("pods", key);
+function syncPod(client: LoopClient, key: string): void {
+  const pod = client.get("pods", key);
   if (pod === undefined) return;
   if (pod.metadata.deletionTimestamp !== undefined) {
-    if (isBound(pod)) inside.remove("pods", key, { gracePeriodSeconds: 0 });
+    if (isBound(pod)) client.remove("pods", key, { gracePeriodSeconds: 0 });
     return;
   }
-  if (!isBound(pod)) return bind(inside, pod);
+  if (!isBound(pod)) return bind(client, pod);
   if (part(pod, "status")["phase"] !== "Pending") return;
-  const node = inside.get("nodes", asString(part(pod, "spec")["nodeName"]));
-  if (node !== undefined) inside.put("pods", { ...pod, status: runningStatus(inside, pod, node) });
+  const node = client.get("nodes", asString(part(pod, "spec")["nodeName"]));
+  if (node !== undefined) client.put("pods", { ...pod, status: runningStatus(client, pod, node) });
 }
 
 /** The schedulable node with the fewest pods; the first by name among equals. */
-function bind(inside: Inside, pod: KubeObject): void {
+function bind(client: LoopClient, pod: KubeObject): void {
   const load = new Map<string, number>();
-  for (const other of inside.all("pods")) {
+  for (const other of client.all("pods")) {
     const name = asString(part(other, "spec")["nodeName"]);
     load.set(name, (load.get(name) ?? 0) + 1);
   }
-  const names = inside
+  const names = client
     .all("nodes")
     .filter((node) => readyOf(node) === "True" && part(node, "spec")["unschedulable"] !== true)
     .map((node) => node.metadata.name ?? "")
     .sort();
   const [nodeName] = names.toSorted((left, right) => (load.get(left) ?? 0) - (load.get(right) ?? 0));
-  if (nodeName !== undefined) inside.put("pods", { ...pod, spec: { ...part(pod, "spec"), nodeName } });
+  if (nodeName !== undefined) client.put("pods", { ...pod, spec: { ...part(pod, "spec"), nodeName } });
 }

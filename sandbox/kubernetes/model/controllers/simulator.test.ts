@@ -50,7 +50,7 @@ test("a new node becomes Ready, loses its taint and keeps its lease fresh", () =
   assert.notEqual(renewed(), before);
 });
 
-test("a node that someone made NotReady stays so, tainted, and its lease goes stale", () => {
+test("a node that a test made NotReady stays so, tainted, and its lease goes stale", () => {
   const cluster = simulated(1);
   const status = { status: { conditions: [{ type: "Ready", status: "False" }] } };
   cluster.send("PATCH", "/api/v1/nodes/node-0/status", status, "application/strategic-merge-patch+json");

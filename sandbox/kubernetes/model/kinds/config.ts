@@ -1,4 +1,4 @@
-/** ConfigMaps and Secrets: plain data, frozen once `immutable`. */
+/** ConfigMaps and Secrets: their schema and validation. */
 import type { KubeObject } from "../contract.ts";
 import { asObject, asString, sameJson, without } from "../json.ts";
 import { ageColumn, column, nameColumn } from "../read/column.ts";
@@ -44,7 +44,7 @@ export const configMap = defineKind({
   },
 });
 
-/** `stringData` is for writing only: it lands in `data`. */
+/** `stringData` is write-only: it is encoded into `data`. */
 function encodeStringData(secret: KubeObject): KubeObject {
   const plain = Object.entries(asObject(secret["stringData"]));
   const encoded = plain.map(([key, value]) => [key, Buffer.from(asString(value)).toString("base64")] as const);
@@ -54,7 +54,7 @@ function encodeStringData(secret: KubeObject): KubeObject {
   return Object.keys(data).length === 0 ? { ...rest, type } : { ...rest, data, type };
 }
 
-/** Secret types that promise certain keys. */
+/** Keys that a Secret type requires. */
 const REQUIRED_KEYS: Readonly<Record<string, readonly string[]>> = {
   "kubernetes.io/tls": ["tls.crt", "tls.key"],
   "kubernetes.io/dockerconfigjson": [".dockerconfigjson"],

@@ -1,4 +1,4 @@
-/** The resource that a CustomResourceDefinition's version defines. */
+/** Derives the served resources of a CustomResourceDefinition. */
 import type { KubeObject } from "../contract.ts";
 import { sameJson } from "../json.ts";
 import { ageColumn, ageOf, type Column, nameColumn } from "../read/column.ts";
@@ -14,7 +14,7 @@ import { definitionSpec, type DefinitionVersion, type PrinterColumn } from "./de
 
 const known = new WeakMap<KubeObject, readonly Resource[]>();
 
-/** One resource for each served version; the same ones as long as the definition is the same. */
+/** One resource per served version, cached per definition object. */
 export function customResources(definition: KubeObject): readonly Resource[] {
   let resources = known.get(definition);
   if (resources === undefined) {
@@ -59,7 +59,7 @@ function customResource(definition: KubeObject, version: DefinitionVersion): Res
   };
 }
 
-/** Shown as today's schema has it, whatever it was when the object was stored. */
+/** Prunes and defaults a stored object by the current schema, which may be newer than the object. */
 function fromStored(schema: Schema, apiVersion: string): (object: KubeObject) => KubeObject {
   const shown = new WeakMap<KubeObject, KubeObject>();
   return (object) => {
@@ -73,14 +73,14 @@ function fromStored(schema: Schema, apiVersion: string): (object: KubeObject) =>
   };
 }
 
-/** Alters what the schema speaks of, and leaves apiVersion, kind and metadata alone. */
+/** Applies `alter` to all but apiVersion, kind and metadata. */
 function withoutMetadata(object: KubeObject, alter: (body: unknown) => unknown): KubeObject {
   const { apiVersion, kind, metadata, ...body } = object;
   const altered = alter(body);
   return sameJson(altered, body) ? object : { apiVersion, kind, metadata, ...(altered as object) };
 }
 
-/** Problems that leave a value on which rules cannot stand. */
+/** Problems after which CEL rules are not evaluated. */
 const BLOCKING: readonly string[] = [
   "FieldValueRequired",
   "FieldValueTypeInvalid",

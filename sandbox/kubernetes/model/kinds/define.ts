@@ -1,4 +1,4 @@
-/** The usual shape of a built-in resource, so that each kind states only what is special about it. */
+/** Completes the definition of a built-in kind with the usual defaults. */
 import { ageColumn, nameColumn } from "../read/column.ts";
 import type { Resource } from "../resource.ts";
 import { objectMeta, type Schema } from "../schema/schema.ts";

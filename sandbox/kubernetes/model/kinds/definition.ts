@@ -1,8 +1,8 @@
-/** CustomResourceDefinitions: what may be defined, and the status that says it is established. */
+/** CustomResourceDefinitions: their schema, validation, and the status that makes them Established. */
 import type { JsonObject, KubeObject } from "../contract.ts";
 import { asArray, asObject, asString, sameJson } from "../json.ts";
 import { column, nameColumn } from "../read/column.ts";
-import { type Deciding, part } from "../resource.ts";
+import { type DecisionContext, part } from "../resource.ts";
 import {
   anyObject,
   condition,
@@ -125,11 +125,11 @@ function versionProblems(spec: JsonObject): Cause[] {
   return causes;
 }
 
-/** Names are accepted at once: two definitions that fight over a kind do not occur here. */
-function established(definition: KubeObject, deciding: Deciding): KubeObject {
+/** Accepts the names at once: conflicts between definitions are not emulated. */
+function established(definition: KubeObject, context: DecisionContext): KubeObject {
   const { names: accepted, versions } = definitionSpec(definition);
   const before = part(definition, "status");
-  const at = `${new Date(deciding.nowMs).toISOString().slice(0, 19)}Z`;
+  const at = `${new Date(context.nowMs).toISOString().slice(0, 19)}Z`;
   const conditions = before["conditions"] ?? [
     {
       type: "NamesAccepted",
@@ -195,13 +195,13 @@ export const definition = defineKind({
   behaviour: {
     setDefaults,
     validate,
-    prepareCreate: (object, deciding) => {
-      // What cannot be read as a definition is refused by validation just after.
-      return validate(object, undefined).length === 0 ? established(object, deciding) : object;
+    prepareCreate: (object, context) => {
+      // Validation refuses an unreadable definition right after this.
+      return validate(object, undefined).length === 0 ? established(object, context) : object;
     },
-    prepareUpdate: (object, old, deciding) =>
-      validate(object, old).length === 0 ? established(object, deciding) : object,
-    /** Its objects go first. */
+    prepareUpdate: (object, old, context) =>
+      validate(object, old).length === 0 ? established(object, context) : object,
+    /** Keeps the definition until its objects are deleted. */
     prepareDelete: (object) => {
       const held = object.metadata.finalizers ?? [];
       if (held.includes(CLEANUP_FINALIZER)) return object;

@@ -1,4 +1,4 @@
-/** EndpointSlices: where a Service's pods are. The address type is fixed at birth. */
+/** EndpointSlices: their schema and validation. The address type is immutable. */
 import type { KubeObject } from "../contract.ts";
 import { familyOf } from "../service-ranges.ts";
 import { asArray, asObject, asString, scalarText } from "../json.ts";
@@ -37,7 +37,7 @@ function validate(slice: KubeObject, old: KubeObject | undefined): Cause[] {
   return causes;
 }
 
-/** At most three of many, and how many more there are. */
+/** The first three items and the number of the others. */
 function brief(items: readonly string[]): string {
   if (items.length === 0) return "<unset>";
   return items.length > 3 ? `${items.slice(0, 3).join(",")} + ${items.length - 3} more...` : items.join(",");

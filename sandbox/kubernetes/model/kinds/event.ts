@@ -1,5 +1,5 @@
 /**
- * Events: one store, two APIs. Stored as core/v1; events.k8s.io/v1 shows the same object under other names.
+ * Events: one collection, two APIs. Stored as core/v1; events.k8s.io/v1 has other names for the same fields.
  *
  *   core/v1             | events.k8s.io/v1
  *   --------------------|-------------------------
@@ -34,9 +34,9 @@ function renamed(object: KubeObject, names: Readonly<Record<string, string>>, ap
   return { ...(Object.fromEntries(fields) as unknown as KubeObject), apiVersion };
 }
 
-/** What a reader of either API is shown where nothing was said; the old one shows two texts more. */
-const UNSAID = { eventTime: null, firstTimestamp: null, lastTimestamp: null, source: {} };
-const UNSAID_IN_CORE = { ...UNSAID, reportingComponent: "", reportingInstance: "" };
+/** Fields that both APIs return when unset; core/v1 returns two more. */
+const UNSET = { eventTime: null, firstTimestamp: null, lastTimestamp: null, source: {} };
+const UNSET_IN_CORE = { ...UNSET, reportingComponent: "", reportingInstance: "" };
 
 const shared: Record<string, Schema> = {
   reason: text,
@@ -49,7 +49,7 @@ const shared: Record<string, Schema> = {
 };
 const source = struct({ component: text, host: text });
 
-/** The namespace is that of the object spoken of; `default` (new dialect: or `kube-system`) for cluster-scoped ones. */
+/** The namespace must be the involved object's; for cluster-scoped ones `default` (with an eventTime also `kube-system`). */
 function namespaceProblems(event: KubeObject): Cause[] {
   const about = asString(asObject(event["involvedObject"])["namespace"]);
   const own = event.metadata.namespace ?? "";
@@ -59,8 +59,8 @@ function namespaceProblems(event: KubeObject): Cause[] {
   return [invalidValue("involvedObject.namespace", about, "does not match event.namespace")];
 }
 
-/** A client that gives an eventTime speaks the new dialect and must speak it fully. */
-function dialectProblems(event: KubeObject, names: Readonly<Record<string, string>>): Cause[] {
+/** An Event with an eventTime needs the other fields that events.k8s.io/v1 requires. */
+function eventTimeProblems(event: KubeObject, names: Readonly<Record<string, string>>): Cause[] {
   if (event["eventTime"] === undefined) return [];
   return ["reportingComponent", "reportingInstance", "action", "reason"]
     .filter((field) => asString(event[field]) === "")
@@ -135,8 +135,8 @@ export const coreEvent = defineKind({
     reportingComponent: optionalText,
   },
   behaviour: {
-    fromStored: (object) => ({ ...UNSAID_IN_CORE, ...object }),
-    validate: (event, old) => (old === undefined ? [...namespaceProblems(event), ...dialectProblems(event, {})] : []),
+    fromStored: (object) => ({ ...UNSET_IN_CORE, ...object }),
+    validate: (event, old) => (old === undefined ? [...namespaceProblems(event), ...eventTimeProblems(event, {})] : []),
   },
 });
 
@@ -156,10 +156,10 @@ export const event = defineKind({
   },
   behaviour: {
     toStored: (object) => renamed(object, OLD_NAME, "v1"),
-    fromStored: (object) => renamed({ ...UNSAID, ...object }, NEW_NAME, "events.k8s.io/v1"),
+    fromStored: (object) => renamed({ ...UNSET, ...object }, NEW_NAME, "events.k8s.io/v1"),
     validate: (stored, old) =>
       old === undefined
-        ? [...namespaceProblems(stored), ...dialectProblems(stored, NEW_NAME), ...newApiProblems(stored)]
+        ? [...namespaceProblems(stored), ...eventTimeProblems(stored, NEW_NAME), ...newApiProblems(stored)]
         : [],
   },
 });

@@ -1,4 +1,4 @@
-/** Leases: leader election and node heartbeats. Their times are strict (see `microTime`). */
+/** Leases, for leader election and node heartbeats. Their times need six fractional digits (see `microTime`). */
 import { asString } from "../json.ts";
 import { ageColumn, column, nameColumn } from "../read/column.ts";
 import { part } from "../resource.ts";

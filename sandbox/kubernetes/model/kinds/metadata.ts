@@ -1,4 +1,4 @@
-/** What every object's metadata must be like: names, labels, annotations, finalizers, owners. */
+/** Validates metadata of all kinds: names, labels, annotations, finalizers, owner references. */
 import type { KubeObject } from "../contract.ts";
 import type { Resource } from "../resource.ts";
 import { type Cause, forbiddenField, invalidValue, required, tooLong } from "../status-error.ts";
@@ -105,7 +105,7 @@ function validateOwners(object: KubeObject): Cause[] {
   ];
 }
 
-/** Names that Kubernetes itself puts there and that need no domain. */
+/** Finalizers of Kubernetes itself, which need no domain. */
 const STANDARD_FINALIZERS = ["kubernetes", "orphan", "foregroundDeletion"];
 
 function validateFinalizers(resource: Resource, object: KubeObject, old: KubeObject | undefined): Cause[] {

@@ -1,4 +1,4 @@
-/** Namespaces: Active until deleted, then Terminating until the namespace controller has emptied them. */
+/** Namespaces: Active until deleted, then Terminating until the namespace controller has finalized them. */
 import type { KubeObject } from "../contract.ts";
 import { ageColumn, column, nameColumn } from "../read/column.ts";
 import { part } from "../resource.ts";
@@ -31,7 +31,7 @@ export const namespace = defineKind({
     setDefaults: withNameLabel,
     prepareCreate: (object) => ({ ...object, spec: { finalizers: ["kubernetes"] }, status: { phase: "Active" } }),
     prepareDelete: (object) => ({ ...object, status: { ...part(object, "status"), phase: "Terminating" } }),
-    // The finalizers of a namespace change through /finalize alone.
+    // spec.finalizers changes through /finalize only.
     prepareUpdate: (object, old) => ({ ...object, spec: old["spec"] }),
   },
 });

@@ -1,4 +1,4 @@
-/** Nodes: machines that are born with the not-ready taint and whose provider id is written once. */
+/** Nodes: their schema, printing and validation. A new node gets the not-ready taint; providerID is immutable once set. */
 import type { JsonObject, KubeObject } from "../contract.ts";
 import { asArray, asObject, asString } from "../json.ts";
 import { ageColumn, column, nameColumn, wide } from "../read/column.ts";
@@ -28,7 +28,7 @@ function taintsOf(node: KubeObject): JsonObject[] {
   return asArray(part(node, "spec")["taints"]).map(asObject);
 }
 
-/** What the TaintNodesByCondition admission does to a new node. */
+/** The TaintNodesByCondition admission plugin. */
 function withNotReadyTaint(node: KubeObject): KubeObject {
   const taints = taintsOf(node);
   if (taints.some((taint) => taint["key"] === NOT_READY_TAINT.key && taint["effect"] === NOT_READY_TAINT.effect)) {
@@ -137,7 +137,7 @@ export const node = defineKind({
     wide("Container-Runtime", infoCell("containerRuntimeVersion")),
   ],
   behaviour: {
-    // A node may bring its status along when it registers.
+    // A kubelet registers its node together with the status.
     prepareCreate: withNotReadyTaint,
     validate: (object, old) => [...taintProblems(object), ...providerIdProblems(object, old)],
   },

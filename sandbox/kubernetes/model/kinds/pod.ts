@@ -1,4 +1,4 @@
-/** Pods: as much of them as a load balancer's world needs. What nothing here reads is kept as it was sent. */
+/** Pods: the fields that load balancing needs are typed; all others are stored as sent. */
 import type { KubeObject } from "../contract.ts";
 import { asArray, asObject, asString, sameJson, without } from "../json.ts";
 import { ageColumn, column, nameColumn, wide } from "../read/column.ts";
@@ -190,7 +190,7 @@ function withDefaults(object: KubeObject): KubeObject {
   };
 }
 
-/** What admission adds: the priority of no class, and patience with a node that is not ready or not reachable. */
+/** Admission: the default priority, and tolerations for not-ready and unreachable nodes. */
 function admitted(object: KubeObject): KubeObject {
   const spec = part(object, "spec");
   const own = asArray(spec["tolerations"]).map(asObject);
@@ -236,7 +236,7 @@ function validate(object: KubeObject, old: KubeObject | undefined): Cause[] {
   return causes;
 }
 
-/** The part of a pod's spec that may not change any more. */
+/** The immutable part of a pod's spec. */
 function frozen(object: KubeObject): unknown {
   const spec = without(part(object, "spec"), "activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds");
   const imageless = (list: unknown): unknown => asArray(list).map((item) => without(asObject(item), "image"));

@@ -1,4 +1,4 @@
-/** JSON merge patch (RFC 7386): maps merge, null deletes, everything else replaces. */
+/** JSON Merge Patch (RFC 7386): objects merge, null deletes, everything else replaces. */
 import { isObject } from "../json.ts";
 
 export function mergePatch(target: unknown, patch: unknown): unknown {

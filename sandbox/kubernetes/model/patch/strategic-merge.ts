@@ -5,9 +5,9 @@
  *   --------------------------------------|---------------------------------------------------
  *   null                                  | delete the field
  *   {"$patch": "delete", <key>: v}        | delete that element of a list
- *   {"$patch": "replace"} in a list/map   | take the rest of the patch instead of merging
- *   "$retainKeys": [...]                  | fields of the map not named there go
- *   "$deleteFromPrimitiveList/f": [...]   | take these values out of the set f
+ *   {"$patch": "replace"} in a list/map   | replace with the rest of the patch
+ *   "$retainKeys": [...]                  | delete the fields not listed
+ *   "$deleteFromPrimitiveList/f": [...]   | remove these values from the set f
  *   "$setElementOrder/f": [...]           | the order of f; it names every element of the patch
  *
  * Elements that the patch names come before the others, unless the stored order says otherwise.
@@ -39,7 +39,8 @@ export function strategicMerge(original: JsonObject, patch: JsonObject, schema: 
 
 function replacedMap(patch: JsonObject, directive: unknown): JsonObject {
   if (directive === "delete") return {};
-  if (directive !== "replace") throw new BadDirectiveError(`Unknown patch directive: $patch: ${JSON.stringify(directive)}`);
+  if (directive !== "replace")
+    throw new BadDirectiveError(`Unknown patch directive: $patch: ${JSON.stringify(directive)}`);
   return cleaned({ ...patch, $patch: undefined }) as JsonObject;
 }
 
@@ -157,7 +158,7 @@ function sameElement(left: unknown, right: unknown, key: string | undefined): bo
 
 /**
  * Elements named by `order` in that order, the others in their stored order; where both are known to the stored
- * list their stored places decide, else the named one goes first.
+ * list their stored order decides, else the named one goes first.
  */
 function ordered(
   list: readonly unknown[],
@@ -181,7 +182,7 @@ function ordered(
   return [...result, ...named, ...others];
 }
 
-/** A new value as it will stand: without directives, and without nulls in its maps. */
+/** A new value as stored: without directives, and without nulls in its maps. */
 function cleaned(value: unknown): unknown {
   if (Array.isArray(value)) {
     return value.filter((item) => !(isObject(item) && item["$patch"] !== undefined)).map(cleaned);

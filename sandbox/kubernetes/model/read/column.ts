@@ -1,4 +1,4 @@
-/** A column of a printed table: what `kubectl get` shows of an object. */
+/** Table columns, as `kubectl get` prints them. */
 import type { KubeObject } from "../contract.ts";
 
 export interface Column {
@@ -6,7 +6,7 @@ export interface Column {
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
   readonly format: string;
   readonly description: string;
-  /** Above 0: only with `-o wide`. */
+  /** Above 0: shown with `-o wide` only. */
   readonly priority: number;
   cell(object: KubeObject, nowMs: number): unknown;
 }
@@ -35,7 +35,7 @@ export function ageOf(timestamp: string | undefined, nowMs: number): string {
   return timestamp === undefined ? "<unknown>" : duration(nowMs - Date.parse(timestamp));
 }
 
-/** How long, in at most two units: `107s`, `2m9s`, `12m`, `5h3m`, `30h`, `3d4h`, `41d`. */
+/** A duration in at most two units: `107s`, `2m9s`, `12m`, `5h3m`, `30h`, `3d4h`, `41d`. */
 export function duration(forMs: number): string {
   const seconds = Math.floor(forMs / 1000);
   if (seconds < -1) return "<invalid>";

@@ -1,7 +1,7 @@
 /**
- * The simple JSONPaths of printer columns: `.spec.size`, `.spec.parts[0].name`, `.spec.parts[*].name`,
- * `.status.conditions[?(@.type=="Ready")].status`, `.metadata.annotations.example\.com/name`. Several finds are
- * shown as the first one, as kubectl's tables do.
+ * Evaluates the JSONPath subset of printer columns: `.spec.size`, `.spec.parts[0].name`, `.spec.parts[*].name`,
+ * `.status.conditions[?(@.type=="Ready")].status`, `.metadata.annotations.example\.com/name`. Of several
+ * matches the first is returned, as in kubectl's tables.
  */
 import { isObject, valueAt } from "../json.ts";
 

@@ -1,6 +1,6 @@
 /**
- * LIST: the objects of a resource in key order, in pages that all show the state of the first one.
- * A `continue` token carries that revision and the last key; once the history after it is gone, it has expired.
+ * LIST: the objects of a resource in key order. All pages show the state of the first page: a `continue` token carries
+ * its revision and the last key, and expires when the history after that revision is compacted.
  */
 import type { KubeObject } from "../contract.ts";
 import type { Resource } from "../resource.ts";
@@ -42,7 +42,7 @@ interface Snapshot {
   get(key: string): KubeObject | undefined;
 }
 
-/** The collection as it was: today's objects with the later changes taken back. */
+/** The collection at a revision: the current objects with later changes undone. */
 function snapshotAt(state: State, collection: string, revision: number): Snapshot {
   const { objects } = collectionOf(state, collection);
   const keys = sortedKeys(collectionOf(state, collection));
@@ -58,14 +58,14 @@ function snapshotAt(state: State, collection: string, revision: number): Snapsho
   return { revision, keys: [...then].sort(), get: (key) => (undone.has(key) ? undone.get(key) : objects.get(key)) };
 }
 
-function page(snapshot: Snapshot, inside: Matcher, selected: boolean, limit: number, token: Token | undefined): Page {
+function page(snapshot: Snapshot, matches: Matcher, selected: boolean, limit: number, token: Token | undefined): Page {
   const items: KubeObject[] = [];
   let last = "";
   let more = 0;
   for (const key of snapshot.keys) {
     if (token !== undefined && key <= token.after) continue;
     const object = snapshot.get(key);
-    if (object === undefined || !inside(object)) continue;
+    if (object === undefined || !matches(object)) continue;
     if (limit > 0 && items.length === limit) {
       more += 1;
       continue;
@@ -89,7 +89,7 @@ function parseToken(text: string): Token {
     const token = JSON.parse(Buffer.from(text, "base64url").toString()) as Partial<Token>;
     if (typeof token.revision === "number" && typeof token.after === "string") return token as Token;
   } catch {
-    // Fall through: not a token of ours.
+    // Fall through: not a token of this server.
   }
   throw badRequest("continue key is not valid: take it from the metadata.continue of the page before");
 }

@@ -1,4 +1,4 @@
-/** How a client wants to see objects: whole, as their metadata, or as rows of a table. */
+/** Renders objects in the shape that the client accepts: whole, metadata only, or as table rows. */
 import type { JsonObject, KubeObject } from "../contract.ts";
 import { groupVersion, type Resource } from "../resource.ts";
 import { StatusError } from "../status-error.ts";
@@ -7,14 +7,14 @@ import type { Page } from "./list.ts";
 
 export type Shape = "object" | "metadata" | "table";
 
-/** A stored object as it goes over the wire. */
+/** Renders a stored object for the wire. */
 export type Presenter = (object: KubeObject, nowMs: number) => unknown;
 
-/** The first of the Accept header's wishes that can be met. Protobuf cannot; JSON always can. */
+/** The first supported shape of the Accept header; throws 406 if there is none. Protobuf is not supported. */
 export function acceptedShape(accept: string): Shape {
   if (accept.trim() === "") return "object";
-  for (const wish of accept.split(",")) {
-    const [type = "", ...parameters] = wish.split(";").map((part) => part.trim());
+  for (const item of accept.split(",")) {
+    const [type = "", ...parameters] = item.split(";").map((part) => part.trim());
     if (!["application/json", "application/*", "*/*"].includes(type)) continue;
     const as = parameters.find((parameter) => parameter.startsWith("as="))?.slice(3);
     if (as === undefined) return "object";
@@ -62,7 +62,7 @@ export function presentList(presenting: Presenting, page: Page): unknown {
   return { kind: resource.listKind, apiVersion: groupVersion(resource), metadata, items };
 }
 
-/** Objects for a watch: of a stream of tables only the first names its columns. */
+/** Renders the objects of a watch: only the first table of a stream has column definitions. */
 export function watchPresenter(presenting: Presenting): Presenter {
   if (presenting.shape !== "table") return (object) => presentObject(presenting, object);
   let first = true;
@@ -74,7 +74,7 @@ export function watchPresenter(presenting: Presenting): Presenter {
   };
 }
 
-/** Items of built-in lists carry neither kind nor apiVersion. */
+/** Items of built-in lists have neither kind nor apiVersion. */
 function listed(resource: Resource, object: KubeObject): unknown {
   const shown = fromStored(resource, object);
   if (resource.custom) return shown;

@@ -1,15 +1,15 @@
-/** What a client's resourceVersion means for a read. */
+/** Interprets and checks the resourceVersion of reads. */
 import type { State } from "../state.ts";
 import { badRequest, invalid, StatusError } from "../status-error.ts";
 
-/** The number in a resourceVersion, 0 for none. */
+/** A resourceVersion as a number; 0 if absent. */
 export function parseVersion(value: string | undefined): number {
   if (value === undefined || value === "") return 0;
   if (!/^\d+$/.test(value)) throw badRequest(`invalid resource version "${value}": it must be a whole number`);
   return Number(value);
 }
 
-/** A version that has not happened yet cannot be read. */
+/** Refuses a version that is higher than the current one. */
 export function checkReached(state: State, version: number): void {
   if (version <= state.revision) return;
   const message = `Too large resource version: ${version}, current: ${state.revision}`;
@@ -21,7 +21,7 @@ export function checkReached(state: State, version: number): void {
 
 const LIST_OPTIONS = { group: "meta.k8s.io", plural: "listoptions", kind: "ListOptions" };
 
-/** The combinations of list options that a server refuses. */
+/** Refuses invalid combinations of list options. */
 export function checkListOptions(query: Readonly<Record<string, string>>, watching: boolean): void {
   const match = query["resourceVersionMatch"] ?? "";
   const refuse = (field: string, why: string): never => {

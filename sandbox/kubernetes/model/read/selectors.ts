@@ -1,4 +1,4 @@
-/** Label and field selectors: which objects a list or a watch is about. */
+/** Parses label and field selectors of lists and watches. */
 import type { KubeObject } from "../contract.ts";
 import { scalarText, valueAt } from "../json.ts";
 import type { Resource } from "../resource.ts";
@@ -12,7 +12,7 @@ interface Requirement {
   readonly values: readonly string[];
 }
 
-/** True for the objects that both selectors take; undefined when there is neither. */
+/** Matches both selectors; undefined when there is neither. */
 export function parseSelectors(resource: Resource, query: Readonly<Record<string, string>>): Matcher | undefined {
   const labels = query["labelSelector"] ?? "";
   const fields = query["fieldSelector"] ?? "";
@@ -92,7 +92,7 @@ interface FieldTerm {
   readonly field: string;
   readonly equal: boolean;
   readonly value: string;
-  /** Where the stored form has the field. */
+  /** Path of the field in the stored form. */
   readonly path: string;
 }
 
@@ -111,7 +111,7 @@ function parseFieldSelector(selector: string, resource: Resource): FieldTerm[] {
   });
 }
 
-/** Events are stored in core/v1's words, whichever API asks. */
+/** Maps field names of events.k8s.io/v1 to the stored core/v1 names. */
 function storedPath(field: string): string {
   if (field === "source") return "source.component";
   if (field === "reportingController") return "reportingComponent";
@@ -124,7 +124,7 @@ function holds(object: KubeObject, term: FieldTerm): boolean {
   return (text === term.value) === term.equal;
 }
 
-/** What a field that is not there reads as: false for the flags, empty for the rest. */
+/** The value of an absent field: `false` for booleans, empty otherwise. */
 function absent(path: string): string {
   return path === "spec.unschedulable" || path === "spec.hostNetwork" ? "false" : "";
 }

@@ -1,11 +1,11 @@
 /**
- * WATCH: what a change means for one watcher.
+ * WATCH: turns changes into the events of one watch.
  *
  *   before matches | after matches | the watcher sees
  *   ---------------|---------------|------------------------------------------------------
  *   no             | yes           | ADDED
  *   yes            | yes           | MODIFIED
- *   yes            | no            | DELETED, with the state it last saw and the new version
+ *   yes            | no            | DELETED, with the last matching state and the new version
  *   no             | no            | nothing
  */
 import type { ChangeType, HistoryEntry, KubeObject, OpenWatch, WatchFrame } from "../contract.ts";
@@ -26,7 +26,7 @@ interface Watching {
   readonly query: Readonly<Record<string, string>>;
   readonly present: Presenter;
   readonly nowMs: number;
-  /** From 0 to 1: spreads the ends of watches without a timeout. */
+  /** From 0 to 1: spreads the ends of watches that set no timeout. */
   readonly jitter: number;
 }
 
@@ -39,7 +39,7 @@ export function openWatch(watching: Watching): OpenWatch {
   const wholeState = streaming || (from === 0 && query["sendInitialEvents"] !== "false");
   const bookmarks = isTrue(query["allowWatchBookmarks"]);
   const frames = (entry: HistoryEntry, atMs: number): WatchFrame[] => {
-    // A watch from a version that is yet to come stays silent until then.
+    // A watch from a future version stays silent until that version.
     if (entry.collection !== resource.collection || (!wholeState && entry.revision <= from)) return [];
     return framesFor(entry, matches, (object) => watching.present(object, atMs));
   };
@@ -73,7 +73,7 @@ function framesFor(entry: HistoryEntry, matches: Matcher, present: (object: Kube
   return [{ type, object: present(type === "DELETED" ? lastSeen(entry) : entry.object) }];
 }
 
-/** What the watcher last knew, under the version of the change that took it away. */
+/** The last matching state, with the resourceVersion of the change that removed it. */
 function lastSeen(entry: HistoryEntry): KubeObject {
   if (entry.type === "DELETED" || entry.previous === undefined) return entry.object;
   const { resourceVersion = "" } = entry.object.metadata;

@@ -1,4 +1,4 @@
-/** A request body in canonical form, with unknown fields refused, warned of or dropped as the client asked. */
+/** Decodes a request body; unknown fields are refused, reported or dropped, as `fieldValidation` says. */
 import type { JsonObject } from "../contract.ts";
 import type { Resource } from "../resource.ts";
 import { badRequest, invalid, type StatusError } from "../status-error.ts";
@@ -8,7 +8,7 @@ import { objectMeta, struct } from "./schema.ts";
 
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
 
-/** `code` is what a body that cannot be used is answered with: 400, or 422 for the outcome of a patch. */
+/** `code` is the status for an undecodable body: 400, or 422 for the result of a patch. */
 export function decodeBody(
   resource: Resource,
   body: JsonObject,
@@ -30,7 +30,7 @@ export function decodeBody(
   }
 }
 
-/** Custom resources are pruned rather than decoded; their metadata is like everyone's. */
+/** Custom resources are pruned rather than decoded; their metadata is decoded as usual. */
 function decodeCustom(resource: Resource, body: JsonObject): { value: unknown; unknown: readonly string[] } {
   const { metadata, ...rest } = body;
   const unknown: string[] = [];

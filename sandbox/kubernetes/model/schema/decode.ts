@@ -1,6 +1,6 @@
 /**
- * Turns what a client sent for a built-in kind into its canonical form: unknown fields fall away (and are named),
- * empty values count as unset, times are normalised. A value of the wrong type cannot be decoded at all.
+ * Decodes the body of a built-in kind to its canonical form: unknown fields are dropped and listed, empty values count as
+ * unset, times are normalised. A value of the wrong type throws `DecodeError`.
  */
 import { isObject } from "../json.ts";
 import type { Schema } from "./schema.ts";
@@ -11,7 +11,7 @@ export class DecodeError extends Error {
 
 export interface Decoded {
   readonly value: unknown;
-  /** Dotted paths of the fields that the kind does not have. */
+  /** Dotted paths of unknown fields. */
   readonly unknown: readonly string[];
 }
 

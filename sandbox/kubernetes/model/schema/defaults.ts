@@ -1,10 +1,10 @@
-/** Fills in a structural schema's defaults: for absent fields, and for nulls where null is not allowed. */
+/** Applies the defaults of a structural schema: to absent fields, and to nulls that are not nullable. */
 import type { JsonObject } from "../contract.ts";
 import { isObject } from "../json.ts";
 import { mapUnlessSame, memberOf } from "./prune.ts";
 import type { Schema } from "./schema.ts";
 
-/** The value with defaults; the value itself if none was needed. */
+/** The value with defaults; the same value if none applies. */
 export function withDefaults(schema: Schema, value: unknown): unknown {
   if (Array.isArray(value)) {
     const { items } = schema;

@@ -1,12 +1,12 @@
-/** Takes out what a structural schema does not know, and says where. */
+/** Removes fields that a structural schema does not know, and lists their paths. */
 import type { JsonObject } from "../contract.ts";
 import { isObject } from "../json.ts";
 import type { Schema } from "./schema.ts";
 
-/** Fields that every embedded object has, whatever its schema says. */
+/** Fields of every embedded object, independent of its schema. */
 const EMBEDDED = ["apiVersion", "kind", "metadata"];
 
-/** The value without unknown fields; their paths are added to `unknown`. The value itself if nothing had to go. */
+/** The value without unknown fields; their paths are added to `unknown`. The same value if there are none. */
 export function prune(schema: Schema, value: unknown, unknown: string[], path = ""): unknown {
   if (Array.isArray(value)) {
     const { items } = schema;
@@ -44,7 +44,7 @@ export function memberOf(schema: Schema, name: string): Schema | undefined {
   return typeof schema.additionalProperties === "object" ? schema.additionalProperties : undefined;
 }
 
-/** The list mapped, or the very same list if no element changed. */
+/** The mapped list, or the same list if no element changed. */
 export function mapUnlessSame(list: readonly unknown[], map: (item: unknown, index: number) => unknown): unknown {
   const mapped = list.map(map);
   return mapped.every((item, index) => item === list[index]) ? list : mapped;

@@ -1,6 +1,6 @@
 /**
- * The CEL rules of a structural schema (`x-kubernetes-validations`). Rules are compiled once per schema; a rule over
- * `oldSelf` holds only where an old value stands at the same place (list elements are matched by their map keys).
+ * Evaluates the CEL rules of a structural schema (`x-kubernetes-validations`). Rules are compiled once per schema; a rule
+ * that uses `oldSelf` is evaluated only where an old value exists (list elements are matched by their map keys).
  */
 import { Environment, Optional, type ParseResult } from "@marcbachmann/cel-js";
 
@@ -42,7 +42,7 @@ function compileRule(source: ValidationRule): CompiledRule {
   };
 }
 
-/** What is wrong with the rules themselves; `path` is where the schema stands. */
+/** Problems of the rules themselves; `path` is the path of the schema. */
 export function ruleProblems(schema: Schema, path: string): Cause[] {
   return (schema["x-kubernetes-validations"] ?? []).flatMap(({ rule, messageExpression }, index) => [
     ...compileProblems(rule, "bool", `${path}.x-kubernetes-validations[${index}].rule`),
@@ -59,7 +59,7 @@ function compileProblems(expression: string, type: string, field: string): Cause
   return [invalidValue(field, expression, `compilation failed: must evaluate to a ${type}`)];
 }
 
-/** The rules that do not hold, in the whole value; `old` is what stands there now, undefined on create. */
+/** The violated rules of the whole value; `old` is the stored value, undefined on create. */
 export function brokenRules(schema: Schema, value: unknown, old: unknown, path: string): Cause[] {
   if (value === undefined || value === null) return [];
   const causes = compiled(schema).flatMap((rule) => brokenRule(rule, schema, value, old, path));
@@ -114,18 +114,18 @@ function brokenCause(rule: CompiledRule, schema: Schema, context: Record<string,
   return { reason: reason as CauseReason, field, message };
 }
 
-/** The computed message if it can be computed, else the fixed one, else the rule itself. */
+/** The result of `messageExpression` if it evaluates, else `message`, else the rule. */
 function messageOf({ source, message }: CompiledRule, context: Record<string, unknown>): string {
   try {
     const computed: unknown = message?.(context);
     if (typeof computed === "string" && computed.trim() !== "") return computed;
   } catch {
-    // A message that fails to compute is no reason to accept the object.
+    // The object is refused even if its message expression fails.
   }
   return source.message ?? `failed rule: ${source.rule}`;
 }
 
-/** A JSON value as CEL sees it: integers are ints, dates and durations have their own types. */
+/** Converts a JSON value to CEL: integers become ints, dates and durations have their own types. */
 function celValue(schema: Schema | undefined, value: unknown): unknown {
   if (typeof value === "number") return isInt(schema, value) ? BigInt(value) : value;
   if (typeof value === "string")

@@ -1,6 +1,6 @@
 /**
- * The structural schema: what an object may contain. One form serves built-in kinds (written here with the
- * builders below) and custom resources (given by their CustomResourceDefinition).
+ * The structural schema, in one form for built-in kinds (written with the builders below) and custom resources (from
+ * their CustomResourceDefinition).
  */
 export interface Schema {
   readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean";
@@ -53,9 +53,9 @@ export interface ValidationRule {
 
 /** A plain string: an empty one counts as unset. */
 export const text: Schema = { type: "string", omitEmpty: true };
-/** A string whose emptiness means something (a pointer in Go). */
+/** A string for which empty and unset differ (a pointer in Go). */
 export const optionalText: Schema = { type: "string" };
-/** A boolean that is either true or not there. */
+/** A boolean for which false counts as unset. */
 export const flag: Schema = { type: "boolean", omitEmpty: true };
 /** A boolean with three states: true, false, unset. */
 export const optionalFlag: Schema = { type: "boolean" };
@@ -69,7 +69,7 @@ export const time: Schema = { type: "string", format: "date-time" };
 /** RFC 3339 with exactly six fractional digits. */
 export const microTime: Schema = { type: "string", format: "micro-time" };
 export const bytes: Schema = { type: "string", format: "byte" };
-/** Anything goes: parts that nothing here looks into. */
+/** Any value: fields that the model does not read. */
 export const anything: Schema = { "x-kubernetes-preserve-unknown-fields": true };
 export const anyObject: Schema = { type: "object", "x-kubernetes-preserve-unknown-fields": true };
 

@@ -1,4 +1,4 @@
-/** What a schema must be like to be structural: typed everywhere, so that it can prune, default and validate. */
+/** Checks that a schema is structural: typed at every level, as pruning, defaulting and validation need. */
 import { type Cause, forbiddenField, invalidValue, required } from "../status-error.ts";
 import { ruleProblems } from "./rules.ts";
 import type { Schema } from "./schema.ts";

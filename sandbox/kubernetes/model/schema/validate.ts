@@ -1,4 +1,4 @@
-/** Checks a value against a structural schema; the reasons and fields are those that clients tell apart. */
+/** Validates a value against a structural schema, with the reasons and field paths of kube-apiserver. */
 import { parseBlock } from "../../../shared/cidr.ts";
 import { familyOf } from "../service-ranges.ts";
 import { isObject, sameJson } from "../json.ts";
@@ -88,7 +88,7 @@ function stringProblems(schema: Schema, value: string, path: string): Cause[] {
 
 const patterns = new Map<string, RegExp>();
 
-/** A pattern of the definition, which is RE2; throws SyntaxError. The one spelling that needs translation is `(?i)`. */
+/** Compiles an RE2 pattern; throws SyntaxError. Of RE2's own syntax only `(?i)` is translated. */
 export function compilePattern(pattern: string): RegExp {
   let compiled = patterns.get(pattern);
   if (compiled === undefined) {
@@ -99,7 +99,7 @@ export function compilePattern(pattern: string): RegExp {
   return compiled;
 }
 
-/** Formats that are checked; others say something to people only. */
+/** Formats that are validated; others are informational. */
 const FORMATS: Readonly<Record<string, (value: string) => boolean>> = {
   "date-time": (value) => /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d/.test(value) && !Number.isNaN(Date.parse(value)),
   date: (value) => /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)),
@@ -154,7 +154,7 @@ function duplicateProblems(schema: Schema, list: readonly unknown[], path: strin
   });
 }
 
-/** What tells the elements of a set or a list map apart; undefined for lists that may repeat themselves. */
+/** The identity of an element in a set or list map; undefined for lists that allow duplicates. */
 export function identityIn(schema: Schema): ((item: unknown) => unknown) | undefined {
   if (schema["x-kubernetes-list-type"] === "set") return (item) => item;
   if (schema["x-kubernetes-list-type"] !== "map") return undefined;

@@ -1,4 +1,4 @@
-/** Discovery: which groups, versions and resources there are, in the aggregated and in the legacy form. */
+/** Discovery of groups, versions and resources, in the aggregated and the legacy form. */
 import type { Answer, JsonObject } from "../contract.ts";
 import { groupVersion, type Resource } from "../resource.ts";
 
@@ -9,7 +9,7 @@ const SUBRESOURCE_VERBS: Readonly<Record<string, readonly string[]>> = {
   finalize: ["update"],
 };
 
-/** The answer for a discovery path, or undefined if it is none. */
+/** Answers a discovery path; undefined for other paths. */
 export function discover(path: string, accept: string, resources: readonly Resource[]): Answer | undefined {
   const core = resources.filter((resource) => resource.group === "");
   const named = resources.filter((resource) => resource.group !== "");

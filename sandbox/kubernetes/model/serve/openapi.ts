@@ -1,6 +1,6 @@
 /**
- * OpenAPI v3, one document per group-version: the schemas that `kubectl explain` reads, and for each kind the
- * one path that tells `kubectl apply` and `create` that the server validates fields by itself.
+ * OpenAPI v3, one document per group-version: the schemas for `kubectl explain`, and for each kind the one path from which
+ * `kubectl apply` and `create` learn that the server validates fields.
  */
 import type { Answer, JsonObject } from "../contract.ts";
 import { groupVersion, type Resource } from "../resource.ts";
@@ -8,7 +8,7 @@ import { objectMeta, type Schema } from "../schema/schema.ts";
 
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-/** The answer for a path below /openapi, or undefined if there is none. */
+/** Answers a path below /openapi; undefined for other paths. */
 export function openApi(path: string, resources: readonly Resource[]): Answer | undefined {
   if (path === "/openapi/v3") return { kind: "answer", status: 200, body: root(resources) };
   const asked = /^\/openapi\/v3\/(?:api|apis)\/(.+)$/.exec(path)?.[1];
@@ -29,7 +29,7 @@ function pathOf(resource: Resource): string {
   return `${resource.group === "" ? "api" : "apis"}/${groupVersion(resource)}`;
 }
 
-/** FNV-1a: kubectl caches documents by it, so it need only change when they do. */
+/** FNV-1a: kubectl's cache key of a document. */
 function hash(text: string): string {
   let value = 0x811c9dc5;
   for (let index = 0; index < text.length; index++) {
@@ -75,7 +75,7 @@ function gvk(resource: Resource): JsonObject {
   return { group: resource.group, version: resource.version, kind: resource.kind };
 }
 
-/** `example.com/v1 Thing` → `com.example.v1.Thing`, the way Kubernetes names them. */
+/** `example.com/v1 Thing` → `com.example.v1.Thing`, as Kubernetes names schemas. */
 function schemaName(resource: Resource): string {
   const group = resource.group === "" ? "io.k8s.api.core" : resource.group.split(".").toReversed().join(".");
   return `${group}.${resource.version}.${resource.kind}`;
@@ -96,7 +96,7 @@ function kindSchema(resource: Resource): JsonObject {
   return { ...schema, properties, "x-kubernetes-group-version-kind": [gvk(resource)] };
 }
 
-/** A schema without what only this server understands. */
+/** A schema without the extensions of this server. */
 function published(schema: Schema): JsonObject {
   const { omitEmpty: _ours, properties, items, additionalProperties, ...rest } = schema;
   return {

@@ -1,4 +1,4 @@
-/** What a URL is about. */
+/** Parses the path of a request. */
 export type Route =
   | { readonly kind: "page"; readonly path: string }
   | { readonly kind: "resource"; readonly target: Target };
@@ -27,18 +27,18 @@ export function parseRoute(path: string): Route {
   if ((!core && parts[0] !== "apis") || rest.length === 0) return { kind: "page", path: `/${parts.join("/")}` };
   const group = core ? "" : (parts[1] ?? "");
   const version = (core ? parts[1] : parts[2]) ?? "";
-  // Three parts below a namespace name a resource inside it; but status and finalize are the namespace's own.
-  const inside =
+  // A third segment names a resource in the namespace, except status and finalize, the namespace's subresources.
+  const isNamespaced =
     rest[0] === "namespaces" && rest.length > 2 && !(core && ["status", "finalize"].includes(rest[2] ?? ""));
-  const [plural = "", name, ...sub] = inside ? rest.slice(2) : rest;
+  const [plural = "", name, ...sub] = isNamespaced ? rest.slice(2) : rest;
   const subresource = sub.length === 0 ? undefined : sub.join("/");
   return {
     kind: "resource",
-    target: { group, version, namespace: inside ? rest[1] : undefined, plural, name, subresource },
+    target: { group, version, namespace: isNamespaced ? rest[1] : undefined, plural, name, subresource },
   };
 }
 
-/** A segment that is not well encoded names nothing, so it may stay as it is. */
+/** A malformed segment stays encoded: it names no resource. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

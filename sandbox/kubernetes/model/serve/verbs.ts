@@ -1,11 +1,11 @@
-/** Requests on resources: find the resource, do the verb, show the outcome as the client wants it. */
+/** Serves requests on resources: finds the resource, dispatches on the verb, renders the result. */
 import type { Answer, ApiRequest, Change, JsonObject, KubeObject, Reply } from "../contract.ts";
 import { list } from "../read/list.ts";
 import { acceptedShape, presentList, presentObject, watchPresenter } from "../read/present.ts";
 import { checkReached, parseVersion } from "../read/resource-version.ts";
 import { isTrue, openWatch } from "../read/watch.ts";
 import { findResource, servedResources } from "../registry.ts";
-import type { Deciding, Resource } from "../resource.ts";
+import type { DecisionContext, Resource } from "../resource.ts";
 import type { FieldValidation } from "../schema/decode-body.ts";
 import { keyOf, objectAt } from "../state.ts";
 import { badRequest, methodNotAllowed, notFound, StatusError } from "../status-error.ts";
@@ -17,7 +17,7 @@ import { update } from "../write/update.ts";
 import type { Subresource, Write, Written } from "../write/write.ts";
 import type { Target } from "./route.ts";
 
-/** The reply and the changes that it stands for. */
+/** The reply, and the changes to commit before it is sent. */
 export interface Outcome {
   readonly reply: Reply;
   readonly changes: readonly Change[];
@@ -25,27 +25,27 @@ export interface Outcome {
 
 const PAGE_NOT_FOUND: Answer = { kind: "answer", status: 404, body: "404 page not found\n", contentType: "text/plain" };
 
-/** A request together with what it is about. */
+/** A request with its resolved resource. */
 interface Call {
-  readonly deciding: Deciding;
+  readonly context: DecisionContext;
   readonly request: ApiRequest;
   readonly resource: Resource;
   readonly namespace: string | undefined;
 }
 
-export function serveResource(deciding: Deciding, request: ApiRequest, target: Target): Outcome {
+export function serveResource(context: DecisionContext, request: ApiRequest, target: Target): Outcome {
   const { namespace, name } = target;
-  const resource = findResource(deciding.state, target.group, target.version, target.plural);
+  const resource = findResource(context.state, target.group, target.version, target.plural);
   if (resource === undefined || (namespace !== undefined && !resource.namespaced)) {
-    return told(unknownResource(deciding, target));
+    return unchanged(unknownResource(context, target));
   }
   const sub = subresourceOf(resource, target);
   if (request.bodyProblem !== undefined) throw badRequest(request.bodyProblem);
-  const call: Call = { deciding, request, resource, namespace };
+  const call: Call = { context, request, resource, namespace };
   return name === undefined ? onCollection(call) : onObject(call, name, sub);
 }
 
-function unknownResource({ state }: Deciding, target: Target): Answer {
+function unknownResource({ state }: DecisionContext, target: Target): Answer {
   const known = servedResources(state).some(
     ({ group, version }) => group === target.group && version === target.version,
   );
@@ -64,9 +64,9 @@ function onCollection(call: Call): Outcome {
   const { request } = call;
   switch (request.method) {
     case "GET":
-      return told(isTrue(request.query["watch"]) ? watched(call, request.query) : listed(call));
+      return unchanged(isTrue(request.query["watch"]) ? watchObjects(call, request.query) : listObjects(call));
     case "POST": {
-      const write = writing(call);
+      const write = newWrite(call);
       return outcome(write, request, create(write, request.body), 201);
     }
     case "DELETE":
@@ -78,11 +78,11 @@ function onCollection(call: Call): Outcome {
 
 function onObject(call: Call, name: string, sub: Subresource): Outcome {
   const { request, resource } = call;
-  const write = writing(call);
+  const write = newWrite(call);
   switch (request.method) {
     case "GET": {
       const byName = { ...request.query, fieldSelector: `metadata.name=${name}` };
-      return told(isTrue(request.query["watch"]) ? watched(call, byName) : got(call, name));
+      return unchanged(isTrue(request.query["watch"]) ? watchObjects(call, byName) : getObject(call, name));
     }
     case "PUT":
       return outcome(write, request, update(write, name, sub, request.body), 200);
@@ -100,67 +100,67 @@ function onObject(call: Call, name: string, sub: Subresource): Outcome {
 }
 
 /** A reply that changes nothing. */
-function told(reply: Reply): Outcome {
+function unchanged(reply: Reply): Outcome {
   return { reply, changes: [] };
 }
 
-function got(call: Call, name: string): Answer {
-  const { deciding, request, resource, namespace } = call;
-  checkReached(deciding.state, parseVersion(request.query["resourceVersion"]));
+function getObject(call: Call, name: string): Answer {
+  const { context, request, resource, namespace } = call;
+  checkReached(context.state, parseVersion(request.query["resourceVersion"]));
   const key = keyOf({ metadata: { name, ...(namespace === undefined ? {} : { namespace }) } });
-  const object = objectAt(deciding.state, resource.collection, key);
+  const object = objectAt(context.state, resource.collection, key);
   if (object === undefined) throw notFound(resource, name);
-  return answer(200, presentObject(presenting(call), object));
+  return answer(200, presentObject(presentingOf(call), object));
 }
 
-function listed(call: Call): Answer {
-  const page = list(call.deciding.state, call.resource, call.namespace, call.request.query);
-  return answer(200, presentList(presenting(call), page));
+function listObjects(call: Call): Answer {
+  const page = list(call.context.state, call.resource, call.namespace, call.request.query);
+  return answer(200, presentList(presentingOf(call), page));
 }
 
-function watched(call: Call, query: ApiRequest["query"]): Reply {
-  const { deciding, resource, namespace } = call;
+function watchObjects(call: Call, query: ApiRequest["query"]): Reply {
+  const { context, resource, namespace } = call;
   return openWatch({
-    state: deciding.state,
+    state: context.state,
     resource,
     namespace,
     query,
-    present: watchPresenter(presenting(call)),
-    nowMs: deciding.nowMs,
-    jitter: deciding.draws.integer(1000) / 1000,
+    present: watchPresenter(presentingOf(call)),
+    nowMs: context.nowMs,
+    jitter: context.draws.integer(1000) / 1000,
   });
 }
 
 function removeAll(call: Call): Outcome {
-  const { deciding, request, resource, namespace } = call;
-  const page = list(deciding.state, resource, namespace, request.query);
+  const { context, request, resource, namespace } = call;
+  const page = list(context.state, resource, namespace, request.query);
   const options = parseDeleteOptions(request.body, request.query);
-  const transaction = new Transaction(deciding.state);
+  const transaction = new Transaction(context.state);
   for (const { metadata } of page.items) {
-    remove({ ...writing(call), namespace: metadata.namespace, transaction }, metadata.name ?? "", options);
+    remove({ ...newWrite(call), namespace: metadata.namespace, transaction }, metadata.name ?? "", options);
   }
-  return { reply: answer(200, presentList(presenting(call), page)), changes: transaction.changes };
+  return { reply: answer(200, presentList(presentingOf(call), page)), changes: transaction.changes };
 }
 
-function writing({ deciding, request, resource, namespace }: Call): Write {
+function newWrite({ context, request, resource, namespace }: Call): Write {
   const { query } = request;
-  const dryRun = query["dryRun"] ?? asDryRun(request.body, request.method);
+  const dryRun = query["dryRun"] ?? dryRunInBody(request.body, request.method);
   if (dryRun !== undefined && dryRun !== "All" && dryRun !== "") {
     throw badRequest(`invalid dryRun "${dryRun}": the only value is All`);
   }
   return {
-    ...deciding,
+    ...context,
     resource,
     namespace,
-    transaction: new Transaction(deciding.state),
+    transaction: new Transaction(context.state),
     dryRun: dryRun === "All",
     fieldValidation: fieldValidation(query["fieldValidation"]),
     warnings: [],
   };
 }
 
-/** Only a DELETE says it in its body. */
-function asDryRun(body: unknown, method: string): string | undefined {
+/** DELETE has `dryRun` in its body. */
+function dryRunInBody(body: unknown, method: string): string | undefined {
   if (method !== "DELETE") return undefined;
   const asked = (body as { dryRun?: string[] } | undefined)?.dryRun;
   return asked?.[0];
@@ -172,13 +172,13 @@ function fieldValidation(value: string | undefined): FieldValidation {
   throw badRequest(`invalid fieldValidation "${value}": use Strict, Warn or Ignore`);
 }
 
-function presenting({ deciding, request, resource }: Call): Parameters<typeof presentObject>[0] {
+function presentingOf({ context, request, resource }: Call): Parameters<typeof presentObject>[0] {
   const shape = acceptedShape(request.accept);
-  return { resource, shape, nowMs: deciding.nowMs, includeObject: request.query["includeObject"] };
+  return { resource, shape, nowMs: context.nowMs, includeObject: request.query["includeObject"] };
 }
 
 function outcome(write: Write, request: ApiRequest, written: Written, status: number): Outcome {
-  // What is written comes back in this version's words already; a table of it is made from the same.
+  // `written.object` is already converted to the served version.
   const shape = acceptedShape(request.accept);
   const body =
     shape === "object"

@@ -1,4 +1,4 @@
-/** POST: a new object, with everything the server adds to it. */
+/** POST: creates an object: defaults, identity, validation, allocation. */
 import type { KubeObject } from "../contract.ts";
 import { without } from "../json.ts";
 import { namespace as namespaceKind } from "../kinds/namespace.ts";
@@ -7,7 +7,7 @@ import { collectionOf, keyOf, objectAt } from "../state.ts";
 import { alreadyExists, badRequest, forbidden, invalid, notFound, StatusError } from "../status-error.ts";
 import { checkValid, fromStored, incoming, timestamp, type Write, type Written } from "./write.ts";
 
-/** Without vowels and look-alikes, as Kubernetes draws them. */
+/** Kubernetes' alphabet for generated names: no vowels, no look-alikes. */
 const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
 const SUFFIX_LENGTH = 5;
 const LONGEST_GENERATED = 63;
@@ -22,7 +22,7 @@ export function create(write: Write, body: unknown): Written {
   return { object: fromStored(resource, createStored(write, object)) };
 }
 
-/** Creates from a stored form; controllers inside come in here. */
+/** Creates an object given in stored form; used by the control loops too. */
 export function createStored(write: Write, object: KubeObject): KubeObject {
   const { resource } = write;
   const { behaviour } = resource;

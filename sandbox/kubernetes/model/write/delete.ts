@@ -1,12 +1,12 @@
 /**
- * DELETE: removed at once, or marked and kept until nothing holds it any more.
+ * DELETE: removes an object at once, or marks it with a deletionTimestamp and keeps it while something holds it.
  *
  *   held by                          | until
  *   ---------------------------------|-------------------------------------------
- *   finalizers                       | the last one is taken away
- *   a pod's grace on its node        | the kubelet deletes it again with grace 0
- *   a namespace's content            | the namespace controller has emptied it
- *   propagation Foreground, Orphan   | the garbage collector has done its part
+ *   finalizers                       | the last one is removed
+ *   grace period of a bound pod      | the kubelet deletes it with grace period 0
+ *   content of a namespace           | the namespace controller has finalized it
+ *   propagation Foreground, Orphan   | the garbage collector has removed its finalizer
  */
 import type { JsonObject, KubeObject } from "../contract.ts";
 import { asObject, asString } from "../json.ts";
@@ -80,7 +80,7 @@ function checkPreconditions(write: Write, old: KubeObject, options: DeleteOption
   }
 }
 
-/** The object with its deletion asked for; `old` itself if it already was and nothing new is asked. */
+/** The object marked for deletion; `old` itself if the request changes nothing. */
 function mark(write: Write, old: KubeObject, options: DeleteOptions): KubeObject {
   const grace = graceOf(old, options);
   const already = old.metadata.deletionTimestamp !== undefined;
@@ -101,7 +101,7 @@ function mark(write: Write, old: KubeObject, options: DeleteOptions): KubeObject
   return already ? marked : (write.resource.behaviour.prepareDelete?.(marked) ?? marked);
 }
 
-/** Only a pod that runs on a node is given time to end. */
+/** Only a pod bound to a node has a grace period. */
 function graceOf(object: KubeObject, options: DeleteOptions): number {
   const spec = part(object, "spec");
   if (object.kind !== "Pod" || asString(spec["nodeName"]) === "") return 0;

@@ -1,4 +1,4 @@
-/** PATCH: the stored object, altered as the patch says, takes the way of an update. */
+/** PATCH: applies the patch to the stored object and continues as an update. */
 import type { KubeObject } from "../contract.ts";
 import { asObject, isObject } from "../json.ts";
 import { jsonPatch, MalformedPatchError, PatchMismatchError } from "../patch/json-patch.ts";

@@ -1,4 +1,4 @@
-/** PUT and the second half of PATCH: an object takes the place of what stands there. */
+/** PUT, and the second half of PATCH: replaces a stored object. */
 import type { KubeObject, ObjectMeta } from "../contract.ts";
 import { sameJson, without } from "../json.ts";
 import type { Resource } from "../resource.ts";
@@ -23,7 +23,7 @@ export function update(write: Write, name: string, sub: Subresource, body: unkno
   return replaceStored(write, old, object, sub);
 }
 
-/** Puts the object where `old` stands, keeping what clients cannot change. */
+/** Replaces `old`, keeping the fields that clients cannot change. */
 export function replaceStored(write: Write, old: KubeObject, object: KubeObject, sub: Subresource): Written {
   const { resource } = write;
   const name = old.metadata.name ?? "";
@@ -50,7 +50,7 @@ function prepare(write: Write, old: KubeObject, object: KubeObject, sub: Subreso
   return behaviour.prepareUpdate?.(defaulted, old, write) ?? defaulted;
 }
 
-/** What only the server writes stays as it was, whatever the client sent. */
+/** Keeps the metadata that only the server writes. */
 function keepServerFields(given: ObjectMeta, old: ObjectMeta): ObjectMeta {
   const meta: ObjectMeta = { ...given };
   const server = ["resourceVersion", "generation", "creationTimestamp", "deletionTimestamp"] as const;
@@ -63,9 +63,9 @@ function keepServerFields(given: ObjectMeta, old: ObjectMeta): ObjectMeta {
 }
 
 /**
- *   through        | taken from the client
+ *   endpoint       | taken from the client
  *   ---------------|-----------------------------------------
- *   the object     | all but status, where status is apart
+ *   the object     | all but status, where status is a subresource
  *   /status        | status; metadata too for built-in kinds
  *   /finalize      | spec.finalizers of a namespace
  */
@@ -97,7 +97,7 @@ function store(write: Write, old: KubeObject, object: KubeObject): Written {
   return { object: fromStored(resource, stored), removed: gone };
 }
 
-/** Deletion was asked for, nothing holds it any more, and no grace is left. */
+/** Marked for deletion, without finalizers and without a grace period. */
 function isGone(object: KubeObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = object.metadata;
   if (deletionTimestamp === undefined || finalizers.length > 0 || deletionGracePeriodSeconds > 0) return false;

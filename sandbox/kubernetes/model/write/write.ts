@@ -1,19 +1,19 @@
-/** What the write verbs share: their inputs, the way objects come in and go out, and the last checks. */
+/** Shared by the write verbs: their inputs, decoding and conversion, and the final validation. */
 import type { JsonObject, KubeObject } from "../contract.ts";
 import { asObject, asString, isObject, without } from "../json.ts";
 import { validateMetadata } from "../kinds/metadata.ts";
-import { type Deciding, groupVersion, type Resource } from "../resource.ts";
+import { type DecisionContext, groupVersion, type Resource } from "../resource.ts";
 import { decodeBody, type FieldValidation } from "../schema/decode-body.ts";
 import { badRequest, type Cause, invalid } from "../status-error.ts";
 import type { Transaction } from "../transaction.ts";
 
-export interface Write extends Deciding {
+export interface Write extends DecisionContext {
   readonly resource: Resource;
   readonly namespace: string | undefined;
   readonly transaction: Transaction;
   readonly dryRun: boolean;
   readonly fieldValidation: FieldValidation;
-  /** Collects what the client should be warned of. */
+  /** Collects warnings for the client. */
   readonly warnings: string[];
 }
 
@@ -24,7 +24,7 @@ export interface Written {
 
 export type Subresource = "status" | "finalize" | undefined;
 
-/** The object in a request's body, checked against its place in the URL. */
+/** The object in a request's body, checked against the URL. */
 export function incoming(write: Write, body: unknown, name: string | undefined): KubeObject {
   const { resource } = write;
   if (!isObject(body)) throw badRequest(`the body must be a ${resource.kind} as a JSON object`);
@@ -69,7 +69,7 @@ function checkType(resource: Resource, body: JsonObject): void {
   }
 }
 
-/** Throws 422 if anything is wrong with the object as it would be stored. */
+/** Throws 422 if the object is invalid. */
 export function checkValid(write: Write, object: KubeObject, old: KubeObject | undefined, sub: Subresource): void {
   const { resource } = write;
   const causes: Cause[] = [
@@ -81,7 +81,7 @@ export function checkValid(write: Write, object: KubeObject, old: KubeObject | u
   if (causes.length > 0) throw invalid(resource, object.metadata.name ?? "", causes);
 }
 
-/** The moment in the form of creationTimestamp: whole seconds. */
+/** A time in the form of creationTimestamp: whole seconds. */
 export function timestamp(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
 }

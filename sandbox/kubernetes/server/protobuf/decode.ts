@@ -1,6 +1,6 @@
 /**
- * Protobuf bodies as JSON. kubectl (`create namespace|configmap|secret|service`) and Go controllers send them, and do
- * not fall back to JSON when refused. The envelope is `k8s\0` and a message {1: {1 apiVersion, 2 kind}, 2: the object}.
+ * Decodes protobuf bodies to JSON. kubectl (`create namespace|configmap|secret|service`) and Go controllers send them and
+ * do not fall back to JSON. The envelope is `k8s\0` and a message {1: {1 apiVersion, 2 kind}, 2: the object}.
  */
 import { KINDS } from "./kinds.ts";
 import { readMessage, sentText } from "./message.ts";

@@ -1,4 +1,4 @@
-/** The kinds whose protobuf bodies are understood: everything built in that is served, but for Pods. */
+/** The kinds whose protobuf bodies are decoded: all built-in kinds but Pods. */
 import {
   base64,
   integer,

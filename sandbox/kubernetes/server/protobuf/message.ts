@@ -1,18 +1,17 @@
 /**
- * Readers of protobuf fields, and how a message is put together from them: values come out as the JSON form of the same
- * object has them. Fields that no table names are passed over.
+ * Reads protobuf messages into the JSON form of the same object. Fields that the tables do not name are skipped.
  *
- * Kubernetes always sends plain fields, also when nobody set them; pointers are sent only when set. Hence two readers of
- * each scalar:
+ * Kubernetes always sends plain fields, even when unset; pointer fields are sent only when set. Hence two readers for each
+ * scalar:
  *
  *   reader                            | the zero value
  *   ----------------------------------|------------------------
  *   text, integer, flag               | is unset
- *   sentText, sentInteger, sentFlag   | counts
+ *   sentText, sentInteger, sentFlag   | is a value
  */
 import { readFields, type Value } from "./wire.ts";
 
-/** Makes JSON of all values of one field; undefined: unset. */
+/** Converts all values of one field to JSON; undefined: unset. */
 export type Reader = (values: readonly Value[]) => unknown;
 
 /** Field number → its name in JSON, and its reader. */
@@ -82,7 +81,7 @@ export const integerOrText: Reader = (values) => {
 /** {1: the amount as text}. */
 export const quantity: Reader = (values) => sentText(readFields(bytesOf(values)).get(1) ?? []);
 
-/** The last value wins, and none is the empty one. */
+/** The last value wins; without one the bytes are empty. */
 function bytesOf(values: readonly Value[]): Buffer {
   const value = values.at(-1) ?? Buffer.alloc(0);
   if (typeof value === "number") throw new Error("a number stands where the protobuf body should have bytes");

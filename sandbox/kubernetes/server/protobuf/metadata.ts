@@ -1,4 +1,4 @@
-/** What many kinds have in common. Field numbers are those of Kubernetes' published `.proto` files. */
+/** Messages shared by the kinds. Field numbers are those of Kubernetes' published `.proto` files. */
 import { integer, list, map, one, sentFlag, sentInteger, sentText, text, time, type Message } from "./message.ts";
 
 const OWNER_REFERENCE: Message = {

@@ -1,4 +1,4 @@
-/** Protobuf's wire format: a message as its numbered fields. What a number means is for `message.ts` to say. */
+/** Parses protobuf's wire format into numbered fields. `message.ts` gives the numbers their meaning. */
 
 /** Bytes of a length-delimited field, or the number of a varint. */
 export type Value = Buffer | number;

@@ -1,7 +1,7 @@
-/** Families and cluster IPs: those asked for are checked, the others drawn from the cluster's ranges. */
+/** Allocates families and cluster IPs: checks the requested ones, draws the others from the cluster's ranges. */
 import { contains, formatBlock, parseAddress } from "../../../../shared/cidr.ts";
 import type { KubeObject } from "../../contract.ts";
-import type { Allocated, Deciding } from "../../resource.ts";
+import type { Allocated, DecisionContext } from "../../resource.ts";
 import { familyOf, freeAddress, type IpFamily } from "../../service-ranges.ts";
 import { type Cause, invalidValue } from "../../status-error.ts";
 import { isHeadless, needsClusterIP, type ServiceSpec, specOf, withSpec } from "./spec.ts";
@@ -9,11 +9,11 @@ import { isHeadless, needsClusterIP, type ServiceSpec, specOf, withSpec } from "
 const SINGLE = "SingleStack";
 const REQUIRE_DUAL = "RequireDualStack";
 
-export function allocateFamilies(service: KubeObject, { ranges }: Deciding): Allocated {
+export function allocateFamilies(service: KubeObject, { ranges }: DecisionContext): Allocated {
   const spec = specOf(service);
   if (!needsClusterIP(spec)) return { object: service, causes: [] };
   const asked = spec.ipFamilies ?? (spec.clusterIPs ?? []).map(familyOf).filter((family) => family !== undefined);
-  // Who writes the endpoints of such a Service by hand may use both families, whatever the cluster has.
+  // The author of such a Service manages its endpoints, and may use both families on any cluster.
   const unbound = isHeadless(spec) && Object.keys(spec.selector ?? {}).length === 0;
   const policy = spec.ipFamilyPolicy ?? (unbound || asked.length > 1 ? REQUIRE_DUAL : SINGLE);
   const first = asked[0] ?? ranges.families[0] ?? "IPv4";
@@ -41,7 +41,7 @@ function familyProblems(asked: readonly IpFamily[], policy: string, available: r
   return causes;
 }
 
-export function allocateClusterIPs(service: KubeObject, deciding: Deciding): Allocated {
+export function allocateClusterIPs(service: KubeObject, context: DecisionContext): Allocated {
   const spec = specOf(service);
   if (!needsClusterIP(spec)) return { object: service, causes: [] };
   if (isHeadless(spec)) return { object: withSpec(service, { clusterIPs: ["None"] }), causes: [] };
@@ -49,19 +49,24 @@ export function allocateClusterIPs(service: KubeObject, deciding: Deciding): All
   const causes: Cause[] = [];
   const clusterIPs = (spec.ipFamilies ?? []).flatMap((family, index) => {
     const given = asked[index];
-    if (given !== undefined) causes.push(...addressProblems(service, given, family, deciding));
-    const ip = given ?? drawn(family, deciding);
+    if (given !== undefined) causes.push(...addressProblems(service, given, family, context));
+    const ip = given ?? drawn(family, context);
     if (ip === undefined) causes.push(invalidValue("spec.clusterIPs", [], "failed to allocate IP: range is full"));
     return ip === undefined ? [] : [ip];
   });
   return { object: withSpec(service, { clusterIP: clusterIPs[0], clusterIPs }), causes };
 }
 
-function drawn(family: IpFamily, { ranges, state, draws }: Deciding): ServiceSpec["clusterIP"] {
+function drawn(family: IpFamily, { ranges, state, draws }: DecisionContext): ServiceSpec["clusterIP"] {
   return freeAddress(ranges, family, (ip) => state.indexes.clusterIPs.has(ip), draws);
 }
 
-function addressProblems(service: KubeObject, ip: string, family: IpFamily, { ranges, state }: Deciding): Cause[] {
+function addressProblems(
+  service: KubeObject,
+  ip: string,
+  family: IpFamily,
+  { ranges, state }: DecisionContext,
+): Cause[] {
   const range = ranges.cidrs[family];
   const refused = (why: string): Cause[] => [
     invalidValue("spec.clusterIPs", [ip], `failed to allocate IP ${ip}: ${why}`),

@@ -1,4 +1,4 @@
-/** What a Service gets when it does not say otherwise; applied to every write. */
+/** Service defaults, applied to every write. */
 import type { KubeObject } from "../../contract.ts";
 import { ingressOf, isExternallyAccessible, isLoadBalancer, specOf, withSpec } from "./spec.ts";
 
@@ -34,7 +34,7 @@ function affinityConfig(affinity: string, given: unknown): unknown {
   return { clientIP: { timeoutSeconds: seconds ?? AFFINITY_TIMEOUT_SECONDS } };
 }
 
-/** An ingress address without a mode is a virtual IP. */
+/** ipMode defaults to VIP. */
 function withIpMode(service: KubeObject): KubeObject {
   const ingress = ingressOf(service);
   if (!isLoadBalancer(specOf(service)) || ingress.every((item) => item.ip === undefined || item.ipMode !== undefined)) {

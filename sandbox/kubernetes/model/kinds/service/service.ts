@@ -1,4 +1,4 @@
-/** Services: what they are made of, how they are printed, and how they behave on the way into the store. */
+/** The Service kind: schema, printed columns, and its behaviour, which the files beside this one implement. */
 import type { KubeObject } from "../../contract.ts";
 import { ageColumn, column, nameColumn, wide } from "../../read/column.ts";
 import {

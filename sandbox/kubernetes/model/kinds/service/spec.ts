@@ -1,4 +1,4 @@
-/** A Service's spec as the allocation and validation code reads it, and the questions asked of it everywhere. */
+/** A Service's spec as allocation and validation read it, with the predicates that they share. */
 import type { KubeObject } from "../../contract.ts";
 import type { IpFamily } from "../../service-ranges.ts";
 
@@ -61,7 +61,7 @@ export const needsHealthPort = (spec: ServiceSpec): boolean =>
   isLoadBalancer(spec) && spec.externalTrafficPolicy === "Local";
 export const isExternallyAccessible = (spec: ServiceSpec): boolean =>
   isLoadBalancer(spec) || spec.type === "NodePort" || (spec.externalIPs?.length ?? 0) > 0;
-/** Whether ports get node ports by themselves. */
+/** Whether node ports are allocated automatically. */
 export const wantsNodePorts = (spec: ServiceSpec): boolean =>
   spec.type === "NodePort" || (isLoadBalancer(spec) && spec.allocateLoadBalancerNodePorts !== false);
 /** Whether ports may have node ports at all. */

@@ -1,10 +1,10 @@
 /**
- * What an update keeps and drops by itself, before validation.
+ * Prepares the update of a Service before validation: keeps allocated fields, drops fields of the old type.
  *
- *   left out by the client           | kept: cluster IPs, families, node ports (by port name), health-check port
+ *   omitted by the client            | kept: cluster IPs, families, node ports (by port name), health-check port
  *   type no longer needs a field,    | dropped: node ports, health-check port, class, allocate flag,
  *   and the client did not change it | external traffic policy, cluster IPs and families
- *   no longer a load balancer        | status.loadBalancer is wiped
+ *   no longer a load balancer        | status.loadBalancer is cleared
  */
 import type { KubeObject } from "../../contract.ts";
 import { asObject, sameJson } from "../../json.ts";
@@ -48,7 +48,7 @@ function keepAllocated(spec: ServiceSpec, old: ServiceSpec): Partial<ServiceSpec
   return kept;
 }
 
-/** From two families to one: the second goes where the client changed nothing but the policy. */
+/** From two families to one: drops the second if the client changed only the policy. */
 function toSingleStack(service: KubeObject, old: ServiceSpec): KubeObject {
   const spec = specOf(service);
   if (spec.ipFamilyPolicy !== "SingleStack" || old.ipFamilyPolicy === "SingleStack") return service;
@@ -57,7 +57,7 @@ function toSingleStack(service: KubeObject, old: ServiceSpec): KubeObject {
   return withSpec(service, { ipFamilies: first("ipFamilies"), clusterIPs: first("clusterIPs") });
 }
 
-/** A port without a node port gets the one that its name had, unless another port keeps that one. */
+/** A port without a node port keeps the one of the same name, unless another port has it. */
 function keepNodePorts(spec: ServiceSpec, old: ServiceSpec): unknown {
   const given = new Set(spec.ports?.map((port) => port.nodePort));
   return spec.ports?.map((port) => {

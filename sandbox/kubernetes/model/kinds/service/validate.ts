@@ -1,4 +1,4 @@
-/** What makes a Service unacceptable, field by field. */
+/** Validates a Service field by field. */
 import { isAddress, parseBlock } from "../../../../shared/cidr.ts";
 import type { KubeObject } from "../../contract.ts";
 import { asArray, asObject, asString, sameJson } from "../../json.ts";
@@ -179,7 +179,7 @@ function validateLoadBalancerFields(spec: ServiceSpec): Cause[] {
   return causes;
 }
 
-/** What stays as it is once set, unless the type changes. */
+/** Fields that are immutable unless the type changes. */
 function validateChange(spec: ServiceSpec, old: ServiceSpec): Cause[] {
   const causes: Cause[] = [];
   const bothHaveIPs = spec.type !== "ExternalName" && old.type !== "ExternalName";

@@ -1,4 +1,4 @@
-/** The model with whatever tests put in its way: delays, refusals, cuts, lists that lag behind. */
+/** The model with injected faults: delays, errors, closed connections, stale lists. */
 import { setTimeout as delay } from "node:timers/promises";
 
 import type { Answer, ApiRequest, Reply } from "../model/contract.ts";
@@ -9,7 +9,7 @@ import type { Effect, KubeFaults } from "./faults.ts";
 /** The connection is closed without an answer. */
 export const CUT = Symbol("cut");
 
-export class TroubledApi {
+export class FaultInjectingApi {
   readonly faults: KubeFaults;
   /** While set, lists show the state as of this revision. */
   staleRevision: number | undefined;
@@ -24,7 +24,7 @@ export class TroubledApi {
     const hits = this.faults.hits({ method: request.method, path: request.path, caller: undefined });
     const effects = hits.map((fault) => fault.effect);
     const waits = effects.find((effect) => effect.kind === "delay");
-    if (waits !== undefined) await delay(waits.delayMs, undefined, { ref: false }); // no reason to live on
+    if (waits !== undefined) await delay(waits.delayMs, undefined, { ref: false }); // does not keep the process alive
     if (effects.some((effect) => effect.kind === "cutBefore")) return CUT;
     const refuses = effects.find((effect) => effect.kind === "status");
     if (refuses !== undefined) return refusal(refuses);

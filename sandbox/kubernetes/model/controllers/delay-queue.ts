@@ -1,16 +1,16 @@
-/** What is to be done and when: one task per key, the earliest wish wins. Whoever owns the clock runs what is due. */
+/** A queue of delayed tasks: one per key, the earliest time wins. It has no clock; the caller runs the due tasks. */
 type Task = () => void;
 
-export class Agenda {
+export class DelayQueue {
   readonly #due = new Map<string, { atMs: number; task: Task }>();
 
-  /** Plans the task for this moment, unless one of the same key is planned for before. */
-  plan(key: string, atMs: number, task: Task): void {
+  /** Schedules the task, unless a task of the same key is scheduled earlier. */
+  schedule(key: string, atMs: number, task: Task): void {
     const planned = this.#due.get(key);
     if (planned === undefined || atMs < planned.atMs) this.#due.set(key, { atMs, task });
   }
 
-  /** Runs what is due, and what that makes due at once, in the order in which it was planned. */
+  /** Runs the due tasks, and tasks that these make due, in the order of scheduling. */
   run(nowMs: number): void {
     for (let found = this.#takeDue(nowMs); found.length > 0; found = this.#takeDue(nowMs)) {
       for (const task of found) task();

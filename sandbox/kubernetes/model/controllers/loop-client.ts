@@ -1,4 +1,4 @@
-/** How the loops inside write: the same store and the same deletion as clients, without decoding or validation. */
+/** The store as the control loops use it: they write like clients, but without decoding and validation. */
 import type { KubeObject } from "../contract.ts";
 import type { EmbeddedApi } from "../embedded-api.ts";
 import { sameJson } from "../json.ts";
@@ -11,7 +11,7 @@ import { type DeleteOptions, removeStored } from "../write/delete.ts";
 import { replaceStored } from "../write/update.ts";
 import { timestamp, type Write } from "../write/write.ts";
 
-export class Inside {
+export class LoopClient {
   readonly #api: EmbeddedApi;
 
   constructor(api: EmbeddedApi) {
@@ -26,7 +26,7 @@ export class Inside {
     return this.#api.nowMs;
   }
 
-  /** Now, as metadata and conditions write it. */
+  /** The current time as metadata and conditions have it. */
   get now(): string {
     return timestamp(this.nowMs);
   }
@@ -43,14 +43,14 @@ export class Inside {
     this.#write(collection, object, (write) => createStored(write, object));
   }
 
-  /** Puts the object in the place of what stands there; nothing happens if it is the same. */
+  /** Replaces the stored object without further consequences; no-op if nothing changed. */
   put(collection: string, object: KubeObject): void {
     const old = this.get(collection, keyOf(object));
     if (old === undefined || sameJson(old, object)) return;
     this.#write(collection, object, ({ transaction }) => transaction.record("MODIFIED", collection, object));
   }
 
-  /** An update with all its consequences: the last finalizer's removal removes the object. */
+  /** An update with its consequences: removing the last finalizer deletes a terminating object. */
   update(collection: string, object: KubeObject, sub?: "finalize"): void {
     const old = this.get(collection, keyOf(object));
     if (old !== undefined) this.#write(collection, object, (write) => replaceStored(write, old, object, sub));
@@ -61,13 +61,13 @@ export class Inside {
     if (old !== undefined) this.#write(collection, old, (write) => removeStored(write, old, options));
   }
 
-  /** A write that is refused does not happen; the loops look again at the next change. */
-  #write(collection: string, object: KubeObject, act: (write: Write) => unknown): void {
+  /** Drops a refused write: the loops retry at the next change. */
+  #write(collection: string, object: KubeObject, apply: (write: Write) => unknown): void {
     const resource = resourceOfCollection(this.state, collection);
     if (resource === undefined) return;
     const transaction = new Transaction(this.state);
     const write: Write = {
-      ...this.#api.deciding(),
+      ...this.#api.decisionContext(),
       resource,
       namespace: object.metadata.namespace,
       transaction,
@@ -76,7 +76,7 @@ export class Inside {
       warnings: [],
     };
     try {
-      act(write);
+      apply(write);
     } catch (error) {
       if (!(error instanceof StatusError)) throw error;
       return;
