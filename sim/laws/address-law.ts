@@ -12,9 +12,9 @@ import { projectService } from "../../src/controller/projections.ts";
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import { isApplied } from "../../src/core/service/applied-state.ts";
 import type { KubeObject as StoredObject } from "../../src/kube/client/resources.ts";
-import type { ArmWrite } from "../azure-side.ts";
-import { ADDITIONAL_IP } from "../shapes.ts";
-import { ingressOf } from "../users.ts";
+import type { ArmWrite } from "../environment/simulated-azure.ts";
+import { ADDITIONAL_IP } from "../actions/service-templates.ts";
+import { ingressOf } from "../actions/services.ts";
 import {
   addressOf,
   baseIn,
@@ -25,7 +25,7 @@ import {
   nameOf as nameIn,
   partsOf,
   PUBLIC_IP,
-} from "./azure-sight.ts";
+} from "./azure-state.ts";
 import type { Law, Report } from "./law.ts";
 
 export interface AddressLawOptions {

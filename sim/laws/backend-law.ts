@@ -10,11 +10,11 @@
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
 import { propertiesOf, stringOf, type Json } from "../../sandbox/azure/model/json.ts";
-import type { ArmWrite } from "../azure-side.ts";
-import { callName } from "../arm-wire.ts";
-import type { Process } from "../timeline.ts";
-import type { Leaving } from "../wire.ts";
-import { isForeign, lastName, LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-sight.ts";
+import type { ArmWrite } from "../environment/simulated-azure.ts";
+import { callName } from "../network/arm-transport.ts";
+import type { Process } from "../environment/timeline.ts";
+import type { Leaving } from "../network/network.ts";
+import { isForeign, lastName, LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-state.ts";
 import type { Law, Report } from "./law.ts";
 
 /** Longer than a write that was decided before waits for its turn. */

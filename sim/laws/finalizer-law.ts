@@ -6,7 +6,7 @@ import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/co
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
 import { propertiesOf, type Json } from "../../sandbox/azure/model/json.ts";
 import { valuesOf } from "../../sandbox/azure/model/network/security-group/security-rule.ts";
-import type { ArmWrite } from "../azure-side.ts";
+import type { ArmWrite } from "../environment/simulated-azure.ts";
 import {
   baseIn,
   baseOf,
@@ -18,7 +18,7 @@ import {
   resourcesOf,
   SECURITY_GROUP,
   servicesIn,
-} from "./azure-sight.ts";
+} from "./azure-state.ts";
 import type { Law, Report } from "./law.ts";
 
 export const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";

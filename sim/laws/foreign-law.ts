@@ -4,7 +4,7 @@
  */
 import type { Resource } from "../../sandbox/azure/model/index.ts";
 import { propertiesOf, sameJson, without, type Json } from "../../sandbox/azure/model/json.ts";
-import type { ArmWrite } from "../azure-side.ts";
+import type { ArmWrite } from "../environment/simulated-azure.ts";
 import {
   baseIn,
   isForeign,
@@ -14,7 +14,7 @@ import {
   partsOf,
   PUBLIC_IP,
   SECURITY_GROUP,
-} from "./azure-sight.ts";
+} from "./azure-state.ts";
 import type { Law, Report } from "./law.ts";
 
 const PARTS = [

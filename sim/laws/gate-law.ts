@@ -8,9 +8,9 @@
  *   at rest             | it is closed where the pod is in every pool that anything wants it in
  */
 import type { HistoryEntry } from "../../sandbox/kubernetes/model/contract.ts";
-import type { ArmWrite } from "../azure-side.ts";
-import type { ClusterSide } from "../cluster-side.ts";
-import { addressOfPod, GATE, isGated, isTrue } from "../pods.ts";
+import type { ArmWrite } from "../environment/simulated-azure.ts";
+import type { ClusterSide } from "../environment/simulated-kubernetes.ts";
+import { addressOfPod, GATE, isGated, isTrue } from "../actions/pods.ts";
 import type { Law, Report } from "./law.ts";
 import { placesIn, type RecordLaw } from "./record-law.ts";
 

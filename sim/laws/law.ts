@@ -1,8 +1,8 @@
 /** The form of a law: it is told of everything that happens and reports what must not. */
 import type { HistoryEntry } from "../../sandbox/kubernetes/model/contract.ts";
-import type { ArmWrite } from "../azure-side.ts";
-import type { Process } from "../timeline.ts";
-import type { Leaving } from "../wire.ts";
+import type { ArmWrite } from "../environment/simulated-azure.ts";
+import type { Process } from "../environment/timeline.ts";
+import type { Leaving } from "../network/network.ts";
 
 export interface Law {
   /** A write that Azure accepted, of a controller's process. */

@@ -1,5 +1,5 @@
 /** Nothing leaves a process while another one holds the lease, but reads and what the election itself asks. */
-import type { Leaving } from "../wire.ts";
+import type { Leaving } from "../network/network.ts";
 import type { Law, Report } from "./law.ts";
 
 export class LeaseLaw implements Law {

@@ -15,11 +15,11 @@ import { planCluster } from "../../src/core/plan/plan-cluster.ts";
 import type { PlannedStep } from "../../src/core/plan/render-plan.ts";
 import { keyOf, type Service } from "../../src/core/model/kubernetes.ts";
 import type { CachedService } from "../../src/controller/projections.ts";
-import { lookAt, Unreadable } from "../look.ts";
-import { isInSecondSet } from "../seed.ts";
-import { ADDITIONAL_IP, RIVAL_CLASS, SECOND_VM_SET } from "../shapes.ts";
-import { ingressOf } from "../users.ts";
-import type { World } from "../world.ts";
+import { lookAt, Unreadable } from "../environment/observe-cluster.ts";
+import { isInSecondSet } from "../environment/azure-seed.ts";
+import { ADDITIONAL_IP, RIVAL_CLASS, SECOND_VM_SET } from "../actions/service-templates.ts";
+import { ingressOf } from "../actions/services.ts";
+import type { World } from "../environment/simulation.ts";
 import {
   addressOf,
   baseIn,
@@ -32,9 +32,9 @@ import {
   resourcesOf,
   SECURITY_GROUP,
   servicesIn,
-} from "./azure-sight.ts";
+} from "./azure-state.ts";
 import type { AddressLaw } from "./address-law.ts";
-import { makersIn } from "./backends-at-rest.ts";
+import { makersIn } from "./lbcf-quiescence.ts";
 import { addressOfNode, belongsInPools, isDoomed } from "./backend-law.ts";
 import { openingsIn, type FinalizerLaw } from "./finalizer-law.ts";
 import type { Report } from "./law.ts";

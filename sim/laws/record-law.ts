@@ -11,11 +11,11 @@
  */
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
-import type { ArmWrite } from "../azure-side.ts";
-import { BIND } from "../backends.ts";
-import type { ClusterSide } from "../cluster-side.ts";
-import { addressOfPod, isGated, isTrue } from "../pods.ts";
-import { LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-sight.ts";
+import type { ArmWrite } from "../environment/simulated-azure.ts";
+import { BIND } from "../actions/lbcf.ts";
+import type { ClusterSide } from "../environment/simulated-kubernetes.ts";
+import { addressOfPod, isGated, isTrue } from "../actions/pods.ts";
+import { LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-state.ts";
 import { addressIn, entriesOf, isDoomed } from "./backend-law.ts";
 import type { Law, Report } from "./law.ts";
 

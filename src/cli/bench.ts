@@ -26,7 +26,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         .option("--baseline-services <count>", "Services of the one-at-a-time baseline", "40")
         .option("--controller <which>", "ours, or external: attach your own to the sandbox that is printed", "ours"),
     run: async (flags) =>
-      (await import("../../bench/bulk-create.ts")).benchBulkCreate({
+      (await import("../../bench/scenarios/bulk-create.ts")).benchBulkCreate({
         services: parseFlagNumber("--services", String(flags["services"]), 1, 10_000),
         nodes: parseFlagNumber("--nodes", String(flags["nodes"]), 1, 5_000),
         latency: String(flags["latency"]),
@@ -37,12 +37,12 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "node-churn": {
     description: "calls to Azure for a node added, by the number of Services",
     configure: withSizes,
-    run: async (flags) => (await import("../../bench/node-churn.ts")).benchNodeChurn(sizesOf(flags)),
+    run: async (flags) => (await import("../../bench/scenarios/node-churn.ts")).benchNodeChurn(sizesOf(flags)),
   },
   resync: {
     description: "calls to Azure for a restart with nothing changed, by the number of Services",
     configure: withSizes,
-    run: async (flags) => (await import("../../bench/resync.ts")).benchResync(sizesOf(flags)),
+    run: async (flags) => (await import("../../bench/scenarios/resync.ts")).benchResync(sizesOf(flags)),
   },
   memory: {
     description: "memory at rest and processor time per change, in a large cluster",
@@ -52,7 +52,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         .option("--nodes <count>", "nodes", "2000")
         .option("--changes <count>", "Services changed", "50"),
     run: async (flags) =>
-      (await import("../../bench/memory.ts")).benchMemory({
+      (await import("../../bench/scenarios/memory.ts")).benchMemory({
         services: parseFlagNumber("--services", String(flags["services"]), 1, 20_000),
         nodes: parseFlagNumber("--nodes", String(flags["nodes"]), 1, 5_000),
         changes: parseFlagNumber("--changes", String(flags["changes"]), 1, 20_000),
@@ -66,7 +66,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         .option("--nodes <count>", "nodes of the cluster", "1000")
         .option("--services <count>", "Services of the cluster", "500"),
     run: async (flags) =>
-      (await import("../../bench/drain.ts")).benchDrain({
+      (await import("../../bench/scenarios/drain.ts")).benchDrain({
         nodes: parseFlagNumber("--nodes", String(flags["nodes"]), 30, 5_000),
         services: parseFlagNumber("--services", String(flags["services"]), 1, 10_000),
       }),
@@ -81,7 +81,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         .option("--rolling <count>", "pods restarted under traffic", "1000")
         .option("--latency <profile>", "as of azlb azure", "none"),
     run: async (flags) =>
-      (await import("../../bench/backends.ts")).benchBackends({
+      (await import("../../bench/scenarios/backends.ts")).benchBackends({
         pods: parseFlagNumber("--pods", String(flags["pods"]), 1, 50_000),
         groups: parseFlagNumber("--groups", String(flags["groups"]), 1, 1_000),
         loadBalancers: parseFlagNumber("--load-balancers", String(flags["loadBalancers"]), 1, 100),
@@ -93,17 +93,17 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     description: "what clients see when a node is doomed, with admin state and without",
     configure: (command) => command.option("--picture <file>", "write both timelines there, as SVG"),
     run: async (flags) =>
-      (await import("../../bench/drain-connections.ts")).benchDrainConnections({
+      (await import("../../bench/scenarios/drain-connections.ts")).benchDrainConnections({
         picture: typeof flags["picture"] === "string" ? flags["picture"] : undefined,
       }),
   },
   emulator: {
     description: "what the Azure emulator itself costs: GET and PUT of a 1 MB load balancer",
-    run: async () => (await import("../../bench/emulator.ts")).benchEmulator(),
+    run: async () => (await import("../../bench/scenarios/emulator.ts")).benchEmulator(),
   },
   kube: {
     description: "what it costs to know a large cluster, beside @kubernetes/client-node",
-    run: async () => (await import("../../bench/kube.ts")).benchKube(),
+    run: async () => (await import("../../bench/scenarios/kube.ts")).benchKube(),
   },
 };
 

@@ -6,9 +6,9 @@ import { readFileSync } from "node:fs";
 
 import { Option, type Command } from "commander";
 
-import type { CampaignOptions, CampaignResult, Progress } from "../../sim/campaign.ts";
-import type { History } from "../../sim/history.ts";
-import type { PlantedBugName } from "../../sim/planted-bugs.ts";
+import type { CampaignOptions, CampaignResult, Progress } from "../../sim/campaign/campaign.ts";
+import type { History } from "../../sim/campaign/history.ts";
+import type { PlantedBugName } from "../../sim/campaign/planted-bugs.ts";
 import { parseFlagNumber } from "./flag-values.ts";
 import { InputError } from "./input-error.ts";
 
@@ -65,8 +65,8 @@ async function run(flags: SimulateFlags): Promise<void> {
 
 async function play(options: CampaignOptions, { jobs, json }: SimulateFlags): Promise<void> {
   const [{ renderFinding }, { runCampaignBy }] = await Promise.all([
-    import("../../sim/campaign.ts"),
-    import("../../sim/campaign-pool.ts"),
+    import("../../sim/campaign/campaign.ts"),
+    import("../../sim/campaign/campaign-pool.ts"),
   ]);
   const startMs = performance.now();
   const result = await runCampaignBy(parseFlagNumber("--jobs", jobs, 1, MOST_JOBS), options);
@@ -91,7 +91,7 @@ function summary({ histories, actions, steps, writes, findings }: CampaignResult
 }
 
 async function hunt(options: CampaignOptions, { json }: SimulateFlags): Promise<void> {
-  const { huntPlantedBugs, renderHunt } = await import("../../sim/hunt.ts");
+  const { huntPlantedBugs, renderHunt } = await import("../../sim/campaign/detect-planted-bugs.ts");
   const caught = await huntPlantedBugs(options);
   clearProgress();
   process.stdout.write(json === true ? `${JSON.stringify({ planted: caught })}\n` : renderHunt(caught));
@@ -100,9 +100,9 @@ async function hunt(options: CampaignOptions, { json }: SimulateFlags): Promise<
 
 async function trace({ firstSeed, stored, length, places, bug }: CampaignOptions): Promise<void> {
   const [{ drawHistory }, { runHistory }, { only }] = await Promise.all([
-    import("../../sim/history.ts"),
-    import("../../sim/run-history.ts"),
-    import("../../sim/shrink.ts"),
+    import("../../sim/campaign/history.ts"),
+    import("../../sim/campaign/run-history.ts"),
+    import("../../sim/campaign/shrink.ts"),
   ]);
   const whole = stored?.history ?? drawHistory(firstSeed, length);
   const history = places === undefined ? whole : only(whole, places);
@@ -128,7 +128,7 @@ function placesOf(only: string | undefined): number[] | undefined {
 
 async function bugOf(plant: string | undefined): Promise<PlantedBugName | undefined> {
   if (plant === undefined) return undefined;
-  const { PLANTED_BUG_NAMES } = await import("../../sim/planted-bugs.ts");
+  const { PLANTED_BUG_NAMES } = await import("../../sim/campaign/planted-bugs.ts");
   const found = PLANTED_BUG_NAMES.find((name) => name === plant);
   if (found === undefined) throw new InputError(`--plant is "${plant}"; it takes ${PLANTED_BUG_NAMES.join(", ")}`);
   return found;

@@ -7,11 +7,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, test } from "node:test";
 
-import { runCampaign } from "../../sim/campaign.ts";
-import { drawHistory, type History } from "../../sim/history.ts";
-import { PLANTED_BUG_NAMES, type PlantedBugName } from "../../sim/planted-bugs.ts";
-import { huntPlantedBugs } from "../../sim/hunt.ts";
-import { runHistory } from "../../sim/run-history.ts";
+import { runCampaign } from "../../sim/campaign/campaign.ts";
+import { drawHistory, type History } from "../../sim/campaign/history.ts";
+import { PLANTED_BUG_NAMES, type PlantedBugName } from "../../sim/campaign/planted-bugs.ts";
+import { huntPlantedBugs } from "../../sim/campaign/detect-planted-bugs.ts";
+import { runHistory } from "../../sim/campaign/run-history.ts";
 import { runAzlb } from "../support/azlb-process.ts";
 
 const REGRESSIONS = resolve(import.meta.dirname, "../../sim/regressions");

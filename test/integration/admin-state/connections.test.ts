@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 
-import { errorsOf } from "../../../bench/drain-connections.ts";
-import { drawDrainStories } from "../../../bench/support/drain-picture.ts";
-import { tellDrainStory, type DrainStory } from "../../../bench/support/drain-story.ts";
+import { errorsOf } from "../../../bench/scenarios/drain-connections.ts";
+import { drawDrainStories } from "../../../bench/drain/timeline-chart.ts";
+import { tellDrainStory, type DrainStory } from "../../../bench/drain/drain-timeline.ts";
 
 describe("clients of a Service, one of whose nodes is tainted and dies ten seconds later,", () => {
   let on: DrainStory;

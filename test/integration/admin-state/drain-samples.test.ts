@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { AuditEntry } from "../../../bench/support/azure-control.ts";
-import { drainSamples } from "../../../bench/support/drain-samples.ts";
+import { drainSamples } from "../../../bench/drain/drain-samples.ts";
 
 const LB = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/loadBalancers/kubernetes";
 const START_MS = Date.UTC(2026, 0, 1);

@@ -1,0 +1,173 @@
+/**
+ * Backends by the thousand through `lbcf-azure`: what the first registration costs in writes to Azure, time and memory,
+ * what a restart costs, and whether a rolling restart under traffic loses a new connection.
+ *
+ * The pods are there before the controller is, so that all of them come at once; then they are restarted a tenth at a
+ * time, as a Deployment does it: new ones first, old ones as soon as the readiness gate of the new ones is open.
+ */
+import { readFileSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+
+import { atMost, type BenchReport } from "../report.ts";
+import type { AuditEntry } from "../support/azure-control.ts";
+import {
+  type BackendCluster,
+  type BackendPod,
+  createGroups,
+  createPod,
+  forAll,
+  frontendPort,
+  GRACE_SECONDS,
+  isGateOpen,
+  mapPods,
+  openBackendCluster,
+  podAt,
+  removePod,
+  terminatePod,
+  untilRegistered,
+} from "../backends/backend-cluster.ts";
+import { ConnectingClients, startGreeter } from "../backends/connecting-clients.ts";
+import { type ControllerProcess, startControllerProcess } from "../support/sandbox-process.ts";
+
+export interface BackendsOptions {
+  readonly pods: number;
+  readonly groups: number;
+  readonly loadBalancers: number;
+  /** How many of the first load balancer's pods are restarted. */
+  readonly rolling: number;
+  readonly latency: string;
+}
+
+/** Writes to Azure per load balancer for the first registration of all its backends. */
+const WRITES_BAR = 20;
+const WITHIN_MS = 1_800_000;
+const STEPS = 10;
+const CLIENTS = 10;
+const CONNECT_EVERY_MS = 100;
+/** Long enough to see that nothing is written. */
+const RESTART_REST_MS = 10_000;
+
+export async function benchBackends(options: BackendsOptions): Promise<BenchReport> {
+  const cluster = await openBackendCluster(options.latency);
+  let controller: ControllerProcess | undefined;
+  try {
+    const pods = Array.from({ length: options.pods }, (_, at) => podAt(at, options.groups));
+    await createGroups(cluster.client, options.loadBalancers, options.groups);
+    await forAll(pods, (pod) => createPod(cluster.client, pod));
+    controller = startControllerProcess(cluster);
+    const registeredMs = await untilRegistered(cluster.client, options.pods, WITHIN_MS);
+    const writes = writesPerLoadBalancer(await cluster.control.audit());
+    const rss = rssMb(controller.pid);
+    await controller.close();
+    controller = startControllerProcess(cluster);
+    const restartWrites = await writesDuring(cluster, () => delay(RESTART_REST_MS));
+    const restartedRss = rssMb(controller.pid);
+    const rolled = options.rolling === 0 ? undefined : await rollingRestart(cluster, options, pods);
+    return {
+      scenario: "backends",
+      figures: {
+        pods: options.pods,
+        "time to register all, s": registeredMs / 1_000,
+        "backends per write": options.pods / sum(writes),
+        "controller RSS when all are registered, MB": rss,
+        "controller RSS after a restart, MB": restartedRss,
+        "writes after a restart": restartWrites,
+        ...rolled?.figures,
+      },
+      bars: {
+        "writes per load balancer": atMost(Math.max(...writes), WRITES_BAR),
+        ...(rolled !== undefined && { "failed new connections": atMost(rolled.failures, 0) }),
+      },
+    };
+  } finally {
+    await controller?.close();
+    await cluster.close();
+  }
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** Of load balancers and their pools. */
+function writesPerLoadBalancer(entries: readonly AuditEntry[]): readonly number[] {
+  const counts = new Map<string, number>();
+  for (const { verb, path, poll } of entries) {
+    const name = /\/loadbalancers\/([^/]+)/.exec(path.toLowerCase())?.[1];
+    if (name !== undefined && !poll && verb === "PUT") counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return [...counts.values()];
+}
+
+async function writesDuring({ control }: BackendCluster, work: () => Promise<unknown>): Promise<number> {
+  const before = await control.lastSequence();
+  await work();
+  return sum(writesPerLoadBalancer(await control.audit(before)));
+}
+
+interface Rolled {
+  readonly failures: number;
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+/** Of pods of the first load balancer, while clients connect to it. */
+async function rollingRestart(
+  cluster: BackendCluster,
+  { groups, loadBalancers, rolling }: BackendsOptions,
+  pods: readonly BackendPod[],
+): Promise<Rolled> {
+  const greeter = await startGreeter();
+  const inFirst = pods.filter(({ group }) => group % loadBalancers === 0);
+  await mapPods(cluster, inFirst, greeter.port);
+  const old = inFirst.slice(0, rolling);
+  const clients = new ConnectingClients(await frontendPort(cluster), CLIENTS, CONNECT_EVERY_MS);
+  const startMs = performance.now();
+  const endings: Promise<void>[] = [];
+  const writes = await writesDuring(cluster, async () => {
+    for (let step = 0; step < STEPS; step++) {
+      const leaving = old.filter((_, at) => at % STEPS === step);
+      const coming = leaving.map(({ group }, at) => {
+        return { ...podAt(pods.length + step * rolling + at, groups), group };
+      });
+      await mapPods(cluster, coming, greeter.port);
+      await forAll(coming, (pod) => createPod(cluster.client, pod));
+      await untilOpen(cluster, coming);
+      endings.push(endPods(cluster, leaving));
+    }
+    await Promise.all(endings);
+    await untilRegistered(cluster.client, pods.length, WITHIN_MS);
+  });
+  await clients.stop();
+  await greeter.close();
+  return {
+    failures: clients.failures,
+    figures: {
+      "rolling: pods": rolling,
+      "rolling: time, s": (performance.now() - startMs) / 1_000,
+      "rolling: writes": writes,
+      "rolling: new connections": clients.connections,
+      "rolling: refused": clients.refused,
+      "rolling: unanswered": clients.unanswered,
+      "rolling: slowest new connection, s": clients.slowestMs / 1_000,
+    },
+  };
+}
+
+/** They go on for their grace, and are gone then, in every sense. */
+async function endPods(cluster: BackendCluster, pods: readonly BackendPod[]): Promise<void> {
+  await forAll(pods, (pod) => terminatePod(cluster, pod));
+  await delay(GRACE_SECONDS * 1_000);
+  await mapPods(cluster, pods, null);
+  await forAll(pods, (pod) => removePod(cluster, pod));
+}
+
+async function untilOpen({ client }: BackendCluster, pods: readonly BackendPod[]): Promise<void> {
+  await forAll(pods, async (pod) => {
+    while (!(await isGateOpen(client, pod))) await delay(200);
+  });
+}
+
+function rssMb(pid: number): number {
+  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kilobytes) / 1024;
+}

@@ -1,0 +1,55 @@
+/** What a large cluster costs to keep: memory at rest, and processor time per change of a Service. */
+import { readFileSync } from "node:fs";
+
+import { SERVICES } from "../../src/kube/client/resources.ts";
+import type { BenchReport } from "../report.ts";
+import { limitsFor } from "../support/limits.ts";
+import { openSettledCluster } from "../support/settled-cluster.ts";
+
+export interface MemoryOptions {
+  readonly services: number;
+  readonly nodes: number;
+  readonly changes: number;
+}
+
+/** Linux counts processor time in hundredths of a second. */
+const TICK_MS = 10;
+
+export async function benchMemory({ services, nodes, changes }: MemoryOptions): Promise<BenchReport> {
+  const cluster = await openSettledCluster(services, nodes);
+  try {
+    const { pid } = cluster.controller;
+    const beforeMs = cpuMs(pid);
+    await cluster.callsFor(() => changeServices(cluster, changes));
+    const figures = {
+      Services: services,
+      nodes,
+      "controller RSS, MB": rssMb(pid),
+      "CPU per changed Service, ms": (cpuMs(pid) - beforeMs) / changes,
+    };
+    return { scenario: "memory", figures, bars: {}, notes: limitsFor(services).notes };
+  } finally {
+    await cluster.close();
+  }
+}
+
+async function changeServices(
+  { client }: Awaited<ReturnType<typeof openSettledCluster>>,
+  changes: number,
+): Promise<void> {
+  for (let number = 0; number < changes; number++) {
+    const annotations = { "service.beta.kubernetes.io/azure-load-balancer-tcp-idle-timeout": "10" };
+    const place = { namespace: "default", name: `svc-${number}` };
+    await client.patch(SERVICES, place, { merge: { metadata: { annotations } } });
+  }
+}
+
+function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+function rssMb(pid: number): number {
+  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kilobytes) / 1024;
+}

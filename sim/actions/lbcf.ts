@@ -1,0 +1,147 @@
+/**
+ * Users of LBCF: groups that gather pods, and load balancers that the built-in driver makes or shares with the cluster's
+ * Services; or both in one, a Bind.
+ */
+import { readDefinitions } from "../../src/main/lbcf-definitions.ts";
+import type { Chance } from "../environment/random.ts";
+import type { ClusterSide } from "../environment/simulated-kubernetes.ts";
+import { APPS, drawPodDeed, POD_SLOTS, type PodDeed, type Pods } from "./pods.ts";
+
+export const GROUPS = APPS;
+/** Azure load balancers: two of LBCF's own, and one that the cluster's Services have. */
+export const BALANCERS = ["inside", "outside", "shared"] as const;
+export type Balancer = (typeof BALANCERS)[number];
+
+interface BalancerSpec {
+  readonly name: string;
+  readonly frontend: string;
+  readonly port: number;
+}
+
+const SPECS: Readonly<Record<Balancer, BalancerSpec>> = {
+  inside: { name: "pods-inside", frontend: "internal", port: 80 },
+  outside: { name: "pods-outside", frontend: "public", port: 80 },
+  shared: { name: "kubernetes", frontend: "public", port: 9_090 },
+};
+const BACKEND_PORT = 8_080;
+/** Of the one Bind that there is, and the group whose pods it takes. */
+export const BIND = { name: "front", app: "web" } as const;
+export const BOUND = ["indoors", "outdoors", "among"] as const;
+export type Bound = (typeof BOUND)[number];
+const BOUND_SPECS: Readonly<Record<Bound, BalancerSpec>> = {
+  indoors: { name: "bound-inside", frontend: "internal", port: 80 },
+  outdoors: { name: "bound-outside", frontend: "public", port: 80 },
+  among: { name: "kubernetes", frontend: "public", port: 9_190 },
+};
+const ENSURE = { policy: "Always", minPeriod: "2m" };
+
+export type BackendDeed =
+  | { readonly do: "pod"; readonly how: PodDeed; readonly slot: number }
+  | { readonly do: "group"; readonly name: string; readonly balancers: readonly Balancer[] }
+  | { readonly do: "balancer"; readonly name: Balancer; readonly rules: number }
+  | { readonly do: "dropGroup"; readonly name: string }
+  | { readonly do: "dropBalancer"; readonly name: Balancer }
+  | { readonly do: "bind"; readonly balancers: readonly Bound[]; readonly rules: number }
+  | { readonly do: "dropBind" };
+
+export function drawBackendDeed(chance: Chance): BackendDeed {
+  const kind = chance.weighted({ pod: 12, group: 3, balancer: 3, dropGroup: 1, dropBalancer: 1 });
+  switch (kind) {
+    case "pod":
+      return { do: kind, how: drawPodDeed(chance), slot: chance.below(POD_SLOTS) };
+    case "group":
+      return { do: kind, name: chance.pick(GROUPS), balancers: BALANCERS.filter(() => chance.isLucky(0.6)) };
+    case "balancer":
+      return { do: kind, name: chance.pick(BALANCERS), rules: 1 + chance.below(2) };
+    case "dropGroup":
+      return { do: kind, name: chance.pick(GROUPS) };
+    case "dropBalancer":
+      return { do: kind, name: chance.pick(BALANCERS) };
+  }
+}
+
+export function drawBindDeed(chance: Chance): BackendDeed {
+  if (chance.isLucky(0.25)) return { do: "dropBind" };
+  const balancers = BOUND.filter(() => chance.isLucky(0.6));
+  return { do: "bind", balancers: balancers.length === 0 ? ["indoors"] : balancers, rules: 1 + chance.below(2) };
+}
+
+const BINDS = "/apis/lbcf.tkestack.io/v1/namespaces/default/binds";
+const LBCF = "/apis/lbcf.tkestack.io/v1beta1/namespaces/default";
+
+/** Read once: they are large. */
+let definitions: ReturnType<typeof readDefinitions> | undefined;
+
+export class BackendUsers {
+  readonly #cluster: ClusterSide;
+  readonly #pods: Pods;
+
+  constructor(cluster: ClusterSide, pods: Pods) {
+    this.#cluster = cluster;
+    this.#pods = pods;
+    definitions ??= readDefinitions();
+    for (const definition of definitions)
+      cluster.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
+  }
+
+  perform(deed: BackendDeed): void {
+    switch (deed.do) {
+      case "pod":
+        return this.#pods.perform(deed.how, deed.slot);
+      case "group":
+        return this.#apply("backendgroups", deed.name, {
+          loadBalancers: deed.balancers,
+          pods: podsOf(deed.name),
+          ensurePolicy: ENSURE,
+        });
+      case "balancer": {
+        const { name } = SPECS[deed.name];
+        const attributes = attributesOf(SPECS[deed.name], deed.rules);
+        const spec = { lbDriver: "lbcf-azure", lbSpec: { name }, attributes, ensurePolicy: ENSURE };
+        return this.#apply("loadbalancers", deed.name, spec);
+      }
+      case "bind":
+        return this.#bind(deed.balancers, deed.rules);
+      case "dropBind":
+        return void this.#cluster.send("DELETE", `${BINDS}/${BIND.name}`);
+      case "dropGroup":
+        return void this.#cluster.send("DELETE", `${LBCF}/backendgroups/${deed.name}`);
+      case "dropBalancer":
+        return void this.#cluster.send("DELETE", `${LBCF}/loadbalancers/${deed.name}`);
+    }
+  }
+
+  #apply(plural: string, name: string, spec: object): void {
+    const made = this.#cluster.send("POST", `${LBCF}/${plural}`, {
+      apiVersion: "lbcf.tkestack.io/v1beta1",
+      kind: plural === "loadbalancers" ? "LoadBalancer" : "BackendGroup",
+      metadata: { name },
+      spec,
+    });
+    if (made === undefined) this.#cluster.send("PATCH", `${LBCF}/${plural}/${name}`, { spec });
+  }
+
+  #bind(balancers: readonly Bound[], rules: number): void {
+    const loadBalancers = balancers.map((name) => ({
+      name,
+      driver: "lbcf-azure",
+      spec: { name: BOUND_SPECS[name].name },
+      attributes: attributesOf(BOUND_SPECS[name], rules),
+    }));
+    const ensurePolicy = { policy: "Always", resyncPeriodInSeconds: 120 };
+    const spec = { loadBalancers, pods: podsOf(BIND.app), ensurePolicy };
+    const { name } = BIND;
+    const object = { apiVersion: "lbcf.tkestack.io/v1", kind: "Bind", metadata: { name }, spec };
+    if (this.#cluster.send("POST", BINDS, object) === undefined)
+      this.#cluster.send("PATCH", `${BINDS}/${name}`, { spec });
+  }
+}
+
+function podsOf(app: string): object {
+  return { ports: [{ port: BACKEND_PORT, protocol: "TCP" }], byLabel: { selector: { app } } };
+}
+
+function attributesOf({ frontend, port }: BalancerSpec, rules: number): object {
+  const ports = Array.from({ length: rules }, (_, at) => `${port + at}:${BACKEND_PORT + at}/TCP`);
+  return { frontend, rules: ports.join(",") };
+}

@@ -1,0 +1,107 @@
+/**
+ * Nodes that come, go, move, are replaced and doomed. A slot is a place for a node: its name and its machine in Azure
+ * are always there, so that a node that comes back finds its network interface.
+ */
+import { topologyNodes, type Topology } from "../../sandbox/azure/seed/topology.ts";
+import { SANDBOX_ACCOUNT } from "../../sandbox/azure/identity/account.ts";
+import type { ClusterNode } from "../../sandbox/kubernetes/seed.ts";
+import type { ClusterSide } from "../environment/simulated-kubernetes.ts";
+import type { NodeDeed } from "../campaign/history.ts";
+
+const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
+const TAINTS: Readonly<Record<string, object>> = {
+  "out-of-service": { key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" },
+  "spot-eviction": { key: "cloudprovider.azure.microsoft.com/draining", value: "spot-eviction", effect: "NoSchedule" },
+  autoscaler: { key: "ToBeDeletedByClusterAutoscaler", value: "1", effect: "NoSchedule" },
+};
+
+export class Machines {
+  readonly #cluster: ClusterSide;
+  readonly #topology: Topology;
+  readonly #slots: readonly ClusterNode[];
+  #events = 0;
+
+  constructor(cluster: ClusterSide, topology: Topology) {
+    this.#cluster = cluster;
+    this.#topology = topology;
+    this.#slots = nodesOf(topology);
+  }
+
+  /** Did a node ever have this address? */
+  wasNode(address: string): boolean {
+    return this.#slots.some(({ internalIPs }) => internalIPs.some((ip) => ip === address || movedTo(ip) === address));
+  }
+
+  perform(how: NodeDeed, slot: number, taint: string): void {
+    const node = this.#slots[slot % this.#slots.length];
+    if (node === undefined) return;
+    const path = `/api/v1/nodes/${node.name}`;
+    switch (how) {
+      case "add":
+        return this.#add(node);
+      case "remove":
+        return void this.#cluster.send("DELETE", path);
+      case "replace":
+        this.#cluster.send("DELETE", path);
+        return this.#add(node);
+      case "move":
+        return this.#move(node, path);
+      case "exclude":
+      case "include":
+        return void this.#cluster.send("PATCH", path, {
+          metadata: { labels: { [EXCLUDE]: how === "exclude" ? "true" : null } },
+        });
+      case "taint":
+      case "untaint":
+        return void this.#cluster.send("PATCH", path, { spec: { taints: how === "taint" ? [TAINTS[taint]] : [] } });
+      case "preempt":
+        return this.#announce(node.name);
+    }
+  }
+
+  #add(node: ClusterNode): void {
+    const { name, internalIPs, providerID } = node;
+    this.#cluster.send("POST", "/api/v1/nodes", {
+      metadata: { name },
+      spec: { ...(providerID !== undefined && { providerID }) },
+      status: { addresses: internalIPs.map((address) => ({ type: "InternalIP", address })) },
+    });
+  }
+
+  /** Another address, as after the machine was made anew. Interfaces keep theirs. */
+  #move({ name, internalIPs }: ClusterNode, path: string): void {
+    if (this.#topology.backendPool !== "nodeIP") return;
+    const [ipv4 = "", ...rest] = internalIPs;
+    const isHome = JSON.stringify(this.#cluster.object("nodes", name) ?? {}).includes(`"${ipv4}"`);
+    const moved = isHome ? movedTo(ipv4) : ipv4;
+    const addresses = [moved, ...rest].map((address) => ({ type: "InternalIP", address }));
+    this.#cluster.send("PATCH", `${path}/status`, { status: { addresses } });
+  }
+
+  #announce(name: string): void {
+    const now = new Date(this.#cluster.api.nowMs).toISOString().replace(/\.\d+Z$/, "Z");
+    this.#cluster.send("POST", "/api/v1/namespaces/default/events", {
+      metadata: { name: `${name}.preempt-${++this.#events}`, namespace: "default" },
+      involvedObject: { kind: "Node", name, uid: name, apiVersion: "v1" },
+      reason: "PreemptScheduled",
+      message: "Preempt Scheduled: the machine is going",
+      type: "Warning",
+      source: { component: "node-problem-detector" },
+      firstTimestamp: now,
+      lastTimestamp: now,
+      count: 1,
+    });
+  }
+}
+
+function movedTo(ipv4: string): string {
+  return ipv4.replace(/^10\.240\./, "10.241.");
+}
+
+export function nodesOf(topology: Topology): ClusterNode[] {
+  return topologyNodes(SANDBOX_ACCOUNT, topology).map(({ name, ip, providerId }, at) => ({
+    name,
+    internalIPs: [ip, `fd00:10:240:0:1::${at + 4}`], // far from what Azure gives to frontends
+    providerID: providerId,
+  }));
+}

@@ -1,0 +1,222 @@
+/**
+ * Bugs that we plant to see that the laws catch them. Each is what a controller with that bug would send or hear, done
+ * on its wires, so that the product's own code needs no switch for it. Only `azlb simulate --plant` and tests use them.
+ */
+import type { ArmRequest, ArmResponse, ArmTransport } from "../../src/azure/arm/transport.ts";
+import { OPEN_FENCE, type Fence } from "../../src/kube/election/fence.ts";
+import type { Transport, WireRequest, WireResponse } from "../../src/kube/client/transport.ts";
+import { FOREIGN_NAME } from "../actions/external-edits.ts";
+import type { World } from "../environment/simulation.ts";
+
+type ArmWrapper = (wire: ArmTransport, world: World) => ArmTransport;
+type KubeWrapper = (wire: Transport, world: World) => Transport;
+
+export interface PlantedBug {
+  /** For people: what the controller does wrong. */
+  readonly does: string;
+  readonly arm?: ArmWrapper;
+  readonly kube?: KubeWrapper;
+  readonly fenceOf?: (fence: Fence) => Fence;
+}
+
+const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
+const NOTHING = { value: [] };
+
+export const PLANTED_BUGS = {
+  "skip-etag": {
+    does: "writes without If-Match",
+    arm: armWith((request, send) => {
+      const { "if-match": _, ...headers } = lowerCased(request.headers);
+      return send({ ...request, headers });
+    }),
+  },
+  "no-finalizer": {
+    does: "takes every Service for one that has the finalizer",
+    kube: kubeHearing((object) => {
+      const metadata = object["metadata"] as Json;
+      return object["kind"] === "Service" || "clusterIP" in ((object["spec"] ?? {}) as Json)
+        ? { ...object, metadata: { ...metadata, finalizers: [FINALIZER] } }
+        : object;
+    }),
+  },
+  "early-finalizer": {
+    does: "lets go of a deleted Service with the first write to Azure instead of the last",
+    arm: armWith(async (request, send, { cluster }) => {
+      const response = await send(request);
+      if (request.method === "GET" || response.status >= 400) return response;
+      for (const { metadata } of cluster.objects("services")) {
+        const path = `/api/v1/namespaces/${metadata.namespace}/services/${metadata.name}`;
+        if (metadata.deletionTimestamp !== undefined) cluster.send("PATCH", path, { metadata: { finalizers: null } });
+      }
+      return response;
+    }),
+  },
+  "failed-list-is-empty": {
+    does: "takes a list that Azure would not give for an empty one",
+    arm: armWith(async (request, send) => {
+      const response = await send(request);
+      const isList = request.method === "GET" && /\/(loadBalancers|publicIPAddresses)\?/i.test(request.url);
+      return isList && response.status >= 400 ? { ...response, status: 200, body: JSON.stringify(NOTHING) } : response;
+    }),
+  },
+  "first-node-only": {
+    does: "takes the first piece of a list of nodes for all of it",
+    kube: kubeWith(async (request, send) => {
+      const response = await send(request);
+      const isList = request.path.startsWith("/api/v1/nodes?") && request.path.includes("sendInitialEvents=true");
+      return isList && response.status === 200 ? { ...response, body: firstOnly(response.body) } : response;
+    }),
+  },
+  "deaf-to-deletions": {
+    does: "does not hear that a node was deleted",
+    kube: kubeWith(async (request, send) => {
+      const response = await send(request);
+      const isWatch = request.path.startsWith("/api/v1/nodes?") && response.status === 200;
+      const heard = (frame: Json): Json | undefined => (frame["type"] === "DELETED" ? undefined : frame);
+      return isWatch ? { ...response, body: mapLines(response.body, heard) } : response;
+    }),
+  },
+  "drop-unknown-fields": {
+    does: "writes back only the fields of frontends that it knows",
+    arm: armWriting(/\/loadBalancers\/[^/]+$/i, (body) =>
+      mapParts(body, "frontendIPConfigurations", (frontend) => {
+        const properties = Object.entries(frontend["properties"] as Json);
+        return { ...frontend, properties: Object.fromEntries(properties.filter(([key]) => KNOWN.has(key))) };
+      }),
+    ),
+  },
+  "release-ip-first": {
+    does: "deletes a public IP before the frontend that stands on it",
+    arm: armWith(async (request, send) => {
+      if (request.method === "PUT" && /\/loadBalancers\/[^/]+\?/i.test(request.url)) {
+        const { body: before } = await send({ ...request, method: "GET", body: undefined });
+        const going = publicIPsIn(before).difference(publicIPsIn(request.body ?? ""));
+        for (const id of going) {
+          const url = request.url.replace(/(\.com)[^?]*/, `$1${id}`);
+          if (!FOREIGN_NAME.test(id.slice(id.lastIndexOf("/") + 1)))
+            await send({ ...request, method: "DELETE", url, body: undefined });
+        }
+      }
+      return send(request);
+    }),
+  },
+  "ignore-lease": { does: "goes on writing after it lost the lease", fenceOf: () => OPEN_FENCE },
+  "forget-admin-state": {
+    does: "writes pools without the admin state of their entries",
+    arm: armWriting(/\/loadBalancers\/[^?]+$/i, (body) => withoutKey(body, "adminState")),
+  },
+  "own-whole-pool": {
+    does: "takes every entry of a pool for its own",
+    arm: armWriting(/\/backendAddressPools\/[^/]+$/i, (body) => {
+      const properties = body["properties"] as Json;
+      const entries = (properties["loadBalancerBackendAddresses"] ?? []) as { name: string }[];
+      const own = entries.filter(({ name }) => !FOREIGN_NAME.test(name));
+      return { ...body, properties: { ...properties, loadBalancerBackendAddresses: own } };
+    }),
+  },
+  "forget-members": {
+    does: "does not remember whom it put into pools",
+    kube: kubeWith((request, send) => {
+      if (request.method === "GET" || !request.path.includes("/configmaps")) return send(request);
+      return Promise.resolve({ status: 200, headers: {}, body: pieces({ metadata: {} }) });
+    }),
+  },
+} as const satisfies Readonly<Record<string, PlantedBug>>;
+
+export type PlantedBugName = keyof typeof PLANTED_BUGS;
+
+export const PLANTED_BUG_NAMES = Object.keys(PLANTED_BUGS) as PlantedBugName[];
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What the controllers know of a frontend. */
+const KNOWN = new Set([
+  "privateIPAddress",
+  "privateIPAllocationMethod",
+  "privateIPAddressVersion",
+  "publicIPAddress",
+  "subnet",
+]);
+type ArmSend = (request: ArmRequest) => Promise<ArmResponse>;
+type KubeSend = (request: WireRequest) => Promise<WireResponse>;
+
+function armWith(on: (request: ArmRequest, send: ArmSend, world: World) => Promise<ArmResponse>): ArmWrapper {
+  return (wire, world) => ({
+    send: (request) => on(request, (real) => wire.send(real), world),
+    close: () => wire.close(),
+  });
+}
+
+/** Changes the bodies of PUTs on paths that fit. */
+function armWriting(path: RegExp, change: (body: Json) => Json): ArmWrapper {
+  return armWith((request, send) => {
+    const { method, url, body } = request;
+    const isHit = method === "PUT" && body !== undefined && path.test(url.split("?")[0] ?? "");
+    return send(isHit ? { ...request, body: JSON.stringify(change(JSON.parse(body) as Json)) } : request);
+  });
+}
+
+function kubeWith(on: (request: WireRequest, send: KubeSend) => Promise<WireResponse>): KubeWrapper {
+  return (wire) => ({ send: (request) => on(request, (real) => wire.send(real)), close: () => wire.close() });
+}
+
+/** Changes the objects that are heard of, in answers, lists and watches. */
+function kubeHearing(change: (object: Json) => Json): KubeWrapper {
+  const heard = (value: Json): Json => {
+    if (Array.isArray(value["items"])) return { ...value, items: (value["items"] as Json[]).map(change) };
+    return "object" in value ? { ...value, object: change(value["object"] as Json) } : change(value);
+  };
+  return kubeWith(async (request, send) => {
+    const response = await send(request);
+    return response.status < 300 ? { ...response, body: mapLines(response.body, heard) } : response;
+  });
+}
+
+/** Bodies come in pieces of whole lines here. */
+async function* mapLines(
+  body: AsyncIterable<Uint8Array>,
+  change: (value: Json) => Json | undefined,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) {
+    const lines = Buffer.from(piece)
+      .toString()
+      .split("\n")
+      .filter((line) => line !== "");
+    const changed = lines.flatMap((line) => change(JSON.parse(line) as Json) ?? []);
+    yield Buffer.from(changed.map((value) => `${JSON.stringify(value)}\n`).join(""));
+  }
+}
+
+/** Of the objects that a stream begins with, only the first. */
+function firstOnly(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  let [isListed, count] = [false, 0];
+  return mapLines(body, (frame) => {
+    if (isListed) return frame;
+    isListed = frame["type"] === "BOOKMARK";
+    count += 1;
+    return isListed || count === 1 ? frame : undefined;
+  });
+}
+
+async function* pieces(value: unknown): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${JSON.stringify(value)}\n`);
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function mapParts(body: Json, collection: string, change: (part: Json) => Json): Json {
+  const properties = body["properties"] as Json;
+  const parts = (properties[collection] ?? []) as Json[];
+  return { ...body, properties: { ...properties, [collection]: parts.map(change) } };
+}
+
+function withoutKey(body: Json, key: string): Json {
+  return JSON.parse(JSON.stringify(body, (name, value: unknown) => (name === key ? undefined : value))) as Json;
+}
+
+/** Ids of the public IPs that a load balancer stands on. */
+function publicIPsIn(body: string): Set<string> {
+  return new Set([...body.matchAll(/"publicIPAddress":\{"id":"([^"]+)"/g)].flatMap(([, id]) => id ?? []));
+}

@@ -1,0 +1,134 @@
+/**
+ * Everything that decisions look at, read from the simulated world at one moment and without any calls: to ask the core
+ * what it would still do.
+ */
+import type { KubeObject } from "../../src/kube/client/resources.ts";
+import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../src/core/model/arm.ts";
+import {
+  needsCompute,
+  type Compute,
+  type Instance,
+  type NetworkInterface,
+  type ScaleSet,
+  type VirtualMachine,
+} from "../../src/core/backends/compute.ts";
+import { securityGroupId, subnetId } from "../../src/core/model/ids.ts";
+import type { ReadRequest } from "../../src/core/steps.ts";
+import {
+  countsForOthers,
+  needsCleanup,
+  wantsLoadBalancer,
+  type ClassFilter,
+} from "../../src/core/service/ownership.ts";
+import { reconcileService } from "../../src/core/service/reconcile-service.ts";
+import type { Observed } from "../../src/core/observed.ts";
+import { MEMBER_LIST_NAMESPACE, projectMemberList } from "../../src/controller/pools/member-list.ts";
+import { projectNode, projectService, type CachedService } from "../../src/controller/projections.ts";
+import type { World } from "./simulation.ts";
+
+const MOST_LOOKS = 10;
+
+/** What a Service names cannot be looked at, such as a resource group that is not there. */
+export class Unreadable extends Error {
+  override readonly name = "Unreadable";
+}
+
+export interface Sight {
+  readonly services: readonly CachedService[];
+  observe(service: CachedService): Observed;
+  readonly pools: Omit<Observed, "service" | "otherServices" | "publicIPs" | "subnets" | "securityGroup">;
+}
+
+/** What the controller of that class would see. */
+export function lookAt(world: World, classFilter: ClassFilter): Sight {
+  const { config, cluster, azure } = world;
+  const all = cluster.objects("services").map((object) => projectService(object as unknown as KubeObject));
+  const services = all.filter((one) => wantsLoadBalancer(one, classFilter) || needsCleanup(one, classFilter));
+  const otherServices = all.filter((one) => countsForOthers(one, classFilter));
+  const find = (id: string): unknown => {
+    const { status, body } = azure.ask({ who: "law", method: "GET", path: id });
+    return status === 200 ? body : null;
+  };
+  const list = <Body>(path: string): Body[] => {
+    const found = find(path) as { value: Body[] } | null;
+    if (found === null) throw new Unreadable(`${path} cannot be read`);
+    return found.value;
+  };
+  const network = (group: string, type: string): string =>
+    `/subscriptions/${config.networkSubscriptionId}/resourceGroups/${group}/providers/Microsoft.Network/${type}`;
+  const members = cluster
+    .objects("configmaps")
+    .filter(
+      ({ metadata }) => metadata.namespace === MEMBER_LIST_NAMESPACE && metadata.name?.startsWith("azlb-members-"),
+    )
+    .map((object) => projectMemberList(object as unknown as KubeObject));
+  const pools = {
+    config,
+    ...(classFilter !== undefined && { classFilter }),
+    nodes: cluster.objects("nodes").map((object) => projectNode(object as unknown as KubeObject)),
+    loadBalancers: list<LoadBalancer>(network(config.loadBalancerResourceGroup, "loadBalancers")),
+    zones: zonesOf(find(`/subscriptions/${config.subscriptionId}/providers/Microsoft.Compute`)),
+    members: new Map(members.map(({ loadBalancerId, members: names }) => [loadBalancerId, names])),
+    ...(needsCompute(config) && { compute: computeOf(config, list) }),
+  };
+  const securityGroup = find(securityGroupId(config)) as SecurityGroup | null;
+  const observeWith = (service: CachedService, needs: readonly ReadRequest[]): Observed => ({
+    ...pools,
+    service,
+    otherServices,
+    securityGroup,
+    publicIPs: new Map(
+      needs.flatMap((need) =>
+        need.kind === "publicIPs"
+          ? [[need.resourceGroup.toLowerCase(), list<PublicIP>(network(need.resourceGroup, "publicIPAddresses"))]]
+          : [],
+      ),
+    ),
+    subnets: new Map(
+      needs.flatMap((need) =>
+        need.kind === "subnet" ? [[need.name, find(subnetId(config, need.name)) as Subnet | null]] : [],
+      ),
+    ),
+  });
+  return {
+    services,
+    pools,
+    observe(service) {
+      let needs: readonly ReadRequest[] = [];
+      for (let round = 0; round < MOST_LOOKS; round++) {
+        const observed = observeWith(service, needs);
+        const decision = reconcileService(observed);
+        if (decision.kind !== "read") return observed;
+        needs = [...needs, ...decision.needs];
+      }
+      throw new Error(`looking at ${service.metadata.name} did not end`);
+    },
+  };
+}
+
+function computeOf(config: World["config"], list: <Body>(path: string) => Body[]): Compute {
+  const group = `/subscriptions/${config.subscriptionId}/resourceGroups/${config.resourceGroup}/providers`;
+  const scaleSets = list<ScaleSet>(`${group}/Microsoft.Compute/virtualMachineScaleSets`);
+  const uniform = scaleSets.filter(({ properties }) => properties["orchestrationMode"] !== "Flexible");
+  return {
+    virtualMachines: byId(list<VirtualMachine>(`${group}/Microsoft.Compute/virtualMachines`)),
+    networkInterfaces: byId(list<NetworkInterface>(`${group}/Microsoft.Network/networkInterfaces`)),
+    scaleSets: byId(scaleSets),
+    instances: byId(uniform.flatMap(({ id }) => list<Instance>(`${id}/virtualMachines`))),
+  };
+}
+
+function byId<Body extends { readonly id: string }>(bodies: readonly Body[]): ReadonlyMap<string, Body> {
+  return new Map(bodies.map((body) => [body.id.toLowerCase(), body]));
+}
+
+function zonesOf(provider: unknown): string[] {
+  const { resourceTypes = [] } = (provider ?? {}) as {
+    resourceTypes?: { resourceType: string; zoneMappings?: { location: string; zones: string[] }[] }[];
+  };
+  const machines = resourceTypes.find(({ resourceType }) => resourceType === "virtualMachines");
+  const mapping = machines?.zoneMappings?.find(
+    ({ location }) => location.toLowerCase().replaceAll(" ", "") === "westus2",
+  );
+  return [...(mapping?.zones ?? [])].sort();
+}
