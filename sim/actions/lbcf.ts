@@ -1,14 +1,14 @@
 /**
- * Users of LBCF: groups that gather pods, and load balancers that the built-in driver makes or shares with the cluster's
- * Services; or both in one, a Bind.
+ * Users of LBCF (lb-controlling-framework): BackendGroups that select pods, LoadBalancers that the built-in driver creates
+ * or shares with the cluster's Services, and a Bind, which is both in one object.
  */
 import { readDefinitions } from "../../src/main/lbcf-definitions.ts";
-import type { Chance } from "../environment/random.ts";
-import type { ClusterSide } from "../environment/simulated-kubernetes.ts";
-import { APPS, drawPodDeed, POD_SLOTS, type PodDeed, type Pods } from "./pods.ts";
+import type { Random } from "../environment/random.ts";
+import type { SimulatedKubernetes } from "../environment/simulated-kubernetes.ts";
+import { APPS, drawPodAction, POD_SLOTS, type PodAction, type Pods } from "./pods.ts";
 
 export const GROUPS = APPS;
-/** Azure load balancers: two of LBCF's own, and one that the cluster's Services have. */
+/** LoadBalancers: two that have an Azure load balancer of their own, and one in that of the cluster's Services. */
 export const BALANCERS = ["inside", "outside", "shared"] as const;
 export type Balancer = (typeof BALANCERS)[number];
 
@@ -24,7 +24,7 @@ const SPECS: Readonly<Record<Balancer, BalancerSpec>> = {
   shared: { name: "kubernetes", frontend: "public", port: 9_090 },
 };
 const BACKEND_PORT = 8_080;
-/** Of the one Bind that there is, and the group whose pods it takes. */
+/** The only Bind, and the app whose pods it selects. */
 export const BIND = { name: "front", app: "web" } as const;
 export const BOUND = ["indoors", "outdoors", "among"] as const;
 export type Bound = (typeof BOUND)[number];
@@ -35,8 +35,8 @@ const BOUND_SPECS: Readonly<Record<Bound, BalancerSpec>> = {
 };
 const ENSURE = { policy: "Always", minPeriod: "2m" };
 
-export type BackendDeed =
-  | { readonly do: "pod"; readonly how: PodDeed; readonly slot: number }
+export type LbcfAction =
+  | { readonly do: "pod"; readonly how: PodAction; readonly slot: number }
   | { readonly do: "group"; readonly name: string; readonly balancers: readonly Balancer[] }
   | { readonly do: "balancer"; readonly name: Balancer; readonly rules: number }
   | { readonly do: "dropGroup"; readonly name: string }
@@ -44,39 +44,39 @@ export type BackendDeed =
   | { readonly do: "bind"; readonly balancers: readonly Bound[]; readonly rules: number }
   | { readonly do: "dropBind" };
 
-export function drawBackendDeed(chance: Chance): BackendDeed {
-  const kind = chance.weighted({ pod: 12, group: 3, balancer: 3, dropGroup: 1, dropBalancer: 1 });
+export function drawLbcfAction(random: Random): LbcfAction {
+  const kind = random.weighted({ pod: 12, group: 3, balancer: 3, dropGroup: 1, dropBalancer: 1 });
   switch (kind) {
     case "pod":
-      return { do: kind, how: drawPodDeed(chance), slot: chance.below(POD_SLOTS) };
+      return { do: kind, how: drawPodAction(random), slot: random.below(POD_SLOTS) };
     case "group":
-      return { do: kind, name: chance.pick(GROUPS), balancers: BALANCERS.filter(() => chance.isLucky(0.6)) };
+      return { do: kind, name: random.pick(GROUPS), balancers: BALANCERS.filter(() => random.bool(0.6)) };
     case "balancer":
-      return { do: kind, name: chance.pick(BALANCERS), rules: 1 + chance.below(2) };
+      return { do: kind, name: random.pick(BALANCERS), rules: 1 + random.below(2) };
     case "dropGroup":
-      return { do: kind, name: chance.pick(GROUPS) };
+      return { do: kind, name: random.pick(GROUPS) };
     case "dropBalancer":
-      return { do: kind, name: chance.pick(BALANCERS) };
+      return { do: kind, name: random.pick(BALANCERS) };
   }
 }
 
-export function drawBindDeed(chance: Chance): BackendDeed {
-  if (chance.isLucky(0.25)) return { do: "dropBind" };
-  const balancers = BOUND.filter(() => chance.isLucky(0.6));
-  return { do: "bind", balancers: balancers.length === 0 ? ["indoors"] : balancers, rules: 1 + chance.below(2) };
+export function drawBindAction(random: Random): LbcfAction {
+  if (random.bool(0.25)) return { do: "dropBind" };
+  const balancers = BOUND.filter(() => random.bool(0.6));
+  return { do: "bind", balancers: balancers.length === 0 ? ["indoors"] : balancers, rules: 1 + random.below(2) };
 }
 
 const BINDS = "/apis/lbcf.tkestack.io/v1/namespaces/default/binds";
 const LBCF = "/apis/lbcf.tkestack.io/v1beta1/namespaces/default";
 
-/** Read once: they are large. */
+/** Read once: the files are large. */
 let definitions: ReturnType<typeof readDefinitions> | undefined;
 
-export class BackendUsers {
-  readonly #cluster: ClusterSide;
+export class LbcfUsers {
+  readonly #cluster: SimulatedKubernetes;
   readonly #pods: Pods;
 
-  constructor(cluster: ClusterSide, pods: Pods) {
+  constructor(cluster: SimulatedKubernetes, pods: Pods) {
     this.#cluster = cluster;
     this.#pods = pods;
     definitions ??= readDefinitions();
@@ -84,30 +84,30 @@ export class BackendUsers {
       cluster.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
   }
 
-  perform(deed: BackendDeed): void {
-    switch (deed.do) {
+  perform(action: LbcfAction): void {
+    switch (action.do) {
       case "pod":
-        return this.#pods.perform(deed.how, deed.slot);
+        return this.#pods.perform(action.how, action.slot);
       case "group":
-        return this.#apply("backendgroups", deed.name, {
-          loadBalancers: deed.balancers,
-          pods: podsOf(deed.name),
+        return this.#apply("backendgroups", action.name, {
+          loadBalancers: action.balancers,
+          pods: podsOf(action.name),
           ensurePolicy: ENSURE,
         });
       case "balancer": {
-        const { name } = SPECS[deed.name];
-        const attributes = attributesOf(SPECS[deed.name], deed.rules);
+        const { name } = SPECS[action.name];
+        const attributes = attributesOf(SPECS[action.name], action.rules);
         const spec = { lbDriver: "lbcf-azure", lbSpec: { name }, attributes, ensurePolicy: ENSURE };
-        return this.#apply("loadbalancers", deed.name, spec);
+        return this.#apply("loadbalancers", action.name, spec);
       }
       case "bind":
-        return this.#bind(deed.balancers, deed.rules);
+        return this.#bind(action.balancers, action.rules);
       case "dropBind":
         return void this.#cluster.send("DELETE", `${BINDS}/${BIND.name}`);
       case "dropGroup":
-        return void this.#cluster.send("DELETE", `${LBCF}/backendgroups/${deed.name}`);
+        return void this.#cluster.send("DELETE", `${LBCF}/backendgroups/${action.name}`);
       case "dropBalancer":
-        return void this.#cluster.send("DELETE", `${LBCF}/loadbalancers/${deed.name}`);
+        return void this.#cluster.send("DELETE", `${LBCF}/loadbalancers/${action.name}`);
     }
   }
 

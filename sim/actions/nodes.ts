@@ -1,12 +1,12 @@
 /**
- * Nodes that come, go, move, are replaced and doomed. A slot is a place for a node: its name and its machine in Azure
- * are always there, so that a node that comes back finds its network interface.
+ * Nodes that are added, removed, moved, replaced, tainted and announced for eviction. A slot stands for a node's name and
+ * its machine in Azure. The machine always exists, so that a node that is added again finds its network interface.
  */
 import { topologyNodes, type Topology } from "../../sandbox/azure/seed/topology.ts";
 import { SANDBOX_ACCOUNT } from "../../sandbox/azure/identity/account.ts";
 import type { ClusterNode } from "../../sandbox/kubernetes/seed.ts";
-import type { ClusterSide } from "../environment/simulated-kubernetes.ts";
-import type { NodeDeed } from "../campaign/history.ts";
+import type { SimulatedKubernetes } from "../environment/simulated-kubernetes.ts";
+import type { NodeAction } from "../campaign/history.ts";
 
 const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
 const TAINTS: Readonly<Record<string, object>> = {
@@ -15,24 +15,24 @@ const TAINTS: Readonly<Record<string, object>> = {
   autoscaler: { key: "ToBeDeletedByClusterAutoscaler", value: "1", effect: "NoSchedule" },
 };
 
-export class Machines {
-  readonly #cluster: ClusterSide;
+export class SimulatedNodes {
+  readonly #cluster: SimulatedKubernetes;
   readonly #topology: Topology;
   readonly #slots: readonly ClusterNode[];
   #events = 0;
 
-  constructor(cluster: ClusterSide, topology: Topology) {
+  constructor(cluster: SimulatedKubernetes, topology: Topology) {
     this.#cluster = cluster;
     this.#topology = topology;
     this.#slots = nodesOf(topology);
   }
 
-  /** Did a node ever have this address? */
+  /** Whether a node has, or may have had, this address. */
   wasNode(address: string): boolean {
     return this.#slots.some(({ internalIPs }) => internalIPs.some((ip) => ip === address || movedTo(ip) === address));
   }
 
-  perform(how: NodeDeed, slot: number, taint: string): void {
+  perform(how: NodeAction, slot: number, taint: string): void {
     const node = this.#slots[slot % this.#slots.length];
     if (node === undefined) return;
     const path = `/api/v1/nodes/${node.name}`;
@@ -68,12 +68,12 @@ export class Machines {
     });
   }
 
-  /** Another address, as after the machine was made anew. Interfaces keep theirs. */
+  /** Changes the address, as when the machine is recreated. Network interfaces keep theirs. */
   #move({ name, internalIPs }: ClusterNode, path: string): void {
     if (this.#topology.backendPool !== "nodeIP") return;
     const [ipv4 = "", ...rest] = internalIPs;
-    const isHome = JSON.stringify(this.#cluster.object("nodes", name) ?? {}).includes(`"${ipv4}"`);
-    const moved = isHome ? movedTo(ipv4) : ipv4;
+    const hasOriginal = JSON.stringify(this.#cluster.object("nodes", name) ?? {}).includes(`"${ipv4}"`);
+    const moved = hasOriginal ? movedTo(ipv4) : ipv4;
     const addresses = [moved, ...rest].map((address) => ({ type: "InternalIP", address }));
     this.#cluster.send("PATCH", `${path}/status`, { status: { addresses } });
   }
@@ -101,7 +101,7 @@ function movedTo(ipv4: string): string {
 export function nodesOf(topology: Topology): ClusterNode[] {
   return topologyNodes(SANDBOX_ACCOUNT, topology).map(({ name, ip, providerId }, at) => ({
     name,
-    internalIPs: [ip, `fd00:10:240:0:1::${at + 4}`], // far from what Azure gives to frontends
+    internalIPs: [ip, `fd00:10:240:0:1::${at + 4}`], // outside the range that Azure assigns to frontends
     providerID: providerId,
   }));
 }

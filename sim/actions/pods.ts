@@ -1,21 +1,21 @@
 /**
- * Pods that come, go, fall ill and move, and the kubelet's part in it: a pod is Ready once its containers are and its
- * readiness gates are open. Who opens those is not the kubelet.
+ * Pods that are added, removed, terminated, moved and change their readiness, and the kubelet's part in it: a pod is Ready
+ * once its containers are and its readiness gates are open. The controller opens the gates.
  */
 import type { KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
-import type { Chance } from "../environment/random.ts";
-import type { ClusterSide } from "../environment/simulated-kubernetes.ts";
+import type { Random } from "../environment/random.ts";
+import type { SimulatedKubernetes } from "../environment/simulated-kubernetes.ts";
 import type { Timeline } from "../environment/timeline.ts";
 
 export const POD_SLOTS = 6;
-/** Pods of even slots, pods of odd ones. */
+/** Label of the pods of even slots, and of odd ones. */
 export const APPS = ["web", "api"] as const;
 export const GATE = "lbcf.tkestack.io/registered";
 
-export type PodDeed = "add" | "remove" | "terminate" | "ready" | "unready" | "move";
+export type PodAction = "add" | "remove" | "terminate" | "ready" | "unready" | "move";
 
-export function drawPodDeed(chance: Chance): PodDeed {
-  return chance.weighted({ add: 6, remove: 2, terminate: 2, ready: 2, unready: 2, move: 1 });
+export function drawPodAction(random: Random): PodAction {
+  return random.weighted({ add: 6, remove: 2, terminate: 2, ready: 2, unready: 2, move: 1 });
 }
 
 const PODS = "/api/v1/namespaces/default/pods";
@@ -23,10 +23,10 @@ const GRACE_MS = 30_000;
 const KUBELET_MS = 50;
 
 export interface PodsOptions {
-  readonly cluster: ClusterSide;
+  readonly cluster: SimulatedKubernetes;
   readonly timeline: Timeline;
   readonly nodes: readonly string[];
-  /** Whether some of them have our readiness gate. */
+  /** Some pods have LBCF's readiness gate. */
   readonly hasGates: boolean;
 }
 
@@ -35,16 +35,16 @@ export class Pods {
 
   constructor(options: PodsOptions) {
     this.#options = options;
-    if (options.hasGates) options.cluster.api.subscribe(({ collection, object }) => this.#see(collection, object));
+    if (options.hasGates) options.cluster.api.subscribe(({ collection, object }) => this.#onChange(collection, object));
   }
 
-  perform(how: PodDeed, slot: number): void {
+  perform(how: PodAction, slot: number): void {
     const { cluster, timeline } = this.#options;
     const name = `pod-${slot}`;
-    const home = `10.240.100.${10 + slot}`;
+    const original = `10.240.100.${10 + slot}`;
     switch (how) {
       case "add":
-        if (this.#add(name, slot)) this.#tell(name, { podIP: home, isReady: true });
+        if (this.#add(name, slot)) this.#patchStatus(name, { podIP: original, isReady: true });
         return;
       case "remove":
         return this.#kill(name);
@@ -57,10 +57,10 @@ export class Pods {
       }
       case "ready":
       case "unready":
-        return this.#tell(name, { isReady: how === "ready" });
+        return this.#patchStatus(name, { isReady: how === "ready" });
       case "move": {
-        const isHome = addressOfPod(this.#find(name)) === home;
-        return this.#tell(name, { podIP: isHome ? `10.240.101.${10 + slot}` : home, isReady: true });
+        const hasOriginal = addressOfPod(this.#find(name)) === original;
+        return this.#patchStatus(name, { podIP: hasOriginal ? `10.240.101.${10 + slot}` : original, isReady: true });
       }
     }
   }
@@ -74,7 +74,7 @@ export class Pods {
     return cluster.send("POST", PODS, { metadata, spec }) !== undefined;
   }
 
-  #tell(name: string, { podIP, isReady }: { readonly podIP?: string; readonly isReady: boolean }): void {
+  #patchStatus(name: string, { podIP, isReady }: { readonly podIP?: string; readonly isReady: boolean }): void {
     const pod = this.#find(name);
     if (pod === undefined) return;
     const address = podIP === undefined ? {} : { podIP, podIPs: [{ ip: podIP }] };
@@ -88,13 +88,14 @@ export class Pods {
     this.#options.cluster.send("PATCH", `${PODS}/${name}/status`, { status });
   }
 
-  /** The kubelet follows what others say of gates. */
-  #see(collection: string, pod: KubeObject): void {
+  /** The kubelet updates Ready when a gate changes. */
+  #onChange(collection: string, pod: KubeObject): void {
     const { name = "" } = pod.metadata;
-    if (collection !== "pods" || !isGated(pod) || isRight(pod)) return;
+    if (collection !== "pods" || !isGated(pod) || isReadyConsistent(pod)) return;
     this.#options.timeline.after(KUBELET_MS, () => {
       const now = this.#find(name);
-      if (now !== undefined && !isRight(now)) this.#tell(name, { isReady: isTrue(now, "ContainersReady") });
+      if (now !== undefined && !isReadyConsistent(now))
+        this.#patchStatus(name, { isReady: isTrue(now, "ContainersReady") });
     });
   }
 
@@ -127,7 +128,7 @@ export function isTrue(pod: KubeObject, condition: string): boolean {
   return conditionsOf(pod).some(({ type, status }) => type === condition && status === "True");
 }
 
-/** Whether it has our readiness gate. */
+/** Whether it has LBCF's readiness gate. */
 export function isGated(pod: KubeObject): boolean {
   const { readinessGates = [] } = pod["spec"] as { readinessGates?: { conditionType: string }[] };
   return readinessGates.some(({ conditionType }) => conditionType === GATE);
@@ -137,6 +138,6 @@ function isOpen(pod: KubeObject): boolean {
   return !isGated(pod) || isTrue(pod, GATE);
 }
 
-function isRight(pod: KubeObject): boolean {
+function isReadyConsistent(pod: KubeObject): boolean {
   return isTrue(pod, "Ready") === (isTrue(pod, "ContainersReady") && isOpen(pod));
 }

@@ -1,61 +1,60 @@
 /**
- * A campaign on several processors: histories are independent, so each hand plays a share of the seeds, and what they
- * find is put together in the order of the seeds. A hand is a thread of `campaign-worker.ts`; whoever is free takes the
- * next share.
+ * Runs a campaign on several worker threads. Histories are independent, so an idle worker takes the next batch of seeds;
+ * the results are merged in the order of the seeds. What a worker does with its batch is `campaign.ts`.
  */
 import { Worker } from "node:worker_threads";
 
 import { MOST_FINDINGS, runCampaign, type CampaignOptions, type CampaignResult } from "./campaign.ts";
 
-/** Seeds per share: enough to make the way to a hand and back worth it, few enough to end together. */
-const SHARE = 10;
+/** Seeds per batch: large enough to outweigh the messages, small enough for the workers to finish together. */
+const BATCH_SIZE = 10;
 
-export async function runCampaignBy(hands: number, options: CampaignOptions): Promise<CampaignResult> {
-  const crew = Math.min(hands, Math.ceil(options.seeds / SHARE));
-  if (crew < 2) return runCampaign(options);
+export async function runCampaignOnWorkers(workers: number, options: CampaignOptions): Promise<CampaignResult> {
+  const count = Math.min(workers, Math.ceil(options.seeds / BATCH_SIZE));
+  if (count < 2) return runCampaign(options);
   const { onProgress, ...rest } = options;
   const { firstSeed, seeds, mostFindings = MOST_FINDINGS } = options;
   const results: CampaignResult[] = [];
   let next = firstSeed;
-  const takeShare = (): CampaignOptions | undefined => {
+  const takeBatch = (): CampaignOptions | undefined => {
     const left = firstSeed + seeds - next;
-    if (left <= 0 || together(results).findings.length >= mostFindings) return undefined;
-    const share = { ...rest, firstSeed: next, seeds: Math.min(SHARE, left) };
-    next += share.seeds;
-    return share;
+    if (left <= 0 || mergeResults(results).findings.length >= mostFindings) return undefined;
+    const batch = { ...rest, firstSeed: next, seeds: Math.min(BATCH_SIZE, left) };
+    next += batch.seeds;
+    return batch;
   };
-  const tell = (result: CampaignResult): void => {
+  const onResult = (result: CampaignResult): void => {
     results.push(result);
-    const { histories, findings } = together(results);
+    const { histories, findings } = mergeResults(results);
     onProgress?.({ histories, seeds, findings: findings.length });
   };
-  await Promise.all(Array.from({ length: crew }, () => playShares(takeShare, tell)));
-  return together(results);
+  await Promise.all(Array.from({ length: count }, () => runWorker(takeBatch, onResult)));
+  return mergeResults(results);
 }
 
-/** Ends when there is no share left; fails where a history cannot be played at all. */
-function playShares(
-  takeShare: () => CampaignOptions | undefined,
-  tell: (result: CampaignResult) => void,
+/** Resolves when no batch is left; rejects if a history cannot be run at all. */
+function runWorker(
+  takeBatch: () => CampaignOptions | undefined,
+  onResult: (result: CampaignResult) => void,
 ): Promise<void> {
-  const hand = new Worker(new URL("campaign-worker.ts", import.meta.url));
+  const worker = new Worker(new URL("campaign-worker.ts", import.meta.url));
   return new Promise((resolve, reject) => {
-    const goOn = (): void => {
-      const share = takeShare();
-      if (share === undefined) void hand.terminate();
-      else hand.postMessage(share, []);
+    const sendBatch = (): void => {
+      const batch = takeBatch();
+      if (batch === undefined) void worker.terminate();
+      else worker.postMessage(batch, []);
     };
-    hand.on("message", (result: CampaignResult) => {
-      tell(result);
-      goOn();
+    worker.on("message", (result: CampaignResult) => {
+      onResult(result);
+      sendBatch();
     });
-    hand.on("error", reject);
-    hand.on("exit", () => resolve());
-    goOn();
+    worker.on("error", reject);
+    worker.on("exit", () => resolve());
+    sendBatch();
   });
 }
 
-function together(results: readonly CampaignResult[]): CampaignResult {
+function mergeResults(results: readonly CampaignResult[]): CampaignResult {
   const sum = (key: "histories" | "actions" | "steps" | "writes"): number =>
     results.reduce((total, result) => total + result[key], 0);
   return {

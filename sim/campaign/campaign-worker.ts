@@ -1,4 +1,4 @@
-/** One thread of a crew: plays the shares of a campaign that it is sent, and answers each with what came of it. */
+/** One worker thread of `campaign-pool.ts`: runs each batch of seeds that it is sent and replies with its result. */
 import { parentPort } from "node:worker_threads";
 
 import { runCampaign, type CampaignOptions } from "./campaign.ts";

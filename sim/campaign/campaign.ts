@@ -1,6 +1,6 @@
 /**
- * Many histories, one after the other, and what was found in them. A history that breaks a law is shortened, and told
- * with the command that replays it.
+ * Runs many histories one after the other and collects the findings. A history that breaks a law is shrunk and reported
+ * with the command that replays it. How one history runs is `run-history.ts`; several threads are `campaign-pool.ts`.
  */
 import { describe, drawHistory, HISTORY_LENGTH, type History, type Setup } from "./history.ts";
 import type { PlantedBugName } from "./planted-bugs.ts";
@@ -10,14 +10,14 @@ import { only, shrink } from "./shrink.ts";
 export interface CampaignOptions {
   readonly firstSeed: number;
   readonly seeds: number;
-  /** Instead of one drawn from a seed: a history that was stored, and where. */
-  readonly stored?: { readonly history: History; readonly file: string } | undefined;
+  /** A recorded history and its file, to be run instead of one drawn from a seed. */
+  readonly recorded?: { readonly history: History; readonly file: string } | undefined;
   /** Actions per history. */
   readonly length?: number;
-  /** Places of the actions to play; all of them when absent. */
-  readonly places?: readonly number[] | undefined;
+  /** Indexes of the actions to run; all of them when absent. */
+  readonly indexes?: readonly number[] | undefined;
   readonly bug?: PlantedBugName | undefined;
-  /** No more histories once that many have failed. */
+  /** The campaign stops after this many findings. */
   readonly mostFindings?: number;
   readonly onProgress?: (progress: Progress) => void;
 }
@@ -28,27 +28,27 @@ export interface Progress {
   readonly findings: number;
 }
 
-/** One history that broke a law, as short as it could be made. */
+/** One history that broke a law, shrunk. */
 export interface Finding {
   readonly seed: number;
   readonly law: string;
   readonly what: string;
-  /** Since the beginning of the whole history, in virtual time. */
+  /** Virtual time since the start of the shrunk history. */
   readonly atMs: number;
   readonly setup: Setup;
-  /** For people. */
+  /** One line per action, to be read. */
   readonly actions: readonly string[];
   readonly replay: string;
-  /** To be stored: it stays the same when histories come to be drawn otherwise. */
+  /** To be recorded: unlike a seed, it survives changes of how histories are drawn. */
   readonly history: History;
 }
 
 export interface CampaignResult {
   readonly histories: number;
   readonly actions: number;
-  /** Happenings on the timeline, of all histories together. */
+  /** Tasks that the timelines of all histories have run. */
   readonly steps: number;
-  /** Writes of the controllers that Azure accepted. */
+  /** Writes by the controllers that Azure accepted. */
   readonly writes: number;
   readonly findings: readonly Finding[];
 }
@@ -56,12 +56,12 @@ export interface CampaignResult {
 export const MOST_FINDINGS = 5;
 
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
-  const { firstSeed, seeds, stored, length, places, bug, mostFindings = MOST_FINDINGS, onProgress } = options;
+  const { firstSeed, seeds, recorded, length, indexes, bug, mostFindings = MOST_FINDINGS, onProgress } = options;
   const findings: Finding[] = [];
   const sums = { histories: 0, actions: 0, steps: 0, writes: 0 };
   for (let seed = firstSeed; seed < firstSeed + seeds && findings.length < mostFindings; seed++) {
-    const whole = stored?.history ?? drawHistory(seed, length);
-    const history = places === undefined ? whole : only(whole, places);
+    const whole = recorded?.history ?? drawHistory(seed, length);
+    const history = indexes === undefined ? whole : only(whole, indexes);
     const { violations, steps, writes } = await runHistory(history, { bug });
     sums.histories += 1;
     sums.actions += history.actions.length;
@@ -69,7 +69,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     sums.writes += writes;
     const [first] = violations;
     if (first !== undefined) {
-      const kept = places ?? (await shrink(whole, first.law, { bug })).kept;
+      const kept = indexes ?? (await shrink(whole, first.law, { bug })).kept;
       findings.push(await findingOf(whole, kept, options));
     }
     onProgress?.({ histories: sums.histories, seeds, findings: findings.length });
@@ -86,28 +86,28 @@ async function findingOf(whole: History, kept: readonly number[], options: Campa
   return { seed, law, what, atMs, setup, actions, replay: replayOf(whole, kept, options), history };
 }
 
-/** The command that plays it again. */
+/** The command that runs it again. */
 function replayOf(
   { seed, actions }: History,
   kept: readonly number[],
-  { stored, bug }: Pick<CampaignOptions, "stored" | "bug">,
+  { recorded, bug }: Pick<CampaignOptions, "recorded" | "bug">,
 ): string {
-  const isDrawn = stored === undefined;
+  const isDrawn = recorded === undefined;
   return [
-    `bin/azlb simulate ${isDrawn ? `--seed ${seed}` : `--history ${stored.file}`}`,
+    `bin/azlb simulate ${isDrawn ? `--seed ${seed}` : `--history ${recorded.file}`}`,
     ...(kept.length === actions.length ? [] : [`--only ${kept.length === 0 ? "none" : kept.join(",")}`]),
     ...(isDrawn && actions.length !== HISTORY_LENGTH ? [`--length ${actions.length}`] : []),
     ...(bug === undefined ? [] : [`--plant ${bug}`]),
   ].join(" ");
 }
 
-/** For people. */
+/** As text for a terminal. */
 export function renderFinding({ seed, law, what, atMs, setup, actions, replay }: Finding): string {
-  const world = Object.entries(setup).map(([key, value]) => `${key}=${String(value)}`);
+  const configuration = Object.entries(setup).map(([key, value]) => `${key}=${String(value)}`);
   return [
     `seed ${seed} breaks the law "${law}" after ${(atMs / 1000).toFixed(1)} s of virtual time:`,
     `  ${what}`,
-    `the history, shortened to ${actions.length} actions, in a world with ${world.join(" ")}:`,
+    `the history, shortened to ${actions.length} actions, in a cluster with ${configuration.join(" ")}:`,
     ...actions.map((action, at) => `  ${String(at + 1).padStart(3)}. ${action}`),
     `replay it:  ${replay}`,
     `every call: ${replay} --trace`,

@@ -1,32 +1,35 @@
-/** Plants each known bug and plays histories until a law catches it: the simulation tested by what it finds. */
+/**
+ * Tests the simulation itself: plants each known bug in the controller and runs histories until a law detects it. The
+ * bugs are in `planted-bugs.ts`.
+ */
 import type { CampaignOptions } from "./campaign.ts";
 import { drawHistory } from "./history.ts";
 import { PLANTED_BUG_NAMES, PLANTED_BUGS, type PlantedBugName } from "./planted-bugs.ts";
 import { runHistory } from "./run-history.ts";
 
-export interface Caught {
+export interface Detection {
   readonly bug: PlantedBugName;
   readonly does: string;
-  /** The law that caught it; `undefined`: none did. */
+  /** The law that detected it; `undefined`: none did. */
   readonly law: string | undefined;
   readonly what: string;
-  /** The seed that it was caught at. */
+  /** The last seed that was run: the one that broke the law, where a law was broken. */
   readonly seed: number;
-  /** Histories until then, that one included. */
+  /** Histories that were run, the last one included. */
   readonly histories: number;
 }
 
-export async function huntPlantedBugs(options: CampaignOptions): Promise<Caught[]> {
+export async function detectPlantedBugs(options: CampaignOptions): Promise<Detection[]> {
   const { bug, seeds, onProgress } = options;
-  const caught: Caught[] = [];
+  const detections: Detection[] = [];
   for (const name of bug === undefined ? PLANTED_BUG_NAMES : [bug]) {
-    caught.push(await huntOne(name, options));
-    onProgress?.({ histories: seeds, seeds, findings: caught.length });
+    detections.push(await detectOne(name, options));
+    onProgress?.({ histories: seeds, seeds, findings: detections.length });
   }
-  return caught;
+  return detections;
 }
 
-async function huntOne(bug: PlantedBugName, { firstSeed, seeds, length }: CampaignOptions): Promise<Caught> {
+async function detectOne(bug: PlantedBugName, { firstSeed, seeds, length }: CampaignOptions): Promise<Detection> {
   const { does } = PLANTED_BUGS[bug];
   for (let histories = 1; histories <= seeds; histories++) {
     const seed = firstSeed + histories - 1;
@@ -36,15 +39,15 @@ async function huntOne(bug: PlantedBugName, { firstSeed, seeds, length }: Campai
   return { bug, does, law: undefined, what: "", seed: firstSeed + seeds - 1, histories: seeds };
 }
 
-/** A table for people. */
-export function renderHunt(caught: readonly Caught[]): string {
-  const rows = caught.map(({ bug, does, law, histories }) => [
+/** A table for a terminal. */
+export function renderDetections(detections: readonly Detection[]): string {
+  const rows = detections.map(({ bug, does, law, histories }) => [
     bug,
     does,
-    law === undefined ? "nobody" : law,
+    law ?? "no law",
     law === undefined ? `not in ${histories}` : String(histories),
   ]);
-  const table = [["planted bug", "the controller …", "caught by", "after histories"], ...rows];
+  const table = [["planted bug", "the controller …", "detected by", "after histories"], ...rows];
   const widths = [0, 1, 2, 3].map((at) => Math.max(...table.map((row) => row[at]?.length ?? 0)));
   return table
     .map(

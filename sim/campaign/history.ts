@@ -1,193 +1,230 @@
 /**
- * A history as data: the world that it begins in, and what people, machines and misfortune do to it, in order. It
- * follows from its seed alone. Every action means something in any state (or nothing at all), so that a failing history
- * can be shortened by leaving actions out.
+ * A history as data: the configuration of the cluster that it starts with, and the actions of users, nodes, other Azure
+ * clients and operators, and the faults, in order. It follows from its seed alone. Every action is valid in any state (it
+ * may have no effect), so that a failing history can be shrunk by leaving actions out.
+ *
+ * Recorded histories (`sim/regressions`) have this form: a changed field name needs a change there. The order of random
+ * draws is part of what a seed means.
  */
-import { drawBackendDeed, drawBindDeed, type BackendDeed } from "../actions/lbcf.ts";
-import { Chance } from "../environment/random.ts";
-import type { Meddling } from "../actions/external-edits.ts";
-import { MEDDLINGS } from "../actions/external-edits.ts";
-import { describeShape, drawShape, type Shape, type Surroundings } from "../actions/service-templates.ts";
-import type { CallKind, Side, Trouble, TroubleKind } from "../network/faults.ts";
+import { drawLbcfAction, drawBindAction, type LbcfAction } from "../actions/lbcf.ts";
+import { Random } from "../environment/random.ts";
+import type { ExternalEdit } from "../actions/external-edits.ts";
+import { EXTERNAL_EDITS } from "../actions/external-edits.ts";
+import {
+  describeTemplate,
+  drawServiceTemplate,
+  type ServiceTemplate,
+  type TemplateOptions,
+} from "../actions/service-templates.ts";
+import type { CallKind, Side, Fault, FaultKind } from "../network/faults.ts";
 
 export const SERVICES = ["default/a", "default/b", "default/c", "default/d", "apps/a", "apps/e"] as const;
-/** Actions of a history, unless asked otherwise. */
+/** Actions per history by default. */
 export const HISTORY_LENGTH = 100;
 export const NODE_SLOTS = 6;
 export const FIRST_NODES = 3;
 
 export interface Setup {
-  /** `standard` and `vmssflex`: nodes have machines with network interfaces of their own. */
+  /** `standard` and `vmssflex`: nodes are virtual machines with network interfaces of their own. */
   readonly vmType: "vmss" | "vmssflex" | "standard";
   readonly backendPool: "nodeIP" | "nodeIPConfiguration";
-  /** Things that belong to someone else stand on the cluster's load balancer from the start. */
+  /** From the start, the cluster's load balancer has parts that another client made. */
   readonly isShared: boolean;
-  /** Two instances, of which one leads; else a single one without election. */
+  /** Two replicas with leader election; otherwise a single one without. */
   readonly isElected: boolean;
-  /** A second controller serves a class of its own. */
+  /** A second controller serves its own `loadBalancerClass`. */
   readonly hasRival: boolean;
   /** Load balancers are Basic: one pair for each of two availability sets. */
   readonly isBasic?: boolean;
-  /** LBCF is installed, and used. */
+  /** LBCF (lb-controlling-framework) is installed and used. */
   readonly hasBackends?: boolean;
   /** Some pods have the readiness gate of LBCF. */
   readonly hasGates?: boolean;
-  /** A Bind is used too. */
+  /** A Bind is used as well. */
   readonly hasBinds?: boolean;
 }
 
-export type NodeDeed = "add" | "remove" | "replace" | "move" | "exclude" | "include" | "taint" | "untaint" | "preempt";
+export type NodeAction =
+  | "add"
+  | "remove"
+  | "replace"
+  | "move"
+  | "exclude"
+  | "include"
+  | "taint"
+  | "untaint"
+  | "preempt";
 
-export type Deed =
-  | { readonly do: "apply"; readonly service: string; readonly shape: Shape }
+export type Action =
+  | { readonly do: "apply"; readonly service: string; readonly template: ServiceTemplate }
   | { readonly do: "delete"; readonly service: string }
-  /** To ClusterIP. */
+  /** Changes the type to ClusterIP. */
   | { readonly do: "retype"; readonly service: string }
-  | { readonly do: "node"; readonly how: NodeDeed; readonly slot: number; readonly taint: string }
-  | ({ readonly do: "meddle" } & Meddling)
+  | { readonly do: "node"; readonly how: NodeAction; readonly slot: number; readonly taint: string }
+  | ({ readonly do: "edit" } & ExternalEdit)
   | { readonly do: "crash"; readonly downMs: number }
-  /** In good order, as a rollout does. */
+  /** A graceful shutdown, as in a rollout. */
   | { readonly do: "restart"; readonly downMs: number }
-  /** The leader stands still; if it is elected, the other takes over. */
+  /** The leader is paused; with leader election, the other replica takes over. */
   | { readonly do: "pause"; readonly forMs: number }
-  /** The wall clock of whoever leads is set. */
+  /** The wall clock of the leader is changed. */
   | { readonly do: "jump"; readonly byMs: number }
-  | { readonly do: "trouble"; readonly trouble: Trouble }
+  | { readonly do: "fault"; readonly fault: Fault }
   | { readonly do: "cutWatches" }
   | { readonly do: "holdWatches"; readonly collection: string; readonly forMs: number }
   | { readonly do: "compact" }
   | { readonly do: "slow"; readonly factor: number; readonly forMs: number }
-  | BackendDeed;
+  | LbcfAction;
 
-/** What happens, and how long nobody does anything afterwards. */
-export type Action = Deed & { readonly thenMs: number };
+/** An action, and how long the simulation waits before the next one. */
+export type TimedAction = Action & { readonly thenMs: number };
 
 export interface History {
   readonly seed: number;
   readonly setup: Setup;
-  readonly actions: readonly Action[];
+  readonly actions: readonly TimedAction[];
 }
 
-/** How many of the actions are about backends, where there are any. */
+/** Share of the actions that concern LBCF, where it is used. */
 const BACKEND_SHARE = 0.35;
 const BIND_SHARE = 0.07;
 
-const WEIGHTS: Readonly<Record<Exclude<Deed, BackendDeed>["do"], number>> = {
+const WEIGHTS: Readonly<Record<Exclude<Action, LbcfAction>["do"], number>> = {
   apply: 26,
   delete: 8,
   retype: 2,
   node: 12,
-  meddle: 14,
+  edit: 14,
   crash: 2,
   restart: 2,
   pause: 2,
   jump: 1,
-  trouble: 16,
+  fault: 16,
   cutWatches: 2,
   holdWatches: 4,
   compact: 2,
   slow: 1,
 };
 
+const LBCF_KINDS: readonly LbcfAction["do"][] = [
+  "pod",
+  "group",
+  "balancer",
+  "dropGroup",
+  "dropBalancer",
+  "bind",
+  "dropBind",
+];
+
+/** The first kind of action in a recorded history that does not exist: it would have no effect. */
+export function unknownActionKind({ actions }: History): string | undefined {
+  const known = new Set<string>([...Object.keys(WEIGHTS), ...LBCF_KINDS]);
+  return actions.map(({ do: kind }) => kind).find((kind) => !known.has(kind));
+}
+
 export function drawHistory(seed: number, length = HISTORY_LENGTH): History {
-  const chance = Chance.of(seed, "history");
-  const backends = Chance.of(seed, "backends");
-  const drawn = drawSetup(chance);
-  const binds = Chance.of(seed, "binds");
-  const hasBackends = drawn.backendPool === "nodeIP" && backends.isLucky(0.4);
-  const hasBinds = hasBackends && binds.isLucky(0.5);
+  const random = Random.of(seed, "history");
+  const backends = Random.of(seed, "backends");
+  const drawn = drawSetup(random);
+  const binds = Random.of(seed, "binds");
+  const hasBackends = drawn.backendPool === "nodeIP" && backends.bool(0.4);
+  const hasBinds = hasBackends && binds.bool(0.5);
   const setup: Setup = {
     ...drawn,
     hasBackends,
-    ...(hasBackends && Chance.of(seed, "gates").isLucky(0.5) && { hasGates: true }),
+    ...(hasBackends && Random.of(seed, "gates").bool(0.5) && { hasGates: true }),
     ...(hasBinds && { hasBinds }),
-    ...(drawn.vmType === "standard" && Chance.of(seed, "sku").isLucky(0.5) && { isBasic: true }),
+    ...(drawn.vmType === "standard" && Random.of(seed, "sku").bool(0.5) && { isBasic: true }),
   };
-  const actions = Array.from({ length }, (): Action => {
-    const deed = drawDeed(chance, setup);
-    const thenMs = drawPauseMs(chance);
-    if (hasBinds && binds.isLucky(BIND_SHARE)) return { ...drawBindDeed(binds), thenMs };
-    return { ...(hasBackends && backends.isLucky(BACKEND_SHARE) ? drawBackendDeed(backends) : deed), thenMs };
+  const actions = Array.from({ length }, (): TimedAction => {
+    const action = drawAction(random, setup);
+    const thenMs = drawPauseMs(random);
+    if (hasBinds && binds.bool(BIND_SHARE)) return { ...drawBindAction(binds), thenMs };
+    return { ...(hasBackends && backends.bool(BACKEND_SHARE) ? drawLbcfAction(backends) : action), thenMs };
   });
   return { seed, setup, actions };
 }
 
-function drawSetup(chance: Chance): Setup {
-  const topology = chance.weighted({ addresses: 6, vmss: 1, vmssflex: 1, standard: 2 });
+function drawSetup(random: Random): Setup {
+  const topology = random.weighted({ addresses: 6, vmss: 1, vmssflex: 1, standard: 2 });
   return {
     vmType: topology === "addresses" ? "vmss" : topology,
     backendPool: topology === "addresses" ? "nodeIP" : "nodeIPConfiguration",
-    isShared: chance.isLucky(0.5),
-    isElected: chance.isLucky(0.3),
-    hasRival: chance.isLucky(0.15),
+    isShared: random.bool(0.5),
+    isElected: random.bool(0.3),
+    hasRival: random.bool(0.15),
   };
 }
 
-/** Mostly quick enough to meet what is still under way; now and then long enough for everything to settle. */
-function drawPauseMs(chance: Chance): number {
-  switch (chance.weighted({ none: 3, moment: 5, while: 3, long: 1 })) {
+/** Mostly short enough to hit work in progress; now and then long enough for everything to settle. */
+function drawPauseMs(random: Random): number {
+  switch (random.weighted({ none: 3, moment: 5, while: 3, long: 1 })) {
     case "none":
       return 0;
     case "moment":
-      return Math.round(chance.between(1, 300));
+      return Math.round(random.between(1, 300));
     case "while":
-      return Math.round(chance.between(300, 8_000));
+      return Math.round(random.between(300, 8_000));
     case "long":
-      return Math.round(chance.between(20_000, 90_000));
+      return Math.round(random.between(20_000, 90_000));
   }
 }
 
-function drawDeed(chance: Chance, setup: Setup): Deed {
-  const kind = chance.weighted(WEIGHTS);
+function drawAction(random: Random, setup: Setup): Action {
+  const kind = random.weighted(WEIGHTS);
   switch (kind) {
     case "apply":
-      return { do: kind, service: chance.pick(SERVICES), shape: drawShape(chance, surroundingsOf(setup)) };
-    case "delete":
-    case "retype":
-      return { do: kind, service: chance.pick(SERVICES) };
-    case "node":
-      return { do: kind, how: drawNodeDeed(chance), slot: chance.below(NODE_SLOTS), taint: chance.pick(TAINTS) };
-    case "meddle":
       return {
         do: kind,
-        who: chance.pick(["person", "tool"]),
-        how: chance.pick(MEDDLINGS),
-        which: chance.below(1_000),
-        isCareful: chance.isLucky(0.6),
-        thinksMs: chance.isLucky(0.5) ? 0 : Math.round(chance.between(1, 5_000)),
+        service: random.pick(SERVICES),
+        template: drawServiceTemplate(random, templateOptions(setup)),
+      };
+    case "delete":
+    case "retype":
+      return { do: kind, service: random.pick(SERVICES) };
+    case "node":
+      return { do: kind, how: drawNodeAction(random), slot: random.below(NODE_SLOTS), taint: random.pick(TAINTS) };
+    case "edit":
+      return {
+        do: kind,
+        by: random.pick(["person", "tool"]),
+        how: random.pick(EXTERNAL_EDITS),
+        which: random.below(1_000),
+        isCareful: random.bool(0.6),
+        thinksMs: random.bool(0.5) ? 0 : Math.round(random.between(1, 5_000)),
       };
     case "crash":
     case "restart":
-      return { do: kind, downMs: Math.round(chance.isLucky(0.2) ? 120_000 : chance.between(0, 10_000)) };
+      return { do: kind, downMs: Math.round(random.bool(0.2) ? 120_000 : random.between(0, 10_000)) };
     case "pause":
-      return { do: kind, forMs: Math.round(chance.between(1_000, 150_000)) };
+      return { do: kind, forMs: Math.round(random.between(1_000, 150_000)) };
     case "jump":
-      return { do: kind, byMs: Math.round(chance.between(-600_000, 600_000)) };
-    case "trouble":
-      return { do: kind, trouble: drawTrouble(chance) };
+      return { do: kind, byMs: Math.round(random.between(-600_000, 600_000)) };
+    case "fault":
+      return { do: kind, fault: drawFault(random) };
     case "holdWatches":
       return {
         do: kind,
-        collection: chance.pick(["services", "nodes", setup.hasBackends === true ? "pods" : "configmaps"]),
-        forMs: Math.round(chance.between(500, 40_000)),
+        collection: random.pick(["services", "nodes", setup.hasBackends === true ? "pods" : "configmaps"]),
+        forMs: Math.round(random.between(500, 40_000)),
       };
     case "slow":
-      return { do: kind, factor: Math.round(chance.between(2, 20)), forMs: 30_000 };
+      return { do: kind, factor: Math.round(random.between(2, 20)), forMs: 30_000 };
     case "cutWatches":
     case "compact":
       return { do: kind };
   }
 }
 
-/** Network interfaces have IPv4 addresses only. */
-function surroundingsOf({ hasRival, backendPool, isBasic = false }: Setup): Surroundings {
+/** Pools of network interfaces: those have IPv4 addresses only. */
+function templateOptions({ hasRival, backendPool, isBasic = false }: Setup): TemplateOptions {
   return { services: SERVICES, hasRival, hasIPv6: backendPool === "nodeIP", isBasic };
 }
 
 const TAINTS = ["out-of-service", "out-of-service", "spot-eviction", "autoscaler"] as const;
 
-function drawNodeDeed(chance: Chance): NodeDeed {
-  return chance.weighted({
+function drawNodeAction(random: Random): NodeAction {
+  return random.weighted({
     add: 4,
     remove: 3,
     replace: 2,
@@ -203,9 +240,9 @@ function drawNodeDeed(chance: Chance): NodeDeed {
 const AZURE_STATUSES = [409, 412, 429, 429, 500, 503] as const;
 const KUBE_STATUSES = [409, 429, 500, 503] as const;
 
-function drawTrouble(chance: Chance): Trouble {
-  const side: Side = chance.isLucky(0.65) ? "azure" : "kube";
-  const kind: TroubleKind = chance.weighted({
+function drawFault(random: Random): Fault {
+  const side: Side = random.bool(0.65) ? "azure" : "kube";
+  const kind: FaultKind = random.weighted({
     unreachable: 1,
     lost: 3,
     answerLost: 4,
@@ -220,26 +257,26 @@ function drawTrouble(chance: Chance): Trouble {
   return {
     kind,
     side,
-    calls: drawCalls(chance, kind, side),
-    ...(kind === "refused" && { status: chance.pick(side === "azure" ? AZURE_STATUSES : KUBE_STATUSES) }),
-    skip: chance.isLucky(0.5) ? 0 : chance.below(12),
-    times: kind.startsWith("crash") ? 1 : chance.isLucky(0.7) ? 1 : 1 + chance.below(12),
+    calls: drawCalls(random, kind, side),
+    ...(kind === "refused" && { status: random.pick(side === "azure" ? AZURE_STATUSES : KUBE_STATUSES) }),
+    skip: random.bool(0.5) ? 0 : random.below(12),
+    times: kind.startsWith("crash") ? 1 : random.bool(0.7) ? 1 : 1 + random.below(12),
   };
 }
 
-function drawCalls(chance: Chance, kind: TroubleKind, side: Side): CallKind | "any" {
+function drawCalls(random: Random, kind: FaultKind, side: Side): CallKind | "any" {
   if (kind === "fails" || kind === "cancelled") return "write";
   if (kind === "stale") return "read";
-  return chance.pick(side === "azure" ? ["write", "write", "read", "poll", "any"] : ["write", "read", "any", "lease"]);
+  return random.pick(side === "azure" ? ["write", "write", "read", "poll", "any"] : ["write", "read", "any", "lease"]);
 }
 
-/** One line of it, for people. */
-export function describe({ thenMs, ...deed }: Action): string {
-  const { do: what, ...rest } = deed;
+/** An action as one line of text. */
+export function describe({ thenMs, ...action }: TimedAction): string {
+  const { do: what, ...rest } = action;
   const details = Object.entries(rest as Readonly<Record<string, unknown>>).flatMap(([key, value]) => {
     if (key === "service") return [String(value)];
-    if (key === "shape") return [describeShape(value as Shape)];
-    if (key === "trouble") return Object.entries(value as Trouble).map(([name, one]) => `${name}=${String(one)}`);
+    if (key === "template") return [describeTemplate(value as ServiceTemplate)];
+    if (key === "fault") return Object.entries(value as Fault).map(([name, one]) => `${name}=${String(one)}`);
     return [`${key}=${String(value)}`];
   });
   return `${[what, ...details].join(" ")}${thenMs > 0 ? `, then ${thenMs} ms` : ""}`;

@@ -1,18 +1,19 @@
 /**
- * Bugs that we plant to see that the laws catch them. Each is what a controller with that bug would send or hear, done
- * on its wires, so that the product's own code needs no switch for it. Only `azlb simulate --plant` and tests use them.
+ * Known bugs that can be planted in a controller, to test that the laws detect them. Each one changes what the
+ * controller's transports send or receive, so that the product's code needs no switch. Used by
+ * `azlb simulate --plant`, `--planted` and tests only.
  */
 import type { ArmRequest, ArmResponse, ArmTransport } from "../../src/azure/arm/transport.ts";
 import { OPEN_FENCE, type Fence } from "../../src/kube/election/fence.ts";
 import type { Transport, WireRequest, WireResponse } from "../../src/kube/client/transport.ts";
-import { FOREIGN_NAME } from "../actions/external-edits.ts";
-import type { World } from "../environment/simulation.ts";
+import { FOREIGN_NAME } from "../actions/edited-bodies.ts";
+import type { Simulation } from "../environment/simulation.ts";
 
-type ArmWrapper = (wire: ArmTransport, world: World) => ArmTransport;
-type KubeWrapper = (wire: Transport, world: World) => Transport;
+type ArmWrapper = (transport: ArmTransport, simulation: Simulation) => ArmTransport;
+type KubeWrapper = (transport: Transport, simulation: Simulation) => Transport;
 
 export interface PlantedBug {
-  /** For people: what the controller does wrong. */
+  /** What the controller does wrong, as text. */
   readonly does: string;
   readonly arm?: ArmWrapper;
   readonly kube?: KubeWrapper;
@@ -25,14 +26,14 @@ const NOTHING = { value: [] };
 export const PLANTED_BUGS = {
   "skip-etag": {
     does: "writes without If-Match",
-    arm: armWith((request, send) => {
+    arm: interceptArm((request, send) => {
       const { "if-match": _, ...headers } = lowerCased(request.headers);
       return send({ ...request, headers });
     }),
   },
   "no-finalizer": {
-    does: "takes every Service for one that has the finalizer",
-    kube: kubeHearing((object) => {
+    does: "treats every Service as if it had the finalizer",
+    kube: changeKubeObjects((object) => {
       const metadata = object["metadata"] as Json;
       return object["kind"] === "Service" || "clusterIP" in ((object["spec"] ?? {}) as Json)
         ? { ...object, metadata: { ...metadata, finalizers: [FINALIZER] } }
@@ -40,8 +41,8 @@ export const PLANTED_BUGS = {
     }),
   },
   "early-finalizer": {
-    does: "lets go of a deleted Service with the first write to Azure instead of the last",
-    arm: armWith(async (request, send, { cluster }) => {
+    does: "removes the finalizer of a deleted Service after the first write to Azure instead of the last",
+    arm: interceptArm(async (request, send, { cluster }) => {
       const response = await send(request);
       if (request.method === "GET" || response.status >= 400) return response;
       for (const { metadata } of cluster.objects("services")) {
@@ -52,33 +53,33 @@ export const PLANTED_BUGS = {
     }),
   },
   "failed-list-is-empty": {
-    does: "takes a list that Azure would not give for an empty one",
-    arm: armWith(async (request, send) => {
+    does: "treats a failed list call as an empty list",
+    arm: interceptArm(async (request, send) => {
       const response = await send(request);
       const isList = request.method === "GET" && /\/(loadBalancers|publicIPAddresses)\?/i.test(request.url);
       return isList && response.status >= 400 ? { ...response, status: 200, body: JSON.stringify(NOTHING) } : response;
     }),
   },
   "first-node-only": {
-    does: "takes the first piece of a list of nodes for all of it",
-    kube: kubeWith(async (request, send) => {
+    does: "treats the first node of a list as the whole list",
+    kube: interceptKube(async (request, send) => {
       const response = await send(request);
       const isList = request.path.startsWith("/api/v1/nodes?") && request.path.includes("sendInitialEvents=true");
       return isList && response.status === 200 ? { ...response, body: firstOnly(response.body) } : response;
     }),
   },
   "deaf-to-deletions": {
-    does: "does not hear that a node was deleted",
-    kube: kubeWith(async (request, send) => {
+    does: "ignores deletions of nodes",
+    kube: interceptKube(async (request, send) => {
       const response = await send(request);
       const isWatch = request.path.startsWith("/api/v1/nodes?") && response.status === 200;
-      const heard = (frame: Json): Json | undefined => (frame["type"] === "DELETED" ? undefined : frame);
-      return isWatch ? { ...response, body: mapLines(response.body, heard) } : response;
+      const received = (frame: Json): Json | undefined => (frame["type"] === "DELETED" ? undefined : frame);
+      return isWatch ? { ...response, body: mapLines(response.body, received) } : response;
     }),
   },
   "drop-unknown-fields": {
-    does: "writes back only the fields of frontends that it knows",
-    arm: armWriting(/\/loadBalancers\/[^/]+$/i, (body) =>
+    does: "writes back only the known fields of frontends",
+    arm: changeArmWrites(/\/loadBalancers\/[^/]+$/i, (body) =>
       mapParts(body, "frontendIPConfigurations", (frontend) => {
         const properties = Object.entries(frontend["properties"] as Json);
         return { ...frontend, properties: Object.fromEntries(properties.filter(([key]) => KNOWN.has(key))) };
@@ -86,8 +87,8 @@ export const PLANTED_BUGS = {
     ),
   },
   "release-ip-first": {
-    does: "deletes a public IP before the frontend that stands on it",
-    arm: armWith(async (request, send) => {
+    does: "deletes a public IP before the frontend that uses it",
+    arm: interceptArm(async (request, send) => {
       if (request.method === "PUT" && /\/loadBalancers\/[^/]+\?/i.test(request.url)) {
         const { body: before } = await send({ ...request, method: "GET", body: undefined });
         const going = publicIPsIn(before).difference(publicIPsIn(request.body ?? ""));
@@ -100,14 +101,14 @@ export const PLANTED_BUGS = {
       return send(request);
     }),
   },
-  "ignore-lease": { does: "goes on writing after it lost the lease", fenceOf: () => OPEN_FENCE },
+  "ignore-lease": { does: "keeps writing after it has lost the lease", fenceOf: () => OPEN_FENCE },
   "forget-admin-state": {
     does: "writes pools without the admin state of their entries",
-    arm: armWriting(/\/loadBalancers\/[^?]+$/i, (body) => withoutKey(body, "adminState")),
+    arm: changeArmWrites(/\/loadBalancers\/[^?]+$/i, (body) => withoutKey(body, "adminState")),
   },
   "own-whole-pool": {
-    does: "takes every entry of a pool for its own",
-    arm: armWriting(/\/backendAddressPools\/[^/]+$/i, (body) => {
+    does: "treats every entry of a pool as its own",
+    arm: changeArmWrites(/\/backendAddressPools\/[^/]+$/i, (body) => {
       const properties = body["properties"] as Json;
       const entries = (properties["loadBalancerBackendAddresses"] ?? []) as { name: string }[];
       const own = entries.filter(({ name }) => !FOREIGN_NAME.test(name));
@@ -115,10 +116,10 @@ export const PLANTED_BUGS = {
     }),
   },
   "forget-members": {
-    does: "does not remember whom it put into pools",
-    kube: kubeWith((request, send) => {
+    does: "does not record which nodes it added to pools",
+    kube: interceptKube((request, send) => {
       if (request.method === "GET" || !request.path.includes("/configmaps")) return send(request);
-      return Promise.resolve({ status: 200, headers: {}, body: pieces({ metadata: {} }) });
+      return Promise.resolve({ status: 200, headers: {}, body: bodyOf({ metadata: {} }) });
     }),
   },
 } as const satisfies Readonly<Record<string, PlantedBug>>;
@@ -129,7 +130,7 @@ export const PLANTED_BUG_NAMES = Object.keys(PLANTED_BUGS) as PlantedBugName[];
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What the controllers know of a frontend. */
+/** The properties of a frontend that the controllers know. */
 const KNOWN = new Set([
   "privateIPAddress",
   "privateIPAllocationMethod",
@@ -140,39 +141,44 @@ const KNOWN = new Set([
 type ArmSend = (request: ArmRequest) => Promise<ArmResponse>;
 type KubeSend = (request: WireRequest) => Promise<WireResponse>;
 
-function armWith(on: (request: ArmRequest, send: ArmSend, world: World) => Promise<ArmResponse>): ArmWrapper {
-  return (wire, world) => ({
-    send: (request) => on(request, (real) => wire.send(real), world),
-    close: () => wire.close(),
+function interceptArm(
+  on: (request: ArmRequest, send: ArmSend, simulation: Simulation) => Promise<ArmResponse>,
+): ArmWrapper {
+  return (transport, simulation) => ({
+    send: (request) => on(request, (real) => transport.send(real), simulation),
+    close: () => transport.close(),
   });
 }
 
-/** Changes the bodies of PUTs on paths that fit. */
-function armWriting(path: RegExp, change: (body: Json) => Json): ArmWrapper {
-  return armWith((request, send) => {
+/** Changes the bodies of PUTs to matching paths. */
+function changeArmWrites(path: RegExp, change: (body: Json) => Json): ArmWrapper {
+  return interceptArm((request, send) => {
     const { method, url, body } = request;
     const isHit = method === "PUT" && body !== undefined && path.test(url.split("?")[0] ?? "");
     return send(isHit ? { ...request, body: JSON.stringify(change(JSON.parse(body) as Json)) } : request);
   });
 }
 
-function kubeWith(on: (request: WireRequest, send: KubeSend) => Promise<WireResponse>): KubeWrapper {
-  return (wire) => ({ send: (request) => on(request, (real) => wire.send(real)), close: () => wire.close() });
-}
-
-/** Changes the objects that are heard of, in answers, lists and watches. */
-function kubeHearing(change: (object: Json) => Json): KubeWrapper {
-  const heard = (value: Json): Json => {
-    if (Array.isArray(value["items"])) return { ...value, items: (value["items"] as Json[]).map(change) };
-    return "object" in value ? { ...value, object: change(value["object"] as Json) } : change(value);
-  };
-  return kubeWith(async (request, send) => {
-    const response = await send(request);
-    return response.status < 300 ? { ...response, body: mapLines(response.body, heard) } : response;
+function interceptKube(on: (request: WireRequest, send: KubeSend) => Promise<WireResponse>): KubeWrapper {
+  return (transport) => ({
+    send: (request) => on(request, (real) => transport.send(real)),
+    close: () => transport.close(),
   });
 }
 
-/** Bodies come in pieces of whole lines here. */
+/** Changes every object that is received, in replies, lists and watches. */
+function changeKubeObjects(change: (object: Json) => Json): KubeWrapper {
+  const received = (value: Json): Json => {
+    if (Array.isArray(value["items"])) return { ...value, items: (value["items"] as Json[]).map(change) };
+    return "object" in value ? { ...value, object: change(value["object"] as Json) } : change(value);
+  };
+  return interceptKube(async (request, send) => {
+    const response = await send(request);
+    return response.status < 300 ? { ...response, body: mapLines(response.body, received) } : response;
+  });
+}
+
+/** Each chunk of a simulated body consists of whole lines. */
 async function* mapLines(
   body: AsyncIterable<Uint8Array>,
   change: (value: Json) => Json | undefined,
@@ -187,7 +193,7 @@ async function* mapLines(
   }
 }
 
-/** Of the objects that a stream begins with, only the first. */
+/** Drops all but the first of the objects that a watch starts with. */
 function firstOnly(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   let [isListed, count] = [false, 0];
   return mapLines(body, (frame) => {
@@ -198,7 +204,7 @@ function firstOnly(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   });
 }
 
-async function* pieces(value: unknown): AsyncGenerator<Uint8Array> {
+async function* bodyOf(value: unknown): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
@@ -216,7 +222,7 @@ function withoutKey(body: Json, key: string): Json {
   return JSON.parse(JSON.stringify(body, (name, value: unknown) => (name === key ? undefined : value))) as Json;
 }
 
-/** Ids of the public IPs that a load balancer stands on. */
+/** Ids of the public IPs that a load balancer refers to. */
 function publicIPsIn(body: string): Set<string> {
   return new Set([...body.matchAll(/"publicIPAddress":\{"id":"([^"]+)"/g)].flatMap(([, id]) => id ?? []));
 }

@@ -1,15 +1,17 @@
-/** Plays one history to its end and says what was against the laws. */
+/**
+ * Runs one history to its end and returns what broke a law: the actions in order, then a settled cluster, then the same
+ * after a restart of every controller. What each action does is `environment/simulation.ts`, what must hold is `laws/`.
+ */
 import { describe, type History } from "./history.ts";
-import { Judge } from "../laws/law-checker.ts";
+import { LawChecker } from "../laws/law-checker.ts";
 import type { Violation } from "../laws/law.ts";
-import { remainingPlan, type RemainingPlan } from "../laws/quiescence.ts";
+import { remainingPlan, type RemainingPlan } from "../laws/remaining-plan.ts";
 import { mostWrites } from "../laws/write-budget.ts";
 import { PLANTED_BUGS, type PlantedBugName } from "./planted-bugs.ts";
-import { Unheard } from "./unhandled-rejections.ts";
-import { World } from "../environment/simulation.ts";
+import { Simulation } from "../environment/simulation.ts";
 
 export interface RunOptions {
-  readonly keepsLines?: boolean;
+  readonly keepLines?: boolean;
   readonly bug?: PlantedBugName | undefined;
 }
 
@@ -21,47 +23,64 @@ export interface Outcome {
   readonly writes: number;
 }
 
-/** Long enough for the longest waits of retries, and a look at everything. */
+/** Longer than the longest retry delay plus one drift check. */
 const SETTLE_MS = 400_000;
-const MOST_SETTLING = 8;
+const MOST_SETTLE_ROUNDS = 8;
 
-export async function runHistory(history: History, { keepsLines = false, bug }: RunOptions = {}): Promise<Outcome> {
+export async function runHistory(history: History, { keepLines = false, bug }: RunOptions = {}): Promise<Outcome> {
   const { seed, setup, actions } = history;
-  const world = new World({ seed, setup, keepsLines, bug: bug === undefined ? undefined : PLANTED_BUGS[bug] });
-  const judge = new Judge(world);
-  const unheard = new Unheard();
-  world.start(judge);
-  await world.timeline.pass(1_000);
+  const simulation = new Simulation({ seed, setup, keepLines, bug: bug === undefined ? undefined : PLANTED_BUGS[bug] });
+  const checker = new LawChecker(simulation);
+  const rejections = new UnhandledRejections();
+  simulation.start(checker);
+  await simulation.timeline.advance(1_000);
   for (const action of actions) {
-    world.trace.add(`# ${describe(action)}`);
-    world.perform(action);
-    await world.timeline.pass(action.thenMs);
-    judge.judgeMoment();
-    if (judge.violations.length > 0) break;
+    simulation.trace.add(`# ${describe(action)}`);
+    simulation.perform(action);
+    await simulation.timeline.advance(action.thenMs);
+    checker.checkBetweenActions();
+    if (checker.violations.length > 0) break;
   }
-  if (judge.violations.length === 0) {
-    judge.judgeSettled(await settle(world));
-    judge.judgeWrites(mostWrites(history));
-    world.startAfresh();
-    judge.judgeEnd(await settle(world));
+  if (checker.violations.length === 0) {
+    checker.checkSettled(await settle(simulation));
+    checker.checkWriteCount(mostWrites(history));
+    simulation.restartAll();
+    checker.checkAfterRestart(await settle(simulation));
   }
-  for (const error of await unheard.end()) judge.onFailure("somebody", error);
+  for (const error of await rejections.end()) checker.onFailure("unhandled rejection", error);
   return {
-    violations: judge.violations,
-    digest: world.trace.digest,
-    lines: world.trace.lines,
-    steps: world.timeline.steps,
-    writes: judge.ourWrites,
+    violations: checker.violations,
+    digest: simulation.trace.digest,
+    lines: simulation.trace.lines,
+    steps: simulation.timeline.steps,
+    writes: checker.ourWrites,
   };
 }
 
-/** Nobody does anything more, until there is nothing left to do; or too much, which is returned. */
-async function settle(world: World): Promise<RemainingPlan> {
-  world.calm();
-  for (let look = 1; ; look++) {
-    await world.timeline.pass(SETTLE_MS);
-    world.azure.settle();
-    const plan = remainingPlan(world);
-    if (plan.steps.length === 0 || look === MOST_SETTLING) return plan;
+/** Lets time pass without actions or faults until the plan is empty; returns the plan that remains after the last try. */
+async function settle(simulation: Simulation): Promise<RemainingPlan> {
+  simulation.endDisturbances();
+  for (let round = 1; ; round++) {
+    await simulation.timeline.advance(SETTLE_MS);
+    simulation.azure.settle();
+    const plan = remainingPlan(simulation);
+    if (plan.steps.length === 0 || round === MOST_SETTLE_ROUNDS) return plan;
+  }
+}
+
+/** Collects unhandled promise rejections. Each would end a real controller process: that is the default of Node.js. */
+class UnhandledRejections {
+  readonly #errors: unknown[] = [];
+  readonly #onRejection = (error: unknown): void => void this.#errors.push(error);
+
+  constructor() {
+    process.on("unhandledRejection", this.#onRejection);
+  }
+
+  /** Node reports a rejection at the end of a turn of the event loop, so this waits for one turn. */
+  async end(): Promise<readonly unknown[]> {
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("unhandledRejection", this.#onRejection);
+    return this.#errors;
   }
 }

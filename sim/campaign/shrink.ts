@@ -1,12 +1,12 @@
 /**
- * Shortens a failing history: leaves actions out, in large pieces first, then one by one, as long as the same law is
- * still broken. Bounded: what it has when its tries are spent is good enough to read.
+ * Shrinks a failing history: leaves out actions, first in large chunks, then one by one, as long as the same law is
+ * broken. The number of tries is bounded; the result need not be minimal.
  */
 import type { History } from "./history.ts";
 import { runHistory, type RunOptions } from "./run-history.ts";
 
 export interface Shrunk {
-  /** Places of the actions that are left, in the whole history. */
+  /** Indexes, in the whole history, of the actions that are left. */
   readonly kept: readonly number[];
   readonly tries: number;
 }
@@ -20,14 +20,14 @@ export async function shrink(
   mostTries = MOST_TRIES,
 ): Promise<Shrunk> {
   let tries = 0;
-  const stillBreaks = async (places: readonly number[]): Promise<boolean> => {
+  const stillBreaks = async (indexes: readonly number[]): Promise<boolean> => {
     tries += 1;
-    const { violations } = await runHistory(only(history, places), options);
+    const { violations } = await runHistory(only(history, indexes), options);
     return violations[0]?.law === law;
   };
-  /** Leaves out what it can in pieces of that size, from the end. */
-  const pass = async (places: readonly number[], size: number): Promise<readonly number[]> => {
-    let rest = places;
+  /** Tries to leave out each chunk of that size, starting from the end. */
+  const pass = async (indexes: readonly number[], size: number): Promise<readonly number[]> => {
+    let rest = indexes;
     for (let at = rest.length - size; at > -size; at -= size) {
       if (tries >= mostTries) return rest;
       const shorter = rest.filter((_, index) => index < at || index >= at + size);
@@ -38,14 +38,14 @@ export async function shrink(
   let kept: readonly number[] = history.actions.map((_, at) => at);
   for (let size = Math.ceil(kept.length / 2); size > 1; size = Math.ceil(size / 2)) kept = await pass(kept, size);
   for (;;) {
-    const shorter = await pass(kept, 1); // what could not go before may go once others have
+    const shorter = await pass(kept, 1); // an action that was needed may be superfluous once others are gone
     if (shorter.length === kept.length) return { kept, tries };
     kept = shorter;
   }
 }
 
-/** The history with only these of its actions. */
-export function only(history: History, places: readonly number[]): History {
-  const chosen = new Set(places);
+/** The history with only the actions at these indexes. */
+export function only(history: History, indexes: readonly number[]): History {
+  const chosen = new Set(indexes);
   return { ...history, actions: history.actions.filter((_, at) => chosen.has(at)) };
 }

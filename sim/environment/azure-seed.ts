@@ -1,6 +1,6 @@
 /**
- * What is in Azure when a history begins: the emulator's example cluster, with both families in its network, with public
- * IPs of users, and with machines in two availability sets where load balancers are Basic, which serve one each.
+ * The Azure resources that exist when a history starts: the emulator's example cluster, with a dual-stack network, public
+ * IPs of users, and, with Basic load balancers (one per availability set), virtual machines in two availability sets.
  */
 import { SANDBOX_ACCOUNT } from "../../sandbox/azure/identity/account.ts";
 import { foreignResources } from "../../sandbox/azure/seed/foreign.ts";
@@ -10,7 +10,7 @@ import { OTHER_GROUP, SECOND_VM_SET, USERS_PUBLIC_IPS } from "../actions/service
 
 export function resourcesOf(topology: Topology): SeedResource[] {
   const { network, location, group } = seedScopeOf(SANDBOX_ACCOUNT);
-  const usersOwn = USERS_PUBLIC_IPS.map((name) => ({
+  const publicIPs = USERS_PUBLIC_IPS.map((name) => ({
     path: `${network}/publicIPAddresses/${name}`,
     body: { ...publicIPOf(topology.sku, location), tags: { owner: "a user" } },
   }));
@@ -19,11 +19,11 @@ export function resourcesOf(topology: Topology): SeedResource[] {
     ...(topology.sku === "basic" ? inTwoSets(machines) : machines),
     ...(topology.foreign ? foreignResources(SANDBOX_ACCOUNT, topology) : []),
     { path: group.replace(/[^/]+$/, OTHER_GROUP), body: { location } },
-    ...usersOwn,
+    ...publicIPs,
   ];
 }
 
-/** One that can stand on load balancers of that kind. */
+/** A public IP for load balancers of that SKU. */
 export function publicIPOf(sku: Sku, location: string): Readonly<Record<string, unknown>> {
   return {
     location,
@@ -32,7 +32,7 @@ export function publicIPOf(sku: Sku, location: string): Readonly<Record<string, 
   };
 }
 
-/** The network of the cluster has both families. */
+/** Makes the cluster's virtual network dual-stack. */
 function withIPv6({ path, body }: SeedResource): SeedResource {
   if (!path.includes("/virtualNetworks/")) return { path, body };
   const { properties, ...rest } = body as { properties: { subnets: { name: string; properties: object }[] } };

@@ -1,6 +1,6 @@
 /**
- * One controller process, put together as `src/main/controller.ts` does it, but on simulated wires and time. It runs
- * alone or takes part in an election; it may be stopped in good order, killed, or put to sleep.
+ * One controller process, composed as in `src/main/controller.ts` but on simulated transports and time. It runs alone or
+ * takes part in leader election, and can be stopped gracefully. Killing and pausing it is `timeline.ts`.
  */
 import { ArmClient } from "../../src/azure/arm/arm-client.ts";
 import { Controller } from "../../src/controller/controller.ts";
@@ -15,14 +15,14 @@ import { LeaderElection } from "../../src/kube/election/leader-election.ts";
 import type { ArmTransport } from "../../src/azure/arm/transport.ts";
 import type { Transport } from "../../src/kube/client/transport.ts";
 import { ARM_URL } from "./simulated-azure.ts";
-import type { Chance } from "./random.ts";
+import type { Random } from "./random.ts";
 import { ELECTION_LEASE } from "../network/kube-transport.ts";
 import type { Process, Timeline } from "./timeline.ts";
 
-export interface InstanceOptions {
+export interface ControllerInstanceOptions {
   readonly process: Process;
   readonly timeline: Timeline;
-  readonly chance: Chance;
+  readonly random: Random;
   readonly config: ClusterConfig;
   readonly arm: ArmTransport;
   readonly kube: Transport;
@@ -30,13 +30,13 @@ export interface InstanceOptions {
   readonly classFilter: ClassFilter;
   readonly isElected: boolean;
   readonly hasBackends: boolean;
-  /** Which fence the controller gets of the one that it holds: a planted bug may give it another. */
+  /** Replaces the controller's fence; used by a planted bug. */
   readonly fenceOf?: (fence: Fence) => Fence;
-  /** It ended by itself; an error: it failed. */
+  /** The process ended by itself: it lost the lease, was stopped, or failed. */
   readonly onEnd: (process: Process, end: "lost" | "stopped" | { readonly error: unknown }) => void;
 }
 
-/** Longer than the real ones, so that most of a history is not about leases. */
+/** Longer than the defaults, so that lease calls are a small part of a history. */
 export const LEASE_MS = { leaseDurationMs: 60_000, renewDeadlineMs: 45_000, retryPeriodMs: 15_000 } as const;
 export const DRIFT_PERIOD_MS = 120_000;
 const CLOUD = {
@@ -47,15 +47,15 @@ const CLOUD = {
 } as const;
 const TOKENS = { token: () => Promise.resolve("token"), refused: () => {} };
 const WORKERS = 500;
-/** Nobody has a driver of his own here. */
+/** The simulation has no webhook drivers. */
 const NO_WEBHOOKS = () => Promise.reject(new Error("there are no webhooks"));
 
-export class Instance {
+export class ControllerInstance {
   readonly process: Process;
-  readonly #options: InstanceOptions;
+  readonly #options: ControllerInstanceOptions;
   readonly #stopping = new AbortController();
 
-  constructor(options: InstanceOptions) {
+  constructor(options: ControllerInstanceOptions) {
     this.#options = options;
     this.process = options.process;
   }
@@ -68,20 +68,20 @@ export class Instance {
     );
   }
 
-  /** In good order. */
+  /** A graceful shutdown. */
   stop(): void {
     this.#stopping.abort(new Error("the controller stops"));
   }
 
   #run(): Promise<"lost" | "stopped"> {
-    const { timeline, process, chance, kube, isElected } = this.#options;
+    const { timeline, process, random, kube, isElected } = this.#options;
     const clock = timeline.clockOf(process);
     const client = new KubeClient({ transport: kube, clock });
     if (!isElected) return this.#lead(client, OPEN_FENCE).then(() => "stopped");
     const election = new LeaderElection({
       client,
       clock,
-      random: chance.number,
+      random: random.number,
       namespace: "kube-system",
       name: ELECTION_LEASE,
       identity: process.name,
@@ -91,10 +91,10 @@ export class Instance {
   }
 
   async #lead(kube: KubeClient, held: Fence): Promise<void> {
-    const { timeline, process, chance, config, metrics, classFilter, hasBackends } = this.#options;
+    const { timeline, process, random, config, metrics, classFilter, hasBackends } = this.#options;
     const { fenceOf = (fence: Fence) => fence } = this.#options;
     const fence = fenceOf(held);
-    const common = { clock: timeline.clockOf(process), random: chance.number };
+    const common = { clock: timeline.clockOf(process), random: random.number };
     const arm = new ArmClient({
       ...common,
       cloud: CLOUD,

@@ -1,6 +1,6 @@
 /**
- * Everything that decisions look at, read from the simulated world at one moment and without any calls: to ask the core
- * what it would still do.
+ * Reads everything that the core's decisions need from the simulated servers at one moment, without calls on the network:
+ * to ask the core what it would still do. What must hold then is `laws/quiescence.ts`.
  */
 import type { KubeObject } from "../../src/kube/client/resources.ts";
 import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../src/core/model/arm.ts";
@@ -24,34 +24,34 @@ import { reconcileService } from "../../src/core/service/reconcile-service.ts";
 import type { Observed } from "../../src/core/observed.ts";
 import { MEMBER_LIST_NAMESPACE, projectMemberList } from "../../src/controller/pools/member-list.ts";
 import { projectNode, projectService, type CachedService } from "../../src/controller/projections.ts";
-import type { World } from "./simulation.ts";
+import type { Simulation } from "./simulation.ts";
 
 const MOST_LOOKS = 10;
 
-/** What a Service names cannot be looked at, such as a resource group that is not there. */
-export class Unreadable extends Error {
-  override readonly name = "Unreadable";
+/** A Service names something that cannot be read, such as a resource group that does not exist. */
+export class UnreadableError extends Error {
+  override readonly name = "UnreadableError";
 }
 
-export interface Sight {
+export interface ClusterObservation {
   readonly services: readonly CachedService[];
   observe(service: CachedService): Observed;
   readonly pools: Omit<Observed, "service" | "otherServices" | "publicIPs" | "subnets" | "securityGroup">;
 }
 
-/** What the controller of that class would see. */
-export function lookAt(world: World, classFilter: ClassFilter): Sight {
-  const { config, cluster, azure } = world;
+/** What the controller of that class would observe. */
+export function observeCluster(simulation: Simulation, classFilter: ClassFilter): ClusterObservation {
+  const { config, cluster, azure } = simulation;
   const all = cluster.objects("services").map((object) => projectService(object as unknown as KubeObject));
   const services = all.filter((one) => wantsLoadBalancer(one, classFilter) || needsCleanup(one, classFilter));
   const otherServices = all.filter((one) => countsForOthers(one, classFilter));
   const find = (id: string): unknown => {
-    const { status, body } = azure.ask({ who: "law", method: "GET", path: id });
+    const { status, body } = azure.request({ caller: "law", method: "GET", path: id });
     return status === 200 ? body : null;
   };
   const list = <Body>(path: string): Body[] => {
     const found = find(path) as { value: Body[] } | null;
-    if (found === null) throw new Unreadable(`${path} cannot be read`);
+    if (found === null) throw new UnreadableError(`${path} cannot be read`);
     return found.value;
   };
   const network = (group: string, type: string): string =>
@@ -106,7 +106,7 @@ export function lookAt(world: World, classFilter: ClassFilter): Sight {
   };
 }
 
-function computeOf(config: World["config"], list: <Body>(path: string) => Body[]): Compute {
+function computeOf(config: Simulation["config"], list: <Body>(path: string) => Body[]): Compute {
   const group = `/subscriptions/${config.subscriptionId}/resourceGroups/${config.resourceGroup}/providers`;
   const scaleSets = list<ScaleSet>(`${group}/Microsoft.Compute/virtualMachineScaleSets`);
   const uniform = scaleSets.filter(({ properties }) => properties["orchestrationMode"] !== "Flexible");

@@ -1,28 +1,28 @@
 /**
- * All luck of a history, drawn from its seed. Streams for different purposes are forked by name, so that what one
- * purpose draws does not shift another's luck.
+ * The random source of a history, derived from its seed. Each purpose has a stream of its own, derived from the seed and
+ * the purpose's name, so that the draws of one do not shift those of another.
  */
-export class Chance {
+export class Random {
   #state: number;
 
   constructor(seed: number) {
     this.#state = seed >>> 0;
   }
 
-  /** A stream of its own that depends on this one's start and the name alone, not on what was drawn meanwhile. */
-  static of(seed: number, purpose: string): Chance {
+  /** The stream for a purpose; it depends on the seed and the name alone. */
+  static of(seed: number, purpose: string): Random {
     let hash = 0x811c9dc5 ^ seed;
     for (let at = 0; at < purpose.length; at++) hash = Math.imul(hash ^ purpose.charCodeAt(at), 0x01000193);
-    return new Chance(mixed(hash));
+    return new Random(mixed(hash));
   }
 
-  /** From 0 (included) to 1 (excluded). */
+  /** From 0 (inclusive) to 1 (exclusive). */
   readonly number = (): number => {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     return mixed(this.#state) / 2 ** 32;
   };
 
-  /** A whole number below. */
+  /** An integer from 0 (inclusive) to `limit` (exclusive). */
   below(limit: number): number {
     return Math.floor(this.number() * limit);
   }
@@ -31,9 +31,9 @@ export class Chance {
     return low + this.number() * (high - low);
   }
 
-  /** True that often. */
-  isLucky(share: number): boolean {
-    return this.number() < share;
+  /** True with this probability. */
+  bool(probability: number): boolean {
+    return this.number() < probability;
   }
 
   pick<T>(items: readonly T[]): T {
@@ -42,7 +42,7 @@ export class Chance {
     return item;
   }
 
-  /** A key, as often as its weight says. */
+  /** A key, with a probability proportional to its weight. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
     const entries = Object.entries(weights) as [K, number][];
     let left = this.number() * entries.reduce((sum, [, weight]) => sum + weight, 0);
@@ -63,7 +63,7 @@ export class Chance {
   }
 }
 
-/** Spreads the bits of a number over 32 (the finish of mulberry32). */
+/** The finalizer of mulberry32. */
 function mixed(value: number): number {
   let bits = Math.imul(value ^ (value >>> 15), value | 1);
   bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);

@@ -1,24 +1,25 @@
 /**
- * Azure as the simulation has it: the emulator's state machine, asked without sockets. Whoever asks is named, so that
- * laws can tell our writes from others'. How long operations take is drawn; what goes wrong is the wire's business.
+ * Azure in the simulation: the emulator's state machine, called without sockets. Every call names its caller, so that laws
+ * can tell the controllers' writes from those of other clients. The durations of operations are drawn here; faults of the
+ * network are `network/`.
  */
 import type { Account } from "../../sandbox/azure/identity/account.ts";
 import type { ArmResponse, Draws, OperationFate, State } from "../../sandbox/azure/model/index.ts";
 import { applySeed } from "../../sandbox/azure/seed/seed.ts";
 import type { SeedResource } from "../../sandbox/azure/seed/scope.ts";
 import { openAzureStore, type AzureStore, type Touched } from "../../sandbox/azure/store/azure-store.ts";
-import type { Chance } from "./random.ts";
+import type { Random } from "./random.ts";
 import type { Timeline } from "./timeline.ts";
 
 export const ARM_URL = "https://management.azure.com";
 const API_VERSION = "2026-01-01";
 const STALE_FOR_MS = 10_000;
-/** However slow Azure is, an operation ends within that. */
+/** The longest that an operation runs, however slow Azure is. */
 const LONGEST_TAIL_MS = 90_000;
 
-export interface ArmAsk {
-  /** Who asks: a process, or a person. */
-  readonly who: string;
+export interface ArmCall {
+  /** Name of a controller process, or of another client. */
+  readonly caller: string;
   readonly method: "GET" | "HEAD" | "PUT" | "PATCH" | "POST" | "DELETE";
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -28,74 +29,74 @@ export interface ArmAsk {
   readonly isStale?: boolean | undefined;
 }
 
-/** One write that Azure answered; a refused one touched nothing. */
-export interface ArmWrite extends ArmAsk {
+/** A write that Azure has answered; a refused one has touched nothing. */
+export interface ArmWrite extends ArmCall {
   readonly status: number;
   readonly isAccepted: boolean;
   readonly touched: readonly Touched[];
 }
 
-export interface AzureSideOptions {
+export interface SimulatedAzureOptions {
   readonly timeline: Timeline;
-  readonly chance: Chance;
+  readonly random: Random;
   readonly onWrite: (write: ArmWrite) => void;
-  /** Operations have ended: what was being deleted may be gone. */
+  /** Operations have ended, so that resources in deletion may be gone. */
   readonly onSettled: () => void;
 }
 
-export class AzureSide {
+export class SimulatedAzure {
   readonly state: State;
-  /** Operations take that much longer than usual. */
+  /** Factor on the duration of operations. */
   slowness = 1;
   readonly #store: AzureStore;
-  readonly #options: AzureSideOptions;
-  /** Key of a resource → when it was last written. */
+  readonly #options: SimulatedAzureOptions;
+  /** Key of a resource → time of its last write. */
   readonly #writtenMs = new Map<string, number>();
   #guids = 0;
 
-  constructor(options: AzureSideOptions) {
+  constructor(options: SimulatedAzureOptions) {
     this.#options = options;
     const { timeline } = options;
     this.#store = openAzureStore({ directory: undefined, options: {}, nowMs: () => timeline.nowMs });
     this.state = this.#store.watch(() => {});
   }
 
-  plant(resources: readonly SeedResource[]): void {
+  seed(resources: readonly SeedResource[]): void {
     const { timeline } = this.#options;
     applySeed(resources, { store: this.#store, nowMs: () => timeline.nowMs, guid: () => this.#guid() });
   }
 
-  ask(ask: ArmAsk): ArmResponse {
+  request(call: ArmCall): ArmResponse {
     const request = {
-      method: ask.method,
-      path: ask.path,
-      query: ask.query ?? { "api-version": API_VERSION },
-      headers: ask.headers ?? {},
-      body: ask.body,
+      method: call.method,
+      path: call.path,
+      query: call.query ?? { "api-version": API_VERSION },
+      headers: call.headers ?? {},
+      body: call.body,
       nowMs: this.#options.timeline.nowMs,
       baseUrl: ARM_URL,
     };
     this.settle();
-    const draws = this.#draws(ask.fate);
-    if (ask.isStale === true && this.#mayBeStale(ask)) return this.#store.readStale(request, draws);
+    const draws = this.#draws(call.fate);
+    if (call.isStale === true && this.#mayBeStale(call)) return this.#store.readStale(request, draws);
     const { response, touched } = this.#store.handle(request, draws);
-    const isWrite = ask.method !== "GET" && ask.method !== "HEAD";
+    const isWrite = call.method !== "GET" && call.method !== "HEAD";
     const { status } = response;
     for (const { before, after } of touched) {
       this.#writtenMs.set((after ?? before)?.id.toLowerCase() ?? "", this.#options.timeline.elapsedMs);
     }
-    if (isWrite) this.#options.onWrite({ ...ask, status, isAccepted: status < 400, touched });
+    if (isWrite) this.#options.onWrite({ ...call, status, isAccepted: status < 400, touched });
     return response;
   }
 
-  /** The body of what is there, as a caller sees it; throws where it is not. */
+  /** The body of a resource, as a GET returns it; throws if there is none. */
   read(path: string): unknown {
-    const { status, body } = this.ask({ who: "law", method: "GET", path });
+    const { status, body } = this.request({ caller: "law", method: "GET", path });
     if (status !== 200) throw new Error(`GET ${path}: ${status} ${JSON.stringify(body)}`);
     return structuredClone(body);
   }
 
-  /** Ends the operations that are due. */
+  /** Completes the operations that are due. */
   settle(): void {
     const nextMs = this.#store.nextSettleAtMs;
     if (nextMs === undefined || nextMs > this.#options.timeline.nowMs) return;
@@ -103,8 +104,8 @@ export class AzureSide {
     this.#options.onSettled();
   }
 
-  /** Reads lag for seconds, not for ever: only what was written a moment ago may be missing. */
-  #mayBeStale({ method, path }: ArmAsk): boolean {
+  /** A stale read lags by seconds: only writes of the last moments may be missing from it. */
+  #mayBeStale({ method, path }: ArmCall): boolean {
     if (method !== "GET") return false;
     const asked = path.toLowerCase();
     const sinceMs = this.#options.timeline.elapsedMs - STALE_FOR_MS;
@@ -113,20 +114,20 @@ export class AzureSide {
   }
 
   #draws(fate: OperationFate | undefined): Draws {
-    const { chance } = this.#options;
+    const { random } = this.#options;
     return {
       guid: () => this.#guid(),
       tailMs: () => this.#tailMs(),
-      retryAfterSeconds: () => (chance.isLucky(0.3) ? 1 + chance.below(10) : undefined),
+      retryAfterSeconds: () => (random.bool(0.3) ? 1 + random.below(10) : undefined),
       ...(fate !== undefined && { fate }),
     };
   }
 
   #tailMs(): number {
-    const { chance } = this.#options;
-    const luck = chance.number();
-    if (luck < 0.4) return 0;
-    const usualMs = luck < 0.8 ? chance.between(1, 500) : luck < 0.97 ? chance.between(500, 5_000) : 30_000;
+    const { random } = this.#options;
+    const draw = random.number();
+    if (draw < 0.4) return 0;
+    const usualMs = draw < 0.8 ? random.between(1, 500) : draw < 0.97 ? random.between(500, 5_000) : 30_000;
     return Math.round(Math.min(usualMs * this.slowness, LONGEST_TAIL_MS));
   }
 
@@ -135,7 +136,7 @@ export class AzureSide {
   }
 }
 
-/** Where the network resources of a group are. */
+/** Path of the network resources of a resource group. */
 export function networkPath({ subscriptionId }: Account, resourceGroup: string): string {
   return `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.Network`;
 }

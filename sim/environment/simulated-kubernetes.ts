@@ -1,23 +1,23 @@
 /**
- * Kubernetes as the simulation has it: the embedded API's state machine, asked without sockets. Verbs for the people in
- * a history are short; what they are refused is their own affair.
+ * Kubernetes in the simulation: the embedded API's state machine, called without sockets. Actions of users go through
+ * `send`, which ignores refusals; the controllers' requests go through `request`.
  */
 import { seedCluster, type ClusterNode } from "../../sandbox/kubernetes/seed.ts";
 import type { ApiRequest, KubeObject, Reply } from "../../sandbox/kubernetes/model/contract.ts";
 import { EmbeddedApi } from "../../sandbox/kubernetes/model/embedded-api.ts";
 import { sandboxRanges } from "../../sandbox/kubernetes/model/service-ranges.ts";
-import type { Chance } from "./random.ts";
+import type { Random } from "./random.ts";
 import type { Timeline } from "./timeline.ts";
 
 export const NAMESPACES = ["default", "apps"] as const;
 
-export class ClusterSide {
+export class SimulatedKubernetes {
   readonly api: EmbeddedApi;
 
-  constructor(timeline: Timeline, chance: Chance, nodes: readonly ClusterNode[]) {
+  constructor(timeline: Timeline, random: Random, nodes: readonly ClusterNode[]) {
     this.api = new EmbeddedApi({
       clock: { nowMs: () => timeline.nowMs },
-      draws: { uuid: () => chance.uuid(), integer: (below) => chance.below(below) },
+      draws: { uuid: () => random.uuid(), integer: (below) => random.below(below) },
       ranges: sandboxRanges(true),
       version: { major: "1", minor: "34", gitVersion: "v1.34.0" },
     });
@@ -25,7 +25,7 @@ export class ClusterSide {
     this.send("POST", "/api/v1/namespaces", { metadata: { name: NAMESPACES[1] } });
   }
 
-  /** `undefined` where it was refused. */
+  /** The object of the reply; `undefined` if the request was refused. */
   send(method: string, path: string, body?: unknown): KubeObject | undefined {
     const contentType = method === "PATCH" ? "application/merge-patch+json" : "application/json";
     const reply = this.request({ method, path, query: {}, accept: "application/json", contentType, body });

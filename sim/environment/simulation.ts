@@ -1,6 +1,7 @@
 /**
- * Where a history takes place: Azure, a cluster, the people and machines of both, and the controllers between. Performs
- * deeds; what must hold is `laws/`'s, and the course of a history `run-history.ts`'s.
+ * The environment of one history: the simulated Azure and Kubernetes, the users, nodes and other clients that act on them,
+ * and the controller replicas. Performs actions. What must hold is `laws/`; the course of a history is
+ * `campaign/run-history.ts`.
  */
 import { SANDBOX_ACCOUNT } from "../../sandbox/azure/identity/account.ts";
 import { cloudConfigOf } from "../../sandbox/azure/seed/cloud-config.ts";
@@ -9,159 +10,160 @@ import type { Topology } from "../../sandbox/azure/seed/topology.ts";
 import { Metrics } from "../../src/controller/metrics.ts";
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import { parseConfig } from "../../src/core/config/parse-config.ts";
-import { ArmWire } from "../network/arm-transport.ts";
-import { AzureSide, type ArmWrite } from "./simulated-azure.ts";
-import { BackendUsers } from "../actions/lbcf.ts";
-import { Chance } from "./random.ts";
-import { ClusterSide } from "./simulated-kubernetes.ts";
-import { FIRST_NODES, NODE_SLOTS, type Deed, type Setup } from "../campaign/history.ts";
-import { Instance, LEASE_MS } from "./controller-instance.ts";
-import { KubeWire } from "../network/kube-transport.ts";
-import { Machines, nodesOf } from "../actions/nodes.ts";
-import { Meddlers } from "../actions/external-edits.ts";
+import { SimulatedArmTransport } from "../network/arm-transport.ts";
+import { SimulatedAzure, type ArmWrite } from "./simulated-azure.ts";
+import { LbcfUsers } from "../actions/lbcf.ts";
+import { Random } from "./random.ts";
+import { SimulatedKubernetes } from "./simulated-kubernetes.ts";
+import { FIRST_NODES, NODE_SLOTS, type Action, type Setup } from "../campaign/history.ts";
+import { ControllerInstance, LEASE_MS } from "./controller-instance.ts";
+import { SimulatedKubeTransport } from "../network/kube-transport.ts";
+import { SimulatedNodes, nodesOf } from "../actions/nodes.ts";
+import { ExternalEditors } from "../actions/external-edits.ts";
 import type { PlantedBug } from "../campaign/planted-bugs.ts";
 import { resourcesOf } from "./azure-seed.ts";
 import { RIVAL_CLASS } from "../actions/service-templates.ts";
 import { Pods } from "../actions/pods.ts";
 import { Process, Timeline } from "./timeline.ts";
 import { Trace } from "./trace.ts";
-import { TroubleBoard } from "../network/faults.ts";
-import { Users } from "../actions/services.ts";
-import type { WatchFeed } from "../network/watch-stream.ts";
-import type { Leaving } from "../network/network.ts";
+import { FaultInjector } from "../network/faults.ts";
+import { ServiceUsers } from "../actions/services.ts";
+import type { WatchStream } from "../network/watch-stream.ts";
+import type { OutgoingCall } from "../network/network.ts";
 
-export interface WorldOptions {
+export interface SimulationOptions {
   readonly seed: number;
   readonly setup: Setup;
-  readonly keepsLines: boolean;
+  readonly keepLines: boolean;
   readonly bug?: PlantedBug | undefined;
 }
 
-/** Who is told of what happens, to judge it. */
-export interface Witness {
+/** Is notified of everything that the laws judge. */
+export interface SimulationListener {
   onWrite(write: ArmWrite): void;
   onSettled(): void;
-  onSend(leaving: Leaving): void;
-  onTold(process: Process, collection: string, revision: number): void;
-  /** A controller ended by an error of its own. */
-  onFailure(whose: string, error: unknown): void;
+  onSend(call: OutgoingCall): void;
+  onDelivered(process: Process, collection: string, revision: number): void;
+  /** A controller process failed. */
+  onFailure(process: string, error: unknown): void;
 }
 
-/** A place that a controller process runs in; after a crash another process takes it. */
-interface Seat {
+/** One replica of a controller; after a crash or a restart it runs in a new process. */
+interface Replica {
   readonly name: string;
   readonly classFilter: string | undefined;
   readonly isElected: boolean;
-  instance: Instance | undefined;
-  /** No process before. */
+  instance: ControllerInstance | undefined;
+  /** No process runs before that time. */
   downUntilMs: number;
 }
 
-/** Figures that no decision reads: one set serves all histories. */
+/** Shared by all histories: no decision reads metrics. */
 const METRICS = new Metrics();
 const RESTART_MS = 1_000;
 
-export class World {
+export class Simulation {
   readonly timeline = new Timeline();
   readonly trace: Trace;
-  readonly troubles: TroubleBoard;
-  readonly azure: AzureSide;
-  readonly cluster: ClusterSide;
+  readonly faults: FaultInjector;
+  readonly azure: SimulatedAzure;
+  readonly cluster: SimulatedKubernetes;
   readonly config: ClusterConfig;
   readonly setup: Setup;
   readonly network = seedScopeOf(SANDBOX_ACCOUNT).network;
-  /** Until when somebody disturbs the controllers, or something goes wrong. */
+  /** Until then an action may keep the controllers from converging. */
   disturbedMs = 0;
-  /** The version of the cluster's state when the controllers were last started anew. */
-  afreshRevision = 0;
+  /** Revision of the cluster when `restartAll` was last called. */
+  restartRevision = 0;
   readonly #seed: number;
   readonly #bug: PlantedBug | undefined;
-  readonly users: Users;
-  readonly machines: Machines;
-  readonly #backends: BackendUsers | undefined;
-  readonly #meddlers: Meddlers;
-  readonly #seats: Seat[];
-  readonly #feeds = new Set<WatchFeed>();
-  readonly #net: Chance;
-  #witness: Witness | undefined;
+  readonly users: ServiceUsers;
+  readonly nodes: SimulatedNodes;
+  readonly #backends: LbcfUsers | undefined;
+  readonly #editors: ExternalEditors;
+  readonly #replicas: Replica[];
+  readonly #streams = new Set<WatchStream>();
+  readonly #networkRandom: Random;
+  #listener: SimulationListener | undefined;
   #started = 0;
 
-  constructor({ seed, setup, keepsLines, bug }: WorldOptions) {
+  constructor({ seed, setup, keepLines, bug }: SimulationOptions) {
     this.setup = setup;
     this.#seed = seed;
     this.#bug = bug;
-    this.#net = Chance.of(seed, "net");
-    this.trace = new Trace(() => this.timeline.elapsedMs, keepsLines);
-    this.troubles = new TroubleBoard(() => this.timeline.elapsedMs);
+    this.#networkRandom = Random.of(seed, "net");
+    this.trace = new Trace(() => this.timeline.elapsedMs, keepLines);
+    this.faults = new FaultInjector(() => this.timeline.elapsedMs);
     const sku = setup.isBasic === true ? "basic" : "standard";
     const topology: Topology = { ...setup, nodes: NODE_SLOTS, sku, foreign: setup.isShared };
     this.config = configOf(topology);
-    this.azure = new AzureSide({
+    this.azure = new SimulatedAzure({
       timeline: this.timeline,
-      chance: Chance.of(seed, "azure"),
-      onWrite: (write) => this.#witness?.onWrite(write),
-      onSettled: () => this.#witness?.onSettled(),
+      random: Random.of(seed, "azure"),
+      onWrite: (write) => this.#listener?.onWrite(write),
+      onSettled: () => this.#listener?.onSettled(),
     });
-    this.azure.plant(resourcesOf(topology));
+    this.azure.seed(resourcesOf(topology));
     const nodes = nodesOf(topology).slice(0, FIRST_NODES);
-    this.cluster = new ClusterSide(this.timeline, Chance.of(seed, "cluster"), nodes);
-    this.users = new Users(this.cluster);
-    this.machines = new Machines(this.cluster, topology);
+    this.cluster = new SimulatedKubernetes(this.timeline, Random.of(seed, "cluster"), nodes);
+    this.users = new ServiceUsers(this.cluster);
+    this.nodes = new SimulatedNodes(this.cluster, topology);
     const slots = nodesOf(topology).map(({ name }) => name);
     if (setup.hasBackends === true) {
       const { cluster, timeline } = this;
       const pods = new Pods({ cluster, timeline, nodes: slots, hasGates: setup.hasGates === true });
-      this.#backends = new BackendUsers(cluster, pods);
+      this.#backends = new LbcfUsers(cluster, pods);
     }
-    this.#meddlers = new Meddlers({ azure: this.azure, timeline: this.timeline, network: this.network, sku });
-    const seat = (name: string, isElected: boolean, classFilter?: string): Seat => {
+    this.#editors = new ExternalEditors({ azure: this.azure, timeline: this.timeline, network: this.network, sku });
+    const replica = (name: string, isElected: boolean, classFilter?: string): Replica => {
       return { name, isElected, classFilter, instance: undefined, downUntilMs: 0 };
     };
-    this.#seats = [
-      seat("one", setup.isElected),
-      ...(setup.isElected ? [seat("two", true)] : []),
-      ...(setup.hasRival ? [seat("rival", false, RIVAL_CLASS)] : []),
+    this.#replicas = [
+      replica("one", setup.isElected),
+      ...(setup.isElected ? [replica("two", true)] : []),
+      ...(setup.hasRival ? [replica("rival", false, RIVAL_CLASS)] : []),
     ];
   }
 
-  /** The controllers begin. */
-  start(witness: Witness): void {
-    this.#witness = witness;
-    for (const seat of this.#seats) this.#launch(seat);
+  /** Starts the controllers. */
+  start(listener: SimulationListener): void {
+    this.#listener = listener;
+    for (const replica of this.#replicas) this.#startProcess(replica);
   }
 
-  perform(deed: Deed): void {
+  perform(action: Action): void {
     this.disturbedMs = Math.max(this.disturbedMs, this.timeline.elapsedMs);
-    switch (deed.do) {
+    switch (action.do) {
       case "apply":
-        return this.users.apply(deed.service, deed.shape);
+        return this.users.apply(action.service, action.template);
       case "delete":
-        return this.users.delete(deed.service);
+        return this.users.delete(action.service);
       case "retype":
-        return this.users.retype(deed.service);
+        return this.users.retype(action.service);
       case "node":
-        return this.machines.perform(deed.how, deed.slot, deed.taint);
-      case "meddle":
-        return this.#meddlers.meddle(deed);
+        return this.nodes.perform(action.how, action.slot, action.taint);
+      case "edit":
+        return this.#editors.perform(action);
       case "crash":
-        return this.#crashLeader(deed.downMs);
+        return this.#crashLeader(action.downMs);
       case "restart":
-        return this.#restartLeader(deed.downMs);
+        return this.#restartLeader(action.downMs);
       case "pause":
-        return this.#pauseLeader(deed.forMs);
+        return this.#pauseLeader(action.forMs);
       case "jump": {
         const process = this.leader?.process;
-        if (process !== undefined) process.wallOffsetMs += deed.byMs;
+        if (process !== undefined) process.wallOffsetMs += action.byMs;
         return;
       }
-      case "trouble":
-        return this.troubles.arm(deed.trouble);
+      case "fault":
+        return this.faults.arm(action.fault);
       case "cutWatches":
-        for (const feed of this.#openFeeds()) feed.cut(new Error("the connection broke"));
+        for (const stream of this.#openStreams()) stream.cut(new Error("the connection broke"));
         return;
       case "holdWatches":
-        this.disturbedMs += deed.forMs;
-        for (const feed of this.#openFeeds()) if (feed.collection === deed.collection) feed.hold(deed.forMs);
+        this.disturbedMs += action.forMs;
+        for (const stream of this.#openStreams())
+          if (stream.collection === action.collection) stream.hold(action.forMs);
         return;
       case "compact":
         return this.cluster.api.compact();
@@ -172,44 +174,44 @@ export class World {
       case "dropBalancer":
       case "bind":
       case "dropBind":
-        return this.#backends?.perform(deed);
+        return this.#backends?.perform(action);
       case "slow":
-        this.disturbedMs += deed.forMs;
-        this.azure.slowness = deed.factor;
-        this.timeline.after(deed.forMs, () => {
+        this.disturbedMs += action.forMs;
+        this.azure.slowness = action.factor;
+        this.timeline.after(action.forMs, () => {
           this.azure.slowness = 1;
         });
     }
   }
 
-  /** No more misfortune: what is armed is gone, what sleeps wakes, what is down comes up. */
-  calm(): void {
-    this.troubles.clear();
+  /** Removes the armed faults, resumes paused processes and starts replicas that are down. */
+  endDisturbances(): void {
+    this.faults.clear();
     this.azure.slowness = 1;
-    for (const seat of this.#seats) {
-      seat.downUntilMs = 0;
-      if (seat.instance === undefined) this.#launch(seat);
-      else if (seat.instance.process.isPaused) this.timeline.resume(seat.instance.process);
+    for (const replica of this.#replicas) {
+      replica.downUntilMs = 0;
+      if (replica.instance === undefined) this.#startProcess(replica);
+      else if (replica.instance.process.isPaused) this.timeline.resume(replica.instance.process);
     }
   }
 
-  /** Kills every controller and starts new ones, which know nothing but what is stored. */
-  startAfresh(): void {
-    this.afreshRevision = this.cluster.api.state.revision;
-    for (const seat of this.#seats) {
-      if (seat.instance !== undefined) this.crash(seat.instance.process, 0);
-      this.#launch(seat);
+  /** Kills every controller process and starts new ones, which know only what is stored. */
+  restartAll(): void {
+    this.restartRevision = this.cluster.api.state.revision;
+    for (const replica of this.#replicas) {
+      if (replica.instance !== undefined) this.crash(replica.instance.process, 0);
+      this.#startProcess(replica);
     }
   }
 
-  /** Of our class: whoever holds the lease, or the single one. */
-  get leader(): Instance | undefined {
-    const ours = this.#seats.filter(({ classFilter }) => classFilter === undefined);
+  /** The replica without a class that holds the lease, or the only one. */
+  get leader(): ControllerInstance | undefined {
+    const ours = this.#replicas.filter(({ classFilter }) => classFilter === undefined);
     const holder = this.leaseHolder;
     return (ours.find(({ instance }) => instance?.process.name === holder) ?? ours[0])?.instance;
   }
 
-  /** Who holds the lease at this moment; `undefined` where nobody ever did, or there is no election. */
+  /** Name of the process that holds the lease; `undefined` before the first election, or without election. */
   get leaseHolder(): string | undefined {
     const lease = this.cluster.object("leases.coordination.k8s.io", "kube-system/azlb-controller");
     return (lease?.["spec"] as { holderIdentity?: string } | undefined)?.holderIdentity;
@@ -221,59 +223,59 @@ export class World {
     const takeoverMs = this.setup.isElected ? LEASE_MS.leaseDurationMs + 3 * LEASE_MS.retryPeriodMs : 0;
     this.disturbedMs = Math.max(this.disturbedMs, this.timeline.elapsedMs + downMs + takeoverMs);
     this.trace.add(`${process.name} is killed`);
-    for (const feed of this.#feeds) if (feed.process === process) feed.abandon();
-    const seat = this.#seats.find(({ instance }) => instance?.process === process);
-    if (seat !== undefined) this.#vacate(seat, downMs);
+    for (const stream of this.#streams) if (stream.process === process) stream.abandon();
+    const replica = this.#replicas.find(({ instance }) => instance?.process === process);
+    if (replica !== undefined) this.#scheduleRestart(replica, downMs);
   }
 
-  #vacate(seat: Seat, downMs: number): void {
-    seat.instance = undefined;
-    seat.downUntilMs = this.timeline.elapsedMs + downMs;
+  #scheduleRestart(replica: Replica, downMs: number): void {
+    replica.instance = undefined;
+    replica.downUntilMs = this.timeline.elapsedMs + downMs;
     this.timeline.after(downMs, () => {
-      if (seat.instance === undefined && seat.downUntilMs <= this.timeline.elapsedMs) this.#launch(seat);
+      if (replica.instance === undefined && replica.downUntilMs <= this.timeline.elapsedMs) this.#startProcess(replica);
     });
   }
 
-  #launch(seat: Seat): void {
-    const process = new Process(`${seat.name}-${++this.#started}`);
+  #startProcess(replica: Replica): void {
+    const process = new Process(`${replica.name}-${++this.#started}`);
     this.trace.add(`${process.name} starts`);
-    const { timeline, troubles, trace, cluster, azure, config } = this;
+    const { timeline, faults, trace, cluster, azure, config } = this;
     const common = {
       timeline,
-      chance: this.#net,
-      troubles,
+      random: this.#networkRandom,
+      faults,
       trace,
       process,
       crash: (dead: Process) => this.crash(dead),
-      onSend: (leaving: Leaving) => this.#witness?.onSend(leaving),
+      onSend: (call: OutgoingCall) => this.#listener?.onSend(call),
     };
-    const arm = new ArmWire({ ...common, azure });
-    const kube = new KubeWire({
+    const arm = new SimulatedArmTransport({ ...common, azure });
+    const kube = new SimulatedKubeTransport({
       ...common,
       cluster,
-      onFeed: (feed) => this.#feeds.add(feed),
-      onTold: (collection, revision) => this.#witness?.onTold(process, collection, revision),
+      onWatch: (stream) => this.#streams.add(stream),
+      onDelivered: (collection, revision) => this.#listener?.onDelivered(process, collection, revision),
     });
-    seat.instance = new Instance({
+    replica.instance = new ControllerInstance({
       process,
       timeline,
-      chance: Chance.of(this.#seed, process.name),
+      random: Random.of(this.#seed, process.name),
       config,
       arm: this.#bug?.arm?.(arm, this) ?? arm,
       kube: this.#bug?.kube?.(kube, this) ?? kube,
       ...(this.#bug?.fenceOf !== undefined && { fenceOf: this.#bug.fenceOf }),
-      metrics: this.#backends === undefined ? METRICS : new Metrics(), // LBCF registers its own in it, once
-      classFilter: seat.classFilter,
-      isElected: seat.isElected,
-      hasBackends: this.#backends !== undefined && seat.classFilter === undefined,
+      metrics: this.#backends === undefined ? METRICS : new Metrics(), // LBCF registers its own metrics, which a registry accepts once
+      classFilter: replica.classFilter,
+      isElected: replica.isElected,
+      hasBackends: this.#backends !== undefined && replica.classFilter === undefined,
       onEnd: (ended, end) => {
         if (ended.isDead) return;
-        if (typeof end === "object") this.#witness?.onFailure(ended.name, end.error);
+        if (typeof end === "object") this.#listener?.onFailure(ended.name, end.error);
         this.trace.add(`${ended.name} ends: ${typeof end === "object" ? String(end.error) : end}`);
-        this.crash(ended, Math.max(RESTART_MS, seat.downUntilMs - timeline.elapsedMs));
+        this.crash(ended, Math.max(RESTART_MS, replica.downUntilMs - timeline.elapsedMs));
       },
     });
-    seat.instance.start();
+    replica.instance.start();
   }
 
   #crashLeader(downMs: number): void {
@@ -282,10 +284,10 @@ export class World {
   }
 
   #restartLeader(downMs: number): void {
-    const seat = this.#seats.find(({ instance }) => instance !== undefined && instance === this.leader);
-    if (seat?.instance === undefined) return;
-    seat.downUntilMs = this.timeline.elapsedMs + downMs;
-    seat.instance.stop();
+    const replica = this.#replicas.find(({ instance }) => instance !== undefined && instance === this.leader);
+    if (replica?.instance === undefined) return;
+    replica.downUntilMs = this.timeline.elapsedMs + downMs;
+    replica.instance.stop();
   }
 
   #pauseLeader(forMs: number): void {
@@ -298,23 +300,23 @@ export class World {
     });
   }
 
-  #openFeeds(): WatchFeed[] {
-    for (const feed of this.#feeds) if (!feed.isOpen) this.#feeds.delete(feed);
-    return [...this.#feeds];
+  #openStreams(): WatchStream[] {
+    for (const stream of this.#streams) if (!stream.isOpen) this.#streams.delete(stream);
+    return [...this.#streams];
   }
 }
 
 const CLUSTER_NAME = "kubernetes";
 
-/** The same object for equal topologies: decisions memoise by it. */
+/** One object per topology: the core memoizes by its identity. */
 const configs = new Map<string, ClusterConfig>();
 
 function configOf(topology: Topology): ClusterConfig {
   const key = JSON.stringify(topology);
   const known = configs.get(key);
   if (known !== undefined) return known;
-  const reach = { armEndpoint: "https://management.azure.com", plainUrl: "", caFile: "" };
-  const parsed = parseConfig(cloudConfigOf(SANDBOX_ACCOUNT, topology, reach), {
+  const endpoints = { armEndpoint: "https://management.azure.com", plainUrl: "", caFile: "" };
+  const parsed = parseConfig(cloudConfigOf(SANDBOX_ACCOUNT, topology, endpoints), {
     clusterName: CLUSTER_NAME,
     environment: {},
   });

@@ -1,32 +1,32 @@
 /**
- * Virtual time: a queue of what is to happen, and nothing happens but by it. After each happening everything that it set
- * in motion runs to its end before the next one, so the order of all things is the order of the queue.
+ * Virtual time: a queue of tasks. After each task, every promise reaction that it triggers runs before the next task, so
+ * the order of the queue is the order of everything in a history.
  *
- * What belongs to a process waits while that is paused and is forgotten once it is dead: so a crash is a crash, at any
- * point, without a word of it in the code that crashes.
+ * Tasks of a paused process are held until it resumes; tasks of a dead process are dropped. That is how a process is
+ * paused or killed at any point without support in its own code.
  */
 import { sleepOn, type CancelSignal, type Clock, type Timer } from "../../src/core/util/clock.ts";
 
-/** When all histories begin. */
+/** The start of every history. */
 export const EPOCH_MS = Date.UTC(2026, 0, 1);
 
-interface Happening {
+interface ScheduledTask {
   readonly dueMs: number;
-  /** Ties go in the order they were set. */
+  /** Tasks that are due at the same time run in the order in which they were scheduled. */
   readonly order: number;
   readonly process: Process | undefined;
   callback: (() => void) | undefined;
 }
 
-/** Whose happenings can be held up or lost together. */
+/** A group of tasks that are held or dropped together. */
 export class Process {
   readonly name: string;
   isDead = false;
   isPaused = false;
-  /** How far its wall clock is off. */
+  /** Error of its wall clock. */
   wallOffsetMs = 0;
-  /** What fell due while it was paused. */
-  readonly held: Happening[] = [];
+  /** Tasks that became due while it was paused. */
+  readonly held: ScheduledTask[] = [];
 
   constructor(name: string) {
     this.name = name;
@@ -34,29 +34,29 @@ export class Process {
 }
 
 export class Timeline {
-  /** Since the beginning. */
+  /** Since the start of the history. */
   elapsedMs = 0;
-  /** Happenings so far. */
+  /** Tasks run so far. */
   steps = 0;
-  readonly #queue: Happening[] = [];
+  readonly #queue: ScheduledTask[] = [];
   #order = 0;
 
-  /** Milliseconds since 1970, as a good clock has it. */
+  /** Milliseconds since 1970, on a correct clock. */
   get nowMs(): number {
     return EPOCH_MS + Math.floor(this.elapsedMs);
   }
 
   after(delayMs: number, callback: () => void, process?: Process): Timer {
-    const happening: Happening = {
+    const task: ScheduledTask = {
       dueMs: this.elapsedMs + Math.max(0, delayMs),
       order: this.#order++,
       process,
       callback,
     };
-    push(this.#queue, happening);
+    push(this.#queue, task);
     return {
       cancel: () => {
-        happening.callback = undefined;
+        task.callback = undefined;
       },
     };
   }
@@ -80,8 +80,8 @@ export class Timeline {
     }
   }
 
-  /** Lets that much time pass. */
-  async pass(forMs: number): Promise<void> {
+  /** Runs the tasks of the next `forMs` of virtual time. */
+  async advance(forMs: number): Promise<void> {
     const endMs = this.elapsedMs + forMs;
     await settled();
     for (let next = this.#queue[0]; next !== undefined && next.dueMs <= endMs; next = this.#queue[0]) {
@@ -101,32 +101,32 @@ export class Timeline {
 }
 
 /**
- * Every promise reaction that is ready has run, and what those made ready. A tick would do for that; but a rejection that
- * nobody has heard by the end of a turn of the event loop is the end of a real process, and only turns tell of it.
+ * Resolves when all pending promise reactions have run. It takes a whole turn of the event loop, because Node.js reports
+ * unhandled rejections at the end of a turn only.
  */
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function isBefore(one: Happening, other: Happening): boolean {
+function isBefore(one: ScheduledTask, other: ScheduledTask): boolean {
   return one.dueMs < other.dueMs || (one.dueMs === other.dueMs && one.order < other.order);
 }
 
-/** A binary heap, soonest first. */
-function push(heap: Happening[], happening: Happening): void {
+/** The queue is a binary heap, soonest task first. */
+function push(heap: ScheduledTask[], task: ScheduledTask): void {
   let at = heap.length;
-  heap.push(happening);
+  heap.push(task);
   while (at > 0) {
     const parent = (at - 1) >> 1;
     const above = heap[parent]!;
-    if (!isBefore(happening, above)) break;
+    if (!isBefore(task, above)) break;
     heap[at] = above;
     at = parent;
   }
-  heap[at] = happening;
+  heap[at] = task;
 }
 
-function pop(heap: Happening[]): void {
+function pop(heap: ScheduledTask[]): void {
   const last = heap.pop();
   if (last === undefined || heap.length === 0) return;
   let at = 0;

@@ -1,6 +1,6 @@
 /**
- * What happened, line by line. Every line enters the digest, by which two runs of a history are compared; the lines
- * themselves are kept only where somebody wants to read them.
+ * A log of what happened, line by line. Every line enters the digest, which compares two runs of a history; the lines
+ * themselves are kept only on request.
  */
 import { createHash } from "node:crypto";
 
@@ -10,12 +10,12 @@ export class Trace {
   readonly #hash = createHash("sha1");
   count = 0;
 
-  constructor(nowMs: () => number, keepsLines: boolean) {
+  constructor(nowMs: () => number, keepLines: boolean) {
     this.#nowMs = nowMs;
-    this.#lines = keepsLines ? [] : undefined;
+    this.#lines = keepLines ? [] : undefined;
   }
 
-  /** `detail`: enters the digest, but would only clutter what people read. */
+  /** `detail` enters the digest but not the printed line. */
   add(line: string, detail = ""): void {
     this.count += 1;
     const ms = this.#nowMs();

@@ -1,9 +1,9 @@
 /**
- * A Service that is served, and whose wish has not changed since, keeps its address: no write of ours takes the frontend
- * or the public IP from under it, and its status keeps saying so. What others take from it is not our doing.
+ * A served Service that has not changed keeps its address: no write of the controllers takes away its frontend or public IP,
+ * and its status keeps the address. What another client takes away is not judged.
  *
- * Also: what a status promises is there when it is promised; and a public IP is not asked to go while a frontend of ours
- * stands on it.
+ * Also: an address in a status exists in Azure when it is published, and a public IP is not deleted while a frontend of
+ * the controller refers to it.
  */
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { State } from "../../sandbox/azure/model/index.ts";
@@ -33,23 +33,23 @@ export interface AddressLawOptions {
   readonly azure: State;
   readonly services: () => readonly KubeObject[];
   readonly config: ClusterConfig;
-  /** `load balancer/collection/part`: what others have put back. */
+  /** `load balancer/collection/part`: what other clients have put back. */
   readonly putBack: ReadonlySet<string>;
 }
 
 export class AddressLaw implements Law {
   readonly #options: AddressLawOptions;
-  /** Addresses with a frontend, as of the last write. */
+  /** Addresses that have a frontend, as of the last write. */
   #served = new Set<string>();
-  /** Addresses whose frontend others took away, and that have none since. */
-  readonly #robbed = new Set<string>();
-  /** Addresses whose frontend others ever took away: then nothing may tell any more whose they were. */
-  readonly everRobbed = new Set<string>();
+  /** Addresses whose frontend another client has removed, and that have none since. */
+  readonly #takenByOthers = new Set<string>();
+  /** Addresses whose frontend another client has ever removed: their owner may be unknown since. */
+  readonly everTakenByOthers = new Set<string>();
 
-  /** `load balancer/collection/part`: frontends that others have put on another public IP. */
+  /** `load balancer/collection/part`: frontends that another client has moved to another public IP. */
   readonly #movedByOthers = new Set<string>();
 
-  /** What is stored never changes: a Service that does is another object. */
+  /** Cached by object: stored objects are immutable. */
   readonly #stable = new WeakMap<KubeObject, boolean>();
 
   constructor(options: AddressLawOptions) {
@@ -58,12 +58,12 @@ export class AddressLaw implements Law {
 
   onOurWrite(write: ArmWrite): void {
     const before = this.#served;
-    const now = this.#look();
-    for (const [ip, service] of this.#promised()) {
-      if (!before.has(ip) || now.has(ip) || this.everRobbed.has(ip)) continue; // others may have it by now
-      this.#options.report("address", `${write.who} ${write.method} ${lastName(write.path)}: ${service} lost ${ip}`);
+    const now = this.#updateServed();
+    for (const [ip, service] of this.#publishedAddresses()) {
+      if (!before.has(ip) || now.has(ip) || this.everTakenByOthers.has(ip)) continue; // another Service may have it by now
+      this.#options.report("address", `${write.caller} ${write.method} ${lastName(write.path)}: ${service} lost ${ip}`);
     }
-    if (write.method === "DELETE") this.#ofDeletion(write);
+    if (write.method === "DELETE") this.#checkDeletion(write);
   }
 
   onOthersWrite({ touched }: ArmWrite): void {
@@ -77,18 +77,18 @@ export class AddressLaw implements Law {
     this.onSettled();
   }
 
-  /** What goes at the end of a deletion of ours was judged at its beginning. */
+  /** What disappears at the end of a deletion by a controller was judged when it began. */
   onSettled(): void {
     const before = this.#served;
-    const now = this.#look();
+    const now = this.#updateServed();
     for (const ip of before) {
       if (now.has(ip)) continue;
-      this.#robbed.add(ip);
-      this.everRobbed.add(ip);
+      this.#takenByOthers.add(ip);
+      this.everTakenByOthers.add(ip);
     }
   }
 
-  onRefused({ who, method, path }: ArmWrite): void {
+  onRefused({ caller, method, path }: ArmWrite): void {
     const { azure, report, putBack } = this.#options;
     const publicIP = azure.resources.get(path.toLowerCase());
     if (method !== "DELETE" || publicIP?.type !== PUBLIC_IP) return;
@@ -96,35 +96,35 @@ export class AddressLaw implements Law {
     if (holder === undefined || isForeign(lastName(holder)) || baseIn(lastName(holder)) === undefined) return;
     const place = holder.slice(holder.indexOf("/loadBalancers/") + "/loadBalancers/".length);
     if (putBack.has(place) || this.#movedByOthers.has(place.toLowerCase())) return;
-    report("order", `${who} would release ${lastName(path)} before its frontend ${lastName(holder)}`);
+    report("order", `${caller} would release ${lastName(path)} before its frontend ${lastName(holder)}`);
   }
 
   onChange({ collection, object, previous }: HistoryEntry): void {
     if (collection !== "services" || previous === undefined) return;
     const [was, is] = [ingressOf(previous), ingressOf(object)];
     if (is.join() === was.join()) return;
-    this.#ofPromise(
+    this.#checkPublished(
       object,
       is.filter((ip) => !was.includes(ip)),
     );
     const { type } = object["spec"] as { type?: string };
     if (!this.#isStable(previous) || object.metadata.deletionTimestamp !== undefined || type !== "LoadBalancer") return;
     for (const ip of was) {
-      if (is.includes(ip) || !this.#served.has(ip) || this.everRobbed.has(ip)) continue; // others may have it by now
+      if (is.includes(ip) || !this.#served.has(ip) || this.everTakenByOthers.has(ip)) continue; // another Service may have it by now
       this.#options.report("address", `the status of ${nameOf(object)} changed from ${was.join()} to ${is.join()}`);
     }
   }
 
-  #ofPromise(service: KubeObject, promised: readonly string[]): void {
-    this.#look();
-    for (const ip of promised) {
-      if (ip === ADDITIONAL_IP || this.#served.has(ip) || this.#robbed.has(ip)) continue;
-      this.#options.report("status", `${nameOf(service)} is said to be served at ${ip}, where nothing is`);
+  #checkPublished(service: KubeObject, addresses: readonly string[]): void {
+    this.#updateServed();
+    for (const ip of addresses) {
+      if (ip === ADDITIONAL_IP || this.#served.has(ip) || this.#takenByOthers.has(ip)) continue;
+      this.#options.report("status", `${nameOf(service)} has ${ip} in its status, where no frontend is`);
     }
   }
 
-  /** What a deletion will take away. */
-  #ofDeletion({ who, path }: ArmWrite): void {
+  /** Judges what a deletion will take away. */
+  #checkDeletion({ caller, path }: ArmWrite): void {
     const { azure, report } = this.#options;
     const key = path.toLowerCase();
     const resource = azure.resources.get(key);
@@ -133,14 +133,14 @@ export class AddressLaw implements Law {
       kind === "publicIp" ? addressesOf(azure, to) : kind === "address" ? [address ?? ""] : [],
     );
     const going = new Set(resource.type === PUBLIC_IP ? [addressOf(resource)] : held);
-    for (const [ip, service] of this.#promised()) {
-      if (going.has(ip) && !this.everRobbed.has(ip))
-        report("address", `${who} DELETE ${lastName(path)} takes ${ip} from ${service}`);
+    for (const [ip, service] of this.#publishedAddresses()) {
+      if (going.has(ip) && !this.everTakenByOthers.has(ip))
+        report("address", `${caller} DELETE ${lastName(path)} takes ${ip} from ${service}`);
     }
   }
 
-  /** Looks at every address that is promised or was served. */
-  #look(): ReadonlySet<string> {
+  /** Updates `#served` from the state of Azure. */
+  #updateServed(): ReadonlySet<string> {
     const { azure } = this.#options;
     const found = new Set<string>();
     for (const held of azure.addresses.values()) {
@@ -149,13 +149,13 @@ export class AddressLaw implements Law {
     for (const resource of azure.resources.values()) {
       if (resource.type === PUBLIC_IP && azure.incoming.has(resource.id.toLowerCase())) found.add(addressOf(resource));
     }
-    for (const ip of found) this.#robbed.delete(ip);
+    for (const ip of found) this.#takenByOthers.delete(ip);
     this.#served = found;
     return found;
   }
 
-  /** Address and Service of those whose wish is applied. */
-  *#promised(): Iterable<[string, string]> {
+  /** Addresses in the status of Services that are fully applied, and the name of the Service. */
+  *#publishedAddresses(): Iterable<[string, string]> {
     for (const service of this.#options.services()) {
       if (!this.#isStable(service)) continue;
       for (const ip of ingressOf(service)) if (ip !== ADDITIONAL_IP) yield [ip, nameOf(service)];
@@ -163,12 +163,12 @@ export class AddressLaw implements Law {
   }
 
   #isStable(service: KubeObject): boolean {
-    const known = this.#stable.get(service) ?? this.#judgeStable(service);
+    const known = this.#stable.get(service) ?? this.#computeStable(service);
     this.#stable.set(service, known);
     return known;
   }
 
-  #judgeStable(service: KubeObject): boolean {
+  #computeStable(service: KubeObject): boolean {
     const { metadata } = service;
     if (metadata.deletionTimestamp !== undefined || metadata.annotations?.["azlb.io/applied"] === undefined)
       return false;
@@ -177,14 +177,14 @@ export class AddressLaw implements Law {
   }
 }
 
-/** Whoever wants no rule at all holds nothing on a frontend that it shares. */
+/** A Service without any rule has no claim on a frontend that it shares. */
 function asksForNoRule({ metadata, spec }: KubeObject): boolean {
   const { ports = [] } = spec as { ports?: { port: number }[] };
   const key = (port: number): string => `service.beta.kubernetes.io/port_${port}_no_lb_rule`;
   return ports.every(({ port }) => metadata.annotations?.[key(port)] === "true");
 }
 
-/** An address with other tags is replaced, be it later: the last frontend of a shared load balancer must wait for another. */
+/** Other IP tags replace the address, sometimes later: the last frontend of a shared load balancer is replaced once there is another. */
 function asksForIPTags({ metadata }: KubeObject): boolean {
   return metadata.annotations?.["service.beta.kubernetes.io/azure-pip-ip-tags"] !== undefined;
 }

@@ -1,7 +1,7 @@
-/** What laws see of Azure: straight in the emulator's state, by names and references, without our own core's help. */
+/** How laws read Azure: directly in the emulator's state, by names and references, independently of the controller's core. */
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
 import { objectsOf, propertiesOf, stringOf, type Json } from "../../sandbox/azure/model/json.ts";
-import { FOREIGN_NAME } from "../actions/external-edits.ts";
+import { FOREIGN_NAME } from "../actions/edited-bodies.ts";
 
 export const LOAD_BALANCER = "Microsoft.Network/loadBalancers";
 export const PUBLIC_IP = "Microsoft.Network/publicIPAddresses";
@@ -27,17 +27,17 @@ export function isForeign(name: string): boolean {
   return FOREIGN_NAME.test(name);
 }
 
-/** What every name that a Service owns begins with, as the designs define it. */
+/** The prefix of every name that a Service owns in Azure. */
 export function baseOf(uid: string): string {
   return `a${uid.replaceAll("-", "")}`.slice(0, 32);
 }
 
-/** The base that a name begins with; `undefined` where it is no Service's. */
+/** The prefix of a name; `undefined` if it is not a Service's. */
 export function baseIn(name: string): string | undefined {
   return /^a[0-9a-f]{31}/i.exec(name)?.[0].toLowerCase();
 }
 
-/** The address that a public IP has, or will show. */
+/** The address that a public IP has been assigned. */
 export function addressOf(publicIP: Resource): string {
   return stringOf(publicIP.assigned["ipAddress"]) ?? "";
 }
@@ -53,7 +53,7 @@ export function frontendAt(state: State, address: string): string | undefined {
   return [...(referrers?.values() ?? [])].find(({ kind }) => kind === "publicIp")?.from;
 }
 
-/** Keys of the Services that a public IP is tagged with. */
+/** Keys of the Services in the tag of a public IP. */
 export function servicesIn(publicIP: Resource): string[] {
   const tags = (publicIP.body["tags"] ?? {}) as Readonly<Record<string, string>>;
   return (tags["k8s-azure-service"] ?? "").split(",").filter((key) => key !== "");

@@ -1,11 +1,11 @@
 /**
- * Nobody who should serve is taken out of a pool, and nobody who is doomed is put back to work.
+ * A node that should serve is not removed from a pool, and a doomed node gets no new connections.
  *
  *   law     | what must not happen
  *   --------|----------------------------------------------------------------------------------------------------
- *   backend | a write of ours removes the entry of a node that has belonged in pools for a while
- *   drain   | a write of ours takes Down from a node whose taint its process had been told of
- *   drain   | a doomed node stays in service although nothing has gone wrong for a while
+ *   backend | a controller's write removes the entry of a node that has belonged in pools for a while
+ *   drain   | a controller's write removes Down from a node whose taint its process had received
+ *   drain   | a doomed node stays in service although there has been no disturbance for a while
  */
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
@@ -13,11 +13,11 @@ import { propertiesOf, stringOf, type Json } from "../../sandbox/azure/model/jso
 import type { ArmWrite } from "../environment/simulated-azure.ts";
 import { callName } from "../network/arm-transport.ts";
 import type { Process } from "../environment/timeline.ts";
-import type { Leaving } from "../network/network.ts";
+import type { OutgoingCall } from "../network/network.ts";
 import { isForeign, lastName, LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-state.ts";
 import type { Law, Report } from "./law.ts";
 
-/** Longer than a write that was decided before waits for its turn. */
+/** Longer than a write that was decided earlier can wait to be sent. */
 const WANTED_FOR_MS = 300_000;
 const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
 const DOOM = ["node.kubernetes.io/out-of-service", "cloudprovider.azure.microsoft.com/draining"];
@@ -38,25 +38,25 @@ interface Doom {
 
 export class BackendLaw implements Law {
   readonly #options: BackendLawOptions;
-  /** Node → since when it belongs in pools, under its present address. */
+  /** Node → since when it belongs in pools with its current address. */
   readonly #wanted = new Map<string, { readonly sinceMs: number; readonly address: string }>();
   readonly #doomed = new Map<string, Doom>();
-  /** Process → up to which version it knows the nodes. */
-  readonly #told = new Map<string, number>();
-  /** Process and call → what it knew when that left. */
-  readonly #knew = new Map<string, number>();
+  /** Process → revision up to which it has received the nodes. */
+  readonly #received = new Map<string, number>();
+  /** Process and call → that revision when the call was sent. */
+  readonly #receivedAtSend = new Map<string, number>();
 
   constructor(options: BackendLawOptions) {
     this.#options = options;
-    for (const node of options.nodes()) this.#see(node, 0);
+    for (const node of options.nodes()) this.#update(node, 0);
   }
 
-  onTold({ name }: Process, collection: string, revision: number): void {
-    if (collection === "nodes") this.#told.set(name, revision);
+  onDelivered({ name }: Process, collection: string, revision: number): void {
+    if (collection === "nodes") this.#received.set(name, revision);
   }
 
-  onSend({ process: { name }, what }: Leaving): void {
-    this.#knew.set(`${name} ${what}`, this.#told.get(name) ?? 0);
+  onSend({ process: { name }, what }: OutgoingCall): void {
+    this.#receivedAtSend.set(`${name} ${what}`, this.#received.get(name) ?? 0);
   }
 
   onChange({ collection, type, object, revision }: HistoryEntry): void {
@@ -66,18 +66,18 @@ export class BackendLaw implements Law {
       this.#wanted.delete(name);
       this.#doomed.delete(name);
     } else {
-      this.#see(object, revision);
+      this.#update(object, revision);
     }
   }
 
   onOurWrite(write: ArmWrite): void {
     for (const { before, after } of write.touched) {
       if (before?.type !== LOAD_BALANCER || after === undefined) continue;
-      for (const pool of partsOf(before, "backendAddressPools")) this.#ofPool(write, pool, after);
+      for (const pool of partsOf(before, "backendAddressPools")) this.#checkPool(write, pool, after);
     }
   }
 
-  /** Doomed nodes that still get connections, and since when they should not. */
+  /** Doomed nodes that still get new connections, and since when they should not. */
   *inService(): Iterable<{ readonly node: string; readonly pool: string; readonly sinceMs: number }> {
     if (this.#options.isBasic) return;
     for (const resource of resourcesOf(this.#options.azure, LOAD_BALANCER)) {
@@ -92,11 +92,11 @@ export class BackendLaw implements Law {
     }
   }
 
-  #ofPool(write: ArmWrite, pool: Json, after: Resource): void {
-    const { who, method } = write;
+  #checkPool(write: ArmWrite, pool: Json, after: Resource): void {
+    const { caller, method } = write;
     const { report, nowMs } = this.#options;
     const later = partsOf(after, "backendAddressPools").find((one) => nameOf(one) === nameOf(pool));
-    if (later === undefined || isForeign(nameOf(pool))) return; // a pool goes with its last Service
+    if (later === undefined || isForeign(nameOf(pool))) return; // a pool is deleted with its last Service
     const now = new Map(entriesOf(later).map((entry) => [nameOf(entry), entry]));
     for (const entry of entriesOf(pool)) {
       const name = nameOf(entry);
@@ -105,19 +105,21 @@ export class BackendLaw implements Law {
       if (left === undefined) {
         const isLong = wanted !== undefined && nowMs() - wanted.sinceMs > WANTED_FOR_MS;
         if (isLong && ![...now.values()].some((other) => addressIn(other) === wanted.address))
-          report("backend", `${who} ${method} took ${name} out of ${lastName(after.id)}/${nameOf(pool)}`);
+          report("backend", `${caller} ${method} took ${name} out of ${lastName(after.id)}/${nameOf(pool)}`);
       } else if (isDown(entry) && !isDown(left) && this.#knewDoom(write, name)) {
-        report("drain", `${who} ${method} put doomed ${name} back to work in ${lastName(after.id)}/${nameOf(pool)}`);
+        report("drain", `${caller} ${method} put doomed ${name} back to work in ${lastName(after.id)}/${nameOf(pool)}`);
       }
     }
   }
 
-  #knewDoom({ who, method, path }: ArmWrite, node: string): boolean {
+  #knewDoom({ caller, method, path }: ArmWrite, node: string): boolean {
     const doom = this.#doomed.get(node);
-    return doom !== undefined && doom.revision <= (this.#knew.get(`${who} ${callName(method, path)}`) ?? 0);
+    return (
+      doom !== undefined && doom.revision <= (this.#receivedAtSend.get(`${caller} ${callName(method, path)}`) ?? 0)
+    );
   }
 
-  #see(node: KubeObject, revision: number): void {
+  #update(node: KubeObject, revision: number): void {
     const name = node.metadata.name ?? "";
     const sinceMs = this.#options.nowMs();
     const address = addressOfNode(node);

@@ -1,6 +1,6 @@
 /**
- * As long as anything of a Service is in Azure, the Service is there and bears the finalizer. What others put back after
- * it was removed (by writing what they had read before) is theirs to remove.
+ * As long as anything of a Service is in Azure, the Service exists and has the finalizer. Parts that another client puts back
+ * after they were removed (by writing what it had read before) are exempt.
  */
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
@@ -32,26 +32,27 @@ export interface FinalizerLawOptions {
 
 export class FinalizerLaw implements Law {
   readonly #options: FinalizerLawOptions;
-  /** `load balancer/collection/part`: put back by others. */
+  /** `load balancer/collection/part`: put back by another client. */
   readonly exempt = new Set<string>();
 
   constructor(options: FinalizerLawOptions) {
     this.#options = options;
   }
 
-  onOurWrite({ who, method, touched }: ArmWrite): void {
+  onOurWrite({ caller, method, touched }: ArmWrite): void {
     for (const { before, after } of touched) {
       if (after === undefined) continue;
       if (after.type === LOAD_BALANCER && isLastFrontend(after)) this.#exemptLast(after);
       for (const name of namesIn(after)) {
         const base = baseIn(lastName(name));
-        if (base === undefined || (before !== undefined && namesIn(before).has(name)) || this.#isHeld(base)) continue;
-        this.#options.report("finalizer", `${who} ${method} made ${name} for a Service that bears no finalizer`);
+        if (base === undefined || (before !== undefined && namesIn(before).has(name)) || this.#hasFinalizer(base))
+          continue;
+        this.#options.report("finalizer", `${caller} ${method} made ${name} for a Service without a finalizer`);
       }
     }
   }
 
-  /** Whoever keeps a frontend alive by a rule of their own keeps it. */
+  /** What another client adds is its own to remove. */
   onOthersWrite({ touched }: ArmWrite): void {
     for (const { before, after } of touched) {
       if (after === undefined) continue;
@@ -61,8 +62,8 @@ export class FinalizerLaw implements Law {
   }
 
   onChange({ collection, type, object, previous }: HistoryEntry): void {
-    if (collection !== "services" || previous === undefined || !isHeldBy(previous)) return;
-    if (type !== "DELETED" && isHeldBy(object)) return;
+    if (collection !== "services" || previous === undefined || !bearsFinalizer(previous)) return;
+    if (type !== "DELETED" && bearsFinalizer(object)) return;
     const left = this.leftOf(previous);
     for (const kept of this.#keptOf(previous)) this.exempt.add(kept);
     if (left.length === 0) return;
@@ -70,7 +71,7 @@ export class FinalizerLaw implements Law {
     this.#options.report("finalizer", `${namespace}/${name} lost its finalizer while there is ${left.join(", ")}`);
   }
 
-  /** What is in Azure of a Service. */
+  /** What a Service still has in Azure. */
   leftOf({ metadata }: KubeObject): string[] {
     const { azure } = this.#options;
     const base = baseOf(metadata.uid ?? "");
@@ -86,7 +87,7 @@ export class FinalizerLaw implements Law {
     return [...parts, ...publicIPs.map(({ id }) => lastName(id))];
   }
 
-  /** The last frontend stays for the sake of others, although its Service has no rule there any more. */
+  /** The last frontend stays because other clients use the load balancer, although its Service has no rule there any more. */
   #exemptLast(resource: Resource): void {
     const bases = partsOf(resource, "loadBalancingRules").map((rule) => baseIn(nameOf(rule)));
     for (const name of namesIn(resource)) {
@@ -94,7 +95,7 @@ export class FinalizerLaw implements Law {
     }
   }
 
-  /** Frontends that must outlive their Service. */
+  /** Frontends that have to outlive their Service. */
   #keptOf({ metadata }: KubeObject): string[] {
     const base = baseOf(metadata.uid ?? "");
     return resourcesOf(this.#options.azure, LOAD_BALANCER).flatMap((resource) =>
@@ -102,7 +103,7 @@ export class FinalizerLaw implements Law {
     );
   }
 
-  /** Parts of a load balancer that belong to none of the Services there are. */
+  /** Parts of a load balancer that belong to no existing Service. */
   orphansIn(resource: Resource, bases: ReadonlySet<string>): string[] {
     return [...namesIn(resource)].filter((name) => {
       const base = baseIn(lastName(name));
@@ -110,7 +111,7 @@ export class FinalizerLaw implements Law {
     });
   }
 
-  /** A frontend that something else stands on must stay. */
+  /** A frontend that other parts refer to has to stay. */
   #isKept(resource: Resource, name: string): boolean {
     if (this.exempt.has(name)) return true;
     if (!name.includes("/frontendIPConfigurations/")) return false;
@@ -123,21 +124,23 @@ export class FinalizerLaw implements Law {
     return others.some((part) => baseIn(nameOf(part)) !== baseIn(own) && isOn(part)) || isLastFrontend(resource);
   }
 
-  #isHeld(base: string): boolean {
-    return this.#options.services().some((service) => baseOf(service.metadata.uid ?? "") === base && isHeldBy(service));
+  #hasFinalizer(base: string): boolean {
+    return this.#options
+      .services()
+      .some((service) => baseOf(service.metadata.uid ?? "") === base && bearsFinalizer(service));
   }
 }
 
-/** A load balancer that others use too cannot be without any frontend, and is not ours to delete. */
+/** A load balancer that other clients use needs a frontend, and the controller must not delete it. */
 function isLastFrontend(resource: Resource): boolean {
   return partsOf(resource, "frontendIPConfigurations").length === 1;
 }
 
-function isHeldBy({ metadata }: KubeObject): boolean {
+function bearsFinalizer({ metadata }: KubeObject): boolean {
   return metadata.finalizers?.includes(FINALIZER) ?? false;
 }
 
-/** Who is let through by rules of ours: rule and address. */
+/** Destination addresses of the controller's security rules. */
 export function openingsIn(
   group: Resource,
 ): { readonly name: string; readonly rule: Json; readonly address: string }[] {

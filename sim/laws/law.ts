@@ -1,24 +1,24 @@
-/** The form of a law: it is told of everything that happens and reports what must not. */
+/** The interface of a law: it is notified of everything that happens and reports violations. */
 import type { HistoryEntry } from "../../sandbox/kubernetes/model/contract.ts";
 import type { ArmWrite } from "../environment/simulated-azure.ts";
 import type { Process } from "../environment/timeline.ts";
-import type { Leaving } from "../network/network.ts";
+import type { OutgoingCall } from "../network/network.ts";
 
 export interface Law {
-  /** A write that Azure accepted, of a controller's process. */
+  /** Azure accepted a write by a controller process. */
   onOurWrite?(write: ArmWrite): void;
-  /** A write that Azure accepted, of anybody else. */
+  /** Azure accepted a write by another client. */
   onOthersWrite?(write: ArmWrite): void;
-  /** A write of a controller that Azure refused. */
+  /** Azure refused a write by a controller process. */
   onRefused?(write: ArmWrite): void;
-  /** Operations of Azure have ended. */
+  /** Operations in Azure have ended. */
   onSettled?(): void;
-  /** A change of the cluster, whoever made it. */
+  /** An object of the cluster changed. */
   onChange?(entry: HistoryEntry): void;
-  /** A call leaves a controller's process. */
-  onSend?(leaving: Leaving): void;
-  /** A controller's process has been told of all changes of a collection up to that version. */
-  onTold?(process: Process, collection: string, revision: number): void;
+  /** A controller process sends a call. */
+  onSend?(call: OutgoingCall): void;
+  /** A controller process has received all changes of a collection up to that revision. */
+  onDelivered?(process: Process, collection: string, revision: number): void;
 }
 
 export interface Violation {

@@ -1,42 +1,45 @@
-/** What must be true of LBCF's pools once nobody has done anything for long: exactly the pods that are wanted are in. */
+/**
+ * What must be true of LBCF (lb-controlling-framework) once everything has settled: exactly the wanted pods are in the pools,
+ * and load balancers are created and deleted as asked. The rest of the settled cluster is `quiescence.ts`.
+ */
 import type { Resource } from "../../sandbox/azure/model/index.ts";
 import { propertiesOf } from "../../sandbox/azure/model/json.ts";
 import { BALANCERS, BIND, BOUND } from "../actions/lbcf.ts";
-import type { ClusterSide } from "../environment/simulated-kubernetes.ts";
-import type { World } from "../environment/simulation.ts";
+import type { SimulatedKubernetes } from "../environment/simulated-kubernetes.ts";
+import type { Simulation } from "../environment/simulation.ts";
 import { isForeign, lastName, LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-state.ts";
 import { addressIn, entriesOf } from "./backend-law.ts";
 import type { Report } from "./law.ts";
-import { placeOf, type RecordLaw } from "./record-law.ts";
+import { entryKey, type RecordLaw } from "./record-law.ts";
 
 const MADE_BY_TAG = "azlb-lbcf";
 const PARTS = ["frontendIPConfigurations", "backendAddressPools", "loadBalancingRules", "probes", "outboundRules"];
 
-export function judgeBackends(world: World, records: RecordLaw, report: Report): void {
+export function checkLbcfQuiescence(simulation: Simulation, records: RecordLaw, report: Report): void {
   const wanted = records.wanted();
   const found = new Set(records.entries());
-  for (const [place, isDown] of wanted) {
-    if (!found.has(place)) report("served", `${lastName(place)} is not in its pool`);
-    else if (isDown !== undefined && isDownAt(world, place) !== isDown)
-      report("drain", `${lastName(place)} is ${isDown ? "not " : ""}Down`);
+  for (const [key, isDown] of wanted) {
+    if (!found.has(key)) report("served", `${lastName(key)} is not in its pool`);
+    else if (isDown !== undefined && isDownAt(simulation, key) !== isDown)
+      report("drain", `${lastName(key)} is ${isDown ? "not " : ""}Down`);
   }
-  for (const place of found)
-    if (!wanted.has(place) && !records.exempt.has(place)) report("leak", `${lastName(place)} is still in its pool`);
-  for (const what of [...unmade(world), ...leftBehind(world)]) report("served", what);
+  for (const key of found)
+    if (!wanted.has(key) && !records.exempt.has(key)) report("leak", `${lastName(key)} is still in its pool`);
+  for (const what of [...pending(simulation), ...leftBehind(simulation)]) report("served", what);
 }
 
 /**
- * Load balancers that could be made or deleted, and are not. One in the cluster's own may be refused there; one that
- * others have something in waits for them, and says so.
+ * LoadBalancers that could have been created or deleted but were not. One in the cluster's own load balancer may be
+ * refused; the deletion of one that other clients use waits for them.
  */
-function* unmade({ azure, cluster }: World): Iterable<string> {
-  const shared = resourcesOf(azure.state, LOAD_BALANCER).filter(hasOthers);
+function* pending({ azure, cluster }: Simulation): Iterable<string> {
+  const shared = resourcesOf(azure.state, LOAD_BALANCER).filter(hasForeignParts);
   const isWaiting = (name: string): boolean =>
     shared.some(({ id }) => lastName(id).toLowerCase() === name.toLowerCase());
   for (const { metadata, spec, status } of cluster.objects("loadbalancers.lbcf.tkestack.io") as unknown as Balancer[]) {
     if (metadata.deletionTimestamp !== undefined && !isWaiting(spec.lbSpec.name))
       yield `load balancer ${metadata.name} is still being deleted`;
-    if (!isCreated(status) && metadata.name !== "shared") yield `load balancer ${metadata.name} was never made`;
+    if (!isCreated(status) && metadata.name !== "shared") yield `load balancer ${metadata.name} was never created`;
   }
   for (const { metadata, spec, status } of cluster.objects("binds.lbcf.tkestack.io") as unknown as BindObject[]) {
     const made = status?.loadBalancerStatuses ?? [];
@@ -44,7 +47,7 @@ function* unmade({ azure, cluster }: World): Iterable<string> {
     const wanted = isGoing ? [] : spec.loadBalancers;
     for (const { name } of wanted)
       if (!isCreated(made.find((one) => one.name === name)) && name !== "among")
-        yield `${name} of the Bind was never made`;
+        yield `${name} of the Bind was never created`;
     const left = made.filter(({ name }) => !wanted.some((one) => one.name === name));
     for (const { name, spec: former } of left)
       if (!isWaiting(former?.name ?? "")) yield `${name} of the Bind is still being deleted`;
@@ -77,22 +80,22 @@ interface BoundStatus extends Status {
   readonly spec?: { readonly name?: string };
 }
 
-/** Load balancers that we made for an object that is gone, unless others have something there. */
-function* leftBehind({ azure, cluster }: World): Iterable<string> {
-  const present = new Set(makersIn(cluster));
-  const makers = [...BALANCERS, ...BOUND.map((name) => `${BIND.name}/${name}`)].map((name) => `lbcf:default/${name}`);
-  const gone = makers.filter((maker) => !present.has(maker));
+/** Load balancers that were created for an object that is gone, and that no other client uses. */
+function* leftBehind({ azure, cluster }: Simulation): Iterable<string> {
+  const present = new Set(lbcfOwnerTags(cluster));
+  const owners = [...BALANCERS, ...BOUND.map((name) => `${BIND.name}/${name}`)].map((name) => `lbcf:default/${name}`);
+  const gone = owners.filter((owner) => !present.has(owner));
   for (const resource of resourcesOf(azure.state, LOAD_BALANCER)) {
-    const { [MADE_BY_TAG]: maker = "" } = (resource.body["tags"] ?? {}) as Record<string, string>;
-    const isShared = hasOthers(resource);
-    const isClusters = lastName(resource.id).toLowerCase().startsWith("kubernetes");
-    if (gone.includes(maker) && !isShared && !isClusters)
+    const { [MADE_BY_TAG]: owner = "" } = (resource.body["tags"] ?? {}) as Record<string, string>;
+    const isShared = hasForeignParts(resource);
+    const isOfCluster = lastName(resource.id).toLowerCase().startsWith("kubernetes");
+    if (gone.includes(owner) && !isShared && !isOfCluster)
       yield `load balancer ${lastName(resource.id)} was left behind`;
   }
 }
 
-/** Who may have load balancers and public IPs, as these are tagged. */
-export function makersIn(cluster: ClusterSide): string[] {
+/** The tags of load balancers and public IPs that may exist for LBCF objects. */
+export function lbcfOwnerTags(cluster: SimulatedKubernetes): string[] {
   const balancers = cluster.objects("loadbalancers.lbcf.tkestack.io").map(({ metadata }) => metadata.name);
   const bound = (cluster.objects("binds.lbcf.tkestack.io") as unknown as BindObject[]).flatMap(({ spec, status }) =>
     [...spec.loadBalancers, ...(status?.loadBalancerStatuses ?? [])].map(({ name }) => `${BIND.name}/${name}`),
@@ -100,18 +103,18 @@ export function makersIn(cluster: ClusterSide): string[] {
   return [...balancers, ...bound].map((name) => `lbcf:default/${name}`);
 }
 
-function hasOthers(resource: Resource): boolean {
+function hasForeignParts(resource: Resource): boolean {
   return PARTS.some((collection) =>
     partsOf(resource, collection).some((part) => isForeign(nameOf(part)) || entriesOf(part).length > 0),
   );
 }
 
-function isDownAt({ azure }: World, place: string): boolean {
+function isDownAt({ azure }: Simulation, key: string): boolean {
   return resourcesOf(azure.state, LOAD_BALANCER).some((resource) =>
     partsOf(resource, "backendAddressPools").some((pool) =>
       entriesOf(pool).some(
         (entry) =>
-          placeOf(`${resource.id}/backendAddressPools/${nameOf(pool)}`, addressIn(entry)) === place &&
+          entryKey(`${resource.id}/backendAddressPools/${nameOf(pool)}`, addressIn(entry)) === key &&
           propertiesOf(entry)["adminState"] === "Down",
       ),
     ),

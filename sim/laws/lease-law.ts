@@ -1,5 +1,5 @@
-/** Nothing leaves a process while another one holds the lease, but reads and what the election itself asks. */
-import type { Leaving } from "../network/network.ts";
+/** A process that does not hold the lease sends nothing but reads and the calls of the leader election. */
+import type { OutgoingCall } from "../network/network.ts";
 import type { Law, Report } from "./law.ts";
 
 export class LeaseLaw implements Law {
@@ -13,10 +13,10 @@ export class LeaseLaw implements Law {
     this.#isElected = isElected;
   }
 
-  onSend({ process, call, what }: Leaving): void {
+  onSend({ process, call, what }: OutgoingCall): void {
     if (call !== "write" || !this.#isElected(process.name)) return;
     const holder = this.#holder();
     if (holder !== process.name)
-      this.#report("lease", `${process.name} sent ${what} while ${holder || "nobody"} holds the lease`);
+      this.#report("lease", `${process.name} sent ${what} while ${holder || "no process"} holds the lease`);
   }
 }

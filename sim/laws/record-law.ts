@@ -1,19 +1,19 @@
 /**
- * Backends with a memory (LBCF): what stands in a load balancer has a record, and who should serve stays.
+ * Entries of LBCF (lb-controlling-framework) in pools have a BackendRecord, and pods that should serve stay in.
  *
  *   law     | what must not happen
  *   --------|----------------------------------------------------------------------------------------------------
- *   record  | a write of ours puts an entry into a pool that no record with that address and a finalizer stands for
- *   record  | a record goes while its entry is in the pool, and no other record stands for that
- *   backend | a write of ours takes out the entry of a pod that has been wanted there for a while
+ *   record  | a controller's write adds an entry without a record of that address that has the finalizer
+ *   record  | a record is deleted while its entry is in the pool and no other record has that entry
+ *   backend | a controller's write removes the entry of a pod that has been wanted there for a while
  *
- * Entries that others put back are theirs.
+ * Entries that another client puts back are exempt.
  */
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
 import type { ArmWrite } from "../environment/simulated-azure.ts";
 import { BIND } from "../actions/lbcf.ts";
-import type { ClusterSide } from "../environment/simulated-kubernetes.ts";
+import type { SimulatedKubernetes } from "../environment/simulated-kubernetes.ts";
 import { addressOfPod, isGated, isTrue } from "../actions/pods.ts";
 import { LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-state.ts";
 import { addressIn, entriesOf, isDoomed } from "./backend-law.ts";
@@ -22,24 +22,24 @@ import type { Law, Report } from "./law.ts";
 const RECORDS = "backendrecords.lbcf.tkestack.io";
 const FINALIZER = "lbcf.tkestack.io/deregister-backend";
 const OUR_ENTRY = /^azlb-/;
-/** Longer than a write that was decided before waits for its turn. */
+/** Longer than a write that was decided earlier can wait to be sent. */
 const WANTED_FOR_MS = 300_000;
 
 export interface RecordLawOptions {
   readonly report: Report;
   readonly azure: State;
-  readonly cluster: ClusterSide;
+  readonly cluster: SimulatedKubernetes;
   readonly nowMs: () => number;
 }
 
-/** `pool id address`, in lower case. */
-type Place = string;
+/** An entry of a pool: `pool id address`, in lower case. */
+type EntryKey = string;
 
-/** Whose pods are to be in which pools. */
-interface BatchWindow {
+/** The pods of an app, and the pools that they should be in. */
+interface PodSelection {
   readonly app: string;
   readonly pools: readonly string[];
-  /** All of its load balancers have a pool. */
+  /** Every one of its load balancers has a pool. */
   readonly isWhole: boolean;
 }
 
@@ -51,64 +51,64 @@ interface BoundStatus {
 
 export class RecordLaw implements Law {
   readonly #options: RecordLawOptions;
-  readonly #wantedSinceMs = new Map<Place, number>();
-  /** Put back by others. */
-  readonly exempt = new Set<Place>();
+  readonly #wantedSinceMs = new Map<EntryKey, number>();
+  /** Put back by another client. */
+  readonly exempt = new Set<EntryKey>();
 
   constructor(options: RecordLawOptions) {
     this.#options = options;
   }
 
-  onOurWrite({ who, method, touched }: ArmWrite): void {
+  onOurWrite({ caller, method, touched }: ArmWrite): void {
     for (const { before, after } of touched) {
-      const [had, has] = [placesIn(before), placesIn(after)];
-      for (const place of has) if (!had.has(place)) this.#ofNew(`${who} ${method}`, place);
-      for (const place of had) if (!has.has(place)) this.#ofGone(`${who} ${method}`, place);
+      const [had, has] = [entriesIn(before), entriesIn(after)];
+      for (const entry of has) if (!had.has(entry)) this.#checkAdded(`${caller} ${method}`, entry);
+      for (const entry of had) if (!has.has(entry)) this.#checkRemoved(`${caller} ${method}`, entry);
     }
   }
 
   onOthersWrite({ touched }: ArmWrite): void {
     for (const { before, after } of touched) {
-      const had = placesIn(before);
-      for (const place of placesIn(after)) if (!had.has(place)) this.exempt.add(place);
+      const had = entriesIn(before);
+      for (const entry of entriesIn(after)) if (!had.has(entry)) this.exempt.add(entry);
     }
   }
 
   onChange({ collection, type, object }: HistoryEntry): void {
-    if (collection === "pods" || collection.endsWith(".lbcf.tkestack.io")) this.#see();
+    if (collection === "pods" || collection.endsWith(".lbcf.tkestack.io")) this.#updateWanted();
     if (collection !== RECORDS || type !== "DELETED") return;
-    const place = placeOfRecord(object);
-    const isLeft = [...this.entries()].includes(place) && !this.exempt.has(place);
-    if (isLeft && !this.#isRecorded(place))
-      this.#options.report("record", `${object.metadata.name} went while ${place} is still in the pool`);
+    const entry = entryOfRecord(object);
+    const isLeft = [...this.entries()].includes(entry) && !this.exempt.has(entry);
+    if (isLeft && !this.#isRecorded(entry))
+      this.#options.report("record", `${object.metadata.name} went while ${entry} is still in the pool`);
   }
 
-  /** Entries of ours in all pools. */
-  *entries(): Iterable<Place> {
-    for (const resource of resourcesOf(this.#options.azure, LOAD_BALANCER)) yield* placesIn(resource);
+  /** The controllers' entries in all pools. */
+  *entries(): Iterable<EntryKey> {
+    for (const resource of resourcesOf(this.#options.azure, LOAD_BALANCER)) yield* entriesIn(resource);
   }
 
-  /** What should be in the pools: place → is it to be `Down`? `undefined` where there is no node to tell. */
-  wanted(): ReadonlyMap<Place, boolean | undefined> {
+  /** The entries that should exist, and whether each should be `Down`; `undefined`: the node is unknown. */
+  wanted(): ReadonlyMap<EntryKey, boolean | undefined> {
     const { cluster } = this.#options;
     const doomed = new Map(cluster.objects("nodes").map((node) => [node.metadata.name, isDoomed(node)]));
-    const wanted = new Map<Place, boolean | undefined>();
+    const wanted = new Map<EntryKey, boolean | undefined>();
     for (const { app, pools } of [...this.#groups(), ...this.#binds()]) {
       const pods = cluster.objects("pods").filter((pod) => isServing(pod, app));
       for (const pool of pools)
-        for (const pod of pods) wanted.set(placeOf(pool, addressOfPod(pod)), doomed.get(nodeOf(pod)));
+        for (const pod of pods) wanted.set(entryKey(pool, addressOfPod(pod)), doomed.get(nodeOf(pod)));
     }
     return wanted;
   }
 
-  /** Where a pod is to be; nowhere for certain while one of the load balancers is not made. */
-  placesOf(pod: KubeObject): readonly Place[] {
+  /** The entries that a pod should have; none while one of its load balancers does not exist yet. */
+  wantedEntriesOf(pod: KubeObject): readonly EntryKey[] {
     const its = [...this.#groups(), ...this.#binds()].filter(({ app }) => pod.metadata.labels?.["app"] === app);
     if (!its.every(({ isWhole }) => isWhole)) return [];
-    return its.flatMap(({ pools }) => pools.map((pool) => placeOf(pool, addressOfPod(pod))));
+    return its.flatMap(({ pools }) => pools.map((pool) => entryKey(pool, addressOfPod(pod))));
   }
 
-  *#groups(): Iterable<BatchWindow> {
+  *#groups(): Iterable<PodSelection> {
     const { cluster } = this.#options;
     const known = new Map(
       cluster.objects("loadbalancers.lbcf.tkestack.io").flatMap((balancer) => {
@@ -125,15 +125,15 @@ export class RecordLaw implements Law {
     }
   }
 
-  /** What others delete of a Bind is not made again (docs/reliability.md). */
-  *#binds(): Iterable<BatchWindow> {
+  /** A load balancer of a Bind that another client deletes is not created again (docs/reliability.md, known limits). */
+  *#binds(): Iterable<PodSelection> {
     for (const { metadata, spec, status } of this.#options.cluster.objects("binds.lbcf.tkestack.io")) {
       if (metadata.deletionTimestamp !== undefined) continue;
       const { loadBalancers } = spec as { loadBalancers: { name: string }[] };
       const { loadBalancerStatuses = [] } = (status ?? {}) as { loadBalancerStatuses?: BoundStatus[] };
       const inSpec = new Set(loadBalancers.map(({ name }) => name));
       const pools = loadBalancerStatuses.flatMap(({ name, lbInfo, deletionTimestamp }) =>
-        inSpec.has(name) && deletionTimestamp === undefined && this.#isThere(lbInfo?.loadBalancer)
+        inSpec.has(name) && deletionTimestamp === undefined && this.#exists(lbInfo?.loadBalancer)
           ? (lbInfo?.pool ?? [])
           : [],
       );
@@ -141,53 +141,53 @@ export class RecordLaw implements Law {
     }
   }
 
-  #isThere(id = ""): boolean {
+  #exists(id = ""): boolean {
     return this.#options.azure.resources.has(id.toLowerCase());
   }
 
-  #see(): void {
+  #updateWanted(): void {
     const wanted = this.wanted();
-    for (const place of this.#wantedSinceMs.keys()) if (!wanted.has(place)) this.#wantedSinceMs.delete(place);
-    for (const place of wanted.keys())
-      if (!this.#wantedSinceMs.has(place)) this.#wantedSinceMs.set(place, this.#options.nowMs());
+    for (const entry of this.#wantedSinceMs.keys()) if (!wanted.has(entry)) this.#wantedSinceMs.delete(entry);
+    for (const entry of wanted.keys())
+      if (!this.#wantedSinceMs.has(entry)) this.#wantedSinceMs.set(entry, this.#options.nowMs());
   }
 
-  #ofNew(what: string, place: Place): void {
-    if (!this.#isRecorded(place)) this.#options.report("record", `${what} put ${place} into a pool without a record`);
+  #checkAdded(what: string, entry: EntryKey): void {
+    if (!this.#isRecorded(entry)) this.#options.report("record", `${what} put ${entry} into a pool without a record`);
   }
 
-  #ofGone(what: string, place: Place): void {
-    const sinceMs = this.#wantedSinceMs.get(place);
+  #checkRemoved(what: string, entry: EntryKey): void {
+    const sinceMs = this.#wantedSinceMs.get(entry);
     if (sinceMs === undefined || this.#options.nowMs() - sinceMs < WANTED_FOR_MS) return;
-    this.#options.report("backend", `${what} took ${place} out, which is wanted there`);
+    this.#options.report("backend", `${what} took ${entry} out, which is wanted there`);
   }
 
-  #isRecorded(place: Place): boolean {
+  #isRecorded(entry: EntryKey): boolean {
     return this.#options.cluster
       .objects(RECORDS)
-      .some((record) => record.metadata.finalizers?.includes(FINALIZER) === true && placeOfRecord(record) === place);
+      .some((record) => record.metadata.finalizers?.includes(FINALIZER) === true && entryOfRecord(record) === entry);
   }
 }
 
-export function placesIn(resource: Resource | undefined): ReadonlySet<Place> {
+export function entriesIn(resource: Resource | undefined): ReadonlySet<EntryKey> {
   if (resource?.type !== LOAD_BALANCER) return new Set();
   return new Set(
     partsOf(resource, "backendAddressPools").flatMap((pool) =>
       entriesOf(pool)
         .filter((entry) => OUR_ENTRY.test(nameOf(entry)))
-        .map((entry) => placeOf(`${resource.id}/backendAddressPools/${nameOf(pool)}`, addressIn(entry))),
+        .map((entry) => entryKey(`${resource.id}/backendAddressPools/${nameOf(pool)}`, addressIn(entry))),
     ),
   );
 }
 
-export function placeOf(pool: string, address: string): Place {
+export function entryKey(pool: string, address: string): EntryKey {
   return `${pool} ${address}`.toLowerCase();
 }
 
-function placeOfRecord(record: KubeObject): Place {
+function entryOfRecord(record: KubeObject): EntryKey {
   const { lbInfo } = record["spec"] as { lbInfo?: { pool?: string } };
   const { backendAddr } = (record["status"] ?? {}) as { backendAddr?: string };
-  return placeOf(lbInfo?.pool ?? "", backendAddr ?? "");
+  return entryKey(lbInfo?.pool ?? "", backendAddr ?? "");
 }
 
 function isServing(pod: KubeObject, app: string): boolean {

@@ -1,18 +1,21 @@
-/** One process's wire to Azure. */
+/**
+ * The transport of one process to the simulated Azure. A stale read never is the first read of a path by a process: a new
+ * process believes that first answer (docs/reliability.md, known limits). Latency and faults are `network.ts`.
+ */
 import type { ArmRequest, ArmResponse, ArmTransport } from "../../src/azure/arm/transport.ts";
 import { NoAnswerError } from "../../src/azure/arm/transport.ts";
 import type { OperationFate } from "../../sandbox/azure/model/index.ts";
-import { ARM_URL, type AzureSide } from "../environment/simulated-azure.ts";
+import { ARM_URL, type SimulatedAzure } from "../environment/simulated-azure.ts";
 import type { Trace } from "../environment/trace.ts";
-import type { CallKind, Trouble } from "./faults.ts";
-import { travel, type WireOptions } from "./network.ts";
+import type { CallKind, Fault } from "./faults.ts";
+import { sendCall, type NetworkOptions } from "./network.ts";
 
-export interface ArmWireOptions extends WireOptions {
-  readonly azure: AzureSide;
+export interface SimulatedArmTransportOptions extends NetworkOptions {
+  readonly azure: SimulatedAzure;
   readonly trace: Trace;
 }
 
-/** What Azure says where a trouble makes it refuse. */
+/** Error codes of the refusals that a fault causes. */
 const CODES: Readonly<Record<number, string>> = {
   409: "AnotherOperationInProgress",
   412: "PreconditionFailed",
@@ -25,40 +28,36 @@ const FATES: Readonly<Record<string, OperationFate>> = {
   cancelled: { status: "Canceled", code: "Canceled", message: "Operation was canceled." },
 };
 
-/**
- * Reads may be stale where a trouble says so, but for the first of a path that a process asks for: what a new process
- * finds nothing of, it lets go (docs/reliability.md).
- */
-export class ArmWire implements ArmTransport {
-  readonly #options: ArmWireOptions;
+export class SimulatedArmTransport implements ArmTransport {
+  readonly #options: SimulatedArmTransportOptions;
   readonly #asked = new Set<string>();
 
-  constructor(options: ArmWireOptions) {
+  constructor(options: SimulatedArmTransportOptions) {
     this.#options = options;
   }
 
   send(request: ArmRequest): Promise<ArmResponse> {
-    const { chance, process, trace } = this.#options;
+    const { random, process, trace } = this.#options;
     const path = pathOf(request.url);
     const what = callName(request.method, path);
-    return travel<ArmResponse>(this.#options, {
+    return sendCall<ArmResponse>(this.#options, {
       side: "azure",
       call: callOf(request, path),
       what,
       signal: request.signal,
-      serve: (trouble) => {
-        const answer = this.#serve(request, path, trouble);
-        trace.add(`${process.name} → azure ${what}: ${answer.status}${note(trouble)}`, answer.body);
+      serve: (fault) => {
+        const answer = this.#serve(request, path, fault);
+        trace.add(`${process.name} → azure ${what}: ${answer.status}${note(fault)}`, answer.body);
         return answer;
       },
       refuse: (status) => {
-        trace.add(`${process.name} → azure ${what}: ${status} (trouble)`);
+        trace.add(`${process.name} → azure ${what}: ${status} (fault)`);
         const code = CODES[status] ?? "InternalServerError";
-        const headers = status === 429 && chance.isLucky(0.7) ? { "retry-after": String(1 + chance.below(30)) } : {};
-        return { status, headers, body: JSON.stringify({ error: { code, message: `a trouble: ${code}` } }) };
+        const headers = status === 429 && random.bool(0.7) ? { "retry-after": String(1 + random.below(30)) } : {};
+        return { status, headers, body: JSON.stringify({ error: { code, message: `a fault: ${code}` } }) };
       },
       broken: (maybeSent) => {
-        trace.add(`${process.name} → azure ${what}: no answer (trouble)`);
+        trace.add(`${process.name} → azure ${what}: no answer (fault)`);
         return new NoAnswerError("the connection broke", maybeSent);
       },
     });
@@ -68,19 +67,19 @@ export class ArmWire implements ArmTransport {
     return Promise.resolve();
   }
 
-  #serve(request: ArmRequest, path: string, trouble: Trouble | undefined): ArmResponse {
+  #serve(request: ArmRequest, path: string, fault: Fault | undefined): ArmResponse {
     const { azure, process } = this.#options;
     const isFirst = !this.#asked.has(path);
     this.#asked.add(path);
-    const { status, headers, body } = azure.ask({
-      who: process.name,
+    const { status, headers, body } = azure.request({
+      caller: process.name,
       method: request.method,
       path,
       query: queryOf(request.url),
       headers: request.headers,
       body: request.body === undefined ? undefined : JSON.parse(request.body),
-      fate: FATES[trouble?.kind ?? ""],
-      isStale: trouble?.kind === "stale" && !isFirst,
+      fate: FATES[fault?.kind ?? ""],
+      isStale: fault?.kind === "stale" && !isFirst,
     });
     return { status, headers, body: textOf(body) };
   }
@@ -88,7 +87,7 @@ export class ArmWire implements ArmTransport {
 
 const texts = new WeakMap<object, string>();
 
-/** As JSON. The emulator shows the same object as long as nothing about a resource changes, alone and in lists. */
+/** JSON of a body, cached: the emulator returns the same object, alone and in lists, until the resource changes. */
 function textOf(body: unknown): string {
   if (body === undefined) return "";
   if (typeof body !== "object" || body === null) return JSON.stringify(body);
@@ -104,8 +103,8 @@ export function callName(method: string, path: string): string {
   return `${method} ${path.slice(path.lastIndexOf("/providers/") + "/providers/".length)}`;
 }
 
-export function note(trouble: Trouble | undefined): string {
-  return trouble === undefined ? "" : ` (trouble: ${trouble.kind})`;
+export function note(fault: Fault | undefined): string {
+  return fault === undefined ? "" : ` (fault: ${fault.kind})`;
 }
 
 function callOf({ method }: ArmRequest, path: string): CallKind {

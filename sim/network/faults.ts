@@ -1,27 +1,27 @@
 /**
- * What goes wrong on the way to Azure or Kubernetes. A trouble is armed by the history, waits for the calls that it is
- * meant for, lets some pass, and then hits a few of them.
+ * Faults of calls to Azure or Kubernetes. The history arms a fault; it lets the first `skip` matching calls succeed and
+ * then affects the next `times`. How a fault is carried out is `network.ts`.
  *
  *   kind        | what happens to the call
  *   ------------|--------------------------------------------------------------------------------
- *   unreachable | it never leaves, and the caller knows
- *   lost        | it gets lost on the way there; the caller hears of a broken connection
- *   answerLost  | it takes effect, the answer gets lost
+ *   unreachable | it is not sent, and the caller knows
+ *   lost        | it is lost on the way; the caller sees a broken connection
+ *   answerLost  | it takes effect, the answer is lost
  *   refused     | it is answered with a status, without effect
  *   slow        | it takes long
- *   stale       | a read shows what was there before the last write
- *   fails       | the operation that it begins ends Failed (Azure)
- *   cancelled   | the operation that it begins ends Canceled (Azure)
- *   crashBefore | the process dies as it is about to send it
- *   crashAfter  | the process dies after it took effect, before the answer
+ *   stale       | a read returns a state from before the last write
+ *   fails       | the operation that it starts ends Failed (Azure)
+ *   cancelled   | the operation that it starts ends Canceled (Azure)
+ *   crashBefore | the process dies just before it sends the call
+ *   crashAfter  | the process dies after the call took effect, before the answer
  */
 
 export type Side = "azure" | "kube";
 
-/** `leases`: Kubernetes calls of the election. Those are no others'. */
+/** `lease`: calls of the leader election to Kubernetes; they are neither `read` nor `write`, and `any` excludes them. */
 export type CallKind = "read" | "write" | "poll" | "lease";
 
-export type TroubleKind =
+export type FaultKind =
   | "unreachable"
   | "lost"
   | "answerLost"
@@ -33,59 +33,60 @@ export type TroubleKind =
   | "crashBefore"
   | "crashAfter";
 
-export interface Trouble {
-  readonly kind: TroubleKind;
+export interface Fault {
+  readonly kind: FaultKind;
   readonly side: Side;
   readonly calls: CallKind | "any";
-  /** Of a refusal. */
+  /** Status of the refusal, for `refused`. */
   readonly status?: number;
-  /** Calls that it is meant for, but lets pass first. */
+  /** Matching calls that succeed first. */
   readonly skip: number;
+  /** Matching calls that are affected then. */
   readonly times: number;
 }
 
-export interface Meeting {
+export interface FaultTarget {
   readonly side: Side;
   readonly call: CallKind;
 }
 
-/** How long a slow call takes, one way. */
+/** One-way latency of a slow call. */
 export const SLOW_MS = { low: 2_000, high: 60_000 } as const;
 
 interface Armed {
-  readonly trouble: Trouble;
+  readonly fault: Fault;
   skip: number;
   left: number;
 }
 
-export class TroubleBoard {
+export class FaultInjector {
   readonly #nowMs: () => number;
   #armed: Armed[] = [];
-  /** Until when something went wrong. */
+  /** Until then a fault may have an effect. */
   lastHitMs = Number.NEGATIVE_INFINITY;
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
   }
 
-  arm(trouble: Trouble): void {
-    this.#armed.push({ trouble, skip: trouble.skip, left: trouble.times });
+  arm(fault: Fault): void {
+    this.#armed.push({ fault, skip: fault.skip, left: fault.times });
   }
 
   clear(): void {
     this.#armed = [];
   }
 
-  /** The trouble that this call meets. Each call meets one at most. */
-  meet({ side, call }: Meeting): Trouble | undefined {
+  /** The fault that affects this call; at most one does. */
+  take({ side, call }: FaultTarget): Fault | undefined {
     for (const armed of this.#armed) {
-      const { trouble } = armed;
-      if (trouble.side !== side || (trouble.calls !== call && !(trouble.calls === "any" && call !== "lease"))) continue;
+      const { fault } = armed;
+      if (fault.side !== side || (fault.calls !== call && !(fault.calls === "any" && call !== "lease"))) continue;
       if (armed.skip-- > 0) continue;
       armed.left -= 1;
       if (armed.left === 0) this.#armed = this.#armed.filter((other) => other !== armed);
-      this.lastHitMs = Math.max(this.lastHitMs, this.#nowMs() + (trouble.kind === "slow" ? 2 * SLOW_MS.high : 0));
-      return trouble;
+      this.lastHitMs = Math.max(this.lastHitMs, this.#nowMs() + (fault.kind === "slow" ? 2 * SLOW_MS.high : 0));
+      return fault;
     }
     return undefined;
   }

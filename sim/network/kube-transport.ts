@@ -1,33 +1,33 @@
 /**
- * One process's wire to Kubernetes. Lists of nodes may be stale where a trouble says so: a server whose cache lags answers
- * with the state of a while ago, and goes on from there. Services are not listed so: we ask without a version, which the
- * API promises to answer as of now, and what a Service has in Azure rests on that promise.
+ * The transport of one process to the simulated Kubernetes. Only lists of nodes may be stale: a server with a lagging cache
+ * answers with an earlier state and continues from there. Services are listed without a resourceVersion, which the API
+ * promises to answer consistently, and the controller relies on that. Latency and faults are `network.ts`.
  */
 import type { Transport, WireRequest, WireResponse } from "../../src/kube/client/transport.ts";
 import type { Answer, ApiRequest, KubeObject, Reply, WatchFrame } from "../../sandbox/kubernetes/model/contract.ts";
 import { note } from "./arm-transport.ts";
-import type { ClusterSide } from "../environment/simulated-kubernetes.ts";
+import type { SimulatedKubernetes } from "../environment/simulated-kubernetes.ts";
 import type { Trace } from "../environment/trace.ts";
-import type { CallKind, Trouble } from "./faults.ts";
-import { WatchFeed } from "./watch-stream.ts";
-import { travel, type WireOptions } from "./network.ts";
+import type { CallKind, Fault } from "./faults.ts";
+import { WatchStream } from "./watch-stream.ts";
+import { sendCall, type NetworkOptions } from "./network.ts";
 
-export interface KubeWireOptions extends WireOptions {
-  readonly cluster: ClusterSide;
+export interface SimulatedKubeTransportOptions extends NetworkOptions {
+  readonly cluster: SimulatedKubernetes;
   readonly trace: Trace;
-  readonly onFeed: (feed: WatchFeed) => void;
-  readonly onTold: (collection: string, revision: number) => void;
+  readonly onWatch: (stream: WatchStream) => void;
+  readonly onDelivered: (collection: string, revision: number) => void;
 }
 
-/** The election's own Lease; other leases are like any object. */
+/** The Lease of the leader election; other Leases are ordinary objects. */
 export const ELECTION_LEASE = "azlb-controller";
-/** How many versions a stale answer may be behind. */
+/** How many revisions a stale answer may lag behind. */
 const MOST_STALE = 30;
 
-export class KubeWire implements Transport {
-  readonly #options: KubeWireOptions;
+export class SimulatedKubeTransport implements Transport {
+  readonly #options: SimulatedKubeTransportOptions;
 
-  constructor(options: KubeWireOptions) {
+  constructor(options: SimulatedKubeTransportOptions) {
     this.#options = options;
   }
 
@@ -36,23 +36,23 @@ export class KubeWire implements Transport {
     const asked = apiRequestOf(request);
     const isWatch = asked.query["watch"] === "true";
     const what = `${isWatch ? "WATCH" : asked.method} ${asked.path}`;
-    return travel<WireResponse>(this.#options, {
+    return sendCall<WireResponse>(this.#options, {
       side: "kube",
       call: callOf(asked),
       what,
       signal: request.signal,
-      serve: (trouble) => {
-        const reply = this.#reply(asked, request.signal, trouble);
-        trace.add(`${process.name} → kube ${what}: ${reply.status}${note(trouble)}`, request.body);
+      serve: (fault) => {
+        const reply = this.#reply(asked, request.signal, fault);
+        trace.add(`${process.name} → kube ${what}: ${reply.status}${note(fault)}`, request.body);
         return reply;
       },
       refuse: (status) => {
-        trace.add(`${process.name} → kube ${what}: ${status} (trouble)`);
-        const body = { kind: "Status", apiVersion: "v1", status: "Failure", code: status, message: "a trouble" };
+        trace.add(`${process.name} → kube ${what}: ${status} (fault)`);
+        const body = { kind: "Status", apiVersion: "v1", status: "Failure", code: status, message: "a fault" };
         return whole({ kind: "answer", status, body });
       },
       broken: () => {
-        trace.add(`${process.name} → kube ${what}: no answer (trouble)`);
+        trace.add(`${process.name} → kube ${what}: no answer (fault)`);
         return new Error("the connection broke");
       },
     });
@@ -62,9 +62,9 @@ export class KubeWire implements Transport {
     return Promise.resolve();
   }
 
-  #reply(asked: ApiRequest, signal: AbortSignal, trouble: Trouble | undefined): WireResponse {
+  #reply(asked: ApiRequest, signal: AbortSignal, fault: Fault | undefined): WireResponse {
     const { cluster } = this.#options;
-    if (trouble?.kind === "stale") {
+    if (fault?.kind === "stale") {
       const reply = this.#stale(asked, signal);
       if (reply !== undefined) return reply;
     }
@@ -72,16 +72,16 @@ export class KubeWire implements Transport {
     return reply.kind === "answer" ? whole(reply) : this.#open(reply, reply.first, signal);
   }
 
-  /** `undefined` where there is no list in it. */
+  /** `undefined` if the request is not a list of nodes. */
   #stale(asked: ApiRequest, signal: AbortSignal): WireResponse | undefined {
-    const { cluster, chance } = this.#options;
+    const { cluster, random } = this.#options;
     const { watch, sendInitialEvents, allowWatchBookmarks: _bookmarks, timeoutSeconds, ...query } = asked.query;
     const { revision, compactedRevision } = cluster.api.state;
     const isStreaming = sendInitialEvents === "true";
     if (!asked.path.endsWith("/nodes")) return undefined;
     const isList = asked.method === "GET" && (isStreaming || (watch === undefined && query["limit"] !== undefined));
     if (!isList || query["continue"] !== undefined) return undefined;
-    const at = String(Math.max(compactedRevision, 1, revision - chance.below(MOST_STALE)));
+    const at = String(Math.max(compactedRevision, 1, revision - random.below(MOST_STALE)));
     const { limit: _, ...selectors } = query;
     const listed = cluster.request({
       ...asked,
@@ -106,14 +106,14 @@ export class KubeWire implements Transport {
   }
 
   #open(watch: Extract<Reply, { kind: "watch" }>, first: readonly WatchFrame[], signal: AbortSignal): WireResponse {
-    const { cluster, timeline, chance, process, onFeed, onTold } = this.#options;
-    const feed = new WatchFeed({ api: cluster.api, timeline, chance, process, watch, first, signal, onTold });
-    onFeed(feed);
-    return { status: 200, headers: {}, body: feed };
+    const { cluster, timeline, random, process, onWatch, onDelivered } = this.#options;
+    const stream = new WatchStream({ api: cluster.api, timeline, random, process, watch, first, signal, onDelivered });
+    onWatch(stream);
+    return { status: 200, headers: {}, body: stream };
   }
 }
 
-/** A list as a stream tells it. */
+/** A list as the initial events of a watch. */
 function framesOf(listed: Answer, version: string): WatchFrame[] {
   const { items, kind, apiVersion } = listed.body as { items: KubeObject[]; kind: string; apiVersion: string };
   const named = { kind: kind.replace(/List$/, ""), apiVersion };

@@ -1,83 +1,81 @@
 /**
- * The way of one call from a process to a server and back, with what may go wrong on it. A call that has left arrives
- * even if its sender dies or sleeps meanwhile (not a slow one: connections do not outlive a dead sender by a minute); its
- * answer is only ever heard by a sender that lives.
+ * One call from a process to a server and back: latency, and the fault that affects it. A call that has been sent arrives
+ * even if its sender dies or is paused meanwhile (except a slow one: a connection does not outlive a dead sender by a
+ * minute); its answer is delivered to a live sender only.
  */
-import type { Chance } from "../environment/random.ts";
+import type { Random } from "../environment/random.ts";
 import type { Process, Timeline } from "../environment/timeline.ts";
-import { SLOW_MS, type CallKind, type Side, type Trouble, type TroubleBoard } from "./faults.ts";
+import { SLOW_MS, type CallKind, type Side, type Fault, type FaultInjector } from "./faults.ts";
 
-export interface WireOptions {
+export interface NetworkOptions {
   readonly timeline: Timeline;
-  readonly chance: Chance;
-  readonly troubles: TroubleBoard;
+  readonly random: Random;
+  readonly faults: FaultInjector;
   readonly process: Process;
-  /** The process dies now. */
+  /** Kills the process. */
   readonly crash: (process: Process) => void;
-  /** Told right when a call leaves. */
-  readonly onSend: (leaving: Leaving) => void;
+  /** Called when a call is sent. */
+  readonly onSend: (call: OutgoingCall) => void;
 }
 
-export interface Leaving {
+export interface OutgoingCall {
   readonly process: Process;
   readonly side: Side;
   readonly call: CallKind;
   readonly what: string;
 }
 
-export interface Journey<Answer> {
+export interface Call<Answer> {
   readonly side: Side;
   readonly call: CallKind;
-  /** For people: `PUT loadBalancers/kubernetes`. */
+  /** Text for the trace: `PUT loadBalancers/kubernetes`. */
   readonly what: string;
   readonly signal: AbortSignal | undefined;
-  readonly serve: (trouble: Trouble | undefined) => Answer;
-  /** The server's refusal with that status. */
+  readonly serve: (fault: Fault | undefined) => Answer;
+  /** Builds the server's refusal with that status. */
   readonly refuse: (status: number) => Answer;
-  /** No answer; `maybeSent` is false where it surely had no effect. */
+  /** Builds the error of a broken connection; `maybeSent` is false if the call certainly had no effect. */
   readonly broken: (maybeSent: boolean) => Error;
 }
 
-/** Usual one-way times. */
+/** One-way latency without a fault. */
 const USUAL_MS = { low: 0.2, high: 25 } as const;
 
-export function travel<Answer>(options: WireOptions, journey: Journey<Answer>): Promise<Answer> {
-  const { timeline, chance, troubles, process, crash, onSend } = options;
-  const { side, call, what, signal } = journey;
+export function sendCall<Answer>(options: NetworkOptions, request: Call<Answer>): Promise<Answer> {
+  const { timeline, random, faults, process, crash, onSend } = options;
+  const { side, call, what, signal } = request;
   return new Promise((resolve, reject) => {
     if (process.isDead) return;
     if (signal?.aborted) return reject(signal.reason);
-    const trouble = troubles.meet({ side, call });
-    if (trouble?.kind === "crashBefore") return crash(process);
+    const fault = faults.take({ side, call });
+    if (fault?.kind === "crashBefore") return crash(process);
     onSend({ process, side, call, what });
     const giveUp = (): void => reject(signal?.reason);
     signal?.addEventListener("abort", giveUp, { once: true });
-    const wayMs = (): number =>
-      trouble?.kind === "slow"
-        ? chance.between(SLOW_MS.low, SLOW_MS.high)
-        : chance.between(USUAL_MS.low, USUAL_MS.high);
-    const home = (tell: () => void): void => {
+    const latencyMs = (): number =>
+      fault?.kind === "slow" ? random.between(SLOW_MS.low, SLOW_MS.high) : random.between(USUAL_MS.low, USUAL_MS.high);
+    const respond = (deliver: () => void): void => {
       timeline.after(
-        wayMs(),
+        latencyMs(),
         () => {
           signal?.removeEventListener("abort", giveUp);
-          tell();
+          deliver();
         },
         process,
       );
     };
-    if (trouble?.kind === "unreachable") return home(() => reject(journey.broken(false)));
-    if (trouble?.kind === "lost") return home(() => reject(journey.broken(true)));
-    timeline.after(wayMs(), () => {
-      if (process.isDead && trouble?.kind === "slow") return;
-      if (trouble?.kind === "refused") {
-        const refusal = journey.refuse(trouble.status ?? 500);
-        return home(() => resolve(refusal));
+    if (fault?.kind === "unreachable") return respond(() => reject(request.broken(false)));
+    if (fault?.kind === "lost") return respond(() => reject(request.broken(true)));
+    timeline.after(latencyMs(), () => {
+      if (process.isDead && fault?.kind === "slow") return;
+      if (fault?.kind === "refused") {
+        const refusal = request.refuse(fault.status ?? 500);
+        return respond(() => resolve(refusal));
       }
-      const answer = journey.serve(trouble);
-      if (trouble?.kind === "crashAfter") return crash(process);
-      if (trouble?.kind === "answerLost") return home(() => reject(journey.broken(true)));
-      home(() => resolve(answer));
+      const answer = request.serve(fault);
+      if (fault?.kind === "crashAfter") return crash(process);
+      if (fault?.kind === "answerLost") return respond(() => reject(request.broken(true)));
+      respond(() => resolve(answer));
     });
   });
 }

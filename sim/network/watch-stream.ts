@@ -1,37 +1,37 @@
 /**
- * One open watch. Its frames arrive in order, some time after they were made: the feed lags by what is drawn, or until a
- * trouble lets it go on, and other feeds lag otherwise. It ends in good order, or broken, or when its reader leaves.
+ * One open watch. Its frames arrive in order, each after a drawn delay or when a hold ends; streams lag independently of
+ * each other. A stream ends normally, breaks, or is abandoned by its reader.
  */
 import type { HistoryEntry, OpenWatch, WatchFrame } from "../../sandbox/kubernetes/model/contract.ts";
 import type { EmbeddedApi } from "../../sandbox/kubernetes/model/embedded-api.ts";
-import type { Chance } from "../environment/random.ts";
+import type { Random } from "../environment/random.ts";
 import type { Process, Timeline } from "../environment/timeline.ts";
 
 const BOOKMARK_EVERY_MS = 60_000;
-/** Most frames come soon, some late. */
+/** Most frames arrive soon, some late. */
 const LAG_MS = { usual: 20, late: 3_000, lateShare: 0.05 } as const;
 
-export interface WatchFeedOptions {
+export interface WatchStreamOptions {
   readonly api: EmbeddedApi;
   readonly timeline: Timeline;
-  readonly chance: Chance;
+  readonly random: Random;
   readonly process: Process;
   readonly watch: OpenWatch;
-  /** Frames for the reader to begin with. */
+  /** The initial frames. */
   readonly first: readonly WatchFrame[];
   readonly signal: AbortSignal;
-  /** The reader has been told of everything up to this version. */
-  readonly onTold: (collection: string, revision: number) => void;
+  /** Every frame up to this revision has been delivered to the reader. */
+  readonly onDelivered: (collection: string, revision: number) => void;
 }
 
 type Ending = { readonly kind: "end" } | { readonly kind: "broken"; readonly error: unknown };
 
-export class WatchFeed implements AsyncIterable<Uint8Array> {
+export class WatchStream implements AsyncIterable<Uint8Array> {
   readonly collection: string;
   readonly process: Process;
-  readonly #options: WatchFeedOptions;
+  readonly #options: WatchStreamOptions;
   #waiting: { readonly frame: WatchFrame; readonly revision: number }[] = [];
-  /** Nothing arrives before. */
+  /** No frame is delivered before that time. */
   #heldUntilMs = 0;
   #isDue = false;
   #chunks: Uint8Array[] = [];
@@ -40,7 +40,7 @@ export class WatchFeed implements AsyncIterable<Uint8Array> {
   #unsubscribe: () => void = () => {};
   isOpen = true;
 
-  constructor(options: WatchFeedOptions) {
+  constructor(options: WatchStreamOptions) {
     this.#options = options;
     this.collection = options.watch.collection;
     this.process = options.process;
@@ -53,17 +53,17 @@ export class WatchFeed implements AsyncIterable<Uint8Array> {
     this.#bookmarkLater();
   }
 
-  /** Holds back what is on its way. */
+  /** Delays the frames that are not delivered yet. */
   hold(forMs: number): void {
     this.#heldUntilMs = Math.max(this.#heldUntilMs, this.#options.timeline.elapsedMs + forMs);
   }
 
-  /** Breaks it: what is on its way is lost. */
+  /** Breaks the connection: frames that are not delivered yet are lost. */
   cut(error: unknown): void {
     this.#end({ kind: "broken", error });
   }
 
-  /** Its reader is no more. */
+  /** The process of the reader is dead. */
   abandon(): void {
     this.isOpen = false;
     this.#unsubscribe();
@@ -90,25 +90,25 @@ export class WatchFeed implements AsyncIterable<Uint8Array> {
   }
 
   #deliverLater(): void {
-    const { timeline, chance, process } = this.#options;
-    const limitMs = chance.isLucky(LAG_MS.lateShare) ? LAG_MS.late : LAG_MS.usual;
-    const lagMs = Math.max(chance.between(0, limitMs), this.#heldUntilMs - timeline.elapsedMs);
+    const { timeline, random, process } = this.#options;
+    const limitMs = random.bool(LAG_MS.lateShare) ? LAG_MS.late : LAG_MS.usual;
+    const lagMs = Math.max(random.between(0, limitMs), this.#heldUntilMs - timeline.elapsedMs);
     this.#isDue = true;
     timeline.after(lagMs, () => this.#deliver(), process);
   }
 
-  /** All that waits, or only a part of it: frames travel in pieces. */
+  /** Delivers all waiting frames, or sometimes only the first. */
   #deliver(): void {
-    const { timeline, chance, onTold } = this.#options;
+    const { timeline, random, onDelivered } = this.#options;
     this.#isDue = false;
     if (this.#ending !== undefined) return;
     if (timeline.elapsedMs < this.#heldUntilMs) return this.#deliverLater();
-    const count = chance.isLucky(0.2) ? 1 : this.#waiting.length;
-    const told = this.#waiting.splice(0, count);
-    const last = told.at(-1);
+    const count = random.bool(0.2) ? 1 : this.#waiting.length;
+    const delivered = this.#waiting.splice(0, count);
+    const last = delivered.at(-1);
     if (last === undefined) return;
-    if (last.frame.type !== "ERROR") onTold(this.collection, last.revision);
-    const text = told
+    if (last.frame.type !== "ERROR") onDelivered(this.collection, last.revision);
+    const text = delivered
       .map(({ frame }) => `{"type":"${frame.type}","object":${JSON.stringify(frame.object)}}\n`)
       .join("");
     this.#chunks.push(Buffer.from(text));
@@ -130,7 +130,7 @@ export class WatchFeed implements AsyncIterable<Uint8Array> {
     );
   }
 
-  /** In good order: what waits is still told. */
+  /** A normal end: waiting frames are delivered first. */
   #finish(): void {
     if (!this.isOpen) return;
     this.#heldUntilMs = 0;

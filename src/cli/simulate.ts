@@ -1,6 +1,7 @@
 /**
- * `azlb simulate`: the real controllers through random histories in one process, on virtual time, with the laws that
- * must hold. Flags in, a report out; exit code 1 when a law was broken or a planted bug got away. The rest is `sim/`.
+ * `azlb simulate`: runs the real controllers through random histories on virtual time, in one process, and checks the laws
+ * that must hold. Reads flags and prints a report; exit code 1 if a law is broken or a planted bug is not detected. The
+ * simulation itself is `sim/`.
  */
 import { readFileSync } from "node:fs";
 
@@ -26,24 +27,27 @@ interface SimulateFlags {
 }
 
 const MOST_SEED = 2 ** 32 - 1;
-const USUAL_SEEDS = 100;
+const DEFAULT_SEEDS = 100;
 const MOST_LENGTH = 10_000;
 const MOST_JOBS = 256;
 
 export function registerSimulate(azlb: Command): void {
   azlb
     .command("simulate")
-    .description("play random histories against the controllers, and say which laws do not hold")
-    .option("--seeds <count>", `histories to play (default: ${USUAL_SEEDS}, or one with --seed)`)
-    .option("--seed <seed>", "the first history's seed; one seed is always the same history (default: 1)")
+    .description("run the controllers through random histories and check the laws; exit 1 if one is broken")
+    .option("--seeds <count>", `number of histories (default: ${DEFAULT_SEEDS}, or one with --seed)`)
+    .option("--seed <seed>", "seed of the first history; the same seed always gives the same history (default: 1)")
     .option("--length <actions>", "actions per history", "100")
-    .option("--jobs <count>", "processors to use", "1")
-    .option("--only <places>", "only these of the history's actions, as a finding names them")
-    .option("--history <file>", 'a history that was stored: the "history" of a finding, as --json prints it')
-    .option("--trace", "print every action and every call of one history")
-    .option("--planted", "plant each known bug, and say after how many histories it is caught")
+    .option("--jobs <count>", "worker threads", "1")
+    .option("--only <indexes>", "run only these actions of the history, as printed with a finding")
+    .option("--history <file>", 'run a recorded history: the "history" of a finding, as printed by --json')
+    .option("--trace", "print every action and call of one history")
+    .option(
+      "--planted",
+      "plant each known bug and print after how many histories a law detects it; exit 1 if none does",
+    )
     .option("--json", "print one JSON object")
-    .addOption(new Option("--plant <bug>", "for tests: a controller with that bug").hideHelp())
+    .addOption(new Option("--plant <bug>", "for tests: plant this bug in the controller").hideHelp())
     .action(run);
 }
 
@@ -51,25 +55,25 @@ async function run(flags: SimulateFlags): Promise<void> {
   const seeds = flags.seeds === undefined ? undefined : parseFlagNumber("--seeds", flags.seeds, 1, MOST_SEED);
   const options: CampaignOptions = {
     firstSeed: parseFlagNumber("--seed", flags.seed ?? "1", 0, MOST_SEED),
-    seeds: seeds ?? (flags.seed === undefined && flags.history === undefined ? USUAL_SEEDS : 1),
+    seeds: seeds ?? (flags.seed === undefined && flags.history === undefined ? DEFAULT_SEEDS : 1),
     length: parseFlagNumber("--length", flags.length, 1, MOST_LENGTH),
-    stored: flags.history === undefined ? undefined : storedHistory(flags.history),
-    places: placesOf(flags.only),
+    recorded: flags.history === undefined ? undefined : await readRecordedHistory(flags.history),
+    indexes: parseIndexes(flags.only),
     bug: await bugOf(flags.plant),
     onProgress: progressOnTerminal(),
   };
-  if (flags.planted === true) await hunt({ ...options, seeds: seeds ?? USUAL_SEEDS }, flags);
+  if (flags.planted === true) await detect({ ...options, seeds: seeds ?? DEFAULT_SEEDS }, flags);
   else if (flags.trace === true) await trace(options);
-  else await play(options, flags);
+  else await check(options, flags);
 }
 
-async function play(options: CampaignOptions, { jobs, json }: SimulateFlags): Promise<void> {
-  const [{ renderFinding }, { runCampaignBy }] = await Promise.all([
+async function check(options: CampaignOptions, { jobs, json }: SimulateFlags): Promise<void> {
+  const [{ renderFinding }, { runCampaignOnWorkers }] = await Promise.all([
     import("../../sim/campaign/campaign.ts"),
     import("../../sim/campaign/campaign-pool.ts"),
   ]);
   const startMs = performance.now();
-  const result = await runCampaignBy(parseFlagNumber("--jobs", jobs, 1, MOST_JOBS), options);
+  const result = await runCampaignOnWorkers(parseFlagNumber("--jobs", jobs, 1, MOST_JOBS), options);
   const seconds = (performance.now() - startMs) / 1000;
   clearProgress();
   const { findings, histories, actions, steps, writes } = result;
@@ -90,40 +94,48 @@ function summary({ histories, actions, steps, writes, findings }: CampaignResult
   ].join("");
 }
 
-async function hunt(options: CampaignOptions, { json }: SimulateFlags): Promise<void> {
-  const { huntPlantedBugs, renderHunt } = await import("../../sim/campaign/detect-planted-bugs.ts");
-  const caught = await huntPlantedBugs(options);
+async function detect(options: CampaignOptions, { json }: SimulateFlags): Promise<void> {
+  const { detectPlantedBugs, renderDetections } = await import("../../sim/campaign/detect-planted-bugs.ts");
+  const detections = await detectPlantedBugs(options);
   clearProgress();
-  process.stdout.write(json === true ? `${JSON.stringify({ planted: caught })}\n` : renderHunt(caught));
-  if (caught.some(({ law }) => law === undefined)) process.exitCode = 1;
+  process.stdout.write(json === true ? `${JSON.stringify({ planted: detections })}\n` : renderDetections(detections));
+  if (detections.some(({ law }) => law === undefined)) process.exitCode = 1;
 }
 
-async function trace({ firstSeed, stored, length, places, bug }: CampaignOptions): Promise<void> {
+async function trace({ firstSeed, recorded, length, indexes, bug }: CampaignOptions): Promise<void> {
   const [{ drawHistory }, { runHistory }, { only }] = await Promise.all([
     import("../../sim/campaign/history.ts"),
     import("../../sim/campaign/run-history.ts"),
     import("../../sim/campaign/shrink.ts"),
   ]);
-  const whole = stored?.history ?? drawHistory(firstSeed, length);
-  const history = places === undefined ? whole : only(whole, places);
-  const { lines, violations, digest } = await runHistory(history, { bug, keepsLines: true });
+  const whole = recorded?.history ?? drawHistory(firstSeed, length);
+  const history = indexes === undefined ? whole : only(whole, indexes);
+  const { lines, violations, digest } = await runHistory(history, { bug, keepLines: true });
   process.stdout.write(`${lines.join("\n")}\ndigest ${digest}\n`);
   if (violations.length > 0) process.exitCode = 1;
 }
 
-function storedHistory(file: string): CampaignOptions["stored"] {
+async function readRecordedHistory(file: string): Promise<CampaignOptions["recorded"]> {
+  const { unknownActionKind } = await import("../../sim/campaign/history.ts");
+  const history = readHistory(file);
+  const unknown = unknownActionKind(history);
+  if (unknown !== undefined) throw new InputError(`--history ${file} has an unknown kind of action: ${unknown}`);
+  return { file, history };
+}
+
+function readHistory(file: string): History {
   try {
-    return { file, history: JSON.parse(readFileSync(file, "utf8")) as History };
+    return JSON.parse(readFileSync(file, "utf8")) as History;
   } catch (error) {
     throw new InputError(`--history ${file} cannot be read: ${(error as Error).message}`);
   }
 }
 
-/** `none`, or places from 0 separated by commas. */
-function placesOf(only: string | undefined): number[] | undefined {
+/** `none`, or indexes from 0, separated by commas. */
+function parseIndexes(only: string | undefined): number[] | undefined {
   if (only === undefined) return undefined;
   if (only === "none") return [];
-  return only.split(",").map((place) => parseFlagNumber("--only", place, 0, MOST_LENGTH));
+  return only.split(",").map((index) => parseFlagNumber("--only", index, 0, MOST_LENGTH));
 }
 
 async function bugOf(plant: string | undefined): Promise<PlantedBugName | undefined> {
@@ -137,7 +149,7 @@ async function bugOf(plant: string | undefined): Promise<PlantedBugName | undefi
 const CLEAR_LINE = "\r\u001B[K";
 const SHOW_EVERY_MS = 200;
 
-/** One line that changes, for whoever sits and waits. */
+/** A progress line that is updated in place, on a terminal only. */
 function progressOnTerminal(): (progress: Progress) => void {
   const startMs = performance.now();
   let shownMs = startMs;

@@ -3,14 +3,15 @@
  * same history, planted bugs are caught, and a finding is told so that it can be replayed.
  */
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, test } from "node:test";
 
 import { runCampaign } from "../../sim/campaign/campaign.ts";
 import { drawHistory, type History } from "../../sim/campaign/history.ts";
 import { PLANTED_BUG_NAMES, type PlantedBugName } from "../../sim/campaign/planted-bugs.ts";
-import { huntPlantedBugs } from "../../sim/campaign/detect-planted-bugs.ts";
+import { detectPlantedBugs } from "../../sim/campaign/detect-planted-bugs.ts";
 import { runHistory } from "../../sim/campaign/run-history.ts";
 import { runAzlb } from "../support/azlb-process.ts";
 
@@ -66,7 +67,7 @@ const MOST_HISTORIES = 60;
 describe("a planted bug is caught:", () => {
   for (const bug of PLANTED_BUG_NAMES) {
     test(bug, async () => {
-      const [caught] = await huntPlantedBugs({ bug, firstSeed: CAUGHT_AT[bug], seeds: MOST_HISTORIES });
+      const [caught] = await detectPlantedBugs({ bug, firstSeed: CAUGHT_AT[bug], seeds: MOST_HISTORIES });
       assert.notEqual(caught?.law, undefined);
     });
   }
@@ -112,5 +113,15 @@ describe("azlb simulate", () => {
       assert.equal(code, 2);
       assert.match(stderr, message);
     }
+  });
+
+  test("refuses a recorded history with an action that it does not know", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "azlb-history-"));
+    const file = join(folder, "history.json");
+    writeFileSync(file, JSON.stringify({ ...drawHistory(1, 0), actions: [{ do: "dance", thenMs: 0 }] }));
+    const { code, stderr } = await runAzlb("simulate", "--history", file);
+    rmSync(folder, { recursive: true });
+    assert.equal(code, 2);
+    assert.match(stderr, /has an unknown kind of action: dance/);
   });
 });
