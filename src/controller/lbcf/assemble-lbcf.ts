@@ -1,4 +1,4 @@
-/** Who of LBCF's parts is given what. Nothing runs yet. */
+/** Wires the parts of LBCF together. Nothing runs yet. */
 import { desiredAdminState } from "../../core/admin-state/desired-admin-state.ts";
 import type { AdminState } from "../../core/model/arm.ts";
 import { ownEntries, type OwnEntries } from "../../core/resources/backend-pool/own-entries.ts";
@@ -32,7 +32,7 @@ import { WatchHandlers } from "./watch-handlers.ts";
 import { WebhookDriver, type WebhookTransport } from "./drivers/webhook-driver.ts";
 
 const HEALTH_EVERY_MS = 30_000;
-/** Writes to the API server at a time. */
+/** Concurrent writes to the API server. */
 const WRITES_AT_A_TIME = 64;
 
 export interface LbcfParts {
@@ -117,7 +117,7 @@ function controllersOf(
   };
 }
 
-/** The built-in driver, and what else writes its pools. */
+/** The built-in driver, and the parts that write its pools. */
 function azureSide(
   { config, commit, mirror, clock, cache: { nodes, memberLists } }: LbcfPartOptions,
   cache: LbcfCache,
@@ -140,21 +140,21 @@ function azureSide(
 
 function webhookOpener(options: LbcfPartOptions, metrics: LbcfMetrics): (driver: Driver) => WebhookDriver {
   const { kube, fence, webhooks, clock, random } = options;
-  const subjects = new BackendObjectReader(kube);
+  const objects = new BackendObjectReader(kube);
   const transport: WebhookTransport = async (call) => {
     fence.check();
     return webhooks(call);
   };
-  return (driver) => new WebhookDriver({ driver, transport, metrics, clock, random, ...subjects.asked() });
+  return (driver) => new WebhookDriver({ driver, transport, metrics, clock, random, ...objects.driverOptions() });
 }
 
-/** The node that a backend runs on, or is. */
+/** The node of a backend: the pod's, or the Service backend's own. */
 function nodeOf(cache: LbcfCache, { metadata: { namespace }, spec: { backend } }: BackendRecord): string | undefined {
   if (backend.kind === "Service") return backend.nodeName;
   return backend.kind === "Pod" ? cache.pods.store.get(`${namespace}/${backend.name}`)?.nodeName : undefined;
 }
 
-/** By whom the load balancer is: a LoadBalancer or a Bind that somebody has let go. */
+/** Whether the LoadBalancer or Bind of the record has the annotation `forget`. */
 function isForgotten(cache: LbcfCache, record: BackendRecord): boolean {
   const { owner, namespace } = record.metadata;
   const holder =

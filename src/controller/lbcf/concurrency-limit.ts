@@ -1,4 +1,4 @@
-/** At most so many at a time; the others wait in line. */
+/** Runs at most `most` jobs at a time; the others wait in order. */
 export class ConcurrencyLimit {
   readonly #most: number;
   readonly #waiting: (() => void)[] = [];
@@ -14,7 +14,7 @@ export class ConcurrencyLimit {
     try {
       return await work();
     } finally {
-      // whoever is next takes the place over
+      // the next job takes over the slot
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
       else next();

@@ -1,4 +1,4 @@
-/** A loop over objects of one kind: measured, and without a bound on how many wait for their driver at a time. */
+/** The reconcile loop of one kind: measured, with no bound on concurrent reconciliations. */
 import type { Clock, Random } from "../../core/util/clock.ts";
 import type { Answer } from "../../core/lbcf/drivers/driver-answers.ts";
 import { type RetryPolicy, retryDelayMs } from "../../core/lbcf/drivers/retry.ts";
@@ -11,7 +11,7 @@ import type { LbcfMetrics } from "./lbcf-metrics.ts";
 import type { Events } from "../events.ts";
 import type { LbcfWriter } from "./objects/lbcf-writer.ts";
 
-/** What every controller of LBCF works with. */
+/** What every controller of LBCF needs. */
 export interface LbcfContext {
   readonly cache: LbcfCache;
   readonly drivers: Drivers;
@@ -25,19 +25,19 @@ export interface LbcfContext {
 
 export const DONE: Verdict = { kind: "done" };
 
-/** `undefined`: not before something changes. */
+/** `undefined`: no requeue; the next change enqueues the object. */
 export function later(afterMs: number | undefined): Verdict {
   return afterMs === undefined ? DONE : { kind: "again", afterMs };
 }
 
-/** When a driver that answered so is asked again; `undefined`: it is done, look again at once. */
+/** The requeue after a driver's answer; `undefined` on success: continue with the next step. */
 export function afterAnswer(answer: Answer, failures: number, retries: RetryPolicy): Verdict | undefined {
   if (answer.status === "Succ") return undefined;
   const afterMs = retryDelayMs(answer, failures, retries);
   return { kind: answer.status === "Running" ? "again" : "retry", afterMs };
 }
 
-/** Each driver and the API server have bounds of their own; a bound here would let one hanging driver hold up all. */
+/** Drivers and the API server have bounds of their own; a bound here would let one hanging driver delay all objects. */
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 const BACKOFF = { firstMs: 500, capMs: 60_000 };
 
@@ -49,13 +49,13 @@ export const PRIORITY = { delete: 2, change: 1, resync: 0 } as const;
 export class LbcfLoop {
   readonly #queue: WorkQueue;
 
-  /** `look`: at one object, by its key; what it throws is tried again. */
-  constructor(resource: Resource, context: LbcfContext, look: (job: Job) => Promise<Verdict>) {
+  /** `reconcile` handles one object, by key; when it throws, the object is requeued with backoff. */
+  constructor(resource: Resource, context: LbcfContext, reconcile: (job: Job) => Promise<Verdict>) {
     const { clock, random, metrics, events } = context;
     const work = async (job: Job): Promise<Verdict> => {
       const startMs = clock.monotonicMs();
       try {
-        return await look(job);
+        return await reconcile(job);
       } catch (error) {
         events.logRetry(resource, job.key, error instanceof Error ? error.message : String(error));
         const { afterMs } = nextAttempt(error, job.failures);
@@ -67,7 +67,7 @@ export class LbcfLoop {
     this.#queue = new WorkQueue({ clock, random, workers: UNBOUNDED, work, backoff: BACKOFF });
   }
 
-  /** Call once the caches are filled. */
+  /** Call once the caches are synced. */
   start(): void {
     this.#queue.start();
   }
@@ -80,7 +80,7 @@ export class LbcfLoop {
     return this.#queue.stats();
   }
 
-  /** `afterMs`: for what comes in bursts. */
+  /** `afterMs` debounces bursts of changes. */
   enqueue(key: string, afterMs = 0, priority: number = PRIORITY.change): void {
     this.#queue.add(key, { afterMs, priority });
   }

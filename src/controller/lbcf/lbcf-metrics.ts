@@ -1,4 +1,4 @@
-/** LBCF's metrics by their names, for its users' dashboards. They have no prefix, as LBCF's have none. */
+/** LBCF's metrics under their original names, without a prefix, so that existing dashboards work. */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 const SECONDS = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
@@ -12,9 +12,9 @@ interface QueueFigures {
 export class LbcfMetrics {
   readonly #registry: Registry;
   readonly calls: Counter<"driver_name" | "webhook_name">;
-  /** No answer, or one that makes no sense. */
+  /** Calls without a usable answer. */
   readonly errors: Counter<"driver_name" | "webhook_name">;
-  /** The driver said no. */
+  /** Calls that the driver answered with a failure. */
   readonly fails: Counter<"driver_name" | "webhook_name">;
   readonly latency: Histogram<"driver_name" | "webhook_name">;
   readonly operations: Histogram<"k8s_op_obj" | "k8s_op_type">;
@@ -66,7 +66,7 @@ export class LbcfMetrics {
     });
   }
 
-  /** The gauges ask when they are read. */
+  /** The gauges read the queues when they are scraped. */
   watchQueues(queues: Readonly<Record<string, () => QueueFigures>>): void {
     this.#gauge("pending_key", "Objects that wait to be looked at.", queues, (each) => each.queued + each.delayed);
     this.#gauge("working_key", "Objects that are being looked at.", queues, (each) => each.running);

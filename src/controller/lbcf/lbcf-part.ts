@@ -1,6 +1,6 @@
 /**
- * LBCF as a part of the controller that runs where its definitions are installed. They are looked for at the
- * start and again every minute, so that they may come later; a cluster without them costs one request a minute.
+ * Runs LBCF (lb-controlling-framework) once its CRDs are installed. The controller checks for them at its start and every
+ * minute, so that they may be installed later; a cluster without them costs one request a minute.
  */
 import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
@@ -25,13 +25,13 @@ export interface LbcfOptions {
   readonly retries?: RetryPolicy;
   readonly deregistrationLimit?: DeregistrationLimit;
   readonly healthEveryMs?: number;
-  /** How often the definitions are looked for. */
+  /** How often to check for the CRDs. */
   readonly lookEveryMs?: number;
 }
 
 export interface LbcfPartOptions extends LbcfOptions {
   readonly config: ClusterConfig;
-  /** For reads, and fenced for writes. */
+  /** For reads; `fenced` is for writes. */
   readonly kube: KubeClient;
   readonly fenced: KubeClient;
   readonly cache: ClusterCache;
@@ -39,7 +39,7 @@ export interface LbcfPartOptions extends LbcfOptions {
   readonly mirror: Mirror;
   readonly recorder: EventRecorder;
   readonly metrics: Metrics;
-  /** Drivers are not asked without the lease either. */
+  /** Drivers, too, are called only while the lease is held. */
   readonly fence: Fence;
   readonly clock: Clock;
   readonly random: Random;
@@ -60,7 +60,7 @@ export class LbcfPart {
     this.#options = options;
   }
 
-  /** Resolves once it runs, or once it is known that it need not yet. The cluster's own caches must be filled. */
+  /** Resolves once LBCF runs, or its CRDs are known to be missing. The cluster's own caches must be synced. */
   async start(): Promise<void> {
     const { clock, lookEveryMs = LOOK_EVERY_MS } = this.#options;
     try {
@@ -82,12 +82,12 @@ export class LbcfPart {
     await this.#running;
   }
 
-  /** Azure is looked at anew. */
+  /** Sets admin states again. */
   resync(): void {
     void this.#parts?.states.sync("resync");
   }
 
-  /** Once, not every minute. */
+  /** Logs a message once, not every minute. */
   #complain(message: string): void {
     if (this.#ending.signal.aborted || message === this.#complaint) return;
     this.#complaint = message;
@@ -108,6 +108,6 @@ export class LbcfPart {
     parts.watchHandlers.start();
     for (const loop of parts.loops) loop.start();
     void parts.states.sync("resync");
-    this.#options.log.info("backends are kept too: the definitions of lbcf.tkestack.io are installed");
+    this.#options.log.info("LBCF enabled: the CRDs of lbcf.tkestack.io are installed");
   }
 }

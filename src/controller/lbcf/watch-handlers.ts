@@ -1,4 +1,4 @@
-/** Who is looked at again when something changes; the tables stand in the controllers' headers. */
+/** Enqueues the objects that a change affects; the controllers' headers have the tables. */
 import type { Node, Service } from "../../core/model/kubernetes.ts";
 import { findCondition } from "../../core/lbcf/objects/conditions.ts";
 import type { BackendGroup, BackendRecord, Bind, Driver, LoadBalancer, Pod } from "../../core/lbcf/objects/objects.ts";
@@ -44,7 +44,7 @@ export class WatchHandlers {
     this.#options = options;
   }
 
-  /** Call once the caches are filled: everything that is there is told as new. */
+  /** Call once the caches are synced: every existing object is delivered as added. */
   start(): void {
     const { cache, services, nodes } = this.#options;
     cache.drivers.reflector.subscribe((change) => this.#driver(change));
@@ -57,7 +57,7 @@ export class WatchHandlers {
     nodes.subscribe((change) => this.#node(change));
   }
 
-  /** A driver that can be asked (again): for those that waited for it. */
+  /** Enqueues the objects that wait for a driver. */
   driverUsable(key: string): void {
     const { cache, records, loadBalancers, binds } = this.#options;
     for (const lb of cache.loadBalancers.book.by("driver", key)) {
@@ -187,9 +187,9 @@ export class WatchHandlers {
     const { cache, groups, records, states } = this.#options;
     const { object } = change;
     const old = change.kind === "updated" ? change.old : undefined;
-    const isDoomedNow = change.kind !== "deleted" && desiredAdminState(object) === "Down";
-    const wasDoomed = old !== undefined && desiredAdminState(old) === "Down";
-    if (isDoomedNow !== wasDoomed && change.kind !== "deleted") void states.sync("drain");
+    const isDownNow = change.kind !== "deleted" && desiredAdminState(object) === "Down";
+    const wasDown = old !== undefined && desiredAdminState(old) === "Down";
+    if (isDownNow !== wasDown && change.kind !== "deleted") void states.sync("drain");
     const isSame = old !== undefined && sameJson(labelsAndAddresses(old), labelsAndAddresses(object));
     if (isSame) return;
     records.enqueue(cache.records.book.by("node", object.metadata.name));
@@ -203,7 +203,7 @@ function labelsAndAddresses({ metadata: { labels }, status: { addresses } }: Nod
   return [labels, addresses];
 }
 
-/** What decides of a pod whether and where it is registered. */
+/** Whether both versions of the pod are registered alike: same readiness, address, phase, deletion and labels. */
 function sameRegistration(old: Pod, now: Pod): boolean {
   return (
     isAvailable(old) === isAvailable(now) &&
@@ -214,12 +214,12 @@ function sameRegistration(old: Pod, now: Pod): boolean {
   );
 }
 
-/** Only its status changed: that was us, and whoever wrote it goes on by itself, in its own time. */
+/** Only the status changed: the controller wrote it, and its reconciliation continues by itself. */
 function isStatusOnly<T extends KubeObject>(change: Change<T>): boolean {
   return change.kind === "updated" && sameJson(change.old.metadata, change.object.metadata, "resourceVersion");
 }
 
-/** A change that others of the same address, the group or the pod's gate care about. */
+/** A change that affects other records of the address, the owner, or the pod's readiness gate. */
 function changesRegistration(old: BackendRecord, now: BackendRecord): boolean {
   const registered = ({ status }: BackendRecord): string | undefined =>
     findCondition(status.conditions, "Registered")?.status;

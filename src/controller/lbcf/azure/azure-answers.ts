@@ -1,4 +1,4 @@
-/** Azure's side of `lbcf-azure`, in the words of LBCF: what a write came to, and what a backend's address is. */
+/** The answers of `lbcf-azure`: the result of an Azure write, and a backend's address. */
 import { describeFailure } from "../../../azure/arm/failure-text.ts";
 import type { ArmBody, Committed } from "../../../azure/group-commit/commit-types.ts";
 import { ArmError } from "../../../azure/arm/failures.ts";
@@ -9,7 +9,7 @@ import type { BackendRecord } from "../../../core/lbcf/objects/objects.ts";
 
 export const SUCC = { status: "Succ", msg: "" } as const;
 
-/** The address alone: an entry has no port. But traffic arrives at the port of a rule, so that must be the backend's. */
+/** The address without a port: an entry has none. Traffic arrives at a rule's backend port, so the backend's port must be one. */
 export function addressOf(
   { spec: { backend, lbAttributes } }: BackendRecord,
   source: string,
@@ -59,7 +59,7 @@ function failed(failure: ArmError["failure"]): UnfinishedAnswer {
   };
 }
 
-/** What is thrown becomes an answer: a driver never throws. */
+/** Turns an exception into an answer: a driver never throws. */
 export async function asAnswer<Result extends object>(work: () => Promise<Answer<Result>>): Promise<Answer<Result>> {
   try {
     return await work();

@@ -1,7 +1,7 @@
 /**
- * Keeps the admin states of our entries as nodes and pods ask for: one write per pool, however many backends a node has.
- * Runs when a node becomes doomed or is so no longer, at the start, and at every resync, since a state that was set
- * before we were restarted must be taken back too. Who is not in the pool is not put there.
+ * Sets the admin states of pool entries as their nodes require: one write per pool, however many backends a node has.
+ * Runs when a node's desired admin state changes, at the start and at every resync, since a state set before a restart
+ * must be reset too. It never adds entries.
  */
 import type { AdminState } from "../../../core/model/arm.ts";
 import type { ClusterConfig } from "../../../core/config/cluster-config.ts";
@@ -33,7 +33,7 @@ export class BackendAdminStates {
     this.#options = options;
   }
 
-  /** Never fails: what could not be written is written at the next occasion. */
+  /** Never throws: a failed write is logged, and repeated at the next run. */
   async sync(priority: "drain" | "resync"): Promise<void> {
     const { config, batcher, log } = this.#options;
     if (!config.enableAdminState) return;
@@ -50,7 +50,7 @@ export class BackendAdminStates {
     await Promise.all(writes);
   }
 
-  /** Of live records: one that leaves drains by itself. Who is about to be registered counts, whatever is under way. */
+  /** Of live records, including those about to be registered; a record being deleted drains by itself. */
   #statesByPool(): Map<string, Map<string, AdminState>> {
     const { config, records, adminStateOf } = this.#options;
     const pools = new Map<string, Map<string, AdminState>>();

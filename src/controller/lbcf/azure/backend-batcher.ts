@@ -1,7 +1,7 @@
 /**
- * Gathers changes of pools, so that a thousand backends that come one by one leave in a few writes. The first change of
- * a quiet pool goes at once; the longer a stream of changes lasts, the longer each next write waits for more, up to a
- * limit. What is urgent waits for nobody.
+ * Batches the changes of each pool, so that a thousand backends registered one by one take a few writes. The first change
+ * of a quiet pool waits 50 ms; while changes keep coming, each next write waits twice as long, up to five seconds.
+ * Drains do not wait.
  */
 import type { Priority } from "../../../azure/budget/budget.ts";
 import type { ArmBody, Committed } from "../../../azure/group-commit/commit-types.ts";
@@ -10,17 +10,20 @@ import type { BackendPool } from "../../../core/model/arm.ts";
 import type { Clock } from "../../../core/util/clock.ts";
 import { type BackendChange, mergeBackends } from "../../../core/lbcf/azure/merge-backends.ts";
 
+/** The part of the group commit that the batcher uses. */
+export type CommitPort = Pick<GroupCommit, "submit">;
+
 export interface BatchedChange {
   readonly poolId: string;
   readonly change: BackendChange;
   readonly priority: Priority;
-  /** Look at Azure first, whatever was last seen. */
+  /** Read Azure first, instead of merging into what was last seen. */
   readonly afresh: boolean;
 }
 
 const FIRST_MS = 50;
 const MOST_MS = 5_000;
-/** After so long without a change a pool counts as quiet. */
+/** A pool without changes for that long is quiet. */
 const QUIET_MS = 1_000;
 const KIND = "lbcf-backends";
 
@@ -32,18 +35,18 @@ interface BatchWindow {
 }
 
 export class BackendBatcher {
-  readonly #commit: GroupCommit;
+  readonly #commit: CommitPort;
   readonly #clock: Clock;
   /** By pool id. */
   readonly #pools = new Map<string, BatchWindow>();
 
-  constructor(commit: GroupCommit, clock: Clock) {
+  constructor(commit: CommitPort, clock: Clock) {
     this.#commit = commit;
     this.#clock = clock;
   }
 
   async submit(batched: BatchedChange): Promise<Committed<ArmBody>> {
-    if (batched.priority !== "drain") await this.#gathered(batched.poolId);
+    if (batched.priority !== "drain") await this.#windowClosed(batched.poolId);
     const { poolId, change, priority, afresh } = batched;
     return this.#commit.submit<BackendPool, BackendChange>({
       id: poolId,
@@ -56,22 +59,22 @@ export class BackendBatcher {
     });
   }
 
-  #gathered(poolId: string): Promise<void> {
-    const gathering = this.#pools.get(poolId) ?? { waiting: [], waitMs: 0, flushedMs: -Infinity, isArmed: false };
-    this.#pools.set(poolId, gathering);
-    const turn = new Promise<void>((resolve) => gathering.waiting.push(resolve));
-    if (!gathering.isArmed) this.#arm(gathering);
-    return turn;
+  #windowClosed(poolId: string): Promise<void> {
+    const window = this.#pools.get(poolId) ?? { waiting: [], waitMs: 0, flushedMs: -Infinity, isArmed: false };
+    this.#pools.set(poolId, window);
+    const closed = new Promise<void>((resolve) => window.waiting.push(resolve));
+    if (!window.isArmed) this.#arm(window);
+    return closed;
   }
 
-  #arm(gathering: BatchWindow): void {
-    const isQuiet = this.#clock.monotonicMs() - gathering.flushedMs > QUIET_MS + gathering.waitMs;
-    gathering.waitMs = isQuiet ? FIRST_MS : Math.min(MOST_MS, gathering.waitMs * 2);
-    gathering.isArmed = true;
-    this.#clock.setTimer(gathering.waitMs, () => {
-      gathering.isArmed = false;
-      gathering.flushedMs = this.#clock.monotonicMs();
-      for (const go of gathering.waiting.splice(0)) go();
+  #arm(window: BatchWindow): void {
+    const isQuiet = this.#clock.monotonicMs() - window.flushedMs > QUIET_MS + window.waitMs;
+    window.waitMs = isQuiet ? FIRST_MS : Math.min(MOST_MS, window.waitMs * 2);
+    window.isArmed = true;
+    this.#clock.setTimer(window.waitMs, () => {
+      window.isArmed = false;
+      window.flushedMs = this.#clock.monotonicMs();
+      for (const go of window.waiting.splice(0)) go();
     });
   }
 }

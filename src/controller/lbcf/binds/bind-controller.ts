@@ -1,7 +1,7 @@
 /**
- * A Bind is load balancers and a group of pods in one object. Each of its load balancers is taken through its life as a
- * LoadBalancer is (`load-balancer-steps.ts`), side by side, so that a bad one holds up no other; its backends are synced
- * as a group's are (`group-sync.ts`), in those that are created. On its way out the backends leave first.
+ * Reconciles Binds: load balancers and a group of pods in one object. Its load balancers are reconciled as LoadBalancers
+ * are (`load-balancer-steps.ts`), concurrently, so that a failing one delays no other; its backends as a BackendGroup's
+ * are (`group-sync.ts`), in the load balancers that are created. When it is deleted, its records are deleted first.
  */
 import { pluralize } from "../../../core/util/text.ts";
 import {
@@ -32,7 +32,7 @@ export interface BindControllerOptions extends LbcfContext {
   readonly client: KubeClient;
 }
 
-const GATHER_MS = 100;
+const DEBOUNCE_MS = 100;
 
 export class BindController {
   readonly loop: LbcfLoop;
@@ -44,7 +44,7 @@ export class BindController {
   }
 
   enqueue(key: string): void {
-    this.loop.enqueue(key, GATHER_MS);
+    this.loop.enqueue(key, DEBOUNCE_MS);
   }
 
   async #reconcile({ key, failures }: Job): Promise<Verdict> {
@@ -58,7 +58,7 @@ export class BindController {
     const work = new BindWork(cache.binds.book.get(key) ?? bind, this.#options);
     const names = loadBalancersOf(work.bind, this.#nowMs()).map(nameInBind);
     const verdicts = await Promise.all(names.map((name) => this.#options.steps.run(work.storageOf(name), failures)));
-    const backends = isBeingDeleted(bind.metadata) ? await this.#dismiss(work) : await this.#sync(work);
+    const backends = isBeingDeleted(bind.metadata) ? await this.#deleteRecords(work) : await this.#sync(work);
     await work.stored();
     if (isBeingDeleted(bind.metadata) && work.isEmpty)
       await writer.removeFinalizer(BINDS, bind, FINALIZER.loadBalancer);
@@ -75,9 +75,9 @@ export class BindController {
     return later(againAfterMs);
   }
 
-  async #dismiss(work: BindWork): Promise<Verdict> {
+  async #deleteRecords(work: BindWork): Promise<Verdict> {
     const leaving = work.records.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    if (leaving.length > 0) this.#options.events.emit(BINDS, work.bind, dismissed(leaving.length));
+    if (leaving.length > 0) this.#options.events.emit(BINDS, work.bind, deleteAllBackends(leaving.length));
     await Promise.all(leaving.map((record) => this.#options.writer.deleteRecord(record)));
     return DONE;
   }
@@ -102,7 +102,7 @@ export class BindController {
   }
 }
 
-/** The Bind as this look leaves it. Its load balancers move side by side; its status is written one at a time. */
+/** The Bind as this reconciliation changes it. Its load balancers run concurrently; its status is written serially. */
 class BindWork {
   bind: Bind;
   readonly #options: BindControllerOptions;
@@ -131,7 +131,7 @@ class BindWork {
     }
   }
 
-  /** Resolves once everything is written; throws what a write threw. */
+  /** Resolves once every write is done; rejects with a write's error. */
   stored(): Promise<void> {
     return this.#writing;
   }
@@ -170,11 +170,11 @@ class BindWork {
   }
 }
 
-function dismissed(records: number): EventText {
+function deleteAllBackends(records: number): EventText {
   return eventText("DeleteAllBackends", `deregisters ${pluralize(records, "backend record")}`);
 }
 
-/** The earliest of what several of them asked for. */
+/** The result with the shortest delay. */
 function soonest(verdicts: readonly Verdict[]): Verdict {
   const asked = verdicts.filter((verdict) => verdict.kind !== "done");
   const [first] = asked.sort((one, other) => (one.afterMs ?? 0) - (other.afterMs ?? 0));

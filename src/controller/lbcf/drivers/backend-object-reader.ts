@@ -1,4 +1,4 @@
-/** The full objects that webhooks are sent, read at the moment of the call: a cache keeps only what we read ourselves. */
+/** Reads the full objects that webhooks are sent, at the time of the call: the caches keep only selected fields. */
 import { backendState } from "../../../core/lbcf/records/backend-state.ts";
 import type { BackendRecord, Pod } from "../../../core/lbcf/objects/objects.ts";
 import { listOf, objectOf } from "../../../core/lbcf/objects/read-json.ts";
@@ -16,7 +16,7 @@ export class BackendObjectReader {
     this.#client = client;
   }
 
-  asked(): Pick<WebhookDriverOptions, "backendObjectOf" | "fullPods"> {
+  driverOptions(): Pick<WebhookDriverOptions, "backendObjectOf" | "fullPods"> {
     return {
       backendObjectOf: (record, source) => this.#backendObjectOf(record, source),
       fullPods: (pods) => this.#fullPods(pods),
@@ -40,7 +40,7 @@ export class BackendObjectReader {
     return { kind: "Service", service, nodeAddresses: listOf(status["addresses"]).map(objectOf) };
   }
 
-  /** Those that are gone are left out: nobody need judge them. */
+  /** Pods that no longer exist are left out. */
   async #fullPods(pods: readonly Pod[]): Promise<readonly object[]> {
     const read = await Promise.all(
       pods.map(({ metadata: { namespace, name } }) => this.#read(PODS, { namespace, name })),
@@ -53,7 +53,7 @@ export class BackendObjectReader {
   }
 }
 
-/** It may have changed since the cache saw it: an address is made only of what is there now. */
+/** The pod may have changed since the cache saw it: an address is generated only from its current state. */
 function isStill(record: BackendRecord, pod: KubeObject, source: string): boolean {
   const state = backendState(record, { pod: readPod(pod), node: undefined });
   return state.kind === "present" && state.source === source;

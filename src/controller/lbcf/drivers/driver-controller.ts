@@ -1,6 +1,6 @@
 /**
- * Accepts drivers, asks for their health, and holds those that are deleted while somebody still needs them. A driver
- * that is well again wakes whoever waited for it.
+ * Reconciles LoadBalancerDrivers: validates them, probes their health, and keeps their finalizer while load balancers or
+ * records use them. When a driver becomes healthy again, the objects that waited for it are enqueued.
  */
 import { FINALIZER } from "../../../core/lbcf/objects/names.ts";
 import { driverProblem, reconcileDriver } from "../../../core/lbcf/drivers/reconcile-driver.ts";
@@ -12,7 +12,7 @@ import { DRIVERS } from "../objects/resources.ts";
 import type { Health } from "./webhook-driver.ts";
 
 export interface DriverControllerOptions extends LbcfContext {
-  /** `namespace/name` of a driver that can be asked (again). */
+  /** Called with `namespace/name` of a driver that is healthy again. */
   readonly onUsable: (key: string) => void;
   readonly healthEveryMs: number;
 }

@@ -1,6 +1,6 @@
 /**
- * What every driver can be asked, whether it is a webhook server or built in. Nothing here throws: what goes wrong is
- * an answer. Registering and deregistering are idempotent.
+ * The interface of drivers, webhook servers and the built-in one alike. No method throws: failures are answers.
+ * Registering and deregistering are idempotent.
  */
 import type { JudgedPods } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type {
@@ -14,7 +14,7 @@ import type { BackendRecord, LoadBalancer, Pod, StringMap } from "../../../core/
 import type { BackendQuestion } from "../../../core/lbcf/drivers/webhook-protocol.ts";
 
 export interface BackendDriver {
-  /** Knows how to keep new connections away from a backend without cutting the old ones. */
+  /** The driver can stop new connections to a backend without cutting existing ones. */
   readonly canDrain: boolean;
   validateLoadBalancer(
     lb: LoadBalancer,
@@ -25,12 +25,12 @@ export interface BackendDriver {
   ensureLoadBalancer(lb: LoadBalancer): Promise<Answer>;
   deleteLoadBalancer(lb: LoadBalancer): Promise<Answer>;
   validateBackend(question: BackendQuestion): Promise<ValidationResult>;
-  /** Asked right before: the answer is made from what the pod or node has at that moment. */
+  /** `source`: what the address is generated from, see `backend-state.ts`. */
   generateBackendAddr(record: BackendRecord, source: string): Promise<Answer<GeneratedAddress>>;
   ensureBackend(record: BackendRecord): Promise<Answer<EnsuredBackend>>;
-  /** No new connections from now on. Never called where it cannot drain. */
+  /** Stops new connections. Called only when `canDrain`. */
   drainBackend(record: BackendRecord): Promise<Answer>;
   deregisterBackend(record: BackendRecord): Promise<Answer>;
-  /** Which of these pods stay registered although they are not ready. */
+  /** Which of these pods, none of them ready, stay registered. */
   judgePodDeregister(pods: readonly Pod[]): Promise<JudgedPods>;
 }

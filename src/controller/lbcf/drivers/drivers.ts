@@ -1,4 +1,4 @@
-/** From a driver's name to whoever answers for it: the built-in one, or the webhooks of a LoadBalancerDriver. */
+/** Resolves a driver's name: the built-in driver, or the webhooks of a LoadBalancerDriver. */
 import type { DriverState } from "../../../core/lbcf/drivers/reconcile-driver.ts";
 import { AZURE_DRIVER } from "../../../core/lbcf/objects/names.ts";
 import type { Driver } from "../../../core/lbcf/objects/objects.ts";
@@ -17,14 +17,14 @@ export interface DriversOptions {
 
 export class Drivers {
   readonly #options: DriversOptions;
-  /** By key, for the incarnation and generation that it was opened for. */
+  /** By key; `id` is the uid and generation that the driver was opened for. */
   readonly #opened = new Map<string, { readonly id: string; readonly driver: WebhookDriver }>();
 
   constructor(options: DriversOptions) {
     this.#options = options;
   }
 
-  /** As an object in that namespace means it; `undefined`: there is none that can be used. */
+  /** The driver that an object in `namespace` refers to; `undefined` when none can be used. */
   of(name: string, namespace: string): BackendDriver | undefined {
     if (name === AZURE_DRIVER) return this.#options.azure;
     const driver = this.#options.drivers.get(referencedKey(name, namespace));

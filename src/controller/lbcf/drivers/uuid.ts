@@ -1,4 +1,4 @@
-/** A random identifier (RFC 9562, version 4) from handed-in chance. */
+/** A random UUID (RFC 9562, version 4). */
 import type { Random } from "../../../core/util/clock.ts";
 
 export function randomUuid(random: Random): string {

@@ -1,6 +1,6 @@
 /**
- * A driver behind webhooks: LBCF's protocol over HTTP. Bounded in every way: a timeout per hook, so many calls at a time
- * per driver, so many bytes per answer; and a driver that says it is not healthy is left alone until it is.
+ * A driver behind webhooks: LBCF's protocol over HTTP, with a timeout per hook and a limit on concurrent calls. A driver
+ * that reports itself unhealthy is not called until it is healthy again.
  */
 import type { Clock, Random } from "../../../core/util/clock.ts";
 import type { JudgedPods } from "../../../core/lbcf/drivers/driver-answers.ts";
@@ -46,11 +46,11 @@ export interface WebhookCall {
   /** JSON. */
   readonly body: string;
   readonly timeoutMs: number;
-  /** PEM; to be trusted besides the well-known ones. */
+  /** PEM; trusted in addition to the well-known authorities. */
   readonly ca: string | undefined;
 }
 
-/** POSTs JSON. Throws where no answer comes; any status is an answer. */
+/** POSTs JSON and limits the size of the answer. Throws when there is no answer; any HTTP status is an answer. */
 export type WebhookTransport = (call: WebhookCall) => Promise<Reply>;
 
 export interface WebhookDriverOptions {
@@ -59,7 +59,7 @@ export interface WebhookDriverOptions {
   readonly metrics: LbcfMetrics;
   readonly clock: Clock;
   readonly random: Random;
-  /** The full objects behind a record, as the API server has them now; `undefined`: what was to be registered is gone. */
+  /** The full objects of a record's backend, read from the API server; `undefined` when it has changed or is gone. */
   readonly backendObjectOf: (record: BackendRecord, source: string) => Promise<BackendObject | undefined>;
   readonly fullPods: (pods: readonly Pod[]) => Promise<readonly object[]>;
 }
@@ -84,12 +84,12 @@ export class WebhookDriver implements BackendDriver {
     this.#name = `${namespace}/${name}`;
   }
 
-  /** What its healthz last said; `undefined`: it has none, or was not asked yet. */
+  /** The last answer of its healthz; `undefined` when it has none, or was not asked yet. */
   get health(): Health | undefined {
     return this.#health;
   }
 
-  /** Asks its healthz. A driver that has none, or cannot speak of its health, is taken to be well. */
+  /** Calls its healthz. A driver without a usable healthz counts as healthy. */
   async probe(): Promise<Health | undefined> {
     try {
       this.#health = healthOf(await this.#post("healthz", {}));
@@ -125,7 +125,7 @@ export class WebhookDriver implements BackendDriver {
     return this.#judge("validateBackend", validateBackendRequest(question));
   }
 
-  /** A static address is used as it is, without a call. */
+  /** A static address is used as is, without a call. */
   async generateBackendAddr(record: BackendRecord, source: string): Promise<Answer<GeneratedAddress>> {
     if (record.spec.backend.kind === "Static") return { status: "Succ", msg: "", backendAddr: source };
     let subject: BackendObject | undefined;
@@ -178,8 +178,8 @@ export class WebhookDriver implements BackendDriver {
     request: object,
     read: (reply: Reply) => Answer<Result>,
   ): Promise<Answer<Result>> {
-    const unwell = this.#unwell();
-    if (unwell !== undefined) return unwell;
+    const unhealthy = this.#unhealthy();
+    if (unhealthy !== undefined) return unhealthy;
     try {
       const answer = read(await this.#call(hook, request));
       if (answer.status === "Fail") this.#count("fails", hook);
@@ -190,7 +190,7 @@ export class WebhookDriver implements BackendDriver {
     }
   }
 
-  #unwell(): UnfinishedAnswer | undefined {
+  #unhealthy(): UnfinishedAnswer | undefined {
     if (this.#health === undefined || this.#health.healthy) return undefined;
     return { status: "Error", msg: `the driver is not healthy, so it was not asked: ${this.#health.message}` };
   }

@@ -1,4 +1,4 @@
-/** What a group may look at in the cluster: from the caches, or, to be sure, from the API server itself. */
+/** The pods, nodes and Service that a group depends on, from the caches or, to confirm, from the API server. */
 import type { Cluster } from "../../../core/lbcf/groups/candidates.ts";
 import type { BackendGroup, Pod } from "../../../core/lbcf/objects/objects.ts";
 import { readPod } from "../../../core/lbcf/pods/read-pod.ts";
@@ -38,7 +38,7 @@ export class GroupCluster {
     };
   }
 
-  /** A consistent read of everything that the group depends on; throws where any of it cannot be read. */
+  /** Reads everything that the group depends on from the API server; throws if any read fails. */
   async confirmed(group: BackendGroup): Promise<Cluster> {
     const { namespace } = group.metadata;
     const { backends } = group.spec;

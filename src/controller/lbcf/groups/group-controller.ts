@@ -1,14 +1,15 @@
 /**
- * Which BackendGroup is looked at when, its finalizer, and its status. What its records should be stands in the core; how
- * they are made so, in `group-sync.ts`.
+ * Reconciles BackendGroups: finalizer, records (`group-sync.ts`) and status. `watch-handlers.ts` enqueues:
  *
- *   what happened                                             | which groups are looked at
+ *   event                                                     | groups enqueued
  *   ----------------------------------------------------------|--------------------------------------------------
- *   a group changed, or is there at the start                 | that one
- *   a pod came, went, changed labels, address or readiness    | those that select it, or did
- *   a Service or a node changed                               | those that name the Service; all with Services
- *   a load balancer or its driver changed                     | those that name it, in whatever namespace
- *   a record came, went, or was (de)registered                | its own
+ *   a group changed, or exists at the start                   | that one
+ *   a pod was added, deleted, or changed labels, address or   | those that select it, or did
+ *     readiness                                               |
+ *   a Service changed                                         | those that name it
+ *   a node changed                                            | all with Service backends
+ *   a load balancer or its driver changed                     | those that name it, in any namespace
+ *   a record was added, deleted or (de)registered             | its owner
  */
 import { withCondition } from "../../../core/lbcf/objects/conditions.ts";
 import { sameStatus } from "../../../core/lbcf/groups/group-status.ts";
@@ -30,8 +31,8 @@ export interface GroupControllerOptions extends LbcfContext {
   readonly client: KubeClient;
 }
 
-/** Pods and records come in bursts; a burst is one look. */
-const GATHER_MS = 100;
+/** Pods and records change in bursts; a burst is one reconciliation. */
+const DEBOUNCE_MS = 100;
 const ORPHAN_FINALIZER = "orphan";
 
 export class GroupController {
@@ -43,7 +44,7 @@ export class GroupController {
     this.loop = new LbcfLoop(BACKEND_GROUPS, options, (job) => this.#reconcile(job));
   }
 
-  enqueue(key: string, afterMs = GATHER_MS): void {
+  enqueue(key: string, afterMs = DEBOUNCE_MS): void {
     this.loop.enqueue(key, afterMs);
   }
 
@@ -52,15 +53,15 @@ export class GroupController {
     const group = cache.groups.book.get(key);
     await deleteRecordsWithoutOwner(this.#options, BACKEND_GROUPS, key, group);
     if (group === undefined) return DONE;
-    if (isBeingDeleted(group.metadata)) return this.#leave(group);
+    if (isBeingDeleted(group.metadata)) return this.#reconcileDeleted(group);
     const hasFinalizer = group.metadata.finalizers?.includes(FINALIZER.group) ?? false;
     if (!hasFinalizer && group.metadata.deletionTimestamp === undefined) {
       cache.groups.wrote(await writer.addFinalizer(BACKEND_GROUPS, group, FINALIZER.group));
     }
-    return this.#keep(group);
+    return this.#reconcileLive(group);
   }
 
-  async #keep(group: BackendGroup): Promise<Verdict> {
+  async #reconcileLive(group: BackendGroup): Promise<Verdict> {
     const { sync, lookup, events } = this.#options;
     const { status, texts, failure, againAfterMs } = await sync.run(group, await lookup.of(group));
     for (const text of texts) events.emit(BACKEND_GROUPS, group, text);
@@ -69,8 +70,8 @@ export class GroupController {
     return later(againAfterMs);
   }
 
-  /** The group stays until its records are gone, so that whoever deletes it knows when the load balancers are clean. */
-  async #leave(group: BackendGroup): Promise<Verdict> {
+  /** The finalizer stays until all records are gone: then the load balancers hold no backend of the group. */
+  async #reconcileDeleted(group: BackendGroup): Promise<Verdict> {
     const { writer, cache } = this.#options;
     const finalizers = group.metadata.finalizers ?? [];
     if (!finalizers.includes(FINALIZER.group)) return DONE;
@@ -85,10 +86,10 @@ export class GroupController {
       if (record.metadata.deletionTimestamp === undefined) await writer.deleteRecord(record);
     }
     const message = "its backend records are being deregistered first";
-    const said = { type: "Deletable", status: "False", reason: "RecordsRemain", message } as const;
-    const conditions = withCondition(group.status.conditions, said, this.#options.clock.nowMs());
+    const update = { type: "Deletable", status: "False", reason: "RecordsRemain", message } as const;
+    const conditions = withCondition(group.status.conditions, update, this.#options.clock.nowMs());
     await this.#store(group, { ...group.status, conditions });
-    return DONE; // the records' leaving wakes it
+    return DONE; // enqueued again when the records are deleted
   }
 
   async #store(group: BackendGroup, status: GroupStatus): Promise<void> {

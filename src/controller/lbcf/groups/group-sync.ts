@@ -1,7 +1,7 @@
 /**
- * Makes the records of one group of backends as `reconcileBackendGroup` says: asks drivers and looks again at the API
- * server where that wants to know more, then deletes, changes and creates records. Serves BackendGroups and Binds, which
- * differ in how their load balancers are found and where their status stands.
+ * Applies `reconcileBackendGroup` to one group of backends: answers its questions (drivers, the API server), then deletes,
+ * updates and creates records. Used for BackendGroups and Binds, which differ in how their load balancers are looked up
+ * and where their status is stored.
  */
 import { pluralize } from "../../../core/util/text.ts";
 import { untilSettled } from "../../../core/util/until-settled.ts";
@@ -42,15 +42,15 @@ export interface GroupSyncOptions {
 export interface GroupOutcome {
   /** To be stored. */
   readonly status: GroupStatus;
-  /** What is new. */
+  /** Events to send. */
   readonly texts: readonly EventText[];
-  /** What kept records from being written; to be thrown once the rest is done. */
+  /** A failed write of a record; the caller throws it after storing the status. */
   readonly failure: { readonly error: unknown } | undefined;
-  /** A driver refused or did not answer, or judged that pods stay: worth another look. */
+  /** Set when a driver refused or did not answer, or judged pods: its answer may change without an event. */
   readonly againAfterMs: number | undefined;
 }
 
-/** A refusal is asked about again, but not at every look. */
+/** How long a refusal is remembered before the driver is asked again. */
 const VALIDATION_LIFE_MS = 60_000;
 const FAILED_VALIDATION_LIFE_MS = 10_000;
 const JUDGE_AGAIN_MS = 60_000;
@@ -69,7 +69,7 @@ interface Answers {
 
 export class GroupSync {
   readonly #options: GroupSyncOptions;
-  /** By group, load balancer and parameters. Only an aid: whoever forgets it asks once more. */
+  /** By group, load balancer and parameters. Saves calls only: without an entry the driver is asked again. */
   readonly #refusals = new Map<string, Remembered>();
 
   constructor(options: GroupSyncOptions) {
@@ -144,7 +144,7 @@ export class GroupSync {
       case "confirm":
         metrics.confirmations.inc();
         answers.vanished = decision.vanished;
-        answers.confirmed = await cluster.confirmed(group); // throws where it cannot be read: then nothing goes
+        answers.confirmed = await cluster.confirmed(group); // throws if a read fails: then no record is deleted
     }
   }
 
@@ -170,7 +170,7 @@ export class GroupSync {
     return validation;
   }
 
-  /** Deletes come first, so that a load balancer with a limit has room. All are tried; what failed is answered. */
+  /** Deletes first, so that a load balancer with a limit has room. All writes are tried; returns the first failure. */
   async #apply(group: BackendGroup, { deletes, updates, creates }: GroupActions): Promise<Failed | undefined> {
     const { writer } = this.#options;
     return (
@@ -190,7 +190,7 @@ export class GroupSync {
   }
 }
 
-/** Records of an earlier group of that name are not this one's. */
+/** Excludes records of an earlier group with the same name. */
 function isOwn(group: BackendGroup, { metadata: { owner } }: BackendRecord): boolean {
   return owner?.uid === group.metadata.uid;
 }
@@ -199,7 +199,7 @@ interface Failed extends Problem {
   readonly error: unknown;
 }
 
-/** Reasons are LBCF's own. */
+/** The reasons are LBCF's. */
 async function failureOf(
   verb: "Delete" | "Update" | "Create",
   writes: readonly Promise<void>[],

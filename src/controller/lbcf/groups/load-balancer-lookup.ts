@@ -1,6 +1,6 @@
 /**
- * The load balancers that a group names. One that the caches do not have, although records of the group stand in it, is
- * asked for at the API server: only its word that there is none takes them out.
+ * Looks up the load balancers that a group names. One that is missing from the cache while the group has records in it is
+ * read from the API server: the records are deleted only if the API server says that it does not exist.
  */
 import type { Lookup } from "../../../core/lbcf/groups/load-balancer-use.ts";
 import type { BackendGroup, BackendRecord, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";

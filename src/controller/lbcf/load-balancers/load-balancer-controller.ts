@@ -1,6 +1,6 @@
 /**
- * Which LoadBalancer is looked at when, and where its state stands. It is looked at when it changes, when its driver
- * does, when a record of it leaves, and under `Always` every period.
+ * Reconciles LoadBalancers (`load-balancer-steps.ts`) and stores their state. One is enqueued when it or its driver
+ * changes, when a record of it is deleted, and under `Always` every period.
  */
 import { FINALIZER } from "../../../core/lbcf/objects/names.ts";
 import type { LoadBalancer, LoadBalancerStatus } from "../../../core/lbcf/objects/objects.ts";

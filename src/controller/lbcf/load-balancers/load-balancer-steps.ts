@@ -1,6 +1,6 @@
 /**
- * Takes a load balancer through its life at its driver, one look at a time: for LoadBalancer objects, and for those
- * inside a Bind, which differ in where their state is stored.
+ * Applies `reconcileLoadBalancerObject` to one load balancer: calls its driver and stores the result. Used for LoadBalancer
+ * objects and for the load balancers inside a Bind, which differ in where their state is stored.
  */
 import { type EventText, eventText } from "../../../core/events/event-reasons.ts";
 import type { Answer } from "../../../core/lbcf/drivers/driver-answers.ts";
@@ -26,16 +26,16 @@ import type { Verdict } from "../../../kube/work-queue.ts";
 import { untilSettled } from "../../../core/util/until-settled.ts";
 import { afterAnswer, DONE, later, type LbcfContext, MOST_DRIVER_ROUNDS } from "../lbcf-loop.ts";
 
-/** Where one load balancer's state stands, and what can be said about it. */
+/** Where the state of one load balancer is stored and its events are sent. */
 export interface LoadBalancerStorage {
-  /** As it is stored now; `undefined`: it is gone. */
+  /** As stored now; `undefined` when it is gone. */
   current(): LoadBalancer | undefined;
   store(lb: LoadBalancer, status: LoadBalancerStatus): Promise<void>;
   addFinalizer(lb: LoadBalancer): Promise<void>;
   release(lb: LoadBalancer): Promise<void>;
-  /** How many records name it. */
+  /** The number of records that name it. */
   records(lb: LoadBalancer): number;
-  /** What its name or place makes impossible. */
+  /** Why its name is not allowed in its namespace. */
   invalidName(lb: LoadBalancer): string | undefined;
   emit(lb: LoadBalancer, text: EventText | undefined): void;
 }
@@ -122,7 +122,7 @@ export class LoadBalancerSteps {
     return later(reason === "WebhookFailed" ? FAILED_AGAIN_MS : WAITING_AGAIN_MS);
   }
 
-  /** `undefined`: look again at once. */
+  /** `undefined`: continue with the next step. */
   async #take(
     storage: LoadBalancerStorage,
     lb: LoadBalancer,

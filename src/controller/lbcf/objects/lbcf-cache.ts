@@ -1,6 +1,6 @@
 /**
- * What we know of LBCF's objects and of pods, kept fresh, with the indexes that wake-ups and decisions need. Nobody
- * decides before `synced`: a cache that is not filled yet would look like a cluster without pods.
+ * The caches of LBCF's objects and of pods, with the indexes that watch handlers and decisions need. No controller runs
+ * before `synced`: a cache that is not filled yet looks like a cluster without pods.
  */
 import type { Clock, Random } from "../../../core/util/clock.ts";
 import { referencedKey } from "../../../core/lbcf/objects/references.ts";
@@ -36,20 +36,20 @@ export interface LbcfCacheOptions {
   readonly log: Log;
 }
 
-/** A kind: the watch that tells of changes, and the book that decisions read. */
-interface Kept<T extends KubeObject> {
+/** One kind: the reflector that delivers changes, and the store that decisions read. */
+interface CachedKind<T extends KubeObject> {
   readonly reflector: Reflector<T>;
   readonly book: WriteThroughStore<T>;
-  /** For what a write of ours was answered with; `undefined`: the object is gone. */
+  /** Records the result of a write; `undefined` when the object is gone. */
   readonly wrote: (stored: KubeObject | undefined) => void;
 }
 
 export class LbcfCache {
-  readonly drivers: Kept<Driver>;
-  readonly loadBalancers: Kept<LoadBalancer>;
-  readonly groups: Kept<BackendGroup>;
-  readonly records: Kept<BackendRecord>;
-  readonly binds: Kept<Bind>;
+  readonly drivers: CachedKind<Driver>;
+  readonly loadBalancers: CachedKind<LoadBalancer>;
+  readonly groups: CachedKind<BackendGroup>;
+  readonly records: CachedKind<BackendRecord>;
+  readonly binds: CachedKind<Bind>;
   readonly pods: Reflector<Pod>;
   readonly #all: readonly Pick<Reflector<Pod>, "synced" | "run">[];
 
@@ -60,7 +60,7 @@ export class LbcfCache {
       resource: Resource,
       project: (object: KubeObject) => T,
       indexers?: Indexers<T>,
-    ): Kept<T> => {
+    ): CachedKind<T> => {
       const reflector = new Reflector({ ...common, resource, project, ...voiceOf(resource) });
       const book = new WriteThroughStore(reflector, indexers);
       return { reflector, book, wrote: (stored) => stored && book.wrote(project(stored)) };
@@ -102,7 +102,7 @@ export class LbcfCache {
     await Promise.all(this.#all.map((reflector) => reflector.run(signal)));
   }
 
-  /** The pods that may have all these labels, by the one that is likely to be the rarest. */
+  /** A superset of the pods that have all these labels: those with the rarest of them. */
   podsWith(namespace: string, labels: StringMap): readonly Pod[] {
     const found = Object.entries(labels).map(([key, value]) => labelKey(namespace, key, value));
     const [first, ...others] = found.map((value) => this.pods.store.by("label", value));
@@ -139,12 +139,12 @@ function listed(value: string | undefined): readonly string[] {
   return value === undefined ? [] : [value];
 }
 
-/** `BackendGroup namespace/name`; `undefined`: nobody owns it. */
+/** `BackendGroup namespace/name`; `undefined` when the record has no owner reference. */
 export function ownerKeyOf({ metadata: { owner, namespace } }: BackendRecord): string | undefined {
   return owner === undefined ? undefined : `${owner.kind} ${namespace}/${owner.name}`;
 }
 
-/** A Bind's load balancers are its own; others are found by their name. */
+/** The load balancers of a Bind belong to it; others are referred to by name. */
 export function loadBalancerKeyOf({ metadata: { owner, namespace }, spec: { lbName } }: BackendRecord): string {
   return owner?.kind === "Bind" ? `bind ${namespace}/${owner.name}/${lbName}` : referencedKey(lbName, namespace);
 }

@@ -1,6 +1,6 @@
 /**
- * Every write to LBCF's objects and to the gate of pods. Each is bound to the incarnation (uid) that was looked at; what
- * a write was answered with goes into the book at once. What is gone is no failure: there was nothing left to write.
+ * All writes to LBCF's objects and to the readiness gate of pods. Each has the object's uid as a precondition; the result
+ * goes into the store at once. A missing object is not a failure: there is nothing left to write.
  */
 import type { Clock } from "../../../core/util/clock.ts";
 import { timestamp } from "../../../core/lbcf/objects/conditions.ts";
@@ -19,16 +19,16 @@ import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { BACKEND_RECORDS } from "./resources.ts";
 
 export interface LbcfWriterOptions {
-  /** Fenced: nothing is written without the lease. */
+  /** Fenced: it writes only while the lease is held. */
   readonly client: KubeClient;
   readonly records: WriteThroughStore<BackendRecord>;
   readonly metrics: LbcfMetrics;
-  /** How many writes may be under way. */
+  /** Bounds concurrent writes. */
   readonly limit: ConcurrencyLimit;
   readonly clock: Clock;
 }
 
-/** Replaced as a whole: a merge patch would keep the keys of maps that are gone. We are its only writer. */
+/** Replaces the status: a merge patch would keep removed keys of maps. The controller is its only writer. */
 function wholeStatus(status: object): Patch {
   return { json: [{ op: "add", path: "/status", value: status }] };
 }
@@ -44,7 +44,7 @@ export class LbcfWriter {
     this.#options = options;
   }
 
-  /** One that exists already was made by us a moment ago, or by an earlier life: the watch will show it. */
+  /** A record that exists already was created by this controller or its predecessor: the watch will deliver it. */
   async createRecord(group: BackendGroup, draft: RecordDraft): Promise<void> {
     const body = newRecord(group, draft);
     try {
@@ -82,7 +82,7 @@ export class LbcfWriter {
     else this.#options.records.wrote(readBackendRecord(stored));
   }
 
-  /** Of any kind. `undefined`: the object is gone. */
+  /** For any kind. `undefined` when the object is gone. */
   async storeStatus(resource: Resource, object: KubeObject, status: object): Promise<KubeObject | undefined> {
     const { namespace, name, uid } = object.metadata;
     const place = { namespace, name, subresource: "status" } as const;
@@ -109,8 +109,8 @@ export class LbcfWriter {
   }
 
   /**
-   * Answers what is stored then; `undefined`: nothing was to be done, or it is gone. A merge patch replaces the list, so it
-   * is bound to the version that was looked at: others' finalizers are safe.
+   * Returns the stored object; `undefined` when nothing had to change, or the object is gone. A merge patch replaces the
+   * list, so it has the resourceVersion as a precondition: finalizers of other controllers are safe.
    */
   async #changeFinalizers(
     resource: Resource,
@@ -123,7 +123,7 @@ export class LbcfWriter {
     for (let tries = 1; ; tries++) {
       const before = current.metadata.finalizers ?? [];
       const finalizers = change(before);
-      // what we were handed is a reading of ours, not what is stored: nobody may read it once more
+      // `object` is a projection, not the stored object: a caller must not project it again
       if (finalizers.length === before.length) return current === object ? undefined : current;
       const only = { uid, resourceVersion: current.metadata.resourceVersion };
       const write = (): Promise<KubeObject> =>
@@ -155,7 +155,7 @@ export class LbcfWriter {
     return this.#options.limit.run(write);
   }
 
-  /** Measured as LBCF measures: records only. */
+  /** LBCF measures writes of records only. */
   #timed<T>(type: Operation, write: () => Promise<T>): Promise<T> {
     const { clock, metrics } = this.#options;
     return this.#limited(async () => {

@@ -1,6 +1,6 @@
 /**
- * Opens the readiness gate of pods once their records are registered. Looks at a pod when it changes and when one of its
- * records does.
+ * Sets the readiness gate of pods once their records are registered. A pod is enqueued when it or one of its records
+ * changes.
  */
 import type { BackendGroup, BackendRecord, Pod } from "../../../core/lbcf/objects/objects.ts";
 import { isRecordOf } from "../../../core/lbcf/records/backend-state.ts";
@@ -39,7 +39,7 @@ export class GateController {
     return DONE;
   }
 
-  /** How many records the groups that select the pod want of it. */
+  /** The number of records that the groups selecting the pod want for it. */
   #wanted(pod: Pod): number | undefined {
     const { groups, binds } = this.#options.cache;
     const { namespace } = pod.metadata;
@@ -61,7 +61,7 @@ export class GateController {
     return ports * serving.length;
   }
 
-  /** One that is going, or that does not serve the namespace, is not waited for. */
+  /** The gate does not wait for a load balancer that is being deleted or does not serve the namespace. */
   #serves(name: string, namespace: string): boolean {
     const lb = this.#options.cache.loadBalancers.book.get(referencedKey(name, namespace));
     return lb === undefined || (!isBeingDeleted(lb.metadata) && allowsNamespace(lb, namespace));

@@ -1,6 +1,6 @@
 /**
- * Keeps registering and deregistering of one address apart within this process; across processes the stored records do
- * (`reconcile-backend-record.ts`). Any number may register at once; a deregistration is alone.
+ * A lock per address within this process: any number of records may register it at once, a deregistration is exclusive.
+ * Across processes the stored records serialize both (`reconcile-backend-record.ts`).
  */
 export class AddressLock {
   readonly #ensuring = new Map<string, number>();
@@ -8,13 +8,13 @@ export class AddressLock {
   readonly #waiting = new Map<string, Set<string>>();
   readonly #requeue: (record: string) => void;
 
-  /** `wake`: told of each record that was turned away, once its turn may have come. */
-  constructor(wake: (record: string) => void) {
-    this.#requeue = wake;
+  /** `requeue` is called for each record that was refused the lock, once it may be free. */
+  constructor(requeue: (record: string) => void) {
+    this.#requeue = requeue;
   }
 
-  /** `undefined`: not now; the record will be woken. Else call the answer when done. */
-  enter(address: string, intent: "ensure" | "deregister", record: string): (() => void) | undefined {
+  /** Returns the function that releases the lock; `undefined` when it is taken, and the record will be requeued. */
+  acquire(address: string, intent: "ensure" | "deregister", record: string): (() => void) | undefined {
     const ensuring = this.#ensuring.get(address) ?? 0;
     const isTaken = this.#deregistering.has(address) || (intent === "deregister" && ensuring > 0);
     if (isTaken) {

@@ -1,15 +1,15 @@
 /**
- * Looks at one record at a time per key, asks `reconcileBackendRecord` for the next step, and takes it, until there is
- * none. What is right stands in the core; how a driver is asked, in `driver.ts`.
+ * Reconciles BackendRecords: asks `reconcileBackendRecord` for the next step and takes it, until there is none.
+ * `watch-handlers.ts` enqueues:
  *
- *   what happened                                      | which records are looked at
+ *   event                                              | records enqueued
  *   ---------------------------------------------------|------------------------------------------
- *   a record changed, or is there at the start         | that one
- *   a record left, or was registered                   | others with the same address
- *   its pod got another address, ends, is (not) ready  | those of the pod
- *   its node got another address, or is gone           | those of the node
- *   a driver came, changed, or is healthy again        | those of the driver
- *   its load balancer was let go                       | those of the load balancer
+ *   a record changed, or exists at the start           | that one
+ *   a record was deleted or registered                 | unsettled ones with the same address
+ *   a pod changed address or readiness, or terminates  | those of the pod
+ *   a node changed address, or was deleted             | those of the node
+ *   a driver was added, changed, or is healthy again   | unsettled ones of the driver
+ *   a load balancer's annotations changed (`forget`)   | those of the load balancer
  */
 import { type EventText, eventText } from "../../../core/events/event-reasons.ts";
 import type { Answer } from "../../../core/lbcf/drivers/driver-answers.ts";
@@ -39,7 +39,7 @@ import { BACKEND_RECORDS } from "../objects/resources.ts";
 
 export interface RecordControllerOptions extends LbcfContext {
   readonly nodeNamed: (name: string) => Node | undefined;
-  /** Somebody has let go of the record's load balancer as a whole. */
+  /** The record's LoadBalancer or Bind has the annotation `forget`. */
   readonly isForgotten: (record: BackendRecord) => boolean;
 }
 
@@ -49,7 +49,7 @@ export class RecordController {
   readonly loop: LbcfLoop;
   readonly #options: RecordControllerOptions;
   readonly #lock: AddressLock;
-  /** When each was last ensured. Only an aid: whoever forgets it asks the driver once more. */
+  /** When each was last ensured. Saves calls only: without an entry the driver is asked again. */
   readonly #ensuredMs = new Map<string, number>();
 
   constructor(options: RecordControllerOptions) {
@@ -73,7 +73,7 @@ export class RecordController {
     return untilSettled(`record ${job.key}`, () => this.#round(job), MOST_DRIVER_ROUNDS);
   }
 
-  /** `undefined`: look again at once. */
+  /** `undefined`: continue with the next step. */
   async #round({ key, failures }: Job): Promise<Verdict | undefined> {
     const record = this.#options.cache.records.book.get(key);
     if (record === undefined) return DONE;
@@ -112,7 +112,7 @@ export class RecordController {
     });
   }
 
-  /** `undefined`: look again at once. */
+  /** `undefined`: continue with the next step. */
   async #take(
     record: BackendRecord,
     step: RecordStep,
@@ -149,14 +149,14 @@ export class RecordController {
     if (step.kind === "generateAddress") return this.#generate(record, step.source, driver, failures);
     const address = addressKey(record) ?? "";
     const intent = step.kind === "ensure" ? "ensure" : "deregister";
-    const leave = this.#lock.enter(address, intent, keyOf(record));
-    if (leave === undefined) return later(AGAIN_MS);
+    const release = this.#lock.acquire(address, intent, keyOf(record));
+    if (release === undefined) return later(AGAIN_MS);
     try {
       if (step.kind === "ensure") return await this.#ensure(record, driver, failures);
       if (step.kind === "drain") return await this.#drain(record, step.untilMs, driver, failures);
       return await this.#deregister(record, step.thenRelease, driver, failures);
     } finally {
-      leave();
+      release();
     }
   }
 

@@ -1,0 +1,158 @@
+/**
+ * The Azure load balancers of LBCF's LoadBalancers: parses lbSpec and attributes, and writes frontend, rules, probes, pool
+ * and public IP through the group commit that Services use, so that both can share a load balancer. What is written is
+ * decided in `azure-parts.ts` and `merge-azure-parts.ts`; the pool's entries are `azure-driver.ts`'s.
+ */
+import type { Priority } from "../../../azure/budget/budget.ts";
+import type { ArmBody, Committed, Merge } from "../../../azure/group-commit/commit-types.ts";
+import type { GroupCommit } from "../../../azure/group-commit/group-commit.ts";
+import type { ClusterConfig } from "../../../core/config/cluster-config.ts";
+import {
+  absentParts,
+  azureLoadBalancerId,
+  azureParts,
+  azurePublicIP,
+  azurePublicIPId,
+} from "../../../core/lbcf/azure/azure-parts.ts";
+import {
+  type AzureAttributes,
+  type AzureTarget,
+  type Mistake,
+  parseAzureAttributes,
+  parseAzureSpec,
+} from "../../../core/lbcf/azure/azure-spec.ts";
+import { type AzurePartsFragment, mergeAzureParts } from "../../../core/lbcf/azure/merge-azure-parts.ts";
+import type {
+  Answer,
+  CreatedLoadBalancer,
+  UnfinishedAnswer,
+  ValidationResult,
+} from "../../../core/lbcf/drivers/driver-answers.ts";
+import type { LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
+import { loadBalancerPartId } from "../../../core/model/ids.ts";
+import { isManagedLoadBalancer, poolName } from "../../../core/model/names.ts";
+import type { OwnEntries } from "../../../core/resources/backend-pool/own-entries.ts";
+import type { LoadBalancerFragment } from "../../../core/resources/load-balancer/fragment.ts";
+import { mergePublicIP } from "../../../core/resources/public-ip/merge-public-ip.ts";
+import { keyOf } from "../../../kube/client/resources.ts";
+import { answerOf, asAnswer, SUCC } from "./azure-answers.ts";
+
+export interface AzureLoadBalancersOptions {
+  readonly config: ClusterConfig;
+  readonly commit: GroupCommit;
+  /** The entries of a load balancer's pools that are the cluster's own, as `own-entries.ts` defines them. */
+  readonly clusterEntries: (loadBalancerId: string) => OwnEntries;
+  /** The region's zones; empty when it has none. */
+  readonly zones: () => Promise<readonly string[]>;
+}
+
+interface ParsedLoadBalancer {
+  readonly key: string;
+  readonly target: AzureTarget;
+  readonly attributes: AzureAttributes;
+}
+
+export class AzureLoadBalancers {
+  readonly #options: AzureLoadBalancersOptions;
+
+  constructor(options: AzureLoadBalancersOptions) {
+    this.#options = options;
+  }
+
+  validate(lb: LoadBalancer): Promise<ValidationResult> {
+    const parsed = this.#parse(lb);
+    return Promise.resolve("mistake" in parsed ? { kind: "refused", message: parsed.mistake } : { kind: "valid" });
+  }
+
+  create(lb: LoadBalancer): Promise<Answer<CreatedLoadBalancer>> {
+    return asAnswer(async () => {
+      const answer = await this.#write(lb);
+      const parsed = this.#parse(lb);
+      if (answer.status !== "Succ" || "mistake" in parsed) return answer as UnfinishedAnswer;
+      const id = azureLoadBalancerId(this.#options.config, parsed.target);
+      const pool = loadBalancerPartId(id, "backendAddressPools", parsed.target.pool);
+      return { ...SUCC, lbInfo: { loadBalancer: id.toLowerCase(), pool: pool.toLowerCase() } };
+    });
+  }
+
+  /** Also deletes the public IP of a frontend that is no longer public. */
+  ensure(lb: LoadBalancer): Promise<Answer> {
+    return asAnswer(async () => {
+      const answer = await this.#write(lb);
+      const parsed = this.#parse(lb);
+      const isPublic = "mistake" in parsed || parsed.attributes.frontend?.kind === "public";
+      return answer.status !== "Succ" || isPublic ? answer : this.#publicIP(parsed, "release");
+    });
+  }
+
+  delete(lb: LoadBalancer): Promise<Answer> {
+    return asAnswer(async () => {
+      const parsed = this.#parse(lb);
+      if ("mistake" in parsed) return SUCC; // nothing was ever created for it
+      const leftPool = { name: parsed.target.pool, isOwn: parsed.target.isOwnPool };
+      const parts = absentParts(parsed.key, this.#options.config);
+      const answer = answerOf(await this.#commitParts(parsed, parts, leftPool, "delete"));
+      return answer.status === "Succ" ? this.#publicIP(parsed, "release") : answer;
+    });
+  }
+
+  #parse(lb: LoadBalancer): ParsedLoadBalancer | Mistake {
+    const key = keyOf(lb);
+    const target = parseAzureSpec(lb.spec.lbSpec, key, this.#options.config);
+    if ("mistake" in target) return target;
+    const attributes = parseAzureAttributes(lb.spec.attributes);
+    return "mistake" in attributes ? attributes : { key, target, attributes };
+  }
+
+  /** The public IP is written before the frontend that refers to it. */
+  async #write(lb: LoadBalancer): Promise<Answer> {
+    const parsed = this.#parse(lb);
+    if ("mistake" in parsed) return { status: "Fail", msg: parsed.mistake };
+    const { target, attributes } = parsed;
+    const address = attributes.frontend?.kind === "public" ? await this.#publicIP(parsed, "use") : SUCC;
+    if (address.status !== "Succ") return address;
+    const parts = azureParts({ ...parsed, config: this.#options.config, zones: await this.#options.zones() });
+    const committed = await this.#commitParts(parsed, parts, undefined, "create");
+    if (committed.kind === "unchanged" && committed.body === null) {
+      const fix = "create it, or set attributes.frontend to public or internal so that it can be made";
+      return { status: "Fail", msg: `load balancer "${target.name}" does not exist: ${fix}` };
+    }
+    return answerOf(committed, target.name);
+  }
+
+  #commitParts(
+    { target }: ParsedLoadBalancer,
+    parts: LoadBalancerFragment,
+    leftPool: AzurePartsFragment["leftPool"],
+    priority: Priority,
+  ): Promise<Committed<ArmBody>> {
+    const { config, clusterEntries } = this.#options;
+    const id = azureLoadBalancerId(config, target);
+    const pools = (["IPv4", "IPv6"] as const).map((family) => poolName(config.clusterName, family));
+    const cluster = { pools, entries: clusterEntries(id) };
+    const isClusters = isManagedLoadBalancer(target.name, config, []);
+    const fragment = { parts, leftPool, cluster, isClusters };
+    return this.#submit(id, "lbcf-parts", parts.owner.key, fragment, mergeAzureParts, priority);
+  }
+
+  async #publicIP({ key }: ParsedLoadBalancer, action: "use" | "release"): Promise<Answer> {
+    const { config } = this.#options;
+    const zones = await this.#options.zones();
+    const fragment = azurePublicIP(key, config, zones, action);
+    const id = azurePublicIPId(key, config);
+    const priority = action === "use" ? "create" : "delete";
+    return answerOf(await this.#submit(id, "publicIP", fragment.owner.key, fragment, mergePublicIP, priority));
+  }
+
+  /** Always reads Azure first: these writes are rare, and users edit load balancers by hand. */
+  async #submit<Body extends ArmBody, Fragment>(
+    id: string,
+    kind: string,
+    owner: string,
+    fragment: Fragment,
+    merge: Merge<Body, Fragment>,
+    priority: Priority,
+  ): Promise<Committed<ArmBody>> {
+    return this.#options.commit.submit({ id, kind, owner, fragment, merge, priority, afresh: true });
+  }
+}
