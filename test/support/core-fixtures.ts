@@ -39,22 +39,29 @@ export interface ServiceShape {
   readonly name?: string;
   readonly uid?: string;
   /** Keys without `service.beta.kubernetes.io/`, unless they have a prefix of their own. */
+  /** Keys without a slash get our prefix. */
   readonly annotations?: Readonly<Record<string, string>>;
+  /** Keys as they are. */
+  readonly rawAnnotations?: Readonly<Record<string, string>>;
   readonly spec?: Partial<Service["spec"]>;
   /** Addresses in its status. */
   readonly ingress?: readonly string[];
 }
 
 /** `default/web` with TCP port 80 on node port 30080. */
-export function aService({ name = "web", uid, annotations = {}, spec = {}, ingress = [] }: ServiceShape = {}): Service {
+export function aService(shape: ServiceShape = {}): Service {
+  const { name = "web", uid, annotations = {}, rawAnnotations = {}, spec = {}, ingress = [] } = shape;
   return {
     metadata: {
       name,
       namespace: "default",
       uid: uid ?? uidOf(name),
-      annotations: Object.fromEntries(
-        Object.entries(annotations).map(([key, value]) => [key.includes("/") ? key : PREFIX + key, value]),
-      ),
+      annotations: {
+        ...rawAnnotations,
+        ...Object.fromEntries(
+          Object.entries(annotations).map(([key, value]) => [key.includes("/") ? key : PREFIX + key, value]),
+        ),
+      },
     },
     spec: { type: "LoadBalancer", ports: [aPort(80)], ...spec },
     status: { loadBalancer: { ingress: ingress.map((ip) => ({ ip, ipMode: "VIP" })) } },

@@ -27,6 +27,16 @@ export const flag: ValueKind<boolean> = {
   },
 };
 
+/** Decides who can reach a Service: trimmed, and a value that is not understood is refused instead of guessed. */
+export const exposureFlag: ValueKind<boolean> = {
+  allowed: "`true`, `false`",
+  read: (text) => {
+    const value = text.trim().toLowerCase();
+    if (value === "true" || value === "false" || value === "") return { value: value === "true" };
+    return { problem: "decides who can reach the Service and is neither true nor false: write one of them" };
+  },
+};
+
 /** Blank is as good as absent. */
 export const text: ValueKind<string | undefined> = {
   allowed: "text",

@@ -7,6 +7,7 @@ import {
   addresses,
   choice,
   dnsLabel,
+  exposureFlag,
   flag,
   integer,
   list,
@@ -48,7 +49,7 @@ const PROBE_NUMBER = integer(2);
 export const PLACEMENT = {
   internal: annotation(
     "azure-load-balancer-internal",
-    flag,
+    exposureFlag,
     "false",
     "The Service gets a private address on the internal load balancer instead of a public one.",
     "design",
@@ -167,7 +168,7 @@ export const RULES = {
 export const ACCESS = {
   disableNsgRule: annotation(
     "azure-disable-load-balancer-nsg-rule",
-    flag,
+    exposureFlag,
     "false",
     "The security group is left to you: no rule is added, those for this Service's addresses are removed.",
   ),
@@ -196,11 +197,21 @@ export const ACCESS = {
   sourceRanges: annotation("load-balancer-source-ranges", list("CIDRs"), "none", "Added to `azure-allowed-ip-ranges`."),
   denyAllExcept: annotation(
     "azure-deny-all-except-load-balancer-source-ranges",
-    flag,
+    exposureFlag,
     "false",
     "With source ranges: everybody else is denied, the VNet too.",
   ),
 } as const;
+
+/** Keys that decide who can reach a Service: what is not understood about them refuses it. */
+export const EXPOSURE: readonly Annotation<unknown>[] = [
+  PLACEMENT.internal,
+  ACCESS.disableNsgRule,
+  ACCESS.serviceTags,
+  ACCESS.ipRanges,
+  ACCESS.sourceRanges,
+  ACCESS.denyAllExcept,
+];
 
 export const PROBES = {
   protocol: annotation("azure-load-balancer-health-probe-protocol", PROBE_PROTOCOL, "`Tcp`", "How ports are probed."),

@@ -54,7 +54,7 @@ export function parseAddresses(
     dnsLabel: scope === "external" ? parseLabel(families, read) : undefined,
     publicIPTags: overlayTags(config.tags, parsePairs(PLACEMENT.pipTags, read)),
     ipTags: parseIPTags(read),
-    additionalPublicIPs: [...new Set(read.get(PLACEMENT.additionalPublicIPs) ?? [])],
+    additionalPublicIPs: parseAdditional(read),
   };
 }
 
@@ -123,6 +123,22 @@ function checkPublic(address: string, read: AnnotationReader): void {
     `the pinned address ${address} cannot be a public one: name the address of a public IP that exists, ` +
       `or make the Service internal with ${PLACEMENT.internal.key}: "true"`,
   );
+}
+
+/** They go into the status and are opened: an address that is a node's, a Service's or Azure's own must not be. */
+function parseAdditional(read: AnnotationReader): readonly string[] {
+  const addresses = [...new Set(read.get(PLACEMENT.additionalPublicIPs) ?? [])];
+  const wrong = addresses.filter((address) => {
+    const parsed = parseAddress(address);
+    return parsed === undefined || !mayBePublic(parsed);
+  });
+  if (wrong.length === 0) return addresses;
+  const { key } = PLACEMENT.additionalPublicIPs;
+  read.reject(
+    "InvalidAnnotation",
+    `${key}: ${wrong.join(", ")} can never be public: remove what is not a public address`,
+  );
+  return [];
 }
 
 /** Azure gives a label to one public IP of a region, whatever its family. */

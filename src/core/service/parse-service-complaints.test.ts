@@ -39,18 +39,25 @@ const warnings: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>
     /no public IP/,
   ],
   [
-    "a flag that is neither true nor false",
-    { annotations: { "azure-load-balancer-internal": "yes" } },
+    "a flag that is neither true nor false, and exposes nothing",
+    { annotations: { "azure-load-balancer-disable-tcp-reset": "yes" } },
     {},
     "InvalidAnnotation",
-    /internal: "yes" is taken as false; allowed: true, false/,
+    /tcp-reset: "yes" is taken as false; allowed: true, false/,
   ],
   [
-    "a flag with blanks",
-    { annotations: { "azure-load-balancer-internal": "true " } },
+    "a key without its prefix",
+    { rawAnnotations: { "azure-load-balancer-internal": "true" } },
     {},
-    "InvalidAnnotation",
-    /"true " is taken as false/,
+    "UnknownAnnotation",
+    /azure-load-balancer-internal has no effect without its prefix: did you mean service\.beta/,
+  ],
+  [
+    "another cloud's key for an internal Service",
+    { rawAnnotations: { "networking.gke.io/load-balancer-type": "Internal" } },
+    {},
+    "UnknownAnnotation",
+    /another cloud's.*azure-load-balancer-internal: "true"/,
   ],
   [
     "a probe protocol that is none",
@@ -164,6 +171,39 @@ for (const [what, shape, config, reason, message] of warnings) {
 }
 
 const refusals: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>, RegExp])[] = [
+  ...["azure-load-balancer-internal", "azure-disable-load-balancer-nsg-rule"].map(
+    (key) =>
+      [
+        `${key} that is neither true nor false`,
+        { annotations: { [key]: "yes" } },
+        {},
+        new RegExp(`${key}: "yes" decides who can reach the Service and is neither true nor false`),
+      ] as const,
+  ),
+  ...["azure-load-balancer-internl", "Azure-Load-Balancer-Internal", "azure-internal-load-balancer"].map(
+    (key) =>
+      [
+        `${key}, a near miss of a key that decides exposure,`,
+        { annotations: { [key]: "true" } },
+        {},
+        /did you mean service\.beta\.kubernetes\.io\/azure-load-balancer-internal, which decides who can reach/,
+      ] as const,
+  ),
+  [
+    "a near miss of source ranges",
+    { annotations: { "azure-allowed-ip-range": "10.0.0.0/8" } },
+    {},
+    /azure-allowed-ip-ranges, which/,
+  ],
+  ...["10.0.0.1", "169.254.169.254", "127.0.0.1", "168.63.129.16", "0.0.0.0"].map(
+    (address) =>
+      [
+        `an additional address that can never be public (${address})`,
+        { annotations: { "azure-additional-public-ips": `20.1.2.3,${address}` } },
+        {},
+        new RegExp(`azure-additional-public-ips: ${address.replaceAll(".", "\\.")} can never be public`),
+      ] as const,
+  ),
   [
     "an idle timeout too short",
     { annotations: { "azure-load-balancer-tcp-idle-timeout": "3" } },
@@ -341,13 +381,13 @@ test("all that is wrong is said at once", () => {
 
 test("misspelt keys are told beside what is wrong", () => {
   for (const wrong of [{ "azure-load-balancer-tcp-idle-timeout": "3" }, { "azure-pls-create": "true" }]) {
-    const { message, warnings = [] } = refused({ annotations: { ...wrong, "azure-load-balancer-interal": "true" } });
-    assert.doesNotMatch(message, /interal/);
+    const { message, warnings = [] } = refused({ annotations: { ...wrong, "azure-load-balancer-mod": "as1" } });
+    assert.doesNotMatch(message, /mod\b/);
     assert.deepEqual(
       warnings.map((warning) => `${warning.reason}: ${warning.message}`),
       [
-        "UnknownAnnotation: unknown annotation service.beta.kubernetes.io/azure-load-balancer-interal: " +
-          "did you mean service.beta.kubernetes.io/azure-load-balancer-internal?",
+        "UnknownAnnotation: unknown annotation service.beta.kubernetes.io/azure-load-balancer-mod: " +
+          "did you mean service.beta.kubernetes.io/azure-load-balancer-mode?",
       ],
     );
   }
@@ -356,4 +396,16 @@ test("misspelt keys are told beside what is wrong", () => {
 test("a key of somebody else is nobody's business", () => {
   const keys = ["aws-load-balancer-type", "example.com/azure-load-balancer-internal", "prometheus.io/port"];
   assert.deepEqual(accepted({ annotations: Object.fromEntries(keys.map((key) => [key, "x"])) }).warnings, []);
+});
+
+test("blanks around a flag that decides exposure mean nothing", () => {
+  assert.equal(accepted({ annotations: { "azure-load-balancer-internal": " True " } }, {}).intent.scope, "internal");
+});
+
+test("thousands of unknown keys are looked at and told in part", () => {
+  const letters = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwx";
+  const keys = Array.from({ length: 2_800 }, (_, at) => `azure-${letters}${at}z`);
+  const said = accepted({ annotations: Object.fromEntries(keys.map((key) => [key, "x"])) }, {}).warnings;
+  assert.equal(said.length, 21);
+  assert.match(said.at(-1)?.message ?? "", /^2780 more annotations/);
 });

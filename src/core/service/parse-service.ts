@@ -32,7 +32,8 @@ function parseAfresh(service: Service, config: ClusterConfig): ParsedService {
   const read = new AnnotationReader(service.metadata.annotations);
   const unknown = unknownAnnotations(read.keys, portsOf(service));
   const later = refuseWhatIsForLater(read);
-  if (later !== undefined) return { ...later, warnings: unknown };
+  if (later !== undefined) return { ...later, warnings: unknown.warnings };
+  for (const { reason, message } of unknown.problems) read.reject(reason, message);
   const scope = read.isOn(PLACEMENT.internal) ? "internal" : "external";
   const intent: ServiceIntent = {
     owner: ownerOf(service),
@@ -44,7 +45,7 @@ function parseAfresh(service: Service, config: ClusterConfig): ParsedService {
     driftPolicy: read.get(OURS.driftPolicy),
   };
   if (service.spec.ports.length === 0) read.reject("InvalidService", "spec.ports is empty: a load balancer needs one");
-  const warnings = distinct([...read.warnings, ...unknown]);
+  const warnings = distinct([...read.warnings, ...unknown.warnings]);
   return read.rejection === undefined ? { intent, warnings } : { ...read.rejection, warnings };
 }
 

@@ -383,15 +383,18 @@ describe("what others have", () => {
   });
 
   test("an address that another Service has from Azure is not to be shown: neither public nor private", () => {
-    for (const annotations of [{}, { [`${PREFIX}azure-load-balancer-internal`]: "true" }]) {
+    for (const [annotations, reason, message] of [
+      [{}, "AddressTaken", /is the address of Service default\/web: leave it out/],
+      [{ [`${PREFIX}azure-load-balancer-internal`]: "true" }, "InvalidAnnotation", /can never be public/],
+    ] as const) {
       const world = worldWith({ ...web, metadata: { name: "web", annotations } });
       world.settle();
       const [theirs] = ingressOf(world);
       const { loadBalancers: seen, securityGroup } = world;
       const claims = { [`${PREFIX}azure-additional-public-ips`]: `198.51.100.7, ${theirs?.ip}` };
       world.apply({ metadata: { name: "thief", annotations: claims }, spec: { ports: [{ port: 22 }] } });
-      assert.equal(story(world, "thief").at(-1), "AddressTaken");
-      assert.match(rejectionOf(world, "thief").message, /is the address of Service default\/web: leave it out/);
+      assert.equal(story(world, "thief").at(-1), reason);
+      assert.match(rejectionOf(world, "thief").message, message);
       assert.deepEqual([world.loadBalancers, world.securityGroup], [seen, securityGroup]);
       assert.deepEqual(ingressOf(world, "thief"), []);
     }

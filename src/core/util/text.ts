@@ -18,26 +18,40 @@ export function redactTokens(text: string): string {
 /** Up to this edit distance a key counts as a typing error; beyond it, words in common tell better what was meant. */
 const TYPO_DISTANCE = 2;
 
+/** No word that is known is longer. The work grows with the square of it, and users choose the words. */
+const LONGEST = 128;
+
 /**
  * The entry of `known` that a misspelt key most likely means, ignoring case: by edit distance where that is within a
  * typing error, else by words in common, then by edit distance. `undefined` only where `known` is empty.
  */
 export function closestMatch(word: string, known: readonly string[]): string | undefined {
-  let best: { readonly word: string; readonly rank: readonly [number, number] } | undefined;
-  for (const candidate of known) {
-    const rank = rankOf(word.toLowerCase(), candidate.toLowerCase());
-    if (best === undefined || isBefore(rank, best.rank)) best = { word: candidate, rank };
+  const written = word.slice(0, LONGEST).toLowerCase();
+  const typos = closest(known, (candidate) => editDistance(written, candidate.toLowerCase(), TYPO_DISTANCE));
+  if (typos.distance <= TYPO_DISTANCE) return typos.words[0];
+  const { words } = closest(known, (candidate) => wordsApart(written, candidate.toLowerCase()));
+  return closest(words, (candidate) => editDistance(written, candidate.toLowerCase())).words[0];
+}
+
+/** Differs by a typing error, or has the same words in another order; letter case aside. */
+export function isNearMiss(word: string, known: string): boolean {
+  const [one, other] = [word.slice(0, LONGEST).toLowerCase(), known.toLowerCase()];
+  return editDistance(one, other, TYPO_DISTANCE) <= TYPO_DISTANCE || wordsApart(one, other) === 0;
+}
+
+/** All that share the smallest distance, in their order. */
+function closest(
+  known: readonly string[],
+  distanceOf: (word: string) => number,
+): { words: string[]; distance: number } {
+  let words: string[] = [];
+  let distance = Number.POSITIVE_INFINITY;
+  for (const word of known) {
+    const own = distanceOf(word);
+    if (own < distance) [words, distance] = [[], own];
+    if (own === distance) words.push(word);
   }
-  return best?.word;
-}
-
-function rankOf(one: string, other: string): readonly [number, number] {
-  const letters = editDistance(one, other);
-  return [letters <= TYPO_DISTANCE ? 0 : wordsApart(one, other), letters];
-}
-
-function isBefore([words, letters]: readonly [number, number], other: readonly [number, number]): boolean {
-  return words < other[0] || (words === other[0] && letters < other[1]);
+  return { words, distance };
 }
 
 /** Words that only one of the two has: `probe-path` is one away from `probe-request-path`, two from `probe-protocol`. */
