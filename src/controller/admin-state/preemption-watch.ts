@@ -1,6 +1,6 @@
 /**
  * Turns the first `PreemptScheduled` event of a node into the taint that says so durably: events are gone after an hour,
- * and with the process that saw them. One patch writes the taint and the note of the event (`preemption-note.ts`), under
+ * and with the process that saw them. One patch writes the taint and the record of the event (`preemption-annotation.ts`), under
  * the version of the Node that was decided on. What the taint leads to is `admin-state-controller.ts`'s.
  *
  * One watch of core/v1 sees the events of events.k8s.io too: the API server keeps both in one store. Those that are there
@@ -14,7 +14,7 @@ import {
   PREEMPT_SCHEDULED,
   type PreemptionEvent,
 } from "../../core/admin-state/preemption-events.ts";
-import { preemptionPatch } from "../../core/admin-state/preemption-note.ts";
+import { preemptionPatch } from "../../core/admin-state/preemption-annotation.ts";
 import type { Log } from "../../core/util/log.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
 import { logWatchHealth } from "../../kube/cache/log-watch-health.ts";

@@ -4,7 +4,7 @@ import * as fc from "../../../test/support/laws.ts";
 import { aNode } from "../../../test/support/core-world.ts";
 import type { Node } from "../model/kubernetes.ts";
 import { newestPreemption, parsePreemptionEvent, type RawEvent } from "./preemption-events.ts";
-import { noteOf, PREEMPTION_ANNOTATION, preemptionPatch } from "./preemption-note.ts";
+import { readPreemptionAnnotation, PREEMPTION_ANNOTATION, preemptionPatch } from "./preemption-annotation.ts";
 
 const CREATED = "2026-01-01T12:00:00Z";
 const LATER = "2026-01-01T12:30:00Z";
@@ -89,14 +89,14 @@ describe("an event announces a preemption", () => {
   }
 });
 
-describe("the note on the Node", () => {
-  const noted = (): Node => {
+describe("the annotation on the Node", () => {
+  const handled = (): Node => {
     const patch = preemptionPatch(aPreemptible(), parsePreemptionEvent(anEvent()));
     return aPreemptible(patch.metadata.annotations);
   };
 
   test("comes back as it was written", () => {
-    assert.deepEqual(noteOf(noted()), { eventUID: "event", firstMs: Date.parse(LATER) });
+    assert.deepEqual(readPreemptionAnnotation(handled()), { eventUID: "event", firstMs: Date.parse(LATER) });
   });
 
   for (const [what, change, expected] of [
@@ -109,12 +109,12 @@ describe("the note on the Node", () => {
       true,
     ],
   ] as const) {
-    test(what, () => assert.equal(counts(change, noted()), expected));
+    test(what, () => assert.equal(counts(change, handled()), expected));
   }
 
   test("that nobody can read is none", () => {
     for (const text of ["", "event", "event at noon", "{}"]) {
-      assert.equal(noteOf(aPreemptible({ [PREEMPTION_ANNOTATION]: text })), undefined);
+      assert.equal(readPreemptionAnnotation(aPreemptible({ [PREEMPTION_ANNOTATION]: text })), undefined);
       assert.ok(counts({}, aPreemptible({ [PREEMPTION_ANNOTATION]: text })));
     }
   });
@@ -154,7 +154,7 @@ describe("the patch", () => {
     assert.deepEqual(preemptionPatch(withTaints(other), event).spec?.taints, [other, OURS]);
   });
 
-  test("leaves the taints alone where it is there already, and notes the event all the same", () => {
+  test("leaves the taints alone where it is there already, and records the event nevertheless", () => {
     const patch = preemptionPatch(withTaints({ ...OURS, effect: "NoExecute" }), event);
     assert.equal(patch.spec, undefined);
     assert.match(patch.metadata.annotations[PREEMPTION_ANNOTATION] ?? "", /^event at /);

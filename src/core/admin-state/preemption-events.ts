@@ -1,27 +1,27 @@
 /**
- * Which `PreemptScheduled` events really announce that a node is going, and which are news. One store holds the events
- * of core/v1 and events.k8s.io; they are read here in their core/v1 form.
+ * Which `PreemptScheduled` events announce that a node is going away, and which of them are new. The API server keeps
+ * events of core/v1 and events.k8s.io in one store; they are read here in their core/v1 form.
  *
  *   event                                                        | counts
  *   -------------------------------------------------------------|--------------------------------------------------
  *   about another kind, or another reason                        | no
  *   in a namespace where no reporter of Node events is trusted   | no: a tenant can create Events in its own namespace
  *   claims to have been seen in the future                       | as one that was last seen when it was created
- *   message does not begin with `Preempt Scheduled` or `Started` | no: emitters report their own troubles that way
+ *   message does not begin with `Preempt Scheduled` or `Started` | no: emitters report their own failures so
  *   last seen before the Node was created                        | no: names are reused, events live for an hour
- *   noted on the Node, or begun no later than the noted one      | no: acted upon already
+ *   recorded on the Node, or not begun after the recorded one    | no: handled already
  *   any other                                                    | yes
  *
  * Nodes are matched by name: real emitters put the name into `involvedObject.uid`. An Event's own times are claims of its
  * creator; only `creationTimestamp` is the API server's, so an Event never begins later than it was created.
  */
 import type { Node } from "../model/kubernetes.ts";
-import { noteOf } from "./preemption-note.ts";
+import { readPreemptionAnnotation } from "./preemption-annotation.ts";
 
 export const PREEMPT_SCHEDULED = "PreemptScheduled";
 const ANNOUNCEMENT = /^Preempt (Scheduled|Started)\b/;
 
-/** What decisions read of an event. */
+/** The fields of an event that decisions read. */
 export interface PreemptionEvent {
   readonly uid: string;
   readonly namespace: string;
@@ -34,7 +34,7 @@ export interface PreemptionEvent {
   readonly lastMs: number;
 }
 
-/** A core/v1 Event as it comes; anything may be missing. */
+/** A core/v1 Event as received; any field may be missing. */
 export interface RawEvent {
   readonly metadata: { readonly uid: string; readonly namespace?: string; readonly creationTimestamp?: string };
   readonly involvedObject?: { readonly kind?: string; readonly name?: string };
@@ -60,16 +60,16 @@ export function parsePreemptionEvent(event: RawEvent): PreemptionEvent {
   };
 }
 
-/** Whose events count, and what time it is. */
+/** The namespaces whose events are trusted, and the current time. */
 export interface EventTrust {
   readonly namespaces: readonly string[];
   readonly nowMs: number;
 }
 
-/** Clocks of machines differ a little. */
+/** Allowed difference between the reporter's clock and the controller's. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
-/** The newest event that the node has not been marked for yet. */
+/** The newest event that is not recorded on the node yet. */
 export function newestPreemption(
   node: Node,
   events: readonly PreemptionEvent[],
@@ -89,13 +89,13 @@ function isAnnouncement(event: PreemptionEvent, node: Node, nowMs: number): bool
   );
 }
 
-/** Repetitions raise the count of the same event, so only a later beginning is another announcement. */
+/** A repetition raises the count of the same event, so only one with a later beginning is another announcement. */
 function isNews({ uid, firstMs }: PreemptionEvent, node: Node): boolean {
-  const note = noteOf(node);
-  return note === undefined || (uid !== note.eventUID && firstMs > note.firstMs);
+  const handled = readPreemptionAnnotation(node);
+  return handled === undefined || (uid !== handled.eventUID && firstMs > handled.firstMs);
 }
 
-/** The first of the times that is one. */
+/** The first valid timestamp; 0 where there is none. */
 function firstTime(...times: readonly (string | null | undefined)[]): number {
   for (const time of times) {
     const ms = Date.parse(time ?? "");

@@ -1,6 +1,6 @@
 /**
- * The cloud configuration after it has been read: every value checked, every default filled in.
- * `parse-config.ts` makes it of an `azure.json`; everybody else only reads it.
+ * The cloud configuration with every value checked and every default filled in. `parse-config.ts` creates it from an
+ * `azure.json`.
  */
 
 export type VmType = "vmss" | "standard" | "vmssflex";
@@ -28,7 +28,7 @@ export interface ClusterConfig {
   readonly excludeMasterFromStandardLB: boolean;
   readonly disableOutboundSnat: boolean;
   readonly maximumLoadBalancerRuleCount: number;
-  /** Whose pools are filled elsewhere: we neither manage their members nor delete their load balancer. */
+  /** Load balancers whose pools another tool fills: the controller neither manages their members nor deletes them. */
   readonly preConfiguredPools: "none" | "internal" | "external" | "all";
   readonly sharedProbe: { readonly port: number; readonly path: string } | undefined;
   readonly enableIPTagMutation: boolean;
@@ -38,6 +38,6 @@ export interface ClusterConfig {
   readonly tags: Readonly<Record<string, string>>;
   readonly systemTags: readonly string[];
   readonly extendedLocation: { readonly name: string; readonly type: string } | undefined;
-  /** Azure Stack answers only older api-versions and has no zones. */
+  /** Azure Stack supports only older API versions, and has no zones. */
   readonly azureStack: boolean;
 }

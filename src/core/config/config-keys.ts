@@ -1,13 +1,13 @@
 /**
- * Every key that an `azure.json` may hold, whatever becomes of it. Keys match without case.
+ * Every known key of an `azure.json`. Keys match without case.
  *
- *   fate     | what we do with it
- *   ---------|------------------------------------------------------------------------------------------
- *   used     | read by `parse-config.ts` or `parse-credentials.ts`
- *   elsewhere| serves parts of a cluster that we don't run (routes, disks, node lifecycle); not mentioned
- *   noEffect | tunes something that we do differently; a warning says so
+ *   use       | meaning
+ *   ----------|------------------------------------------------------------------------------------------
+ *   used      | read by `parse-config.ts` or `parse-credentials.ts`
+ *   elsewhere | configures other controllers (routes, disks, node lifecycle); ignored without a warning
+ *   noEffect  | tunes a mechanism that this controller does not have; ignored with a warning
  */
-export type KeyFate = "used" | "elsewhere" | "noEffect";
+export type KeyUse = "used" | "elsewhere" | "noEffect";
 
 const USED = [
   "cloud",
@@ -115,7 +115,7 @@ const NO_EFFECT = [
 /** One object per client, `loadBalancerRateLimit` and two dozen more. */
 const CLIENT_RATE_LIMIT = /^[a-z]+ratelimit$/i;
 
-const FATES: ReadonlyMap<string, KeyFate> = new Map<string, KeyFate>([
+const USES: ReadonlyMap<string, KeyUse> = new Map<string, KeyUse>([
   ...USED.map((key) => [key.toLowerCase(), "used"] as const),
   ...ELSEWHERE.map((key) => [key.toLowerCase(), "elsewhere"] as const),
   ...NO_EFFECT.map((key) => [key.toLowerCase(), "noEffect"] as const),
@@ -123,6 +123,6 @@ const FATES: ReadonlyMap<string, KeyFate> = new Map<string, KeyFate>([
 
 export const KNOWN_KEYS: readonly string[] = [...USED, ...ELSEWHERE, ...NO_EFFECT];
 
-export function fateOf(key: string): KeyFate | "unknown" {
-  return FATES.get(key.toLowerCase()) ?? (CLIENT_RATE_LIMIT.test(key) ? "noEffect" : "unknown");
+export function keyUse(key: string): KeyUse | "unknown" {
+  return USES.get(key.toLowerCase()) ?? (CLIENT_RATE_LIMIT.test(key) ? "noEffect" : "unknown");
 }

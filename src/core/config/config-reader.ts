@@ -1,17 +1,17 @@
 /**
- * Typed looks into a raw config object. Whatever is wrong is noted with its key, its value and what is allowed, and
- * reading goes on with the default, so that a person sees all that is wrong at once.
+ * Typed access to a raw config object. An invalid value is recorded with its key, value and what is allowed, and reading
+ * goes on with the default, so that the user sees all errors at once.
  */
 import type { ConfigKey } from "./config-keys.ts";
 
-/** Values whose text must never reach a log. */
+/** Values that must never be logged. */
 const SECRET = new Set<ConfigKey>(["aadClientSecret", "aadClientCertPassword"]);
 
 export class ConfigReader {
   readonly errors: string[] = [];
   readonly #values = new Map<string, unknown>();
 
-  /** Keys match without case; a key that is there twice keeps its last value, as a Go decoder would. */
+  /** Keys match without case; of a repeated key the last value counts, as with a Go decoder. */
   constructor(raw: Readonly<Record<string, unknown>>) {
     for (const [key, value] of Object.entries(raw)) {
       if (value !== null && value !== undefined) this.#values.set(key.toLowerCase(), value);
@@ -22,7 +22,7 @@ export class ConfigReader {
     return this.#values.get(key.toLowerCase());
   }
 
-  /** `""` where it is absent. */
+  /** `""` where the key is absent. */
   text(key: ConfigKey): string {
     const value = this.raw(key);
     if (value === undefined || typeof value === "string") return value?.trim() ?? "";
@@ -61,7 +61,7 @@ export class ConfigReader {
     return this.#wrong(key, value, `a whole number from ${least} to ${most}`, byDefault);
   }
 
-  /** One of `allowed`, whatever its case; the first of them by default. */
+  /** One of `allowed`, compared without case; the first of them by default. */
   choice<Choice extends string>(key: ConfigKey, allowed: readonly [Choice, ...Choice[]]): Choice {
     const value = this.text(key);
     if (value === "") return allowed[0];

@@ -1,12 +1,12 @@
 /**
- * How to reach Azure Resource Manager and who we are there. `parse-credentials.ts` makes it of an `azure.json` and the
- * environment; only `src/azure` reads it. It holds secrets: never log it.
+ * How to reach Azure Resource Manager, and the identity to use there. `parse-credentials.ts` creates it from an
+ * `azure.json` and the environment; only `src/azure` reads it. It holds secrets: never log it.
  */
 
-/** Which Azure; a custom one is found through its `resourceManagerEndpoint`. */
+/** The Azure cloud; a custom one is found through its `resourceManagerEndpoint`. */
 export type CloudName = "AzurePublicCloud" | "AzureChinaCloud" | "AzureUSGovernmentCloud" | "AzureStackCloud";
 
-/** The first that the config has in this order is used. */
+/** In order of precedence: the first that the config has is used. */
 export type Credential =
   | {
       readonly kind: "workloadIdentity";
@@ -27,20 +27,20 @@ export type Credential =
       readonly path: string;
       readonly password: string | undefined;
     }
-  /** Nothing given: only an endpoint that asks for no token will answer. */
+  /** No credential: works only with an endpoint that needs no token. */
   | { readonly kind: "none" };
 
 export interface CredentialConfig {
   readonly credential: Credential;
-  /** Tenant of the network resources where it is another one than the credential's; secret and certificate only. */
+  /** Tenant of the network resources where it differs from the credential's; secret and certificate only. */
   readonly networkTenantId: string | undefined;
-  /** As the config spells it: with a custom endpoint, the name to look for in that endpoint's metadata. */
+  /** As spelt in the config: with a custom endpoint, the name to look for in that endpoint's metadata. */
   readonly cloudName: string;
   readonly cloud: CloudName;
   readonly resourceManagerEndpoint: string | undefined;
-  /** Stack's older api-versions are asked for. */
+  /** Use the older API versions of Azure Stack. */
   readonly azureStack: boolean;
   readonly userAgent: string | undefined;
-  /** PEM file of a certificate authority to trust beside the usual ones. */
+  /** PEM file of an additional certificate authority to trust. */
   readonly caFile: string | undefined;
 }

@@ -1,10 +1,10 @@
 /**
- * An `azure.json` (already parsed from JSON or YAML) becomes a `ClusterConfig` and a `CredentialConfig`, or a list of
- * all that is wrong with it. Spellings and defaults are the incumbent's; what it ignores silently is said here.
+ * Turns an `azure.json` (already parsed from JSON or YAML) into a `ClusterConfig` and a `CredentialConfig`, or a list of
+ * everything that is wrong with it. Keys and defaults are the incumbent's; keys that it ignores silently get a warning.
  */
 import { closestMatch } from "../util/text.ts";
 import type { ClusterConfig } from "./cluster-config.ts";
-import { fateOf, KNOWN_KEYS } from "./config-keys.ts";
+import { keyUse, KNOWN_KEYS } from "./config-keys.ts";
 import { ConfigReader, isRecord } from "./config-reader.ts";
 import type { CredentialConfig } from "./credential-config.ts";
 import { isAzureStack, parseCredentials } from "./parse-credentials.ts";
@@ -27,7 +27,7 @@ export type ParsedConfig =
 
 const PORTS = [1, 65_535] as const;
 
-/** The values by which a cluster asks for the service gateway, where a load balancer leads to pods. */
+/** The values that select the service gateway, whose load balancers send traffic to pods. */
 const GATEWAY = {
   serviceGatewayEnabled: "true",
   loadBalancerSku: "service",
@@ -48,7 +48,7 @@ export function parseConfig(raw: unknown, surroundings: ConfigSurroundings): Par
   const credentials = parseCredentials(read, surroundings.environment);
   const config = parseCluster(read, surroundings.clusterName);
   read.flag("serviceGatewayEnabled", false);
-  refuseWhatIsForLater(read);
+  rejectUnsupported(read);
   const warnings = [...warningsAboutKeys(Object.keys(raw)), ...warningsAboutValues(read)];
   if (read.errors.length > 0) return { kind: "invalid", errors: read.errors, warnings };
   return { kind: "config", config, credentials, warnings };
@@ -117,7 +117,7 @@ function extendedLocation(read: ConfigReader): ClusterConfig["extendedLocation"]
   return name === "" || type === "" ? undefined : { name, type };
 }
 
-/** Values that are right alone and wrong beside each other. */
+/** Values that are valid alone and invalid together. */
 function checkTogether(
   read: ConfigReader,
   { sku, vmType, pools }: { readonly sku: string; readonly vmType: string; readonly pools: string },
@@ -135,8 +135,8 @@ function checkTogether(
   }
 }
 
-/** Known, and dangerous to ignore: whoever has these set relies on them. */
-function refuseWhatIsForLater(read: ConfigReader): void {
+/** Known settings that are not supported: ignoring them would break clusters that rely on them. */
+function rejectUnsupported(read: ConfigReader): void {
   if (read.list("multipleStandardLoadBalancerConfigurations").length > 0) {
     read.errors.push(
       "multipleStandardLoadBalancerConfigurations is not empty, and several Standard load balancers per cluster are " +
@@ -153,8 +153,8 @@ function refuseWhatIsForLater(read: ConfigReader): void {
 }
 
 function warningsAboutKeys(keys: readonly string[]): string[] {
-  const unknown = keys.filter((key) => fateOf(key) === "unknown");
-  const idle = keys.filter((key) => fateOf(key) === "noEffect");
+  const unknown = keys.filter((key) => keyUse(key) === "unknown");
+  const idle = keys.filter((key) => keyUse(key) === "noEffect");
   const idleWarning = `these keys of the cloud config have no effect here: ${idle.join(", ")}`;
   return [
     ...unknown.map((key) => `unknown key ${key} in the cloud config: did you mean ${closestMatch(key, KNOWN_KEYS)}?`),

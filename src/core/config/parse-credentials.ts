@@ -1,4 +1,4 @@
-/** The part of an `azure.json` that says how to reach Azure and as whom, with the environment's overrides. */
+/** Reads the endpoint and credentials of Azure from an `azure.json`, with overrides from the environment. */
 import type { ConfigReader } from "./config-reader.ts";
 import type { CloudName, Credential, CredentialConfig } from "./credential-config.ts";
 
@@ -33,7 +33,7 @@ export function parseCredentials(read: ConfigReader, environment: Environment): 
   };
 }
 
-/** Workload identity, managed identity, secret, certificate: the first that is given. */
+/** Workload identity, managed identity, secret, certificate: the first that is configured. */
 function chooseCredential(read: ConfigReader, environment: Environment, tenantId: string): Credential {
   const clientId = environment["AZURE_CLIENT_ID"] || read.text("aadClientId");
   const tokenFile = environment["AZURE_FEDERATED_TOKEN_FILE"] || read.text("aadFederatedTokenFile");
@@ -60,12 +60,12 @@ function chooseCredential(read: ConfigReader, environment: Environment, tenantId
   return { kind: "certificate", tenantId, clientId, path, password: read.text("aadClientCertPassword") || undefined };
 }
 
-/** Where the machine's identity is offered by the environment rather than by Azure's metadata service. */
+/** Whether the environment, instead of Azure's metadata service, provides the machine's identity. */
 function hasIdentityEndpoint(environment: Environment): boolean {
   return (environment["IDENTITY_ENDPOINT"] ?? environment["MSI_ENDPOINT"] ?? "") !== "";
 }
 
-/** With an Azure of its own address there is no metadata service to ask: a secret beside it is what is meant. */
+/** A custom endpoint has no metadata service, so a configured secret takes precedence there. */
 function isAzureMachine(read: ConfigReader): boolean {
   return read.text("resourceManagerEndpoint") === "";
 }
@@ -80,7 +80,7 @@ function managedIdentity(id: string): Credential {
   return { kind: "managedIdentity", userAssigned: { by, id } };
 }
 
-/** With an endpoint of its own a cloud may have any name: the endpoint's metadata knows it. */
+/** With a custom endpoint a cloud may have any name, which the endpoint's metadata resolves. */
 function parseCloud(read: ConfigReader): CloudName {
   const name = read.text("cloud");
   const cloud = CLOUDS.get(name.toLowerCase());

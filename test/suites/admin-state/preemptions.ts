@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, test } from "node:test";
 
-import { PREEMPTION_ANNOTATION } from "../../../src/core/admin-state/preemption-note.ts";
+import { PREEMPTION_ANNOTATION } from "../../../src/core/admin-state/preemption-annotation.ts";
 import { EVENTS, NODES, type KubeObject } from "../../../src/kube/client/resources.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
