@@ -4,17 +4,18 @@
  * had nothing is claimed: a message and success for a person, a failure where CI=true, since a CI that silently tests
  * nothing is worse than a red one.
  */
-import { spawnSync } from "node:child_process";
+import { globSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 
 import { NoControlPlane, controlPlaneBinaries } from "../support/control-plane-binaries.ts";
+import { runFiles } from "../support/run-files.ts";
 
-/** Of each test and each hook: far beyond what any takes, so that one that hangs is told of. */
-const TEST_TIMEOUT_MS = 900_000;
+const ROOT = resolve(import.meta.dirname, "../..");
 
 const say = (line: string): void => void process.stderr.write(`e2e: ${line}\n`);
 
-async function main(files: readonly string[]): Promise<number> {
+async function main(given: readonly string[]): Promise<number> {
   try {
     await controlPlaneBinaries(say); // builds what is missing before any test's clock runs
   } catch (error) {
@@ -22,15 +23,10 @@ async function main(files: readonly string[]): Promise<number> {
     say(`nothing was tested: ${error.message}`);
     return process.env["CI"] === "true" ? 1 : 0;
   }
-  if (files.includes("--build-only")) return 0;
-  const suites = files.length > 0 ? files : ["test/e2e/**/*.e2e.ts"];
-  const root = resolve(import.meta.dirname, "../..");
-  return (
-    spawnSync(process.execPath, ["--test", `--test-timeout=${TEST_TIMEOUT_MS}`, ...suites], {
-      cwd: root,
-      stdio: "inherit",
-    }).status ?? 1
-  );
+  if (given.includes("--build-only")) return 0;
+  const files = given.length > 0 ? given : globSync("test/e2e/**/*.e2e.ts", { cwd: ROOT }).toSorted();
+  // each has an etcd, a kube-apiserver and a process of its own, which wait for each other most of the time
+  return runFiles({ files, atOnce: availableParallelism() + 1, showTimes: true });
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,10 +1,11 @@
-/** A fixed sample of the crash matrix; `npm run crash-matrix` is all of it. */
+/** The crash matrix: a fixed sample in `npm test`, all of it in `npm run test:long`, as in `npm run crash-matrix`. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { crashScenario } from "../crash/crash-matrix.ts";
 import { renderPoint, type CrashPoint } from "../crash/crash-points.ts";
 import { SCENARIOS } from "../crash/scenarios/all.ts";
+import { campaign } from "../support/campaign.ts";
 
 /** Where most is at stake: something of Azure's stands and Kubernetes does not say so yet, or the other way round. */
 const SAMPLE: Readonly<Record<string, readonly string[]>> = {
@@ -21,7 +22,14 @@ const SAMPLE: Readonly<Record<string, readonly string[]>> = {
 /** Each of them is reached, however busy the machine. */
 const REACHED_WITHIN_MS = 120_000;
 
-describe("killed, it comes to the same end", { concurrency: 2 }, () => {
+/** Each has servers and controllers of its own, and waits for them to come to rest. */
+const SCENARIOS_AT_ONCE = 4;
+
+describe("killed, it comes to the same end", { concurrency: SCENARIOS_AT_ONCE }, () => {
+  campaign({ sample: declareSample, long: declareAll })();
+});
+
+function declareSample(): void {
   for (const [name, points] of Object.entries(SAMPLE)) {
     test(`${name}: ${points.join(", ")}`, async () => {
       const scenario = SCENARIOS.find((one) => one.name === name);
@@ -34,4 +42,14 @@ describe("killed, it comes to the same end", { concurrency: 2 }, () => {
       assert.deepEqual({ crashPoints, survived }, { crashPoints: points.length, survived: points.length });
     });
   }
-});
+}
+
+function declareAll(): void {
+  for (const scenario of SCENARIOS) {
+    test(`${scenario.name}: before and after every write`, async () => {
+      const { crashPoints, failures } = await crashScenario(scenario, { jobs: 1 });
+      assert.deepEqual(failures, []);
+      assert.ok(crashPoints > 0, "the scenario makes the controller write");
+    });
+  }
+}

@@ -14,9 +14,10 @@ import { PLANTED_BUG_NAMES, type PlantedBugName } from "../../sim/campaign/plant
 import { detectPlantedBugs } from "../../sim/campaign/detect-planted-bugs.ts";
 import { runHistory } from "../../sim/campaign/run-history.ts";
 import { runAzlb } from "../support/azlb-process.ts";
+import { campaign } from "../support/campaign.ts";
 
 const REGRESSIONS = resolve(import.meta.dirname, "../../sim/regressions");
-const SEEDS = 30;
+const SEEDS = campaign({ sample: 10, long: 300 });
 const SEEDS_PER_TEST = 10;
 
 describe("laws hold", () => {

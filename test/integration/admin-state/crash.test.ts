@@ -66,7 +66,8 @@ const POINTS: readonly Point[] = [
   },
 ];
 
-describe("a controller that is killed when", () => {
+/** Each has servers and controllers of its own. */
+describe("a controller that is killed when", { concurrency: 3 }, () => {
   for (const { what, at, fault } of POINTS) {
     test(what, async () => {
       let kubernetes: RunningKubernetes | undefined;

@@ -1,4 +1,5 @@
+import { campaign } from "../../support/campaign.ts";
 import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 import { lbcfCrashes } from "./crashes.ts";
 
-lbcfCrashes("the embedded server", openEmbeddedCluster, "in turn");
+lbcfCrashes("the embedded server", openEmbeddedCluster, campaign({ sample: "in turn", long: "both" }));

@@ -9,13 +9,14 @@ import * as fc from "fast-check";
 import { FINALIZER } from "../../../src/core/service/ownership.ts";
 import { isFailure } from "../../../src/kube/client/kube-failure.ts";
 import { EVENTS, SERVICES, type KubeObject } from "../../../src/kube/client/resources.ts";
+import { campaign } from "../../support/campaign.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { hostileService, type HostileService } from "../../support/hostile-services.ts";
 import { addresses, MANY_WITHIN_MS, startDeleting } from "../../support/many-services.ts";
 import { ServiceRig } from "../../support/service-rig.ts";
 
-const COUNT = 60;
+const COUNT = campaign({ sample: 40, long: 200 });
 const SEED = 8554;
 
 interface Event extends KubeObject {

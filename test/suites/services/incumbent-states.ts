@@ -18,7 +18,7 @@ import {
   type RealState,
 } from "../../support/incumbent-states.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
+import { CLUSTERS_AT_ONCE, ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
 
 const FOREIGN_RULE = {
   properties: {
@@ -34,7 +34,7 @@ const FOREIGN_RULE = {
 };
 
 export function incumbentStatesSuite(name: string, open: ClusterOpener): void {
-  describe(`the incumbent's recorded states, on ${name}`, () => {
+  describe(`the incumbent's recorded states, on ${name}`, { concurrency: CLUSTERS_AT_ONCE }, () => {
     for (const scenario of readScenarios()) {
       test(`${scenario.name}: the same state at every step`, async () => {
         const rig = await ServiceRig.open(open, { ipv6: true });

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ServiceRig, WITHIN_MS, type RigOptions } from "../../support/service-rig.ts";
+import { CLUSTERS_AT_ONCE, ServiceRig, WITHIN_MS, type RigOptions } from "../../support/service-rig.ts";
 
 interface Shape {
   readonly name: string;
@@ -29,7 +29,7 @@ function topology(
 }
 
 export function shapesSuite(name: string, open: ClusterOpener): void {
-  describe(`shapes of clusters, on ${name}`, () => {
+  describe(`shapes of clusters, on ${name}`, { concurrency: CLUSTERS_AT_ONCE }, () => {
     for (const { name: shape, options } of SHAPES) {
       test(`${shape}: an external and an internal Service come and go`, async () => {
         const rig = await ServiceRig.open(open, options);

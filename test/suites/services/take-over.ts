@@ -12,7 +12,7 @@ import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { readScenarios, type Scenario } from "../../support/incumbent-states.ts";
 import { IncumbentStandIn } from "../../support/incumbent-stand-in.ts";
-import { ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
+import { CLUSTERS_AT_ONCE, ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
 
 /** Services that cannot be served, by the reason that they are told. The incumbent had refused them too. */
 const REFUSED: Readonly<Record<string, string>> = { "bad-idle-timeout": "InvalidAnnotation" };
@@ -21,7 +21,7 @@ const REFUSED: Readonly<Record<string, string>> = { "bad-idle-timeout": "Invalid
 const MANY = 2;
 
 export function takeOverSuite(name: string, open: ClusterOpener): void {
-  describe(`taking over from the incumbent, on ${name}`, () => {
+  describe(`taking over from the incumbent, on ${name}`, { concurrency: CLUSTERS_AT_ONCE }, () => {
     for (const scenario of readScenarios()) {
       test(`${scenario.name}: not a single write to Azure`, async () => {
         const rig = await ServiceRig.open(open, { ipv6: true });

@@ -2,12 +2,11 @@
  * Somebody edits the load balancer and the security group by hand, through the official SDK, while many Services come
  * and go on both. With `If-Match` nobody loses anything at any time; without it the last writer wins, and under
  * `enforce` ours is restored while theirs stays whole as of their last write.
- *
- * Sixty Services, or as many as AZLB_TWO_WRITERS_SERVICES says.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
+import { campaign } from "../../support/campaign.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { HandEditor } from "../../support/hand-editor.ts";
@@ -15,7 +14,7 @@ import { MANY_WITHIN_MS, addresses, onlyLeft, startDeleting } from "../../suppor
 import { ServiceRig } from "../../support/service-rig.ts";
 import { assertSettled } from "../../support/settled-plan.ts";
 
-const COUNT = Number(process.env["AZLB_TWO_WRITERS_SERVICES"] ?? 60);
+const COUNT = campaign({ sample: 40, long: 200 });
 /** Slow enough that writes of both sides meet. */
 const LATENCY = 0.01;
 
