@@ -9,8 +9,8 @@ import { MANY_WITHIN_MS, addresses, onlyLeft, startDeleting } from "../../suppor
 import { ServiceRig, type Manifest } from "../../support/service-rig.ts";
 
 const HEALTHY = 99;
-/** What a batch may cost: far below one write per Service, with room for bisecting. */
-const MOST_WRITES = 30;
+/** What they may cost: far below one write per Service, with room for bisecting and for small batches of a busy machine. */
+const MOST_WRITES = (HEALTHY + 1) / 2;
 
 interface Event extends KubeObject {
   readonly type: string;
