@@ -1,6 +1,6 @@
 /**
  * What was last seen of one list of resources. Readers share one request and its result; writers' results are put in
- * as they come and win over a list that was asked for before. A failed read throws to everyone who waits, and the next
+ * as they come and win over a list that was asked for before. A failed read throws to every reader that waits, and the next
  * reader asks again: nothing is ever shown as empty because it could not be read.
  */
 import { isDeepStrictEqual } from "node:util";
@@ -37,12 +37,12 @@ export class ResourceListCache<Body extends { readonly id: string; readonly etag
     return this.#shown();
   }
 
-  /** As last read, however long ago that was; reads only where nobody has, or where we know of a gap. */
+  /** As last read, however long ago that was; reads only where nothing was read before, or where a gap is known. */
   async known(): Promise<readonly Body[]> {
     return this.#loadedAt > 0 && this.#gaps.size === 0 ? this.#shown() : this.read();
   }
 
-  /** `null`: it isn't there; `undefined`: nobody has looked, or what was seen holds no more. */
+  /** `null`: it isn't there; `undefined`: it was not read, or what was seen holds no more. */
   lastSeen(id: string): Body | null | undefined {
     const key = id.toLowerCase();
     if (this.#outdated.has(key)) return undefined;
@@ -75,7 +75,7 @@ export class ResourceListCache<Body extends { readonly id: string; readonly etag
     }
   }
 
-  /** Whoever reads next looks at Azure. */
+  /** The next reader reads from Azure. */
   expire(): void {
     this.#freshSince = ++this.#learned;
   }
@@ -119,7 +119,7 @@ export class ResourceListCache<Body extends { readonly id: string; readonly etag
 
   /**
    * The very object that we have, where it is the same: what others derived from it need not be derived again. The ETag
-   * alone does not say so: what was garbled on its way once would be believed for as long as nobody writes.
+   * alone does not say so: a body that was garbled on its way once would be believed until the next write.
    */
   #unchanged(key: string, body: Body | null): Body | undefined {
     const known = this.#entries.get(key)?.body;

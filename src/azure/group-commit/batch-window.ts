@@ -3,7 +3,6 @@
  * written together is being asked for by more, and then a fraction of what a write takes saves whole writes.
  */
 import { batchWindowShareOf } from "../../core/resources/kinds.ts";
-import { USUAL_WINDOW_SHARE } from "../../core/resources/resource-kind.ts";
 import type { Clock } from "../../core/util/clock.ts";
 import type { AttemptReport } from "./commit-types.ts";
 import { wholeOf } from "./resource-parts.ts";
@@ -37,7 +36,7 @@ export class BatchWindow {
     const written = this.#shared.get(wholeOf(id).toLowerCase());
     if (written === undefined) return this.#leastMs;
     const isHot = this.#clock.monotonicMs() - written.atMs < written.durationMs * HOT_FOR;
-    const share = batchWindowShareOf(wholeOf(id)) ?? USUAL_WINDOW_SHARE;
+    const share = batchWindowShareOf(wholeOf(id));
     return isHot ? Math.max(this.#leastMs, written.durationMs * share) : this.#leastMs;
   }
 }

@@ -8,7 +8,7 @@ import { backendPoolKind } from "./backend-pool/kind.ts";
 import { loadBalancerKind } from "./load-balancer/kind.ts";
 import { nicPoolsKind } from "./nic-pools/kind.ts";
 import { publicIPKind } from "./public-ip/kind.ts";
-import type { ArmType, ResourceKind } from "./resource-kind.ts";
+import { type ArmType, type ResourceKind, USUAL_WINDOW_SHARE } from "./resource-kind.ts";
 import { securityGroupKind } from "./security-group/kind.ts";
 
 export const KINDS: { readonly [K in Kind]: ResourceKind<Fragments[K], Bodies[K]> } = {
@@ -66,9 +66,15 @@ export function isOwnedByService({ kind }: Pick<AzureStep, "kind">): boolean {
   return KINDS[kind].ownerOf !== undefined;
 }
 
-export function batchWindowShareOf(id: string): number | undefined {
+/** How the write of this body, or the deletion of what it was, changes public IPs; `undefined`: not at all. */
+export function publicIPsAfter<K extends Kind>(kind: K, id: string, body: Bodies[K] | undefined) {
+  return KINDS[kind].publicIPsAfter?.(id, body);
+}
+
+/** How long writes to this resource wait for others, as a share of what one takes. */
+export function batchWindowShareOf(id: string): number {
   const kind = kindOfId(id);
-  return kind && KINDS[kind].batchWindowShare;
+  return kind === undefined ? USUAL_WINDOW_SHARE : KINDS[kind].batchWindowShare;
 }
 
 function kindNames(): Kind[] {
