@@ -69,3 +69,10 @@ test("the core imports no package at all", () => {
     assert.doesNotMatch(text, /from "[^.]/, `${file} imports a package`);
   }
 });
+
+test("in the core, only LBCF imports LBCF", () => {
+  for (const file of sources("src/core").filter((each) => !each.startsWith("src/core/lbcf/"))) {
+    const imported = importsOf(file).find((each) => each.startsWith("src/core/lbcf/"));
+    assert.equal(imported, undefined, `${file} imports ${imported}`);
+  }
+});
