@@ -3,8 +3,8 @@
  * carries them out, so a dry run is the same code without it.
  */
 import type { Ingress } from "./model/kubernetes.ts";
+import type { Rejection, Warning } from "./outcome.ts";
 import type { AzureStep } from "./resources/azure-step.ts";
-import type { Rejection, Warning } from "./service/service-intent.ts";
 
 export type { AzureStep } from "./resources/azure-step.ts";
 
@@ -38,18 +38,3 @@ export type Decision =
   /** Something that somebody else has begun must end first; look again a little later. */
   | { readonly kind: "wait"; readonly why: string }
   | { readonly kind: "reject"; readonly rejection: Rejection };
-
-/** What a merge of fragments into a shared resource comes to. */
-export type Merged<Body> = {
-  /** The body to PUT, `"delete"` where nothing of anyone is left, `"unchanged"` where what is there is right. */
-  readonly outcome:
-    | { readonly kind: "put"; readonly body: Body }
-    | { readonly kind: "delete" }
-    | { readonly kind: "unchanged" };
-  /** Owners whose fragment cannot stand here, each with its reason; the others' are in the outcome. */
-  readonly refused: readonly { readonly owner: string; readonly rejection: Rejection }[];
-  /** Owners whose fragment names parts that have gone since it was decided: look again and decide anew. */
-  readonly stale?: readonly string[];
-  /** Things to tell an owner (a frontend that had to stay, a foreign entry that was kept). */
-  readonly warnings: readonly { readonly owner: string; readonly warning: Warning }[];
-};

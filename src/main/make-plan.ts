@@ -2,7 +2,7 @@
 import { keyOf } from "../core/model/kubernetes.ts";
 import { planCluster } from "../core/plan/plan-cluster.ts";
 import { renderPlan, type PlannedStep } from "../core/plan/render-plan.ts";
-import type { Rejection } from "../core/service/service-intent.ts";
+import type { Rejection } from "../core/outcome.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { NoSuchService } from "./no-such-service.ts";
 

@@ -5,7 +5,7 @@ import { GroupCommit, type GroupCommitOptions } from "../../src/azure/group-comm
 import type { ArmRequest } from "../../src/azure/arm/transport.ts";
 import { armRig } from "./arm-rig.ts";
 import type { MemoryArmOptions } from "./memory-arm.ts";
-import { mergeList, type SharedList, type Wish } from "./shared-list.ts";
+import { LIST, type SharedList, type Wish } from "./shared-list.ts";
 import { seededRandom } from "./virtual-clock.ts";
 
 export const GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network";
@@ -34,7 +34,7 @@ export function commitRig(
     ...options,
   });
   const submit = (fragment: Wish, id = LB, priority: "create" | "drain" = "create"): Promise<Committed<SharedList>> =>
-    commit.submit({ id, kind: "list", owner: fragment.owner, fragment, merge: mergeList, priority });
+    commit.submit({ id, kind: LIST, dedupKey: fragment.owner, fragment, priority });
   /** `name value` of all parts, sorted. */
   const parts = (id = LB): string[] => {
     const list = arm.read(id) as unknown as SharedList | undefined;

@@ -11,7 +11,7 @@ import { keyOf, type Node, type Service, type ServicePort } from "../../src/core
 import { baseName } from "../../src/core/model/names.ts";
 import type { AzureStep, Decision, ReadRequest, Step } from "../../src/core/steps.ts";
 import { predict } from "../../src/core/plan/predict.ts";
-import type { Rejection } from "../../src/core/service/service-intent.ts";
+import type { Rejection } from "../../src/core/outcome.ts";
 import { reconcileService } from "../../src/core/service/reconcile-service.ts";
 import type { Observed } from "../../src/core/observed.ts";
 import { aService, CONFIG } from "./core-fixtures.ts";

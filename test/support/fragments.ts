@@ -2,7 +2,7 @@
 import type { Frontend, LoadBalancer, LoadBalancingRule, Probe } from "../../src/core/model/arm.ts";
 import type { LoadBalancerFragment } from "../../src/core/resources/load-balancer/fragment.ts";
 import { baseName, SHARED_PROBE_NAME } from "../../src/core/model/names.ts";
-import type { Owner } from "../../src/core/service/service-intent.ts";
+import type { Owner } from "../../src/core/outcome.ts";
 import { aService } from "./core-fixtures.ts";
 
 const GROUP = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network";

@@ -3,7 +3,8 @@
  * with a merge that anyone can check by eye.
  */
 import type { ArmBody, Merge } from "../../src/azure/group-commit/commit-types.ts";
-import type { Merged } from "../../src/core/steps.ts";
+import { WriteKind } from "../../src/azure/group-commit/write-kind.ts";
+import { ACCEPTED, type Answer, type Merged } from "../../src/core/outcome.ts";
 
 export interface Part {
   readonly name: string;
@@ -36,12 +37,16 @@ export const mergeList: Merge<SharedList, Wish> = (seen, wishes): Merged<SharedL
   const body = { ...seen, properties: { ...seen?.properties, parts } };
   return {
     outcome: outcomeOf(seen, body, parts),
-    refused: refused.map(({ owner }) => {
-      return { owner, rejection: { kind: "rejection", reason: "InvalidService", message: `${owner} is negative` } };
-    }),
-    warnings: [],
+    answers: wishes.map((each) => (refused.includes(each) ? refusal(each) : ACCEPTED)),
   };
 };
+
+export const LIST = new WriteKind("list", mergeList);
+
+function refusal({ owner }: Wish): Answer {
+  const rejection = { kind: "rejection", reason: "InvalidService", message: `${owner} is negative` } as const;
+  return { kind: "refused", rejection };
+}
 
 function outcomeOf(
   seen: SharedList | undefined,

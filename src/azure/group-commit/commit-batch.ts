@@ -7,7 +7,7 @@
  * refusal, a deletion), is only ever acted on after a look at Azure itself; and "nothing to do" only where the last
  * sighting agrees, or is proven outdated.
  */
-import type { Merged } from "../../core/steps.ts";
+import type { Answer, Merged } from "../../core/outcome.ts";
 import type { ArmClient, PutOptions, WriteOptions } from "../arm/arm-client.ts";
 import type { Priority } from "../budget/budget.ts";
 import type { ArmBody, Committed } from "./commit-types.ts";
@@ -59,7 +59,7 @@ export interface Before {
 }
 
 export async function commitBatch(batch: readonly Ticket[], before: Before, context: CommitContext): Promise<Attempt> {
-  const afresh = before.again || batch.some((ticket) => ticket.write.afresh);
+  const afresh = before.again || batch.some((ticket) => ticket.afresh);
   const last = before.again ? undefined : context.lastSeen(wholeOf(idOf(batch)));
   const known = afresh ? undefined : last;
   if (known !== undefined && !isChanging(known)) {
@@ -89,7 +89,7 @@ export async function commitBatch(batch: readonly Ticket[], before: Before, cont
 }
 
 function idOf(batch: readonly Ticket[]): string {
-  return batch[0]?.write.id ?? "";
+  return batch[0]?.id ?? "";
 }
 
 async function look(batch: readonly Ticket[], { client, onSeen, closing }: CommitContext): Promise<ArmBody | null> {
@@ -110,16 +110,13 @@ function mergeInto(whole: ArmBody | null, batch: readonly Ticket[]): Merged<ArmB
 }
 
 export function mergeFragments(seen: ArmBody | undefined, batch: readonly Ticket[]): Merged<ArmBody> {
-  const merge = batch.at(-1)?.write.merge;
-  if (merge === undefined) throw new Error("a batch is never empty");
-  return merge(
-    seen,
-    batch.map((ticket) => ticket.write.fragment),
-  );
+  const [first] = batch;
+  if (first === undefined) throw new Error("a batch is never empty");
+  return first.kind.merge(seen, batch);
 }
 
-export function needsFreshRead({ outcome, refused, stale = [] }: Merged<ArmBody>): boolean {
-  return outcome.kind === "delete" || refused.length > 0 || stale.length > 0;
+export function needsFreshRead({ outcome, answers }: Merged<ArmBody>): boolean {
+  return outcome.kind === "delete" || answers.some(({ kind }) => kind !== "accepted");
 }
 
 async function carryOut(
@@ -196,17 +193,13 @@ export function guarded(
 
 type Common = { kind: "written"; body: ArmBody } | { kind: "unchanged"; body: ArmBody | null } | { kind: "deleted" };
 
+/** Each ticket gets the answer to its own fragment: the two lists have one order. */
 export function settledAs(
   common: Common,
-  { refused, stale = [], warnings }: Merged<ArmBody>,
+  { answers }: Merged<ArmBody>,
   batch: readonly Ticket[],
 ): ReadonlyMap<Ticket, Committed<ArmBody>> {
-  const rejections = new Map(refused.map(({ owner, rejection }) => [owner, rejection]));
-  const outcomeOf = (owner: string): Committed<ArmBody> => {
-    const rejection = rejections.get(owner);
-    if (rejection !== undefined) return { kind: "refused", rejection };
-    if (stale.includes(owner)) return { kind: "stale" };
-    return { ...common, warnings: warnings.filter((each) => each.owner === owner).map(({ warning }) => warning) };
-  };
-  return new Map(batch.map((ticket) => [ticket, outcomeOf(ticket.owner)]));
+  const outcomeOf = (answer: Answer | undefined): Committed<ArmBody> =>
+    answer?.kind === "refused" || answer?.kind === "stale" ? answer : { ...common, warnings: answer?.warnings ?? [] };
+  return new Map(batch.map((ticket, at) => [ticket, outcomeOf(answers[at])]));
 }

@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../../core/util/clock.ts";
 import { isPart } from "./resource-parts.ts";
-import type { Ticket } from "./ticket.ts";
+import type { AnyKind, Ticket } from "./ticket.ts";
 
 export interface Batch {
   readonly id: string;
@@ -16,10 +16,13 @@ export interface Batch {
 
 const PATIENCE_MS = 60_000;
 
+/** Writes of one kind to one id, by their dedup keys. */
+type Waiting = Map<string | undefined, Ticket>;
+
 export class CommitQueue {
   readonly #clock: Clock;
-  /** By kind and id, then by owner. */
-  readonly #waiting = new Map<string, Map<string, Ticket>>();
+  /** By id in lower case, then by kind; none is empty. */
+  readonly #waiting = new Map<string, Map<AnyKind, Waiting>>();
   #apart: Ticket[][] = [];
 
   constructor(clock: Clock) {
@@ -30,10 +33,10 @@ export class CommitQueue {
     return this.#batches().some(({ tickets }) => tickets.some(({ priority }) => priority === "drain"));
   }
 
-  /** A new write: takes the place of the same owner's that still waits. */
+  /** A new write: takes the place of the one with the same key that still waits. */
   add(ticket: Ticket): void {
     for (const group of this.#apart) {
-      const at = group.findIndex((other) => other.owner === ticket.owner && other.key === ticket.key);
+      const at = group.findIndex((other) => isReplacement(ticket, other));
       const older = group[at];
       if (older === undefined) continue;
       ticket.replace(older);
@@ -41,15 +44,15 @@ export class CommitQueue {
       return;
     }
     const waiting = this.#waitingFor(ticket);
-    const older = waiting.get(ticket.owner);
+    const older = waiting.get(ticket.dedupKey);
     if (older !== undefined) ticket.replace(older);
-    waiting.set(ticket.owner, ticket);
+    waiting.set(ticket.dedupKey, ticket);
   }
 
-  /** Writes that must be tried again: a newer one of the same owner, come meanwhile, takes their place. */
+  /** Writes that must be tried again: a newer one with the same key, come meanwhile, takes their place. */
   putBack(tickets: readonly Ticket[]): void {
     for (const ticket of tickets) {
-      if (!this.#giveWay(ticket)) this.#waitingFor(ticket).set(ticket.owner, ticket);
+      if (!this.#giveWay(ticket)) this.#waitingFor(ticket).set(ticket.dedupKey, ticket);
     }
   }
 
@@ -74,9 +77,9 @@ export class CommitQueue {
   /** One that has been taken and has not left, with what has come for it meanwhile. */
   joined({ id, tickets }: Batch): Batch {
     this.putBack(tickets);
-    const key = tickets[0]?.key ?? "";
-    const all = [...(this.#waiting.get(key)?.values() ?? [])];
-    this.#waiting.delete(key);
+    const [first] = tickets;
+    const all = [...((first && this.#waitingWith(first)?.values()) ?? [])];
+    if (first !== undefined) this.#forget(first);
     return { id, tickets: all, isApart: false };
   }
 
@@ -87,7 +90,8 @@ export class CommitQueue {
 
   /** Has more come for it? */
   hasMoreFor({ tickets }: Batch): boolean {
-    return this.#waiting.has(tickets[0]?.key ?? "");
+    const [first] = tickets;
+    return first !== undefined && this.#waitingWith(first) !== undefined;
   }
 
   #next(): Batch | undefined {
@@ -98,29 +102,43 @@ export class CommitQueue {
     const first = next?.tickets[0];
     if (next === undefined || first === undefined) return undefined;
     if (next.isApart) this.#apart = this.#apart.filter((group) => group !== next.tickets);
-    else this.#waiting.delete(first.key);
+    else this.#forget(first);
     return next;
   }
 
   #giveWay(ticket: Ticket): boolean {
-    const newer = this.#waiting.get(ticket.key)?.get(ticket.owner);
+    const newer = this.#waitingWith(ticket)?.get(ticket.dedupKey);
     newer?.replace(ticket);
     return newer !== undefined;
   }
 
-  #waitingFor({ key }: Ticket): Map<string, Ticket> {
-    const waiting = this.#waiting.get(key) ?? new Map<string, Ticket>();
-    this.#waiting.set(key, waiting);
+  #waitingWith({ id, kind }: Ticket): Waiting | undefined {
+    return this.#waiting.get(id.toLowerCase())?.get(kind);
+  }
+
+  #waitingFor({ id, kind }: Ticket): Waiting {
+    const kinds = this.#waiting.get(id.toLowerCase()) ?? new Map<AnyKind, Waiting>();
+    this.#waiting.set(id.toLowerCase(), kinds);
+    const waiting = kinds.get(kind) ?? new Map<string | undefined, Ticket>();
+    kinds.set(kind, waiting);
     return waiting;
+  }
+
+  #forget({ id, kind }: Ticket): void {
+    const kinds = this.#waiting.get(id.toLowerCase());
+    kinds?.delete(kind);
+    if (kinds?.size === 0) this.#waiting.delete(id.toLowerCase());
   }
 
   #batches(): Batch[] {
     const batch = (tickets: readonly Ticket[], isApart: boolean): Batch => {
-      return { id: tickets[0]?.write.id ?? "", tickets, isApart };
+      return { id: tickets[0]?.id ?? "", tickets, isApart };
     };
     return [
       ...this.#apart.map((group) => batch(group, true)),
-      ...[...this.#waiting.values()].map((waiting) => batch([...waiting.values()], false)),
+      ...[...this.#waiting.values()].flatMap((kinds) =>
+        [...kinds.values()].map((waiting) => batch([...waiting.values()], false)),
+      ),
     ];
   }
 
@@ -135,4 +153,12 @@ export class CommitQueue {
     const isOverdue = this.#clock.monotonicMs() - sinceMs >= PATIENCE_MS && failures + conflicts === 0;
     return isOverdue ? 0 : rank;
   }
+}
+
+function isReplacement(ticket: Ticket, older: Ticket): boolean {
+  return (
+    ticket.dedupKey === older.dedupKey &&
+    ticket.kind === older.kind &&
+    ticket.id.toLowerCase() === older.id.toLowerCase()
+  );
 }

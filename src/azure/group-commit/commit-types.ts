@@ -1,8 +1,8 @@
-/** The words of group commit: what is handed in, and what comes of it. */
-import type { Merged } from "../../core/steps.ts";
-import type { Rejection, Warning } from "../../core/service/service-intent.ts";
+/** What is submitted to group commit, and what comes of it. */
+import type { Merged, Rejection, Warning } from "../../core/outcome.ts";
 import type { Priority } from "../budget/budget.ts";
 import type { ArmFailure } from "../arm/failures.ts";
+import type { WriteKind } from "./write-kind.ts";
 
 /** A resource as it travels; `etag` covers it and all its parts. */
 export interface ArmBody {
@@ -10,24 +10,20 @@ export interface ArmBody {
   readonly properties?: unknown;
 }
 
-/**
- * Pure. Puts all fragments into what is there (`undefined`: nothing is). Owners in its answer are the writes' owners.
- */
+/** Pure. Puts all fragments into what is there; `undefined`: nothing is. */
 export type Merge<Body, Fragment> = (seen: Body | undefined, fragments: readonly Fragment[]) => Merged<Body>;
 
-export const UNCHANGED: Merged<never> = { outcome: { kind: "unchanged" }, refused: [], warnings: [] };
-
-/** One owner's wish for one resource. A newer one of the same owner and kind takes the place of one that still waits. */
-export interface Write<Body, Fragment> {
+/** One caller's fragment for one resource. Whoever submits it is told what came of it, and nobody else. */
+export interface Write<Body extends ArmBody, Fragment, Whole extends ArmBody = Body> {
   /** What is PUT or deleted: a resource, or a part of one that Azure lets us write by itself. */
   readonly id: string;
-  /** Writes of one kind to one id leave together: their fragments fit the same merge. */
-  readonly kind: string;
-  readonly owner: string;
+  /** Writes of one kind to one id leave together. */
+  readonly kind: WriteKind<Body, Fragment, Whole>;
   readonly fragment: Fragment;
-  readonly merge: Merge<Body, Fragment>;
+  /** A newer write of the same kind, id and key takes the place of one that still waits. Absent: of any without one. */
+  readonly dedupKey?: string;
   readonly priority: Priority;
-  /** Look at Azure first, whatever was last seen. */
+  /** Read the resource first, whatever was last seen. */
   readonly afresh?: boolean;
 }
 
@@ -36,9 +32,9 @@ export type Committed<Body> =
   | { readonly kind: "written"; readonly body: Body; readonly warnings: readonly Warning[] }
   | { readonly kind: "unchanged"; readonly body: Body | null; readonly warnings: readonly Warning[] }
   | { readonly kind: "deleted"; readonly warnings: readonly Warning[] }
-  /** The merge found that this owner's fragment cannot stand: the user must change something. */
+  /** The merge found that this fragment cannot stand: the user must change something. */
   | { readonly kind: "refused"; readonly rejection: Rejection }
-  /** The fragment was decided on what has gone since: look again and decide anew. */
+  /** The fragment was decided on what has gone since: read again and decide anew. */
   | { readonly kind: "stale" }
   | { readonly kind: "failed"; readonly failure: ArmFailure };
 

@@ -6,8 +6,9 @@ import { commitRig, LB, kinds } from "../../../test/support/commit-rig.ts";
 import { error, json } from "../../../test/support/memory-arm.ts";
 import { wish, type SharedList } from "../../../test/support/shared-list.ts";
 import type { VirtualClock } from "../../../test/support/virtual-clock.ts";
-import type { Merged } from "../../core/steps.ts";
+import { answersOf, type Merged } from "../../core/outcome.ts";
 import type { ArmBody, Committed } from "./commit-types.ts";
+import { WriteKind } from "./write-kind.ts";
 import { field } from "../arm/error-body.ts";
 import type { ArmRequest, ArmResponse } from "../arm/transport.ts";
 
@@ -40,25 +41,19 @@ async function rig(trouble: Trouble = () => undefined) {
     return troubled ?? (path === POOL ? answered(request, arm.read(LB) as unknown as SharedList) : undefined);
   };
   const doomed = new Set<string>();
-  const merge = (seen: ArmBody | undefined): Merged<ArmBody> => {
+  const merge = (seen: ArmBody | undefined, fragments: readonly undefined[]): Merged<ArmBody> => {
     const down = [...doomed].sort();
     const isRight = JSON.stringify(field(seen?.properties, "down") ?? []) === JSON.stringify(down);
     const outcome = isRight
       ? ({ kind: "unchanged" } as const)
       : { kind: "put" as const, body: { properties: { down } } };
-    return { outcome, refused: [], warnings: [] };
+    return { outcome, answers: answersOf(fragments) };
   };
+  const kind = new WriteKind("adminState", merge);
   /** Decides, as real drains do, by who is doomed when it leaves. */
   const drain = (node = "n1"): Promise<Committed<ArmBody>> => {
     doomed.add(node);
-    return commit.submit({
-      id: POOL,
-      kind: "adminState",
-      owner: "cluster",
-      fragment: undefined,
-      merge,
-      priority: "drain",
-    });
+    return commit.submit({ id: POOL, kind, fragment: undefined, priority: "drain" });
   };
   const pool = (): ArmBody =>
     (field(arm.read(LB)?.["properties"], "backendAddressPools") as readonly ArmBody[]).at(0) ?? {};

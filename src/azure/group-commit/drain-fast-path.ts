@@ -11,7 +11,7 @@
  * Reads of the whole are done one after the other, so that what was seen last is the newest.
  */
 import type { Clock } from "../../core/util/clock.ts";
-import type { Merged } from "../../core/steps.ts";
+import type { Merged } from "../../core/outcome.ts";
 import {
   GiveWayError,
   guarded,

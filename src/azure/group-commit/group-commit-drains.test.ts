@@ -7,6 +7,10 @@ import { error } from "../../../test/support/memory-arm.ts";
 import { mergeList, wish } from "../../../test/support/shared-list.ts";
 import { settled } from "../../../test/support/virtual-clock.ts";
 import { AZURE_LIMITS } from "../budget/budget.ts";
+import { WriteKind } from "./write-kind.ts";
+
+/** Leaves apart from what the rig submits. */
+const OTHER = new WriteKind("other", mergeList);
 
 test("a drain does not wait for others to gather", async () => {
   const { clock, submit, run } = commitRig({}, { gatherMs: 60_000 });
@@ -65,10 +69,9 @@ test("what is still looking gives way to a drain", async () => {
   };
   const looking = {
     id: LB,
-    kind: "other",
-    owner: "b",
+    kind: OTHER,
+    dedupKey: "b",
     fragment: wish("b", 1),
-    merge: mergeList,
     afresh: true,
   } as const;
   const other = commit.submit({ ...looking, priority: "create" });
@@ -102,7 +105,7 @@ test("an endless stream of drains does not keep others waiting for ever", async 
   stream("doomed");
   await clock.advanceUntil(() => arm.count("PUT") === 1);
   stream("doomed too");
-  const service = { id: LB, kind: "other", owner: "a", fragment: wish("a", 1), merge: mergeList } as const;
+  const service = { id: LB, kind: OTHER, dedupKey: "a", fragment: wish("a", 1) } as const;
   void commit.submit({ ...service, priority: "create" }).then(() => (isOver = true));
   const waitedMs = await clock.advanceUntil(() => isOver, 300_000);
   assert.ok(waitedMs > 30_000 && waitedMs < 90_000, `it waited ${waitedMs} ms`);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { commitRig, isPut, kinds, LB, owners } from "../../../test/support/commit-rig.ts";
 import { error, json } from "../../../test/support/memory-arm.ts";
-import { mergeList, wish, type SharedList } from "../../../test/support/shared-list.ts";
+import { LIST, wish, type SharedList } from "../../../test/support/shared-list.ts";
 import { NoAnswerError } from "../arm/transport.ts";
 
 for (const { name, message } of [
@@ -180,10 +180,9 @@ test("a fresh look that shows what was there before our own write is not believe
   arm.interpose = ({ method, url }) => (method === "GET" && url.includes(LB) && isStale ? json(200, old) : undefined);
   const leave = {
     id: LB,
-    kind: "list",
-    owner: "a",
+    kind: LIST,
+    dedupKey: "a",
     fragment: wish("a"),
-    merge: mergeList,
     priority: "delete",
   } as const;
   const left = run(commit.submit({ ...leave, afresh: true }));

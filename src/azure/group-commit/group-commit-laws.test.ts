@@ -8,7 +8,7 @@ import { test } from "node:test";
 import * as fc from "../../../test/support/laws.ts";
 import { armRig } from "../../../test/support/arm-rig.ts";
 import { error, json, type MemoryArm } from "../../../test/support/memory-arm.ts";
-import { mergeList, wish, type SharedList } from "../../../test/support/shared-list.ts";
+import { LIST, wish, type SharedList } from "../../../test/support/shared-list.ts";
 import { seededRandom } from "../../../test/support/virtual-clock.ts";
 import type { ArmBody } from "./commit-types.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -99,10 +99,9 @@ async function play(script: readonly Action[], luck: readonly Fault[], operation
     const fragment = value === 0 ? wish(owner) : wish(owner, value);
     const outcome = await commit.submit({
       id: LB,
-      kind: "list",
-      owner,
+      kind: LIST,
+      dedupKey: owner,
       fragment,
-      merge: mergeList,
       priority: "create",
     });
     underway--;

@@ -6,7 +6,14 @@ import { commitRig, GROUP, isPut, kinds, LB, owners, PIP } from "../../../test/s
 import { error, json } from "../../../test/support/memory-arm.ts";
 import { mergeList, wish, type SharedList, type Wish } from "../../../test/support/shared-list.ts";
 import { settled } from "../../../test/support/virtual-clock.ts";
+import { type Answer, answersOf, type Merged } from "../../core/outcome.ts";
 import type { ArmBody } from "./commit-types.ts";
+import { WriteKind } from "./write-kind.ts";
+
+function putDown(seen: ArmBody | undefined, fragments: readonly unknown[]): Merged<ArmBody> {
+  const body = { ...seen, properties: { down: true } };
+  return { outcome: { kind: "put", body }, answers: answersOf(fragments) };
+}
 
 test("writes that come together leave together", async () => {
   const { arm, submit, run, parts } = commitRig();
@@ -128,6 +135,25 @@ test("a wish that cannot stand is refused alone", async () => {
   assert.deepEqual(parts(), ["a-0 1", "b-0 2"]);
 });
 
+test("each write is told the answer to its own fragment, and a newer one with the same key answers for the older", async () => {
+  const { commit, run } = commitRig();
+  const merged: (readonly string[])[] = [];
+  const kind = new WriteKind("words", (_seen: ArmBody | undefined, words: readonly string[]): Merged<ArmBody> => {
+    merged.push(words);
+    const answers = words.map((word): Answer => {
+      if (word === "late") return { kind: "stale" };
+      return { kind: "accepted", warnings: [{ reason: "ForeignBackendAddress", message: word }] };
+    });
+    return { outcome: { kind: "put", body: { properties: { words } } }, answers };
+  });
+  const say = (fragment: string, dedupKey?: string) =>
+    commit.submit({ id: LB, kind, fragment, priority: "create", ...(dedupKey !== undefined && { dedupKey }) });
+  const outcomes = await run(Promise.all([say("one", "a"), say("late", "b"), say("three"), say("four", "a")]));
+  const told = outcomes.map((outcome) => ("warnings" in outcome ? outcome.warnings[0]?.message : outcome.kind));
+  assert.deepEqual(told, ["four", "stale", "three", "four"]);
+  assert.deepEqual(merged.at(-1), ["four", "late", "three"]);
+});
+
 test("an answer that makes no sense is no base for a write: nothing of others goes", async () => {
   const { arm, submit, run, parts, foreign } = commitRig();
   foreign(7);
@@ -142,21 +168,13 @@ test("bad news is only believed after a look at Azure itself", async () => {
   const { arm, commit, submit, run } = commitRig();
   await run(submit(wish("a", 1)));
   // somebody has changed what stands in the way, which the last sighting does not show
-  const write = {
-    id: LB,
-    kind: "list",
-    owner: "b",
-    fragment: wish("b", 1),
-    merge: (seen: SharedList | undefined, wishes: readonly Wish[]) => {
-      const blocked = seen?.properties.parts?.some(({ owner }) => owner === "a") ?? false;
-      const rejection = { kind: "rejection", reason: "PortConflict", message: "blocked" } as const;
-      const merged = mergeList(seen, wishes);
-      return blocked
-        ? { ...merged, outcome: { kind: "unchanged" } as const, refused: [{ owner: "b", rejection }] }
-        : merged;
-    },
-    priority: "create",
-  } as const;
+  const kind = new WriteKind("list", (seen: SharedList | undefined, wishes: readonly Wish[]): Merged<SharedList> => {
+    const blocked = seen?.properties.parts?.some(({ owner }) => owner === "a") ?? false;
+    const rejection = { kind: "rejection", reason: "PortConflict", message: "blocked" } as const;
+    if (!blocked) return mergeList(seen, wishes);
+    return { outcome: { kind: "unchanged" }, answers: wishes.map(() => ({ kind: "refused", rejection })) };
+  });
+  const write = { id: LB, kind, dedupKey: "b", fragment: wish("b", 1), priority: "create" } as const;
   arm.write(LB, { properties: { parts: [] } });
   assert.equal((await run(commit.submit(write))).kind, "written");
   arm.write(LB, { properties: { parts: wish("a", 1).parts } });
@@ -217,13 +235,11 @@ test("a part goes through the lane of its whole, urgent ones first, and the whol
   const seenByMerge: unknown[] = [];
   const drained = commit.submit({
     id: pool,
-    kind: "adminState",
-    owner: "node",
-    fragment: "down",
-    merge: (seen: ArmBody | undefined) => {
+    kind: new WriteKind("adminState", (seen: ArmBody | undefined, fragments: readonly string[]) => {
       seenByMerge.push(seen);
-      return { outcome: { kind: "put", body: { ...seen, properties: { down: true } } }, refused: [], warnings: [] };
-    },
+      return putDown(seen, fragments);
+    }),
+    fragment: "down",
     priority: "drain",
   });
   await run(Promise.all([first, lb, drained]));
@@ -326,12 +342,10 @@ test("a merge that throws fails its writers and nothing else", async () => {
   const { commit, submit, run, parts } = commitRig();
   const broken = commit.submit({
     id: LB,
-    kind: "broken",
-    owner: "a",
-    fragment: undefined,
-    merge: () => {
+    kind: new WriteKind("broken", () => {
       throw new Error("a bug");
-    },
+    }),
+    fragment: undefined,
     priority: "create",
   });
   const fine = submit(wish("b", 1));
@@ -372,16 +386,10 @@ test("a part of what failed is written once the whole was made good", async () =
     return json(200, {});
   };
   const outcome = await run(
-    commit.submit<ArmBody, undefined>({
+    commit.submit({
       id: pool,
-      kind: "adminState",
-      owner: "cluster",
+      kind: new WriteKind("adminState", putDown),
       fragment: undefined,
-      merge: (seen) => ({
-        outcome: { kind: "put", body: { ...seen, properties: { down: true } } },
-        refused: [],
-        warnings: [],
-      }),
       priority: "drain",
     }),
   );

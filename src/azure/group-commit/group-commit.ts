@@ -7,15 +7,15 @@
 import { setMaxListeners } from "node:events";
 
 import type { Clock, Random } from "../../core/util/clock.ts";
-import type { Merged } from "../../core/steps.ts";
+import { answersOf, type Merged, unchanged } from "../../core/outcome.ts";
 import type { ArmClient } from "../arm/arm-client.ts";
 import type { Priority } from "../budget/budget.ts";
-import { UNCHANGED, type ArmBody, type AttemptReport, type Committed, type Write } from "./commit-types.ts";
+import type { ArmBody, AttemptReport, Committed, Write } from "./commit-types.ts";
 import { ArmError } from "../arm/failures.ts";
 import { BatchWindow } from "./batch-window.ts";
 import { Lane, STOPPING, type LaneContext } from "./lane.ts";
 import { isBroken, wholeOf } from "./resource-parts.ts";
-import { Ticket } from "./ticket.ts";
+import { WriteKind } from "./write-kind.ts";
 
 export interface GroupCommitOptions {
   readonly client: ArmClient;
@@ -32,7 +32,7 @@ export interface GroupCommitOptions {
 }
 
 const GATHER_MS = 10;
-const REPAIR = "repair";
+const REPAIR = new WriteKind("repair", repaired);
 
 export class GroupCommit {
   readonly #context: LaneContext;
@@ -61,13 +61,13 @@ export class GroupCommit {
   }
 
   /** Resolves with what came of it, once that is certain; rejects only where a merge threw. */
-  submit<Body extends ArmBody, Fragment>(write: Write<Body, Fragment>): Promise<Committed<Body>> {
+  submit<Body extends ArmBody, Fragment, Whole extends ArmBody>(
+    write: Write<Body, Fragment, Whole>,
+  ): Promise<Committed<Whole>> {
     if (this.#closing.signal.aborted) return Promise.resolve({ kind: "failed", failure: STOPPING });
-    // the lane hands each merge only what belongs to its own id
-    const ticket = new Ticket(write as unknown as Write<ArmBody, unknown>, this.#context.clock.monotonicMs());
-    const outcome = ticket.outcome();
+    const [ticket, outcome] = write.kind.open(write, this.#context.clock.monotonicMs());
     this.#laneOf(write.id).submit(ticket);
-    return outcome as Promise<Committed<Body>>;
+    return outcome;
   }
 
   /** Writes that wait or are in flight, as far as they are known here. */
@@ -90,12 +90,12 @@ export class GroupCommit {
 
   /** Nobody waits for it: whoever needs it looks again anyway, and two lanes must never wait for each other. */
   #repair(id: string): void {
-    const wish = { kind: REPAIR, owner: REPAIR, fragment: undefined, merge: repaired, afresh: true };
-    void this.submit({ id, ...wish, priority: "create" });
+    void this.submit({ id, kind: REPAIR, fragment: undefined, afresh: true, priority: "create" });
   }
 }
 
 /** A resource whose provisioning failed or was cancelled comes round when it is written once more as it is. */
-function repaired(seen: ArmBody | undefined): Merged<ArmBody> {
-  return seen !== undefined && isBroken(seen) ? { ...UNCHANGED, outcome: { kind: "put", body: seen } } : UNCHANGED;
+function repaired(seen: ArmBody | undefined, fragments: readonly undefined[]): Merged<ArmBody> {
+  if (seen === undefined || !isBroken(seen)) return unchanged(fragments);
+  return { outcome: { kind: "put", body: seen }, answers: answersOf(fragments) };
 }

@@ -14,6 +14,7 @@
  *
  * All of it is bounded: a write that has failed too often fails for good, and whoever asked decides what then.
  */
+import { unchanged } from "../../core/outcome.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
 import {
   commitBatch,
@@ -24,13 +25,14 @@ import {
   type CommitContext,
 } from "./commit-batch.ts";
 import { CommitQueue, type Batch } from "./commit-queue.ts";
-import { UNCHANGED, type AttemptReport } from "./commit-types.ts";
+import type { AttemptReport } from "./commit-types.ts";
 import { ArmError, plainFailure, type ArmFailure } from "../arm/failures.ts";
 import { DrainFastPath } from "./drain-fast-path.ts";
 import { wholeOf } from "./resource-parts.ts";
 import { isConflict, isRetryable, shouldBisect, isSpent, maybeChanged, retryWaitMs } from "./retry-policy.ts";
 import { splitBatch } from "./split-batch.ts";
-import { mostUrgent, Ticket } from "./ticket.ts";
+import { mostUrgent, type Ticket } from "./ticket.ts";
+import { WriteKind } from "./write-kind.ts";
 
 export interface LaneContext extends CommitContext {
   readonly clock: Clock;
@@ -43,7 +45,8 @@ export interface LaneContext extends CommitContext {
 }
 
 const UNTRIED: Before = { again: false, rollback: undefined };
-const RESTORE = "restore";
+/** Changes nothing: the write after a rollback takes back what the failed one left. */
+const RESTORE = new WriteKind("restore", (_seen, fragments: readonly undefined[]) => unchanged(fragments));
 /** So that no stream of taints keeps a drain from leaving. */
 const MOST_GIVEN_WAY = 2;
 /** Why what waits fails when the process stops. */
@@ -204,15 +207,10 @@ export class Lane {
   /** What a refused write has left behind must go, even if nobody else writes. */
   #giveUp({ id, tickets }: Batch, failure: ArmFailure): void {
     failAll(tickets, failure);
-    if (this.#before.rollback === undefined || tickets[0]?.write.kind === RESTORE) return;
-    const wish = {
-      kind: RESTORE,
-      owner: RESTORE,
-      fragment: undefined,
-      merge: () => UNCHANGED,
-      priority: "create",
-    } as const;
-    this.#queue.add(new Ticket({ id: wholeOf(id), ...wish }, this.#context.clock.monotonicMs()));
+    if (this.#before.rollback === undefined || tickets[0]?.kind === RESTORE) return;
+    const write = { id: wholeOf(id), kind: RESTORE, fragment: undefined, priority: "create" } as const;
+    const [ticket] = RESTORE.open(write, this.#context.clock.monotonicMs());
+    this.#queue.add(ticket);
   }
 
   #report(
@@ -222,7 +220,7 @@ export class Lane {
   ): void {
     const oldestMs = Math.min(...tickets.map(({ sinceMs }) => sinceMs));
     const timing = { waitedMs: startMs - oldestMs, durationMs: this.#context.clock.monotonicMs() - startMs };
-    const kind = tickets[0]?.write.kind ?? "";
+    const kind = tickets[0]?.kind.name ?? "";
     this.#context.onAttempt({ id, kind, size: tickets.length, bisects: false, ...result, ...timing });
   }
 }

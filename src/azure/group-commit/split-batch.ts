@@ -21,7 +21,7 @@ function mentioned(batch: readonly Ticket[], failure: ArmFailure): ReadonlySet<T
     " ",
   );
   const words = new Set(text.toLowerCase().split(/[\s'"/,;:()[\]]+|\.(?:\s|$)/));
-  const names = batch.map((ticket) => new Set(namesIn(ticket.write.fragment).filter((name) => words.has(name))));
+  const names = batch.map((ticket) => new Set(namesIn(ticket.fragment).filter((name) => words.has(name))));
   const bearers = new Map<string, number>();
   for (const name of names.flatMap((own) => [...own])) bearers.set(name, (bearers.get(name) ?? 0) + 1);
   const isRare = (name: string): boolean => (bearers.get(name) ?? 0) * 2 <= batch.length;

@@ -1,41 +1,66 @@
-/** A write that waits for its commit, and those who wait for it. */
+/** A write that waits for its commit, and the callers that wait for it: what the lanes know of a write. */
+import type { Merged } from "../../core/outcome.ts";
 import type { Priority } from "../budget/budget.ts";
-import type { ArmBody, Committed, Write } from "./commit-types.ts";
+import type { ArmBody, Committed } from "./commit-types.ts";
 
-type AnyWrite = Write<ArmBody, unknown>;
-type Waiter = PromiseWithResolvers<Committed<ArmBody>>;
+/** A `WriteKind` without its types. */
+export interface AnyKind {
+  readonly name: string;
+  /** `tickets` are all of this kind, for one id. */
+  merge(seen: ArmBody | undefined, tickets: readonly Ticket[]): Merged<ArmBody>;
+}
+
+/** A `Write` without its types. */
+interface AnyWrite {
+  readonly id: string;
+  readonly kind: AnyKind;
+  readonly fragment: unknown;
+  readonly dedupKey?: string;
+  readonly priority: Priority;
+  readonly afresh?: boolean;
+}
+
+interface Waiter {
+  settle(outcome: Committed<ArmBody>): void;
+  crash(reason: unknown): void;
+}
 
 const ORDER: readonly Priority[] = ["drain", "delete", "create", "resync"];
 
 export class Ticket {
-  readonly write: AnyWrite;
+  readonly id: string;
+  readonly kind: AnyKind;
+  readonly dedupKey: string | undefined;
+  /** Looked into for names only, to guess at a culprit. */
+  readonly fragment: unknown;
   /** Attempts that failed for other reasons than a conflict. */
   failures = 0;
   conflicts = 0;
   #priority: Priority;
+  #afresh: boolean;
   #sinceMs: number;
   readonly #waiters: Waiter[] = [];
 
-  constructor(write: AnyWrite, sinceMs: number) {
-    this.write = write;
+  constructor({ id, kind, dedupKey, fragment, priority, afresh = false }: AnyWrite, sinceMs: number) {
+    this.id = id;
+    this.kind = kind;
+    this.dedupKey = dedupKey;
+    this.fragment = fragment;
     this.#sinceMs = sinceMs;
-    this.#priority = write.priority;
-  }
-
-  /** Writes of one key may leave together. */
-  get key(): string {
-    return `${this.write.kind} ${this.write.id.toLowerCase()}`;
-  }
-
-  get owner(): string {
-    return this.write.owner;
+    this.#priority = priority;
+    this.#afresh = afresh;
   }
 
   get priority(): Priority {
     return this.#priority;
   }
 
-  /** Since when somebody waits for it. */
+  /** Whether the resource must be read before it is merged into. */
+  get afresh(): boolean {
+    return this.#afresh;
+  }
+
+  /** Since when a caller waits for it. */
   get sinceMs(): number {
     return this.#sinceMs;
   }
@@ -44,26 +69,25 @@ export class Ticket {
     return ORDER.indexOf(this.#priority);
   }
 
-  outcome(): Promise<Committed<ArmBody>> {
-    const waiter = Promise.withResolvers<Committed<ArmBody>>();
+  await(waiter: Waiter): void {
     this.#waiters.push(waiter);
-    return waiter.promise;
   }
 
-  /** Takes the place of an older write of the same owner: its waiters get this one's outcome. */
+  /** Takes the place of an older write: its waiters get this one's outcome, on the older one's terms where stricter. */
   replace(older: Ticket): void {
     this.#waiters.push(...older.#waiters.splice(0));
     if (older.rank < this.rank) this.#priority = older.#priority;
+    this.#afresh ||= older.#afresh;
     this.#sinceMs = Math.min(this.#sinceMs, older.#sinceMs);
   }
 
   settle(outcome: Committed<ArmBody>): void {
-    for (const waiter of this.#waiters.splice(0)) waiter.resolve(outcome);
+    for (const waiter of this.#waiters.splice(0)) waiter.settle(outcome);
   }
 
   /** For bugs only: a merge that throws. */
   crash(reason: unknown): void {
-    for (const waiter of this.#waiters.splice(0)) waiter.reject(reason);
+    for (const waiter of this.#waiters.splice(0)) waiter.crash(reason);
   }
 }
 

@@ -83,7 +83,7 @@ export class AdminStateController {
 
   /** Each attempt to write a pool, by whomever. */
   attempted({ id, kind, failure }: AttemptReport): void {
-    if (kind !== ADMIN_STATE || failure === undefined) return;
+    if (kind !== ADMIN_STATE.name || failure === undefined) return;
     const { metrics, events } = this.#options;
     metrics.drainErrors.inc({ kind: failure.kind });
     if (failure.kind === "throttled") metrics.drainThrottled.inc();

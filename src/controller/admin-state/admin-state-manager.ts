@@ -6,19 +6,19 @@
  * `lbcf/backend-states.ts`'s.
  * @design AdminStateManager
  */
-import type { ArmBody } from "../../azure/group-commit/commit-types.ts";
 import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
+import { WriteKind } from "../../azure/group-commit/write-kind.ts";
 import type { ArmFailure } from "../../azure/arm/failures.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { BackendPool, LoadBalancer } from "../../core/model/arm.ts";
 import { adminStatePools, type AdminStatePool } from "../../core/admin-state/admin-state-pools.ts";
-import { mergeAdminState } from "../../core/admin-state/reconcile-admin-state.ts";
+import { type AdminStateFragment, mergeAdminState } from "../../core/admin-state/reconcile-admin-state.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Node } from "../../core/model/kubernetes.ts";
 import type { NewestTaints } from "./newest-taints.ts";
 
-/** The kind of these writes, in reports of attempts. */
-export const ADMIN_STATE = "adminState";
+/** The kind of these writes. */
+export const ADMIN_STATE = new WriteKind<BackendPool, AdminStateFragment, LoadBalancer>("adminState", mergeAdminState);
 
 export interface AdminStateManagerOptions {
   readonly config: ClusterConfig;
@@ -60,18 +60,10 @@ export class AdminStateManager {
   async #write(place: AdminStatePool, whose: Whose): Promise<PoolUpdate> {
     const { commit, taints } = this.#options;
     const afresh = "node" in whose ? this.#mayHoldUnseen(place, whose.node) : whose.all === "afresh";
-    const committed = await commit.submit<ArmBody, undefined>({
-      id: place.id,
-      kind: ADMIN_STATE,
-      // both leave together, and one who must look makes all look
-      owner: afresh ? "cluster, afresh" : "cluster",
-      fragment: undefined,
-      merge: (seen) => mergeAdminState(seen as BackendPool | undefined, taints.nodeOf),
-      priority: "drain",
-      afresh,
-    });
+    const write = { id: place.id, kind: ADMIN_STATE, fragment: taints, priority: "drain", afresh } as const;
+    const committed = await commit.submit(write);
     if (committed.kind === "failed") return { place, outcome: committed.failure, loadBalancer: null };
-    const loadBalancer = "body" in committed ? (committed.body as LoadBalancer | null) : null;
+    const loadBalancer = "body" in committed ? committed.body : null;
     return { place, outcome: committed.kind === "written" ? "written" : "unchanged", loadBalancer };
   }
 

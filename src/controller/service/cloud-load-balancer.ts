@@ -11,7 +11,7 @@ import { isOwnedByService } from "../../core/resources/kinds.ts";
 import { APPLIED_ANNOTATION } from "../../core/service/applied-state.ts";
 import { publishedIngress, reconcileService } from "../../core/service/reconcile-service.ts";
 import { isAzureStep } from "../../core/service/rounds.ts";
-import type { Rejection, Warning } from "../../core/service/service-intent.ts";
+import type { Rejection, Warning } from "../../core/outcome.ts";
 import type { Observed } from "../../core/observed.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
 

@@ -10,7 +10,7 @@ import { SERVICES } from "../../kube/client/resources.ts";
 import type { Log } from "../../core/util/log.ts";
 import type { Events } from "../events.ts";
 import type { AzureStep, Step } from "../../core/steps.ts";
-import type { Rejection, Warning } from "../../core/service/service-intent.ts";
+import type { Rejection, Warning } from "../../core/outcome.ts";
 import type { Attempt } from "./next-attempt.ts";
 
 export class ServiceEvents {

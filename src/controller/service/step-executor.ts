@@ -6,12 +6,13 @@ import { ArmError } from "../../azure/arm/failures.ts";
 import type { Priority } from "../../azure/budget/budget.ts";
 import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
 import type { Committed, ArmBody } from "../../azure/group-commit/commit-types.ts";
+import { WriteKind } from "../../azure/group-commit/write-kind.ts";
 import { nameOfId } from "../../core/model/ids.ts";
 import type { Service } from "../../core/model/kubernetes.ts";
 import type { AzureStep, Bodies, Fragments, Kind, StepOf } from "../../core/resources/azure-step.ts";
 import { isBodyOf, KINDS } from "../../core/resources/kinds.ts";
 import type { ReadRequest, Step } from "../../core/steps.ts";
-import type { Warning } from "../../core/service/service-intent.ts";
+import type { Warning } from "../../core/outcome.ts";
 import type { Observed } from "../../core/observed.ts";
 import type { AdminState } from "../admin-state/admin-state.ts";
 import { RefusedError, type StepExecutor } from "./cloud-load-balancer.ts";
@@ -35,9 +36,18 @@ export interface StepExecutorOptions {
 
 export class AzureStepExecutor implements StepExecutor {
   readonly #options: StepExecutorOptions;
+  /** Each with the table's merge, so what is written is what a plan showed, merged into what is there at that moment. */
+  readonly #kinds: { readonly [K in Kind]: WriteKind<Bodies[K], Fragments[K]> };
 
   constructor(options: StepExecutorOptions) {
     this.#options = options;
+    this.#kinds = {
+      publicIP: this.#kindOf("publicIP"),
+      loadBalancer: this.#kindOf("loadBalancer"),
+      backendPool: this.#kindOf("backendPool"),
+      nicPools: this.#kindOf("nicPools"),
+      securityGroup: this.#kindOf("securityGroup"),
+    };
   }
 
   /** What is read is followed by a decision, which has a turn of its own. */
@@ -78,18 +88,23 @@ export class AzureStepExecutor implements StepExecutor {
     if (step.kind === "backendPool" && isBodyOf("loadBalancer", whole)) await members.settle(step, whole);
   }
 
-  /** The merge is the table's, so what is written is what a plan showed, merged into what is there at that moment. */
-  #commit<K extends Kind>(step: StepOf<K>, priority: Priority): Promise<Committed<Bodies[K]>> {
-    const { commit, adminState } = this.#options;
-    const { metricLabel, ownerOf, merge, refresh } = KINDS[step.kind];
+  #kindOf<K extends Kind>(kind: K): WriteKind<Bodies[K], Fragments[K]> {
+    const { adminState } = this.#options;
+    const { metricLabel, merge, refresh } = KINDS[kind];
     const now = (fragment: Fragments[K]): Fragments[K] =>
       adminState === undefined || refresh === undefined ? fragment : refresh(fragment, adminState.nodeOf);
-    return commit.submit<Bodies[K], Fragments[K]>({
-      id: step.id,
-      kind: metricLabel,
-      owner: ownerOf === undefined ? CLUSTER : ownerOf(step.fragment).key,
-      fragment: step.fragment,
-      merge: (seen, fragments) => merge(seen, fragments.map(now)),
+    return new WriteKind(metricLabel, (seen, fragments) => merge(seen, fragments.map(now)));
+  }
+
+  /** What no Service owns has no key: its newest write takes the place of an older one that still waits. */
+  #commit<K extends Kind>(step: StepOf<K>, priority: Priority): Promise<Committed<Bodies[K]>> {
+    const { id, kind, fragment } = step;
+    const owner = KINDS[kind].ownerOf?.(fragment);
+    return this.#options.commit.submit<Bodies[K], Fragments[K], Bodies[K]>({
+      id,
+      kind: this.#kinds[kind],
+      fragment,
+      ...(owner && { dedupKey: owner.key }),
       priority,
     });
   }
@@ -102,9 +117,6 @@ export class AzureStepExecutor implements StepExecutor {
     for (const { pool } of step.fragment.join) await members.rememberNames(pool, observer.nodeNames);
   }
 }
-
-/** What is not a Service's is the cluster's: its newest write takes the place of an older one that still waits. */
-const CLUSTER = "cluster";
 
 function nameOf({ kind, id }: AzureStep): string {
   return `${KINDS[kind].noun} "${nameOfId(id)}"`;

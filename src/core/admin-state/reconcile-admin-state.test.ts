@@ -98,9 +98,12 @@ describe("a write of a pool", () => {
   };
 
   test("is needed only where an entry is wrong", () => {
-    assert.equal(mergeAdminState(poolOf(entry("node", {})), nodeOf).outcome.kind, "put");
-    assert.equal(mergeAdminState(poolOf(entry("node", { adminState: "Down" })), nodeOf).outcome.kind, "unchanged");
-    assert.equal(mergeAdminState(undefined, nodeOf).outcome.kind, "unchanged", "the pool has gone");
+    assert.equal(mergeAdminState(poolOf(entry("node", {})), [{ nodeOf }]).outcome.kind, "put");
+    assert.equal(
+      mergeAdminState(poolOf(entry("node", { adminState: "Down" })), [{ nodeOf }]).outcome.kind,
+      "unchanged",
+    );
+    assert.equal(mergeAdminState(undefined, [{ nodeOf }]).outcome.kind, "unchanged", "the pool has gone");
   });
 
   test("leaves nobody when everybody in the pool is Down; an empty pool was drained by nobody", () => {

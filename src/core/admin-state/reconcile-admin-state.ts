@@ -7,7 +7,7 @@ import type { BackendAddress, BackendPool } from "../model/arm.ts";
 import type { IPConfigurationFinder } from "../backends/machines.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import type { Node } from "../model/kubernetes.ts";
-import type { Merged } from "../steps.ts";
+import { answersOf, type Merged, unchanged } from "../outcome.ts";
 import { adminStateOf, correctAdminState, desiredAdminState } from "./desired-admin-state.ts";
 import type { BackendPoolFragment, MemberIntent } from "../resources/backend-pool/fragment.ts";
 
@@ -43,8 +43,6 @@ export interface ReconciledAdminState {
   readonly changes: readonly AdminStateChange[];
 }
 
-const UNCHANGED: Merged<never> = { outcome: { kind: "unchanged" }, refused: [], warnings: [] };
-
 export function reconcileAdminState(pool: BackendPool, nodeOf: NodeFinder): ReconciledAdminState {
   const changes: AdminStateChange[] = [];
   const entries = (pool.properties.loadBalancerBackendAddresses ?? []).map((entry) => {
@@ -60,11 +58,20 @@ export function reconcileAdminState(pool: BackendPool, nodeOf: NodeFinder): Reco
   return { pool: { ...pool, properties }, changes };
 }
 
-/** A merge of group commit: one write for all nodes in the pool. A pool that is gone needs none. */
-export function mergeAdminState(seen: BackendPool | undefined, nodeOf: NodeFinder): Merged<BackendPool> {
-  if (seen === undefined) return UNCHANGED;
-  const { pool } = reconcileAdminState(seen, nodeOf);
-  return pool === seen ? UNCHANGED : { ...UNCHANGED, outcome: { kind: "put", body: pool } };
+/** What a write of admin states carries: the nodes as they are when it leaves, which decide instead of a copy. */
+export interface AdminStateFragment {
+  readonly nodeOf: NodeFinder;
+}
+
+/** One write of a pool for all nodes in it; the newest fragment decides. A pool that has gone needs none. */
+export function mergeAdminState(
+  seen: BackendPool | undefined,
+  fragments: readonly AdminStateFragment[],
+): Merged<BackendPool> {
+  const newest = fragments.at(-1);
+  if (seen === undefined || newest === undefined) return unchanged(fragments);
+  const { pool } = reconcileAdminState(seen, newest.nodeOf);
+  return pool === seen ? unchanged(fragments) : { outcome: { kind: "put", body: pool }, answers: answersOf(fragments) };
 }
 
 /** Whether the pool has entries and all of them are Down, so that no new connection is accepted. */

@@ -13,7 +13,7 @@ import type { Node } from "../model/kubernetes.ts";
 import { indexOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { isInternalName, isManagedLoadBalancer, poolName } from "../model/names.ts";
 import type { AzureStep } from "../steps.ts";
-import type { Rejection } from "../service/service-intent.ts";
+import { type Rejection, rejectionIn } from "../outcome.ts";
 import type { Compute } from "./compute.ts";
 import { desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
 import { mergeBackendPool } from "../resources/backend-pool/merge-backend-pool.ts";
@@ -67,12 +67,12 @@ export function reconcilePoolsOf(
   const steps: AzureStep[] = [];
   for (const { family, pool } of present) {
     const fragment = desiredBackendPool({ config, nodes, known }, family);
-    const { outcome, refused } = mergeBackendPool(pool, fragment);
-    const [refusal] = refused;
-    if (refusal !== undefined) return refusal.rejection;
+    const merged = mergeBackendPool(pool, [fragment]);
+    const rejection = rejectionIn(merged);
+    if (rejection !== undefined) return rejection;
     const id = pool.id ?? loadBalancerPartId(loadBalancer.id, "backendAddressPools", pool.name);
     const why = `to hold ${pluralize(fragment.members.length, "node")}`;
-    if (outcome.kind === "put") steps.push({ kind: "backendPool", id, fragment, why });
+    if (merged.outcome.kind === "put") steps.push({ kind: "backendPool", id, fragment, why });
   }
   return steps;
 }

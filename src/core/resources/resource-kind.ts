@@ -4,8 +4,7 @@
  */
 import type { NodeFinder } from "../admin-state/reconcile-admin-state.ts";
 import type { PublicIP } from "../model/arm.ts";
-import type { Owner } from "../service/service-intent.ts";
-import type { Merged } from "../steps.ts";
+import type { Merged, Owner } from "../outcome.ts";
 import type { ObservedAzure } from "./observed-azure.ts";
 
 export interface ArmType {
@@ -25,7 +24,7 @@ export interface ArmType {
 export interface ResourceKind<Fragment, Body> {
   /** What people call what is written. */
   readonly noun: string;
-  /** The value of the label `kind` of `azlb_group_commit_fragments`. Writes with the same label and id leave together. */
+  /** The value of the label `kind` of `azlb_group_commit_fragments`. */
   readonly metricLabel: string;
   /** The types of what is written. */
   readonly types: readonly ArmType[];

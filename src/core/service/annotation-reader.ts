@@ -4,7 +4,7 @@
  */
 import type { Annotation } from "./annotations.ts";
 import type { WarningReason } from "../events/event-reasons.ts";
-import type { Rejection, Warning } from "./service-intent.ts";
+import type { Rejection, Warning } from "../outcome.ts";
 
 type Annotations = Readonly<Record<string, string>>;
 

@@ -4,6 +4,7 @@
  */
 import type { Frontend } from "../model/arm.ts";
 import { reconcilePoolsOf } from "../backends/reconcile-pools.ts";
+import { rejectionIn } from "../outcome.ts";
 import { securityGroupId } from "../model/ids.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import { absentFragment } from "../resources/load-balancer/desired-fragment.ts";
@@ -65,11 +66,11 @@ function remainder(wish: ResolvedService, families: ResolvedService["intent"]["f
 export const makePublicIPs: Phase<ResolvedService> = ({ publicIPs, intent, warnings }) => {
   const steps: AzureStep[] = [];
   for (const { id, seen, fragment, family } of publicIPs.uses) {
-    const { outcome, refused } = mergePublicIP(seen, [fragment]);
-    const [refusal] = refused;
-    if (refusal !== undefined) return reject(refusal.rejection);
+    const merged = mergePublicIP(seen, [fragment]);
+    const rejection = rejectionIn(merged);
+    if (rejection !== undefined) return reject(rejection);
     const why = `${seen === undefined ? "made for" : "used by"} ${intent.owner.key} (${family})`;
-    if (outcome.kind === "put") steps.push({ kind: "publicIP", id, fragment, why });
+    if (merged.outcome.kind === "put") steps.push({ kind: "publicIP", id, fragment, why });
   }
   return act(steps, warnings);
 };

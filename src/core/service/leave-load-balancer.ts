@@ -12,7 +12,7 @@ import type { AzureStep, Decision } from "../steps.ts";
 import type { Observed } from "../observed.ts";
 import { surroundingsOn } from "./other-services.ts";
 import { act, reject } from "./rounds.ts";
-import type { Owner } from "./service-intent.ts";
+import type { Owner } from "../outcome.ts";
 
 export function leaveLoadBalancers(
   observed: Observed,

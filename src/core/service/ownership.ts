@@ -4,7 +4,7 @@
  */
 import { keyOf, type Service } from "../model/kubernetes.ts";
 import { baseName } from "../model/names.ts";
-import type { Owner } from "./service-intent.ts";
+import type { Owner } from "../outcome.ts";
 
 /** The incumbent's: whichever controller runs, it cleans up what the other made. */
 export const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";

@@ -10,7 +10,8 @@ import { ownerOf } from "./ownership.ts";
 import { parseAccess } from "./parse-access.ts";
 import { parseAddresses } from "./parse-addresses.ts";
 import { parsePorts } from "./parse-ports.ts";
-import type { Rejection, ServiceIntent, Warning } from "./service-intent.ts";
+import type { ServiceIntent } from "./service-intent.ts";
+import type { Rejection, Warning } from "../outcome.ts";
 import { unknownAnnotations } from "./unknown-annotations.ts";
 
 export type ParsedService = { readonly intent: ServiceIntent; readonly warnings: readonly Warning[] } | Rejection;

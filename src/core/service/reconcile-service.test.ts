@@ -8,7 +8,7 @@ import { destinationsOf } from "../resources/security-group/security-rules.ts";
 import { APPLIED_ANNOTATION, isApplied } from "./applied-state.ts";
 import { FINALIZER } from "./ownership.ts";
 import { publishedIngress } from "./reconcile-service.ts";
-import type { Rejection } from "./service-intent.ts";
+import type { Rejection } from "../outcome.ts";
 
 const INTERNAL = { [`${PREFIX}azure-load-balancer-internal`]: "true" };
 const NO_LONGER_INTERNAL = { [`${PREFIX}azure-load-balancer-internal`]: null };

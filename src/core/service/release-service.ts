@@ -15,7 +15,7 @@ import type { Observed } from "../observed.ts";
 import { leaveLoadBalancers } from "./leave-load-balancer.ts";
 import { ownerOf } from "./ownership.ts";
 import { act, type Phase, reject } from "./rounds.ts";
-import type { Owner } from "./service-intent.ts";
+import type { Owner } from "../outcome.ts";
 import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
 
 export const closeAllAddresses: Phase<Observed> = (observed) => {

@@ -22,7 +22,8 @@ import type { ServiceAddresses } from "../resources/security-group/reconcile-sec
 import type { Observed } from "../observed.ts";
 import { disposableOf } from "./leave-load-balancer.ts";
 import { surroundingsOn } from "./other-services.ts";
-import type { Owner, Rejection, ServiceIntent, Warning } from "./service-intent.ts";
+import type { ServiceIntent } from "./service-intent.ts";
+import type { Owner, Rejection, Warning } from "../outcome.ts";
 import { addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
 import { refuseTakenAddresses } from "./taken-addresses.ts";
 import { refuseTakenLabel } from "./taken-label.ts";

@@ -2,7 +2,7 @@
 import { needsCompute } from "../backends/compute.ts";
 import type { AzureStep, Decision, ReadRequest, Step } from "../steps.ts";
 import type { Observed } from "../observed.ts";
-import type { Rejection, Warning } from "./service-intent.ts";
+import type { Rejection, Warning } from "../outcome.ts";
 
 /** One thing to get right. `undefined`: it is, go on with the next. */
 export type Phase<Context> = (context: Context) => Decision | undefined;

@@ -3,16 +3,8 @@
  * everything after it decides on intents only.
  */
 import type { Family } from "../model/arm.ts";
-import type { WarningReason } from "../events/event-reasons.ts";
 import type { Protocol } from "../model/kubernetes.ts";
-
-/** Whose fragment it is. `base` prefixes every name the Service owns in Azure. */
-export interface Owner {
-  /** `namespace/name`. */
-  readonly key: string;
-  readonly uid: string;
-  readonly base: string;
-}
+import type { Owner } from "../outcome.ts";
 
 export interface ProbeIntent {
   readonly protocol: "Tcp" | "Http" | "Https";
@@ -87,20 +79,4 @@ export interface ServiceIntent {
   readonly access: AccessIntent;
   /** `undefined`: the controller's default. */
   readonly driftPolicy: DriftPolicy | undefined;
-}
-
-/** The user must change something. Becomes a Warning event on the object; no retry until the object changes. */
-export interface Rejection {
-  readonly kind: "rejection";
-  readonly reason: WarningReason;
-  /** Names the key, the value and the fix. */
-  readonly message: string;
-  /** What else is to be said: whoever mends one thing would like to know of the others. */
-  readonly warnings?: readonly Warning[];
-}
-
-/** Something worth saying that stops nothing. */
-export interface Warning {
-  readonly reason: WarningReason;
-  readonly message: string;
 }

@@ -8,7 +8,8 @@ import { baseOf, indexOf } from "../resources/load-balancer/load-balancer-index.
 import { keyIn } from "../resources/load-balancer/part-user.ts";
 import type { Observed } from "../observed.ts";
 import { PLACEMENT } from "./annotations.ts";
-import type { Rejection, ServiceIntent } from "./service-intent.ts";
+import type { ServiceIntent } from "./service-intent.ts";
+import type { Rejection } from "../outcome.ts";
 import { addressesOn, frontendsOf } from "./service-parts.ts";
 
 export function refuseTakenAddresses(observed: Observed, intent: ServiceIntent): Rejection | undefined {

@@ -10,7 +10,8 @@ import { dnsOwnerOf, isOtherClusters, sameKey, servicesOf } from "../resources/p
 import type { Observed } from "../observed.ts";
 import { PLACEMENT } from "./annotations.ts";
 import { parseService } from "./parse-service.ts";
-import type { Rejection, ServiceIntent } from "./service-intent.ts";
+import type { ServiceIntent } from "./service-intent.ts";
+import type { Rejection } from "../outcome.ts";
 
 /** `used`: the public IPs that the Service stands on. */
 export function refuseTakenLabel(

@@ -12,7 +12,7 @@
  */
 import { closestMatch, editDistance, isNearMiss } from "../util/text.ts";
 import { EXPOSURE, GROUPS, PLACEMENT, PORT_KEYS, PREFIX } from "./annotations.ts";
-import type { Warning } from "./service-intent.ts";
+import type { Warning } from "../outcome.ts";
 
 const KNOWN: readonly string[] = GROUPS.flatMap((group) => group.annotations.map((annotation) => annotation.key));
 const PLAIN = new Set(KNOWN.filter((key) => !key.includes("{port}")));

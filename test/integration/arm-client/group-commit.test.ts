@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { afterEach, before, test } from "node:test";
 
 import type { Committed } from "../../../src/azure/group-commit/commit-types.ts";
+import { WriteKind } from "../../../src/azure/group-commit/write-kind.ts";
 import type { LoadBalancer, PublicIP } from "../../../src/core/model/arm.ts";
 import type { LoadBalancerFragment } from "../../../src/core/resources/load-balancer/fragment.ts";
 import { mergeLoadBalancer } from "../../../src/core/resources/load-balancer/merge-load-balancer.ts";
@@ -32,9 +33,10 @@ afterEach(async () => {
   await azure.control("DELETE", "/audit");
 });
 
+const LOAD_BALANCER = new WriteKind("loadBalancer", mergeLoadBalancer);
+
 function submit(fragment: LoadBalancerFragment): Promise<Committed<LoadBalancer>> {
-  const { owner } = fragment;
-  const write = { id: LOAD_BALANCER_ID, kind: "loadBalancer", owner: owner.key, fragment, merge: mergeLoadBalancer };
+  const write = { id: LOAD_BALANCER_ID, kind: LOAD_BALANCER, dedupKey: fragment.owner.key, fragment };
   return commit.submit({ ...write, ...CREATE });
 }
 

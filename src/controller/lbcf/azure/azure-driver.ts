@@ -115,7 +115,8 @@ export class AzureDriver implements BackendDriver {
     const { config, batcher } = this.#options;
     return batcher.submit({
       poolId: poolOf(record),
-      change: { owner: record.metadata.uid, virtualNetworkId: virtualNetworkId(config), change },
+      change: { virtualNetworkId: virtualNetworkId(config), change },
+      dedupKey: record.metadata.uid,
       priority,
       afresh: record.spec.ensurePolicy.policy === "Always",
     });

@@ -4,8 +4,9 @@
  * decided in `azure-parts.ts` and `merge-azure-parts.ts`; the pool's entries are `azure-driver.ts`'s.
  */
 import type { Priority } from "../../../azure/budget/budget.ts";
-import type { ArmBody, Committed, Merge } from "../../../azure/group-commit/commit-types.ts";
+import type { ArmBody, Committed } from "../../../azure/group-commit/commit-types.ts";
 import type { GroupCommit } from "../../../azure/group-commit/group-commit.ts";
+import { WriteKind } from "../../../azure/group-commit/write-kind.ts";
 import type { ClusterConfig } from "../../../core/config/cluster-config.ts";
 import {
   absentParts,
@@ -36,6 +37,11 @@ import type { LoadBalancerFragment } from "../../../core/resources/load-balancer
 import { mergePublicIP } from "../../../core/resources/public-ip/merge-public-ip.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
 import { answerOf, asAnswer, SUCC } from "./azure-answers.ts";
+
+const AZURE_PARTS = new WriteKind("lbcf-parts", mergeAzureParts);
+const PUBLIC_IP = new WriteKind("publicIP", mergePublicIP);
+/** These writes are rare, and users edit load balancers by hand: Azure is always read first. */
+const READ_FIRST = { afresh: true } as const;
 
 export interface AzureLoadBalancersOptions {
   readonly config: ClusterConfig;
@@ -132,7 +138,8 @@ export class AzureLoadBalancers {
     const cluster = { pools, entries: clusterEntries(id) };
     const isClusters = isManagedLoadBalancer(target.name, config, []);
     const fragment = { parts, leftPool, cluster, isClusters };
-    return this.#submit(id, "lbcf-parts", parts.owner.key, fragment, mergeAzureParts, priority);
+    const write = { id, kind: AZURE_PARTS, fragment, dedupKey: parts.owner.key, priority };
+    return this.#options.commit.submit({ ...write, ...READ_FIRST });
   }
 
   async #publicIP({ key }: ParsedLoadBalancer, action: "use" | "release"): Promise<Answer> {
@@ -141,18 +148,7 @@ export class AzureLoadBalancers {
     const fragment = azurePublicIP(key, config, zones, action);
     const id = azurePublicIPId(key, config);
     const priority = action === "use" ? "create" : "delete";
-    return answerOf(await this.#submit(id, "publicIP", fragment.owner.key, fragment, mergePublicIP, priority));
-  }
-
-  /** Always reads Azure first: these writes are rare, and users edit load balancers by hand. */
-  async #submit<Body extends ArmBody, Fragment>(
-    id: string,
-    kind: string,
-    owner: string,
-    fragment: Fragment,
-    merge: Merge<Body, Fragment>,
-    priority: Priority,
-  ): Promise<Committed<ArmBody>> {
-    return this.#options.commit.submit({ id, kind, owner, fragment, merge, priority, afresh: true });
+    const write = { id, kind: PUBLIC_IP, fragment, dedupKey: fragment.owner.key, priority } as const;
+    return answerOf(await this.#options.commit.submit({ ...write, ...READ_FIRST }));
   }
 }

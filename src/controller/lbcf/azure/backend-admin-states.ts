@@ -24,7 +24,7 @@ export interface BackendAdminStatesOptions {
   readonly log: Log;
 }
 
-const OWNER = "states";
+const DEDUP_KEY = "states";
 
 export class BackendAdminStates {
   readonly #options: BackendAdminStatesOptions;
@@ -39,9 +39,9 @@ export class BackendAdminStates {
     if (!config.enableAdminState) return;
     const network = virtualNetworkId(config);
     const writes = [...this.#statesByPool()].map(async ([poolId, states]) => {
-      const change = { owner: OWNER, virtualNetworkId: network, change: { kind: "states", states } as const };
+      const change = { virtualNetworkId: network, change: { kind: "states", states } as const };
       try {
-        const committed = await batcher.submit({ poolId, change, priority, afresh: false });
+        const committed = await batcher.submit({ poolId, change, dedupKey: DEDUP_KEY, priority, afresh: false });
         if (committed.kind === "failed") log.warn(`admin states of ${poolId}: ${committed.failure.message}`);
       } catch (error) {
         log.warn(`admin states of ${poolId}: ${String(error)}`);

@@ -16,8 +16,8 @@ describe("the batcher", () => {
     };
     const batcher = new BackendBatcher(commit, clock);
     const submit = (priority: "create" | "drain" = "create"): void => {
-      const change = { owner: "o", virtualNetworkId: "", change: { kind: "absent", name: "n" } as const };
-      void batcher.submit({ poolId: "pool", change, priority, afresh: false });
+      const change = { virtualNetworkId: "", change: { kind: "absent", name: "n" } as const };
+      void batcher.submit({ poolId: "pool", change, dedupKey: "o", priority, afresh: false });
     };
     return { clock, submitted, submit };
   };

@@ -4,9 +4,10 @@
  * Drains do not wait.
  */
 import type { Priority } from "../../../azure/budget/budget.ts";
-import type { ArmBody, Committed } from "../../../azure/group-commit/commit-types.ts";
+import type { Committed } from "../../../azure/group-commit/commit-types.ts";
 import type { GroupCommit } from "../../../azure/group-commit/group-commit.ts";
-import type { BackendPool } from "../../../core/model/arm.ts";
+import { WriteKind } from "../../../azure/group-commit/write-kind.ts";
+import type { BackendPool, LoadBalancer } from "../../../core/model/arm.ts";
 import type { Clock } from "../../../core/util/clock.ts";
 import { type BackendChange, mergeBackends } from "../../../core/lbcf/azure/merge-backends.ts";
 
@@ -16,6 +17,8 @@ export type CommitPort = Pick<GroupCommit, "submit">;
 export interface BatchedChange {
   readonly poolId: string;
   readonly change: BackendChange;
+  /** A newer change with the same key takes the place of one that still waits. */
+  readonly dedupKey: string;
   readonly priority: Priority;
   /** Read Azure first, instead of merging into what was last seen. */
   readonly afresh: boolean;
@@ -25,7 +28,7 @@ const FIRST_MS = 50;
 const MOST_MS = 5_000;
 /** A pool without changes for that long is quiet. */
 const QUIET_MS = 1_000;
-const KIND = "lbcf-backends";
+const BACKENDS = new WriteKind<BackendPool, BackendChange, LoadBalancer>("lbcf-backends", mergeBackends);
 
 interface BatchWindow {
   readonly waiting: (() => void)[];
@@ -45,18 +48,10 @@ export class BackendBatcher {
     this.#clock = clock;
   }
 
-  async submit(batched: BatchedChange): Promise<Committed<ArmBody>> {
+  async submit(batched: BatchedChange): Promise<Committed<LoadBalancer>> {
     if (batched.priority !== "drain") await this.#windowClosed(batched.poolId);
-    const { poolId, change, priority, afresh } = batched;
-    return this.#commit.submit<BackendPool, BackendChange>({
-      id: poolId,
-      kind: KIND,
-      owner: change.owner,
-      fragment: change,
-      merge: mergeBackends,
-      priority,
-      afresh,
-    });
+    const { poolId, change, dedupKey, priority, afresh } = batched;
+    return this.#commit.submit({ id: poolId, kind: BACKENDS, fragment: change, dedupKey, priority, afresh });
   }
 
   #windowClosed(poolId: string): Promise<void> {

@@ -9,7 +9,7 @@ import type { LoadBalancerFragment } from "../../resources/load-balancer/fragmen
 import { publicIPName, ruleName } from "../../model/names.ts";
 import type { PublicIPFragment } from "../../resources/public-ip/fragment.ts";
 import { CLUSTER_TAG } from "../../resources/public-ip/public-ip-tags.ts";
-import type { Owner } from "../../service/service-intent.ts";
+import type { Owner } from "../../outcome.ts";
 import type { AzureRule } from "./azure-rules.ts";
 import { type AzureTarget, type AzureAttributes, baseOfObject, type ObjectKey } from "./azure-spec.ts";
 

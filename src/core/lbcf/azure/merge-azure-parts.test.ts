@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
+import { byOwner } from "../../../../test/support/by-owner.ts";
 import { CONFIG } from "../../../../test/support/core-fixtures.ts";
 import type { LoadBalancer } from "../../model/arm.ts";
 import { absentParts, azureParts } from "./azure-parts.ts";
 import { parseAzureAttributes, parseAzureSpec } from "./azure-spec.ts";
-import { type AzurePartsFragment, mergeAzureParts } from "./merge-azure-parts.ts";
+import { type AzurePartsFragment, mergeAzureParts as merge } from "./merge-azure-parts.ts";
+
+const mergeAzureParts = byOwner(merge, ({ parts }) => parts.owner.key);
 
 const KEY = "default/web";
 const CLUSTER = { pools: ["kubernetes"], entries: new Set(["node-1"]) };

@@ -10,7 +10,7 @@ import type { BackendPool, LoadBalancer, Reference } from "../../model/arm.ts";
 import { nameOfId } from "../../model/ids.ts";
 import type { Disposable, LoadBalancerFragment } from "../../resources/load-balancer/fragment.ts";
 import { mergeLoadBalancer } from "../../resources/load-balancer/merge-load-balancer.ts";
-import type { Merged } from "../../steps.ts";
+import type { Merged } from "../../outcome.ts";
 
 export interface AzurePartsFragment {
   readonly parts: LoadBalancerFragment;
@@ -32,16 +32,16 @@ export function mergeAzureParts(
   const left = fragments.flatMap(({ leftPool }) => (leftPool && (leftPool.isOwn || isOurs) ? [leftPool.name] : []));
   const base = seen && withoutPools(seen, left, fragments);
   const parts = fragments.map((fragment) => withDisposal(fragment, base, isOurs));
-  const { outcome: merged, ...rest } = mergeLoadBalancer(base, parts);
+  const { outcome: merged, answers } = mergeLoadBalancer(base, parts);
   const outcome = withoutLastFrontend(merged, fragments);
   if (outcome.kind === "put" && seen === undefined) {
     const tags = { ...outcome.body.tags, [MADE_BY_TAG]: fragments[0]?.parts.owner.key ?? "" };
-    return { outcome: { kind: "put", body: { ...outcome.body, tags } }, ...rest };
+    return { outcome: { kind: "put", body: { ...outcome.body, tags } }, answers };
   }
   if (outcome.kind === "unchanged" && base !== undefined && base !== seen) {
-    return { outcome: { kind: "put", body: base }, ...rest };
+    return { outcome: { kind: "put", body: base }, answers };
   }
-  return { outcome, ...rest };
+  return { outcome, answers };
 }
 
 /** Adds the pools that may be removed together with the last frontend. */

@@ -2,8 +2,16 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import * as fc from "../../../../test/support/laws.ts";
+import { byOwner } from "../../../../test/support/by-owner.ts";
 import type { AdminState, BackendAddress, BackendPool } from "../../model/arm.ts";
-import { type BackendChange, entryName, mergeBackends } from "./merge-backends.ts";
+import { type BackendChange, entryName, mergeBackends as merge } from "./merge-backends.ts";
+
+/** A change, and what tests call it. */
+interface Named extends BackendChange {
+  readonly owner: string;
+}
+
+const mergeBackends = byOwner(merge, ({ owner }: Named) => owner);
 
 const POOL_ID = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/lb/backendAddressPools/p";
 const NETWORK = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/virtualNetworks/vnet";
@@ -22,19 +30,19 @@ const own = (ip: string, more: object = {}): BackendAddress => ({
   properties: { ipAddress: ip, ...more },
 });
 
-function change(owner: string, what: BackendChange["change"]): BackendChange {
+function change(owner: string, what: BackendChange["change"]): Named {
   return { owner, virtualNetworkId: NETWORK, change: what };
 }
 
-function present(ip: string, state?: AdminState, atMost = 5_000): BackendChange {
+function present(ip: string, state?: AdminState, atMost = 5_000): Named {
   return change(`+${ip}`, { kind: "present", name: nameOf(ip), ipAddress: ip, adminState: () => state, atMost });
 }
 
-const absent = (ip: string): BackendChange => change(`-${ip}`, { kind: "absent", name: nameOf(ip) });
-const states = (ip: string, state: AdminState): BackendChange =>
+const absent = (ip: string): Named => change(`-${ip}`, { kind: "absent", name: nameOf(ip) });
+const states = (ip: string, state: AdminState): Named =>
   change("states", { kind: "states", states: new Map([[nameOf(ip), state]]) });
 
-function after(seen: BackendPool, ...changes: BackendChange[]): readonly BackendAddress[] {
+function after(seen: BackendPool, ...changes: Named[]): readonly BackendAddress[] {
   const { outcome } = mergeBackends(seen, changes);
   const body = outcome.kind === "put" ? outcome.body : seen;
   return body.properties.loadBalancerBackendAddresses ?? [];

@@ -12,11 +12,9 @@ import type { AdminState, BackendAddress, BackendPool } from "../../model/arm.ts
 import { bodyOf, corrected, entryOf, holdsInterfaces } from "../../resources/backend-pool/merge-backend-pool.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { md5 } from "../../util/md5.ts";
-import type { Merged } from "../../steps.ts";
-import type { Rejection } from "../../service/service-intent.ts";
+import { ACCEPTED, type Answer, type Merged, type Rejection } from "../../outcome.ts";
 
 export interface BackendChange {
-  readonly owner: string;
   readonly virtualNetworkId: string;
   readonly change:
     | {
@@ -49,22 +47,21 @@ export function entryName(clusterName: string, poolId: string, ipAddress: string
 export function mergeBackends(seen: BackendPool | undefined, changes: readonly BackendChange[]): Merged<BackendPool> {
   const problem = problemWith(seen);
   if (seen === undefined || problem !== undefined) {
-    const wanting = changes.filter(({ change }) => change.kind === "present");
-    const refused = problem === undefined ? [] : wanting.map(({ owner }) => ({ owner, rejection: problem }));
-    return { outcome: { kind: "unchanged" }, refused, warnings: [] };
+    const refused: Answer = problem === undefined ? ACCEPTED : { kind: "refused", rejection: problem };
+    const answers = changes.map(({ change }) => (change.kind === "present" ? refused : ACCEPTED));
+    return { outcome: { kind: "unchanged" }, answers };
   }
   const { entries, present } = withoutAbsent(seen, changes);
   const network = { virtualNetworkId: changes[0]?.virtualNetworkId ?? "" };
   const added = new Additions(entries, seen, network);
-  for (const { owner, change } of changes) if (change.kind === "present") added.add(owner, change);
+  const answers = changes.map(({ change }) => (change.kind === "present" ? added.add(change) : ACCEPTED));
   const states = new Map(changes.flatMap(({ change }) => (change.kind === "states" ? [...change.states] : [])));
   const result = added.entries.map((entry) => stated(entry, states, present));
   const before = seen.properties.loadBalancerBackendAddresses ?? [];
   const isSame = result.length === before.length && result.every((entry, at) => entry === before[at]);
   return {
     outcome: isSame ? { kind: "unchanged" } : { kind: "put", body: bodyOf(seen, network, result) },
-    refused: added.refused,
-    warnings: added.warnings,
+    answers,
   };
 }
 
@@ -104,11 +101,9 @@ function stated(
   return present.has(name) ? entry : correctAdminState(entry, states.get(name));
 }
 
-/** The resulting entries, with the changes that were refused and those that needed no entry. */
+/** The entries as they become. */
 class Additions {
   readonly entries: BackendAddress[];
-  readonly refused: { owner: string; rejection: Rejection }[] = [];
-  readonly warnings: Merged<BackendPool>["warnings"][number][] = [];
   readonly #pool: BackendPool;
   readonly #network: Pick<BackendChange, "virtualNetworkId">;
   readonly #positions = new Map<string, number>();
@@ -121,25 +116,26 @@ class Additions {
     for (const [at, entry] of this.entries.entries()) this.#index(entry, at);
   }
 
-  add(owner: string, { name, ipAddress, adminState, atMost }: Present): void {
+  add({ name, ipAddress, adminState, atMost }: Present): Answer {
     const wanted = { name, ipAddress, adminState: adminState() };
     const at = this.#positions.get(name.toLowerCase());
     const current = at === undefined ? undefined : this.entries[at];
     if (at !== undefined && current !== undefined) {
       this.entries[at] = corrected(current, wanted);
-      return;
+      return ACCEPTED;
     }
     const foreign = this.#byAddress.get(canonicalAddress(ipAddress));
     if (foreign !== undefined) {
       const message = `${ipAddress} stands in the pool already, as "${foreign.name}", which is not ours`;
-      this.warnings.push({ owner, warning: { reason: "ForeignEntry", message } });
-    } else if (this.entries.length >= atMost) {
-      const message = `pool "${this.#pool.name}" has ${this.entries.length} entries, and maxBackends is ${atMost}`;
-      this.refused.push({ owner, rejection: { kind: "rejection", reason: "PoolFull", message } });
-    } else {
-      const entry = entryOf(wanted, this.#pool, this.#network);
-      this.#index(entry, this.entries.push(entry) - 1);
+      return { kind: "accepted", warnings: [{ reason: "ForeignEntry", message }] };
     }
+    if (this.entries.length >= atMost) {
+      const message = `pool "${this.#pool.name}" has ${this.entries.length} entries, and maxBackends is ${atMost}`;
+      return { kind: "refused", rejection: { kind: "rejection", reason: "PoolFull", message } };
+    }
+    const entry = entryOf(wanted, this.#pool, this.#network);
+    this.#index(entry, this.entries.push(entry) - 1);
+    return ACCEPTED;
   }
 
   #index(entry: BackendAddress, at: number): void {

@@ -15,13 +15,7 @@ export const backendPoolKind: ResourceKind<BackendPoolFragment, BackendPool> = {
   rights: [...rightsOn(TYPE, "read", "write"), "Microsoft.Network/virtualNetworks/joinLoadBalancer/action"],
   ownerOf: undefined,
   batchWindowShare: USUAL_WINDOW_SHARE,
-  /** A pool is made and deleted with its load balancer. Of several fragments for one pool the last is the newest. */
-  merge: (seen, fragments) => {
-    const newest = fragments.at(-1);
-    if (seen === undefined || newest === undefined)
-      return { outcome: { kind: "unchanged" }, refused: [], warnings: [] };
-    return mergeBackendPool(seen, newest);
-  },
+  merge: mergeBackendPool,
   refresh: refreshAdminStates,
   find: ({ loadBalancers }, id) => {
     const whole = loadBalancers.find((one) => sameId(one.id, parentId(id)));

@@ -1,13 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "../../../../test/support/laws.ts";
+import { type ByOwner, byOwner } from "../../../../test/support/by-owner.ts";
 import { CONFIG } from "../../../../test/support/core-fixtures.ts";
 import { aNode } from "../../../../test/support/core-world.ts";
 import type { BackendAddress, BackendPool } from "../../model/arm.ts";
 import type { Node } from "../../model/kubernetes.ts";
 import { desiredBackendPool } from "./desired-backend-pool.ts";
 import type { BackendPoolFragment } from "./fragment.ts";
-import { mergeBackendPool } from "./merge-backend-pool.ts";
+import { mergeBackendPool as merge } from "./merge-backend-pool.ts";
+
+function mergeBackendPool(seen: BackendPool, fragment: BackendPoolFragment): ByOwner<BackendPool> {
+  return byOwner(merge, () => "cluster")(seen, [fragment]);
+}
 
 const OUT_OF_SERVICE = { key: "node.kubernetes.io/out-of-service", effect: "NoExecute" };
 const VNET = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/virtualNetworks/vnet";

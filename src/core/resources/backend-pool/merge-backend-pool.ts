@@ -9,27 +9,45 @@
 import type { BackendAddress, BackendPool, Reference } from "../../model/arm.ts";
 import { correctAdminState } from "../../admin-state/desired-admin-state.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
-import type { Merged } from "../../steps.ts";
-import type { Warning } from "../../service/service-intent.ts";
+import { ACCEPTED, type Answer, type Merged, type Rejection, unchanged, type Warning } from "../../outcome.ts";
 import type { MemberIntent, BackendPoolFragment } from "./fragment.ts";
 import { isOwnEntry } from "./own-entries.ts";
 
-const judged = new WeakMap<BackendPool, WeakMap<BackendPoolFragment, Merged<BackendPool>>>();
-
-/** Remembers its answer for the pair, so that a thousand Services of one pool ask for the price of one. */
-export function mergeBackendPool(seen: BackendPool, fragment: BackendPoolFragment): Merged<BackendPool> {
-  const answers = judged.get(seen) ?? new WeakMap<BackendPoolFragment, Merged<BackendPool>>();
-  judged.set(seen, answers);
-  const known = answers.get(fragment);
-  if (known !== undefined) return known;
-  const merged = merge(seen, fragment);
-  answers.set(fragment, merged);
-  return merged;
+/** Of one fragment. */
+interface Judged {
+  readonly outcome: Merged<BackendPool>["outcome"];
+  readonly answer: Answer;
 }
 
-function merge(seen: BackendPool, fragment: BackendPoolFragment): Merged<BackendPool> {
+const judged = new WeakMap<BackendPool, WeakMap<BackendPoolFragment, Judged>>();
+
+/**
+ * Every fragment says the same of the cluster: the newest is put in, and its answer is all fragments' answer. A pool is
+ * made and deleted with its load balancer, never here.
+ */
+export function mergeBackendPool(
+  seen: BackendPool | undefined,
+  fragments: readonly BackendPoolFragment[],
+): Merged<BackendPool> {
+  const newest = fragments.at(-1);
+  if (seen === undefined || newest === undefined) return unchanged(fragments);
+  const { outcome, answer } = judge(seen, newest);
+  return { outcome, answers: fragments.map(() => answer) };
+}
+
+/** Remembers its answer for the pair, so that a thousand Services of one pool ask for the price of one. */
+function judge(seen: BackendPool, fragment: BackendPoolFragment): Judged {
+  const known = judged.get(seen) ?? new WeakMap<BackendPoolFragment, Judged>();
+  judged.set(seen, known);
+  const answer = known.get(fragment) ?? merge(seen, fragment);
+  known.set(fragment, answer);
+  return answer;
+}
+
+function merge(seen: BackendPool, fragment: BackendPoolFragment): Judged {
   const entries = seen.properties.loadBalancerBackendAddresses ?? [];
-  if (holdsInterfaces(seen)) return refuseMixing(seen);
+  if (holdsInterfaces(seen))
+    return { outcome: { kind: "unchanged" }, answer: { kind: "refused", rejection: mixing(seen) } };
   const wanted = new Map(fragment.members.map((member) => [member.name.toLowerCase(), member]));
   const byAddress = new Map(fragment.members.map((member) => [canonicalAddress(member.ipAddress), member]));
   const missing = new Set(fragment.members);
@@ -43,12 +61,12 @@ function merge(seen: BackendPool, fragment: BackendPoolFragment): Merged<Backend
     else kept.push(entry);
   }
   const foreign = kept.filter((entry) => !isOwnEntry(entry, fragment.own));
-  const warnings = warningsAbout(seen, foreign);
-  if (fragment.members.length === 0) return { outcome: { kind: "unchanged" }, refused: [], warnings };
+  const answer: Answer = foreign.length === 0 ? ACCEPTED : { kind: "accepted", warnings: [warningOf(seen, foreign)] };
+  if (fragment.members.length === 0) return { outcome: { kind: "unchanged" }, answer };
   const added = [...missing].map((member) => entryOf(member, seen, fragment));
   const isRight = dropped.length === 0 && added.length === 0 && kept.every((entry, at) => entry === entries[at]);
-  if (isRight) return { outcome: { kind: "unchanged" }, refused: [], warnings };
-  return { outcome: { kind: "put", body: bodyOf(seen, fragment, [...kept, ...added]) }, refused: [], warnings };
+  if (isRight) return { outcome: { kind: "unchanged" }, answer };
+  return { outcome: { kind: "put", body: bodyOf(seen, fragment, [...kept, ...added]) }, answer };
 }
 
 export function corrected(entry: BackendAddress, member: MemberIntent): BackendAddress {
@@ -105,17 +123,15 @@ export function holdsInterfaces({ properties }: BackendPool): boolean {
   );
 }
 
-function refuseMixing(seen: BackendPool): Merged<BackendPool> {
+function mixing(seen: BackendPool): Rejection {
   const message =
     `backend pool "${seen.name}" holds network interfaces, but loadBalancerBackendPoolConfigurationType is nodeIP: ` +
     `migrate the pool to addresses, or set nodeIPConfiguration`;
-  const rejection = { kind: "rejection", reason: "BackendPoolType", message } as const;
-  return { outcome: { kind: "unchanged" }, refused: [{ owner: seen.name, rejection }], warnings: [] };
+  return { kind: "rejection", reason: "BackendPoolType", message };
 }
 
-function warningsAbout(seen: BackendPool, foreign: readonly BackendAddress[]): { owner: string; warning: Warning }[] {
-  if (foreign.length === 0) return [];
+function warningOf(seen: BackendPool, foreign: readonly BackendAddress[]): Warning {
   const names = foreign.map(({ name }) => `"${name}"`).join(", ");
   const message = `backend pool "${seen.name}" has entries that are not of this cluster's nodes and stay: ${names}`;
-  return [{ owner: seen.name, warning: { reason: "ForeignBackendAddress", message } }];
+  return { reason: "ForeignBackendAddress", message };
 }

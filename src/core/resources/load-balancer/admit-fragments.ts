@@ -4,7 +4,7 @@
  */
 import type { Frontend, LoadBalancer } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
-import type { Rejection } from "../../service/service-intent.ts";
+import type { Rejection } from "../../outcome.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import { baseOf, frontendOf, indexOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
 import { refusePortClashes } from "./port-clashes.ts";
@@ -14,9 +14,9 @@ type Batch = readonly LoadBalancerFragment[];
 
 export interface Admission {
   readonly accepted: Batch;
-  readonly refused: readonly { readonly owner: string; readonly rejection: Rejection }[];
+  readonly refused: ReadonlyMap<LoadBalancerFragment, Rejection>;
   /** Decided on what has changed since. */
-  readonly stale: readonly string[];
+  readonly stale: ReadonlySet<LoadBalancerFragment>;
 }
 
 /** `batch` in the order in which it is to be served. */
@@ -28,24 +28,17 @@ export function admitFragments(seen: LoadBalancer, batch: Batch): Admission {
     const left = batch.filter((fragment) => !rejections.has(fragment) && !stale.has(fragment));
     const refused = refusals(seen, index, left);
     for (const fragment of left) {
-      const rejection = refused.get(fragment.owner.base.toLowerCase());
+      const rejection = refused.get(fragment);
       if (rejection !== undefined) rejections.set(fragment, rejection);
     }
     const accepted = left.filter((fragment) => !rejections.has(fragment));
     for (const fragment of staleIn(index, accepted)) stale.add(fragment);
     if (accepted.length < left.length || accepted.some((fragment) => stale.has(fragment))) continue;
-    return {
-      accepted,
-      refused: batch.flatMap((fragment) => {
-        const rejection = rejections.get(fragment);
-        return rejection === undefined ? [] : [{ owner: fragment.owner.key, rejection }];
-      }),
-      stale: [...stale].map(({ owner }) => owner.key),
-    };
+    return { accepted, refused: rejections, stale };
   }
 }
 
-function refusals(seen: LoadBalancer, index: LoadBalancerIndex, batch: Batch): Map<string, Rejection> {
+function refusals(seen: LoadBalancer, index: LoadBalancerIndex, batch: Batch): Map<LoadBalancerFragment, Rejection> {
   return new Map([
     ...refusePortClashes(seen, batch),
     ...refuseMovesOfShared(index, batch),
@@ -54,15 +47,16 @@ function refusals(seen: LoadBalancer, index: LoadBalancerIndex, batch: Batch): M
 }
 
 /** A load balancer cannot change its SKU, and takes public IPs of its own SKU only. */
-function refuseOtherSku(seen: LoadBalancer, batch: Batch): Map<string, Rejection> {
+function refuseOtherSku(seen: LoadBalancer, batch: Batch): Map<LoadBalancerFragment, Rejection> {
   const sku = (seen.sku?.name ?? "Basic").toLowerCase();
-  const refused = new Map<string, Rejection>();
-  for (const { owner, shell } of batch) {
+  const refused = new Map<LoadBalancerFragment, Rejection>();
+  for (const fragment of batch) {
+    const { shell } = fragment;
     if (shell === undefined || shell.sku.name.toLowerCase() === sku) continue;
     const message =
       `load balancer "${seen.name}" has SKU ${sku}, but loadBalancerSku is ${shell.sku.name.toLowerCase()}: ` +
       `upgrade or delete it, or set loadBalancerName to another name`;
-    refused.set(owner.base.toLowerCase(), { kind: "rejection", reason: "LoadBalancerSkuMismatch", message });
+    refused.set(fragment, { kind: "rejection", reason: "LoadBalancerSkuMismatch", message });
   }
   return refused;
 }

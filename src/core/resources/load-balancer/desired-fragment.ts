@@ -7,7 +7,7 @@ import type { Family, LoadBalancer } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import type { Service } from "../../model/kubernetes.ts";
 import { isServiceBase, poolName } from "../../model/names.ts";
-import type { Owner } from "../../service/service-intent.ts";
+import type { Owner } from "../../outcome.ts";
 import { desiredFrontend, type FrontendInput } from "./desired-frontend.ts";
 import { desiredRules } from "./desired-rules.ts";
 import type { Disposable, LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";

@@ -4,7 +4,7 @@
  */
 import type { Frontend, LoadBalancingRule, Probe } from "../../model/arm.ts";
 import type { Service } from "../../model/kubernetes.ts";
-import type { Owner } from "../../service/service-intent.ts";
+import type { Owner } from "../../outcome.ts";
 
 export interface LoadBalancerFragment {
   readonly owner: Owner;

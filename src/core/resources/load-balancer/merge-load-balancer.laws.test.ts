@@ -2,12 +2,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "../../../../test/support/laws.ts";
+import { byOwner } from "../../../../test/support/by-owner.ts";
 import { aFragment, aFrontend, aLoadBalancer, anOwner, aRule } from "../../../../test/support/fragments.ts";
 import type { LoadBalancer } from "../../model/arm.ts";
 import { nameOfId } from "../../model/ids.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import { baseOf } from "./load-balancer-index.ts";
-import { isSettled, mergeLoadBalancer } from "./merge-load-balancer.ts";
+import { isSettled, mergeLoadBalancer as merge } from "./merge-load-balancer.ts";
+
+const mergeLoadBalancer = byOwner(merge, ({ owner }) => owner.key);
 
 const OWNERS = ["a", "b", "c", "d"].map(anOwner);
 const OFFICE = ["office", "door"];
@@ -76,7 +79,7 @@ test("the order of the fragments does not matter", () => {
 test("merging the same again changes nothing, and everybody who was not refused is settled", () => {
   fc.assert(
     fc.property(world, ({ seen, batch }) => {
-      const { refused, stale = [] } = mergeLoadBalancer(seen, batch);
+      const { refused, stale } = mergeLoadBalancer(seen, batch);
       const after = resultOf(seen, batch);
       const accepted = batch.filter(
         ({ owner }) => !refused.some((one) => one.owner === owner.key) && !stale.includes(owner.key),

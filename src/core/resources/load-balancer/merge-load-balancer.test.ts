@@ -1,11 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { aService } from "../../../../test/support/core-fixtures.ts";
+import { byOwner } from "../../../../test/support/by-owner.ts";
 import { aFragment, aFrontend, aLoadBalancer, anOwner, aRule, idOf } from "../../../../test/support/fragments.ts";
 import type { LoadBalancer } from "../../model/arm.ts";
 import { SHARED_PROBE_NAME } from "../../model/names.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
-import { isSettled, mergeLoadBalancer } from "./merge-load-balancer.ts";
+import { isSettled, mergeLoadBalancer as merge } from "./merge-load-balancer.ts";
+
+const mergeLoadBalancer = byOwner(merge, ({ owner }) => owner.key);
 
 const web = anOwner("web");
 const shop = anOwner("shop");

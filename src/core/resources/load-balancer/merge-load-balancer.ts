@@ -10,8 +10,7 @@
  *   - The work is one pass over the body and in proportion to the fragments; `isSettled` needs no pass at all.
  */
 import type { LoadBalancer, LoadBalancerProperties } from "../../model/arm.ts";
-import type { Merged } from "../../steps.ts";
-import type { Warning } from "../../service/service-intent.ts";
+import { type Answer, answersOf, type Merged, unchanged, type Warning } from "../../outcome.ts";
 import { isServiceBase } from "../../model/names.ts";
 import { mergeTags } from "../../model/tags.ts";
 import { admitFragments } from "./admit-fragments.ts";
@@ -37,17 +36,17 @@ export function mergeLoadBalancer(
 ): Merged<LoadBalancer> {
   const batch = [...fragments].sort(byOwner);
   const start = seen ?? emptyLoadBalancer(batch);
-  if (start === undefined) return { outcome: { kind: "unchanged" }, refused: [], warnings: [] };
+  if (start === undefined) return unchanged(fragments);
   const { accepted, refused, stale } = admitFragments(start, batch);
   const pending = seen === undefined ? accepted : accepted.filter((fragment) => !isSettled(seen, fragment));
   const outcome = settle(start, pending, seen !== undefined);
   const remaining = remainingFrontends(start, outcome);
-  return {
-    outcome,
-    refused,
-    warnings: accepted.flatMap((fragment) => warningsFor(indexOf(start), fragment, remaining)),
-    ...(stale.length > 0 && { stale }),
-  };
+  const answers = new Map<LoadBalancerFragment, Answer>();
+  for (const fragment of accepted)
+    answers.set(fragment, { kind: "accepted", warnings: warningsFor(indexOf(start), fragment, remaining) });
+  for (const [fragment, rejection] of refused) answers.set(fragment, { kind: "refused", rejection });
+  for (const fragment of stale) answers.set(fragment, { kind: "stale" });
+  return { outcome, answers: answersOf(fragments, answers) };
 }
 
 /** Whether this fragment stands in the load balancer as it should. Costs what the one Service has, not a pass. */
@@ -152,11 +151,11 @@ function warningsFor(
   index: LoadBalancerIndex,
   fragment: LoadBalancerFragment,
   remaining: ReadonlySet<string>,
-): { readonly owner: string; readonly warning: Warning }[] {
+): Warning[] {
   const staying = leftFrontends(index, fragment).filter((name) => remaining.has(name));
   return staying.map((name) => {
     const message = `frontend "${name}" stays: ${whyItStays(otherUsers(index, fragment, name)[0], fragment)}`;
-    return { owner: fragment.owner.key, warning: { reason: "DeletingFrontendIPConfiguration", message } };
+    return { reason: "DeletingFrontendIPConfiguration", message };
   });
 }
 

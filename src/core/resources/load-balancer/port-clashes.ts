@@ -4,23 +4,27 @@
  * counts against the others. What stands in the load balancer together already is Azure's to judge, not ours.
  */
 import type { LoadBalancer } from "../../model/arm.ts";
-import type { Rejection } from "../../service/service-intent.ts";
+import type { Rejection } from "../../outcome.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import { type Claim, claimOf, indexOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
 import { userOf } from "./part-user.ts";
 
-/** By base, in lower case. `batch` in the order in which it is to be served. */
-export function refusePortClashes(seen: LoadBalancer, batch: readonly LoadBalancerFragment[]): Map<string, Rejection> {
+/** `batch` in the order in which it is to be served. */
+export function refusePortClashes(
+  seen: LoadBalancer,
+  batch: readonly LoadBalancerFragment[],
+): Map<LoadBalancerFragment, Rejection> {
   const index = indexOf(seen);
   const claimants = batch.map((fragment) => claimantOf(index, fragment));
-  const refused = new Map<string, Rejection>();
+  const refused = new Map<LoadBalancerFragment, Rejection>();
   for (let clash = firstClash(index, claimants, refused); clash; clash = firstClash(index, claimants, refused)) {
-    refused.set(clash.base, rejectionOf(clash, seen, batch));
+    refused.set(clash.claimant.fragment, rejectionOf(clash, seen, batch));
   }
   return refused;
 }
 
 interface Claimant {
+  readonly fragment: LoadBalancerFragment;
   readonly base: string;
   /** Claims that the Service has in the load balancer and still wants. */
   readonly held: readonly Claim[];
@@ -32,11 +36,11 @@ function claimantOf(index: LoadBalancerIndex, fragment: LoadBalancerFragment): C
   const wanted = fragment.rules.map(claimOf).filter((claim) => claim !== undefined);
   const isHeld = (claim: Claim): boolean =>
     (index.claims.get(claim.frontend) ?? []).some((seen) => seen.user.base === base && equal(seen, claim));
-  return { base, held: wanted.filter(isHeld), added: wanted.filter((claim) => !isHeld(claim)) };
+  return { fragment, base, held: wanted.filter(isHeld), added: wanted.filter((claim) => !isHeld(claim)) };
 }
 
 interface Clash {
-  readonly base: string;
+  readonly claimant: Claimant;
   readonly claim: Claim;
   readonly other: Claim;
 }
@@ -45,14 +49,16 @@ interface Clash {
 function firstClash(
   index: LoadBalancerIndex,
   claimants: readonly Claimant[],
-  refused: ReadonlyMap<string, Rejection>,
+  refused: ReadonlyMap<LoadBalancerFragment, Rejection>,
 ): Clash | undefined {
-  const moving = new Map(claimants.filter(({ base }) => !refused.has(base)).map((mover) => [mover.base, mover]));
-  for (const { base, added } of moving.values()) {
-    for (const claim of added) {
+  const moving = new Map(
+    claimants.filter(({ fragment }) => !refused.has(fragment)).map((mover) => [mover.base, mover]),
+  );
+  for (const claimant of moving.values()) {
+    for (const claim of claimant.added) {
       const standing = (index.claims.get(claim.frontend) ?? []).filter(({ user }) => !moving.has(user.base));
       const other = standing.find((seen) => overlap(seen, claim));
-      if (other !== undefined) return { base, claim, other };
+      if (other !== undefined) return { claimant, claim, other };
     }
   }
   const taken = new Map<string, Claim[]>();
@@ -62,13 +68,13 @@ function firstClash(
     else list.push(claim);
   };
   for (const { held } of moving.values()) held.forEach(take);
-  for (const { base, added } of moving.values()) {
-    for (const claim of added) {
-      const others = (taken.get(claim.frontend) ?? []).filter(({ user }) => user.base !== base);
+  for (const claimant of moving.values()) {
+    for (const claim of claimant.added) {
+      const others = (taken.get(claim.frontend) ?? []).filter(({ user }) => user.base !== claimant.base);
       const other = others.find((seen) => overlap(seen, claim));
-      if (other !== undefined) return { base, claim, other };
+      if (other !== undefined) return { claimant, claim, other };
     }
-    added.forEach(take);
+    claimant.added.forEach(take);
   }
   return undefined;
 }

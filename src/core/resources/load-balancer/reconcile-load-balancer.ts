@@ -5,7 +5,7 @@
 import type { LoadBalancer } from "../../model/arm.ts";
 import { pluralize } from "../../util/text.ts";
 import type { AzureStep } from "../../steps.ts";
-import type { Rejection } from "../../service/service-intent.ts";
+import type { Rejection } from "../../outcome.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import { isSettled, mergeLoadBalancer } from "./merge-load-balancer.ts";
 
@@ -27,10 +27,12 @@ export function reconcileLoadBalancer(
   fragment: LoadBalancerFragment,
 ): Reconciled {
   if (isSettled(seen, fragment)) return { kind: "settled" };
-  const { outcome, refused, stale = [] } = mergeLoadBalancer(seen, [fragment]);
-  const [refusal] = refused;
-  if (refusal !== undefined) return { kind: "reject", rejection: refusal.rejection };
-  if (stale.length > 0) return { kind: "stale" };
+  const {
+    outcome,
+    answers: [answer],
+  } = mergeLoadBalancer(seen, [fragment]);
+  if (answer?.kind === "refused") return { kind: "reject", rejection: answer.rejection };
+  if (answer?.kind === "stale") return { kind: "stale" };
   if (outcome.kind === "unchanged") return { kind: "settled" };
   const step: AzureStep = { kind: "loadBalancer", id, fragment, why: whyOf(fragment, seen, outcome.kind) };
   return { kind: "act", step, deletes: outcome.kind === "delete" };

@@ -2,26 +2,25 @@
  * A frontend that others use too keeps its address: giving it another would move them along. The Service that wants to
  * move is refused until it is alone.
  */
-import type { Rejection } from "../../service/service-intent.ts";
+import type { Rejection } from "../../outcome.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import { frontendOf, type LoadBalancerIndex, ruleUser } from "./load-balancer-index.ts";
 import { userOf } from "./part-user.ts";
 import { isRightFrontend } from "./parts.ts";
 
-/** By base, in lower case. */
 export function refuseMovesOfShared(
   index: LoadBalancerIndex,
   batch: readonly LoadBalancerFragment[],
-): Map<string, Rejection> {
-  const refused = new Map<string, Rejection>();
-  for (const { owner, frontends } of batch) {
-    const base = owner.base.toLowerCase();
-    for (const wanted of frontends) {
+): Map<LoadBalancerFragment, Rejection> {
+  const refused = new Map<LoadBalancerFragment, Rejection>();
+  for (const fragment of batch) {
+    const base = fragment.owner.base.toLowerCase();
+    for (const wanted of fragment.frontends) {
       const name = wanted.name.toLowerCase();
       const seen = index.frontends.get(name);
       if (seen === undefined || isRightFrontend(seen, wanted)) continue;
       const user = userBeside(index, batch, base, name);
-      if (user !== undefined) refused.set(base, rejectionOf(wanted.name, user));
+      if (user !== undefined) refused.set(fragment, rejectionOf(wanted.name, user));
     }
   }
   return refused;

@@ -10,7 +10,7 @@
  */
 import type { Reference } from "../../model/arm.ts";
 import { parseId, sameId } from "../../model/ids.ts";
-import type { Merged } from "../../steps.ts";
+import { answersOf, type Merged } from "../../outcome.ts";
 import type { NicPoolsFragment, PoolRef } from "./fragment.ts";
 import type {
   Instance,
@@ -42,7 +42,7 @@ export function mergeNicPools(
   const kind = fragments[0]?.resource;
   const body = seen && kind && attached(seen, kind, fragments);
   const outcome = body === undefined || body === seen ? { kind: "unchanged" as const } : { kind: "put" as const, body };
-  return { outcome, refused: [], warnings: [] };
+  return { outcome, answers: answersOf(fragments) };
 }
 
 /** Whether it sits in the pool now, in whichever ipConfiguration. */

@@ -3,7 +3,7 @@
  * Who makes it: `reconcile-public-ip.ts`. Who puts it in: `merge-public-ip.ts`.
  */
 import type { Family, PublicIP } from "../../model/arm.ts";
-import type { Owner } from "../../service/service-intent.ts";
+import type { Owner } from "../../outcome.ts";
 
 export type PublicIPFragment =
   /** The Service uses it: create it where `create` allows that, bind the Service to it, keep its settings. */

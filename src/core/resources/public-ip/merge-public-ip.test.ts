@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "../../../../test/support/laws.ts";
+import { type ByOwner, byOwner } from "../../../../test/support/by-owner.ts";
 import { anOwner } from "../../../../test/support/fragments.ts";
 import type { PublicIP } from "../../model/arm.ts";
-import type { Merged } from "../../steps.ts";
-import { mergePublicIP } from "./merge-public-ip.ts";
+import { mergePublicIP as merge } from "./merge-public-ip.ts";
 import type { PublicIPFragment } from "./fragment.ts";
+
+const mergePublicIP = byOwner(merge, ({ owner }) => owner.key);
 
 const ID = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/publicIPAddresses/pip";
 const CLUSTER = { "k8s-azure-cluster-name": "kubernetes" };
@@ -45,7 +47,7 @@ const byHand: PublicIP = {
   properties: { ipAddress: "20.1.1.1" },
 };
 
-function bodyOf({ outcome, refused }: Merged<PublicIP>): PublicIP {
+function bodyOf({ outcome, refused }: ByOwner<PublicIP>): PublicIP {
   assert.deepEqual(refused, []);
   return outcome.kind === "put" ? outcome.body : assert.fail(outcome.kind);
 }

@@ -9,8 +9,7 @@
  * The order of the fragments does not matter. A DNS label belongs to the Service that set it first.
  */
 import type { PublicIP } from "../../model/arm.ts";
-import type { Merged } from "../../steps.ts";
-import type { Rejection } from "../../service/service-intent.ts";
+import { type Answer, answersOf, type Merged, type Rejection } from "../../outcome.ts";
 import { mergeTags } from "../../model/tags.ts";
 import { hasIPTags } from "./ip-tags.ts";
 import type { PublicIPFragment } from "./fragment.ts";
@@ -30,8 +29,8 @@ interface State {
   readonly isFreed: boolean;
   /** Whose the DNS label is: of ours a tag says so, of a person's only this batch. */
   readonly labelOwner: string | undefined;
-  readonly refused: Merged<PublicIP>["refused"];
-  readonly warnings: Merged<PublicIP>["warnings"];
+  /** Of those that are not simply accepted. */
+  readonly answers: ReadonlyMap<PublicIPFragment, Answer>;
 }
 
 export function mergePublicIP(seen: PublicIP | undefined, fragments: readonly PublicIPFragment[]): Merged<PublicIP> {
@@ -40,15 +39,15 @@ export function mergePublicIP(seen: PublicIP | undefined, fragments: readonly Pu
   const releases = batch.filter((fragment) => fragment.kind === "release");
   const start = seen ?? uses.find(({ create }) => create !== undefined)?.create;
   if (start === undefined) {
-    const stale = uses.map(({ owner }) => owner.key);
-    return { outcome: { kind: "unchanged" }, refused: [], warnings: [], ...(stale.length > 0 && { stale }) };
+    const stale = new Map(uses.map((use) => [use, { kind: "stale" } as const]));
+    return { outcome: { kind: "unchanged" }, answers: answersOf<PublicIPFragment>(fragments, stale) };
   }
   const services = seen === undefined ? [] : servicesOf(seen);
   const labelOwner = services && dnsOwnerOf(start);
-  const first: State = { body: start, services, isFreed: false, labelOwner, refused: [], warnings: [] };
+  const first: State = { body: start, services, isFreed: false, labelOwner, answers: new Map() };
   const rank = rankOf(labelOwner);
   const state = uses.sort((one, other) => rank(one) - rank(other)).reduce(used, releases.reduce(released, first));
-  return { outcome: outcomeOf(seen, state), refused: state.refused, warnings: state.warnings };
+  return { outcome: outcomeOf(seen, state), answers: answersOf(fragments, state.answers) };
 }
 
 function outcomeOf(seen: PublicIP | undefined, { body, services, isFreed }: State): Merged<PublicIP>["outcome"] {
@@ -65,19 +64,23 @@ function listing(body: PublicIP, services: readonly string[]): PublicIP {
   return { ...body, tags: { ...body.tags, [SERVICE_TAG]: services.join(",") } };
 }
 
-function released(state: State, { owner, keptBy }: Release): State {
+function released(state: State, release: Release): State {
+  const { owner, keptBy } = release;
   const left = state.services?.filter((key) => !sameKey(key, owner.key));
   if (left === undefined || left.length === state.services?.length) return state;
   const isLabelOwner = sameKey(state.labelOwner ?? "", owner.key);
   const isUnused = left.length === 0;
-  const warning = { reason: "DeletePublicIPAddress", message: stays(state.body, keptBy) } as const;
+  const kept = { reason: "DeletePublicIPAddress", message: stays(state.body, keptBy) } as const;
   return {
     ...state,
     body: isLabelOwner ? withoutLabel(state.body) : state.body,
     labelOwner: isLabelOwner ? undefined : state.labelOwner,
     services: left,
     isFreed: isUnused && keptBy === undefined,
-    warnings: isUnused && keptBy !== undefined ? [...state.warnings, { owner: owner.key, warning }] : state.warnings,
+    answers:
+      isUnused && keptBy !== undefined
+        ? new Map(state.answers).set(release, { kind: "accepted", warnings: [kept] })
+        : state.answers,
   };
 }
 
@@ -87,7 +90,8 @@ function stays(body: PublicIP, keptBy: string | undefined): string {
 
 function used(state: State, use: Use): State {
   const rejection = refuseLabel(state, use) ?? refuseLength(state, use);
-  if (rejection !== undefined) return { ...state, refused: [...state.refused, { owner: use.owner.key, rejection }] };
+  if (rejection !== undefined)
+    return { ...state, answers: new Map(state.answers).set(use, { kind: "refused", rejection }) };
   const labelled = withLabel(state, use);
   if (state.services === undefined) return labelled;
   const isListed = state.services.some((key) => sameKey(key, use.owner.key));

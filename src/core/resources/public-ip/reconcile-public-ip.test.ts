@@ -6,7 +6,8 @@ import type { LoadBalancer, PublicIP } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { mergeLoadBalancer } from "../load-balancer/merge-load-balancer.ts";
 import { parseService } from "../../service/parse-service.ts";
-import type { Rejection, ServiceIntent } from "../../service/service-intent.ts";
+import type { ServiceIntent } from "../../service/service-intent.ts";
+import type { Rejection } from "../../outcome.ts";
 import type { DesiredPublicIP } from "./desired-public-ip.ts";
 import { type PublicIPDecision, publicIPGroups, reconcilePublicIP } from "./reconcile-public-ip.ts";
 

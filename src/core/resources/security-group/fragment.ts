@@ -3,7 +3,7 @@
  * Who makes it: `reconcile-security-group.ts`. Who puts it in: `merge-security-group.ts`.
  */
 import type { Family } from "../../model/arm.ts";
-import type { Owner } from "../../service/service-intent.ts";
+import type { Owner } from "../../outcome.ts";
 
 export interface AccessRule {
   readonly family: Family;

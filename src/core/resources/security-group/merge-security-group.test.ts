@@ -1,10 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { byOwner } from "../../../../test/support/by-owner.ts";
 import type { SecurityGroup, SecurityRule } from "../../model/arm.ts";
-import type { Merged } from "../../steps.ts";
+import type { Merged } from "../../outcome.ts";
 import type { SecurityGroupFragment, AccessRule } from "./fragment.ts";
-import { mergeSecurityGroup } from "./merge-security-group.ts";
+import { mergeSecurityGroup as merge } from "./merge-security-group.ts";
 import { destinationsOf, newRule, ownRuleName, portsOf, sharedRuleName, sourcesOf } from "./security-rules.ts";
+
+const mergeSecurityGroup = byOwner(merge, ({ owner }) => owner.key);
 
 function allow(ports: readonly number[], destinations: readonly string[], sources = ["Internet"]): AccessRule {
   return { family: "IPv4", access: "Allow", protocol: "Tcp", sources, ports, destinations };
@@ -53,7 +56,7 @@ function ours(rule: AccessRule, priority: number): SecurityRule {
   return newRule(rule, { name: sharedRuleName(rule), priority, destinations: rule.destinations });
 }
 
-function put({ outcome }: Merged<SecurityGroup>): SecurityGroup {
+function put({ outcome }: Pick<Merged<SecurityGroup>, "outcome">): SecurityGroup {
   assert.ok(outcome.kind === "put", outcome.kind);
   return outcome.body;
 }

@@ -8,8 +8,7 @@
  */
 import type { SecurityGroup, SecurityRule } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
-import type { Merged } from "../../steps.ts";
-import type { Rejection } from "../../service/service-intent.ts";
+import { ACCEPTED, type Answer, answersOf, type Merged, type Rejection, type Warning } from "../../outcome.ts";
 import { mergeTags } from "../../model/tags.ts";
 import type { SecurityGroupFragment } from "./fragment.ts";
 import { LIMITS, SecurityGroupDraft } from "./security-group-draft.ts";
@@ -29,24 +28,26 @@ export function mergeSecurityGroup(
   fragments: readonly SecurityGroupFragment[],
 ): Merged<SecurityGroup> {
   const batch = [...fragments].sort(byOwner);
-  if (seen === null) return withoutGroup(batch);
+  if (seen === null) return withoutGroup(fragments);
   const index = indexOf(seen);
   const draft = new SecurityGroupDraft(index, batch);
-  const refused = batch.flatMap((fragment) => {
+  const answers = new Map<SecurityGroupFragment, Answer>();
+  for (const fragment of batch) {
     const rejection = draft.accept(fragment);
-    return rejection === undefined ? [] : [{ fragment, rejection }];
-  });
-  const out = new Set(refused.map(({ fragment }) => fragment));
-  const accepted = batch.filter((fragment) => !out.has(fragment));
+    if (rejection !== undefined) answers.set(fragment, { kind: "refused", rejection });
+  }
+  const accepted = batch.filter((fragment) => !answers.has(fragment));
   const rules = mergedRules(seen.properties.securityRules ?? [], { index, draft, accepted });
   const tags = accepted.reduce<SecurityGroup["tags"]>(tagged, seen.tags);
   const isSame = rules === undefined && tags === seen.tags;
+  const warnings = isSame ? [] : warningsOf(index.usage, draft.usage);
+  for (const fragment of accepted)
+    answers.set(fragment, { kind: "accepted", warnings: fragment.rules.length > 0 ? warnings : [] });
   return {
     outcome: isSame
       ? { kind: "unchanged" }
       : { kind: "put", body: bodyOf(seen, rules ?? seen.properties.securityRules ?? [], tags) },
-    refused: refused.map(({ fragment, rejection }) => ({ owner: fragment.owner.key, rejection })),
-    warnings: isSame ? [] : warningsOf(accepted, index.usage, draft.usage),
+    answers: answersOf(fragments, answers),
   };
 }
 
@@ -55,11 +56,10 @@ function byOwner({ owner: one }: SecurityGroupFragment, { owner: other }: Securi
   return one.uid < other.uid ? -1 : 1;
 }
 
-function withoutGroup(batch: readonly SecurityGroupFragment[]): Merged<SecurityGroup> {
-  const refused = batch
-    .filter(({ rules }) => rules.length > 0)
-    .map(({ owner }) => ({ owner: owner.key, rejection: NO_GROUP }));
-  return { outcome: { kind: "unchanged" }, refused, warnings: [] };
+function withoutGroup(fragments: readonly SecurityGroupFragment[]): Merged<SecurityGroup> {
+  const refused: Answer = { kind: "refused", rejection: NO_GROUP };
+  const answers = fragments.map(({ rules }) => (rules.length > 0 ? refused : ACCEPTED));
+  return { outcome: { kind: "unchanged" }, answers };
 }
 
 export const NO_GROUP: Rejection = {
@@ -154,18 +154,12 @@ function withoutLegacy(rule: SecurityRule, gone: "all" | ReadonlySet<string>): R
   return left.length === 0 ? [] : [withDestinations(rule, left)];
 }
 
-function warningsOf(
-  fragments: readonly SecurityGroupFragment[],
-  before: Usage,
-  after: Usage,
-): Merged<SecurityGroup>["warnings"] {
+function warningsOf(before: Usage, after: Usage): Warning[] {
   const full = (Object.keys(LIMITS) as (keyof Usage)[]).filter(
     (what) => after[what] > before[what] && after[what] > NEARLY_FULL * LIMITS[what],
   );
   if (full.length === 0) return [];
   const state = full.map((what) => `${after[what]} of ${LIMITS[what]} ${what}`).join(", ");
   const message = `the security group is nearly full: ${state}. Services with the same ports and sources share rules`;
-  return fragments
-    .filter(({ rules }) => rules.length > 0)
-    .map(({ owner }) => ({ owner: owner.key, warning: { reason: "SecurityGroupNearlyFull", message } }));
+  return [{ reason: "SecurityGroupNearlyFull", message }];
 }

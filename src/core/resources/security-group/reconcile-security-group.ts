@@ -8,7 +8,8 @@
  */
 import { canonicalAddress } from "../../util/cidr.ts";
 import type { Service } from "../../model/kubernetes.ts";
-import type { Owner, Rejection, ServiceIntent } from "../../service/service-intent.ts";
+import type { ServiceIntent } from "../../service/service-intent.ts";
+import { type Owner, type Rejection, rejectionIn } from "../../outcome.ts";
 import type { Observed } from "../../observed.ts";
 import type { SecurityGroupFragment, Opening, ServiceAddresses } from "./fragment.ts";
 import { desiredSecurityGroup, opensOnNodes } from "./desired-security-group.ts";
@@ -60,10 +61,10 @@ export function releaseSecurityGroup(world: World, owner: Owner, addresses: Serv
 }
 
 function decide({ securityGroup }: World, fragment: SecurityGroupFragment): AccessDecision {
-  const { outcome, refused } = mergeSecurityGroup(securityGroup, [fragment]);
-  const [refusal] = refused;
-  if (refusal !== undefined) return { kind: "reject", rejection: refusal.rejection };
-  return outcome.kind === "unchanged" ? { kind: "settled" } : { kind: "act", fragment };
+  const merged = mergeSecurityGroup(securityGroup, [fragment]);
+  const rejection = rejectionIn(merged);
+  if (rejection !== undefined) return { kind: "reject", rejection };
+  return merged.outcome.kind === "unchanged" ? { kind: "settled" } : { kind: "act", fragment };
 }
 
 interface Claim {

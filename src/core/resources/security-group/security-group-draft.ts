@@ -5,7 +5,7 @@
  * The order of fragments does not matter for what the group opens: an address loses a rule only if nobody in the whole
  * batch wants it there.
  */
-import type { Rejection } from "../../service/service-intent.ts";
+import type { Rejection } from "../../outcome.ts";
 import type { SecurityGroupFragment, AccessRule } from "./fragment.ts";
 import type { SecurityGroupIndex, Usage } from "./security-group-index.ts";
 import { means, portsOf, sourcesOf } from "./security-rules.ts";

@@ -1,0 +1,69 @@
+/**
+ * What decisions about shared resources come to: whose a fragment is, why one is refused, what a merge answers.
+ * Data only; the merges stand in `resources/`, and who is told is decided by the caller that submitted the fragment.
+ */
+import type { WarningReason } from "./events/event-reasons.ts";
+
+/** The Service, or LoadBalancer of LBCF, that a fragment belongs to. `base` prefixes every name that it owns in Azure. */
+export interface Owner {
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly uid: string;
+  readonly base: string;
+}
+
+/** The user must change something: becomes a Warning event on the object. */
+export interface Rejection {
+  readonly kind: "rejection";
+  readonly reason: WarningReason;
+  /** Names the key, the value and the fix. */
+  readonly message: string;
+  /** What else the user should know while mending it. */
+  readonly warnings?: readonly Warning[];
+}
+
+/** Something the user should know that stops nothing. */
+export interface Warning {
+  readonly reason: WarningReason;
+  readonly message: string;
+}
+
+/** What a merge of fragments into a shared resource comes to. */
+export interface Merged<Body> {
+  /** The body to PUT, `"delete"` where nothing of anyone is left, `"unchanged"` where what is there is right. */
+  readonly outcome:
+    | { readonly kind: "put"; readonly body: Body }
+    | { readonly kind: "delete" }
+    | { readonly kind: "unchanged" };
+  /** One for each fragment, in the order in which the fragments were given. */
+  readonly answers: readonly Answer[];
+}
+
+/** What became of one fragment in a merge. */
+export type Answer =
+  /** It is in the outcome. Warnings: a frontend that had to stay, a foreign entry that was kept. */
+  | { readonly kind: "accepted"; readonly warnings: readonly Warning[] }
+  /** It cannot stand here; the resource keeps what the owner had in it. */
+  | { readonly kind: "refused"; readonly rejection: Rejection }
+  /** It names parts that have gone since it was decided: read again and decide anew. */
+  | { readonly kind: "stale" };
+
+export const ACCEPTED: Answer = { kind: "accepted", warnings: [] };
+
+/** Answers in the order of `fragments`, from those that a merge found in an order of its own; the rest are accepted. */
+export function answersOf<Fragment>(
+  fragments: readonly Fragment[],
+  found: ReadonlyMap<Fragment, Answer> = new Map(),
+): Answer[] {
+  return fragments.map((fragment) => found.get(fragment) ?? ACCEPTED);
+}
+
+/** A merge that leaves the resource as it is and accepts every fragment. */
+export function unchanged(fragments: readonly unknown[]): Merged<never> {
+  return { outcome: { kind: "unchanged" }, answers: answersOf(fragments) };
+}
+
+/** The rejection of a merge of one fragment; `undefined` where it was not refused. */
+export function rejectionIn({ answers: [answer] }: Pick<Merged<unknown>, "answers">): Rejection | undefined {
+  return answer?.kind === "refused" ? answer.rejection : undefined;
+}
