@@ -1,6 +1,6 @@
 /**
- * What we know of the cluster, kept fresh: Services, Nodes, and the ConfigMaps that hold the durable member lists.
- * Nobody decides before `synced`: a cache that is not filled yet would look like a cluster without nodes.
+ * The controller's caches of the cluster: Services, Nodes, and the ConfigMaps that hold the durable member lists. No
+ * decision is made before `synced`: a cache that is not filled yet would look like a cluster without nodes.
  */
 import type { Clock, Random } from "../core/util/clock.ts";
 import type { Log } from "../core/util/log.ts";
@@ -8,6 +8,7 @@ import { logWatchHealth } from "../kube/cache/log-watch-health.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { Reflector } from "../kube/cache/reflector.ts";
 import { CONFIG_MAPS, NODES, SERVICES } from "../kube/client/resources.ts";
+import type { LoopMetrics } from "./loop-metrics.ts";
 import { MEMBER_LIST_LABEL, MEMBER_LIST_NAMESPACE, projectMemberList, type MemberList } from "./pools/member-list.ts";
 import { projectNode, projectService, type CachedNode, type CachedService } from "./projections.ts";
 
@@ -45,6 +46,12 @@ export class ClusterCache {
       selection: { namespace: MEMBER_LIST_NAMESPACE, labelSelector: MEMBER_LIST_LABEL },
       project: projectMemberList,
     });
+  }
+
+  countIn(metrics: Pick<LoopMetrics, "addWatch">): void {
+    metrics.addWatch("services", this.services);
+    metrics.addWatch("nodes", this.nodes);
+    metrics.addWatch("configmaps", this.memberLists);
   }
 
   get synced(): Promise<unknown> {

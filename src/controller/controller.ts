@@ -78,6 +78,7 @@ export class Controller {
     const { config, arm, clock, random, log, fence, metrics, classFilter } = options;
     const kube = options.kube.fencedBy(fence);
     this.#cache = new ClusterCache({ client: options.kube, clock, random, log });
+    this.#cache.countIn(metrics.loops);
     this.#mirror = new Mirror({ client: arm, config });
     this.#commit = this.#openCommit();
     this.#lock = this.#openLock(kube);
@@ -119,6 +120,7 @@ export class Controller {
       nodes: this.#cache.nodes,
       observer,
       executor,
+      loopMetrics: metrics.loops,
       clock,
       random,
       log,

@@ -4,10 +4,14 @@
  */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
+import { LoopMetrics } from "./loop-metrics.ts";
+
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 export class Metrics {
   readonly registry = new Registry();
+  /** Of work queues and watches. */
+  readonly loops = new LoopMetrics(this.registry);
 
   readonly syncs = this.#counter("service_controller_loadbalancer_sync_total", "Services synced, by outcome.", [
     "outcome",
@@ -25,6 +29,15 @@ export class Metrics {
     "status_code",
     "error_code",
   ]);
+  readonly kubeSeconds = this.#histogram("azlb_kube_request_duration_seconds", "Requests to the API server.", [
+    "resource",
+    "method",
+  ]);
+  readonly kubeErrors = this.#counter(
+    "azlb_kube_request_errors_total",
+    "Requests that the API server refused or did not answer (status_code 0).",
+    ["resource", "method", "status_code"],
+  );
   readonly batchSize = this.#histogram(
     "azlb_group_commit_fragments",
     "Fragments that left in one write.",

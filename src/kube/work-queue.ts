@@ -58,6 +58,19 @@ interface Entry {
 
 const PER_KEY_BACKOFF: Backoff = { firstMs: 1_000, capMs: 300_000 };
 
+/** For metrics. */
+export interface QueueStats {
+  /** Due, waiting for a worker. */
+  readonly queued: number;
+  readonly running: number;
+  /** Not due yet. */
+  readonly delayed: number;
+  /** Work that ended, failed or not; only grows. */
+  readonly runs: number;
+  /** Work that is tried again because it failed; only grows. */
+  readonly failures: number;
+}
+
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #entries = new Map<string, Entry>();
@@ -111,8 +124,7 @@ export class WorkQueue {
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
-  /** Plain numbers, for metrics. */
-  stats(): { queued: number; running: number; delayed: number; runs: number; failures: number } {
+  stats(): QueueStats {
     let delayed = 0;
     for (const entry of this.#entries.values()) if (entry.state === "delayed") delayed += 1;
     return { queued: this.#ready, running: this.#running, delayed, runs: this.#runs, failures: this.#failed };

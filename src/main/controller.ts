@@ -16,7 +16,7 @@ import type { Log } from "../core/util/log.ts";
 import type { DriftPolicy } from "../core/service/service-intent.ts";
 import { EventRecorder } from "../kube/events/event-recorder.ts";
 import { OPEN_FENCE, type Fence } from "../kube/election/fence.ts";
-import type { KubeClient } from "../kube/client/kube-client.ts";
+import type { KubeClient, RequestSample } from "../kube/client/kube-client.ts";
 import { LeaderElection } from "../kube/election/leader-election.ts";
 import { openArmClient } from "./azure-access.ts";
 import { startHealthServer } from "./health-server.ts";
@@ -144,7 +144,11 @@ async function openAccess(
   closers: (() => Promise<void>)[],
 ): Promise<Access> {
   const { env, log } = options;
-  const kube = openKubeClient({ kubeconfig: options.kubeconfig, userAgent: USER_AGENT });
+  const kube = openKubeClient({
+    kubeconfig: options.kubeconfig,
+    userAgent: USER_AGENT,
+    onRequest: (request) => measureRequest(metrics, request),
+  });
   closers.push(kube.close);
   const { config, credentials } = await loadCloudConfig({
     source: options.cloudConfig,
@@ -229,6 +233,12 @@ function aborted(...signals: readonly AbortSignal[]): Promise<void> {
       else signal.addEventListener("abort", () => resolve(), { once: true });
     }
   });
+}
+
+function measureRequest(metrics: Metrics, { plural, method, status, durationMs }: RequestSample): void {
+  metrics.kubeSeconds.observe({ resource: plural, method }, durationMs / 1000);
+  if (status >= 200 && status <= 299) return;
+  metrics.kubeErrors.inc({ resource: plural, method, status_code: String(status) });
 }
 
 function measureCall(metrics: Metrics, { verb, type, status, failure, durationMs }: CallReport): void {

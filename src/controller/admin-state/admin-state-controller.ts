@@ -54,7 +54,7 @@ export class AdminStateController {
 
   constructor(options: AdminStateControllerOptions) {
     this.#options = options;
-    const { clock, random, log } = options;
+    const { metrics, clock, random, log } = options;
     this.#queue = new WorkQueue({
       clock,
       random,
@@ -63,6 +63,7 @@ export class AdminStateController {
       work: (job) => this.#work(job),
       onError: (_, error) => log.error(`admin state: ${String(error)}`),
     });
+    metrics.loops.addQueue("adminstate", this.#queue);
   }
 
   /** Call once the caches are filled. */

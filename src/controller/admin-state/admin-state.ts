@@ -52,7 +52,16 @@ export class AdminState {
     this.#taints = new NewestTaints(new Snapshot<Node>(nodes));
     const manager = new AdminStateManager({ ...options, taints: this.#taints });
     this.#controller = new AdminStateController({ nodes, manager, events, metrics, clock, random, log });
-    this.#preemptions = new PreemptionWatch({ client: kube, nodes, namespaces, events, clock, random, log });
+    this.#preemptions = new PreemptionWatch({
+      client: kube,
+      nodes,
+      namespaces,
+      events,
+      loopMetrics: metrics.loops,
+      clock,
+      random,
+      log,
+    });
   }
 
   /** Call once the caches are filled. Resolves when the signal is aborted. */

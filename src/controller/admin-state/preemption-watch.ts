@@ -23,6 +23,7 @@ import { isFailure } from "../../kube/client/kube-failure.ts";
 import { Reflector } from "../../kube/cache/reflector.ts";
 import { EVENTS, NODES, type KubeObject } from "../../kube/client/resources.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
+import type { LoopMetrics } from "../loop-metrics.ts";
 import type { AdminStateEvents } from "./admin-state-events.ts";
 import { projectNode, type CachedNode } from "../projections.ts";
 
@@ -32,6 +33,7 @@ export interface PreemptionWatchOptions {
   /** Where Events about Nodes are believed. Only these namespaces are watched. */
   readonly namespaces: readonly string[];
   readonly events: AdminStateEvents;
+  readonly loopMetrics: LoopMetrics;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -52,7 +54,7 @@ export class PreemptionWatch {
 
   constructor(options: PreemptionWatchOptions) {
     this.#options = options;
-    const { client, clock, random, log, namespaces } = options;
+    const { client, loopMetrics, clock, random, log, namespaces } = options;
     this.#reflectors = namespaces.map(
       (namespace) =>
         new Reflector({
@@ -74,6 +76,9 @@ export class PreemptionWatch {
       work: (job) => this.#work(job),
       onError: (name, error) => log.error(`preemption of ${name}: ${String(error)}`),
     });
+    for (const [at, namespace] of namespaces.entries())
+      loopMetrics.addWatch(`events/${namespace}`, this.#reflectors[at]!);
+    loopMetrics.addQueue("preemption", this.#queue);
   }
 
   /** Runs until the signal is aborted. Call once the Nodes are known. */

@@ -79,13 +79,17 @@ export function assembleLbcf(options: LbcfPartOptions): LbcfParts {
     states,
     ...controllers,
   });
-  metrics.watchQueues({
-    driver: () => controllers.driverController.loop.stats(),
-    loadbalancer: () => controllers.loadBalancers.loop.stats(),
-    backendgroup: () => controllers.groups.loop.stats(),
-    backendrecord: () => controllers.records.loop.stats(),
-    bind: () => controllers.binds.loop.stats(),
-  });
+  cache.countIn(options.metrics.loops);
+  const queues = {
+    driver: controllers.driverController.loop,
+    loadbalancer: controllers.loadBalancers.loop,
+    backendgroup: controllers.groups.loop,
+    backendrecord: controllers.records.loop,
+    bind: controllers.binds.loop,
+  };
+  metrics.watchQueues(queues);
+  const all = Object.entries({ ...queues, gate: controllers.gates.loop });
+  for (const [name, queue] of all) options.metrics.loops.addQueue(name, queue);
   return { cache, watchHandlers, states, loops: Object.values(controllers).map(({ loop }) => loop) };
 }
 

@@ -1,13 +1,11 @@
 /** LBCF's metrics under their original names, without a prefix, so that existing dashboards work. */
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
+import type { QueueStats } from "../../kube/work-queue.ts";
+
 const SECONDS = [0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30];
 
-interface QueueFigures {
-  readonly queued: number;
-  readonly delayed: number;
-  readonly running: number;
-}
+type Queues = Readonly<Record<string, { stats(): QueueStats }>>;
 
 export class LbcfMetrics {
   readonly #registry: Registry;
@@ -67,17 +65,12 @@ export class LbcfMetrics {
   }
 
   /** The gauges read the queues when they are scraped. */
-  watchQueues(queues: Readonly<Record<string, () => QueueFigures>>): void {
+  watchQueues(queues: Queues): void {
     this.#gauge("pending_key", "Objects that wait to be looked at.", queues, (each) => each.queued + each.delayed);
     this.#gauge("working_key", "Objects that are being looked at.", queues, (each) => each.running);
   }
 
-  #gauge(
-    name: string,
-    help: string,
-    queues: Readonly<Record<string, () => QueueFigures>>,
-    figure: (figures: QueueFigures) => number,
-  ): void {
+  #gauge(name: string, help: string, queues: Queues, figure: (stats: QueueStats) => number): void {
     this.#registry.removeSingleMetric(name);
     const gauge: Gauge<"key_kind"> = new Gauge({
       name,
@@ -85,7 +78,7 @@ export class LbcfMetrics {
       labelNames: ["key_kind"],
       registers: [this.#registry],
       collect: () => {
-        for (const [kind, figures] of Object.entries(queues)) gauge.set({ key_kind: kind }, figure(figures()));
+        for (const [kind, queue] of Object.entries(queues)) gauge.set({ key_kind: kind }, figure(queue.stats()));
       },
     });
   }

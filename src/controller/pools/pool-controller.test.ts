@@ -27,6 +27,7 @@ function rig(isWriteKept: () => boolean) {
         if (isWriteKept()) world.write(aService(), [step]);
       },
     },
+    loopMetrics: { addQueue: () => {} },
     clock,
     random: () => 0.5,
     log: { ...SILENT_LOG, warn: (message) => said.push(message) },

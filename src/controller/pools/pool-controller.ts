@@ -15,12 +15,14 @@ import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
 import type { AzureStepExecutor } from "../service/step-executor.ts";
 import { nextAttempt } from "../service/next-attempt.ts";
 import type { Observer } from "../service/observer.ts";
+import type { LoopMetrics } from "../loop-metrics.ts";
 import type { CachedNode } from "../projections.ts";
 
 export interface PoolControllerOptions {
   readonly nodes: Pick<Reflector<CachedNode>, "subscribe">;
   readonly observer: Pick<Observer, "observePools">;
   readonly executor: Pick<AzureStepExecutor, "write">;
+  readonly loopMetrics: Pick<LoopMetrics, "addQueue">;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -39,7 +41,7 @@ export class PoolController {
 
   constructor(options: PoolControllerOptions) {
     this.#options = options;
-    const { clock, random, log } = options;
+    const { loopMetrics, clock, random, log } = options;
     this.#queue = new WorkQueue({
       clock,
       random,
@@ -47,6 +49,7 @@ export class PoolController {
       work: (job) => this.#sync(job),
       onError: (_, error) => log.error(`pools: ${String(error)}`),
     });
+    loopMetrics.addQueue("pools", this.#queue);
   }
 
   /** Call once the caches are filled. */

@@ -52,7 +52,7 @@ export class ServiceController {
 
   constructor(options: ServiceControllerOptions) {
     this.#options = options;
-    const { clock, random, workers, log } = options;
+    const { clock, random, workers, log, metrics } = options;
     this.#queue = new WorkQueue({
       clock,
       random,
@@ -60,6 +60,7 @@ export class ServiceController {
       work: (job) => this.#sync(job),
       onError: (key, error) => log.error(`Service ${key}: ${String(error)}`),
     });
+    metrics.loops.addQueue("service", this.#queue);
   }
 
   /** Call once the caches are filled. */

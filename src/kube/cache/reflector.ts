@@ -88,6 +88,11 @@ export class Reflector<T extends KubeObject> {
     });
   }
 
+  /** What is watched, as the API names it. */
+  get plural(): string {
+    return this.#options.resource.plural;
+  }
+
   get store(): ReadonlyStore<T> {
     return this.#intake.store;
   }
@@ -170,7 +175,6 @@ export class Reflector<T extends KubeObject> {
         scope.abort(new KubeFailure("transient", `${this.#what}: silent for ${limitMs} ms`));
       },
     });
-    this.#stats.watches += 1;
     try {
       const body = await client.watch(resource, this.#watchQuery(), selection, scope.signal);
       opened = true;
@@ -206,10 +210,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   #take({ type, object }: WatchEvent): void {
-    if (type === "BOOKMARK") {
-      this.#stats.bookmarks += 1;
-      return this.#takeBookmark(object);
-    }
+    if (type === "BOOKMARK") return this.#takeBookmark(object);
     this.#stats.events += 1;
     if (type === "DELETED") this.#intake.remove(object);
     else this.#intake.put(object);

@@ -24,6 +24,7 @@ import type { Log } from "../../../core/util/log.ts";
 import { logWatchHealth, type FollowingVoice } from "../../../kube/cache/log-watch-health.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { Reflector } from "../../../kube/cache/reflector.ts";
+import type { LoopMetrics } from "../../loop-metrics.ts";
 import { PODS, type KubeObject, type Resource } from "../../../kube/client/resources.ts";
 import type { Indexers } from "../../../kube/cache/store.ts";
 import { WriteThroughStore } from "./write-through-store.ts";
@@ -51,7 +52,7 @@ export class LbcfCache {
   readonly records: CachedKind<BackendRecord>;
   readonly binds: CachedKind<Bind>;
   readonly pods: Reflector<Pod>;
-  readonly #all: readonly Pick<Reflector<Pod>, "synced" | "run">[];
+  readonly #all: readonly Pick<Reflector<Pod>, "synced" | "run" | "plural" | "stats">[];
 
   constructor(options: LbcfCacheOptions) {
     const { log, ...common } = options;
@@ -91,6 +92,10 @@ export class LbcfCache {
       binds.reflector,
       pods,
     ];
+  }
+
+  countIn(metrics: Pick<LoopMetrics, "addWatch">): void {
+    for (const reflector of this.#all) metrics.addWatch(reflector.plural, reflector);
   }
 
   get synced(): Promise<unknown> {
