@@ -1,6 +1,6 @@
 /**
  * Starts an emulated Azure on loopback: the composition root of `sandbox/azure`, for tests, `azlb azure` and
- * `azlb sandbox`. It is the only file here that reads the clock, draws randomness and knows every part.
+ * `azlb sandbox`. Only this file reads the clock and randomness; it passes them to the other parts.
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -23,7 +23,7 @@ import { parseSeed, applySeed, type Seed } from "./seed/seed.ts";
 import { topologyNodes, type SeedNode, type Topology } from "./seed/topology.ts";
 import { portAllocator } from "../shared/port-allocator.ts";
 import { listen, type Listening } from "./server/listener.ts";
-import { armAnswer, type Gate } from "./server/pipeline.ts";
+import { armAnswer, type PipelineOptions } from "./server/pipeline.ts";
 import { createThrottle } from "./server/throttle.ts";
 import { openAzureStore, type AzureStore } from "./store/azure-store.ts";
 import { openDataDirectory, type DataDirectory } from "../shared/data-directory.ts";
@@ -49,11 +49,11 @@ export {
 } from "./seed/topology.ts";
 
 export interface AzureOptions {
-  /** HTTPS port of Resource Manager; absent or 0: a free one, and the same again in the same data directory. */
+  /** HTTPS port of Resource Manager; absent or 0: the port of the last start in the data directory, else a free one. */
   readonly port?: number;
   readonly httpPort?: number;
   readonly controlPort?: number;
-  /** State, certificates and ports outlive the process here. Absent: memory and a temporary directory. */
+  /** Directory of state, certificates and ports. Absent: state in memory, the rest in a temporary directory. */
   readonly dataDir?: string;
   readonly topology?: Partial<Topology>;
   readonly seed?: Seed;
@@ -68,14 +68,14 @@ export interface AzureOptions {
   readonly account?: Partial<Account>;
   readonly maxBodyBytes?: number;
   readonly tokenLifetimeSeconds?: number;
-  /** Forward real connections on loopback, as the load balancers say. */
+  /** Starts the data plane, which forwards real connections on loopback. */
   readonly dataPlane?: boolean;
   readonly log?: (line: string) => void;
 }
 
 export interface RunningAzure {
   readonly armEndpoint: string;
-  /** Resource Manager over plain HTTP; `null` unless asked for. */
+  /** Resource Manager over plain HTTP; `null` unless enabled. */
   readonly httpEndpoint: string | null;
   readonly controlUrl: string;
   readonly caFile: string;
@@ -85,7 +85,7 @@ export interface RunningAzure {
   readonly account: Account;
   readonly subscriptionId: string;
   readonly resourceGroup: string;
-  /** What a guest controller needs in its environment. */
+  /** Environment variables for another controller. */
   readonly env: Readonly<Record<string, string>>;
   readonly nodes: readonly SeedNode[];
   close(): Promise<void>;
@@ -98,7 +98,7 @@ const MAX_CONTROL_BODY_BYTES = 256 * 1024 * 1024;
 const TOKEN_LIFETIME_SECONDS = 86_400;
 const TOKEN_KEY_FILE = "token-key.json";
 
-/** Throws `BadInput` for options and seeds that cannot be used; nothing is left behind then. */
+/** Throws `BadInput` for invalid options and seeds, after closing what was started. */
 export async function startAzure(options: AzureOptions = {}): Promise<RunningAzure> {
   const directory = openDataDirectory(options.dataDir);
   try {
@@ -138,7 +138,7 @@ async function startIn(directory: DataDirectory, options: AzureOptions): Promise
       parts.closing.abort();
       await Promise.all(Object.values(listeners).map((listener) => listener.close()));
       await parts.dataPlane?.close();
-      parts.gate.store.close();
+      parts.pipeline.store.close();
       directory.dispose();
     },
   };
@@ -150,7 +150,7 @@ type ListenerName = "arm" | "plain" | "control";
 
 interface Parts {
   readonly account: Account;
-  readonly gate: Gate;
+  readonly pipeline: PipelineOptions;
   readonly settings: Settings;
   readonly topology: Topology;
   readonly dataPlane: DataPlane | undefined;
@@ -185,7 +185,7 @@ function assemble(options: AzureOptions, directory: DataDirectory): Parts {
     nowMs,
     accepts: (audience) => acceptsAudience(audience, urls.audiences),
   });
-  const gate: Gate = {
+  const pipeline: PipelineOptions = {
     account,
     tokens,
     roleOf: ({ clientId }) => roleFor(settings, clientId),
@@ -204,7 +204,7 @@ function assemble(options: AzureOptions, directory: DataDirectory): Parts {
   };
   return {
     account,
-    gate,
+    pipeline,
     settings,
     topology,
     dataPlane,
@@ -231,9 +231,9 @@ async function openListeners(
     onError: (error: unknown) => log(error instanceof Error ? (error.stack ?? error.message) : String(error)),
   };
   const certificate = await authority.issueServer();
-  const answer = armAnswer(parts.gate);
+  const answer = armAnswer(parts.pipeline);
   const control = controlAnswer({
-    ...parts.gate,
+    ...parts.pipeline,
     settings: parts.settings,
     dataPlane: parts.dataPlane,
     seed: parts.seed,
@@ -274,7 +274,7 @@ function mapMembers(dataPlane: DataPlane | undefined, seed: Seed | undefined): v
   dataPlane.mapMembers(seed.members);
 }
 
-/** Tokens outlive a restart because the key does. */
+/** The stored signing key, so that tokens survive a restart. */
 function tokenKey(directory: DataDirectory): Buffer {
   const known = directory.read(TOKEN_KEY_FILE);
   if (typeof known === "string") return Buffer.from(known, "hex");

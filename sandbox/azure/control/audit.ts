@@ -1,6 +1,6 @@
 /**
- * Remembers every request: who asked what, when, how it was answered, and what a write changed; and counts them by
- * resource type and verb. Polls of an operation are counted apart, they are not reads of a resource.
+ * The audit log: records every request with its caller, answer and changes, and counts requests by resource type and
+ * verb. Polls of an operation are counted separately: they are not reads of a resource.
  */
 import type { OperationKind } from "../model/index.ts";
 import type { Difference } from "./diff.ts";
@@ -8,7 +8,7 @@ import type { Difference } from "./diff.ts";
 export interface AuditEntry {
   readonly sequence: number;
   readonly time: string;
-  /** Client id; `null` before anyone signed in. */
+  /** Client id; `null` for requests without a token. */
   readonly caller: string | null;
   readonly method: string;
   readonly path: string;
@@ -25,14 +25,14 @@ export interface AuditEntry {
   /** From arrival to the end of the operation that it began, as drawn; `null` where it began none. */
   readonly operationMs: number | null;
   readonly ifMatch: string | null;
-  /** Ids of the faults that hit it. */
+  /** Ids of the faults that hit the request. */
   readonly faults: readonly string[];
   /** For writes that changed something. */
   readonly diff: readonly { readonly id: string; readonly changes: readonly Difference[] }[];
 }
 
 export interface Counters {
-  /** Type → verb → how many. */
+  /** Type → verb → count. */
   readonly requests: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly polls: number;
   /** Sign-ins, discovery, unknown paths. */
@@ -45,7 +45,7 @@ export interface AuditQuery {
   /** Entries after this sequence number. */
   readonly after?: number;
   readonly method?: string;
-  /** Part of the path, without case. */
+  /** Substring of the path, case-insensitive. */
   readonly path?: string;
   readonly limit?: number;
 }
@@ -54,11 +54,11 @@ export interface AuditLog {
   record(entry: Omit<AuditEntry, "sequence">): void;
   entries(query?: AuditQuery): readonly AuditEntry[];
   counters(): Counters;
-  /** Forgets entries and counters. */
+  /** Clears entries and counters. */
   clear(): void;
 }
 
-/** Older entries make room; counters never do. */
+/** Older entries are dropped; counters are kept. */
 const KEPT_ENTRIES = 20_000;
 
 export function auditLog(): AuditLog {

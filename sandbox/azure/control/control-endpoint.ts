@@ -1,7 +1,6 @@
 /**
- * The control endpoint: how a test or a person arms faults, reads the audit log and counters, changes settings, seeds
- * resources and dumps the state. Plain HTTP on loopback, apart from everything that looks like Azure; documented in
- * docs/emulator.md.
+ * The control endpoint, through which tests and users arm faults, read the audit log and counters, change settings, seed
+ * resources and dump the state: plain HTTP on loopback, separate from the emulated Azure; documented in docs/emulator.md.
  */
 import { BadInput, parseJson } from "../../shared/input.ts";
 import { wholeNumber } from "./query.ts";
@@ -14,7 +13,7 @@ import { patchSettings, renderSettings, type Adjustable } from "./settings.ts";
 export interface Controlled extends Adjustable, DataPlaneControlled {
   readonly faults: FaultRegistry;
   readonly audit: AuditLog;
-  /** Plants what the text of a seed asks for; throws `BadInput`. */
+  /** Applies a seed given as text; throws `BadInput`. */
   readonly seed: (text: string) => number;
   /** Connection facts and nodes, as `azlb azure --json` prints them. */
   readonly about: () => unknown;
@@ -61,7 +60,7 @@ export function controlAnswer(controlled: Controlled): Answer {
   };
 }
 
-/** One fault, or a list of them; all are read before any is armed. */
+/** Arms one fault or a list of them; parses all before it arms any. */
 function armAll(faults: FaultRegistry, value: unknown): unknown {
   if (!Array.isArray(value)) return faults.arm(parseFault(value));
   const wanted = value.map((item) => parseFault(item));

@@ -1,4 +1,4 @@
-/** What the control endpoint offers of the data plane: frontends and counts, the flow log, the member table, settings. */
+/** The control endpoint's routes of the data plane: frontends and counters, flow log, member table, settings. */
 import { BadInput, onlyKeys, parseJson } from "../../shared/input.ts";
 import type { DataPlane } from "../data-plane/data-plane.ts";
 import type { FlowQuery } from "../data-plane/flow-table.ts";
@@ -8,7 +8,7 @@ import { jsonReply, type HttpReply, type HttpRequest } from "../server/http-mess
 import { wholeNumber } from "./query.ts";
 
 export interface DataPlaneControlled {
-  /** `undefined` unless it was asked for. */
+  /** `undefined` unless it was started. */
   readonly dataPlane: DataPlane | undefined;
 }
 

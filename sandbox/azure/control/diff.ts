@@ -1,14 +1,14 @@
 /**
- * What a write changed, for people: one line per value, items of a list told apart by name. States and ETags change
- * with every write and are left out.
+ * A readable diff of a write: one entry per value, list items matched by name. Provisioning states and ETags change with
+ * every write and are omitted.
  */
 
 export interface Difference {
   /** `properties.loadBalancingRules[web-80].properties.frontendPort`; empty for the whole resource. */
   readonly path: string;
-  /** Absent: there was nothing. */
+  /** Absent: the value was added. */
   readonly before?: unknown;
-  /** Absent: nothing is left. */
+  /** Absent: the value was removed. */
   readonly after?: unknown;
 }
 
@@ -31,7 +31,7 @@ function compareLists(path: string, before: readonly unknown[], after: readonly 
   if (!haveNames(before) || !haveNames(after)) return pushUnlessSame(path, before, after, found);
   const inPlace = before.length === after.length && before.every((item, index) => item.name === after[index]?.name);
   if (!inPlace) return compareFields(path, byName(before), byName(after), bracket, found);
-  // The usual case, and the one that must be quick: a long list of which a few items changed.
+  // The common case, which must be fast: a long list of which a few items changed.
   before.forEach((item, index) => compare(bracket(path, item.name), item, after[index], found));
 }
 
@@ -66,7 +66,7 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Every item has a name of its own. */
+/** Whether all items have distinct names. */
 function haveNames(list: readonly unknown[]): list is readonly Named[] {
   const names = new Set<unknown>();
   for (const item of list) {

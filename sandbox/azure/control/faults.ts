@@ -1,6 +1,6 @@
 /**
- * What an armed fault can do to a request. The format stands in docs/emulator.md; which requests it hits is the
- * fault faults's, carrying it out the request pipeline's.
+ * The effects of armed faults. docs/emulator.md documents the format; the fault registry decides which requests are hit,
+ * and the request pipeline carries the effects out.
  */
 import {
   type Fault as SharedFault,

@@ -1,8 +1,8 @@
-/** Values of query parameters. */
+/** Parses query parameters of the control endpoint. */
 import { BadInput } from "../../shared/input.ts";
 import type { HttpRequest } from "../server/http-message.ts";
 
-/** The parameter as a whole number under its own name; nothing where it is not given. */
+/** The parameter as a whole number under its own name; empty if absent. */
 export function wholeNumber<Key extends string>(query: HttpRequest["query"], key: Key): { [Name in Key]?: number } {
   const text = query[key];
   if (text === undefined) return {};

@@ -1,4 +1,4 @@
-/** What can be changed about the emulator while it runs: latency, throttling, roles, limits and the model's switches. */
+/** The emulator's settings, which can be patched while it runs: latency, throttling, roles, limits and model options. */
 import {
   BadInput,
   choiceOf,
@@ -19,7 +19,7 @@ import type { Throttle } from "../server/throttle.ts";
 
 export interface Settings {
   latencyFactor: number;
-  /** Client id → role; `*` stands for everybody without an own one. */
+  /** Client id → role; `*` applies to all other clients. */
   roles: Record<string, Role>;
 }
 
@@ -53,7 +53,7 @@ const OPTION_KEYS = [
 ];
 const KEYS = ["latency", "throttling", "roles", "limits", ...OPTION_KEYS];
 
-/** Changes what the patch names and nothing else; a patch with one wrong value changes nothing. */
+/** Changes only the settings in the patch; a patch with an invalid value changes nothing. */
 export function patchSettings(adjustable: Adjustable, patch: unknown): void {
   const fields = fieldsOf(patch, "settings");
   onlyKeys(fields, KEYS, "settings");
@@ -107,7 +107,7 @@ function parseOptions(fields: Fields): OptionOverrides {
   return overrides;
 }
 
-/** Limits by name; an unknown name is refused with the known ones. */
+/** Limits by name; the error for an unknown name lists the known ones. */
 export function parseLimits(value: unknown): Partial<Options["limits"]> {
   const fields = fieldsOf(value, "limits");
   const limits: Partial<Record<keyof Options["limits"], number>> = {};

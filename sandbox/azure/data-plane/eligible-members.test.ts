@@ -9,7 +9,7 @@ import { member, PROBE, rule } from "./test-members.ts";
 const [A, B] = ["10.240.0.4", "10.240.0.5"] as const;
 
 /** `None/up, Down/down`: admin state and health of A, B, …, as a rule. */
-function world(text: string, more: Partial<ForwardingRule> = {}) {
+function azure(text: string, more: Partial<ForwardingRule> = {}) {
   const states = text.split(", ").map((item) => item.split("/") as [AdminState, Health]);
   const members = states.map(([adminState], index) => member(`10.240.0.${index + 4}`, adminState));
   const healthOf = ({ ip }: { ip: string }): Health => states[Number(ip.split(".").at(-1)) - 4]?.[1] ?? "unknown";
@@ -34,7 +34,7 @@ const ELIGIBLE: readonly [name: string, states: string, more: Partial<Forwarding
 
 for (const [name, states, more, eligible] of ELIGIBLE) {
   test(`new flows: ${name}`, () => {
-    const { rule, healthOf } = world(states, more);
+    const { rule, healthOf } = azure(states, more);
     assert.deepEqual(
       eligibleMembers(rule, healthOf).map(({ ip }) => ip),
       eligible,
@@ -56,7 +56,7 @@ const CUT_OFF: readonly [name: string, states: string, more: Partial<ForwardingR
 
 for (const [name, states, more, cutOff] of CUT_OFF) {
   test(`established connections: ${name}`, () => {
-    const { rule, healthOf } = world(states, more);
+    const { rule, healthOf } = azure(states, more);
     assert.deepEqual(
       membersCutOff(rule, healthOf).map(({ ip }) => ip),
       cutOff,

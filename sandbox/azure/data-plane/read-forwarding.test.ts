@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { apply, settle, type Change } from "../model/index.ts";
 import { decide } from "../model/decide.ts";
-import { NETWORK, worldWithGroup, API_VERSION } from "../model/test-world.ts";
+import { NETWORK, azureWithGroup, API_VERSION } from "../model/test-azure.ts";
 import { appliedState, applySucceeded } from "./applied-state.ts";
 import { frontendsOf } from "./forwarding.ts";
 import { flowAccess } from "./member-access.ts";
@@ -15,34 +15,34 @@ const LB = `${NETWORK}/loadBalancers/lb`;
 
 /** A model whose changes the applied state follows, one by one, as the store's watcher does. */
 function setUp() {
-  const world = worldWithGroup();
-  const applied = appliedState(world.state);
+  const azure = azureWithGroup();
+  const applied = appliedState(azure.state);
   const make = (changes: readonly Change[]): void => {
-    apply(world.state, changes);
-    applySucceeded(applied, world.state, changes);
+    apply(azure.state, changes);
+    applySucceeded(applied, azure.state, changes);
   };
   const put = (path: string, body: object, tailMs = 0): void => {
-    world.tailMs = tailMs;
+    azure.tailMs = tailMs;
     const request = {
       method: "PUT" as const,
       path,
       query: { "api-version": API_VERSION },
       headers: {},
       body: { location: "eastus", ...body },
-      nowMs: world.nowMs,
+      nowMs: azure.nowMs,
       baseUrl: "https://arm.test",
     };
-    const { response, changes } = decide(world.state, request, world.draws);
+    const { response, changes } = decide(azure.state, request, azure.draws);
     assert.ok(response.status < 300, JSON.stringify(response.body));
     make(changes);
     if (tailMs === 0) pass(0);
   };
   const pass = (ms: number): void => {
-    world.nowMs += ms;
-    make(settle(world.state, world.nowMs));
+    azure.nowMs += ms;
+    make(settle(azure.state, azure.nowMs));
   };
   const rules = () => readForwarding(applied).rules;
-  return { world, applied, put, pass, rules, make };
+  return { azure, applied, put, pass, rules, make };
 }
 
 type SetUp = ReturnType<typeof setUp>;
@@ -200,10 +200,10 @@ test("a write that fails takes no effect, and the one that repairs it does", () 
   const set = setUp();
   withNetwork(set);
   set.put(LB, balancer({ "10.0.0.4": "None" }));
-  set.world.fate = { status: "Failed", code: "InternalServerError", message: "An error occurred." };
+  set.azure.fate = { status: "Failed", code: "InternalServerError", message: "An error occurred." };
   set.put(LB, balancer({ "10.0.0.4": "Down" }));
   assert.equal(set.rules()[0]?.members[0]?.adminState, "None");
-  set.world.fate = undefined;
+  set.azure.fate = undefined;
   set.put(LB, balancer({ "10.0.0.4": "Up" }));
   assert.equal(set.rules()[0]?.members[0]?.adminState, "Up");
 });
@@ -213,17 +213,17 @@ test("a load balancer that is being deleted forwards until it is gone", () => {
   withNetwork(set);
   set.put(LB, balancer({ "10.0.0.4": "None" }));
   const { changes } = (() => {
-    set.world.tailMs = 1_000;
+    set.azure.tailMs = 1_000;
     const request = {
       method: "DELETE" as const,
       path: LB,
       query: { "api-version": API_VERSION },
       headers: {},
       body: undefined,
-      nowMs: set.world.nowMs,
+      nowMs: set.azure.nowMs,
       baseUrl: "https://arm.test",
     };
-    return decide(set.world.state, request, set.world.draws);
+    return decide(set.azure.state, request, set.azure.draws);
   })();
   set.make(changes);
   assert.equal(set.rules().length, 1);

@@ -1,17 +1,17 @@
-/** Who may sign in, and the fixed names of the emulated tenant. None of it is secret: it never leaves loopback. */
+/** The account of the emulated tenant, with fixed names and credentials. None is secret: the emulator is loopback-only. */
 
 export interface Account {
   readonly tenantId: string;
   readonly subscriptionId: string;
   readonly resourceGroup: string;
-  /** Region of everything that is seeded. */
+  /** Region of the seeded resources. */
   readonly location: string;
   /** The service principal of the cloud config. */
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Who a managed-identity request without a client id signs in as. */
+  /** The identity of a managed-identity request without a client id. */
   readonly managedIdentityClientId: string;
-  /** What the App Service form of the managed-identity endpoint wants in `X-IDENTITY-HEADER`. */
+  /** The `X-IDENTITY-HEADER` of the App Service managed-identity endpoint. */
   readonly identityHeader: string;
 }
 

@@ -1,14 +1,14 @@
 /**
- * The documents by which clients find the emulated cloud: OpenID configuration (v2.0, v1 and ADFS) and
- * `/metadata/endpoints`. The issuer has the authority's own scheme and host, which Go's client insists on,
- * and every address of the authority is https, whichever way the document was asked for.
+ * The discovery documents of the emulated cloud: OpenID configuration (v2.0, v1 and ADFS) and `/metadata/endpoints`. The
+ * issuer has the authority's scheme and host, as Go's client requires, and all URLs of the authority are https, even if
+ * the document was requested over http.
  */
 import type { HttpReply, HttpRequest } from "../server/http-message.ts";
 import { jsonReply } from "../server/http-message.ts";
 import type { Account } from "./account.ts";
 
 const OPENID = /^\/([^/]+)\/(?:v2\.0\/)?\.well-known\/openid-configuration$/i;
-/** The api-version from which the document is an array of clouds; before, it is one object. */
+/** From this api-version on the document is an array of clouds, before it is one object. */
 const ARRAY_SINCE = "2019-05-01";
 
 export function answerDiscovery(request: HttpRequest, account: Account, authorityUrl: string): HttpReply | undefined {

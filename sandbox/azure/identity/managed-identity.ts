@@ -1,12 +1,12 @@
 /**
- * Managed identity in the two forms that clients look for, over plain HTTP too:
+ * Managed identity in the two forms that clients use, over plain HTTP too:
  *
- *   form        | path                            | proves itself with
+ *   form        | path                            | required header
  *   ------------|---------------------------------|-----------------------------
  *   App Service | /msi/token (IDENTITY_ENDPOINT)  | X-IDENTITY-HEADER: <secret>
  *   IMDS        | /metadata/identity/oauth2/token | Metadata: true
  *
- * A request may name a user-assigned identity; the caller is then known under that name in the audit log.
+ * A request may name a user-assigned identity, which then is the caller in the audit log.
  */
 import type { HttpReply, HttpRequest } from "../server/http-message.ts";
 import { jsonReply } from "../server/http-message.ts";

@@ -1,4 +1,4 @@
-/** Everything that is answered without a token: discovery, sign-in with a secret, managed identity. */
+/** Routes requests that need no token: discovery, sign-in with a secret, managed identity. */
 import type { HttpReply, HttpRequest } from "../server/http-message.ts";
 import type { Account } from "./account.ts";
 import { answerDiscovery } from "./discovery.ts";

@@ -1,6 +1,6 @@
 /**
- * `POST /{tenant}/oauth2/v2.0/token` (and the older `/oauth2/token`, and ADFS's): a service principal signs in with
- * its secret, or with an assertion, which is taken at its word. Errors look as Entra ID's do.
+ * `POST /{tenant}/oauth2/v2.0/token` (and the older `/oauth2/token`, and ADFS's): a service principal signs in with its
+ * secret, or with an assertion, which is not verified. Errors have Entra ID's format.
  */
 import type { HttpReply, HttpRequest } from "../server/http-message.ts";
 import { jsonReply } from "../server/http-message.ts";
@@ -59,7 +59,7 @@ function signIn(form: URLSearchParams, account: Account, authority: TokenAuthori
   );
 }
 
-/** v2 asks for a scope (`<audience>/.default`), v1 and ADFS for a resource. */
+/** v2 requests have a scope (`<audience>/.default`), v1 and ADFS requests a resource. */
 function audienceOf(form: URLSearchParams): string | undefined {
   const scope = form.get("scope")?.split(" ")[0];
   return scope === undefined ? (form.get("resource") ?? undefined) : scope.replace(/\/\.default$/, "");

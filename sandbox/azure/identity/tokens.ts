@@ -1,6 +1,6 @@
 /**
- * Issues and checks access tokens: JWTs signed with a key of our own. A token outlives a restart when the key does.
- * Whether its bearer may do something is decided by the role, not here.
+ * Issues and verifies access tokens: JWTs signed with the emulator's key. A token survives a restart if the key does.
+ * Roles, not this file, decide what the caller may do.
  */
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 
@@ -17,7 +17,7 @@ export interface AccessToken {
   readonly lifetimeSeconds: number;
 }
 
-/** Why a token was refused, in the front door's words. */
+/** Why a token was refused, with the ARM gateway's code and message. */
 export interface TokenRefusal {
   readonly code:
     | "AuthenticationFailed"
@@ -29,7 +29,7 @@ export interface TokenRefusal {
 
 export interface TokenAuthority {
   issue(clientId: string, audience: string): AccessToken;
-  /** Takes the `Authorization` header as it came. */
+  /** Verifies the value of an `Authorization` header. */
   verify(authorization: string | undefined): Caller | TokenRefusal;
 }
 
@@ -38,7 +38,7 @@ export interface TokenAuthorityOptions {
   readonly key: Buffer;
   readonly lifetimeSeconds: number;
   readonly nowMs: () => number;
-  /** Is this the audience of the emulated Resource Manager? */
+  /** Whether this is the audience of the emulated Resource Manager. */
   readonly accepts: (audience: string) => boolean;
 }
 
@@ -54,7 +54,7 @@ interface Claims {
 
 const MICROSOFT_AUDIENCES = ["https://management.azure.com", "https://management.core.windows.net"];
 
-/** A trailing slash makes no difference, and `localhost` is this machine's address. */
+/** Ignores a trailing slash; `localhost` equals the loopback address. */
 export function acceptsAudience(audience: string, ownUrls: readonly string[]): boolean {
   const plain = audience.replace(/\/+$/, "").replace("//localhost:", "//127.0.0.1:").toLowerCase();
   return MICROSOFT_AUDIENCES.includes(plain) || ownUrls.includes(plain);
@@ -62,8 +62,8 @@ export function acceptsAudience(audience: string, ownUrls: readonly string[]): b
 
 const HEADER = encode({ typ: "JWT", alg: "HS256" });
 
-export function isRefusal(verdict: Caller | TokenRefusal): verdict is TokenRefusal {
-  return "code" in verdict;
+export function isRefusal(result: Caller | TokenRefusal): result is TokenRefusal {
+  return "code" in result;
 }
 
 export function tokenAuthority(options: TokenAuthorityOptions): TokenAuthority {
@@ -114,7 +114,7 @@ function refusal(code: TokenRefusal["code"], message: string): TokenRefusal {
   return { code, message };
 }
 
-/** The claims of a bearer token with our signature; anything else is `undefined`. */
+/** The claims of a bearer token with a valid signature; otherwise `undefined`. */
 function claimsOf(authorization: string, key: Buffer): Claims | undefined {
   const [scheme, token] = authorization.split(" ");
   if (scheme?.toLowerCase() !== "bearer" || token === undefined) return undefined;
@@ -134,7 +134,7 @@ function encode(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
-/** A principal's object id differs from its client id and never changes. */
+/** A stable object id, derived from the client id and different from it. */
 function objectIdOf(clientId: string): string {
   const hex = createHash("sha256").update(`object:${clientId}`).digest("hex");
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

@@ -1,6 +1,6 @@
 /**
- * Draws reply times, tails and Retry-After from the profile, scaled by one factor (0: everything at once).
- * The n-th call of a kind gets the same draw in every run with the same seed, whatever else runs beside it.
+ * Draws reply times, tails and Retry-After from the profile, scaled by one factor (0: no latency).
+ * The n-th call of a kind gets the same draw in every run with the same seed, independent of other calls.
  */
 import type { OperationKind } from "../model/contract.ts";
 import {
@@ -20,9 +20,9 @@ import {
 export interface Latency {
   replyMs(kind: OperationKind): number;
   pollReplyMs(): number;
-  /** 0 for what needs no programming. */
+  /** 0 for writes that need no programming. */
   tailMs(kind: OperationKind): number;
-  /** Whole seconds; a wait below one second is left out. */
+  /** Whole seconds; undefined for less than one second. */
   retryAfterSeconds(kind: OperationKind): number | undefined;
 }
 
@@ -33,7 +33,7 @@ export function parseLatencyFactor(text: string): number | undefined {
   return /^\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
-/** `factor` is asked at every draw, so that it can be changed while the emulator runs. */
+/** `factor` is read at every draw, so that it can change while the emulator runs. */
 export function latencyDraws(factor: () => number, seed: number): Latency {
   const counts = new Map<string, number>();
   const uniform = (purpose: string): number => {
@@ -82,7 +82,7 @@ function replyOf(kind: OperationKind): Reply {
   }
 }
 
-/** The quantile of a lognormal through median and 90th percentile, never above the slowest that was seen. */
+/** The quantile of a lognormal through median and 90th percentile, capped at the observed maximum. */
 function lognormal(reply: Reply, uniform: number): number {
   const sigma = Math.log(reply.p90 / reply.p50) / Z90;
   return Math.min(reply.max, reply.p50 * Math.exp(sigma * normalQuantile(uniform)));

@@ -1,7 +1,7 @@
 /**
- * How long Azure takes, as measured on recorded traffic: per resource type, the reply of a PUT and the time its
- * operation stays InProgress afterwards (the tail). Seconds; replies are lognormal around the median, cut at the
- * slowest that was seen.
+ * Azure's latency in seconds, from recorded traffic: per resource type, the reply time of a PUT and the time that its
+ * operation stays InProgress afterwards (the tail). Replies are lognormal around the median, capped at the observed
+ * maximum.
  */
 
 export interface Reply {
@@ -23,7 +23,7 @@ const compute = "Microsoft.Compute";
 export const READ: Reply = { p50: 0.15, p90: 0.5, max: 3 };
 export const DELETE_REPLY: Reply = { p50: 1, p90: 2, max: 4 };
 
-/** A poll is answered from memory of the operation and costs little. */
+/** Polls are fast: they only read the operation's status. */
 export const POLL: Reply = { p50: 0.05, p90: 0.2, max: 1 };
 
 export const OTHER: WriteProfile = { reply: { p50: 1, p90: 2, max: 4 }, tail: 1, deleteTail: 1 };
@@ -56,6 +56,6 @@ export const SLOW_TAIL = { from: 10, to: 30 };
 /** A backend pool takes about a second longer for every hundred members. */
 export const SECONDS_PER_MEMBER = 0.01;
 
-/** What polls ask clients to wait. */
+/** Retry-After of polls. */
 export const RETRY_AFTER_SECONDS = 10;
 export const RETRY_AFTER_PUBLIC_IP_SECONDS = 3;

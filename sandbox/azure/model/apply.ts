@@ -22,7 +22,7 @@ export function restore(snapshot: Snapshot): State {
   const state = emptyState(snapshot.options);
   for (const resource of snapshot.resources) {
     const key = keyOf(resource.id);
-    file(state, key, resource);
+    addResource(state, key, resource);
     link(state, key, resource, typeNamed(resource.type).references(resource));
   }
   for (const operation of snapshot.operations) keepOperation(state, operation);
@@ -55,7 +55,7 @@ function applyOne(state: State, change: Change): void {
 
 function put(state: State, resource: Resource): void {
   const key = keyOf(resource.id);
-  file(state, key, resource);
+  addResource(state, key, resource);
   relink(state, key, resource, typeNamed(resource.type).references(resource));
 }
 
@@ -97,7 +97,7 @@ function drop(state: State, key: string): void {
   relink(state, key, resource, []);
 }
 
-function file(state: State, key: string, resource: Resource): void {
+function addResource(state: State, key: string, resource: Resource): void {
   state.resources.set(key, resource);
   for (const collection of collectionsOf(key)) {
     const keys = state.collections.get(collection);

@@ -1,10 +1,9 @@
 /**
- * The seam between the emulator's pure half (`model/`) and everything that touches the world
- * (`server/`, `store/`, `seed/`).
+ * The interface between the pure model (`model/`) and the code that does I/O (`server/`, `store/`, `seed/`).
  *
- *   decide(state, request)  →  what Azure answers, and the changes that answer stands for
- *   apply(state, changes)   →  makes them true; nothing else alters the state
- *   settle(state, now)      →  the changes that time alone brings: operations that end
+ *   decide(state, request)  →  the response, and the changes to apply with it
+ *   apply(state, changes)   →  applies them; nothing else alters the state
+ *   settle(state, now)      →  the changes due by now: operations that complete
  *
  * A refused request has no changes. The changes are plain JSON, so a durable store is a journal of them
  * and a simulation needs neither sockets nor a clock.
@@ -13,7 +12,7 @@
 import type { Change } from "./changes.ts";
 import type { OperationFate } from "./operation.ts";
 
-/** Where requests come from once the skin has done TLS, tokens, throttling and faults. */
+/** A request after the server has handled TLS, tokens, throttling and faults. */
 export interface ArmRequest {
   readonly method: "GET" | "HEAD" | "PUT" | "PATCH" | "POST" | "DELETE";
   /** Decoded path, as the client spelled it: `/subscriptions/…`. */
@@ -37,7 +36,7 @@ export interface ArmResponse {
   readonly body?: unknown;
 }
 
-/** Numbers that are drawn outside, so that the model itself is a function. */
+/** Randomness and latency, provided by the caller so that the model stays pure. */
 export interface Draws {
   /** A fresh GUID in canonical lower-case form. */
   guid(): string;
@@ -50,25 +49,25 @@ export interface Draws {
   readonly probed?: Probed;
 }
 
-/** What the probe of a rule (by id) says about an address; absent where nobody probes. */
+/** The health of an address according to the probe of a rule (by id); absent without a data plane. */
 export type Probed = (ruleId: string, ip: string) => "up" | "down" | "unknown";
 
-/** What latency and faults are keyed by: the resource type and the verb. */
+/** The key of latency and faults: resource type and verb. */
 export interface OperationKind {
   /** Canonical ARM type, e.g. `Microsoft.Network/loadBalancers/backendAddressPools`. */
   readonly type: string;
   readonly verb: "GET" | "LIST" | "PUT" | "PATCH" | "POST" | "DELETE";
-  /** Pool members, frontends… whatever makes this kind slower; 0 where it does not matter. */
+  /** Number of pool members, frontends…: larger bodies take longer; 0 where size does not matter. */
   readonly weight: number;
   /** Nothing in the resource needs programming (a bare load balancer, an unchanged body). */
   readonly bare: boolean;
 }
 
-/** What `decide` says: the answer, what it makes true once applied, and what kind of call it was. */
+/** The result of `decide`: the response, its changes, and the kind of call. */
 export interface Decision {
   readonly response: ArmResponse;
   /** Empty for reads and refusals. */
   readonly changes: readonly Change[];
-  /** Absent where the path names nothing that the emulator knows. */
+  /** Absent for unknown paths. */
   readonly operation?: OperationKind;
 }

@@ -15,53 +15,53 @@ import {
   PUBLIC_IP,
   rule,
   SUBNET,
-  worldWithLoadBalancer,
+  azureWithLoadBalancer,
 } from "./test-fixtures.ts";
-import { GROUP, NETWORK, SUBSCRIPTION, World, worldWithGroup, type Wire } from "./test-world.ts";
+import { GROUP, NETWORK, SUBSCRIPTION, TestAzure, azureWithGroup, type Wire } from "./test-azure.ts";
 
 describe("the front door refuses", () => {
-  const world = worldWithLoadBalancer({}, { subscriptions: [SUBSCRIPTION], regions: ["eastus"] });
+  const azure = azureWithLoadBalancer({}, { subscriptions: [SUBSCRIPTION], regions: ["eastus"] });
   const cases: readonly (readonly [string, () => { status: number; body: Wire }, number, string])[] = [
-    ["a missing api-version", () => world.send("GET", LB, undefined, { query: {} }), 400, "MissingApiVersionParameter"],
+    ["a missing api-version", () => azure.send("GET", LB, undefined, { query: {} }), 400, "MissingApiVersionParameter"],
     [
       "an api-version that is no date",
-      () => world.send("GET", LB, undefined, { query: { "api-version": "latest" } }),
+      () => azure.send("GET", LB, undefined, { query: { "api-version": "latest" } }),
       400,
       "InvalidApiVersionParameter",
     ],
-    ["an unknown subscription", () => world.get(LB.replace(SUBSCRIPTION, "other")), 404, "SubscriptionNotFound"],
-    ["an absent group", () => world.get(LB.replace("/rg/", "/nope/")), 404, "ResourceGroupNotFound"],
-    ["an absent resource", () => world.get(`${NETWORK}/loadBalancers/nope`), 404, "ResourceNotFound"],
+    ["an unknown subscription", () => azure.get(LB.replace(SUBSCRIPTION, "other")), 404, "SubscriptionNotFound"],
+    ["an absent group", () => azure.get(LB.replace("/rg/", "/nope/")), 404, "ResourceGroupNotFound"],
+    ["an absent resource", () => azure.get(`${NETWORK}/loadBalancers/nope`), 404, "ResourceNotFound"],
     [
       "a child of an absent resource",
-      () => world.put(`${NETWORK}/loadBalancers/nope/backendAddressPools/p`, {}),
+      () => azure.put(`${NETWORK}/loadBalancers/nope/backendAddressPools/p`, {}),
       404,
       "ParentResourceNotFound",
     ],
-    ["an unknown type", () => world.get(`${NETWORK}/teapots/one`), 404, "InvalidResourceType"],
+    ["an unknown type", () => azure.get(`${NETWORK}/teapots/one`), 404, "InvalidResourceType"],
     [
       "an unknown namespace",
-      () => world.get(`${GROUP}/providers/Microsoft.Tea/pots/one`),
+      () => azure.get(`${GROUP}/providers/Microsoft.Tea/pots/one`),
       404,
       "InvalidResourceNamespace",
     ],
-    ["a path without a subscription", () => world.get("/elsewhere"), 404, "MissingSubscription"],
-    ["a body without a location", () => world.put(pipId("x"), {}), 400, "LocationRequired"],
+    ["a path without a subscription", () => azure.get("/elsewhere"), 404, "MissingSubscription"],
+    ["a body without a location", () => azure.put(pipId("x"), {}), 400, "LocationRequired"],
     [
       "a region that is not there",
-      () => world.put(pipId("x"), { location: "mars" }),
+      () => azure.put(pipId("x"), { location: "mars" }),
       400,
       "LocationNotAvailableForResourceType",
     ],
     [
       "another location for what exists",
-      () => world.put(LB, { ...lbBody(), location: "westus" }),
+      () => azure.put(LB, { ...lbBody(), location: "westus" }),
       409,
       "InvalidResourceLocation",
     ],
     [
       "a PUT of a frontend alone",
-      () => world.put(`${LB}/frontendIPConfigurations/front`, {}),
+      () => azure.put(`${LB}/frontendIPConfigurations/front`, {}),
       405,
       "HttpMethodNotAllowed",
     ],
@@ -77,7 +77,7 @@ describe("the front door refuses", () => {
 
 describe("the network provider", () => {
   test("tells an absent child, with details", () => {
-    const answer = worldWithLoadBalancer().get(poolId("nope"));
+    const answer = azureWithLoadBalancer().get(poolId("nope"));
     assert.deepEqual(answer.body, {
       error: { code: "NotFound", message: `Resource ${poolId("nope")} not found.`, details: [] },
     });
@@ -85,15 +85,15 @@ describe("the network provider", () => {
   });
 
   test("tells a body that it cannot read", () => {
-    const world = worldWithLoadBalancer();
+    const azure = azureWithLoadBalancer();
     for (const request of [{ malformed: true }, { body: [] }, { body: undefined }]) {
-      const answer = world.send("PUT", LB, undefined, request);
+      const answer = azure.send("PUT", LB, undefined, request);
       assert.deepEqual(
         [answer.status, answer.body.error.code, codeOf(answer)],
         [400, "InvalidRequestFormat", "InvalidJson"],
       );
     }
-    assert.equal(codeOf(world.put(LB, { ...lbBody(), properties: { probes: {} } })), "InvalidJson");
+    assert.equal(codeOf(azure.put(LB, { ...lbBody(), properties: { probes: {} } })), "InvalidJson");
   });
 });
 
@@ -111,7 +111,7 @@ describe("what answers Updating", () => {
   ];
   for (const [what, parts, state] of cases) {
     test(`${what}: ${state}`, () => {
-      const answer = worldWithLoadBalancer().put(LB, lbBody(parts()));
+      const answer = azureWithLoadBalancer().put(LB, lbBody(parts()));
       assert.equal(answer.body.properties.provisioningState, state);
       const children = Object.values(answer.body.properties).flatMap((value) => (Array.isArray(value) ? value : []));
       for (const child of children) assert.equal(child.properties.provisioningState, state);
@@ -119,28 +119,28 @@ describe("what answers Updating", () => {
   }
 
   test("a change of rules that serve a pool: Updating; the same again: Succeeded", () => {
-    const world = worldWithLoadBalancer({ rules: [rule("a")] });
+    const azure = azureWithLoadBalancer({ rules: [rule("a")] });
     const rules = [rule("a", { idleTimeoutInMinutes: 5 })];
-    assert.equal(world.put(LB, lbBody({ rules })).body.properties.provisioningState, "Updating");
-    assert.equal(world.put(LB, lbBody({ rules })).body.properties.provisioningState, "Succeeded");
+    assert.equal(azure.put(LB, lbBody({ rules })).body.properties.provisioningState, "Updating");
+    assert.equal(azure.put(LB, lbBody({ rules })).body.properties.provisioningState, "Succeeded");
   });
 });
 
 test("ids compare without case and come back canonical, the group as it was spelled at creation", () => {
-  const world = worldWithLoadBalancer();
-  const answer = world.get(LB.toUpperCase().replace("/SUBSCRIPTIONS/", "/subscriptions/"));
+  const azure = azureWithLoadBalancer();
+  const answer = azure.get(LB.toUpperCase().replace("/SUBSCRIPTIONS/", "/subscriptions/"));
   assert.equal(answer.body.id, LB);
   const odd = NETWORK.replace("/rg/", "/RG/").replace("Microsoft.Network", "microsoft.network");
   assert.equal(
-    world.put(`${odd}/PUBLICIPADDRESSES/New`, PUBLIC_IP).body.id,
+    azure.put(`${odd}/PUBLICIPADDRESSES/New`, PUBLIC_IP).body.id,
     `${NETWORK.replace("/rg/", "/RG/")}/publicIPAddresses/New`,
   );
 });
 
 test("location is normalised, and a whole object is as good a reference as its id", () => {
-  const world = worldWithLoadBalancer();
-  const whole = world.get(pipId("pip2")).body;
-  const answer = world.put(LB, {
+  const azure = azureWithLoadBalancer();
+  const whole = azure.get(pipId("pip2")).body;
+  const answer = azure.put(LB, {
     ...lbBody({ frontends: [{ name: "front", properties: { publicIPAddress: whole } }] }),
     location: "East US",
   });
@@ -151,25 +151,25 @@ test("location is normalised, and a whole object is as good a reference as its i
 });
 
 test("PATCH sets tags and nothing else, at once", () => {
-  const world = worldWithLoadBalancer();
-  const answer = world.send("PATCH", LB, { tags: { owner: "me" }, properties: { probes: [{ name: "x" }] } });
+  const azure = azureWithLoadBalancer();
+  const answer = azure.send("PATCH", LB, { tags: { owner: "me" }, properties: { probes: [{ name: "x" }] } });
   assert.equal(answer.status, 200);
   assert.equal(answer.headers["azure-asyncoperation"], undefined);
   assert.deepEqual([answer.body.tags, answer.body.properties.probes], [{ owner: "me" }, []]);
-  assert.deepEqual(world.put(LB, lbBody()).body.tags, undefined, "a PUT replaces tags too");
+  assert.deepEqual(azure.put(LB, lbBody()).body.tags, undefined, "a PUT replaces tags too");
 });
 
 describe("lists", () => {
   test("come in pages that survive what happens between them", () => {
-    const world = worldWithGroup({ pageSize: 2 });
-    for (const name of ["a", "b", "c", "d"]) build(world, [pipId(name), PUBLIC_IP]);
-    const first = world.get(`${NETWORK}/publicIPAddresses`);
+    const azure = azureWithGroup({ pageSize: 2 });
+    for (const name of ["a", "b", "c", "d"]) build(azure, [pipId(name), PUBLIC_IP]);
+    const first = azure.get(`${NETWORK}/publicIPAddresses`);
     assert.deepEqual(
       first.body.value.map((item: Wire) => item.name),
       ["a", "b"],
     );
-    world.delete(pipId("a"));
-    const second = world.follow(first.body.nextLink);
+    azure.delete(pipId("a"));
+    const second = azure.follow(first.body.nextLink);
     assert.deepEqual(
       second.body.value.map((item: Wire) => item.name),
       ["c", "d"],
@@ -179,32 +179,32 @@ describe("lists", () => {
   });
 
   test("exist per group, per subscription and per parent; an empty one is empty", () => {
-    const world = worldWithLoadBalancer();
+    const azure = azureWithLoadBalancer();
     const all = `/subscriptions/${SUBSCRIPTION}/providers/Microsoft.Network/loadBalancers`;
     for (const path of [`${NETWORK}/loadBalancers`, all])
       assert.deepEqual(
-        world.get(path).body.value.map((item: Wire) => item.id),
+        azure.get(path).body.value.map((item: Wire) => item.id),
         [LB],
       );
     assert.deepEqual(
-      world.get(`${LB}/backendAddressPools`).body.value.map((item: Wire) => item.name),
+      azure.get(`${LB}/backendAddressPools`).body.value.map((item: Wire) => item.name),
       ["pool"],
     );
-    assert.deepEqual(world.get(`${NETWORK}/networkInterfaces`).body, { value: [] });
-    assert.equal(world.get(`/subscriptions/${SUBSCRIPTION}/resourcegroups`).body.value.length, 1);
+    assert.deepEqual(azure.get(`${NETWORK}/networkInterfaces`).body, { value: [] });
+    assert.equal(azure.get(`/subscriptions/${SUBSCRIPTION}/resourcegroups`).body.value.length, 1);
   });
 });
 
 test("a field can be hidden from older api-versions", () => {
   const path = "properties.frontendIPConfigurations[].properties.news";
-  const world = worldWithLoadBalancer(
+  const azure = azureWithLoadBalancer(
     {},
     { hiddenFields: [{ type: "Microsoft.Network/loadBalancers", path, since: "2026-01-01" }] },
   );
   const front = { name: "front", properties: { publicIPAddress: { id: pipId("pip1") }, news: 1 } };
-  build(world, [LB, lbBody({ frontends: [front] })]);
+  build(azure, [LB, lbBody({ frontends: [front] })]);
   const seen = (version: string) =>
-    world.get(LB, { "api-version": version }).body.properties.frontendIPConfigurations[0].properties.news;
+    azure.get(LB, { "api-version": version }).body.properties.frontendIPConfigurations[0].properties.news;
   assert.equal(seen("2025-05-01"), undefined);
   assert.equal(seen("2026-01-01"), 1);
 });
@@ -226,7 +226,7 @@ test("the kind of a call is told from the request", () => {
 });
 
 test("deciding twice on one state gives the same answer, and alters nothing", () => {
-  const world = worldWithLoadBalancer();
+  const azure = azureWithLoadBalancer();
   const request = {
     method: "PUT",
     path: nicId("nic"),
@@ -239,18 +239,18 @@ test("deciding twice on one state gives the same answer, and alters nothing", ()
     location: "eastus",
     properties: { ipConfigurations: [{ name: "i", properties: { subnet: { id: SUBNET } } }] },
   };
-  const ask = () => decide(world.state, { ...request, body }, { ...new World().draws });
+  const ask = () => decide(azure.state, { ...request, body }, { ...new TestAzure().draws });
   assert.deepEqual(ask(), ask());
-  assert.equal(world.get(nicId("nic")).status, 404);
+  assert.equal(azure.get(nicId("nic")).status, 404);
 });
 
 test("the providers are registered, and Compute knows its zones", () => {
-  const world = new World({ regions: ["westus2"] });
-  const { body } = world.get(`/subscriptions/${SUBSCRIPTION}/providers/Microsoft.Compute`);
+  const azure = new TestAzure({ regions: ["westus2"] });
+  const { body } = azure.get(`/subscriptions/${SUBSCRIPTION}/providers/Microsoft.Compute`);
   const machines = body.resourceTypes.find((item: Wire) => item.resourceType === "virtualMachines");
   assert.deepEqual(machines.zoneMappings, [{ location: "westus2", zones: ["1", "2", "3"] }]);
   assert.equal(
-    world.send("POST", `/subscriptions/${SUBSCRIPTION}/providers/Microsoft.Network/register`).body.registrationState,
+    azure.send("POST", `/subscriptions/${SUBSCRIPTION}/providers/Microsoft.Network/register`).body.registrationState,
     "Registered",
   );
 });

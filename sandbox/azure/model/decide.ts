@@ -1,10 +1,10 @@
 /** Routes a request to the verb that answers it; the one place where a refusal becomes a response. */
 import type { Call } from "./call.ts";
 import type { ArmRequest, Decision, Draws, OperationKind } from "./contract.ts";
-import { gateway, Refusal } from "./errors.ts";
-import { act } from "./act.ts";
+import { gateway, ArmError } from "./errors.ts";
+import { postAction } from "./post.ts";
 import { answerGroup } from "./groups.ts";
-import { kindOf } from "./kinds.ts";
+import { kindOf } from "./operation-kind.ts";
 import { operationResult, pollOperation } from "./operations.ts";
 import { patchTags } from "./patch.ts";
 import { answerProvider } from "./provider.ts";
@@ -23,7 +23,7 @@ export function decide(state: State, request: ArmRequest, draws: Draws): Decisio
     checkSubscription(state, request.path);
     return answer({ state, request, draws, kind }, route);
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof ArmError)) throw error;
     return { response: error.toResponse(), changes: [], ...(kind && { operation: kind }) };
   }
 }
@@ -33,7 +33,7 @@ export function operationKindOf(request: ArmRequest): OperationKind | undefined 
   try {
     return kindOf(routeOf(request.path, request.query["api-version"] ?? ""), request);
   } catch (error) {
-    if (error instanceof Refusal) return undefined;
+    if (error instanceof ArmError) return undefined;
     throw error;
   }
 }
@@ -76,7 +76,7 @@ function answerResource(call: Call, route: ResourceRoute): Decision {
       if (itself) return patchTags(call, route);
       break;
     case "POST":
-      if (!itself) return act(call, route);
+      if (!itself) return postAction(call, route);
       break;
     case "HEAD":
       break;

@@ -11,18 +11,23 @@
 import type { ArmResponse } from "./contract.ts";
 import type { OperationError } from "./operation.ts";
 
-export type Maker = "gateway" | "network" | "compute";
+export type ErrorSource = "gateway" | "network" | "compute";
 
-export class Refusal extends Error {
-  readonly maker: Maker;
+export class ArmError extends Error {
+  readonly source: ErrorSource;
   readonly status: number;
   readonly code: string;
   readonly details: OperationError["details"];
   readonly headers: Readonly<Record<string, string>>;
 
-  constructor(maker: Maker, status: number, error: OperationError, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    source: ErrorSource,
+    status: number,
+    error: OperationError,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(error.message);
-    this.maker = maker;
+    this.source = source;
     this.status = status;
     this.code = error.code;
     this.details = error.details;
@@ -30,8 +35,8 @@ export class Refusal extends Error {
   }
 
   toResponse(): ArmResponse {
-    const details = this.maker === "network" ? { details: this.details ?? [] } : {};
-    const cause = this.maker === "gateway" ? { "x-ms-failure-cause": "gateway" } : {};
+    const details = this.source === "network" ? { details: this.details ?? [] } : {};
+    const cause = this.source === "gateway" ? { "x-ms-failure-cause": "gateway" } : {};
     return {
       status: this.status,
       headers: { ...cause, ...this.headers },
@@ -41,31 +46,31 @@ export class Refusal extends Error {
 }
 
 /** An error of ARM's front door. */
-export function gateway(status: number, code: string, message: string): Refusal {
-  return new Refusal("gateway", status, { code, message });
+export function gateway(status: number, code: string, message: string): ArmError {
+  return new ArmError("gateway", status, { code, message });
 }
 
 /** A validation error of the network provider. */
-export function invalid(code: string, message: string, details?: OperationError["details"]): Refusal {
-  return new Refusal("network", 400, { code, message, ...(details && { details }) });
+export function invalid(code: string, message: string, details?: OperationError["details"]): ArmError {
+  return new ArmError("network", 400, { code, message, ...(details && { details }) });
 }
 
 /** A body that the network provider cannot read; the detail says where. */
-export function unreadable(code: string, message: string): Refusal {
+export function unreadable(code: string, message: string): ArmError {
   return invalid("InvalidRequestFormat", "Cannot parse the request.", [{ code, message }]);
 }
 
-export function compute(status: number, code: string, message: string): Refusal {
-  return new Refusal("compute", status, { code, message });
+export function compute(status: number, code: string, message: string): ArmError {
+  return new ArmError("compute", status, { code, message });
 }
 
 /** The network provider's "not now": 429, and no throttling. */
-export function retryable(code: string, message: string, afterSeconds: number): Refusal {
+export function retryable(code: string, message: string, afterSeconds: number): ArmError {
   const error = { code: "RetryableError", message: "A retryable error occurred.", details: [{ code, message }] };
-  return new Refusal("network", 429, error, { "retry-after": String(afterSeconds) });
+  return new ArmError("network", 429, error, { "retry-after": String(afterSeconds) });
 }
 
-export function resourceNotFound(type: string, name: string, group: string): Refusal {
+export function resourceNotFound(type: string, name: string, group: string): ArmError {
   return gateway(
     404,
     "ResourceNotFound",
@@ -74,15 +79,15 @@ export function resourceNotFound(type: string, name: string, group: string): Ref
   );
 }
 
-export function groupNotFound(group: string): Refusal {
+export function groupNotFound(group: string): ArmError {
   return gateway(404, "ResourceGroupNotFound", `Resource group '${group}' could not be found.`);
 }
 
-export function childNotFound(id: string): Refusal {
-  return new Refusal("network", 404, { code: "NotFound", message: `Resource ${id} not found.` });
+export function childNotFound(id: string): ArmError {
+  return new ArmError("network", 404, { code: "NotFound", message: `Resource ${id} not found.` });
 }
 
-export function referenceNotFound(target: string, owner: string): Refusal {
+export function referenceNotFound(target: string, owner: string): ArmError {
   return invalid(
     "InvalidResourceReference",
     `Resource ${target} referenced by resource ${owner} was not found. Please make sure that the referenced ` +

@@ -8,7 +8,7 @@
  */
 import type { Resource } from "./changes.ts";
 import type { ArmRequest } from "./contract.ts";
-import { Refusal } from "./errors.ts";
+import { ArmError } from "./errors.ts";
 import { derivedGuid } from "./guid.ts";
 
 export function etagOf(resource: Pick<Resource, "type" | "guid" | "revision">): string {
@@ -44,11 +44,11 @@ function opaque(etag: string): string {
   return etag.trim().replace(/^W\//, "").replaceAll('"', "");
 }
 
-function mismatch(type: string, id: string, header: string, existing: Resource | undefined): Refusal {
+function mismatch(type: string, id: string, header: string, existing: Resource | undefined): ArmError {
   if (isCompute(type)) {
     const current = existing ? etagOf(existing) : '""';
     const message = `Etag provided in if-match header "${opaque(header)}" does not match etag ${current} of resource.`;
-    return new Refusal("compute", 412, { code: "PreconditionFailed", message });
+    return new ArmError("compute", 412, { code: "PreconditionFailed", message });
   }
   const current = existing ? etagOf(existing) : 'W/""';
   return failed(
@@ -58,13 +58,13 @@ function mismatch(type: string, id: string, header: string, existing: Resource |
   );
 }
 
-function exists(type: string, id: string, header: string): Refusal {
+function exists(type: string, id: string, header: string): ArmError {
   const message = `Resource ${id} exists, and if-none-match header ${header} asks that it does not.`;
-  if (isCompute(type)) return new Refusal("compute", 412, { code: "PreconditionFailed", message });
+  if (isCompute(type)) return new ArmError("compute", 412, { code: "PreconditionFailed", message });
   return failed("PreconditionFailedResourceExists", message);
 }
 
-function failed(code: string, message: string): Refusal {
+function failed(code: string, message: string): ArmError {
   const error = { code: "PreconditionFailed", message: "Precondition failed.", details: [{ code, message }] };
-  return new Refusal("network", 412, error);
+  return new ArmError("network", 412, error);
 }

@@ -19,7 +19,7 @@ export function answerGroup(call: Call, route: ResourceRoute): Decision {
     case "DELETE":
       return deleteGroup(call, route);
     case "GET":
-      return show(call, requireIt(call, route), 200, []);
+      return groupReply(call, requireRoutedGroup(call, route), 200, []);
     case "HEAD":
       return {
         response: { status: call.state.resources.has(route.key) ? 204 : 404, headers: {} },
@@ -27,7 +27,7 @@ export function answerGroup(call: Call, route: ResourceRoute): Decision {
         operation: call.kind,
       };
     case "PATCH": {
-      const group = requireIt(call, route);
+      const group = requireRoutedGroup(call, route);
       const { tags } = requireBody(call.request);
       return store(call, group, { ...group, body: tags === undefined ? group.body : { ...group.body, tags } }, 200);
     }
@@ -36,7 +36,7 @@ export function answerGroup(call: Call, route: ResourceRoute): Decision {
   }
 }
 
-function requireIt(call: Call, route: ResourceRoute): Resource {
+function requireRoutedGroup(call: Call, route: ResourceRoute): Resource {
   const group = call.state.resources.get(route.key);
   if (!group) throw groupNotFound(route.name);
   return group;
@@ -77,10 +77,10 @@ function putGroup(call: Call, route: ResourceRoute): Decision {
 
 function store(call: Call, existing: Resource | undefined, group: Resource, status: number): Decision {
   const unchanged = existing && sameJson(existing.body, group.body);
-  return show(call, unchanged ? existing : group, status, unchanged ? [] : [{ kind: "put", resource: group }]);
+  return groupReply(call, unchanged ? existing : group, status, unchanged ? [] : [{ kind: "put", resource: group }]);
 }
 
-function show(call: Call, group: Resource, status: number, changes: readonly Change[]): Decision {
+function groupReply(call: Call, group: Resource, status: number, changes: readonly Change[]): Decision {
   return {
     response: { status, headers: {}, body: shown(call, group.type, wireOf(call.state, group)) },
     changes,
@@ -89,7 +89,7 @@ function show(call: Call, group: Resource, status: number, changes: readonly Cha
 }
 
 function deleteGroup(call: Call, route: ResourceRoute): Decision {
-  const group = requireIt(call, route);
+  const group = requireRoutedGroup(call, route);
   const begun = runningDeletion(call, route.key);
   if (begun) return accepted(call, begun, []);
   const lastOperation = "DeleteResourceGroupOperation";

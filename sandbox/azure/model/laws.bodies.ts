@@ -1,6 +1,6 @@
-/** Random bodies for the resources of a small world: few names, so that they meet; mostly sensible, so that some pass. */
+/** Random bodies for a small set of resources: few names, so that they interact; mostly valid, so that some are accepted. */
 import * as fc from "fast-check";
-import { COMPUTE, NETWORK } from "./test-world.ts";
+import { COMPUTE, NETWORK } from "./test-azure.ts";
 
 type Body = fc.Arbitrary<unknown>;
 
@@ -234,7 +234,7 @@ const privateLinkService: Body = fc
     },
   }));
 
-/** What is written, and random bodies for it. */
+/** A path to write, and random bodies for it. */
 export type Target = readonly [path: string, body: Body];
 
 export const TARGETS: readonly Target[] = [

@@ -1,9 +1,9 @@
-/** Random requests over a small world, after an opening that gives them something to meet. */
+/** Random requests on a small set of resources, after fixed requests that create some of them. */
 import * as fc from "fast-check";
 import type { ArmRequest } from "./contract.ts";
 import { TARGETS } from "./laws.bodies.ts";
 import type { OperationFate } from "./operation.ts";
-import { COMPUTE, GROUP, NETWORK } from "./test-world.ts";
+import { COMPUTE, GROUP, NETWORK } from "./test-azure.ts";
 
 export interface Command {
   readonly method: ArmRequest["method"];
@@ -13,11 +13,11 @@ export interface Command {
   readonly tailMs: number;
   readonly ifMatch: "none" | "current" | "stale";
   readonly fate: OperationFate | undefined;
-  /** Instead of `body`: what is there now, with this admin state on every pool member. */
+  /** Instead of `body`: the current body, with this admin state on every pool member. */
   readonly echo?: "None" | "Up" | "Down" | "as it is";
 }
 
-/** A world that is worth writing to. */
+/** The resources that every history starts with. */
 const OPENING: readonly (readonly [string, unknown])[] = [
   [GROUP, { location: "eastus" }],
   [`${NETWORK}/networkSecurityGroups/n0`, { location: "eastus" }],

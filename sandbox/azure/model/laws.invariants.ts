@@ -1,18 +1,18 @@
-/** What must hold of every state, told from what callers can see of it. */
+/** Invariants of every state, checked on the wire forms that clients see. */
 import { wireOf } from "./call.ts";
 import { keyOf, parentKeyOf } from "./ids.ts";
 import { objectOf, objectsOf, propertiesOf, stringOf, type Json } from "./json.ts";
 import type { State } from "./state.ts";
 
-/** Ids in the wire forms of all resources: those that exist, and for each relation the pairs seen from either side. */
-interface Sight {
+/** Ids of all resources and children, and for each relation the pairs that either side shows. */
+interface RelationIndex {
   readonly ids: Set<string>;
   readonly relations: Map<string, { readonly forward: Set<string>; readonly backward: Set<string> }>;
 }
 
-/** References to something that is neither a resource nor a child of one. */
+/** References whose target is neither a resource nor a child. */
 export function danglingReferences(state: State): string[] {
-  const { ids } = look(state);
+  const { ids } = indexRelations(state);
   const missing: string[] = [];
   for (const references of state.outgoing.values()) {
     for (const { kind, from, to } of references) if (!ids.has(to)) missing.push(`${kind}: ${from} → ${to}`);
@@ -23,39 +23,39 @@ export function danglingReferences(state: State): string[] {
 /** Pairs that only one side of a relation shows. */
 export function asymmetries(state: State): string[] {
   const found: string[] = [];
-  for (const [relation, { forward, backward }] of look(state).relations) {
+  for (const [relation, { forward, backward }] of indexRelations(state).relations) {
     for (const pair of forward) if (!backward.has(pair)) found.push(`${relation}: only the referrer shows ${pair}`);
     for (const pair of backward) if (!forward.has(pair)) found.push(`${relation}: only the target shows ${pair}`);
   }
   return found;
 }
 
-function look(state: State): Sight {
-  const sight: Sight = { ids: new Set(), relations: new Map() };
+function indexRelations(state: State): RelationIndex {
+  const index: RelationIndex = { ids: new Set(), relations: new Map() };
   for (const [key, resource] of state.resources) {
-    sight.ids.add(key);
+    index.ids.add(key);
     const wire = wireOf(state, resource);
-    collectIds(sight, wire);
-    relate(sight, resource.type, wire);
-    if (resource.type.endsWith("/virtualMachineScaleSets/virtualMachines")) relateInstance(state, sight, key);
+    collectIds(index, wire);
+    relate(index, resource.type, wire);
+    if (resource.type.endsWith("/virtualMachineScaleSets/virtualMachines")) relateInstance(state, index, key);
   }
-  return sight;
+  return index;
 }
 
-/** Every object that has both an id and a name is something that exists. */
-function collectIds(sight: Sight, value: unknown): void {
-  if (Array.isArray(value)) for (const item of value) collectIds(sight, item);
+/** Collects the ids of all objects with an id and a name. */
+function collectIds(index: RelationIndex, value: unknown): void {
+  if (Array.isArray(value)) for (const item of value) collectIds(index, item);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return;
   const { id, name } = value as Json;
-  if (typeof id === "string" && typeof name === "string") sight.ids.add(keyOf(id));
-  for (const inner of Object.values(value)) collectIds(sight, inner);
+  if (typeof id === "string" && typeof name === "string") index.ids.add(keyOf(id));
+  for (const inner of Object.values(value)) collectIds(index, inner);
 }
 
-function pair(sight: Sight, relation: string, side: "forward" | "backward", from: string, to: string): void {
-  let sides = sight.relations.get(relation);
+function pair(index: RelationIndex, relation: string, side: "forward" | "backward", from: string, to: string): void {
+  let sides = index.relations.get(relation);
   if (!sides) {
     sides = { forward: new Set(), backward: new Set() };
-    sight.relations.set(relation, sides);
+    index.relations.set(relation, sides);
   }
   sides[side].add(`${keyOf(from)} → ${keyOf(to)}`);
 }
@@ -64,16 +64,16 @@ function idOf(value: unknown): string | undefined {
   return stringOf(objectOf(value)["id"]);
 }
 
-function relate(sight: Sight, type: string, wire: Json): void {
+function relate(index: RelationIndex, type: string, wire: Json): void {
   const id = stringOf(wire["id"]) ?? "";
   const properties = propertiesOf(wire);
   const forward = (relation: string, from: string, to: unknown): void => {
     const target = idOf(to);
-    if (target !== undefined) pair(sight, relation, "forward", from, target);
+    if (target !== undefined) pair(index, relation, "forward", from, target);
   };
   const backward = (relation: string, from: unknown, to: string): void => {
     const source = idOf(from);
-    if (source !== undefined) pair(sight, relation, "backward", source, to);
+    if (source !== undefined) pair(index, relation, "backward", source, to);
   };
   switch (type) {
     case "Microsoft.Network/loadBalancers":
@@ -108,10 +108,10 @@ function relate(sight: Sight, type: string, wire: Json): void {
   }
 }
 
-type Tell = (relation: string, from: string, to: unknown) => void;
-type TellBack = (relation: string, from: unknown, to: string) => void;
+type RelateForward = (relation: string, from: string, to: unknown) => void;
+type RelateBackward = (relation: string, from: unknown, to: string) => void;
 
-function relateNic(wire: Json, forward: Tell): void {
+function relateNic(wire: Json, forward: RelateForward): void {
   const properties = propertiesOf(wire);
   forward("security group", idOf(wire) ?? "", properties["networkSecurityGroup"]);
   for (const configuration of objectsOf(properties["ipConfigurations"])) {
@@ -125,7 +125,7 @@ function relateNic(wire: Json, forward: Tell): void {
 
 const RULES = ["loadBalancingRules", "inboundNatRules", "outboundRules"] as const;
 
-function relateLoadBalancer(properties: Json, forward: Tell, backward: TellBack): void {
+function relateLoadBalancer(properties: Json, forward: RelateForward, backward: RelateBackward): void {
   for (const frontend of objectsOf(properties["frontendIPConfigurations"])) {
     const id = idOf(frontend) ?? "";
     const inner = propertiesOf(frontend);
@@ -156,12 +156,12 @@ function relateLoadBalancer(properties: Json, forward: Tell, backward: TellBack)
   }
 }
 
-/** An instance shows its NICs in a view of their own. */
-function relateInstance(state: State, sight: Sight, key: string): void {
+/** The NICs of an instance are in a separate view. */
+function relateInstance(state: State, index: RelationIndex, key: string): void {
   for (const { kind, from, to } of state.outgoing.get(key) ?? []) {
-    sight.ids.add(keyOf(from));
-    sight.ids.add(parentKeyOf(keyOf(from)));
+    index.ids.add(keyOf(from));
+    index.ids.add(parentKeyOf(keyOf(from)));
     const relation = { poolMember: "pool member", address: "subnet", securityGroup: "security group" }[kind as string];
-    if (relation !== undefined) pair(sight, relation, "forward", from, to);
+    if (relation !== undefined) pair(index, relation, "forward", from, to);
   }
 }

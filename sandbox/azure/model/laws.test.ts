@@ -5,7 +5,7 @@
  *   references    nothing refers to what is not there
  *   symmetry      both sides of every relation say the same
  *   ETags         same ETag, same content; other ETag, other content; none is ever used twice
- *   durability    a journal replayed, and a snapshot restored, give the same world
+ *   durability    a journal replayed, and a snapshot restored, give the same state
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -16,38 +16,38 @@ import { wireOf } from "./call.ts";
 import { typeNamed } from "./registry.ts";
 import { history, type Command } from "./laws.commands.ts";
 import { danglingReferences, asymmetries } from "./laws.invariants.ts";
-import { API_VERSION, World } from "./test-world.ts";
+import { API_VERSION, TestAzure } from "./test-azure.ts";
 
 const LIMITS = { standardPublicIps: 3, rulesPerNic: 3, poolSize: 4 };
 
 class Run {
-  readonly world = new World({ limits: LIMITS });
+  readonly azure = new TestAzure({ limits: LIMITS });
   readonly journal: Change[] = [];
   readonly #seen = new Map<string, { etag: string; content: string; past: Set<string> }>();
 
   play(command: Command): void {
-    const { world } = this;
-    world.nowMs += command.afterMs;
-    world.tailMs = command.tailMs;
-    world.fate = command.fate;
-    this.#keep(settle(world.state, world.nowMs));
+    const { azure } = this;
+    azure.nowMs += command.afterMs;
+    azure.tailMs = command.tailMs;
+    azure.fate = command.fate;
+    this.#keep(settle(azure.state, azure.nowMs));
     this.checkEtags();
-    const before = JSON.stringify(snapshot(world.state));
+    const before = JSON.stringify(snapshot(azure.state));
     const etag = this.#etagFor(command);
     const decision = decide(
-      world.state,
+      azure.state,
       {
         method: command.method,
         path: command.path,
         query: { "api-version": API_VERSION },
         headers: etag === undefined ? {} : { "if-match": etag },
         body: this.#bodyOf(command),
-        nowMs: world.nowMs,
+        nowMs: azure.nowMs,
         baseUrl: "https://arm.test",
       },
-      world.draws,
+      azure.draws,
     );
-    assert.equal(JSON.stringify(snapshot(world.state)), before, "deciding alters nothing");
+    assert.equal(JSON.stringify(snapshot(azure.state)), before, "deciding alters nothing");
     if (decision.response.status >= 400) assert.deepEqual(decision.changes, [], "a refusal changes nothing");
     this.#keep(decision.changes);
     this.check();
@@ -55,13 +55,13 @@ class Run {
 
   #keep(changes: readonly Change[]): void {
     this.journal.push(...(JSON.parse(JSON.stringify(changes)) as Change[]));
-    apply(this.world.state, changes);
+    apply(this.azure.state, changes);
   }
 
   #bodyOf(command: Command): unknown {
     if (command.body === undefined) return undefined;
     if (command.echo === undefined) return JSON.parse(JSON.stringify(command.body));
-    const there = this.world.get(command.path);
+    const there = this.azure.get(command.path);
     const text = JSON.stringify(there.body, (name, value: unknown) =>
       name === "properties" && command.echo !== "as it is" && isMember(value)
         ? { ...value, adminState: command.echo }
@@ -72,19 +72,19 @@ class Run {
 
   #etagFor(command: Command): string | undefined {
     if (command.ifMatch === "stale") return 'W/"stale"';
-    const resource = this.world.state.resources.get(command.path.toLowerCase());
-    return command.ifMatch === "current" && resource ? String(wireOf(this.world.state, resource)["etag"]) : undefined;
+    const resource = this.azure.state.resources.get(command.path.toLowerCase());
+    return command.ifMatch === "current" && resource ? String(wireOf(this.azure.state, resource)["etag"]) : undefined;
   }
 
   check(): void {
-    const { state } = this.world;
+    const { state } = this.azure;
     assert.deepEqual(danglingReferences(state), []);
     assert.deepEqual(asymmetries(state), []);
     this.checkEtags();
   }
 
   checkEtags(): void {
-    const { state } = this.world;
+    const { state } = this.azure;
     for (const resource of state.resources.values()) {
       const wire = wireOf(state, resource);
       assert.deepEqual(wire, typeNamed(resource.type).render(state, resource), `${resource.id} is shown as it is`);
@@ -131,12 +131,12 @@ test("random histories keep every law", () => {
     fc.property(history, (commands) => {
       const run = new Run();
       for (const command of commands) run.play(command);
-      const { state } = run.world;
+      const { state } = run.azure;
       const replayed = emptyState({ limits: LIMITS });
       apply(replayed, run.journal);
-      assert.deepEqual(picture(replayed), picture(state), "replaying the journal gives the same world");
+      assert.deepEqual(picture(replayed), picture(state), "replaying the journal gives the same state");
       const restored = restore(JSON.parse(JSON.stringify(snapshot(state))));
-      assert.deepEqual(picture(restored), picture(state), "restoring a snapshot gives the same world");
+      assert.deepEqual(picture(restored), picture(state), "restoring a snapshot gives the same state");
     }),
     { numRuns: 150 },
   );

@@ -13,7 +13,7 @@ import type { Change } from "./changes.ts";
 import type { Call } from "./call.ts";
 import { reply } from "./call.ts";
 import type { Decision, OperationKind } from "./contract.ts";
-import { compute, Refusal, retryable, childNotFound } from "./errors.ts";
+import { compute, ArmError, retryable, childNotFound } from "./errors.ts";
 import { subscriptionOf } from "./ids.ts";
 import type { Operation } from "./operation.ts";
 import type { Pace } from "./resource-type.ts";
@@ -59,13 +59,13 @@ export function begin(call: Call, start: Start): Operation {
 }
 
 /** What makes way for a write: changes that end older operations, and the companions that they leave behind. */
-export interface Way {
+export interface Superseded {
   readonly changes: Change[];
   readonly inherited: readonly string[];
 }
 
 /** Refuses a write that must wait. */
-export function makeWay(call: Call, start: Pick<Start, "key" | "name" | "locks">, newId: string): Way {
+export function supersedeRunning(call: Call, start: Pick<Start, "key" | "name" | "locks">, newId: string): Superseded {
   const older = new Map<string, Operation>();
   for (const key of [start.key, ...(start.locks ?? [])]) {
     const holder = call.state.running.get(call.state.locks.get(key) ?? "");
@@ -107,7 +107,7 @@ export function checkUnlocked(call: Call, key: string): void {
   if (holder) throw locked(call, key, holder);
 }
 
-function locked(call: Call, key: string, holder: Operation): Refusal {
+function locked(call: Call, key: string, holder: Operation): ArmError {
   const seconds = Math.max(1, Math.ceil((holder.endMs - call.request.nowMs) / 1000));
   const id = call.state.resources.get(key)?.id ?? key;
   if (holder.provider === "Microsoft.Compute") {
@@ -119,7 +119,7 @@ function locked(call: Call, key: string, holder: Operation): Refusal {
   }
   if (key.includes("/virtualnetworks/")) {
     const message = `Another operation on this or dependent resource is in progress. To retrieve status of the operation use uri: ${operationUrl(call, holder, "operations")}.`;
-    return new Refusal("network", 409, { code: "AnotherOperationInProgress", message });
+    return new ArmError("network", 409, { code: "AnotherOperationInProgress", message });
   }
   return retryable(
     "RetryableErrorDueToAnotherOperation",

@@ -20,10 +20,10 @@ import {
   scaleSetBody,
   VIRTUAL_NETWORK,
   VNET,
-  worldWithLoadBalancer,
+  azureWithLoadBalancer,
   type LbParts,
 } from "./test-fixtures.ts";
-import { COMPUTE, NETWORK, type World } from "./test-world.ts";
+import { COMPUTE, NETWORK, type TestAzure } from "./test-azure.ts";
 
 type Write = readonly [path: string, body: unknown];
 
@@ -261,16 +261,16 @@ function globalLb(count: number): unknown {
   return { ...lbBody({ frontends: [frontend("front", "pip3")], pools }), sku: { name: "Standard", tier: "Global" } };
 }
 
-function worldAt(name: keyof Limits, { parts = {}, within = [], at = 1 }: Limit): World {
-  return build(worldWithLoadBalancer(parts, { limits: { [name]: at } }), ...within);
+function azureAtLimit(name: keyof Limits, { parts = {}, within = [], at = 1 }: Limit): TestAzure {
+  return build(azureWithLoadBalancer(parts, { limits: { [name]: at } }), ...within);
 }
 
 for (const [name, limit] of Object.entries(LIMITS) as [keyof Limits, Limit][]) {
   test(`the limit ${name} holds where it is set, and not where Azure has it`, () => {
-    const world = worldAt(name, limit);
-    const refused = world.put(...limit.beyond);
+    const azure = azureAtLimit(name, limit);
+    const refused = azure.put(...limit.beyond);
     assert.deepEqual([refused.status, codeOf(refused)], [400, limit.code]);
-    const roomy = build(worldWithLoadBalancer(limit.parts ?? {}), ...(limit.within ?? []));
+    const roomy = build(azureWithLoadBalancer(limit.parts ?? {}), ...(limit.within ?? []));
     if (name.startsWith("shortest")) roomy.state.options = withOptions({ limits: { [name]: 20 } });
     const accepted = roomy.put(...limit.beyond);
     assert.ok(accepted.status < 300, JSON.stringify(accepted.body));
@@ -283,6 +283,6 @@ test("setting some limits leaves the others at Azure's figures", () => {
 });
 
 test("a regional load balancer stays while a global one leads to it", () => {
-  const world = build(worldWithLoadBalancer(), [OTHER_LB, globalLb(1)]);
-  assert.equal(codeOf(world.delete(LB)), "NotAllowedToDeleteLoadBalancerWithFrontendIpConfigurationInUseByGlobalLB");
+  const azure = build(azureWithLoadBalancer(), [OTHER_LB, globalLb(1)]);
+  assert.equal(codeOf(azure.delete(LB)), "NotAllowedToDeleteLoadBalancerWithFrontendIpConfigurationInUseByGlobalLB");
 });

@@ -12,7 +12,7 @@ import { canonicalLocation, keyOf, nameOf } from "./ids.ts";
 import { sameJson, stringOf, type Json } from "./json.ts";
 import { childrenOf } from "./lookups.ts";
 import { checkName } from "./names.ts";
-import { begin, makeWay, operationHeaders, type Start } from "./operations.ts";
+import { begin, supersedeRunning, operationHeaders, type Start } from "./operations.ts";
 import type { ChildType, Pace, Plan, PutInput } from "./resource-type.ts";
 import type { ResourceRoute } from "./route.ts";
 
@@ -144,7 +144,7 @@ function accept(call: Call, route: ResourceRoute, accepted: Accepted): Decision 
   const kind = { ...call.kind, weight: plan.weight ?? call.kind.weight, bare: pace !== "later" };
   const start = startOf(route, accepted, { name, pace, kind });
   const begun = begin(call, start);
-  const { changes, inherited } = makeWay(call, start, begun.id);
+  const { changes, inherited } = supersedeRunning(call, start, begun.id);
   const operation =
     inherited.length > 0 ? { ...begun, companions: [...(begun.companions ?? []), ...inherited] } : begun;
   const next = written(call, route, { ...accepted, name, later: pace === "later" });

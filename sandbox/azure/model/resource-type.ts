@@ -111,18 +111,18 @@ export interface ResourceType {
   readonly untracked?: true;
   /** Status of an accepted DELETE. */
   readonly deleteStatus: 200 | 202;
-  /** Validates a body against the state and gives its normal form; throws a Refusal. */
+  /** Validates a body against the state and gives its normal form; throws a ArmError. */
   plan(input: PutInput, body: Json): Plan;
-  /** Validates the parent with one child replaced; throws a Refusal. */
+  /** Validates the parent with one child replaced; throws a ArmError. */
   planChild?(input: PutInput & { readonly existing: Resource }, body: Json): Plan;
   references(resource: Resource): readonly Reference[];
   /** The body once a reference to one of its children is gone, where it kept something about it. */
   released?(body: Json, reference: Reference): Json;
   /** The wire form, complete with ids, ETags, states and back-references. */
   render(state: State, resource: Resource): Json;
-  /** Throws a Refusal when something still needs the resource. */
+  /** Throws a ArmError when something still needs the resource. */
   checkDelete(state: State, resource: Resource): void;
-  /** Throws a Refusal when something still needs the child. */
+  /** Throws a ArmError when something still needs the child. */
   checkDeleteChild?(state: State, resource: Resource, collection: string, name: string): void;
   /** The wire form when `$expand` asks for more; undefined if it does not. */
   expand?(state: State, resource: Resource, request: ArmRequest): Json | undefined;

@@ -20,9 +20,9 @@ import {
   scaleSetBody,
   VIRTUAL_NETWORK,
   VNET,
-  worldWithLoadBalancer,
+  azureWithLoadBalancer,
 } from "./test-fixtures.ts";
-import { COMPUTE, GROUP, NETWORK, type Wire } from "./test-world.ts";
+import { COMPUTE, GROUP, NETWORK, type Wire } from "./test-azure.ts";
 
 const FRONT = { id: `${LB}/frontendIPConfigurations/front` };
 
@@ -186,14 +186,14 @@ const oddRequest = fc.constantFrom(...BODIES).chain(([path, body]) =>
 test("no body makes the model throw, and a refused one changes nothing", () => {
   fc.assert(
     fc.property(fc.array(oddRequest, { minLength: 1, maxLength: 4 }), (requests) => {
-      const world = worldWithLoadBalancer();
+      const azure = azureWithLoadBalancer();
       for (const [path, body] of requests) {
-        world.get(GROUP);
-        const before = JSON.stringify(snapshot(world.state));
-        const answer = world.put(path, body);
-        if (answer.status >= 400) assert.equal(JSON.stringify(snapshot(world.state)), before);
+        azure.get(GROUP);
+        const before = JSON.stringify(snapshot(azure.state));
+        const answer = azure.put(path, body);
+        if (answer.status >= 400) assert.equal(JSON.stringify(snapshot(azure.state)), before);
         assert.ok(answer.status < 300 || typeof answer.body.error.code === "string");
-        JSON.stringify(world.get(path).body);
+        JSON.stringify(azure.get(path).body);
       }
     }),
     { numRuns: 400 },
@@ -217,7 +217,7 @@ test("no path and no query makes the model throw", () => {
     ),
     fc.string({ maxLength: 6 }),
   );
-  const world = worldWithLoadBalancer();
+  const azure = azureWithLoadBalancer();
   fc.assert(
     fc.property(
       fc.array(segment, { maxLength: 12 }),
@@ -225,7 +225,7 @@ test("no path and no query makes the model throw", () => {
       fc.dictionary(fc.constantFrom("$skiptoken", "$filter", "$expand"), fc.string()),
       (segments, method, query) => {
         const path = `/${segments.join("/")}`;
-        const answer = world.send(method, path, {}, { query: { "api-version": "2025-05-01", ...query } });
+        const answer = azure.send(method, path, {}, { query: { "api-version": "2025-05-01", ...query } });
         assert.ok(answer.status >= 200 && answer.status < 500);
       },
     ),

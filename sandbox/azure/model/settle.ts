@@ -25,15 +25,15 @@ export function nextSettleAtMs(state: State): number | undefined {
 /** Ends a running operation now, badly; no changes if it is not running. */
 export function endOperation(state: State, operationId: string, fate: OperationFate, nowMs: number): readonly Change[] {
   const operation = state.running.get(operationId);
-  return operation ? badEnd(state, { ...operation, endMs: nowMs }, fate) : [];
+  return operation ? fail(state, { ...operation, endMs: nowMs }, fate) : [];
 }
 
 function end(state: State, operation: Operation): Change[] {
   const fate = operation.fate ?? blocked(state, operation);
-  return fate ? badEnd(state, operation, fate) : goodEnd(state, operation);
+  return fate ? fail(state, operation, fate) : succeed(state, operation);
 }
 
-function goodEnd(state: State, operation: Operation): Change[] {
+function succeed(state: State, operation: Operation): Change[] {
   const ended: Change = { kind: "operation", operation: { ...operation, status: "Succeeded" } };
   switch (operation.effect) {
     case "none":
@@ -48,7 +48,7 @@ function goodEnd(state: State, operation: Operation): Change[] {
 }
 
 /** Content stays as it was written: a PUT repairs it. */
-function badEnd(state: State, operation: Operation, fate: OperationFate): Change[] {
+function fail(state: State, operation: Operation, fate: OperationFate): Change[] {
   const { status, ...error } = fate;
   const ended: Change = {
     kind: "operation",

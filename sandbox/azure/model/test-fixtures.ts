@@ -1,7 +1,7 @@
-/** Bodies and ready-made worlds for tests of the model. All is in `eastus`. */
+/** Bodies and prepared states for tests of the model, all in `eastus`. */
 import assert from "node:assert/strict";
 import type { OptionOverrides } from "./index.ts";
-import { COMPUTE, NETWORK, worldWithGroup, type Answer, type World } from "./test-world.ts";
+import { COMPUTE, NETWORK, azureWithGroup, type Answer, type TestAzure } from "./test-azure.ts";
 
 export const LB = `${NETWORK}/loadBalancers/lb`;
 export const VNET = `${NETWORK}/virtualNetworks/vnet`;
@@ -122,25 +122,25 @@ export function scaleSetBody(capacity: number, pools: readonly string[] = [], mo
 
 export const SCALE_SET = `${COMPUTE}/virtualMachineScaleSets/vmss`;
 
-/** PUTs that must pass. */
-export function build(world: World, ...writes: readonly (readonly [string, unknown])[]): World {
+/** Sends PUTs that must succeed. */
+export function build(azure: TestAzure, ...writes: readonly (readonly [string, unknown])[]): TestAzure {
   for (const [path, body] of writes) {
-    const answer = world.put(path, body);
+    const answer = azure.put(path, body);
     assert.ok(answer.status < 300, `${path}: ${JSON.stringify(answer.body)}`);
   }
-  world.get(NETWORK);
-  return world;
+  azure.get(NETWORK);
+  return azure;
 }
 
 /** A group with the network, three public addresses, and the load balancer `lb`. */
-export function worldWithLoadBalancer(parts: LbParts = {}, options: OptionOverrides = {}): World {
-  const world = worldWithGroup(options);
+export function azureWithLoadBalancer(parts: LbParts = {}, options: OptionOverrides = {}): TestAzure {
+  const azure = azureWithGroup(options);
   const sku = { name: parts.sku ?? "Standard" };
   const pips = ["pip1", "pip2", "pip3"].map((name): [string, unknown] => [pipId(name), { ...PUBLIC_IP, sku }]);
-  return build(world, [VNET, VIRTUAL_NETWORK], ...pips, [LB, lbBody(parts)]);
+  return build(azure, [VNET, VIRTUAL_NETWORK], ...pips, [LB, lbBody(parts)]);
 }
 
-/** The code that a refusal is known by: that of its detail where it has one. */
+/** The error code of an answer: that of its first detail, if there is one. */
 export function codeOf(answer: Answer): string | undefined {
   return answer.body?.error?.details?.[0]?.code ?? answer.body?.error?.code;
 }

@@ -1,7 +1,7 @@
 /**
- * The `azure.json` of the seeded cluster. It carries a service principal that the emulator accepts, and asks for
- * managed identity too: a Go client cannot sign in with a secret offline, but finds the managed-identity endpoint in
- * its environment (`guestEnvironment`).
+ * The `azure.json` of the seeded cluster. It has a service principal that the emulator accepts, and enables managed
+ * identity too: a Go client cannot sign in with a secret offline, but finds the managed-identity endpoint in its
+ * environment (`guestEnvironment`).
  */
 import type { Account } from "../identity/account.ts";
 import { IDENTITY_ENDPOINT_PATH } from "../identity/managed-identity.ts";
@@ -11,7 +11,7 @@ import type { Topology } from "./topology.ts";
 export type CloudConfig = Readonly<Record<string, string | boolean>>;
 
 export interface Reach {
-  /** HTTPS endpoint of the emulated Resource Manager, which is the sign-in authority too. */
+  /** HTTPS endpoint of the emulated Resource Manager and of the sign-in authority. */
   readonly armEndpoint: string;
   /** Plain-HTTP listener: managed identity. */
   readonly plainUrl: string;
@@ -46,7 +46,7 @@ export function cloudConfigOf(account: Account, topology: Topology, { armEndpoin
   };
 }
 
-/** What a guest controller needs in its environment to trust the emulator and to sign in. */
+/** Environment variables with which another controller trusts the emulator and signs in. */
 export function guestEnvironment(account: Account, reach: Reach): Record<string, string> {
   return {
     IDENTITY_ENDPOINT: `${reach.plainUrl}${IDENTITY_ENDPOINT_PATH}`,

@@ -1,7 +1,6 @@
 /**
- * Seeds an emulator the first time that it starts in a data directory. Later starts find the seed done and keep the
- * topology of then: nodes are Azure's now, flags no longer make them. A start that was killed half-way seeds again,
- * which PUTs the same once more.
+ * Seeds the emulator at its first start in a data directory. Later starts find the mark and keep the stored topology,
+ * whatever the flags say. A start that was killed half-way seeds again with the same PUTs.
  */
 import type { Account } from "../identity/account.ts";
 import type { DataDirectory } from "../../shared/data-directory.ts";

@@ -1,7 +1,7 @@
 /**
- * Things in the cluster's group that belong to someone else, so that anyone can see whether a controller leaves them
- * alone: a rule in the shared security group, a static public address, and on the load balancer that a cluster named
- * `kubernetes` uses, a frontend with its own pool of two machines, probe, rule and (Standard) outbound rule.
+ * Resources in the cluster's group that the cluster does not own, to show whether a controller leaves them unchanged: a
+ * rule in the shared security group, a static public address, and on the load balancer of a cluster named `kubernetes` a
+ * frontend with its own pool of two machines, probe, rule and (Standard) outbound rule.
  */
 import type { Account } from "../identity/account.ts";
 import { machineResources } from "./machine.ts";

@@ -1,4 +1,4 @@
-/** A machine of its own and its NIC, as PUTs in order. The NIC is called after the node: `<node>-nic`. */
+/** A virtual machine and its NIC, as PUTs in order. The NIC is named after the node: `<node>-nic`. */
 import { NAMES, type SeedScope, type SeedResource } from "./scope.ts";
 
 export interface MachineWanted {
@@ -6,10 +6,10 @@ export interface MachineWanted {
   readonly computerName: string;
   readonly ip: string;
   readonly subnet: string;
-  /** What it belongs to, as properties of the machine. */
+  /** Properties that place it in an availability set or scale set. */
   readonly set: Readonly<Record<string, unknown>>;
   readonly zones: readonly string[] | undefined;
-  /** Ids of the backend pools that its NIC joins, once the machine is there. */
+  /** Ids of the backend pools that its NIC joins after the machine is created. */
   readonly pools?: readonly string[];
 }
 

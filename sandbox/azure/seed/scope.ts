@@ -1,4 +1,4 @@
-/** The names of what is seeded, and where it stands. */
+/** Names and id prefixes of the seeded resources. */
 import type { Account } from "../identity/account.ts";
 
 export const NAMES = {
@@ -16,6 +16,7 @@ export interface SeedResource {
   readonly body: unknown;
 }
 
+/** Id prefixes and region for the resources of a seed. */
 export interface SeedScope {
   readonly group: string;
   readonly network: string;

@@ -1,6 +1,6 @@
 /**
- * Puts seed resources into an emulated Azure, one PUT after the other, with the model's own checks: a seed that
- * Azure would refuse is refused. The format of seed files stands in docs/emulator.md.
+ * Applies seed resources to the emulated Azure, one PUT after the other, through the model: a seed that Azure would refuse
+ * is refused. docs/emulator.md documents the format of seed files.
  */
 import {
   BadInput,
@@ -21,11 +21,11 @@ import type { AzureStore } from "../store/azure-store.ts";
 import type { SeedResource } from "./scope.ts";
 import { BACKEND_POOL_TYPES, SKUS, VM_TYPES, type Topology } from "./topology.ts";
 
-/** What a seed file or the control endpoint asks for. */
+/** A seed from a file or from the control endpoint. */
 export interface Seed {
   readonly topology: Partial<Topology>;
   readonly resources: readonly SeedResource[];
-  /** Where on loopback the members of pools listen, for the data plane. */
+  /** The member table of the data plane. */
   readonly members: MemberTablePatch;
 }
 
@@ -37,7 +37,7 @@ export interface SeedContext {
   readonly guid: () => string;
 }
 
-/** Returns how many were put. Operations end at once, whatever latency is set. */
+/** Returns the number of PUTs. Operations complete at once, whatever latency is set. */
 export function applySeed(resources: readonly SeedResource[], { store, nowMs, guid }: SeedContext): number {
   const draws: Draws = { guid, tailMs: () => 0, retryAfterSeconds: () => undefined };
   for (const { path, body } of resources) {
@@ -64,8 +64,8 @@ function apiVersionFor(path: string): string {
 }
 
 /**
- * Reads the documented format: JSON, in which `{subscriptionId}`, `{resourceGroup}` and `{location}` stand for the
- * emulator's own. Throws `BadInput` that names the key.
+ * Reads the documented format: JSON, in which `{subscriptionId}`, `{resourceGroup}` and `{location}` are replaced with the
+ * emulator's. Throws `BadInput` that names the key.
  */
 export function parseSeed(text: string, account: Account): Seed {
   const filled = text

@@ -1,8 +1,8 @@
 /**
- * The example cluster as ARM resources: a group, a network, a security group and N nodes. Pure: says what is PUT and
- * what the nodes are called. The names are those that a cluster's cloud config expects to find.
+ * The example cluster as ARM resources: a group, a network, a security group and N nodes. Pure: returns the PUTs and the
+ * node names. The resource names are those in the cloud config.
  *
- *   vm type  | resources                                        | node is called     | provider id ends in
+ *   vm type  | resources                                        | node name          | provider id ends in
  *   ---------|--------------------------------------------------|--------------------|----------------------------------------
  *   vmss     | uniform scale set `vmss`, N instances            | vmss + base 36     | virtualMachineScaleSets/vmss/virtualMachines/N
  *   vmssflex | flexible scale set `vmss`, N machines with NICs  | vmss + base 36     | virtualMachines/vmss_<hash>
@@ -26,7 +26,7 @@ export interface Topology {
   readonly vmType: VmType;
   readonly backendPool: BackendPoolType;
   readonly sku: Sku;
-  /** Also things that belong to someone else. */
+  /** Also resources that the cluster does not own. */
   readonly foreign: boolean;
 }
 
@@ -38,7 +38,7 @@ export const DEFAULT_TOPOLOGY: Topology = {
   foreign: false,
 };
 
-/** What is not said is as in a cluster of today; Basic load balancers take network interfaces only. */
+/** Fills in defaults; Basic load balancers default to pools of network interfaces. */
 export function wholeTopology(wanted: Partial<Topology>): Topology {
   const pool = wanted.sku === "basic" ? ({ backendPool: "nodeIPConfiguration" } as const) : {};
   return { ...DEFAULT_TOPOLOGY, ...pool, ...wanted };
@@ -51,17 +51,17 @@ export interface SeedNode {
   readonly providerId: string;
   /** Name of its scale set or availability set. */
   readonly vmSet: string;
-  /** As the node's zone label has it: the zone, or the fault domain of a machine that is in none. */
+  /** The node's zone label: the zone, or the fault domain of a machine without one. */
   readonly zone: string;
 }
 
-/** Without nodes there is a network and nothing in it. */
+/** Without nodes, only the network. */
 export function topologyResources(account: Account, topology: Topology): SeedResource[] {
   const scope = seedScopeOf(account);
   return [...network(scope), ...(topology.nodes === 0 ? [] : machines(scope, topology))];
 }
 
-/** Every node, in order; the first address that Azure gives in a subnet is its fifth. */
+/** Every node, in order; Azure assigns addresses from the fifth one of a subnet on. */
 export function topologyNodes(account: Account, topology: Topology): SeedNode[] {
   const compute = seedScopeOf(account).compute.replace(account.resourceGroup, account.resourceGroup.toLowerCase());
   return Array.from({ length: topology.nodes }, (_, index) => ({
@@ -115,10 +115,10 @@ function machines(scope: SeedScope, topology: Topology): SeedResource[] {
   }
 }
 
-/** Azure takes no more machines in one. */
+/** Azure's limit. */
 const MOST_IN_A_SCALE_SET = 1_000;
 
-/** The first has the plain name; where there are too many nodes for it, others follow, numbered. */
+/** The first has the plain name; further ones, for more nodes, are numbered. */
 function scaleSets(nodes: number): { readonly name: string; readonly size: number }[] {
   return Array.from({ length: Math.ceil(nodes / MOST_IN_A_SCALE_SET) }, (_, number) => ({
     name: scaleSetOf(number * MOST_IN_A_SCALE_SET),

@@ -1,4 +1,4 @@
-/** The headers that every answer of Resource Manager carries, and the shape of the front door's own errors. */
+/** The headers of every Resource Manager answer, and the format of the gateway's errors. */
 import type { HttpReply } from "./http-message.ts";
 
 export interface ReplyIds {
@@ -26,7 +26,7 @@ export function armHeaders(ids: ReplyIds): Record<string, string> {
   };
 }
 
-/** What the provider behind the front door adds; the front door's own errors lack it, and the rate headers. */
+/** Headers that the resource provider adds; the gateway's errors lack them, and the rate headers. */
 export function providerHeaders(path: string, guid: string, isRead: boolean): Record<string, string> {
   const [, provider = ""] = /\/providers\/microsoft\.([a-z]+)/i.exec(path) ?? [];
   switch (provider.toLowerCase()) {
@@ -39,7 +39,7 @@ export function providerHeaders(path: string, guid: string, isRead: boolean): Re
   }
 }
 
-/** As on a subscription that is at rest. */
+/** The values of an idle subscription. */
 const COMPUTE_READS = "Microsoft.Compute/LowCostGetSubscriptionMaximum;23999,Microsoft.Compute/LowCostGetResource;35";
 const COMPUTE_WRITES = "Microsoft.Compute/UpdateVMSubscriptionMaximum;1499,Microsoft.Compute/UpdateVMResource;11";
 
@@ -47,7 +47,7 @@ export function isGatewayError(reply: HttpReply): boolean {
   return reply.headers["x-ms-failure-cause"] === "gateway";
 }
 
-/** An error of the front door: marked as such, and without the provider's headers. */
+/** An error of the gateway: marked by its header, without the provider's headers. */
 export function gatewayError(
   status: number,
   code: string,

@@ -1,15 +1,15 @@
-/** What travels between the listeners and whoever answers: requests with a whole body, replies as data. */
+/** Requests with their whole body, and replies as data, between listeners and handlers. */
 
 export interface HttpRequest {
   readonly method: string;
-  /** Decoded; case as the client spelled it. */
+  /** Decoded, in the client's case. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly secure: boolean;
-  /** Absolute base under which the caller reached us, without a trailing slash. */
+  /** Absolute base URL that the caller used, without a trailing slash. */
   readonly baseUrl: string;
 }
 

@@ -1,6 +1,5 @@
 /**
- * What a write asks for besides its own action: Resource Manager wants a join right on each resource that the body ties
- * the written one to.
+ * The linked permissions of a write: Resource Manager requires a join action on each resource that the body references.
  *
  *   field with an `id` in it              | action
  *   --------------------------------------|-----------------------------------------------------------
@@ -23,7 +22,7 @@ const JOINS = new Map([
 ]);
 const WRITES = ["PUT", "PATCH"];
 
-/** A body that cannot be read asks for nothing: it is refused as such later. */
+/** An unreadable body needs none: the model refuses it later. */
 export function linkedAccesses(method: string, text: string): readonly Access[] {
   if (!WRITES.includes(method)) return [];
   const found: Access[] = [];

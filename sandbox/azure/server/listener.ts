@@ -1,6 +1,6 @@
 /**
- * HTTP plumbing: whole requests in, replies out. Nothing that a client sends ends the process: what cannot be read
- * is answered with an error, what goes wrong inside becomes a 500.
+ * The HTTP(S) server: reads whole requests, sends replies. No request can end the process: unreadable requests are
+ * answered with an error, unexpected exceptions with a 500.
  */
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createNetServer, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
@@ -16,9 +16,9 @@ export interface ListenOptions {
   readonly port: number;
   /** Bodies above this are refused. */
   readonly maxBodyBytes: number;
-  /** Makes it HTTPS. */
+  /** Enables HTTPS. */
   readonly certificate?: IssuedCertificate;
-  /** Told about bugs of ours, which the client only sees as a 500. */
+  /** Receives unexpected exceptions, which the client sees as a 500. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -28,11 +28,11 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** A body this far beyond the limit is not even read to its end. */
+/** Beyond this multiple of the limit the rest of a body is not read. */
 const GIVE_UP_FACTOR = 16;
-/** Longer than any client keeps an idle connection, so that none is closed under a request. */
+/** Longer than clients keep idle connections, so that the server never closes one under a request. */
 const KEEP_ALIVE_MS = 120_000;
-/** More than any answer has. */
+/** Larger than any answer. */
 const UNSENT_BYTES = 64 * 1024 * 1024;
 
 export async function listen(answer: Answer, options: ListenOptions): Promise<Listening> {
@@ -74,16 +74,16 @@ export async function listen(answer: Answer, options: ListenOptions): Promise<Li
 }
 
 /**
- * What `node:https` does, but for one thing. There, a request that comes while the last answer counts as not sent pauses
- * the connection, and the next piece of that request breaks it ("Parse Error: Paused"): what is written over TLS counts as
- * sent only after I/O was looked for once more, so a quick client of a busy server loses its connection. Here, no answer
- * is ever large enough to count.
+ * Replaces `node:https` to avoid one defect: there, a request that arrives while the previous answer is still buffered
+ * pauses the parser, and the request's next chunk fails with "Parse Error: Paused". TLS writes stay buffered until the next
+ * poll of the event loop, so a fast client of a busy server loses its connection. With this high-water mark no answer
+ * counts as buffered.
  */
 function encrypted(server: Server, { certPem, keyPem }: IssuedCertificate): NetServer {
   const secureContext = createSecureContext({ cert: certPem, key: keyPem, minVersion: "TLSv1.2" });
   const options = { isServer: true, secureContext, ALPNProtocols: ["http/1.1"], highWaterMark: UNSENT_BYTES };
   return createNetServer((socket) => {
-    socket.on("error", () => {}); // gone before it said hello
+    socket.on("error", () => {}); // the client left before the TLS handshake
     server.emit("connection", new TLSSocket(socket, options));
   });
 }

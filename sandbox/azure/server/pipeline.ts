@@ -1,10 +1,10 @@
 /**
- * The way of a request through the front door:
+ * The steps of a request to the emulated Resource Manager:
  *
  *   authenticate → authorize → throttle → faults before → model → latency → faults after → reply
  *
- * Sign-in and discovery pass through the same faults and the same log, but need no token. What Azure answers is the
- * model's; this file only decides who gets through, and when.
+ * Sign-in and discovery pass through the same faults and the same log, but need no token. The model decides the answer;
+ * this file decides whether and when a request reaches it.
  */
 import type { Caller } from "../identity/tokens.ts";
 import type { AuditLog } from "../control/audit.ts";
@@ -13,18 +13,18 @@ import type { Effect, Fault, FaultRegistry } from "../control/faults.ts";
 import type { Latency } from "../latency/latency.ts";
 import { operationKindOf, type ArmRequest, type Draws, type OperationKind } from "../model/index.ts";
 import type { AzureStore, Touched } from "../store/azure-store.ts";
-import { admit, isPoll, type Admission, type FrontDoor } from "./admission.ts";
+import { admit, isPoll, type Admission, type Gateway } from "./admission.ts";
 import { armHeaders, isGatewayError, providerHeaders } from "./arm-headers.ts";
 import { CUT, type Answer, type HttpReply, type HttpRequest } from "./http-message.ts";
 
-export interface Gate extends FrontDoor {
+export interface PipelineOptions extends Gateway {
   readonly faults: FaultRegistry;
   readonly audit: AuditLog;
   readonly latency: Latency;
   readonly store: AzureStore;
-  /** What probes say, where there is a data plane. */
+  /** Probe results, if there is a data plane. */
   readonly probed: Draws["probed"];
-  /** Sign-in, discovery: whatever answers without a token; `undefined` for all other paths. */
+  /** Answers paths that need no token (sign-in, discovery); `undefined` for other paths. */
   readonly open: (request: HttpRequest) => HttpReply | undefined;
   readonly nowMs: () => number;
   readonly guid: () => string;
@@ -32,7 +32,7 @@ export interface Gate extends FrontDoor {
   readonly sleep: (ms: number) => Promise<boolean>;
 }
 
-/** What is known about a request before it is answered. */
+/** A request with what is known before it is answered. */
 interface Call {
   readonly request: HttpRequest;
   readonly arm: ArmRequest;
@@ -51,24 +51,24 @@ interface Outcome {
   readonly faults?: readonly Fault[];
 }
 
-export function armAnswer(gate: Gate): Answer {
+export function armAnswer(options: PipelineOptions): Answer {
   return async (request) => {
-    const call = callOf(gate, request);
-    const outcome = await attend(gate, call);
-    const reply = outcome.reply === CUT ? CUT : withArmHeaders(gate, call, outcome.reply);
-    log(gate, call, outcome);
+    const call = callOf(options, request);
+    const outcome = await handle(options, call);
+    const reply = outcome.reply === CUT ? CUT : withArmHeaders(options, call, outcome.reply);
+    log(options, call, outcome);
     return reply;
   };
 }
 
-function callOf(gate: Gate, request: HttpRequest): Call {
-  const startedMs = gate.nowMs();
+function callOf(options: PipelineOptions, request: HttpRequest): Call {
+  const startedMs = options.nowMs();
   const arm = armRequestOf(request, startedMs);
   return {
     request,
     arm,
     startedMs,
-    guid: gate.guid(),
+    guid: options.guid(),
     isPoll: isPoll(request.path),
     kind: operationKindOf(arm),
     operationMs: null,
@@ -87,7 +87,7 @@ function armRequestOf(request: HttpRequest, nowMs: number): ArmRequest {
   }
 }
 
-/** Deeper bodies count as unreadable, as with Azure's own parser. */
+/** Deeper bodies are malformed, as for Azure's parser. */
 const MAX_NESTING = 64;
 
 function isNestedWithin(levels: number, value: unknown): boolean {
@@ -99,33 +99,38 @@ function isNestedWithin(levels: number, value: unknown): boolean {
   return true;
 }
 
-async function attend(gate: Gate, call: Call): Promise<Outcome> {
+async function handle(options: PipelineOptions, call: Call): Promise<Outcome> {
   const { request } = call;
-  const open = gate.open(request);
-  const admission = open === undefined ? admit(gate, request) : undefined;
+  const open = options.open(request);
+  const admission = open === undefined ? admit(options, request) : undefined;
   if (admission?.refusal !== undefined) return { reply: admission.refusal, ...callerOf(admission.caller) };
   const caller = admission?.caller;
 
-  const faults = gate.faults.hits({ method: request.method, path: request.path, caller: caller?.clientId });
+  const faults = options.faults.hits({ method: request.method, path: request.path, caller: caller?.clientId });
   const outcome = { ...callerOf(caller), faults };
   const effects = effectsOf(faults);
-  if (effects.delay !== undefined && !(await gate.sleep(effects.delay.delayMs))) return { reply: CUT, ...outcome };
+  if (effects.delay !== undefined && !(await options.sleep(effects.delay.delayMs))) return { reply: CUT, ...outcome };
   if (effects.cutBefore !== undefined) return { reply: CUT, ...outcome };
   if (effects.status !== undefined) return { reply: faultReply(effects.status), ...outcome };
 
-  const replyMs = open === undefined ? replyMsOf(gate, call) : 0;
-  const { reply, touched } = open === undefined ? askModel(gate, call, effects, replyMs) : { reply: open, touched: [] };
-  if (replyMs > 0 && !(await gate.sleep(replyMs))) return { reply: CUT, ...outcome, touched };
+  const replyMs = open === undefined ? replyMsOf(options, call) : 0;
+  const { reply, touched } =
+    open === undefined ? callModel(options, call, effects, replyMs) : { reply: open, touched: [] };
+  if (replyMs > 0 && !(await options.sleep(replyMs))) return { reply: CUT, ...outcome, touched };
   if (effects.cutAfter !== undefined) return { reply: CUT, ...outcome, touched };
-  const headers = isGatewayError(reply) ? {} : behindTheDoor(gate, call, admission);
+  const headers = isGatewayError(reply) ? {} : headersFromProvider(options, call, admission);
   return { reply: withHeaders(reply, headers), ...outcome, touched };
 }
 
-/** Headers that only an answer from a provider has. */
-function behindTheDoor(gate: Gate, { request }: Call, admission: Admission | undefined): Record<string, string> {
+/** Headers of answers from a resource provider. */
+function headersFromProvider(
+  options: PipelineOptions,
+  { request }: Call,
+  admission: Admission | undefined,
+): Record<string, string> {
   if (admission === undefined) return {};
   const isRead = request.method === "GET" || request.method === "HEAD";
-  return { ...admission.headers, ...providerHeaders(request.path, gate.guid(), isRead) };
+  return { ...admission.headers, ...providerHeaders(request.path, options.guid(), isRead) };
 }
 
 function callerOf(caller: Caller | undefined): { caller?: Caller } {
@@ -145,38 +150,39 @@ function faultReply(effect: Extract<Effect, { kind: "status" }>): HttpReply {
   return { status, headers, body: { error: { code, message, details: [] } } };
 }
 
-function replyMsOf(gate: Gate, call: Call): number {
-  if (call.isPoll) return gate.latency.pollReplyMs();
-  return call.kind === undefined ? 0 : gate.latency.replyMs(call.kind);
+function replyMsOf(options: PipelineOptions, call: Call): number {
+  if (call.isPoll) return options.latency.pollReplyMs();
+  return call.kind === undefined ? 0 : options.latency.replyMs(call.kind);
 }
 
-function askModel(
-  gate: Gate,
+function callModel(
+  options: PipelineOptions,
   call: Call,
   effects: Effects,
   replyMs: number,
 ): { reply: HttpReply; touched: readonly Touched[] } {
-  const draws = drawsOf(gate, call, effects, replyMs);
+  const draws = drawsOf(options, call, effects, replyMs);
   const isRead = call.request.method === "GET" || call.request.method === "HEAD";
-  if (effects.staleRead !== undefined && isRead) return { reply: gate.store.readStale(call.arm, draws), touched: [] };
-  const { response, touched } = gate.store.handle(call.arm, draws);
+  if (effects.staleRead !== undefined && isRead)
+    return { reply: options.store.readStale(call.arm, draws), touched: [] };
+  const { response, touched } = options.store.handle(call.arm, draws);
   return { reply: response, touched };
 }
 
-/** An operation's tail begins when its reply leaves, so the model is told both together. */
-function drawsOf(gate: Gate, call: Call, { operation }: Effects, replyMs: number): Draws {
+/** The tail starts when the reply is sent, so the operation's duration includes the reply time. */
+function drawsOf(options: PipelineOptions, call: Call, { operation }: Effects, replyMs: number): Draws {
   let guids = 0;
   return {
-    // The first one names the request, and with it the operation that it begins.
-    guid: () => (guids++ === 0 ? call.guid : gate.guid()),
+    // The first GUID is the request's id, and the id of the operation that it starts.
+    guid: () => (guids++ === 0 ? call.guid : options.guid()),
     tailMs(kind) {
-      const tail = operation?.tailMs ?? gate.latency.tailMs(kind);
+      const tail = operation?.tailMs ?? options.latency.tailMs(kind);
       call.operationMs = replyMs + tail;
       return tail === 0 ? 0 : call.operationMs;
     },
-    retryAfterSeconds: (kind) => gate.latency.retryAfterSeconds(kind),
+    retryAfterSeconds: (kind) => options.latency.retryAfterSeconds(kind),
     ...(operation?.fate === undefined ? {} : { fate: operation.fate }),
-    ...(gate.probed === undefined ? {} : { probed: gate.probed }),
+    ...(options.probed === undefined ? {} : { probed: options.probed }),
   };
 }
 
@@ -184,20 +190,20 @@ function withHeaders(reply: HttpReply, headers: Readonly<Record<string, string>>
   return { ...reply, headers: { ...headers, ...reply.headers } };
 }
 
-function withArmHeaders(gate: Gate, call: Call, reply: HttpReply): HttpReply {
+function withArmHeaders(options: PipelineOptions, call: Call, reply: HttpReply): HttpReply {
   const ids = {
     guid: call.guid,
-    nowMs: gate.nowMs(),
+    nowMs: options.nowMs(),
     correlationId: call.request.headers["x-ms-correlation-request-id"],
   };
   return withHeaders(reply, armHeaders(ids));
 }
 
-function log(gate: Gate, call: Call, outcome: Outcome): void {
+function log(options: PipelineOptions, call: Call, outcome: Outcome): void {
   const { request, kind, isPoll } = call;
   const { reply } = outcome;
   const status = reply === CUT ? 0 : reply.status;
-  gate.audit.record({
+  options.audit.record({
     time: new Date(call.startedMs).toISOString(),
     caller: outcome.caller?.clientId ?? null,
     method: request.method,
@@ -208,7 +214,7 @@ function log(gate: Gate, call: Call, outcome: Outcome): void {
     poll: isPoll,
     status,
     code: reply === CUT ? null : errorCodeOf(reply.body),
-    durationMs: gate.nowMs() - call.startedMs,
+    durationMs: options.nowMs() - call.startedMs,
     operationMs: call.operationMs,
     ifMatch: request.headers["if-match"] ?? null,
     faults: (outcome.faults ?? []).map((fault) => fault.id),

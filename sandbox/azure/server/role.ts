@@ -1,6 +1,6 @@
 /**
- * What a caller may do, in the terms of an Azure role: actions with wildcards, minus exceptions. Everything is
- * allowed until a role is set. Decides 403s; who the caller is was settled before.
+ * Authorization by Azure roles: actions with wildcards, minus exceptions. Everything is allowed until a role is set.
+ * The caller is already authenticated.
  *
  *   request                                                    | action
  *   -----------------------------------------------------------|-------------------------------------------
@@ -32,7 +32,7 @@ const VERBS: Readonly<Record<string, string>> = {
   POST: "action",
 };
 
-/** What a request asks for; the scope is its path without what only a collection or an action adds. */
+/** The action and scope of a request; the scope is its path without a trailing collection or action. */
 export function accessOf(method: string, path: string): Access {
   const segments = path.split("/").filter((segment) => segment !== "");
   const verb = VERBS[method] ?? "action";

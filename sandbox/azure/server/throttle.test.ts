@@ -13,7 +13,7 @@ function setUp(enabled = true) {
 
 function admitted(throttle: ReturnType<typeof createThrottle>, request: ThrottleRequest, tries: number): number {
   let count = 0;
-  for (let i = 0; i < tries; i++) if (throttle.rule(request).retryAfterSeconds === undefined) count++;
+  for (let i = 0; i < tries; i++) if (throttle.check(request).retryAfterSeconds === undefined) count++;
   return count;
 }
 
@@ -37,11 +37,11 @@ test("who asks before Retry-After ends is refused and waits anew", () => {
   const { throttle, pass } = setUp();
   admitted(throttle, READ, 251);
   pass(900); // tokens are back, but the wait of a second is not over
-  assert.equal(throttle.rule(READ).retryAfterSeconds, 1);
+  assert.equal(throttle.check(READ).retryAfterSeconds, 1);
   pass(900);
-  assert.equal(throttle.rule(READ).retryAfterSeconds, 1);
+  assert.equal(throttle.check(READ).retryAfterSeconds, 1);
   pass(1000);
-  assert.equal(throttle.rule(READ).retryAfterSeconds, undefined);
+  assert.equal(throttle.check(READ).retryAfterSeconds, undefined);
 });
 
 test("many principals share the subscription's bucket of fifteen times the size", () => {
@@ -59,22 +59,22 @@ test("the network provider takes a thousand changes in five minutes and says whe
     pass(1000);
   }
   assert.equal(count, 1000);
-  const refused = throttle.rule({ ...READ, kind: "writes", networkRegion: "westus2" }).retryAfterSeconds ?? 0;
+  const refused = throttle.check({ ...READ, kind: "writes", networkRegion: "westus2" }).retryAfterSeconds ?? 0;
   assert.ok(refused > 150 && refused <= 180, `${refused} s`);
-  assert.equal(throttle.rule({ ...READ, kind: "writes", networkRegion: "eastus" }).retryAfterSeconds, undefined);
+  assert.equal(throttle.check({ ...READ, kind: "writes", networkRegion: "eastus" }).retryAfterSeconds, undefined);
 });
 
 test("headers tell what is left; off, they read like an idle subscription's", () => {
   const { throttle } = setUp();
-  throttle.rule(READ);
-  assert.deepEqual(throttle.rule(READ).headers, {
+  throttle.check(READ);
+  assert.deepEqual(throttle.check(READ).headers, {
     "x-ms-ratelimit-remaining-subscription-reads": "248",
     "x-ms-ratelimit-remaining-subscription-global-reads": "3748",
   });
   const off = setUp(false).throttle;
   assert.equal(admitted(off, READ, 5000), 5000);
   assert.equal(
-    off.rule({ ...READ, kind: "writes" }).headers["x-ms-ratelimit-remaining-subscription-global-writes"],
+    off.check({ ...READ, kind: "writes" }).headers["x-ms-ratelimit-remaining-subscription-global-writes"],
     "2999",
   );
 });

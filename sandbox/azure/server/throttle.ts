@@ -1,7 +1,6 @@
 /**
- * ARM's throttling: token buckets per principal, a wider one for everybody in the subscription, and the network
- * provider's five-minute windows per region. Off, it refuses nothing and the rate headers read like an idle
- * subscription's.
+ * ARM's throttling: token buckets per principal, a larger one per subscription, and the network provider's five-minute
+ * windows per region. When disabled it refuses nothing, and the rate headers are those of an idle subscription.
  *
  *   bucket                  | reads          | writes         | deletes
  *   ------------------------|----------------|----------------|---------------
@@ -30,11 +29,11 @@ export interface ThrottleRequest {
   readonly principal: string;
   readonly subscription: string;
   readonly kind: Kind;
-  /** Region of the network resource; `undefined` for what the network provider doesn't serve. */
+  /** Region of a network resource; `undefined` for other providers. */
   readonly networkRegion: string | undefined;
 }
 
-export interface Ruling {
+export interface ThrottleDecision {
   /** Set when refused. */
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -42,7 +41,7 @@ export interface Ruling {
 
 export interface Throttle {
   enabled: boolean;
-  rule(request: ThrottleRequest): Ruling;
+  check(request: ThrottleRequest): ThrottleDecision;
 }
 
 export function kindOfMethod(method: string): Kind {
@@ -65,7 +64,7 @@ export function createThrottle(nowMs: () => number, enabled: boolean): Throttle 
   const meters = new Map<string, Meter>();
   const windows = new Map<string, Window>();
 
-  /** Tokens left after taking one, or how long to wait for it. */
+  /** Takes a token; returns the remaining ones, or how long to wait. */
   function take(name: string, bucket: Bucket): { left: number; waitSeconds: number | undefined } {
     const now = nowMs();
     const meter = meters.get(name) ?? { tokens: bucket.size, filledAtMs: now, blockedUntilMs: 0 };
@@ -73,7 +72,7 @@ export function createThrottle(nowMs: () => number, enabled: boolean): Throttle 
     const grown = ((now - meter.filledAtMs) / 1000) * bucket.perSecond;
     meter.tokens = Math.min(bucket.size, meter.tokens + grown);
     meter.filledAtMs = now;
-    // Who asks before the wait is over is refused, and waits anew.
+    // A request before the wait is over is refused and restarts the wait.
     if (meter.tokens < 1 || now < meter.blockedUntilMs) {
       const waitSeconds = Math.max(1, Math.ceil((1 - meter.tokens) / bucket.perSecond));
       meter.blockedUntilMs = now + waitSeconds * 1000;
@@ -97,7 +96,7 @@ export function createThrottle(nowMs: () => number, enabled: boolean): Throttle 
 
   return {
     enabled,
-    rule(request) {
+    check(request) {
       const bucket = PRINCIPAL_BUCKETS[request.kind];
       if (!this.enabled)
         return {

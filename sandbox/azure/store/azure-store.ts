@@ -1,7 +1,6 @@
 /**
- * The emulated Azure at run time: the model's state, what time brings to it, and its journal. Every change is in
- * the journal before anyone hears of it. Also remembers each resource's version before its last write, for stale
- * reads and for the audit log's diffs.
+ * Runs the model: holds its state, completes due operations, and journals every change before the response is sent.
+ * Also keeps each resource's version before its last write, for stale reads and for the audit log's diffs.
  */
 import {
   apply,
@@ -25,7 +24,7 @@ import {
 } from "../model/index.ts";
 import { openJournal, type Journal } from "../../shared/journal.ts";
 
-/** Past this size a journal is replaced by a snapshot, unless the state itself is that large. */
+/** Beyond this size the journal is replaced by a snapshot, unless the state itself is about as large. */
 const COMPACT_AT_BYTES = 16 * 1024 * 1024;
 
 export interface Touched {
@@ -41,14 +40,14 @@ export interface Handled {
 
 export interface AzureStore {
   handle(request: ArmRequest, draws: Draws): Handled;
-  /** The answer to a read as it would have been before the last write of what it names. */
+  /** Answers a read with the state before the last write of the resource. */
   readStale(request: ArmRequest, draws: Draws): ArmResponse;
   readonly options: Options;
   setOptions(overrides: OptionOverrides): void;
   snapshot(): Snapshot;
-  /** Tells of changes once they are made. Returns the state that they are made to, for reading. */
+  /** Calls the listener after changes are applied. Returns the state, for reading. */
   watch(watcher: (changes: readonly Change[]) => void): State;
-  /** Ends the operations that are due. Requests do so by themselves; a watcher may not want to wait for one. */
+  /** Completes due operations. Every request does so too; a watcher need not wait for one. */
   settle(): void;
   /** When the next operation ends; `undefined` while none runs. */
   readonly nextSettleAtMs: number | undefined;
@@ -56,7 +55,7 @@ export interface AzureStore {
 }
 
 export interface AzureStoreOptions {
-  /** Where the state lasts; `undefined` keeps it in memory only. */
+  /** Directory of the journal; `undefined`: memory only. */
   readonly directory: string | undefined;
   readonly options: OptionOverrides;
   readonly nowMs: () => number;
@@ -134,7 +133,7 @@ function load(directory: string | undefined): { state: State; journal: StateJour
   return { state, journal: opened.journal };
 }
 
-/** Keys of the resources whose content the changes replace; moving on in its provisioning state is no write. */
+/** Keys of the resources whose content changes; a new provisioning state alone is not a write. */
 function keysWritten(changes: readonly Change[]): string[] {
   const keys = new Set<string>();
   for (const change of changes) {
@@ -145,8 +144,8 @@ function keysWritten(changes: readonly Change[]): string[] {
 }
 
 /**
- * The state with everything at or under the path, and the resource that a child path belongs to, as it was before its
- * last write. The group that all of it is in stays.
+ * The state with the resources at or below the path, and the parent of a child path, as before their last write. The
+ * resource group is unchanged.
  */
 function staleState(state: State, previous: ReadonlyMap<string, Resource | undefined>, path: string): State {
   const asked = path.toLowerCase().replace(/\/$/, "");

@@ -25,43 +25,43 @@ const NIC_CONFIGURATION_DEFAULTS = {
   enableIPForwarding: false,
 } as const;
 
-type Place = Pick<PutInput, "state" | "location" | "id">;
+type ReferenceScope = Pick<PutInput, "state" | "location" | "id">;
 
 /** A network profile with defaults filled in and references made canonical. */
-export function networkProfileForm(place: Place, profile: Json): Json {
+export function networkProfileForm(scope: ReferenceScope, profile: Json): Json {
   const configurations = itemsOf(profile["networkInterfaceConfigurations"], "networkInterfaceConfigurations");
-  const probe = follow(place.state, profile["healthProbe"], rule(place, "healthProbe", "probes"));
+  const probe = follow(scope.state, profile["healthProbe"], rule(scope, "healthProbe", "probes"));
   return {
     ...profile,
     ...(probe && { healthProbe: only(probe.id) }),
-    networkInterfaceConfigurations: configurations.map((nic) => nicConfigurationForm(place, nic)),
+    networkInterfaceConfigurations: configurations.map((nic) => nicConfigurationForm(scope, nic)),
   };
 }
 
-function rule(place: Place, path: string, child?: string) {
-  return { owner: place.id, location: place.location, path, anyState: true, ...(child !== undefined && { child }) };
+function rule(scope: ReferenceScope, path: string, child?: string) {
+  return { owner: scope.id, location: scope.location, path, anyState: true, ...(child !== undefined && { child }) };
 }
 
-function nicConfigurationForm(place: Place, nic: Json): Json {
+function nicConfigurationForm(scope: ReferenceScope, nic: Json): Json {
   const properties: { [name: string]: unknown } = {
     ...NIC_CONFIGURATION_DEFAULTS,
     dnsSettings: { dnsServers: [] },
     ...propertiesOf(nic),
   };
-  const group = follow(place.state, properties["networkSecurityGroup"], rule(place, "networkSecurityGroup"));
+  const group = follow(scope.state, properties["networkSecurityGroup"], rule(scope, "networkSecurityGroup"));
   if (group) properties["networkSecurityGroup"] = only(group.id);
   const items = itemsOf(properties["ipConfigurations"], "ipConfigurations");
-  properties["ipConfigurations"] = items.map((item) => ipForm(place, item));
+  properties["ipConfigurations"] = items.map((item) => ipForm(scope, item));
   return { ...nic, properties };
 }
 
-function ipForm(place: Place, item: Json): Json {
+function ipForm(scope: ReferenceScope, item: Json): Json {
   const properties: { [name: string]: unknown } = { privateIPAddressVersion: "IPv4", ...propertiesOf(item) };
-  const subnet = follow(place.state, properties["subnet"], { ...rule(place, "subnet", "subnets"), anyState: false });
+  const subnet = follow(scope.state, properties["subnet"], { ...rule(scope, "subnet", "subnets"), anyState: false });
   if (subnet) properties["subnet"] = only(subnet.id);
   for (const [field, collection] of MEMBERSHIPS) {
     const targets = itemsOf(properties[field], field).flatMap(
-      (value) => follow(place.state, value, rule(place, field, collection)) ?? [],
+      (value) => follow(scope.state, value, rule(scope, field, collection)) ?? [],
     );
     if (targets.length > 0) properties[field] = targets.map((target) => only(target.id));
     else delete properties[field];
@@ -78,13 +78,13 @@ interface Configured {
   readonly nic: Json;
   readonly ip: Json;
   /** `nic/ip`, the key of its address. */
-  readonly place: string;
+  readonly scope: string;
 }
 
 /** Every IP configuration of a profile, with the NIC configuration that it is in. */
 function configurationsOf(profile: Json): Configured[] {
   return objectsOf(profile["networkInterfaceConfigurations"]).flatMap((nic) =>
-    objectsOf(propertiesOf(nic)["ipConfigurations"]).map((ip) => ({ nic, ip, place: `${nameIn(nic)}/${nameIn(ip)}` })),
+    objectsOf(propertiesOf(nic)["ipConfigurations"]).map((ip) => ({ nic, ip, scope: `${nameIn(nic)}/${nameIn(ip)}` })),
   );
 }
 
@@ -110,24 +110,24 @@ export function modelReferences(scaleSetId: string, profile: Json): Reference[] 
   return probe === undefined ? held : [...held, { kind: "healthProbe", from: scaleSetId, to: keyOf(probe) }];
 }
 
-/** The addresses of an instance, by place; what it has already stays. */
+/** The addresses of an instance, by scope; what it has already stays. */
 export function assignAddresses(
-  place: Place,
+  scope: ReferenceScope,
   profile: Json,
   before: Resource | undefined,
   reservations: Reservations,
 ): Json {
   const known = objectOf(before?.assigned["addresses"]);
   const addresses: { [name: string]: unknown } = {};
-  for (const { ip, place: at } of configurationsOf(profile)) {
-    const subnet = findChild(place.state, stringOf(objectOf(propertiesOf(ip)["subnet"])["id"]) ?? "", "subnets");
+  for (const { ip, scope: at } of configurationsOf(profile)) {
+    const subnet = findChild(scope.state, stringOf(objectOf(propertiesOf(ip)["subnet"])["id"]) ?? "", "subnets");
     if (!subnet) continue;
     const properties = propertiesOf(ip);
     const kept = known[at] === undefined ? undefined : { properties: { ...properties, privateIPAddress: known[at] } };
-    const holder = `${place.id}/${at}`;
-    addresses[at] = assignPrivateAddress(place.state, reservations, subnet, {
+    const holder = `${scope.id}/${at}`;
+    addresses[at] = assignPrivateAddress(scope.state, reservations, subnet, {
       holder,
-      owner: place.id,
+      owner: scope.id,
       properties,
       before: kept,
     });

@@ -38,7 +38,7 @@ export class Reservations {
   }
 }
 
-export interface AddressWish {
+export interface AddressRequest {
   /** Id of the configuration that wants an address. */
   readonly holder: string;
   /** Id of the resource that it belongs to: what that one holds already is not taken. */
@@ -55,20 +55,20 @@ export function assignPrivateAddress(
   state: State,
   reservations: Reservations,
   subnet: Target,
-  wish: AddressWish,
+  request: AddressRequest,
 ): string {
-  const family: Family = wish.properties["privateIPAddressVersion"] === "IPv6" ? 6 : 4;
+  const family: Family = request.properties["privateIPAddressVersion"] === "IPv6" ? 6 : 4;
   const block = blocksOf(subnet.child ?? {}).find((candidate) => candidate.family === family);
-  if (!block) throw full(subnet, wish.holder);
-  const wanted = stringOf(wish.properties["privateIPAddress"]);
-  if (isStatic(wish.properties) && wanted !== undefined) {
-    return takeStatic(state, reservations, { subnet, block, wanted, wish });
+  if (!block) throw full(subnet, request.holder);
+  const wanted = stringOf(request.properties["privateIPAddress"]);
+  if (isStatic(request.properties) && wanted !== undefined) {
+    return takeStatic(state, reservations, { subnet, block, wanted, request });
   }
-  const kept = keptAddress(subnet, wish);
+  const kept = keptAddress(subnet, request);
   if (kept === undefined) checkRoom(state, subnet);
   const address = kept ?? reservations.firstFree(state, subnet, block);
-  if (address === undefined) throw full(subnet, wish.holder);
-  reservations.take(subnet.key, address, wish.holder);
+  if (address === undefined) throw full(subnet, request.holder);
+  reservations.take(subnet.key, address, request.holder);
   return address;
 }
 
@@ -89,22 +89,27 @@ function isStatic(properties: Json): boolean {
   return properties["privateIPAllocationMethod"] === "Static";
 }
 
-function keptAddress(subnet: Target, wish: AddressWish): string | undefined {
-  const before = wish.before && propertiesOf(wish.before);
+function keptAddress(subnet: Target, request: AddressRequest): string | undefined {
+  const before = request.before && propertiesOf(request.before);
   const subnetBefore = stringOf((before?.["subnet"] as Json | undefined)?.["id"]);
   if (subnetBefore?.toLowerCase() !== subnet.key) return undefined;
-  if (before?.["privateIPAddressVersion"] !== (wish.properties["privateIPAddressVersion"] ?? "IPv4")) return undefined;
+  if (before?.["privateIPAddressVersion"] !== (request.properties["privateIPAddressVersion"] ?? "IPv4"))
+    return undefined;
   return stringOf(before?.["privateIPAddress"]);
 }
 
-interface StaticWish {
+interface StaticRequest {
   readonly subnet: Target;
   readonly block: Block;
   readonly wanted: string;
-  readonly wish: AddressWish;
+  readonly request: AddressRequest;
 }
 
-function takeStatic(state: State, reservations: Reservations, { subnet, block, wanted, wish }: StaticWish): string {
+function takeStatic(
+  state: State,
+  reservations: Reservations,
+  { subnet, block, wanted, request }: StaticRequest,
+): string {
   const parsed = parseAddress(wanted);
   if (!parsed || !contains(block, parsed)) {
     throw invalid(
@@ -120,9 +125,9 @@ function takeStatic(state: State, reservations: Reservations, { subnet, block, w
   }
   const address = formatAddress(block.family, parsed.value);
   const holder = state.addresses.get(subnet.key)?.get(address);
-  const other = holder !== undefined && !belongsTo(holder, wish.owner) ? holder : undefined;
-  const clash = other ?? reservations.take(subnet.key, address, wish.holder);
-  if (clash !== undefined) throw allocated(wish.takenCode ?? "PrivateIPAddressIsAllocated", address, clash);
+  const other = holder !== undefined && !belongsTo(holder, request.owner) ? holder : undefined;
+  const clash = other ?? reservations.take(subnet.key, address, request.holder);
+  if (clash !== undefined) throw allocated(request.takenCode ?? "PrivateIPAddressIsAllocated", address, clash);
   return address;
 }
 

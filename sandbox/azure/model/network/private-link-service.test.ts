@@ -13,9 +13,9 @@ import {
   poolId,
   SUBNET,
   VNET,
-  worldWithLoadBalancer,
+  azureWithLoadBalancer,
 } from "../test-fixtures.ts";
-import { NETWORK } from "../test-world.ts";
+import { NETWORK } from "../test-azure.ts";
 
 const PLS = `${NETWORK}/privateLinkServices/pls`;
 const LINKS = `${VNET}/subnets/links`;
@@ -34,37 +34,37 @@ function body(more: Fields = {}, address: Fields = {}, lb = LB): Fields {
 
 describe("a private link service", () => {
   test("has an alias and a NIC of its own, and its frontend knows it", () => {
-    const world = build(worldWithLoadBalancer(), [PLS, body()]);
-    const { properties } = world.get(PLS).body;
+    const azure = build(azureWithLoadBalancer(), [PLS, body()]);
+    const { properties } = azure.get(PLS).body;
     assert.match(properties.alias, /^pls\.[0-9a-f-]{36}\.eastus\.azure\.privatelinkservice$/);
     const [nic] = properties.networkInterfaces;
     assert.match(nic.id, /networkInterfaces\/pls\.nic\.[0-9a-f-]{36}$/);
-    assert.deepEqual(world.get(nic.id).body.properties.privateLinkService, { id: PLS });
-    assert.equal(codeOf(world.delete(nic.id)), "NicInUse");
-    assert.deepEqual(world.get(`${LB}/frontendIPConfigurations/front`).body.properties.privateLinkServices, [
+    assert.deepEqual(azure.get(nic.id).body.properties.privateLinkService, { id: PLS });
+    assert.equal(codeOf(azure.delete(nic.id)), "NicInUse");
+    assert.deepEqual(azure.get(`${LB}/frontendIPConfigurations/front`).body.properties.privateLinkServices, [
       { id: PLS },
     ]);
-    assert.equal(world.delete(LB).status, 400);
-    assert.equal(world.put(LB, lbBody({ frontends: [frontend("other", "pip2")] })).status, 400);
-    world.delete(PLS);
-    assert.equal(world.get(nic.id).status, 404);
-    assert.equal(world.delete(LB).status, 202);
+    assert.equal(azure.delete(LB).status, 400);
+    assert.equal(azure.put(LB, lbBody({ frontends: [frontend("other", "pip2")] })).status, 400);
+    azure.delete(PLS);
+    assert.equal(azure.get(nic.id).status, 404);
+    assert.equal(azure.delete(LB).status, 202);
   });
 
   test("keeps its connections through a PUT, and cannot go while it has any", () => {
-    const world = build(worldWithLoadBalancer(), [PLS, body()]);
+    const azure = build(azureWithLoadBalancer(), [PLS, body()]);
     const connection = `${PLS}/privateEndpointConnections/pe.1`;
     const state = (status: string) => ({ properties: { privateLinkServiceConnectionState: { status } } });
     build(
-      world,
+      azure,
       [connection, state("Pending")],
       [connection, state("Approved")],
       [PLS, body({ enableProxyProtocol: true })],
     );
-    assert.equal(world.get(connection).body.properties.privateLinkServiceConnectionState.status, "Approved");
-    assert.equal(world.delete(PLS).status, 400);
-    assert.equal(world.delete(connection).status, 202);
-    assert.equal(world.delete(PLS).status, 202);
+    assert.equal(azure.get(connection).body.properties.privateLinkServiceConnectionState.status, "Approved");
+    assert.equal(azure.delete(PLS).status, 400);
+    assert.equal(azure.delete(connection).status, 202);
+    assert.equal(azure.delete(PLS).status, 202);
   });
 
   const refusals: readonly (readonly [string, Fields, string])[] = [
@@ -98,30 +98,30 @@ describe("a private link service", () => {
   ];
   for (const [what, written, code] of refusals) {
     test(`is refused ${what}`, () => {
-      const world = build(worldWithLoadBalancer(), [nicId("taken"), nicBody([], { subnet: { id: LINKS } })]);
-      assert.equal(codeOf(world.put(PLS, written)), code);
+      const azure = build(azureWithLoadBalancer(), [nicId("taken"), nicBody([], { subnet: { id: LINKS } })]);
+      assert.equal(codeOf(azure.put(PLS, written)), code);
     });
   }
 
   test("is refused a load balancer with addresses in a pool", () => {
-    const world = worldWithLoadBalancer();
-    build(world, [poolId("pool"), { properties: { loadBalancerBackendAddresses: [member("a", "10.0.0.1")] } }]);
-    assert.equal(codeOf(world.put(PLS, body())), "PrivateLinkServiceNotSupportedWithIPBasedBackendPool");
+    const azure = azureWithLoadBalancer();
+    build(azure, [poolId("pool"), { properties: { loadBalancerBackendAddresses: [member("a", "10.0.0.1")] } }]);
+    assert.equal(codeOf(azure.put(PLS, body())), "PrivateLinkServiceNotSupportedWithIPBasedBackendPool");
   });
 
   test("stays with its load balancer, which has room for a few", () => {
     const other = `${NETWORK}/loadBalancers/other`;
-    const world = worldWithLoadBalancer({}, { limits: { privateLinkServicesPerLoadBalancer: 1 } });
-    build(world, [other, lbBody({ frontends: [internalFrontend("front")] })], [PLS, body()]);
-    assert.equal(codeOf(world.put(PLS, body({}, {}, other))), "PrivateLinkServiceLoadBalancerCannotBeChanged");
-    assert.equal(codeOf(world.put(`${PLS}2`, body())), "PrivateLinkServiceCountLimitReachedForLoadBalancer");
+    const azure = azureWithLoadBalancer({}, { limits: { privateLinkServicesPerLoadBalancer: 1 } });
+    build(azure, [other, lbBody({ frontends: [internalFrontend("front")] })], [PLS, body()]);
+    assert.equal(codeOf(azure.put(PLS, body({}, {}, other))), "PrivateLinkServiceLoadBalancerCannotBeChanged");
+    assert.equal(codeOf(azure.put(`${PLS}2`, body())), "PrivateLinkServiceCountLimitReachedForLoadBalancer");
   });
 
   test("keeps its subnet from getting network policies", () => {
-    const world = build(worldWithLoadBalancer(), [PLS, body()]);
+    const azure = build(azureWithLoadBalancer(), [PLS, body()]);
     const enabled = { properties: { addressPrefix: "10.0.1.0/24", privateLinkServiceNetworkPolicies: "Enabled" } };
     assert.equal(
-      codeOf(world.put(LINKS, enabled)),
+      codeOf(azure.put(LINKS, enabled)),
       "PrivateLinkServiceNetworkPoliciesCannotBeEnabledOnPrivateLinkServiceSubnet",
     );
   });

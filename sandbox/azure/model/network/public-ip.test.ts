@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { build, codeOf, frontend, LB, lbBody, pipId, PUBLIC_IP, worldWithLoadBalancer } from "../test-fixtures.ts";
-import { NETWORK, worldWithGroup } from "../test-world.ts";
+import { build, codeOf, frontend, LB, lbBody, pipId, PUBLIC_IP, azureWithLoadBalancer } from "../test-fixtures.ts";
+import { NETWORK, azureWithGroup } from "../test-azure.ts";
 
 const labelled = (domainNameLabel: string, more = {}) => ({
   ...PUBLIC_IP,
@@ -10,38 +10,38 @@ const labelled = (domainNameLabel: string, more = {}) => ({
 
 describe("a public address", () => {
   test("names what uses it, and cannot be deleted while it is used", () => {
-    const world = worldWithLoadBalancer();
+    const azure = azureWithLoadBalancer();
     const holder = `${LB}/frontendIPConfigurations/front`;
-    assert.deepEqual(world.get(pipId("pip1")).body.properties.ipConfiguration, { id: holder });
-    const refused = world.delete(pipId("pip1"));
+    assert.deepEqual(azure.get(pipId("pip1")).body.properties.ipConfiguration, { id: holder });
+    const refused = azure.delete(pipId("pip1"));
     assert.equal(codeOf(refused), "PublicIPAddressCannotBeDeleted");
     assert.ok(refused.body.error.message.includes(holder));
-    build(world, [LB, lbBody({ frontends: [frontend("front", "pip2")] })]);
-    assert.equal(world.get(pipId("pip1")).body.properties.ipConfiguration, undefined);
-    assert.equal(world.delete(pipId("pip1")).status, 202);
+    build(azure, [LB, lbBody({ frontends: [frontend("front", "pip2")] })]);
+    assert.equal(azure.get(pipId("pip1")).body.properties.ipConfiguration, undefined);
+    assert.equal(azure.delete(pipId("pip1")).status, 202);
   });
 
   test("is Basic and Dynamic without a sku, and then has an address only in use", () => {
-    const world = worldWithLoadBalancer();
-    build(world, [pipId("plain"), { location: "eastus" }]);
-    const { sku, properties } = world.get(pipId("plain")).body;
+    const azure = azureWithLoadBalancer();
+    build(azure, [pipId("plain"), { location: "eastus" }]);
+    const { sku, properties } = azure.get(pipId("plain")).body;
     assert.deepEqual([sku, properties.publicIPAllocationMethod], [{ name: "Basic", tier: "Regional" }, "Dynamic"]);
     assert.deepEqual([properties.ipAddress, properties.ddosSettings], [undefined, undefined]);
-    build(world, [
+    build(azure, [
       `${NETWORK}/loadBalancers/basic`,
       lbBody({ sku: "Basic", pools: [], frontends: [frontend("front", "plain")] }),
     ]);
-    assert.match(world.get(pipId("plain")).body.properties.ipAddress, /^20\./);
+    assert.match(azure.get(pipId("plain")).body.properties.ipAddress, /^20\./);
   });
 
   test("keeps its address whatever is written to it", () => {
-    const world = worldWithLoadBalancer();
-    const { ipAddress } = world.get(pipId("pip1")).body.properties;
-    build(world, [
+    const azure = azureWithLoadBalancer();
+    const { ipAddress } = azure.get(pipId("pip1")).body.properties;
+    build(azure, [
       pipId("pip1"),
       { ...PUBLIC_IP, properties: { ...PUBLIC_IP.properties, ipAddress: "1.2.3.4", idleTimeoutInMinutes: 9 } },
     ]);
-    assert.equal(world.get(pipId("pip1")).body.properties.ipAddress, ipAddress);
+    assert.equal(azure.get(pipId("pip1")).body.properties.ipAddress, ipAddress);
   });
 
   const refusals: readonly (readonly [string, unknown, string])[] = [
@@ -61,29 +61,29 @@ describe("a public address", () => {
   ];
   for (const [what, body, code] of refusals) {
     test(`is refused ${what}`, () => {
-      const world = build(worldWithLoadBalancer(), [pipId("other"), labelled("taken")]);
-      assert.equal(codeOf(world.put(pipId("pip1"), body)), code);
+      const azure = build(azureWithLoadBalancer(), [pipId("other"), labelled("taken")]);
+      assert.equal(codeOf(azure.put(pipId("pip1"), body)), code);
     });
   }
 
   test("in use cannot become dynamic", () => {
-    const world = worldWithLoadBalancer({ sku: "Basic" });
+    const azure = azureWithLoadBalancer({ sku: "Basic" });
     const body = { location: "eastus", properties: { publicIPAllocationMethod: "Dynamic" } };
-    assert.equal(codeOf(world.put(pipId("pip1"), body)), "PublicIPAddressInUseCannotUpdateToDynamic");
+    assert.equal(codeOf(azure.put(pipId("pip1"), body)), "PublicIPAddressInUseCannotUpdateToDynamic");
   });
 
   test("zones stay", () => {
-    const world = build(worldWithGroup(), [pipId("zonal"), { ...PUBLIC_IP, zones: ["1", "2"] }]);
-    assert.equal(codeOf(world.put(pipId("zonal"), PUBLIC_IP)), "ResourceAvailabilityZonesCannotBeModified");
+    const azure = build(azureWithGroup(), [pipId("zonal"), { ...PUBLIC_IP, zones: ["1", "2"] }]);
+    assert.equal(codeOf(azure.put(pipId("zonal"), PUBLIC_IP)), "ResourceAvailabilityZonesCannotBeModified");
   });
 
   test("has a name in the region, hashed where its scope says so", () => {
-    const world = build(
-      worldWithGroup(),
+    const azure = build(
+      azureWithGroup(),
       [pipId("a"), labelled("woot")],
       [pipId("b"), labelled("woot", { domainNameLabelScope: "TenantReuse" })],
     );
-    const fqdn = (name: string) => world.get(pipId(name)).body.properties.dnsSettings.fqdn;
+    const fqdn = (name: string) => azure.get(pipId(name)).body.properties.dnsSettings.fqdn;
     assert.equal(fqdn("a"), "woot.eastus.cloudapp.azure.com");
     assert.match(fqdn("b"), /^woot\.[0-9a-f]{16}\.eastus\.cloudapp\.azure\.com$/);
   });
@@ -94,10 +94,10 @@ describe("a public address", () => {
     ["standardPublicIps", "StandardSkuPublicIPCountLimitReached"],
   ] as const) {
     test(`is counted: ${limit}`, () => {
-      const world = build(worldWithGroup({ limits: { [limit]: 1 } }), [pipId("one"), PUBLIC_IP]);
-      assert.equal(codeOf(world.put(pipId("two"), PUBLIC_IP)), code);
+      const azure = build(azureWithGroup({ limits: { [limit]: 1 } }), [pipId("one"), PUBLIC_IP]);
+      assert.equal(codeOf(azure.put(pipId("two"), PUBLIC_IP)), code);
       assert.equal(
-        world.put(pipId("one"), { ...PUBLIC_IP, tags: { a: "b" } }).status,
+        azure.put(pipId("one"), { ...PUBLIC_IP, tags: { a: "b" } }).status,
         200,
         "what is there may be written",
       );
@@ -111,26 +111,26 @@ describe("a public prefix", () => {
   const drawn = { ...PUBLIC_IP, properties: { publicIPAllocationMethod: "Static", publicIPPrefix: { id: PREFIX } } };
 
   test("gives its addresses one by one, names who has them, and runs out", () => {
-    const world = build(worldWithGroup(), [PREFIX, body], [pipId("a"), drawn], [pipId("b"), drawn]);
-    const prefix = world.get(PREFIX).body.properties;
+    const azure = build(azureWithGroup(), [PREFIX, body], [pipId("a"), drawn], [pipId("b"), drawn]);
+    const prefix = azure.get(PREFIX).body.properties;
     const base = prefix.ipPrefix.replace(/0\/31$/, "");
     assert.deepEqual(
-      ["a", "b"].map((name) => world.get(pipId(name)).body.properties.ipAddress),
+      ["a", "b"].map((name) => azure.get(pipId(name)).body.properties.ipAddress),
       [`${base}0`, `${base}1`],
     );
     assert.deepEqual(prefix.publicIPAddresses, [{ id: pipId("a") }, { id: pipId("b") }]);
-    assert.equal(codeOf(world.put(pipId("c"), drawn)), "PublicIpPrefixOutOfIpAddresses");
-    assert.equal(world.delete(PREFIX).status, 400);
+    assert.equal(codeOf(azure.put(pipId("c"), drawn)), "PublicIpPrefixOutOfIpAddresses");
+    assert.equal(azure.delete(PREFIX).status, 400);
   });
 
   test("has a length within limits, for good", () => {
-    const world = build(worldWithGroup(), [PREFIX, body]);
+    const azure = build(azureWithGroup(), [PREFIX, body]);
     assert.equal(
-      codeOf(world.put(`${PREFIX}2`, { ...body, properties: { prefixLength: 27 } })),
+      codeOf(azure.put(`${PREFIX}2`, { ...body, properties: { prefixLength: 27 } })),
       "PublicIpPrefixLengthNotAllowed",
     );
     assert.equal(
-      codeOf(world.put(PREFIX, { ...body, properties: { prefixLength: 30 } })),
+      codeOf(azure.put(PREFIX, { ...body, properties: { prefixLength: 30 } })),
       "PublicIpPrefixLengthCannotBeChanged",
     );
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { build, codeOf, nicBody, nicId, SUBNET, VIRTUAL_NETWORK, VNET } from "../test-fixtures.ts";
-import { worldWithGroup } from "../test-world.ts";
+import { azureWithGroup } from "../test-azure.ts";
 
 const subnet = (name: string, addressPrefix: string) => ({ name, properties: { addressPrefix } });
 const network = (...subnets: unknown[]) => ({
@@ -28,23 +28,23 @@ describe("a virtual network is refused", () => {
   ];
   for (const [what, body, code] of cases) {
     test(`for ${what}`, () => {
-      assert.equal(codeOf(worldWithGroup({ limits: { subnetsPerVirtualNetwork: 2 } }).put(VNET, body)), code);
+      assert.equal(codeOf(azureWithGroup({ limits: { subnetsPerVirtualNetwork: 2 } }).put(VNET, body)), code);
     });
   }
 
   test("for a name of one letter", () => {
-    assert.equal(codeOf(worldWithGroup().put(VNET.replace(/vnet$/, "v"), network())), "InvalidResourceName");
+    assert.equal(codeOf(azureWithGroup().put(VNET.replace(/vnet$/, "v"), network())), "InvalidResourceName");
   });
 });
 
 describe("a subnet", () => {
   test("has its defaults, and shares the network's ETag", () => {
-    const world = build(
-      worldWithGroup(),
+    const azure = build(
+      azureWithGroup(),
       [VNET, network()],
       [SUBNET, { properties: { addressPrefix: "10.0.0.0/24" } }],
     );
-    const { body } = world.get(SUBNET);
+    const { body } = azure.get(SUBNET);
     assert.deepEqual(body.properties, {
       provisioningState: "Succeeded",
       addressPrefix: "10.0.0.0/24",
@@ -52,28 +52,28 @@ describe("a subnet", () => {
       privateEndpointNetworkPolicies: "Disabled",
       privateLinkServiceNetworkPolicies: "Enabled",
     });
-    assert.equal(body.etag, world.get(VNET).body.etag);
+    assert.equal(body.etag, azure.get(VNET).body.etag);
   });
 
   test("in use neither goes, alone or with its network, nor moves", () => {
-    const world = build(worldWithGroup(), [VNET, VIRTUAL_NETWORK], [nicId("nic"), nicBody()]);
-    assert.deepEqual(world.get(SUBNET).body.properties.ipConfigurations, [
+    const azure = build(azureWithGroup(), [VNET, VIRTUAL_NETWORK], [nicId("nic"), nicBody()]);
+    assert.deepEqual(azure.get(SUBNET).body.properties.ipConfigurations, [
       { id: `${nicId("nic")}/ipConfigurations/ipconfig` },
     ]);
-    for (const refused of [world.delete(SUBNET), world.delete(VNET), world.put(VNET, network())]) {
+    for (const refused of [azure.delete(SUBNET), azure.delete(VNET), azure.put(VNET, network())]) {
       assert.equal(codeOf(refused), "InUseSubnetCannotBeDeleted");
     }
     assert.equal(
-      codeOf(world.put(SUBNET, { properties: { addressPrefix: "10.0.9.0/24" } })),
+      codeOf(azure.put(SUBNET, { properties: { addressPrefix: "10.0.9.0/24" } })),
       "InUsePrefixCannotBeDeleted",
     );
-    world.delete(nicId("nic"));
-    assert.equal(world.delete(SUBNET).status, 202);
+    azure.delete(nicId("nic"));
+    assert.equal(azure.delete(SUBNET).status, 202);
   });
 
   test("tells whether an address is free, and which are", () => {
-    const world = build(worldWithGroup(), [VNET, VIRTUAL_NETWORK], [nicId("nic"), nicBody()]);
-    const ask = (ipAddress: string) => world.get(`${VNET}/CheckIPAddressAvailability`, { ipAddress }).body;
+    const azure = build(azureWithGroup(), [VNET, VIRTUAL_NETWORK], [nicId("nic"), nicBody()]);
+    const ask = (ipAddress: string) => azure.get(`${VNET}/CheckIPAddressAvailability`, { ipAddress }).body;
     assert.equal(ask("10.0.0.9").available, true);
     assert.deepEqual(ask("10.0.0.4"), {
       available: false,

@@ -9,7 +9,7 @@ import { renderLoadBalancer } from "./render.ts";
 import { ruleHealth } from "./rule-health.ts";
 import { idIn, nameIn, stored } from "./shape.ts";
 
-export function actOnLoadBalancer(input: ActionInput): Action | undefined {
+export function loadBalancerAction(input: ActionInput): Action | undefined {
   const [collection, name = "", action] = input.path.map((part) => part.toLowerCase());
   if (input.path.length === 1 && collection === "migratetoipbased") return migrate(input);
   if (input.path.length !== 3) return undefined;

@@ -4,7 +4,7 @@ import { keyOf, parentKeyOf } from "../../ids.ts";
 import { numberOf, propertiesOf, type Json } from "../../json.ts";
 import { childId, childrenOf, referrers } from "../../lookups.ts";
 import type { State } from "../../state.ts";
-import { portClash } from "../refusals.ts";
+import { portClash } from "../errors.ts";
 import { backendPortOf, idIn, idsIn, isFloating, isInternal, nameIn, poolSize, rulesByPool, stored } from "./shape.ts";
 
 /** SNAT ports behind one frontend address. */

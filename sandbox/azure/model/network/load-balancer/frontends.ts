@@ -3,7 +3,7 @@ import { invalid } from "../../errors.ts";
 import { stringOf, type Json } from "../../json.ts";
 import { childId, childrenOf, follow, referrers, type Target } from "../../lookups.ts";
 import { checkZones, only, skuName, storedChild, writtenProperties } from "../fields.ts";
-import { publicIpInUse } from "../refusals.ts";
+import { publicIpInUse } from "../errors.ts";
 import { assignPrivateAddress } from "../private-addresses.ts";
 import type { Draft } from "./draft.ts";
 

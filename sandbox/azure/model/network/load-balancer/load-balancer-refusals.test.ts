@@ -12,7 +12,7 @@ import {
   poolId,
   PUBLIC_IP,
   rule,
-  worldWithLoadBalancer,
+  azureWithLoadBalancer,
   type LbParts,
 } from "../../test-fixtures.ts";
 
@@ -121,20 +121,20 @@ describe("a load balancer is refused", () => {
   ];
   for (const [what, parts, code] of cases) {
     test(`for ${what}`, () => {
-      const world = worldWithLoadBalancer({}, { limits: { frontendsPerLoadBalancer: 2, rulesPerLoadBalancer: 3 } });
-      build(world, [pipId("basic"), { ...PUBLIC_IP, sku: { name: "Basic" } }]);
-      const before = world.get(LB).body;
-      const answer = world.put(LB, lbBody(parts));
+      const azure = azureWithLoadBalancer({}, { limits: { frontendsPerLoadBalancer: 2, rulesPerLoadBalancer: 3 } });
+      build(azure, [pipId("basic"), { ...PUBLIC_IP, sku: { name: "Basic" } }]);
+      const before = azure.get(LB).body;
+      const answer = azure.put(LB, lbBody(parts));
       assert.equal(codeOf(answer), code);
-      assert.deepEqual(world.get(LB).body, before);
+      assert.deepEqual(azure.get(LB).body, before);
     });
   }
 });
 
 test("protocol All with a port is taken; with one port 0 it is not, and port 0 is for All alone", () => {
-  const world = worldWithLoadBalancer({ frontends: [internalFrontend("front")] });
+  const azure = azureWithLoadBalancer({ frontends: [internalFrontend("front")] });
   const put = (more: Record<string, unknown>): number =>
-    world.put(LB, lbBody({ frontends: [internalFrontend("front")], rules: [rule("a", more)] })).status;
+    azure.put(LB, lbBody({ frontends: [internalFrontend("front")], rules: [rule("a", more)] })).status;
   assert.equal(put({ protocol: "All", frontendPort: 80, backendPort: 80 }), 200);
   assert.equal(put({ protocol: "All", frontendPort: 0, backendPort: 80 }), 400);
   assert.equal(put({ protocol: "Tcp", frontendPort: 0, backendPort: 0 }), 400);

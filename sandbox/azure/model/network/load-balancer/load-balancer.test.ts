@@ -16,41 +16,41 @@ import {
   scaleSetBody,
   SCALE_SET,
   SUBNET,
-  worldWithLoadBalancer,
+  azureWithLoadBalancer,
 } from "../../test-fixtures.ts";
-import { NETWORK, type Wire } from "../../test-world.ts";
+import { NETWORK, type Wire } from "../../test-azure.ts";
 
 const PROBE = { name: "probe", properties: { protocol: "Tcp", port: 80 } };
 
 describe("what a load balancer shares", () => {
   test("a basic load balancer takes no standard address", () => {
-    const world = worldWithLoadBalancer({ sku: "Basic" });
-    build(world, [pipId("standard"), PUBLIC_IP]);
+    const azure = azureWithLoadBalancer({ sku: "Basic" });
+    build(azure, [pipId("standard"), PUBLIC_IP]);
     assert.equal(
-      codeOf(world.put(LB, lbBody({ sku: "Basic", frontends: [frontend("front", "standard")] }))),
+      codeOf(azure.put(LB, lbBody({ sku: "Basic", frontends: [frontend("front", "standard")] }))),
       "PublicIPAndLBSkuDoNotMatch",
     );
   });
 
   test("a public address of another load balancer is not to be had, and the owner is named", () => {
-    const world = worldWithLoadBalancer();
-    const answer = world.put(`${NETWORK}/loadBalancers/other`, lbBody({ pools: [] }));
+    const azure = azureWithLoadBalancer();
+    const answer = azure.put(`${NETWORK}/loadBalancers/other`, lbBody({ pools: [] }));
     assert.equal(answer.body.error.code, "PublicIPAddressInUse");
     assert.match(answer.body.error.message, /loadBalancers\/lb\/frontendIPConfigurations\/front/);
   });
 
   test("rules of two public load balancers may not share a NIC's port", () => {
     const other = `${NETWORK}/loadBalancers/other`;
-    const world = worldWithLoadBalancer({ rules: [rule("a")] });
+    const azure = azureWithLoadBalancer({ rules: [rule("a")] });
     build(
-      world,
+      azure,
       [other, lbBody({ frontends: [frontend("front", "pip2")] })],
       [nicId("nic"), nicBody([poolId("pool"), poolId("pool", other)])],
     );
-    const answer = world.put(other, lbBody({ frontends: [frontend("front", "pip2")], rules: [rule("b", {}, other)] }));
+    const answer = azure.put(other, lbBody({ frontends: [frontend("front", "pip2")], rules: [rule("b", {}, other)] }));
     assert.equal(codeOf(answer), "RulesOfSameLoadBalancerTypeUseSameBackendPortProtocolAndIPConfig");
     assert.equal(
-      world.put(
+      azure.put(
         other,
         lbBody({ frontends: [frontend("front", "pip2")], rules: [rule("b", { enableFloatingIP: true }, other)] }),
       ).status,
@@ -59,95 +59,95 @@ describe("what a load balancer shares", () => {
   });
 
   test("a NIC takes part in so many rules and no more", () => {
-    const world = worldWithLoadBalancer({ rules: [rule("a")] }, { limits: { rulesPerNic: 1 } });
-    build(world, [nicId("nic"), nicBody([poolId("pool")])]);
+    const azure = azureWithLoadBalancer({ rules: [rule("a")] }, { limits: { rulesPerNic: 1 } });
+    build(azure, [nicId("nic"), nicBody([poolId("pool")])]);
     const rules = [rule("a"), rule("b", { frontendPort: 81, backendPort: 81 })];
-    assert.equal(codeOf(world.put(LB, lbBody({ rules }))), "LoadBalancerRuleCountLimitReachedForNic");
+    assert.equal(codeOf(azure.put(LB, lbBody({ rules }))), "LoadBalancerRuleCountLimitReachedForNic");
   });
 });
 
 describe("what holds a load balancer", () => {
   test("a scale set's model holds it, and says so", () => {
-    const world = worldWithLoadBalancer();
-    build(world, [SCALE_SET, scaleSetBody(0, [poolId("pool")])]);
-    const answer = world.delete(LB);
+    const azure = azureWithLoadBalancer();
+    build(azure, [SCALE_SET, scaleSetBody(0, [poolId("pool")])]);
+    const answer = azure.delete(LB);
     assert.equal(answer.body.error.code, "LoadBalancerInUseByVirtualMachineScaleSet");
     assert.match(answer.body.error.message, /virtualMachineScaleSets\/vmss/);
   });
 
   test("a scale set's health probe keeps its rule", () => {
     const served = { rules: [rule("a", { probe: { id: `${LB}/probes/probe` } })], probes: [PROBE] };
-    const world = worldWithLoadBalancer({ probes: [PROBE] });
+    const azure = azureWithLoadBalancer({ probes: [PROBE] });
     const body = scaleSetBody(0) as {
       properties: { virtualMachineProfile: { networkProfile: Record<string, unknown> } };
     };
     body.properties.virtualMachineProfile.networkProfile["healthProbe"] = { id: `${LB}/probes/probe` };
-    assert.equal(codeOf(world.put(SCALE_SET, body)), "CannotUseInactiveHealthProbe");
-    build(world, [LB, lbBody(served)], [SCALE_SET, body]);
-    assert.equal(codeOf(world.put(LB, lbBody({ probes: [PROBE] }))), "CannotRemoveRuleUsedByProbeUsedByVMSS");
+    assert.equal(codeOf(azure.put(SCALE_SET, body)), "CannotUseInactiveHealthProbe");
+    build(azure, [LB, lbBody(served)], [SCALE_SET, body]);
+    assert.equal(codeOf(azure.put(LB, lbBody({ probes: [PROBE] }))), "CannotRemoveRuleUsedByProbeUsedByVMSS");
   });
 
   test("a pool with NIC members does not go away with a PUT that leaves it out", () => {
-    const world = worldWithLoadBalancer();
-    build(world, [nicId("nic"), nicBody([poolId("pool")])]);
-    assert.equal(world.put(LB, lbBody({ pools: [] })).status, 400);
+    const azure = azureWithLoadBalancer();
+    build(azure, [nicId("nic"), nicBody([poolId("pool")])]);
+    assert.equal(azure.put(LB, lbBody({ pools: [] })).status, 400);
   });
 
   test("NICs do not: they leave its pools when it goes, and no other", () => {
     const other = `${NETWORK}/loadBalancers/other`;
-    const world = worldWithLoadBalancer();
+    const azure = azureWithLoadBalancer();
     const pools = [poolId("pool"), poolId("pool", other)];
-    build(world, [other, lbBody({ frontends: [frontend("front", "pip2")] })], [nicId("nic"), nicBody(pools)]);
+    build(azure, [other, lbBody({ frontends: [frontend("front", "pip2")] })], [nicId("nic"), nicBody(pools)]);
     const poolsOf = (): unknown =>
-      world.get(nicId("nic")).body.properties.ipConfigurations[0].properties.loadBalancerBackendAddressPools;
-    world.tailMs = 1_000;
-    assert.equal(world.delete(LB).status, 202);
+      azure.get(nicId("nic")).body.properties.ipConfigurations[0].properties.loadBalancerBackendAddressPools;
+    azure.tailMs = 1_000;
+    assert.equal(azure.delete(LB).status, 202);
     assert.deepEqual(poolsOf(), [{ id: pools[0] }, { id: pools[1] }], "until the operation ends");
-    const { etag } = world.get(nicId("nic")).body;
-    world.nowMs += 1_000;
-    assert.equal(world.get(LB).status, 404);
+    const { etag } = azure.get(nicId("nic")).body;
+    azure.nowMs += 1_000;
+    assert.equal(azure.get(LB).status, 404);
     assert.deepEqual(poolsOf(), [{ id: pools[1] }]);
-    assert.notEqual(world.get(nicId("nic")).body.etag, etag);
+    assert.notEqual(azure.get(nicId("nic")).body.etag, etag);
   });
 
   test("two that go at once leave nothing behind on a NIC of both", () => {
     const other = `${NETWORK}/loadBalancers/other`;
-    const world = worldWithLoadBalancer();
-    build(world, [other, lbBody({ frontends: [frontend("front", "pip2")] })]);
-    build(world, [nicId("nic"), nicBody([poolId("pool"), poolId("pool", other)])]);
-    world.tailMs = 1_000;
-    assert.deepEqual([world.delete(LB).status, world.delete(other).status], [202, 202]);
-    world.nowMs += 1_000;
-    const [configuration] = world.get(nicId("nic")).body.properties.ipConfigurations;
+    const azure = azureWithLoadBalancer();
+    build(azure, [other, lbBody({ frontends: [frontend("front", "pip2")] })]);
+    build(azure, [nicId("nic"), nicBody([poolId("pool"), poolId("pool", other)])]);
+    azure.tailMs = 1_000;
+    assert.deepEqual([azure.delete(LB).status, azure.delete(other).status], [202, 202]);
+    azure.nowMs += 1_000;
+    const [configuration] = azure.get(nicId("nic")).body.properties.ipConfigurations;
     assert.equal(configuration.properties.loadBalancerBackendAddressPools, undefined);
   });
 
   test("a scale set's instances hold it when the model no longer does", () => {
-    const world = worldWithLoadBalancer();
-    build(world, [SCALE_SET, scaleSetBody(1, [poolId("pool")])], [SCALE_SET, scaleSetBody(1)]);
-    assert.equal(codeOf(world.delete(LB)), "LoadBalancerInUseByVirtualMachineScaleSet");
+    const azure = azureWithLoadBalancer();
+    build(azure, [SCALE_SET, scaleSetBody(1, [poolId("pool")])], [SCALE_SET, scaleSetBody(1)]);
+    assert.equal(codeOf(azure.delete(LB)), "LoadBalancerInUseByVirtualMachineScaleSet");
   });
 
   test("a pool that a rule names is not deleted alone", () => {
-    const world = worldWithLoadBalancer({ rules: [rule("a")] });
-    assert.equal(codeOf(world.delete(poolId("pool"))), "InvalidResourceReference");
-    build(world, [LB, lbBody()]);
-    assert.equal(world.delete(poolId("pool")).status, 202);
-    assert.deepEqual(world.get(LB).body.properties.backendAddressPools, []);
+    const azure = azureWithLoadBalancer({ rules: [rule("a")] });
+    assert.equal(codeOf(azure.delete(poolId("pool"))), "InvalidResourceReference");
+    build(azure, [LB, lbBody()]);
+    assert.equal(azure.delete(poolId("pool")).status, 202);
+    assert.deepEqual(azure.get(LB).body.properties.backendAddressPools, []);
   });
 });
 
 describe("the normal form", () => {
   test("has defaults, back-references, both spellings of the pool, and canonical ids", () => {
-    const world = worldWithLoadBalancer();
+    const azure = azureWithLoadBalancer();
     const loud = (id: string): string =>
       id.replace("loadBalancers", "LOADBALANCERS").replace("frontendIPConfigurations", "FrontendIpConfigurations");
     const written = rule("a", {
       frontendIPConfiguration: { id: loud(`${LB}/frontendIPConfigurations/FRONT`) },
       probe: { id: `${LB}/probes/probe` },
     });
-    build(world, [LB, lbBody({ rules: [written], probes: [PROBE] })]);
-    const { properties } = world.get(LB).body;
+    build(azure, [LB, lbBody({ rules: [written], probes: [PROBE] })]);
+    const { properties } = azure.get(LB).body;
     assert.deepEqual(properties.loadBalancingRules[0].properties, {
       provisioningState: "Succeeded",
       frontendIPConfiguration: { id: `${LB}/frontendIPConfigurations/front` },
@@ -174,7 +174,7 @@ describe("the normal form", () => {
   });
 
   test("keeps fields that it does not know, at every level, and gives them back", () => {
-    const world = worldWithLoadBalancer();
+    const azure = azureWithLoadBalancer();
     const unknown = { deep: [{ odd: null }, 1.5, "text"] };
     const body = lbBody({
       frontends: [{ ...frontend("front", "pip1"), brandNew: unknown }],
@@ -186,14 +186,14 @@ describe("the normal form", () => {
       topLevelNews: unknown,
       properties: { ...(body["properties"] as object), lbNews: unknown },
     };
-    build(world, [LB, written]);
-    const wire = world.get(LB).body;
+    build(azure, [LB, written]);
+    const wire = azure.get(LB).body;
     assert.deepEqual(wire.topLevelNews, unknown);
     assert.deepEqual(wire.properties.lbNews, unknown);
     assert.deepEqual(wire.properties.frontendIPConfigurations[0].brandNew, unknown);
     assert.deepEqual(wire.properties.backendAddressPools[0].properties.fieldOfTomorrow, unknown);
     assert.deepEqual(wire.properties.loadBalancingRules[0].properties.fieldOfTomorrow, unknown);
-    assert.deepEqual(world.put(LB, wire).body, wire, "what was read can be written back as it is");
+    assert.deepEqual(azure.put(LB, wire).body, wire, "what was read can be written back as it is");
   });
 
   test("gives internal frontends an address, and lets them keep it", () => {
@@ -201,13 +201,13 @@ describe("the normal form", () => {
       internalFrontend("front"),
       internalFrontend("fixed", { privateIPAllocationMethod: "Static", privateIPAddress: "10.0.0.9" }),
     ];
-    const world = worldWithLoadBalancer({ frontends });
+    const azure = azureWithLoadBalancer({ frontends });
     const addresses = () =>
-      world.get(LB).body.properties.frontendIPConfigurations.map((item: Wire) => item.properties.privateIPAddress);
+      azure.get(LB).body.properties.frontendIPConfigurations.map((item: Wire) => item.properties.privateIPAddress);
     assert.deepEqual(addresses(), ["10.0.0.4", "10.0.0.9"]);
-    build(world, [LB, lbBody({ frontends: [internalFrontend("new"), ...frontends] })]);
+    build(azure, [LB, lbBody({ frontends: [internalFrontend("new"), ...frontends] })]);
     assert.deepEqual(addresses(), ["10.0.0.5", "10.0.0.4", "10.0.0.9"]);
-    const subnet = world.get(SUBNET).body;
+    const subnet = azure.get(SUBNET).body;
     assert.equal(subnet.properties.ipConfigurations.length, 3);
   });
 });

@@ -8,7 +8,7 @@ import type { Reference, ReferenceKind } from "../../references.ts";
 import type { ChildInput, Plan, PutInput, ResourceType } from "../../resource-type.ts";
 import { checkCount } from "../counts.ts";
 import { skuOf, topLevel, writtenProperties } from "../fields.ts";
-import { actOnLoadBalancer, nicsOf } from "./actions.ts";
+import { loadBalancerAction, nicsOf } from "./actions.ts";
 import { checkAcrossLoadBalancers, checkConflicts } from "./conflicts.ts";
 import { COLLECTIONS, namedItems, newDraft, type Collection, type Draft } from "./draft.ts";
 import { frontendForm } from "./frontends.ts";
@@ -182,7 +182,7 @@ export const loadBalancer: ResourceType = {
     path.length === 1 && path[0]?.toLowerCase() === "networkinterfaces"
       ? { resources: nicsOf({ state, resource }) }
       : undefined,
-  act: actOnLoadBalancer,
+  act: loadBalancerAction,
   checkDelete: checkDeleteLoadBalancer,
   parting: releaseNics,
   checkDeleteChild: (_state, resource, collection, name) => checkUnreferenced(resource, collection, name),

@@ -10,7 +10,7 @@ import { keyOf } from "../../ids.ts";
 import { stringOf, without, type Json } from "../../json.ts";
 import { childId, follow } from "../../lookups.ts";
 import { only, storedChild, writtenProperties } from "../fields.ts";
-import { cannotMix, poolTooLarge } from "../refusals.ts";
+import { cannotMix, poolTooLarge } from "../errors.ts";
 import { itemsOf } from "./draft.ts";
 import { ipMembers } from "./ip-members.ts";
 import { checkNicMembersUnchanged, NIC_SETTINGS, nicSettings, presentMembers, sortMembers } from "./nic-members.ts";

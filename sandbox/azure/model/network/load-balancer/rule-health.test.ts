@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Probed } from "../../contract.ts";
-import { codeOf, LB, member, POOL, rule, worldWithLoadBalancer } from "../../test-fixtures.ts";
-import type { Wire } from "../../test-world.ts";
+import { codeOf, LB, member, POOL, rule, azureWithLoadBalancer } from "../../test-fixtures.ts";
+import type { Wire } from "../../test-azure.ts";
 
 const RULE = `${LB}/loadBalancingRules/web`;
 
 /** The reasons for members `a` (None), `b` (None), `up` and `down` (admin states), by what their probe says. */
 function reasons(probed: Probed | undefined, probe: Record<string, unknown> | null, names = "a b up down"): Wire {
-  const world = worldWithLoadBalancer({
+  const azure = azureWithLoadBalancer({
     probes: probe === null ? [] : [{ name: "probe", properties: { protocol: "Tcp", port: 80, ...probe } }],
     rules: [rule("web", probe === null ? {} : { probe: { id: `${LB}/probes/probe` } })],
   });
@@ -16,11 +16,11 @@ function reasons(probed: Probed | undefined, probe: Record<string, unknown> | nu
   const members = names
     .split(" ")
     .map((name, at) => member(name, `10.0.0.${at + 10}`, states[name] ? { adminState: states[name] } : {}));
-  world.put(POOL, { properties: { loadBalancerBackendAddresses: members } });
-  world.probed = probed;
-  const answer = world.send("POST", `${RULE}/health`);
+  azure.put(POOL, { properties: { loadBalancerBackendAddresses: members } });
+  azure.probed = probed;
+  const answer = azure.send("POST", `${RULE}/health`);
   assert.equal(answer.status, 202, "told through its Location");
-  const health = world.follow(answer.headers["location"] ?? "").body;
+  const health = azure.follow(answer.headers["location"] ?? "").body;
   const { length } = health.loadBalancerBackendAddresses.filter((item: Wire) => item.state === "Up");
   assert.deepEqual([health.up, health.up + health.down], [length, members.length]);
   return health.loadBalancerBackendAddresses.map((item: Wire) => item.reason);
@@ -56,6 +56,6 @@ test("nobody up can mean everybody up, but for those who are Down", () => {
 });
 
 test("there is no health of a rule that is not there", () => {
-  const answer = worldWithLoadBalancer().send("POST", `${RULE}/health`);
+  const answer = azureWithLoadBalancer().send("POST", `${RULE}/health`);
   assert.deepEqual([answer.status, codeOf(answer)], [404, "NotFound"]);
 });

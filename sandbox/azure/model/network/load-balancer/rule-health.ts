@@ -22,15 +22,15 @@ import { ownerKeyOf } from "./conflicts.ts";
 import { renderLoadBalancer } from "./render.ts";
 import { idIn, idsIn } from "./shape.ts";
 
-interface Verdict {
+interface MemberHealth {
   readonly state: "Up" | "Down";
   readonly reason: string;
 }
 
-const UP: Verdict = { state: "Up", reason: "Up_Probe_Success" };
+const UP: MemberHealth = { state: "Up", reason: "Up_Probe_Success" };
 
 export function ruleHealth(input: ActionInput, ruleName: string): Action {
-  const { state, resource, probed } = input;
+  const { state, resource } = input;
   const rule = childrenOf(resource.body, "loadBalancingRules").get(ruleName);
   const ruleId = childId(resource.id, "loadBalancingRules", ruleName);
   if (!rule) throw childNotFound(ruleId);
@@ -38,14 +38,14 @@ export function ruleHealth(input: ActionInput, ruleName: string): Action {
   const members = membersOf(input, new Set(idsIn(rule, "backendAddressPools"))).map((member) => {
     const nic = idIn(member, "networkInterfaceIPConfiguration");
     const ipAddress = nic === undefined ? stringOf(propertiesOf(member)["ipAddress"]) : addressOf(state, nic);
-    const said = probed?.(ruleId, ipAddress ?? "") ?? "up";
-    return { ipAddress, nic, verdict: verdictOn(stringOf(propertiesOf(member)["adminState"]), probe, said) };
+    const probed = input.probed?.(ruleId, ipAddress ?? "") ?? "up";
+    return { ipAddress, nic, health: healthOf(stringOf(propertiesOf(member)["adminState"]), probe, probed) };
   });
-  const rest = members.some(({ verdict }) => verdict.state === "Up") ? undefined : whereNobodyIsUp(probe);
-  const states = members.map(({ ipAddress, nic, verdict }) => ({
+  const rest = members.some(({ health }) => health.state === "Up") ? undefined : healthWhereAllAreDown(probe);
+  const states = members.map(({ ipAddress, nic, health }) => ({
     ipAddress,
     ...(nic !== undefined && { networkInterfaceIPConfigurationId: { id: nic } }),
-    ...(verdict.reason === "Down_Admin" ? verdict : (rest ?? verdict)),
+    ...(health.reason === "Down_Admin" ? health : (rest ?? health)),
   }));
   const down = states.filter((item) => item.state === "Down").length;
   const result = { up: states.length - down, down, loadBalancerBackendAddresses: states };
@@ -58,17 +58,21 @@ function membersOf({ state, resource }: ActionInput, pools: ReadonlySet<string>)
     .flatMap((pool) => objectsOf(propertiesOf(pool)["loadBalancerBackendAddresses"]));
 }
 
-function verdictOn(adminState: string | undefined, probe: Json | undefined, said: "up" | "down" | "unknown"): Verdict {
+function healthOf(
+  adminState: string | undefined,
+  probe: Json | undefined,
+  probed: "up" | "down" | "unknown",
+): MemberHealth {
   if (probe === undefined) return UP;
   if (adminState === "Down") return { state: "Down", reason: "Down_Admin" };
   if (adminState === "Up") return { state: "Up", reason: "Up_Admin" };
-  if (said === "up") return UP;
-  if (said === "unknown") return { state: "Down", reason: "NA" };
+  if (probed === "up") return UP;
+  if (probed === "unknown") return { state: "Down", reason: "NA" };
   const isTcp = propertiesOf(probe)["protocol"] === "Tcp";
   return { state: "Down", reason: isTcp ? "Down_Probe_TcpProbeTimeout" : "Down_Probe_HttpEndpointUnreachable" };
 }
 
-function whereNobodyIsUp(probe: Json | undefined): Verdict | undefined {
+function healthWhereAllAreDown(probe: Json | undefined): MemberHealth | undefined {
   const takesAll = probe !== undefined && propertiesOf(probe)["noHealthyBackendsBehavior"] === "AllProbedUp";
   return takesAll ? { state: "Up", reason: "Up_Probe_AllDownIsUp" } : undefined;
 }

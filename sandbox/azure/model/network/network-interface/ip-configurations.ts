@@ -10,7 +10,7 @@ import { checkName } from "../../names.ts";
 import type { State } from "../../state.ts";
 import { only, storedChild, writtenProperties } from "../fields.ts";
 import { duplicateName, itemsOf } from "../load-balancer/draft.ts";
-import { publicIpInUse } from "../refusals.ts";
+import { publicIpInUse } from "../errors.ts";
 import { assignPrivateAddress, type Reservations } from "../private-addresses.ts";
 
 export interface NicWrite {

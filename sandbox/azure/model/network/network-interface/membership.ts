@@ -5,7 +5,7 @@ import { objectOf, propertiesOf, stringOf, type Json } from "../../json.ts";
 import { childId, childrenOf, findChild, referrers } from "../../lookups.ts";
 import type { Reference } from "../../references.ts";
 import type { State } from "../../state.ts";
-import { cannotMix, poolTooLarge, portClash } from "../refusals.ts";
+import { cannotMix, poolTooLarge, portClash } from "../errors.ts";
 import { rulesServing, tooManyRules } from "../load-balancer/limits.ts";
 import {
   backendPortOf,

@@ -14,34 +14,34 @@ import {
   rule,
   SUBNET,
   VNET,
-  worldWithLoadBalancer,
+  azureWithLoadBalancer,
 } from "../../test-fixtures.ts";
-import { COMPUTE, NETWORK, type World } from "../../test-world.ts";
+import { COMPUTE, NETWORK, type TestAzure } from "../../test-azure.ts";
 
 const NIC = nicId("nic");
 const fixed = (privateIPAddress: string) => ({ privateIPAllocationMethod: "Static", privateIPAddress });
-const address = (world: World, name: string) =>
-  world.get(nicId(name)).body.properties.ipConfigurations[0].properties.privateIPAddress;
+const address = (azure: TestAzure, name: string) =>
+  azure.get(nicId(name)).body.properties.ipConfigurations[0].properties.privateIPAddress;
 
 describe("a NIC", () => {
   test("is written at once, without an operation, unless it joins or leaves a pool", () => {
-    const world = worldWithLoadBalancer();
-    const created = world.put(NIC, nicBody());
+    const azure = azureWithLoadBalancer();
+    const created = azure.put(NIC, nicBody());
     assert.deepEqual([created.status, created.body.properties.provisioningState], [201, "Succeeded"]);
     assert.equal(created.headers["azure-asyncoperation"], undefined);
     for (const pools of [[POOL], []]) {
-      const answer = world.put(NIC, nicBody(pools));
+      const answer = azure.put(NIC, nicBody(pools));
       assert.deepEqual([answer.status, answer.body.properties.provisioningState], [200, "Updating"]);
       assert.ok(answer.headers["azure-asyncoperation"]);
     }
   });
 
   test("gets the first free address, keeps it, and gives it back", () => {
-    const world = build(worldWithLoadBalancer(), [nicId("a"), nicBody()], [nicId("b"), nicBody()]);
-    assert.deepEqual([address(world, "a"), address(world, "b")], ["10.0.0.4", "10.0.0.5"]);
-    world.delete(nicId("a"));
-    build(world, [nicId("b"), nicBody([POOL])], [nicId("c"), nicBody()]);
-    assert.deepEqual([address(world, "b"), address(world, "c")], ["10.0.0.5", "10.0.0.4"]);
+    const azure = build(azureWithLoadBalancer(), [nicId("a"), nicBody()], [nicId("b"), nicBody()]);
+    assert.deepEqual([address(azure, "a"), address(azure, "b")], ["10.0.0.4", "10.0.0.5"]);
+    azure.delete(nicId("a"));
+    build(azure, [nicId("b"), nicBody([POOL])], [nicId("c"), nicBody()]);
+    assert.deepEqual([address(azure, "b"), address(azure, "c")], ["10.0.0.5", "10.0.0.4"]);
   });
 
   const refusals: readonly (readonly [string, unknown, string])[] = [
@@ -75,46 +75,46 @@ describe("a NIC", () => {
   ];
   for (const [what, body, code] of refusals) {
     test(`is refused ${what}`, () => {
-      const world = build(worldWithLoadBalancer(), [nicId("first"), nicBody()]);
-      assert.equal(codeOf(world.put(NIC, body)), code);
-      assert.equal(world.get(NIC).status, 404);
+      const azure = build(azureWithLoadBalancer(), [nicId("first"), nicBody()]);
+      assert.equal(codeOf(azure.put(NIC, body)), code);
+      assert.equal(azure.get(NIC).status, 404);
     });
   }
 
   test("finds a subnet full", () => {
-    const world = worldWithLoadBalancer();
-    build(world, [`${VNET}/subnets/tiny`, { properties: { addressPrefix: "10.0.7.0/29" } }]);
+    const azure = azureWithLoadBalancer();
+    build(azure, [`${VNET}/subnets/tiny`, { properties: { addressPrefix: "10.0.7.0/29" } }]);
     const body = nicBody([], { subnet: { id: `${VNET}/subnets/tiny` } });
-    for (const name of ["a", "b", "c"]) build(world, [nicId(name), body]);
-    assert.equal(codeOf(world.put(nicId("d"), body)), "SubnetIsFull");
+    for (const name of ["a", "b", "c"]) build(azure, [nicId(name), body]);
+    assert.equal(codeOf(azure.put(nicId("d"), body)), "SubnetIsFull");
   });
 
   test("cannot be deleted while a machine has it", () => {
-    const world = build(worldWithLoadBalancer(), [NIC, nicBody()]);
+    const azure = build(azureWithLoadBalancer(), [NIC, nicBody()]);
     const vm = `${COMPUTE}/virtualMachines/vm`;
-    build(world, [vm, { location: "eastus", properties: { networkProfile: { networkInterfaces: [{ id: NIC }] } } }]);
-    assert.deepEqual(world.get(NIC).body.properties.virtualMachine, { id: vm });
-    assert.equal(codeOf(world.delete(NIC)), "NicInUse");
-    world.delete(vm);
-    assert.equal(world.delete(NIC).status, 200);
+    build(azure, [vm, { location: "eastus", properties: { networkProfile: { networkInterfaces: [{ id: NIC }] } } }]);
+    assert.deepEqual(azure.get(NIC).body.properties.virtualMachine, { id: vm });
+    assert.equal(codeOf(azure.delete(NIC)), "NicInUse");
+    azure.delete(vm);
+    assert.equal(azure.delete(NIC).status, 200);
   });
 });
 
 describe("a NIC in load balancers", () => {
   test("of one type cannot serve one port for both", () => {
     const other = `${NETWORK}/loadBalancers/other`;
-    const world = worldWithLoadBalancer({ rules: [rule("a")] });
-    build(world, [other, lbBody({ frontends: [frontend("front", "pip2")], rules: [rule("b", {}, other)] })]);
-    const answer = world.put(NIC, nicBody([POOL, poolId("pool", other)]));
+    const azure = azureWithLoadBalancer({ rules: [rule("a")] });
+    build(azure, [other, lbBody({ frontends: [frontend("front", "pip2")], rules: [rule("b", {}, other)] })]);
+    const answer = azure.put(NIC, nicBody([POOL, poolId("pool", other)]));
     assert.equal(codeOf(answer), "RulesOfSameLoadBalancerTypeUseSameBackendPortProtocolAndIPConfig");
   });
 
   test("serves a bounded number of rules", () => {
-    const world = worldWithLoadBalancer(
+    const azure = azureWithLoadBalancer(
       { rules: [rule("a"), rule("b", { frontendPort: 81, backendPort: 81 })] },
       { limits: { rulesPerNic: 1 } },
     );
-    assert.equal(codeOf(world.put(NIC, nicBody([POOL]))), "LoadBalancerRuleCountLimitReachedForNic");
+    assert.equal(codeOf(azure.put(NIC, nicBody([POOL]))), "LoadBalancerRuleCountLimitReachedForNic");
   });
 
   test("is the target of NAT rules, one per backend port, and they of it alone", () => {
@@ -127,19 +127,19 @@ describe("a NIC in load balancers", () => {
         frontendIPConfiguration: { id: `${LB}/frontendIPConfigurations/front` },
       },
     });
-    const world = worldWithLoadBalancer({ natRules: [nat("one", 5001), nat("two", 5002)] });
+    const azure = azureWithLoadBalancer({ natRules: [nat("one", 5001), nat("two", 5002)] });
     const target = (...names: string[]) =>
       nicBody([], { loadBalancerInboundNatRules: names.map((name) => ({ id: `${LB}/inboundNatRules/${name}` })) });
-    assert.equal(codeOf(world.put(NIC, target("one", "two"))), "RulesUseSameBackendPortProtocolAndIPConfig");
-    build(world, [NIC, target("one")]);
-    assert.deepEqual(world.get(`${LB}/inboundNatRules/one`).body.properties.backendIPConfiguration, {
+    assert.equal(codeOf(azure.put(NIC, target("one", "two"))), "RulesUseSameBackendPortProtocolAndIPConfig");
+    build(azure, [NIC, target("one")]);
+    assert.deepEqual(azure.get(`${LB}/inboundNatRules/one`).body.properties.backendIPConfiguration, {
       id: `${NIC}/ipConfigurations/ipconfig`,
     });
-    assert.equal(codeOf(world.put(nicId("other"), target("one"))), "InboundNatRuleAlreadyInUse");
+    assert.equal(codeOf(azure.put(nicId("other"), target("one"))), "InboundNatRuleAlreadyInUse");
   });
 
   test("of a Basic load balancer shares the availability set of the others", () => {
-    const world = worldWithLoadBalancer({ sku: "Basic" });
+    const azure = azureWithLoadBalancer({ sku: "Basic" });
     const machine = (nic: string, set: string) => ({
       location: "eastus",
       properties: {
@@ -152,22 +152,22 @@ describe("a NIC in load balancers", () => {
       ["nic2", "two"],
     ] as const) {
       build(
-        world,
+        azure,
         [nicId(nic), nicBody()],
         [`${COMPUTE}/availabilitySets/${set}`, { location: "eastus" }],
         [`${COMPUTE}/virtualMachines/${nic}`, machine(nic, set)],
       );
     }
-    build(world, [nicId("nic1"), nicBody([POOL])]);
+    build(azure, [nicId("nic1"), nicBody([POOL])]);
     assert.equal(
-      codeOf(world.put(nicId("nic2"), nicBody([POOL]))),
+      codeOf(azure.put(nicId("nic2"), nicBody([POOL]))),
       "NetworkInterfaceAndLoadBalancerAreInDifferentAvailabilitySets",
     );
-    const limited = { ...world.state.options.limits, availabilitySetsPerBasicLoadBalancer: 1 };
-    world.state.options = { ...world.state.options, limits: limited };
-    build(world, [LB, lbBody({ sku: "Basic", pools: [{ name: "pool" }, { name: "second" }] })]);
+    const limited = { ...azure.state.options.limits, availabilitySetsPerBasicLoadBalancer: 1 };
+    azure.state.options = { ...azure.state.options, limits: limited };
+    build(azure, [LB, lbBody({ sku: "Basic", pools: [{ name: "pool" }, { name: "second" }] })]);
     assert.equal(
-      codeOf(world.put(nicId("nic2"), nicBody([poolId("second")]))),
+      codeOf(azure.put(nicId("nic2"), nicBody([poolId("second")]))),
       "MaxAvailabilitySetsInLoadBalancerReached",
     );
   });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { build, codeOf, nicBody, nicId, NSG, SUBNET, VIRTUAL_NETWORK, VNET } from "../../test-fixtures.ts";
-import { worldWithGroup, type Wire } from "../../test-world.ts";
+import { azureWithGroup, type Wire } from "../../test-azure.ts";
 
 type Fields = Record<string, unknown>;
 
@@ -76,17 +76,17 @@ describe("a security group is refused", () => {
   ];
   for (const [what, rules, code] of cases) {
     test(`for ${what}`, () => {
-      const world = worldWithGroup({ limits: { rulesPerSecurityGroup: 2, addressesOrPortsPerSecurityGroup: 3 } });
-      assert.equal(codeOf(world.put(NSG, group(...rules))), code);
-      assert.equal(world.get(NSG).status, 404);
+      const azure = azureWithGroup({ limits: { rulesPerSecurityGroup: 2, addressesOrPortsPerSecurityGroup: 3 } });
+      assert.equal(codeOf(azure.put(NSG, group(...rules))), code);
+      assert.equal(azure.get(NSG).status, 404);
     });
   }
 });
 
 describe("a security group", () => {
   test("has six rules of its own, and fills in empty lists", () => {
-    const world = build(worldWithGroup(), [NSG, group(rule("a"), rule("b", { direction: "Outbound" }))]);
-    const { properties } = world.get(NSG).body;
+    const azure = build(azureWithGroup(), [NSG, group(rule("a"), rule("b", { direction: "Outbound" }))]);
+    const { properties } = azure.get(NSG).body;
     assert.deepEqual(
       properties.defaultSecurityRules.map((item: Wire) => [item.name, item.properties.priority]),
       [
@@ -99,28 +99,28 @@ describe("a security group", () => {
       ],
     );
     assert.deepEqual(properties.securityRules[0].properties.destinationPortRanges, []);
-    assert.equal(world.get(`${NSG}/defaultSecurityRules/DenyAllInBound`).status, 200);
-    assert.equal(world.put(`${NSG}/defaultSecurityRules/DenyAllInBound`, rule("x")).status, 405);
+    assert.equal(azure.get(`${NSG}/defaultSecurityRules/DenyAllInBound`).status, 200);
+    assert.equal(azure.put(`${NSG}/defaultSecurityRules/DenyAllInBound`, rule("x")).status, 405);
   });
 
   test("takes and loses one rule at a time", () => {
-    const world = build(worldWithGroup(), [NSG, group(rule("a"))]);
-    assert.equal(world.put(`${NSG}/securityRules/b`, rule("b", { priority: 101 })).status, 201);
-    assert.equal(codeOf(world.put(`${NSG}/securityRules/c`, rule("c"))), "SecurityRuleConflict");
-    assert.equal(world.delete(`${NSG}/securityRules/A`).status, 202);
+    const azure = build(azureWithGroup(), [NSG, group(rule("a"))]);
+    assert.equal(azure.put(`${NSG}/securityRules/b`, rule("b", { priority: 101 })).status, 201);
+    assert.equal(codeOf(azure.put(`${NSG}/securityRules/c`, rule("c"))), "SecurityRuleConflict");
+    assert.equal(azure.delete(`${NSG}/securityRules/A`).status, 202);
     assert.deepEqual(
-      world.get(`${NSG}/securityRules`).body.value.map((item: Wire) => item.name),
+      azure.get(`${NSG}/securityRules`).body.value.map((item: Wire) => item.name),
       ["b"],
     );
   });
 
   test("knows its users, and stays while it has any", () => {
-    const world = build(worldWithGroup(), [NSG, group()], [VNET, VIRTUAL_NETWORK]);
-    build(world, [SUBNET, { properties: { addressPrefix: "10.0.0.0/24", networkSecurityGroup: { id: NSG } } }]);
+    const azure = build(azureWithGroup(), [NSG, group()], [VNET, VIRTUAL_NETWORK]);
+    build(azure, [SUBNET, { properties: { addressPrefix: "10.0.0.0/24", networkSecurityGroup: { id: NSG } } }]);
     const body = nicBody() as { properties: Fields };
-    build(world, [nicId("nic"), { ...body, properties: { ...body.properties, networkSecurityGroup: { id: NSG } } }]);
-    const { properties } = world.get(NSG).body;
+    build(azure, [nicId("nic"), { ...body, properties: { ...body.properties, networkSecurityGroup: { id: NSG } } }]);
+    const { properties } = azure.get(NSG).body;
     assert.deepEqual([properties.subnets, properties.networkInterfaces], [[{ id: SUBNET }], [{ id: nicId("nic") }]]);
-    assert.equal(codeOf(world.delete(NSG)), "InUseNetworkSecurityGroupCannotBeDeleted");
+    assert.equal(codeOf(azure.delete(NSG)), "InUseNetworkSecurityGroupCannotBeDeleted");
   });
 });

@@ -6,7 +6,7 @@ import { objectOf } from "./json.ts";
 import { begin, operationHeaders } from "./operations.ts";
 import type { ResourceRoute } from "./route.ts";
 
-export function act(call: Call, route: ResourceRoute): Decision {
+export function postAction(call: Call, route: ResourceRoute): Decision {
   requireGroup(call, route.subscription, route.group);
   const resource = call.state.resources.get(route.key);
   if (!resource) throw resourceNotFound(route.type.type, route.name, route.group);

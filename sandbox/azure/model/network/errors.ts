@@ -1,21 +1,21 @@
 /** Refusals that more than one resource makes in the same words. */
-import { invalid, type Refusal } from "../errors.ts";
+import { invalid, type ArmError } from "../errors.ts";
 
-export function cannotMix(poolId: string): Refusal {
+export function cannotMix(poolId: string): ArmError {
   return invalid(
     "CannotMixIPBasedAddressesAndIPConfigurationsOnLoadBalancerBackendAddressPool",
     `Mixing backend ipconfigurations and IPAddresses in backend pool ${poolId} is not allowed.`,
   );
 }
 
-export function poolTooLarge(poolId: string, size: number, limit: number): Refusal {
+export function poolTooLarge(poolId: string, size: number, limit: number): ArmError {
   return invalid(
     "BackendAddressPoolSizeLimitReached",
     `Backend pool ${poolId} has ${size} members. It cannot have more than ${limit}.`,
   );
 }
 
-export function publicIpInUse(configuration: string, publicIp: string, holder: string): Refusal {
+export function publicIpInUse(configuration: string, publicIp: string, holder: string): ArmError {
   return invalid(
     "PublicIPAddressInUse",
     `Resource ${configuration} is referencing public IP address ${publicIp} that is already allocated to resource ${holder}.`,
@@ -23,7 +23,7 @@ export function publicIpInUse(configuration: string, publicIp: string, holder: s
 }
 
 /** Two load balancers of one type (public, or internal) want one port of one NIC configuration. */
-export function portClash(configuration: string, first: string, second: string): Refusal {
+export function portClash(configuration: string, first: string, second: string): ArmError {
   const code = configuration.includes("/virtualMachineScaleSets/")
     ? "RulesOfSameLoadBalancerTypeUseSameBackendPortProtocolAndVmssIPConfig"
     : "RulesOfSameLoadBalancerTypeUseSameBackendPortProtocolAndIPConfig";

@@ -1,4 +1,4 @@
-/** A small world for tests of the model: a clock that stands still unless told, GUIDs that count, a terse client. */
+/** The model for tests, with a manual clock, sequential GUIDs and short verbs. */
 import {
   emptyState,
   step,
@@ -21,7 +21,7 @@ export type Wire = any;
 
 export type Answer = ArmResponse & { readonly body: Wire };
 
-export class World {
+export class TestAzure {
   state: State;
   nowMs = 1_000_000;
   tailMs = 0;
@@ -70,7 +70,7 @@ export class World {
     return this.send("DELETE", path);
   }
 
-  /** Follows a URL out of an answer. */
+  /** GETs a URL from an answer. */
   follow(url: string): Answer {
     const parsed = new URL(url);
     return this.send("GET", decodeURIComponent(parsed.pathname), undefined, {
@@ -79,9 +79,9 @@ export class World {
   }
 }
 
-/** A world with the group `rg` in `eastus`. */
-export function worldWithGroup(options: OptionOverrides = {}): World {
-  const world = new World(options);
-  world.put(GROUP, { location: "eastus" });
-  return world;
+/** The model with the group `rg` in `eastus`. */
+export function azureWithGroup(options: OptionOverrides = {}): TestAzure {
+  const azure = new TestAzure(options);
+  azure.put(GROUP, { location: "eastus" });
+  return azure;
 }
