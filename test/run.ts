@@ -34,7 +34,21 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 };
 const DEFAULT_GROUPS = ["integration", "contract", "unit"];
 
-const SLOWEST_FIRST: readonly string[] = ["test/integration/crash-points.test.ts"];
+/** Each takes more than half a minute of processor time or of waiting. */
+const SLOWEST_FIRST: readonly string[] = [
+  "test/integration/split-brain.test.ts",
+  "test/integration/crash-points.test.ts",
+  "test/integration/services/azure-role.test.ts",
+  "test/integration/simulation.test.ts",
+  "test/integration/secrets.test.ts",
+  "test/integration/lbcf/crashes.test.ts",
+  "test/integration/services/two-writers.test.ts",
+  "test/integration/admin-state/crash.test.ts",
+  "test/integration/soak.test.ts",
+  "test/integration/services/take-over.test.ts",
+  "test/integration/services/incumbent-states.test.ts",
+  "test/integration/admin-state/connections.test.ts",
+];
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { times: { type: "boolean" } } });
 const chosen = positionals.length > 0 ? positionals : DEFAULT_GROUPS;

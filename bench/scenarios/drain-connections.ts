@@ -1,5 +1,5 @@
 /**
- * A doomed node as clients see it, with admin state and without, at the same time: `support/drain-story.ts`. The bars are
+ * A doomed node as clients see it, with admin state and without, at the same time: `bench/drain/drain-timeline.ts`. The bars are
  * about order and counts; the times are reported as a ratio, since a machine's speed is nobody's merit.
  */
 import { writeFileSync } from "node:fs";

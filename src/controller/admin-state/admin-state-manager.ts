@@ -3,7 +3,7 @@
  * wait, on the lane of its load balancer, ahead of everything else there and in the throttle budget. What is written is
  * decided when the write leaves (`newest-taints.ts`); where the pool as last seen is right by then, nothing is sent.
  * When to do it, and again after a failure, is `admin-state-controller.ts`'s; entries of BackendRecords are
- * `lbcf/backend-states.ts`'s.
+ * `lbcf/azure/backend-admin-states.ts`'s.
  * @design AdminStateManager
  */
 import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";

@@ -40,6 +40,6 @@ export interface LoadBalancerShell {
 /** The cluster's pools, and which of their entries are ours. Any other pool or entry keeps the load balancer alive. */
 export interface Disposable {
   readonly pools: readonly string[];
-  /** See `backends/own-entries.ts`. */
+  /** See `backend-pool/own-entries.ts`. */
   readonly entries: ReadonlySet<string>;
 }
