@@ -1,6 +1,6 @@
 /**
- * Pods by the thousand in an API server without kubelets: this file is their kubelet and their Deployment. Each pod has
- * an address of its own, and what listens there is one of two ports of this machine: the data plane's table says which.
+ * Pods by the thousand in an API server without kubelets: this file stands in for the kubelet and the Deployment. Each pod has
+ * an address of its own; the data plane maps it to a port of this machine.
  */
 import { BACKEND_GROUPS, LOAD_BALANCERS } from "../../src/controller/lbcf/objects/resources.ts";
 import { readBackendGroup } from "../../src/core/lbcf/groups/read-backend-group.ts";
@@ -18,7 +18,7 @@ import { startPartProcess } from "../support/sandbox-process.ts";
 const NAMESPACE = "default";
 const AT_A_TIME = 32;
 const POLL_MS = 250;
-/** How long a pod that was told to end goes on accepting connections. */
+/** How long a terminating pod keeps accepting connections. */
 export const GRACE_SECONDS = 15;
 const GATE = "lbcf.tkestack.io/registered";
 const NODES = Array.from({ length: 10 }, (_, at) => ({ name: `node-${at}`, internalIPs: [`10.240.0.${at + 10}`] }));
@@ -62,7 +62,7 @@ export async function openBackendCluster(latency: string): Promise<BackendCluste
   };
 }
 
-/** The first has a rule and takes connections; the others are pools. */
+/** The first load balancer has a rule and accepts connections; the others only have pools. */
 export async function createGroups(client: KubeClient, loadBalancers: number, groups: number): Promise<void> {
   for (let at = 0; at < loadBalancers; at++) {
     const attributes = { frontend: "internal", ...(at === 0 && { rules: "80:8080" }) };
@@ -76,7 +76,7 @@ export async function createGroups(client: KubeClient, loadBalancers: number, gr
   }
 }
 
-/** Number `at` of all pods ever made, over the groups in turn. */
+/** Pod number `at` of all pods ever created; the groups take turns. */
 export function podAt(at: number, groups: number): BackendPod {
   const ip = `10.${100 + Math.floor(at / 65_536)}.${Math.floor(at / 256) % 256}.${at % 256}`;
   return { name: `pod-${at}`, ip, group: at % groups };
@@ -90,7 +90,7 @@ export async function forAll<T>(items: readonly T[], work: (item: T) => Promise<
   await Promise.all(Array.from({ length: AT_A_TIME }, worker));
 }
 
-/** Runs, with its containers ready; whether it is Ready is up to its gate. */
+/** Creates a running pod whose containers are ready; whether it is Ready depends on its gate. */
 export async function createPod(client: KubeClient, { name, ip, group }: BackendPod): Promise<void> {
   await client.create(PODS, {
     metadata: { name, namespace: NAMESPACE, labels: { group: String(group) } },
@@ -109,7 +109,7 @@ export async function isGateOpen(client: KubeClient, { name }: BackendPod): Prom
   return readPod(await client.get<KubeObject>(PODS, { namespace: NAMESPACE, name })).gate === "True";
 }
 
-/** Backends that the groups say are registered, once it is that many; how long that took. */
+/** Resolves, with the time that it took, once the groups report `count` registered backends. */
 export async function untilRegistered(client: KubeClient, count: number, withinMs: number): Promise<number> {
   const startMs = realClock.monotonicMs();
   for (;;) {
@@ -122,18 +122,18 @@ export async function untilRegistered(client: KubeClient, count: number, withinM
   }
 }
 
-/** As users do it: it has its grace from now on. */
+/** As a user does: the grace period starts. */
 export async function terminatePod({ client }: BackendCluster, { name }: BackendPod): Promise<void> {
   await client.delete(PODS, { namespace: NAMESPACE, name });
 }
 
-/** As its kubelet does it when it has ended. */
+/** As the kubelet does when the pod has ended. */
 export async function removePod({ connection }: BackendCluster, { name }: BackendPod): Promise<void> {
   const body = { kind: "DeleteOptions", apiVersion: "v1", gracePeriodSeconds: 0 };
   await connection.request("DELETE", `/api/v1/namespaces/${NAMESPACE}/pods/${name}`, { body });
 }
 
-/** Where the pods listen, for the data plane; `null`: nowhere any more. */
+/** Tells the data plane where the pods listen; `null`: nowhere. */
 export async function mapPods(
   cluster: BackendCluster,
   pods: readonly BackendPod[],
@@ -144,7 +144,7 @@ export async function mapPods(
   if (!reply.ok) throw new Error(`/members: ${await reply.text()}`);
 }
 
-/** The port of this machine behind which the first load balancer's frontend stands. */
+/** The local port of the first load balancer's frontend. */
 export async function frontendPort({ controlUrl }: BackendCluster): Promise<number> {
   const reply = await fetch(`${controlUrl}/data-plane?port=80`);
   const { frontends } = (await reply.json()) as { frontends: { listener: { port: number } | null }[] };

@@ -1,17 +1,17 @@
-/** Clients that connect, hear a word from whoever answers, and hang up; over and over. */
+/** Clients that connect, read a greeting and close, over and over; counts the connections that fail. */
 import { connect, createServer, type Server } from "node:net";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
-const WORD = "hello";
-/** Far beyond what a busy machine needs: who is silent that long was sent nowhere. */
+const GREETING = "hello";
+/** Far longer than a busy machine needs: after that the connection counts as lost. */
 const ANSWER_WITHIN_MS = 30_000;
 
-/** What listens behind every pod that is alive. */
+/** The server behind every live pod. */
 export async function startGreeter(): Promise<{ readonly port: number; close(): Promise<void> }> {
   const server: Server = createServer((socket) => {
     socket.on("error", () => {});
-    socket.end(WORD);
+    socket.end(GREETING);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -22,9 +22,9 @@ export async function startGreeter(): Promise<{ readonly port: number; close(): 
 
 export class ConnectingClients {
   connections = 0;
-  /** Turned away, or cut off before a word was heard. */
+  /** Refused, or closed before the greeting. */
   refused = 0;
-  /** Not a word in all that time. */
+  /** No greeting within the time limit. */
   unanswered = 0;
   slowestMs = 0;
   readonly #port: number;
@@ -50,22 +50,22 @@ export class ConnectingClients {
       this.connections += 1;
       const startMs = performance.now();
       const outcome = await this.#connect();
-      if (outcome !== "heard") this[outcome] += 1;
+      if (outcome !== "greeted") this[outcome] += 1;
       this.slowestMs = Math.max(this.slowestMs, performance.now() - startMs);
       await delay(everyMs);
     }
   }
 
-  #connect(): Promise<"heard" | "refused" | "unanswered"> {
+  #connect(): Promise<"greeted" | "refused" | "unanswered"> {
     return new Promise((resolve) => {
       const socket = connect(this.#port, "127.0.0.1");
-      let heard = "";
+      let received = "";
       const end = (otherwise: "refused" | "unanswered"): void => {
         socket.destroy();
-        resolve(heard === WORD ? "heard" : otherwise);
+        resolve(received === GREETING ? "greeted" : otherwise);
       };
       socket.setTimeout(ANSWER_WITHIN_MS, () => end("unanswered"));
-      socket.on("data", (data) => (heard += data.toString()));
+      socket.on("data", (data) => (received += data.toString()));
       socket.on("end", () => end("refused"));
       socket.on("error", () => end("refused"));
     });

@@ -1,19 +1,19 @@
 /**
- * From the audit log of the emulator and what the controller sent and got when: how long after a taint was written Azure
- * received the write that sets the node Down; how much of that the API server took until a watcher of ours, beside the
- * controller's, heard of it; how much was waiting for a write that was in flight already; and how much was spent on the
- * way and in the emulator, which reads one request at a time. The rest is the controller's own.
+ * Splits the time of a drain, from the emulator's audit log and the traffic that was recorded in the controller: from the
+ * taint to the write that sets the node Down, the parts for which the controller is not responsible are the delay of the
+ * watch (measured by a second watcher), the wait for an earlier write that was already in flight, and the time on the
+ * network and in the emulator, which reads one request at a time. The rest is the controller's own share.
  *
- *   taint written ──── heard ──┬────────────────────────────┬──────────► PUT left ──────────► PUT received
- *                      news    │ an earlier write in flight │ own               under way
- *                              └ PUT … polls … its result read, and here
+ *   taint written ── watch received ──┬────────────────────────────┬──────────► PUT sent ──────────► PUT received
+ *                   newsMs            │ an earlier write in flight │ own               under way
+ *                                     └ PUT … polls … its result read
  *
- * Only a write that the controller had handed to a connection when a watcher heard of the taint counts as in flight.
- * Whatever else leaves between the taint and its drain is the controller's fault, and stays in its share.
+ * Only a write that the controller had handed to a connection when the watcher received the taint counts as in flight. Any
+ * other call between the taint and its drain counts as the controller's own share.
  */
 import type { AuditEntry } from "../support/azure-control.ts";
 import type { Taint } from "./taints.ts";
-import type { Passage } from "./traffic.ts";
+import type { TrafficEvent } from "./traffic.ts";
 
 export interface DrainSample {
   readonly node: string;
@@ -24,10 +24,10 @@ export interface DrainSample {
   readonly ownMs: number;
 }
 
-/** `taints`: by node's name. One sample per node and load balancer. */
+/** One sample per node and load balancer. `taints`: by name of the node. */
 export function drainSamples(
   entries: readonly AuditEntry[],
-  traffic: readonly Passage[],
+  traffic: readonly TrafficEvent[],
   taints: ReadonlyMap<string, Taint>,
 ): readonly DrainSample[] {
   return entries.flatMap((entry) =>
@@ -40,7 +40,7 @@ export function drainSamples(
 
 function sampleOf(
   entries: readonly AuditEntry[],
-  traffic: readonly Passage[],
+  traffic: readonly TrafficEvent[],
   put: AuditEntry,
   node: string,
   { writtenMs, heardMs }: Taint,
@@ -54,16 +54,16 @@ function sampleOf(
     .filter((endMs) => endMs <= receivedMs);
   const waitedMs = Math.max(0, ...ends.map((endMs) => endMs - writtenMs));
   const totalMs = receivedMs - writtenMs;
-  const underWayMs = receivedMs - departureOf(traffic, put.path, receivedMs);
+  const underWayMs = receivedMs - sentMs(traffic, put.path, receivedMs);
   const newsMs = Math.min(heardMs - writtenMs, totalMs - underWayMs);
   return { node, totalMs, newsMs, waitedMs, underWayMs, ownMs: totalMs - Math.max(newsMs, waitedMs) - underWayMs };
 }
 
 /**
- * The nearest in time: where both share a processor, a write may be received before its sender gets to note that it has
- * left. Whatever was received has left by then; a write that nobody saw leave was under way for no time.
+ * When a write was sent: the record nearest in time, but not after it was received. On a shared processor the emulator may
+ * receive a write before the sender records it. A write without a record counts as sent when it was received.
  */
-function departureOf(traffic: readonly Passage[], path: string, receivedMs: number): number {
+function sentMs(traffic: readonly TrafficEvent[], path: string, receivedMs: number): number {
   const times = traffic.filter((each) => each.kind === "PUT left" && each.path === path).map(({ atMs }) => atMs);
   const distance = (ms: number): number => Math.abs(ms - receivedMs);
   const nearest = times.reduce(
@@ -73,16 +73,17 @@ function departureOf(traffic: readonly Passage[], path: string, receivedMs: numb
   return times.length === 0 ? receivedMs : Math.min(nearest, receivedMs);
 }
 
-function begunMs(traffic: readonly Passage[], { path, time }: AuditEntry): number {
+function begunMs(traffic: readonly TrafficEvent[], { path, time }: AuditEntry): number {
   const receivedMs = Date.parse(time);
   const begun = traffic.findLast((each) => each.kind === "PUT begun" && each.path === path && each.atMs <= receivedMs);
   return begun?.atMs ?? receivedMs;
 }
 
 /**
- * A write is over when its result, or a part of it, was read and had come; where nobody saw it come, when it was sent.
+ * When a write was over: its result, or a part of it, was read and had arrived. A read without a record counts as arrived
+ * when the emulator had sent it.
  */
-function endOf(entries: readonly AuditEntry[], traffic: readonly Passage[], put: AuditEntry): number {
+function endOf(entries: readonly AuditEntry[], traffic: readonly TrafficEvent[], put: AuditEntry): number {
   const repliedMs = Date.parse(put.time) + put.durationMs;
   const reads = entries
     .filter((other) => other.verb === "GET" && other.status < 400 && loadBalancerOf(other) === loadBalancerOf(put))
@@ -91,13 +92,13 @@ function endOf(entries: readonly AuditEntry[], traffic: readonly Passage[], put:
   return Math.min(...reads, reads.length === 0 ? repliedMs : Number.POSITIVE_INFINITY);
 }
 
-function answeredMs(traffic: readonly Passage[], { time, durationMs, path }: AuditEntry): number {
+function answeredMs(traffic: readonly TrafficEvent[], { time, durationMs, path }: AuditEntry): number {
   const sentMs = Date.parse(time) + durationMs;
-  const came = traffic.find((each) => each.kind === "GET answered" && each.path === path && each.atMs >= sentMs);
-  return came?.atMs ?? sentMs;
+  const arrived = traffic.find((each) => each.kind === "GET answered" && each.path === path && each.atMs >= sentMs);
+  return arrived?.atMs ?? sentMs;
 }
 
-/** In lower case; of a pool, the one that it is in. */
+/** Path of the load balancer, or of the one that the pool belongs to, in lower case. */
 function loadBalancerOf({ path }: AuditEntry): string {
   return /^.*\/loadbalancers\/[^/]+/.exec(path.toLowerCase())?.[0] ?? "";
 }

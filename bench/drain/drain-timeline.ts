@@ -1,9 +1,9 @@
 /**
- * What clients live through when a node is doomed: a Service with three nodes behind it, clients that connect all the
- * time and some that hold their connection, a taint on one node, and the death of what runs there ten seconds later.
- * Told twice, with the feature and without it; everything else is the same.
+ * Records what clients see when a node is doomed: a Service with three nodes, clients that connect all the time and some that
+ * hold a connection, a taint on one node, and the end of its process ten seconds later. Run with the feature and without it,
+ * everything else being equal; the thresholds are those of the callers.
  *
- * Azure takes a second and a half for a change of a pool, as it usually does, and probes every five seconds, twice.
+ * A change of a pool takes Azure a second and a half, as usual, and the probe needs two failures, five seconds apart.
  */
 import { setTimeout as delay } from "node:timers/promises";
 
@@ -21,40 +21,41 @@ import { ServiceRig } from "../../test/support/service-rig.ts";
 const OPERATION_MS = 1_500;
 const WARM_UP_MS = 3_000;
 const DIES_AFTER_MS = 10_000;
-/** Those who hold a connection to the doomed node end it in time, as its users would. */
-const LETS_GO_AFTER_MS = 9_000;
+/** Clients that hold a connection to the doomed node close it in time. */
+const CLOSE_HELD_AFTER_MS = 9_000;
 const AFTERWARDS_MS = 3_000;
 const CLIENTS = 4;
 const PAUSE_MS = 25;
 const HELD_PER_NODE = 2;
 const TAINT = { key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" };
 
-export interface Visit {
+/** One new connection of a client. */
+export interface ConnectionAttempt {
   readonly atMs: number;
-  /** Absent where the client saw an error. */
+  /** The node that answered; absent if the client saw an error. */
   readonly node?: string;
-  /** When it saw the error. */
+  /** When the client saw the error. */
   readonly brokeMs?: number;
 }
 
 /** All times in milliseconds since the taint was written. */
-export interface DrainStory {
+export interface DrainTimeline {
   readonly isOn: boolean;
-  /** Connections in the order they began. */
-  readonly visits: readonly Visit[];
+  /** In the order in which they began. */
+  readonly attempts: readonly ConnectionAttempt[];
   readonly doomed: string;
   /** When `Down` took effect in the data plane; absent: never. */
   readonly downMs: number | undefined;
   readonly diedMs: number;
-  /** When the probes had noticed. */
+  /** When the probes had detected the failure. */
   readonly noticedMs: number;
-  /** What the data plane gave to the doomed node after `Down`, by its own log. */
+  /** Connections to the doomed node after `Down`, according to the log of the data plane. */
   readonly openedAfterDown: number;
-  /** Connections that were held, and when each last had an answer. */
+  /** Held connections, and when each was last answered. */
   readonly held: readonly { readonly node: string; readonly answeredMs: number; readonly broke: boolean }[];
 }
 
-export async function tellDrainStory(isOn: boolean): Promise<DrainStory> {
+export async function recordDrain(isOn: boolean): Promise<DrainTimeline> {
   const rig = await ServiceRig.open(openEmbeddedCluster, {
     azure: { topology: { nodes: 3 }, dataPlane: true },
     cloudConfig: { enableLoadBalancerAdminState: isOn },
@@ -62,14 +63,14 @@ export async function tellDrainStory(isOn: boolean): Promise<DrainStory> {
   const backends: Backend[] = [];
   try {
     for (const { name } of rig.azure.nodes) backends.push(await echoBackend(name));
-    return await play(rig, backends, isOn);
+    return await record(rig, backends, isOn);
   } finally {
     for (const backend of backends) await backend.close();
     await rig.close();
   }
 }
 
-async function play(rig: ServiceRig, backends: readonly Backend[], isOn: boolean): Promise<DrainStory> {
+async function record(rig: ServiceRig, backends: readonly Backend[], isOn: boolean): Promise<DrainTimeline> {
   const plane = dataPlaneAt(rig.azure.controlUrl);
   const { nodes } = rig.azure;
   const ips = nodes.map(({ ip }) => ip);
@@ -85,27 +86,27 @@ async function play(rig: ServiceRig, backends: readonly Backend[], isOn: boolean
     count: null,
     effect: { kind: "operation", outcome: "Succeeded", tailMs: OPERATION_MS },
   });
-  const crowd = new Crowd(listener.port);
-  const holders = await hold(listener.port, backends);
+  const clients = new NewConnections(listener.port);
+  const heldClients = await hold(listener.port, backends);
   await delay(WARM_UP_MS);
   await rig.kube.patch(NODES, { name: doomed.name }, { merge: { spec: { taints: [TAINT] } } });
   const taintMs = Date.now();
-  await delay(LETS_GO_AFTER_MS);
-  for (const holder of holders) if (holder.node === doomed.name) await holder.letGo();
+  await delay(CLOSE_HELD_AFTER_MS);
+  for (const client of heldClients) if (client.node === doomed.name) await client.close();
   await delay(taintMs + DIES_AFTER_MS - Date.now());
   const diedMs = Date.now() - taintMs;
   await doomed.close();
   const noticedMs = (await probeDown(plane, ips[0] ?? "")) - taintMs;
   await delay(AFTERWARDS_MS);
-  const visits = await crowd.leave();
-  const held = await Promise.all(holders.map((holder) => holder.end(taintMs)));
+  const attempts = await clients.stop();
+  const held = await Promise.all(heldClients.map((client) => client.end(taintMs)));
   const { downMs, openedAfterDown } = await downOf(plane, ips[0] ?? "", taintMs);
-  const since = visits.map(({ atMs, brokeMs, ...visit }) => ({
-    ...visit,
+  const since = attempts.map(({ atMs, brokeMs, ...attempt }) => ({
+    ...attempt,
     atMs: atMs - taintMs,
     ...(brokeMs !== undefined && { brokeMs: brokeMs - taintMs }),
   }));
-  return { isOn, doomed: doomed.name, visits: since, downMs, diedMs, noticedMs, openedAfterDown, held };
+  return { isOn, doomed: doomed.name, attempts: since, downMs, diedMs, noticedMs, openedAfterDown, held };
 }
 
 async function probeDown(plane: DataPlaneUnderTest, member: string): Promise<number> {
@@ -120,7 +121,7 @@ async function downOf(
   plane: DataPlaneUnderTest,
   member: string,
   taintMs: number,
-): Promise<Pick<DrainStory, "downMs" | "openedAfterDown">> {
+): Promise<Pick<DrainTimeline, "downMs" | "openedAfterDown">> {
   const [down] = (await plane.flows({ event: "adminState", member })).filter(({ to }) => to === "Down");
   const opened = await plane.flows({ event: "opened", member });
   if (down === undefined) return { downMs: undefined, openedAfterDown: 0 };
@@ -130,42 +131,42 @@ async function downOf(
   };
 }
 
-/** Clients that connect, hear who answers, and hang up. */
-class Crowd {
-  readonly #visits: Visit[] = [];
-  readonly #leaving = new AbortController();
+/** Clients that connect, read the name of the node and close. */
+class NewConnections {
+  readonly #attempts: ConnectionAttempt[] = [];
+  readonly #stopping = new AbortController();
   readonly #clients: readonly Promise<void>[];
 
   constructor(port: number) {
-    this.#clients = Array.from({ length: CLIENTS }, () => this.#come(port));
+    this.#clients = Array.from({ length: CLIENTS }, () => this.#connectRepeatedly(port));
   }
 
-  async leave(): Promise<DrainStory["visits"]> {
-    this.#leaving.abort();
+  async stop(): Promise<DrainTimeline["attempts"]> {
+    this.#stopping.abort();
     await Promise.all(this.#clients);
-    return this.#visits.toSorted((one, other) => one.atMs - other.atMs);
+    return this.#attempts.toSorted((one, other) => one.atMs - other.atMs);
   }
 
-  async #come(port: number): Promise<void> {
-    while (!this.#leaving.signal.aborted) {
+  async #connectRepeatedly(port: number): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
       const atMs = Date.now();
       try {
         const connection = await openConnection(port);
-        this.#visits.push({ atMs, node: connection.backend });
+        this.#attempts.push({ atMs, node: connection.backend });
         await connection.finish();
       } catch {
-        this.#visits.push({ atMs, brokeMs: Date.now() });
+        this.#attempts.push({ atMs, brokeMs: Date.now() });
       }
       await delay(PAUSE_MS);
     }
   }
 }
 
-/** A client that keeps its connection and says something now and then. */
-class Holder {
+/** A client that holds its connection and sends something now and then. */
+class HeldClient {
   readonly node: string;
   readonly #connection: HeldConnection;
-  readonly #letting = new AbortController();
+  readonly #closing = new AbortController();
   readonly #talking: Promise<void>;
   #answeredMs = 0;
   #broke = false;
@@ -173,22 +174,22 @@ class Holder {
   constructor(connection: HeldConnection) {
     this.node = connection.backend;
     this.#connection = connection;
-    this.#talking = this.#talk();
+    this.#talking = this.#keepTalking();
   }
 
-  async letGo(): Promise<void> {
-    this.#letting.abort();
+  async close(): Promise<void> {
+    this.#closing.abort();
     await this.#talking;
     if (!this.#broke) await this.#connection.finish();
   }
 
-  async end(sinceMs: number): Promise<DrainStory["held"][number]> {
-    if (!this.#letting.signal.aborted) await this.letGo();
+  async end(sinceMs: number): Promise<DrainTimeline["held"][number]> {
+    if (!this.#closing.signal.aborted) await this.close();
     return { node: this.node, answeredMs: this.#answeredMs - sinceMs, broke: this.#broke };
   }
 
-  async #talk(): Promise<void> {
-    while (!this.#letting.signal.aborted) {
+  async #keepTalking(): Promise<void> {
+    while (!this.#closing.signal.aborted) {
       try {
         await this.#connection.say("still there?");
         this.#answeredMs = Date.now();
@@ -201,13 +202,13 @@ class Holder {
   }
 }
 
-async function hold(port: number, backends: readonly Backend[]): Promise<readonly Holder[]> {
-  const holders: Holder[] = [];
-  const held = (node: string): number => holders.filter((holder) => holder.node === node).length;
+async function hold(port: number, backends: readonly Backend[]): Promise<readonly HeldClient[]> {
+  const heldClients: HeldClient[] = [];
+  const held = (node: string): number => heldClients.filter((client) => client.node === node).length;
   while (backends.some(({ name }) => held(name) < HELD_PER_NODE)) {
     const connection = await openConnection(port);
-    if (held(connection.backend) < HELD_PER_NODE) holders.push(new Holder(connection));
+    if (held(connection.backend) < HELD_PER_NODE) heldClients.push(new HeldClient(connection));
     else await connection.finish();
   }
-  return holders;
+  return heldClients;
 }

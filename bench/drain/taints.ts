@@ -1,4 +1,4 @@
-/** Taints nodes, and notes when each taint was there for everybody to see. */
+/** Taints nodes and records when each taint was written and when a watcher received it. */
 import { OUT_OF_SERVICE_TAINT } from "../../src/core/admin-state/desired-admin-state.ts";
 import { projectNode, type CachedNode } from "../../src/controller/projections.ts";
 import type { KubeClient } from "../../src/kube/client/kube-client.ts";
@@ -8,11 +8,11 @@ import { realClock } from "../../src/main/real-clock.ts";
 
 const TAINT = { key: OUT_OF_SERVICE_TAINT, value: "nodeshutdown", effect: "NoExecute" };
 
-/** In the time of the wall. */
+/** Wall-clock times. */
 export interface Taint {
-  /** The earliest that we know of: the API server has answered, or a watcher has heard of it. */
+  /** The earlier of: the API server answered the patch, a watcher received the taint. */
   readonly writtenMs: number;
-  /** When a watcher heard of it; before that nobody can act. */
+  /** When a watcher received it; a controller cannot act before. */
   readonly heardMs: number;
 }
 
@@ -30,7 +30,7 @@ export class Tainter {
     this.#nodes = new Reflector(parts);
     this.#nodes.subscribe((change) => {
       const isTainted = (change.object.spec.taints ?? []).some(({ key }) => key === TAINT.key);
-      if (isTainted) note(this.#heardMs, change.object.metadata.name);
+      if (isTainted) record(this.#heardMs, change.object.metadata.name);
     });
     this.#running = this.#nodes.run(this.#ending.signal);
   }
@@ -43,10 +43,10 @@ export class Tainter {
 
   async taint(name: string): Promise<void> {
     await this.#client.patch(NODES, { name }, { merge: { spec: { taints: [TAINT] } } });
-    note(this.#writtenMs, name);
+    record(this.#writtenMs, name);
   }
 
-  /** By name, of those that a watcher has heard of. */
+  /** By name of the node, once a watcher has received the taint. */
   get taints(): ReadonlyMap<string, Taint> {
     const taint = (name: string, heardMs: number): Taint => {
       return { writtenMs: Math.min(heardMs, this.#writtenMs.get(name) ?? heardMs), heardMs };
@@ -60,6 +60,6 @@ export class Tainter {
   }
 }
 
-function note(times: Map<string, number>, name: string): void {
+function record(times: Map<string, number>, name: string): void {
   if (!times.has(name)) times.set(name, realClock.nowMs());
 }

@@ -1,5 +1,5 @@
-/** Both stories as one picture: how many connections began in each quarter of a second, and what became of them. */
-import type { DrainStory } from "./drain-timeline.ts";
+/** Renders drain timelines as an SVG chart: new connections per quarter of a second, by outcome. */
+import type { DrainTimeline } from "./drain-timeline.ts";
 
 const BUCKET_MS = 250;
 const WIDTH = 960;
@@ -15,12 +15,14 @@ interface Bucket {
   readonly errors: number;
 }
 
-export function drawDrainStories(stories: readonly DrainStory[]): string {
+export function drawDrainTimelines(timelines: readonly DrainTimeline[]): string {
   const fromMs = -2_000;
-  const toMs = Math.max(...stories.flatMap(({ visits }) => visits.map(({ atMs }) => atMs)));
+  const toMs = Math.max(...timelines.flatMap(({ attempts }) => attempts.map(({ atMs }) => atMs)));
   const x = (ms: number): number => LEFT + ((ms - fromMs) / (toMs - fromMs)) * (WIDTH - LEFT - 16);
-  const lanes = stories.map((story, at) => lane(story, TOP + at * (LANE_HEIGHT + LANE_GAP), { fromMs, toMs, x }));
-  const height = TOP + stories.length * (LANE_HEIGHT + LANE_GAP);
+  const lanes = timelines.map((timeline, at) =>
+    lane(timeline, TOP + at * (LANE_HEIGHT + LANE_GAP), { fromMs, toMs, x }),
+  );
+  const height = TOP + timelines.length * (LANE_HEIGHT + LANE_GAP);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,
     `<title>New connections while a node is doomed, with admin state and without</title>`,
@@ -38,8 +40,8 @@ interface Axis {
   readonly x: (ms: number) => number;
 }
 
-function lane(story: DrainStory, top: number, { fromMs, toMs, x }: Axis): string {
-  const buckets = bucketsOf(story, fromMs, toMs);
+function lane(timeline: DrainTimeline, top: number, { fromMs, toMs, x }: Axis): string {
+  const buckets = bucketsOf(timeline, fromMs, toMs);
   const highest = Math.max(1, ...buckets.map(({ others, doomed, errors }) => others + doomed + errors));
   const floor = top + LANE_HEIGHT;
   const perConnection = (LANE_HEIGHT - 34) / highest;
@@ -54,13 +56,13 @@ function lane(story: DrainStory, top: number, { fromMs, toMs, x }: Axis): string
       return [rect(left, base, width, high, COLOURS[kind])];
     });
   });
-  const title = story.isOn ? "with admin state" : "without";
-  const errors = story.visits.filter(({ node }) => node === undefined).length;
+  const title = timeline.isOn ? "with admin state" : "without";
+  const errors = timeline.attempts.filter(({ node }) => node === undefined).length;
   const marks: [string, number | undefined, number][] = [
     ["tainted", 0, 0],
-    ["Down in effect", story.downMs, 1],
-    ["process dies", story.diedMs, 0],
-    ["probes have noticed", story.noticedMs, 1],
+    ["Down in effect", timeline.downMs, 1],
+    ["process dies", timeline.diedMs, 0],
+    ["probes have noticed", timeline.noticedMs, 1],
   ];
   return [
     `<text x="${LEFT}" y="${top - 4}" font-weight="bold">${title}: ${errors === 0 ? "no errors" : `${errors} errors`}</text>`,
@@ -73,13 +75,13 @@ function lane(story: DrainStory, top: number, { fromMs, toMs, x }: Axis): string
   ].join("\n");
 }
 
-function bucketsOf({ visits, doomed }: DrainStory, fromMs: number, toMs: number): Bucket[] {
+function bucketsOf({ attempts, doomed }: DrainTimeline, fromMs: number, toMs: number): Bucket[] {
   const buckets = Array.from({ length: Math.ceil((toMs - fromMs) / BUCKET_MS) }, () => ({
     others: 0,
     doomed: 0,
     errors: 0,
   }));
-  for (const { atMs, node } of visits) {
+  for (const { atMs, node } of attempts) {
     const bucket = buckets[Math.floor((atMs - fromMs) / BUCKET_MS)];
     if (bucket !== undefined) bucket[node === undefined ? "errors" : node === doomed ? "doomed" : "others"] += 1;
   }

@@ -1,4 +1,4 @@
-/** The informers of `@kubernetes/client-node` on the bench's server, as its documentation uses them. */
+/** Measures the informers of `@kubernetes/client-node` against the bench's server, used as its documentation shows. */
 import { CoreV1Api, DiscoveryV1Api, KubeConfig, makeInformer } from "@kubernetes/client-node";
 
 import { measure } from "./measured-client.ts";
@@ -7,7 +7,7 @@ import { NODE_KIND, SERVICE_KIND, SLICE_KIND } from "./objects.ts";
 const base = process.argv[2] ?? "";
 const config = new KubeConfig();
 config.loadFromClusterAndUser(
-  { name: "bench", server: base, skipTLSVerify: true }, // it takes no plain HTTP otherwise
+  { name: "bench", server: base, skipTLSVerify: true }, // it refuses plain HTTP otherwise
   { name: "bench" },
 );
 const core = config.makeApiClient(CoreV1Api);

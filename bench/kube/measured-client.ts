@@ -1,4 +1,7 @@
-/** What both clients are measured by, inside the process that each has for itself. */
+/**
+ * How a client is measured, inside a process of its own: time, memory and processor time until it is synced, then per
+ * change.
+ */
 import { request } from "node:http";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
@@ -12,7 +15,7 @@ export interface Measurement {
   readonly syncCpuMs: number;
   readonly rssMb: number;
   readonly peakRssMb: number;
-  /** After garbage collection: what knowing the cluster costs. */
+  /** After garbage collection: the cost of the cache. */
   readonly heapMb: number;
   readonly longestBlockMs: number;
   readonly cpuPerNodeChangeUs: number;
@@ -21,7 +24,7 @@ export interface Measurement {
 
 export interface MeasuredClient {
   readonly synced: Promise<void>;
-  /** Calls back for every change that a subscriber of that kind is told. */
+  /** Calls the listener for every change of that kind that a subscriber receives. */
   onChange(path: string, listener: () => void): void;
 }
 
@@ -62,7 +65,7 @@ export async function measure(base: string, client: MeasuredClient): Promise<nev
 
 async function cpuPerChangeUs(base: string, path: string, client: MeasuredClient): Promise<number> {
   let left = CHANGES;
-  const told = new Promise<void>((resolve) => {
+  const received = new Promise<void>((resolve) => {
     client.onChange(path, () => {
       left -= 1;
       if (left === 0) resolve();
@@ -70,7 +73,7 @@ async function cpuPerChangeUs(base: string, path: string, client: MeasuredClient
   });
   const before = process.cpuUsage();
   request(`${base}${path}?burst=${CHANGES}`, { method: "POST" }, (response) => response.resume()).end();
-  await told;
+  await received;
   const { user, system } = process.cpuUsage(before);
   return (user + system) / CHANGES;
 }

@@ -1,6 +1,6 @@
 /**
- * A large cluster, as bytes: what a server of it would send. Sizes are those of real ones: a node reports fifty
- * images and who manages each of its fields, a slice holds a hundred endpoints.
+ * The objects of a large cluster, in realistic sizes: a node reports fifty images and the managers of its fields, a slice holds
+ * a hundred endpoints.
  */
 
 export interface Kind {
@@ -8,7 +8,7 @@ export interface Kind {
   readonly kind: string;
   readonly apiVersion: string;
   readonly count: number;
-  /** The object, changed that many times. */
+  /** The object after that many changes. */
   readonly make: (index: number, changes: number) => object;
 }
 

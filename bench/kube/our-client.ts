@@ -1,4 +1,4 @@
-/** Our reflectors on the bench's server, with the projections of the controller. */
+/** Measures the reflectors of `src/kube` against the bench's server, with the projections of the controller. */
 import { projectNode, projectService } from "../../src/controller/projections.ts";
 import { HttpTransport } from "../../src/kube/client/http-transport.ts";
 import { KubeClient } from "../../src/kube/client/kube-client.ts";
@@ -20,7 +20,7 @@ interface EndpointSlice extends KubeObject {
   readonly ports?: readonly object[];
 }
 
-/** What a controller that registers endpoints reads of a slice. */
+/** The fields of a slice that a controller of endpoints needs. */
 function projectSlice(object: KubeObject): EndpointSlice {
   const { metadata, endpoints, ports } = object as EndpointSlice;
   const { name, namespace, uid, resourceVersion, labels } = metadata;
@@ -57,8 +57,8 @@ for (const reflector of [nodes, services, slices]) void reflector.run(signal);
 await measure(base, {
   synced: Promise.all([nodes.synced, services.synced, slices.synced]).then(() => {}),
   onChange(path, listener) {
-    const tellUpdates = ({ kind }: { kind: string }): void => void (kind === "updated" && listener());
-    if (path === NODE_KIND.path) nodes.subscribe(tellUpdates);
-    if (path === SERVICE_KIND.path) services.subscribe(tellUpdates);
+    const onUpdate = ({ kind }: { kind: string }): void => void (kind === "updated" && listener());
+    if (path === NODE_KIND.path) nodes.subscribe(onUpdate);
+    if (path === SERVICE_KIND.path) services.subscribe(onUpdate);
   },
 });

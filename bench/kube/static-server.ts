@@ -1,7 +1,7 @@
 /**
- * The least of an API server that both clients need, as a process of its own: lists (whole, by pages, streamed) and
- * watches of objects that were written down beforehand, so that it costs as little as it can. A POST to
- * `…?burst=N` sends N changes to everyone who watches that kind.
+ * The smallest API server that both clients work with, as a separate process: lists (whole, paged, streamed) and watches of
+ * objects that were serialized beforehand, so that the server itself costs little. A POST to `…?burst=N` sends N changes to
+ * every watcher of that kind.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -59,7 +59,7 @@ class Collection {
   }
 }
 
-/** In large pieces, as fast as the other side takes them. */
+/** Writes large chunks, as fast as the client reads them. */
 async function send(response: ServerResponse, pieces: Iterable<Buffer>): Promise<void> {
   let gathered: Buffer[] = [];
   let bytes = 0;

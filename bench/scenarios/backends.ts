@@ -1,11 +1,10 @@
 /**
- * Backends by the thousand through `lbcf-azure`: what the first registration costs in writes to Azure, time and memory,
- * what a restart costs, and whether a rolling restart under traffic loses a new connection.
+ * Thousands of backends through LBCF's (lb-controlling-framework) driver `lbcf-azure`: writes to Azure, time and memory of the
+ * first registration; writes after a restart; and failed new connections during a rolling restart under traffic.
  *
- * The pods are there before the controller is, so that all of them come at once; then they are restarted a tenth at a
- * time, as a Deployment does it: new ones first, old ones as soon as the readiness gate of the new ones is open.
+ * The pods exist before the controller starts, so that all of them are registered at once. The rolling restart replaces a
+ * tenth of them at a time, as a Deployment does: new pods first, the old ones once the readiness gates of the new are open.
  */
-import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 import { atMost, type BenchReport } from "../report.ts";
@@ -26,6 +25,7 @@ import {
   terminatePod,
   untilRegistered,
 } from "../backends/backend-cluster.ts";
+import { rssMb } from "../support/process-usage.ts";
 import { ConnectingClients, startGreeter } from "../backends/connecting-clients.ts";
 import { type ControllerProcess, startControllerProcess } from "../support/sandbox-process.ts";
 
@@ -33,19 +33,19 @@ export interface BackendsOptions {
   readonly pods: number;
   readonly groups: number;
   readonly loadBalancers: number;
-  /** How many of the first load balancer's pods are restarted. */
+  /** How many pods of the first load balancer are restarted. */
   readonly rolling: number;
   readonly latency: string;
 }
 
 /** Writes to Azure per load balancer for the first registration of all its backends. */
-const WRITES_BAR = 20;
+const MOST_WRITES = 20;
 const WITHIN_MS = 1_800_000;
 const STEPS = 10;
 const CLIENTS = 10;
 const CONNECT_EVERY_MS = 100;
-/** Long enough to see that nothing is written. */
-const RESTART_REST_MS = 10_000;
+/** Long enough for a restarted controller to write, if it had anything to write. */
+const AFTER_RESTART_MS = 10_000;
 
 export async function benchBackends(options: BackendsOptions): Promise<BenchReport> {
   const cluster = await openBackendCluster(options.latency);
@@ -60,7 +60,7 @@ export async function benchBackends(options: BackendsOptions): Promise<BenchRepo
     const rss = rssMb(controller.pid);
     await controller.close();
     controller = startControllerProcess(cluster);
-    const restartWrites = await writesDuring(cluster, () => delay(RESTART_REST_MS));
+    const restartWrites = await writesDuring(cluster, () => delay(AFTER_RESTART_MS));
     const restartedRss = rssMb(controller.pid);
     const rolled = options.rolling === 0 ? undefined : await rollingRestart(cluster, options, pods);
     return {
@@ -75,7 +75,7 @@ export async function benchBackends(options: BackendsOptions): Promise<BenchRepo
         ...rolled?.figures,
       },
       bars: {
-        "writes per load balancer": atMost(Math.max(...writes), WRITES_BAR),
+        "writes per load balancer": atMost(Math.max(...writes), MOST_WRITES),
         ...(rolled !== undefined && { "failed new connections": atMost(rolled.failures, 0) }),
       },
     };
@@ -89,7 +89,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Of load balancers and their pools. */
+/** Counts writes of load balancers and their pools. */
 function writesPerLoadBalancer(entries: readonly AuditEntry[]): readonly number[] {
   const counts = new Map<string, number>();
   for (const { verb, path, poll } of entries) {
@@ -110,7 +110,7 @@ interface Rolled {
   readonly figures: Readonly<Record<string, number>>;
 }
 
-/** Of pods of the first load balancer, while clients connect to it. */
+/** Restarts pods of the first load balancer while clients connect to it. */
 async function rollingRestart(
   cluster: BackendCluster,
   { groups, loadBalancers, rolling }: BackendsOptions,
@@ -153,7 +153,7 @@ async function rollingRestart(
   };
 }
 
-/** They go on for their grace, and are gone then, in every sense. */
+/** The pods serve for their grace period; then they stop listening and are deleted. */
 async function endPods(cluster: BackendCluster, pods: readonly BackendPod[]): Promise<void> {
   await forAll(pods, (pod) => terminatePod(cluster, pod));
   await delay(GRACE_SECONDS * 1_000);
@@ -165,9 +165,4 @@ async function untilOpen({ client }: BackendCluster, pods: readonly BackendPod[]
   await forAll(pods, async (pod) => {
     while (!(await isGateOpen(client, pod))) await delay(200);
   });
-}
-
-function rssMb(pid: number): number {
-  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  return Number(kilobytes) / 1024;
 }

@@ -1,9 +1,9 @@
 /**
- * Many Services at once: how long until all have addresses and what that asks of Azure, against the same controller
- * with one worker, which is the incumbent's discipline: one Service at a time, nothing to merge.
+ * Many Services created at once: the time until all have addresses and the calls to Azure, compared with the same controller
+ * with one worker. One worker is what the incumbent has: one Service at a time, nothing to merge.
  *
- * The bound is what dependent writes alone need with the latencies of that run: the slowest public IP, then a write of
- * the load balancer, then the pool and the security group, which don't wait for each other.
+ * The bound is the time that dependent writes alone need with the latencies of the run: the slowest public IP, then one
+ * write of the load balancer, then the pool and the security group in parallel.
  */
 import { openKubeClient } from "../../src/main/kube-access.ts";
 import { realClock } from "../../src/main/real-clock.ts";
@@ -17,9 +17,9 @@ export interface BulkCreateOptions {
   readonly services: number;
   readonly nodes: number;
   readonly latency: string;
-  /** How many the one-at-a-time baseline serves; its time is scaled per Service. */
+  /** Services of the baseline with one worker; its time is scaled per Service. */
   readonly baselineServices: number;
-  /** `external`: print the sandbox's line and measure whatever controller is attached to it. */
+  /** `external`: print the sandbox's line and measure the controller that the user attaches to it. */
   readonly controller: "ours" | "external";
 }
 
@@ -109,7 +109,7 @@ async function measure(options: BulkCreateOptions, services: number, flags: read
   }
 }
 
-/** The first Service pays for starting up, signing in and the empty load balancer: not what is measured. */
+/** Serves one Service first, so that startup, sign-in and the creation of the load balancer are not measured. */
 async function warmUp(client: Parameters<typeof createServices>[0], watch: AddressWatch): Promise<void> {
   await createServices(client, 1, 1_000_000);
   await watch.served(1, WITHIN_MS);

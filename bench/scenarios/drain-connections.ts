@@ -1,29 +1,29 @@
 /**
- * A doomed node as clients see it, with admin state and without, at the same time: `bench/drain/drain-timeline.ts`. The bars are
- * about order and counts; the times are reported as a ratio, since a machine's speed is nobody's merit.
+ * What clients see of a doomed node, with admin state and without, at the same time (`bench/drain/drain-timeline.ts`). The
+ * thresholds are on order and counts; times are reported as a ratio, because they depend on the machine.
  */
 import { writeFileSync } from "node:fs";
 
 import { atLeast, atMost, type BenchReport } from "../report.ts";
-import { drawDrainStories } from "../drain/timeline-chart.ts";
-import { tellDrainStory, type DrainStory } from "../drain/drain-timeline.ts";
+import { drawDrainTimelines } from "../drain/timeline-chart.ts";
+import { recordDrain, type DrainTimeline } from "../drain/drain-timeline.ts";
 
 export interface DrainConnectionsOptions {
-  /** Where to put the picture of both timelines. */
+  /** File for a chart of both timelines. */
   readonly picture: string | undefined;
 }
 
 export async function benchDrainConnections({ picture }: DrainConnectionsOptions): Promise<BenchReport> {
-  const [on, off] = await Promise.all([tellDrainStory(true), tellDrainStory(false)]);
-  if (picture !== undefined) writeFileSync(picture, drawDrainStories([on, off]));
+  const [on, off] = await Promise.all([recordDrain(true), recordDrain(false)]);
+  if (picture !== undefined) writeFileSync(picture, drawDrainTimelines([on, off]));
   const downMs = on.downMs ?? Number.POSITIVE_INFINITY;
   return {
     scenario: "drain-connections",
     figures: {
       "with: taint → Down in effect, ms": downMs,
-      "with: new connections": on.visits.length,
+      "with: new connections": on.attempts.length,
       "without: taint → probes have noticed, ms": off.noticedMs,
-      "without: new connections": off.visits.length,
+      "without: new connections": off.attempts.length,
       "without: errors": errorsOf(off).length,
       "without: time with errors, ms": errorsOf(off).length === 0 ? 0 : off.noticedMs - off.diedMs,
     },
@@ -37,6 +37,6 @@ export async function benchDrainConnections({ picture }: DrainConnectionsOptions
   };
 }
 
-export function errorsOf({ visits }: DrainStory): DrainStory["visits"] {
-  return visits.filter(({ node }) => node === undefined);
+export function errorsOf({ attempts }: DrainTimeline): DrainTimeline["attempts"] {
+  return attempts.filter(({ node }) => node === undefined);
 }

@@ -1,15 +1,14 @@
 /**
- * A doomed node, from the taint to the write that Azure receives, in a cluster of many nodes and Services: one at a time,
- * beside two hundred Services that are being created under throttling, and a hundred nodes at once.
+ * From the taint of a node to the write that Azure receives, in a cluster of many nodes and Services: one node at a time,
+ * beside two hundred Services that are created under throttling, and a hundred nodes at once.
  *
- * A taint counts as written when the API server has answered the patch, or a watcher has heard of it, whichever is
- * earlier. The write counts as received when the emulator has read it (its audit log). What the API server takes to tell a
- * watcher, waiting for a write of the same load balancer that was in flight already, and the time under way are reported
- * apart: see `drain-samples.ts`.
+ * A taint counts as written when the API server has answered the patch or a watcher has received it, whichever is earlier.
+ * The write counts as received when the emulator has read it (its audit log). The delay of the watch, the wait for an
+ * earlier write of the same load balancer, and the time on the network are reported separately: `drain/drain-samples.ts`.
  */
 import { realClock } from "../../src/main/real-clock.ts";
 import { SERVICES } from "../../src/kube/client/resources.ts";
-import { atMost, type Bar, type BenchReport } from "../report.ts";
+import { atMost, type Threshold, type BenchReport } from "../report.ts";
 import type { AuditEntry } from "../support/azure-control.ts";
 import { drainSamples, nodesSetDown, type DrainSample } from "../drain/drain-samples.ts";
 import { limitsFor } from "../support/limits.ts";
@@ -23,18 +22,18 @@ export interface DrainOptions {
   readonly services: number;
 }
 
-/** What the three parts share. */
-interface Bed {
+/** Shared by the three parts. */
+interface Fixture {
   readonly cluster: SettledCluster;
   readonly tainter: Tainter;
   readonly traffic: Traffic;
 }
 
 const CREATED_MEANWHILE = 200;
-const OWN_BAR_MS = 25;
-const WRITES_BAR = 2;
+const MOST_OWN_MS = 25;
+const MOST_WRITES = 2;
 const PACE_MS = 400;
-const LOOK_MS = 50;
+const POLL_MS = 50;
 const WITHIN_MS = 300_000;
 const AT_A_TIME = 20;
 
@@ -43,14 +42,14 @@ export async function benchDrain({ nodes, services }: DrainOptions): Promise<Ben
   const traffic = new Traffic();
   const cluster = await openSettledCluster(services, nodes, { most, env: traffic.env });
   const tainter = new Tainter(cluster.client);
-  const bed: Bed = { cluster, tainter, traffic };
+  const fixture: Fixture = { cluster, tainter, traffic };
   try {
     await createInternal(cluster, services + 1);
     const names = await tainter.nodes();
     const share = Math.min(100, Math.floor(names.length / 3));
-    const alone = await drainOneByOne(bed, names.slice(0, share));
-    const beside = await drainBesideCreation(bed, names.slice(share, 2 * share), services);
-    const burst = await drainAtOnce(bed, names.slice(2 * share, 3 * share));
+    const alone = await drainOneByOne(fixture, names.slice(0, share));
+    const beside = await drainBesideCreation(fixture, names.slice(share, 2 * share), services);
+    const burst = await drainAtOnce(fixture, names.slice(2 * share, 3 * share));
     return {
       scenario: "drain",
       figures: {
@@ -61,7 +60,7 @@ export async function benchDrain({ nodes, services }: DrainOptions): Promise<Ben
       bars: {
         "alone: own share p99, ms": own(alone),
         [`beside ${CREATED_MEANWHILE} Services created: own share p99, ms`]: own(beside),
-        [`${share} nodes at once: most writes of a pool`]: atMost(burst.mostWrites, WRITES_BAR),
+        [`${share} nodes at once: most writes of a pool`]: atMost(burst.mostWrites, MOST_WRITES),
       },
       notes: [`${nodes} nodes, ${services} Services, and an internal one`, ...limitsFor(most).notes],
     };
@@ -72,13 +71,13 @@ export async function benchDrain({ nodes, services }: DrainOptions): Promise<Ben
   }
 }
 
-function own(samples: readonly DrainSample[]): Bar {
+function own(samples: readonly DrainSample[]): Threshold {
   return atMost(
     percentile(
       samples.map(({ ownMs }) => ownMs),
       0.99,
     ),
-    OWN_BAR_MS,
+    MOST_OWN_MS,
   );
 }
 
@@ -97,7 +96,7 @@ function figuresOf(what: string, samples: readonly DrainSample[]): Record<string
   ]);
 }
 
-/** So that two load balancers have to be written. */
+/** Adds an internal Service, so that every drain writes two load balancers. */
 async function createInternal(cluster: SettledCluster, services: number): Promise<void> {
   const annotations = { "service.beta.kubernetes.io/azure-load-balancer-internal": "true" };
   const watch = new AddressWatch(cluster.client);
@@ -111,21 +110,25 @@ async function createInternal(cluster: SettledCluster, services: number): Promis
   await watch.close();
 }
 
-async function drainOneByOne(bed: Bed, names: readonly string[]): Promise<readonly DrainSample[]> {
-  const { control } = bed.cluster;
+async function drainOneByOne(fixture: Fixture, names: readonly string[]): Promise<readonly DrainSample[]> {
+  const { control } = fixture.cluster;
   await control.change({ latency: 0.1 });
   const before = await control.lastSequence();
   for (const name of names) {
     const since = await control.lastSequence();
-    await bed.tainter.taint(name);
+    await fixture.tainter.taint(name);
     await untilRead(control, since, name);
     await realClock.sleep(PACE_MS);
   }
-  return measured(bed, before, names);
+  return measured(fixture, before, names);
 }
 
-async function drainBesideCreation(bed: Bed, names: readonly string[], from: number): Promise<readonly DrainSample[]> {
-  const { control, client } = bed.cluster;
+async function drainBesideCreation(
+  fixture: Fixture,
+  names: readonly string[],
+  from: number,
+): Promise<readonly DrainSample[]> {
+  const { control, client } = fixture.cluster;
   await control.change({ latency: 0.1, throttling: true });
   const before = await control.lastSequence();
   const watch = new AddressWatch(client);
@@ -135,19 +138,19 @@ async function drainBesideCreation(bed: Bed, names: readonly string[], from: num
   const drained: string[] = [];
   const isOver = creation.then(() => true);
   for (const name of names) {
-    await bed.tainter.taint(name);
+    await fixture.tainter.taint(name);
     drained.push(name);
     if (await Promise.race([isOver, realClock.sleep(PACE_MS).then(() => false)])) break;
   }
   await creation;
   await watch.close();
-  const samples = await measured(bed, before, drained);
+  const samples = await measured(fixture, before, drained);
   await control.change({ throttling: false });
   return samples;
 }
 
 async function drainAtOnce(
-  { cluster: { control }, tainter, traffic }: Bed,
+  { cluster: { control }, tainter, traffic }: Fixture,
   names: readonly string[],
 ): Promise<{ figures: Record<string, number>; mostWrites: number }> {
   await control.change({ latency: "realistic" });
@@ -176,7 +179,7 @@ async function drainAtOnce(
 }
 
 async function measured(
-  { cluster, tainter, traffic }: Bed,
+  { cluster, tainter, traffic }: Fixture,
   before: number,
   names: readonly string[],
 ): Promise<readonly DrainSample[]> {
@@ -185,7 +188,7 @@ async function measured(
   return drainSamples(entries, traffic.read(), wanted);
 }
 
-/** The log, once every node was set Down in both load balancers. */
+/** Returns the audit log once every node has been set Down in both load balancers. */
 async function untilDown(
   control: SettledCluster["control"],
   before: number,
@@ -201,7 +204,7 @@ async function untilDown(
   }
 }
 
-/** Both load balancers are read once their write is over: then nothing is in flight. */
+/** Waits until both load balancers have been read after their write: then no call is in flight. */
 async function untilRead(control: SettledCluster["control"], before: number, node: string): Promise<void> {
   const endMs = realClock.monotonicMs() + WITHIN_MS;
   for (;;) {
@@ -215,6 +218,6 @@ async function untilRead(control: SettledCluster["control"], before: number, nod
       });
     if (puts.length >= 2 && puts.every(isRead)) return;
     if (realClock.monotonicMs() > endMs) throw new Error(`${node} was not set Down`);
-    await realClock.sleep(LOOK_MS);
+    await realClock.sleep(POLL_MS);
   }
 }

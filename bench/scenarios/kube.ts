@@ -1,6 +1,6 @@
 /**
- * What it costs to know a large cluster: 5,000 nodes of about 15 KB, 10,000 Services, 100,000 endpoints. Our
- * reflectors beside the informers of `@kubernetes/client-node`, each in a process of its own, on the same server in
+ * The cost of caching a large cluster: 5,000 nodes of about 15 KB, 10,000 Services, 100,000 endpoints. The reflectors of
+ * `src/kube` compared with the informers of `@kubernetes/client-node`, each in its own process, against the same server in
  * the same run.
  */
 import { spawn } from "node:child_process";
@@ -14,8 +14,8 @@ import { atMost, type BenchReport } from "../report.ts";
 const RUNS = 3;
 const LONGEST_RUN_MS = 120_000;
 
-/** Each must be below 1: ours as a part of client-node's. */
-const BARS: Readonly<Record<string, (measurement: Measurement) => number>> = {
+/** Ratios of our figure to client-node's; each must be at most 1. */
+const THRESHOLDS: Readonly<Record<string, (measurement: Measurement) => number>> = {
   "time to synced, of client-node's": ({ syncedMs }) => syncedMs,
   "peak memory, of client-node's": ({ peakRssMb }) => peakRssMb,
   "memory kept, of client-node's": ({ heapMb }) => heapMb,
@@ -58,7 +58,7 @@ function report(ours: Measurement, theirs: Measurement): BenchReport {
   return {
     scenario: "kube",
     figures,
-    bars: Object.fromEntries(Object.entries(BARS).map(([name, of]) => [name, atMost(of(ours) / of(theirs), 1)])),
+    bars: Object.fromEntries(Object.entries(THRESHOLDS).map(([name, of]) => [name, atMost(of(ours) / of(theirs), 1)])),
     notes: [
       `median of ${RUNS} runs; ${KINDS.map(({ kind, count }) => `${count} × ${kind}`).join(", ")}, 100 endpoints a slice`,
     ],
@@ -81,14 +81,14 @@ async function measurementOf(script: string, base: string): Promise<Measurement>
   }
 }
 
-/** Runs a file of `bench/kube` as its own process and hands over the first line that it prints. */
+/** Runs a file of `bench/kube` as its own process and resolves with the first line that it prints. */
 function startScript(script: string, args: readonly string[]): { firstLine: Promise<string>; stop(): void } {
   const child = spawn(process.execPath, [join(import.meta.dirname, "../kube", script), ...args], {
     stdio: ["ignore", "pipe", "inherit"],
     timeout: LONGEST_RUN_MS * 10,
   });
   const firstLine = new Promise<string>((resolve, reject) => {
-    const late = setTimeout(() => reject(new Error(`bench/kube/${script} said nothing in time`)), LONGEST_RUN_MS);
+    const late = setTimeout(() => reject(new Error(`bench/kube/${script} printed nothing in time`)), LONGEST_RUN_MS);
     const settle = (): void => clearTimeout(late);
     createInterface(child.stdout).once("line", (line) => {
       settle();
@@ -96,7 +96,7 @@ function startScript(script: string, args: readonly string[]): { firstLine: Prom
     });
     child.once("exit", (code) => {
       settle();
-      reject(new Error(`bench/kube/${script} ended with code ${String(code)} before it had measured`));
+      reject(new Error(`bench/kube/${script} ended with code ${String(code)} before it printed a measurement`));
     });
   });
   return { firstLine, stop: () => void child.kill() };

@@ -1,9 +1,8 @@
-/** What a large cluster costs to keep: memory at rest, and processor time per change of a Service. */
-import { readFileSync } from "node:fs";
-
+/** The cost of a large cluster at rest: resident memory, and processor time per changed Service. */
 import { SERVICES } from "../../src/kube/client/resources.ts";
 import type { BenchReport } from "../report.ts";
 import { limitsFor } from "../support/limits.ts";
+import { cpuMs, rssMb } from "../support/process-usage.ts";
 import { openSettledCluster } from "../support/settled-cluster.ts";
 
 export interface MemoryOptions {
@@ -11,9 +10,6 @@ export interface MemoryOptions {
   readonly nodes: number;
   readonly changes: number;
 }
-
-/** Linux counts processor time in hundredths of a second. */
-const TICK_MS = 10;
 
 export async function benchMemory({ services, nodes, changes }: MemoryOptions): Promise<BenchReport> {
   const cluster = await openSettledCluster(services, nodes);
@@ -42,14 +38,4 @@ async function changeServices(
     const place = { namespace: "default", name: `svc-${number}` };
     await client.patch(SERVICES, place, { merge: { metadata: { annotations } } });
   }
-}
-
-function cpuMs(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-}
-
-function rssMb(pid: number): number {
-  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  return Number(kilobytes) / 1024;
 }

@@ -1,4 +1,4 @@
-/** A node added to a cluster with many Services: the calls to Azure must not grow with the Services. */
+/** A node added to a cluster with many Services: the number of calls to Azure must not grow with the number of Services. */
 import { ensureNodes } from "../../src/main/sandbox-nodes.ts";
 import { atMost, type BenchReport } from "../report.ts";
 import { countReads, countWrites } from "../support/azure-control.ts";

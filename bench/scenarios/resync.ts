@@ -1,4 +1,4 @@
-/** A restart with nothing changed: no write, and reads that do not grow with the Services. */
+/** A restart with nothing changed: no write, and a number of reads that does not grow with the number of Services. */
 import { atMost, type BenchReport } from "../report.ts";
 import { type AzureControl, countReads, countWrites } from "../support/azure-control.ts";
 import { limitsFor } from "../support/limits.ts";
@@ -41,7 +41,7 @@ export async function benchResync(sizes: readonly number[]): Promise<BenchReport
   };
 }
 
-/** The new process has begun to look at Azure. */
+/** Resolves when the new process has sent its first request to Azure. */
 async function firstRead(control: AzureControl): Promise<void> {
   const before = await control.lastSequence();
   while ((await control.lastSequence()) === before) {

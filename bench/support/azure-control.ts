@@ -1,4 +1,4 @@
-/** The emulator's control endpoint, as benchmarks and tests read it: what was asked of Azure, and how long it took. */
+/** A client of the emulator's control endpoint: its settings, and the audit log of the requests that Azure received. */
 
 export interface AuditEntry {
   readonly sequence: number;
@@ -27,7 +27,7 @@ export class AzureControl {
     return entries;
   }
 
-  /** Of the latest request; 0 before the first. */
+  /** Sequence number of the latest request; 0 before the first. */
   async lastSequence(): Promise<number> {
     const { entries } = (await this.#get("/audit?limit=1")) as { entries: readonly AuditEntry[] };
     return entries.at(-1)?.sequence ?? 0;

@@ -1,10 +1,10 @@
 /**
- * A load balancer as a big cluster has it, about 1 MB of JSON: a frontend, probe and rule for each of 300 Services,
- * and 1,000 nodes in one pool; with the public IPs and the network that it refers to.
+ * A load balancer of a large cluster, about 1 MB of JSON: a frontend, probe and rule for each of 300 Services, and 1,000 nodes
+ * in one pool; with the public IPs that it refers to.
  */
 
 export interface LargeLoadBalancer {
-  /** What must be there first. */
+  /** Resources that must exist first. */
   readonly prerequisites: readonly { readonly path: string; readonly body: unknown }[];
   readonly path: string;
   readonly body: unknown;
@@ -13,7 +13,7 @@ export interface LargeLoadBalancer {
 export const SERVICES = 300;
 export const NODES = 1000;
 
-/** `group` is the id of the resource group; it has the example cluster's VNet. */
+/** `group`: id of the resource group, which has the example cluster's VNet. */
 export function largeLoadBalancer(group: string, location: string): LargeLoadBalancer {
   const network = `${group}/providers/Microsoft.Network`;
   const path = `${network}/loadBalancers/kubernetes`;

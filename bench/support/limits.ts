@@ -1,11 +1,14 @@
-/** Azure's own limits end at some hundreds of Services on one load balancer; a benchmark beyond them says so. */
+/**
+ * Azure's limits end at some hundreds of Services per load balancer. A benchmark beyond them raises them in the emulator and
+ * reports that.
+ */
 
 export interface RaisedLimits {
   readonly flags: readonly string[];
   readonly notes: readonly string[];
 }
 
-/** One Service has a frontend, a rule on every node, and a public IP. */
+/** A Service has a frontend, a rule on every node, and a public IP: so many fit into the limits. */
 const WITHIN_LIMITS = 500;
 
 export function limitsFor(services: number): RaisedLimits {

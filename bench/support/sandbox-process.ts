@@ -1,6 +1,6 @@
 /**
- * The sandbox and a controller as processes of their own, so that a benchmark measures the controller and not the
- * scheduling of one event loop. Everything that is started here ends with `close`.
+ * The sandbox and the controller as separate processes, so that a benchmark measures the controller and not one shared event
+ * loop. `close` ends each process.
  */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -22,14 +22,14 @@ export interface ControllerProcess {
   close(): Promise<void>;
 }
 
-/** Waits until everything that the flags ask for is ready. */
+/** Resolves when everything that the flags ask for is ready. */
 export function startSandboxProcess(flags: readonly string[]): Promise<SandboxProcess> {
   return startPartProcess("sandbox", flags);
 }
 
 /**
- * One half of the sandbox, or all of it. It gives way to the controller where processors are few: Azure and the API
- * server run on machines of their own, and what is measured here is the controller.
+ * The whole sandbox, or one half of it. It runs at a lower priority than the controller, which is what is measured: in
+ * production, Azure and the API server run on machines of their own.
  */
 export async function startPartProcess(
   part: "sandbox" | "azure" | "kube",
@@ -46,7 +46,7 @@ export async function startPartProcess(
   return { line, close: () => end(child) };
 }
 
-/** Our controller against that sandbox. Its log is dropped unless AZLB_BENCH_LOG is set. */
+/** The azlb controller against that sandbox. Its log is discarded unless AZLB_BENCH_LOG is set. */
 export function startControllerProcess(
   { line }: { readonly line: Pick<SandboxLine, "kubeconfig" | "cloudConfig"> },
   flags: readonly string[] = [],

@@ -1,4 +1,4 @@
-/** Services by the hundred, and the moment at which each has its address. */
+/** Creates Services by the hundred and records when each gets its address. */
 import type { KubeClient } from "../../src/kube/client/kube-client.ts";
 import { Reflector } from "../../src/kube/cache/reflector.ts";
 import { SERVICES } from "../../src/kube/client/resources.ts";
@@ -7,7 +7,7 @@ import { realClock } from "../../src/main/real-clock.ts";
 
 const CREATED_AT_A_TIME = 20;
 
-/** `svc-0` … of one port each. Resolves with the time at which each was asked for. */
+/** Creates `svc-0` … with one port each. Resolves with the time at which each was requested. */
 export async function createServices(client: KubeClient, count: number, from = 0): Promise<Map<string, number>> {
   const askedMs = new Map<string, number>();
   const numbers = Array.from({ length: count }, (_, at) => from + at);
@@ -25,7 +25,7 @@ export async function createServices(client: KubeClient, count: number, from = 0
   return askedMs;
 }
 
-/** Watches Services and notes when each first has an address. */
+/** Watches Services and records when each first has an address. */
 export class AddressWatch {
   readonly servedMs = new Map<string, number>();
   readonly #reflector: Reflector<CachedService>;

@@ -1,6 +1,6 @@
 /**
- * A sandbox with many Services, all served, and everything at rest: where benchmarks of change begin. Azure answers at
- * once here, since what is counted are calls.
+ * A sandbox with many served Services and no pending work: the starting point of benchmarks that count calls. The emulator
+ * answers without latency.
  */
 import type { KubeClient } from "../../src/kube/client/kube-client.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
@@ -20,17 +20,17 @@ export interface SettledCluster {
   readonly client: KubeClient;
   readonly control: AzureControl;
   controller: ControllerProcess;
-  /** Does something, waits until Azure is asked nothing more, and returns what it was asked meanwhile. */
+  /** Runs `work`, waits until Azure receives no more requests, and returns those received since. */
   callsFor(work: () => Promise<unknown>): Promise<readonly AuditEntry[]>;
   close(): Promise<void>;
 }
 
 const WITHIN_MS = 900_000;
-/** Nothing asked for this long, and no poll either: at rest. */
-const REST_MS = 3_000;
-const LOOK_MS = 250;
+/** The cluster counts as settled after this long without a request, polls included. */
+const QUIET_MS = 3_000;
+const POLL_MS = 250;
 
-/** `most`: how many Services there will be in the end; `env`: for the controller. */
+/** `most`: the largest number of Services that there will be; `env`: environment of the controller. */
 export async function openSettledCluster(
   services: number,
   nodes: number,
@@ -66,8 +66,8 @@ async function callsFor(control: AzureControl, work: () => Promise<unknown>): Pr
   await work();
   let last = await control.lastSequence();
   let quietSinceMs = realClock.monotonicMs();
-  while (realClock.monotonicMs() - quietSinceMs < REST_MS) {
-    await realClock.sleep(LOOK_MS);
+  while (realClock.monotonicMs() - quietSinceMs < QUIET_MS) {
+    await realClock.sleep(POLL_MS);
     const now = await control.lastSequence();
     if (now !== last) quietSinceMs = realClock.monotonicMs();
     last = now;

@@ -1,6 +1,6 @@
 /**
- * How much of the processor the host gave to its other guests while something ran. A virtual machine cannot see that
- * otherwise: it was just slow, and figures in milliseconds mean little where it is more than a hundredth.
+ * The share of processor time that the host gave to other guests during a run ("steal" in `/proc/stat`). A virtual machine
+ * cannot see it otherwise; above one per cent, figures in milliseconds mean little.
  */
 import { readFileSync } from "node:fs";
 
@@ -9,7 +9,7 @@ interface Ticks {
   readonly all: number;
 }
 
-/** `undefined` where the system does not say. */
+/** `undefined` if the system does not report it. */
 export async function withStolenShare<Result>(
   work: () => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly stolenShare: number | undefined }> {
@@ -24,7 +24,7 @@ function ticks(): Ticks | undefined {
   try {
     return parseTicks(readFileSync("/proc/stat", "utf8"));
   } catch {
-    return undefined; // no Linux
+    return undefined; // not Linux
   }
 }
 

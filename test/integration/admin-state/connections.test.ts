@@ -3,15 +3,15 @@ import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 
 import { errorsOf } from "../../../bench/scenarios/drain-connections.ts";
-import { drawDrainStories } from "../../../bench/drain/timeline-chart.ts";
-import { tellDrainStory, type DrainStory } from "../../../bench/drain/drain-timeline.ts";
+import { drawDrainTimelines } from "../../../bench/drain/timeline-chart.ts";
+import { recordDrain, type DrainTimeline } from "../../../bench/drain/drain-timeline.ts";
 
 describe("clients of a Service, one of whose nodes is tainted and dies ten seconds later,", () => {
-  let on: DrainStory;
-  let off: DrainStory;
+  let on: DrainTimeline;
+  let off: DrainTimeline;
 
   before(async () => {
-    [on, off] = await Promise.all([tellDrainStory(true), tellDrainStory(false)]);
+    [on, off] = await Promise.all([recordDrain(true), recordDrain(false)]);
   });
 
   test("see no error with admin state: the node gets no new connection from the moment that Azure has applied Down", () => {
@@ -20,11 +20,11 @@ describe("clients of a Service, one of whose nodes is tainted and dies ten secon
     assert.deepEqual(errorsOf(on), []);
     const { doomed, downMs } = on;
     assert.ok(
-      on.visits.some(({ node, atMs }) => node === doomed && atMs < 0),
+      on.attempts.some(({ node, atMs }) => node === doomed && atMs < 0),
       "it had its share before",
     );
     assert.ok(
-      on.visits.some(({ node, atMs }) => node !== doomed && atMs > downMs),
+      on.attempts.some(({ node, atMs }) => node !== doomed && atMs > downMs),
       "the others take it over",
     );
   });
@@ -42,7 +42,7 @@ describe("clients of a Service, one of whose nodes is tainted and dies ten secon
     const errors = errorsOf(off);
     assert.ok(errors.length > 0);
     assert.ok(errors.every(({ atMs, brokeMs = 0 }) => brokeMs >= off.diedMs && atMs <= off.noticedMs));
-    assert.ok(off.visits.some(({ node, atMs }) => node === off.doomed && atMs > (on.downMs ?? 0)));
+    assert.ok(off.attempts.some(({ node, atMs }) => node === off.doomed && atMs > (on.downMs ?? 0)));
   });
 
   test("had to bear it longer without: the times as a ratio", (context) => {
@@ -54,7 +54,7 @@ describe("clients of a Service, one of whose nodes is tainted and dies ten secon
   });
 
   test("are drawn in one picture", () => {
-    const picture = drawDrainStories([on, off]);
+    const picture = drawDrainTimelines([on, off]);
     assert.match(picture, /^<svg /);
     for (const words of ["with admin state: no errors", "without: ", "Down in effect", "process dies"])
       assert.ok(picture.includes(words), words);

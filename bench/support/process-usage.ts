@@ -1,0 +1,17 @@
+/** Memory and processor time of another process, as Linux reports them in `/proc`. */
+import { readFileSync } from "node:fs";
+
+/** Linux counts processor time in hundredths of a second. */
+const TICK_MS = 10;
+
+/** Resident memory. */
+export function rssMb(pid: number): number {
+  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kilobytes) / 1024;
+}
+
+/** User and system time since the process started. */
+export function cpuMs(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
