@@ -1,4 +1,7 @@
-/** `azlb azure`: the Azure emulator alone. Flags in, one line of facts out; the emulator itself is `sandbox/azure`. */
+/**
+ * `azlb azure`: runs the Azure emulator alone. Reads flags and prints how to reach it; the emulator itself is
+ * `sandbox/azure`.
+ */
 import { readFileSync } from "node:fs";
 
 import { Option, type Command } from "commander";
@@ -10,11 +13,11 @@ import { renderSandboxLine, untilSignal, type SandboxLine } from "./sandbox-line
 import { pluralize } from "../core/util/text.ts";
 
 const MOST_PORT = 65_535;
-/** As many as a pool of Azure's holds. */
+/** The most that an Azure backend pool holds. */
 const MOST_NODES = 5_000;
 const MOST_BODY_BYTES = 1024 ** 3;
 
-/** As commander hands them over: texts, unless a flag stands alone. */
+/** As commander parses them: strings, or booleans for flags without a value. */
 export interface AzureFlags {
   readonly nodes?: string;
   readonly vmType?: Topology["vmType"];
@@ -39,12 +42,16 @@ interface OwnFlags extends AzureFlags {
   readonly controlPort: string;
 }
 
-/** The flags that shape the emulated Azure; `azlb sandbox` takes them too. */
+/** The flags that configure the emulated Azure; shared with `azlb sandbox`. */
 export function withAzureFlags(command: Command): Command {
   return command
     .option("--nodes <count>", "nodes of the example cluster (default: 3)")
     .addOption(
-      new Option("--vm-type <type>", "what the nodes are (default: vmss)").choices(["vmss", "vmssflex", "standard"]),
+      new Option("--vm-type <type>", "type of the nodes' virtual machines (default: vmss)").choices([
+        "vmss",
+        "vmssflex",
+        "standard",
+      ]),
     )
     .addOption(
       new Option(
@@ -53,26 +60,29 @@ export function withAzureFlags(command: Command): Command {
       ).choices(["nodeIP", "nodeIPConfiguration"]),
     )
     .addOption(
-      new Option("--sku <sku>", "of load balancers and public IPs (default: standard)").choices(["standard", "basic"]),
+      new Option("--sku <sku>", "SKU of load balancers and public IPs (default: standard)").choices([
+        "standard",
+        "basic",
+      ]),
     )
-    .option("--foreign", "also seed things that belong to someone else")
-    .option("--seed <file>", "seed file: topology and resources, as docs/emulator.md says")
+    .option("--foreign", "also create resources that belong to other clients")
+    .option("--seed <file>", "seed file with topology and resources (docs/emulator.md)")
     .option("--latency <profile>", "none, realistic, or a factor of realistic such as 0.1", "none")
-    .option("--latency-seed <number>", "the same number repeats the same draws", "1")
-    .option("--throttling", "refuse with 429 as Azure's token buckets would")
-    .option("--data-plane", "forward real connections on loopback, as the load balancers say")
-    .option("--http", "serve Resource Manager over plain HTTP too")
-    .option("--limits <name=value,…>", "Azure's limits, lowered or raised: rulesPerLoadBalancer=5000,…")
-    .option("--max-body-bytes <bytes>", "largest request body (default: 4 MB, as Azure)")
-    .option("--data-dir <dir>", "keep state, certificates and ports here (default: memory)");
+    .option("--latency-seed <number>", "seed of the random latencies", "1")
+    .option("--throttling", "throttle with 429, with token buckets like Azure's")
+    .option("--data-plane", "forward real connections on loopback, as the load balancers are configured")
+    .option("--http", "also serve Resource Manager over plain HTTP")
+    .option("--limits <name=value,…>", "override Azure's limits: rulesPerLoadBalancer=5000,…")
+    .option("--max-body-bytes <bytes>", "maximum size of a request body (default: 4 MB, as in Azure)")
+    .option("--data-dir <dir>", "directory for state, certificates and ports (default: in memory only)");
 }
 
 export function registerAzure(azlb: Command): void {
   const command = azlb
     .command("azure")
-    .description("start the Azure emulator on loopback and say how to reach it")
+    .description("start the Azure emulator on loopback and print how to reach it")
     .option("--json", "print one line of JSON when ready")
-    .option("--port <port>", "HTTPS port of Resource Manager (0: a free one)", "0")
+    .option("--port <port>", "HTTPS port of Resource Manager; 0: any free port", "0")
     .option("--http-port <port>", "plain-HTTP port: managed identity, and Resource Manager with --http", "0")
     .option("--control-port <port>", "port of the control endpoint", "0");
   withAzureFlags(command).action(async (flags: OwnFlags) => {
@@ -88,7 +98,7 @@ export function registerAzure(azlb: Command): void {
   });
 }
 
-/** Flags to options; throws `InputError` that names the flag. */
+/** Converts flags to options; throws an `InputError` that names the flag. */
 export async function azureOptions(flags: AzureFlags): Promise<AzureOptions> {
   const { parseLatency, parseLimits, parseSeed, SANDBOX_ACCOUNT } = await import("../../sandbox/azure/index.ts");
   const { nodes, vmType, backendPool, sku, foreign, dataDir, seed, limits, maxBodyBytes } = flags;
@@ -126,7 +136,7 @@ async function start(options: AzureOptions): Promise<RunningAzure> {
   }
 }
 
-/** What the emulator refuses to understand is the user's input; the flag says where it stands. */
+/** Turns an input error of the emulator into an `InputError` that names the flag. */
 function named<Value>(flag: string, read: () => Value): Value {
   try {
     return read();
@@ -144,7 +154,7 @@ function readText(file: string): string {
   }
 }
 
-/** `a=1,b=2` as an object; the names are checked by whoever knows them. */
+/** `a=1,b=2` as an object; the emulator checks the names. */
 function assignments(text: string): Record<string, number> {
   return Object.fromEntries(
     text.split(",").map((item) => {
@@ -154,7 +164,7 @@ function assignments(text: string): Record<string, number> {
   );
 }
 
-/** The emulator's part of the line that every sandbox command prints. */
+/** The emulator's part of the line that the sandbox commands print. */
 export function azureLine(azure: RunningAzure): Partial<SandboxLine> {
   return {
     cloudConfig: azure.cloudConfigFile,
@@ -172,10 +182,10 @@ function welcome(azure: RunningAzure): string {
     `Azure is running, with ${pluralize(azure.nodes.length, "node")}. Ctrl-C stops it.`,
     ``,
     `  Resource Manager  ${azure.armEndpoint}${azure.httpEndpoint === null ? "" : ` and ${azure.httpEndpoint}`}`,
-    `  trust             ${azure.caFile}`,
+    `  CA certificate    ${azure.caFile}`,
     `  cloud config      ${azure.cloudConfigFile}`,
     `  subscription      ${azure.subscriptionId}, resource group ${azure.resourceGroup}`,
-    `  control           ${azure.controlUrl}   (faults, audit log, settings: docs/emulator.md)`,
+    `  control endpoint  ${azure.controlUrl}   (faults, audit log, settings: docs/emulator.md)`,
     ``,
   ].join("\n");
 }

@@ -1,6 +1,6 @@
 /**
- * `azlb bench SCENARIO`: runs a benchmark and prints its table, or with `--json` its report. Exit code 1 when a bar
- * does not hold. Every scenario stands in `bench/` and is named in the table below.
+ * `azlb bench SCENARIO`: runs a benchmark and prints its table, or its report with `--json`. Exit code 1 if a threshold is
+ * missed. The scenarios themselves are `bench/scenarios`.
  */
 import type { Command } from "commander";
 
@@ -10,21 +10,25 @@ import { withStolenShare } from "../../bench/support/stolen-time.ts";
 
 interface Scenario {
   readonly description: string;
-  /** Adds the scenario's own options; they are handed to `run` as commander reads them. */
+  /** Adds the options of the scenario; `run` gets them as commander parses them. */
   readonly configure?: (command: Command) => Command;
   readonly run: (flags: Readonly<Record<string, unknown>>) => Promise<BenchReport>;
 }
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = {
   "bulk-create": {
-    description: "many Services at once, against one at a time",
+    description: "create many Services at once, compared with one at a time",
     configure: (command) =>
       command
         .option("--services <count>", "Services created at once", "200")
         .option("--nodes <count>", "nodes of the cluster", "100")
-        .option("--latency <profile>", "as of azlb azure", "0.1")
-        .option("--baseline-services <count>", "Services of the one-at-a-time baseline", "40")
-        .option("--controller <which>", "ours, or external: attach your own to the sandbox that is printed", "ours"),
+        .option("--latency <profile>", "latency of the emulator, as in azlb azure", "0.1")
+        .option("--baseline-services <count>", "Services of the baseline, which is one at a time", "40")
+        .option(
+          "--controller <which>",
+          "ours, or external: print the sandbox and measure the controller that you attach",
+          "ours",
+        ),
     run: async (flags) =>
       (await import("../../bench/scenarios/bulk-create.ts")).benchBulkCreate({
         services: parseFlagNumber("--services", String(flags["services"]), 1, 10_000),
@@ -35,22 +39,22 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       }),
   },
   "node-churn": {
-    description: "calls to Azure for a node added, by the number of Services",
+    description: "calls to Azure when a node is added, by number of Services",
     configure: withSizes,
     run: async (flags) => (await import("../../bench/scenarios/node-churn.ts")).benchNodeChurn(sizesOf(flags)),
   },
   resync: {
-    description: "calls to Azure for a restart with nothing changed, by the number of Services",
+    description: "calls to Azure after a restart without changes, by number of Services",
     configure: withSizes,
     run: async (flags) => (await import("../../bench/scenarios/resync.ts")).benchResync(sizesOf(flags)),
   },
   memory: {
-    description: "memory at rest and processor time per change, in a large cluster",
+    description: "memory at rest and CPU time per change in a large cluster",
     configure: (command) =>
       command
         .option("--services <count>", "Services", "2000")
         .option("--nodes <count>", "nodes", "2000")
-        .option("--changes <count>", "Services changed", "50"),
+        .option("--changes <count>", "number of Services to change", "50"),
     run: async (flags) =>
       (await import("../../bench/scenarios/memory.ts")).benchMemory({
         services: parseFlagNumber("--services", String(flags["services"]), 1, 20_000),
@@ -60,7 +64,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   drain: {
     description:
-      "from a taint to the write that Azure receives: alone, beside Services being created, and a hundred at once",
+      "time from a taint to the write that Azure receives: one by one, beside Services being created, and a hundred at once",
     configure: (command) =>
       command
         .option("--nodes <count>", "nodes of the cluster", "1000")
@@ -72,14 +76,14 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       }),
   },
   backends: {
-    description: "many pods in a few load balancers through lbcf-azure, and a rolling restart under traffic",
+    description: "register many pods through LBCF (lb-controlling-framework), then restart some under traffic",
     configure: (command) =>
       command
         .option("--pods <count>", "pods", "10000")
         .option("--groups <count>", "BackendGroups", "20")
         .option("--load-balancers <count>", "LoadBalancers", "5")
-        .option("--rolling <count>", "pods restarted under traffic", "1000")
-        .option("--latency <profile>", "as of azlb azure", "none"),
+        .option("--rolling <count>", "pods to restart under traffic", "1000")
+        .option("--latency <profile>", "latency of the emulator, as in azlb azure", "none"),
     run: async (flags) =>
       (await import("../../bench/scenarios/backends.ts")).benchBackends({
         pods: parseFlagNumber("--pods", String(flags["pods"]), 1, 50_000),
@@ -90,19 +94,19 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       }),
   },
   "drain-connections": {
-    description: "what clients see when a node is doomed, with admin state and without",
-    configure: (command) => command.option("--picture <file>", "write both timelines there, as SVG"),
+    description: "errors that clients see when a node goes away, with admin state and without",
+    configure: (command) => command.option("--picture <file>", "write an SVG chart of both timelines to this file"),
     run: async (flags) =>
       (await import("../../bench/scenarios/drain-connections.ts")).benchDrainConnections({
         picture: typeof flags["picture"] === "string" ? flags["picture"] : undefined,
       }),
   },
   emulator: {
-    description: "what the Azure emulator itself costs: GET and PUT of a 1 MB load balancer",
+    description: "cost of the Azure emulator itself: GET and PUT of a 1 MB load balancer",
     run: async () => (await import("../../bench/scenarios/emulator.ts")).benchEmulator(),
   },
   kube: {
-    description: "what it costs to know a large cluster, beside @kubernetes/client-node",
+    description: "cost of caching a large cluster, compared with @kubernetes/client-node",
     run: async () => (await import("../../bench/scenarios/kube.ts")).benchKube(),
   },
 };
@@ -119,12 +123,12 @@ function sizesOf(flags: Readonly<Record<string, unknown>>): number[] {
 
 function withNote(report: BenchReport, stolenShare: number | undefined): BenchReport {
   if (stolenShare === undefined) return report;
-  const note = `the host gave ${(stolenShare * 100).toFixed(1)} % of this machine's processor time to others meanwhile`;
+  const note = `steal time: the host gave ${(stolenShare * 100).toFixed(1)} % of the processor time to other guests`;
   return { ...report, notes: [...(report.notes ?? []), note] };
 }
 
 export function registerBench(azlb: Command): void {
-  const bench = azlb.command("bench").description("measure, and say whether the bars hold");
+  const bench = azlb.command("bench").description("run benchmarks; exit 1 if a threshold is missed");
   for (const [name, { description, configure = (command: Command) => command, run }] of Object.entries(SCENARIOS)) {
     configure(bench.command(name).description(description).option("--json", "print one JSON object")).action(
       async (flags: Readonly<Record<string, unknown>>) => {

@@ -1,10 +1,10 @@
-/** Where the cloud config is: a file, or a Secret of the cluster. Flags win over the environment. */
+/** Where the cloud config comes from: a file, or a Secret of the cluster. Flags take precedence over the environment. */
 import type { Command } from "commander";
 
 import type { CloudConfigSource } from "../main/load-cloud-config.ts";
 import { InputError } from "./input-error.ts";
 
-/** Names the file where no flag does, so that a sandbox's can be exported once. */
+/** Environment variable with the file, used if no flag names one. */
 export const CLOUD_CONFIG_VARIABLE = "AZLB_CLOUD_CONFIG";
 
 export interface CloudConfigFlags {

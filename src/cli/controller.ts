@@ -1,4 +1,4 @@
-/** `azlb controller`: the controller alone, with the incumbent's spelling of flags. */
+/** `azlb controller`: runs the controller alone. Flags are spelled as the incumbent (cloud-provider-azure) spells them. */
 import { Option, type Command } from "commander";
 
 import type { ControllerProcessOptions, LeaseOptions } from "../main/controller.ts";
@@ -26,7 +26,7 @@ interface ControllerFlags extends CloudConfigFlags {
   readonly logFormat?: "text" | "json";
 }
 
-/** Flags that deployments of the incumbent carry and that mean nothing here: said once, not an error. */
+/** Flags of the incumbent that are accepted but have no effect; each gets one warning. */
 const WITHOUT_EFFECT = [
   "allocate-node-cidrs",
   "authentication-kubeconfig",
@@ -50,26 +50,49 @@ const WITHOUT_EFFECT = [
 export function registerController(azlb: Command): void {
   const command = azlb
     .command("controller")
-    .description("run the controller: LoadBalancer Services get their Azure load balancers")
-    .option("--kubeconfig <file>", "the cluster (default: KUBECONFIG, the pod's own, or ~/.kube/config)")
-    .option("--cluster-name <name>", "prefix of names in Azure; must stay the same for a cluster's life", "kubernetes")
-    .option("--leader-elect [bool]", "lead only while holding the Lease", true)
-    .option("--leader-elect-lease-duration <duration>", "how long a lease lasts unrenewed", "15s")
-    .option("--leader-elect-renew-deadline <duration>", "how long the leader tries to renew before it stops", "10s")
-    .option("--leader-elect-retry-period <duration>", "wait between tries", "2s")
+    .description("run the controller that creates Azure load balancers for Services of type LoadBalancer")
+    .option(
+      "--kubeconfig <file>",
+      "kubeconfig of the cluster (default: KUBECONFIG, the in-cluster config, or ~/.kube/config)",
+    )
+    .option(
+      "--cluster-name <name>",
+      "prefix of resource names in Azure; must not change during the life of a cluster",
+      "kubernetes",
+    )
+    .option("--leader-elect [bool]", "use leader election: write only while holding the Lease", true)
+    .option("--leader-elect-lease-duration <duration>", "how long a lease lasts without renewal", "15s")
+    .option(
+      "--leader-elect-renew-deadline <duration>",
+      "how long the leader tries to renew the lease before it stops",
+      "10s",
+    )
+    .option("--leader-elect-retry-period <duration>", "time between attempts to acquire or renew the lease", "2s")
     .option("--leader-elect-resource-name <name>", "name of the Lease", "azlb-controller")
     .option("--leader-elect-resource-namespace <namespace>", "namespace of the Lease", "kube-system")
     .option("--load-balancer-class <class>", "serve only Services of this class (default: those without a class)")
     .addOption(
-      new Option("--drift-policy <policy>", "what to do when Azure was edited by hand under an unchanged Service")
+      new Option(
+        "--drift-policy <policy>",
+        "what to do when another client has changed the Azure resources of an unchanged Service",
+      )
         .choices(["report", "enforce", "ignore"])
         .default("report"),
     )
-    .option("--drift-check-period <duration>", "how often Azure is read and compared; 0: never", "5m")
-    .option("--concurrent-service-syncs <count>", "Services worked on at a time", "500")
+    .option(
+      "--drift-check-period <duration>",
+      "interval of the drift check, which reads and compares Azure; 0: never",
+      "5m",
+    )
+    .option("--concurrent-service-syncs <count>", "Services that are reconciled in parallel", "500")
     .option("--bind-address <address>", "address of /healthz, /readyz and /metrics", "0.0.0.0")
-    .option("--health-port <port>", "their port; 0: a free one", "10358")
-    .addOption(new Option("--log-format <format>", "default: text at a terminal").choices(["text", "json"]));
+    .option("--health-port <port>", "port of /healthz, /readyz and /metrics; 0: any free port", "10358")
+    .addOption(
+      new Option("--log-format <format>", "format of the log (default: text on a terminal, otherwise json)").choices([
+        "text",
+        "json",
+      ]),
+    );
   for (const flag of WITHOUT_EFFECT) command.addOption(new Option(`--${flag} [value]`).hideHelp());
   withCloudConfigFlags(command).action(run);
 }
@@ -81,13 +104,13 @@ async function run(flags: ControllerFlags & Readonly<Record<string, unknown>>): 
   ]);
   const log = stderrLog(flags.logFormat);
   for (const flag of WITHOUT_EFFECT) {
-    if (flags[camelCase(flag)] !== undefined) log.warn(`--${flag} has no effect here`);
+    if (flags[camelCase(flag)] !== undefined) log.warn(`--${flag} has no effect`);
   }
   const controller = await startController({ ...processOptions(flags), log }).catch((error: unknown) => {
     throw portErrorOf(error);
   });
   const why = await Promise.race([controller.ended, untilSignal().then(() => "asked to" as const)]);
-  if (why === "lost") log.error("the leader's lease is lost; another one leads now");
+  if (why === "lost") log.error("leader election lost: another replica leads now");
   await controller.close();
   if (why === "lost") process.exitCode = 1;
 }
@@ -108,7 +131,7 @@ function processOptions(flags: ControllerFlags): Omit<ControllerProcessOptions, 
   };
 }
 
-/** A leader that goes on trying for longer than its lease lasts would lead beside its successor. */
+/** A renew deadline beyond the lease duration would let two replicas lead at once. */
 function leaseOptions(flags: ControllerFlags): LeaseOptions {
   const lease = {
     namespace: flags.leaderElectResourceNamespace,

@@ -1,4 +1,4 @@
-/** `azlb explain service/NAME`: where a Service stands and what it waits for. Reads only. */
+/** `azlb explain service/NAME`: prints the state of a Service and what it waits for. Reads only. */
 import type { Command } from "commander";
 
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
@@ -12,8 +12,8 @@ interface ExplainFlags extends ViewFlags {
 export function registerExplain(azlb: Command): void {
   const command = azlb
     .command("explain <service>")
-    .description("say where a Service stands and what it waits for. SERVICE: service/NAME")
-    .option("-n, --namespace <namespace>", "its namespace", "default");
+    .description("print the state of a Service and what it waits for. SERVICE: service/NAME")
+    .option("-n, --namespace <namespace>", "namespace of SERVICE", "default");
   withCloudConfigFlags(withViewFlags(command)).action(run);
 }
 

@@ -1,4 +1,7 @@
-/** What flags may say, in the spellings that Go's programs use. Each error names the flag, the value and what is allowed. */
+/**
+ * Parses the values of flags, in the spellings that Go programs accept. Each error names the flag, the value and what is
+ * allowed.
+ */
 import { InputError } from "./input-error.ts";
 
 export function parseFlagBoolean(flag: string, value: string | boolean): boolean {

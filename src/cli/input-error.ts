@@ -1,12 +1,12 @@
 /**
- * The user gave something that cannot be used: a wrong flag, file or value.
- * The message names the key, the value and the fix; the command ends with exit code 2.
+ * Invalid input of the user: a flag, file or value. The message names the key, the value and the fix; the command exits
+ * with code 2.
  */
 export class InputError extends Error {
   override readonly name = "InputError";
 }
 
-/** What a server's start threw, as an `InputError` where the user chose a port that somebody else has. */
+/** Turns the error of a port that is in use into an `InputError`; returns other errors as they are. */
 export function portErrorOf(error: unknown): unknown {
   const { code, port } = error as NodeJS.ErrnoException & { port?: number };
   return code === "EADDRINUSE" ? new InputError(`port ${port} is in use; choose another one`) : error;

@@ -1,4 +1,7 @@
-/** `azlb kube`: the embedded Kubernetes API alone. Flags in, one line of facts out; the rest is `sandbox/kubernetes`. */
+/**
+ * `azlb kube`: runs the embedded Kubernetes API alone. Reads flags and prints how to reach it; the API itself is
+ * `sandbox/kubernetes`.
+ */
 import type { Command } from "commander";
 
 import type { ClusterNode, KubernetesOptions, RunningKubernetes } from "../../sandbox/kubernetes/index.ts";
@@ -21,13 +24,13 @@ interface KubeFlags {
 export function registerKube(azlb: Command): void {
   azlb
     .command("kube")
-    .description("start the embedded Kubernetes API on loopback and say how to reach it")
+    .description("start the embedded Kubernetes API on loopback and print how to reach it")
     .option("--json", "print one line of JSON when ready")
-    .option("--port <port>", "HTTPS port of the API (0: a free one)", "0")
+    .option("--port <port>", "HTTPS port of the API; 0: any free port", "0")
     .option("--control-port <port>", "port of the control endpoint", "0")
     .option("--nodes <count>", "nodes to register", "3")
-    .option("--without-simulation", "a bare API server: no node becomes Ready, no pod runs")
-    .option("--data-dir <dir>", "keep state, certificates and kubeconfig here (default: memory)")
+    .option("--without-simulation", "API server only: no node becomes Ready, no pod runs")
+    .option("--data-dir <dir>", "directory for state, certificates and kubeconfig (default: in memory only)")
     .action(run);
 }
 
@@ -45,7 +48,7 @@ async function run(flags: KubeFlags): Promise<void> {
   await kubernetes.close();
 }
 
-/** What the user can put right is said in one line. */
+/** Turns errors that the user can fix into an `InputError`. */
 async function start(options: KubernetesOptions): Promise<RunningKubernetes> {
   const { startKubernetes } = await import("../../sandbox/kubernetes/index.ts");
   try {
@@ -57,7 +60,7 @@ async function start(options: KubernetesOptions): Promise<RunningKubernetes> {
   }
 }
 
-/** Nodes with addresses of the sandbox's subnet; no machine of the emulated Azure stands behind them. */
+/** Nodes with addresses of the sandbox's subnet, without machines in an emulated Azure. */
 function exampleNodes(count: number): ClusterNode[] {
   return Array.from({ length: count }, (_, index) => ({
     name: `node-${index}`,
@@ -65,7 +68,7 @@ function exampleNodes(count: number): ClusterNode[] {
   }));
 }
 
-/** Kubernetes' part of the line that every sandbox command prints. */
+/** Kubernetes' part of the line that the sandbox commands print. */
 function kubernetesLine(kubernetes: RunningKubernetes): Partial<SandboxLine> {
   return {
     kubeconfig: kubernetes.kubeconfig,
@@ -82,7 +85,7 @@ function welcome(kubernetes: RunningKubernetes): string {
     `  export KUBECONFIG=${kubernetes.kubeconfig}`,
     `  kubectl get nodes`,
     ``,
-    `  control  ${kubernetes.controlUrl}   (faults, cut watches, compaction: docs/embedded-kubernetes.md)`,
+    `  control endpoint  ${kubernetes.controlUrl}   (faults, cut watches, compaction: docs/embedded-kubernetes.md)`,
     ``,
   ].join("\n");
 }

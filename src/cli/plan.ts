@@ -1,4 +1,4 @@
-/** `azlb plan`: what the controller would write now, and why. Reads only. */
+/** `azlb plan`: prints what the controller would write now, and why. Reads only. */
 import type { Command } from "commander";
 
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
@@ -13,7 +13,7 @@ interface PlanFlags extends ViewFlags {
 export function registerPlan(azlb: Command): void {
   const command = azlb
     .command("plan [service]")
-    .description("print what would be written and why; write nothing. SERVICE: service/NAME, or all when absent")
+    .description("print what the controller would write and why, without writing. SERVICE: service/NAME (default: all)")
     .option("--json", "print one JSON object")
     .option("-n, --namespace <namespace>", "namespace of SERVICE", "default");
   withCloudConfigFlags(withViewFlags(command)).action(run);

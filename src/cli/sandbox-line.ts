@@ -1,9 +1,9 @@
 /**
- * What every command that starts a part of the sandbox has in common: the line of facts that it prints once ready, and
- * the wait for its end.
+ * What the commands that start a part of the sandbox share: the line of JSON that they print once ready, and the wait for a
+ * signal.
  */
 
-/** Paths, URLs, and under `env` the environment that a guest controller needs. */
+/** Paths and URLs; `env` is the environment that another controller needs. */
 export interface SandboxLine {
   readonly kubeconfig: string | null;
   readonly cloudConfig: string | null;
@@ -32,12 +32,12 @@ const NOTHING_RUNS: SandboxLine = {
   env: {},
 };
 
-/** One line of JSON with every key, `null` for what isn't running. */
+/** One line of JSON with every key; `null` for what is not running. */
 export function renderSandboxLine(running: Partial<SandboxLine>): string {
   return `${JSON.stringify({ ...NOTHING_RUNS, ...running })}\n`;
 }
 
-/** Resolves on Ctrl-C or when asked to terminate. */
+/** Resolves on SIGINT or SIGTERM. */
 export function untilSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());

@@ -1,4 +1,7 @@
-/** `azlb sandbox`: everything on this machine, with an example that shows it at work. */
+/**
+ * `azlb sandbox`: runs the Azure emulator, a Kubernetes API and the controller on this machine, with an example. What it
+ * starts is `src/main/sandbox.ts`.
+ */
 import { fileURLToPath } from "node:url";
 
 import { Option, type Command } from "commander";
@@ -20,16 +23,16 @@ const EXAMPLE_FILE = fileURLToPath(new URL("../../examples/basic.yaml", import.m
 export function registerSandbox(azlb: Command): void {
   const command = azlb
     .command("sandbox")
-    .description("start an Azure, a Kubernetes and the controller on this machine, with an example")
+    .description("start an Azure emulator, a Kubernetes API and the controller on this machine, with an example")
     .option("--json", "print one line of JSON when ready")
     .addOption(
-      new Option("--example <name>", "what to apply at the start (default: basic; none with --json)").choices([
+      new Option("--example <name>", "example to apply at the start (default: basic; none with --json)").choices([
         "basic",
         "none",
       ]),
     )
     .option("--kubeconfig <file>", "use that API server instead of the embedded one")
-    .option("--without-controller", "leave our controller out, so that another one can be attached");
+    .option("--without-controller", "do not start the controller, so that another one can be attached");
   withAzureFlags(command).action(run);
 }
 
@@ -39,7 +42,7 @@ async function run(flags: SandboxFlags): Promise<void> {
     import("../main/stderr-log.ts"),
   ]);
   const asked = new AbortController();
-  const ended = untilSignal().then(() => asked.abort()); // from now on: Ctrl-C cleans up during the start and the example too
+  const ended = untilSignal().then(() => asked.abort()); // from here on, so that a signal during the start or the example cleans up
   const sandbox = await startSandbox({
     azure: await azureOptions(flags),
     kubeconfig: flags.kubeconfig,
@@ -53,15 +56,15 @@ async function run(flags: SandboxFlags): Promise<void> {
     if (example === "basic" && sandbox.controller !== undefined) await showExample(sandbox, asked.signal);
     await ended;
     if (flags.json !== true)
-      process.stderr.write("stopping, once the writes in flight are over; Ctrl-C again: at once\n");
+      process.stderr.write("stopping after the writes in flight; press Ctrl-C again to stop at once\n");
   } finally {
     await sandbox.close();
   }
 }
 
 async function showExample({ kubeconfig }: RunningSandbox, signal: AbortSignal): Promise<void> {
-  const { playExample } = await import("../main/example.ts");
-  await playExample({ kubeconfig, file: EXAMPLE_FILE, say: (line) => process.stdout.write(`${line}\n`), signal });
+  const { runExample } = await import("../main/example.ts");
+  await runExample({ kubeconfig, file: EXAMPLE_FILE, print: (line) => process.stdout.write(`${line}\n`), signal });
 }
 
 function sandboxLine({ azure, kubeconfig, kubeControlUrl, controller }: RunningSandbox): Partial<SandboxLine> {
@@ -84,10 +87,10 @@ function welcome({ azure, kubeconfig, kubeControlUrl, controller }: RunningSandb
     `  kubectl get services --watch`,
     ``,
     `  Azure                ${azure.armEndpoint}`,
-    `    its control        ${azure.controlUrl}   (faults, audit log, settings: docs/emulator.md)`,
+    `    control endpoint   ${azure.controlUrl}   (faults, audit log, settings: docs/emulator.md)`,
     ...(kubeControlUrl === null
       ? []
-      : [`  Kubernetes' control  ${kubeControlUrl}   (faults, cut watches: docs/embedded-kubernetes.md)`]),
+      : [`  Kubernetes control   ${kubeControlUrl}   (faults, cut watches: docs/embedded-kubernetes.md)`]),
     ...(controller === undefined ? [] : [`  metrics              ${controller.metricsUrl}`]),
     ``,
   ];

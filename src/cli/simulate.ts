@@ -44,7 +44,7 @@ export function registerSimulate(azlb: Command): void {
     .option("--trace", "print every action and call of one history")
     .option(
       "--planted",
-      "plant each known bug and print after how many histories a law detects it; exit 1 if none does",
+      "plant each known bug and print after how many histories a law detects it; exit 1 if one is not detected",
     )
     .option("--json", "print one JSON object")
     .addOption(new Option("--plant <bug>", "for tests: plant this bug in the controller").hideHelp())

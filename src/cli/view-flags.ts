@@ -1,4 +1,4 @@
-/** The flags that commands which only look have in common with the controller. */
+/** The flags that `azlb plan` and `azlb explain` share with the controller. */
 import type { Command } from "commander";
 
 import type { ViewOptions } from "../main/cluster-view.ts";
@@ -12,8 +12,11 @@ export interface ViewFlags extends CloudConfigFlags {
 
 export function withViewFlags(command: Command): Command {
   return command
-    .option("--kubeconfig <file>", "the cluster (default: KUBECONFIG, the pod's own, or ~/.kube/config)")
-    .option("--cluster-name <name>", "prefix of names in Azure", "kubernetes")
+    .option(
+      "--kubeconfig <file>",
+      "kubeconfig of the cluster (default: KUBECONFIG, the in-cluster config, or ~/.kube/config)",
+    )
+    .option("--cluster-name <name>", "prefix of resource names in Azure", "kubernetes")
     .option("--load-balancer-class <class>", "Services of this class (default: those without a class)");
 }
 

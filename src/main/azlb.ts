@@ -1,12 +1,12 @@
 /**
- * The `azlb` command: runs the sub-command that was asked for and turns its outcome into an exit code. Which ones there
- * are stands in `program.ts`.
+ * The entry point of the `azlb` command: runs the sub-command and turns its outcome into an exit code. The sub-commands are
+ * registered in `program.ts`.
  */
 import { CommanderError } from "commander";
 
 import { program } from "./program.ts";
 
-/** What the user gave cannot be used. By name, so that a command loads only the parts that it needs. */
+/** Errors caused by input of the user. Compared by name, so that a command loads only the modules that it needs. */
 const BAD_INPUT = new Set([
   "InputError",
   "BadInput",
@@ -17,21 +17,21 @@ const BAD_INPUT = new Set([
   "NoAnswerError",
   "NoSuchService",
 ]);
-/** Errors of a server: bad input only where nobody answers at the address given, or it does not take us in. */
-const OF_SERVERS = new Set(["KubeFailure", "ArmError"]);
-const NOT_TAKEN_IN = [undefined, 401, 403];
+/** Errors of a server count as bad input if it does not answer at the given address or refuses the credentials. */
+const SERVER_ERRORS = new Set(["KubeFailure", "ArmError"]);
+const UNUSABLE_STATUSES = [undefined, 401, 403];
 const EXIT_FAILED = 1;
 const EXIT_BAD_INPUT = 2;
 
 function isBadInput(error: Error & { status?: number; failure?: { status?: number } }): boolean {
   if (BAD_INPUT.has(error.name)) return true;
   return (
-    OF_SERVERS.has(error.name) &&
-    NOT_TAKEN_IN.includes(error.failure === undefined ? error.status : error.failure.status)
+    SERVER_ERRORS.has(error.name) &&
+    UNUSABLE_STATUSES.includes(error.failure === undefined ? error.status : error.failure.status)
   );
 }
 
-/** Exit codes: 0 done, 1 the work failed or a bar does not hold, 2 bad input. */
+/** Exit codes: 0 success, 1 the work failed, a threshold is missed or a law is broken, 2 bad input. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_BAD_INPUT;
   if (error instanceof Error && isBadInput(error)) {
@@ -42,15 +42,15 @@ function exitCodeOf(error: unknown): number {
   return EXIT_FAILED;
 }
 
-/** Whoever reads us may have enough (`azlb plan | head`): no failure, and a sandbox runs on. */
-function mayStopReading(stream: NodeJS.WriteStream): void {
+/** A closed pipe (`azlb plan | head`) is not a failure, and does not stop a sandbox. */
+function ignoreClosedPipe(stream: NodeJS.WriteStream): void {
   stream.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
   });
 }
 
-mayStopReading(process.stdout);
-mayStopReading(process.stderr);
+ignoreClosedPipe(process.stdout);
+ignoreClosedPipe(process.stderr);
 try {
   await program().parseAsync();
 } catch (error) {

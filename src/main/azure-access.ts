@@ -1,4 +1,4 @@
-/** A client for the Azure that the cloud config means, over real connections, with the credentials that it names. */
+/** Opens an ARM client for the cloud and the credentials that the cloud config names, over real connections. */
 import { ArmClient } from "../azure/arm/arm-client.ts";
 import type { CallReport } from "../azure/arm/arm-exchange.ts";
 import { findCloud } from "../azure/arm/clouds.ts";
@@ -10,7 +10,7 @@ import { realClock } from "./real-clock.ts";
 
 export interface AzureAccessOptions {
   readonly credentials: CredentialConfig;
-  /** Where the network resources are; matters where that is another tenant's subscription. */
+  /** Subscription of the network resources; needed if it belongs to another tenant. */
   readonly networkSubscriptionId?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly userAgent: string;

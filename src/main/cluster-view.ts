@@ -1,6 +1,6 @@
 /**
- * One look at a cluster and its Azure, for commands that only read: the same caches, mirror and observer as the
- * controller's, filled once.
+ * One read of a cluster and its Azure resources, for commands that only read: the same caches, mirror and observer as in the
+ * controller, filled once.
  */
 import { Mirror } from "../azure/cache/mirror.ts";
 import { ClusterCache } from "../controller/cluster-cache.ts";
@@ -35,16 +35,16 @@ export interface ClusterView {
   readonly client: KubeClient;
   readonly config: ClusterConfig;
   readonly classFilter: ClassFilter;
-  /** Services that are ours to serve or to clean up, by key in order. */
+  /** Services that the controller serves or cleans up, sorted by key. */
   readonly services: readonly CachedService[];
   find(key: string): CachedService | undefined;
-  /** Everything a decision about it needs, all reads done. */
+  /** Everything that a decision about the Service needs. */
   observe(service: CachedService): Promise<Observed>;
 }
 
 const USER_AGENT = `azlb/${VERSION}`;
 
-/** Runs the reader with a fresh view, and closes everything behind it. */
+/** Runs `read` with a fresh view, and closes all connections afterwards. */
 export async function withClusterView<R>(options: ViewOptions, read: (view: ClusterView) => Promise<R>): Promise<R> {
   const { log, env, clusterName, loadBalancerClass: classFilter } = options;
   const kube = openKubeClient({ kubeconfig: options.kubeconfig, userAgent: USER_AGENT });
@@ -63,9 +63,9 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
     const running = cache.run(ending.signal);
     closers.push(() => running);
     await cache.synced;
-    const concerns = (service: CachedService): boolean =>
+    const isManaged = (service: CachedService): boolean =>
       wantsLoadBalancer(service, classFilter) || needsCleanup(service, classFilter);
-    const services = [...cache.services.store.values()].filter(concerns).sort(byKey);
+    const services = [...cache.services.store.values()].filter(isManaged).sort(byKey);
     return await read({
       client: kube.client,
       config,
@@ -75,12 +75,12 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
       observe: (service) => observeFully(observer, service, ending.signal),
     });
   } finally {
-    ending.abort(new Error("the look is over"));
+    ending.abort(new Error("the view is closed"));
     for (const close of closers.reverse()) await close();
   }
 }
 
-/** Fails at once where the caches would go on trying for ever. */
+/** Fails at once if the API server cannot be reached; the caches would retry for ever. */
 async function checkReachable(client: KubeClient, signal: AbortSignal): Promise<void> {
   try {
     await client.listPages(NODES, {}, signal, 1).next();
@@ -96,7 +96,7 @@ async function observeFully(observer: Observer, service: CachedService, signal: 
   return untilSettled(`Service ${service.metadata.name}`, async () => {
     const observed = await observer.observe(service, needs, signal);
     const decision = reconcileService(observed);
-    // a refused Service asks for no read, and yet may have something in Azure
+    // a refused Service asks for no read, but may have resources in Azure
     const asked = decision.kind === "read" ? decision : publishedIngress(observed);
     if (asked.kind !== "read") return observed;
     needs = [...needs, ...asked.needs];

@@ -1,4 +1,4 @@
-/** The controller's process where its surroundings fail it. */
+/** The controller process when the API server fails or its port is taken. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";

@@ -1,4 +1,4 @@
-/** The pages of `docs/` that are made of the program's own tables, by file name. `write-docs.ts` writes them. */
+/** The pages of `docs/` that are generated from the program's tables, by file name. `write-docs.ts` writes them. */
 import { renderFlagDocs } from "../cli/flag-docs.ts";
 import { renderMetricDocs } from "../controller/metric-docs.ts";
 import { renderEventDocs } from "../core/events/event-docs.ts";

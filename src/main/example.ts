@@ -1,4 +1,4 @@
-/** Plays an example in the sandbox: applies its Services and says, a line each, when they have their addresses. */
+/** Applies the example of the sandbox and reports, one line per Service, when it has its address. */
 import { readFileSync } from "node:fs";
 
 import { parseAllDocuments } from "yaml";
@@ -13,8 +13,8 @@ import { realClock } from "./real-clock.ts";
 export interface ExampleOptions {
   readonly kubeconfig: string;
   readonly file: string;
-  readonly say: (line: string) => void;
-  /** Ends the waiting for addresses; nothing more is said then. */
+  readonly print: (line: string) => void;
+  /** Ends the wait for addresses; nothing is reported afterwards. */
   readonly signal: AbortSignal;
 }
 
@@ -29,17 +29,17 @@ interface Manifest {
 }
 
 const POLL_MS = 50;
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const INTERNAL = "service.beta.kubernetes.io/azure-load-balancer-internal";
 
-export async function playExample({ kubeconfig, file, say, signal }: ExampleOptions): Promise<void> {
+export async function runExample({ kubeconfig, file, print, signal }: ExampleOptions): Promise<void> {
   const { client, close } = openKubeClient({ kubeconfig, userAgent: "azlb-example" });
   try {
     const manifests = parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS() as Manifest);
     await Promise.all(
       manifests.map(async (manifest) => {
-        const line = await play(client, manifest, signal);
-        if (!signal.aborted) say(line);
+        const line = await applyAndWait(client, manifest, signal);
+        if (!signal.aborted) print(line);
       }),
     );
   } finally {
@@ -47,13 +47,13 @@ export async function playExample({ kubeconfig, file, say, signal }: ExampleOpti
   }
 }
 
-async function play(client: KubeClient, manifest: Manifest, signal: AbortSignal): Promise<string> {
+async function applyAndWait(client: KubeClient, manifest: Manifest, signal: AbortSignal): Promise<string> {
   const startMs = realClock.monotonicMs();
   const { name, namespace = "default" } = manifest.metadata;
   await create(client, { ...manifest, metadata: { ...manifest.metadata, namespace } });
   const kind = manifest.metadata.annotations?.[INTERNAL] === "true" ? "internal" : "external";
   const ports = manifest.spec.ports.map(({ port }) => port).join(", ");
-  while (!signal.aborted && realClock.monotonicMs() - startMs < PATIENCE_MS) {
+  while (!signal.aborted && realClock.monotonicMs() - startMs < TIMEOUT_MS) {
     const service = projectService(await client.get<KubeObject>(SERVICES, { namespace, name }));
     const ips = (service.status.loadBalancer.ingress ?? []).map(({ ip }) => ip).join(", ");
     const seconds = ((realClock.monotonicMs() - startMs) / 1000).toFixed(1);

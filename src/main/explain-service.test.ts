@@ -1,4 +1,4 @@
-/** `azlb explain` and `azlb plan` on a sandbox, where a Service has become wrong after it was served. */
+/** `azlb explain` and `azlb plan` in a sandbox with a Service that became invalid after it was served. */
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
@@ -15,7 +15,7 @@ import { startSandbox, type RunningSandbox } from "./sandbox.ts";
 
 const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
 const PLACE = { namespace: "default", name: "shop" };
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 interface Served extends KubeObject {
   readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly { readonly ip?: string }[] } };
@@ -41,7 +41,7 @@ after(() => sandbox.close());
 
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
   for (const startMs = realClock.monotonicMs(); !(await holds()); await realClock.sleep(20)) {
-    assert.ok(realClock.monotonicMs() - startMs < PATIENCE_MS, "not in time");
+    assert.ok(realClock.monotonicMs() - startMs < TIMEOUT_MS, "not in time");
   }
 }
 
@@ -53,13 +53,13 @@ function isWarning(event: KubeObject & { readonly type?: string }): boolean {
   return event.type === "Warning";
 }
 
-function look<R>(read: (view: ClusterView) => Promise<R>, kubeconfig = sandbox.kubeconfig): Promise<R> {
+function withView<R>(read: (view: ClusterView) => Promise<R>, kubeconfig = sandbox.kubeconfig): Promise<R> {
   const cloudConfig = { kind: "file", path: sandbox.azure.cloudConfigFile } as const;
   return withClusterView({ kubeconfig, cloudConfig, clusterName: CLUSTER_NAME, env: {}, log: QUIET }, read);
 }
 
 test("a refused Service shows first what is wrong, and still what it has in Azure", async () => {
-  const text = await look((view) => explainService(view, "default/shop"));
+  const text = await withView((view) => explainService(view, "default/shop"));
   assert.match(text, /^refused +InvalidAnnotation: \S+tcp-idle-timeout: "3" is not a whole number from 4 to 100/);
   assert.match(text, new RegExp(`^in Azure +${address}$`, "m"));
   assert.match(text, /^stands +refused, as told above; what it may have in Azure is left as it is$/m);
@@ -73,7 +73,7 @@ test("what Azure said to the last try comes first", async () => {
   await faults.arm({ method: ["PUT"], path: "**/publicIPAddresses/*", count: null, effect });
   await client.create(SERVICES, { metadata: place, spec: { type: "LoadBalancer", ports: [{ port: 80 }] } });
   await eventually(async () => (await client.list(EVENTS, { namespace: "default" })).items.some(isFailedSync));
-  const text = await look((view) => explainService(view, "default/unlucky"));
+  const text = await withView((view) => explainService(view, "default/unlucky"));
   assert.match(text, /^failed +public IP "\S+": a limit is reached: PublicIPCountLimitReached.* \(.* ago\)\nService /);
   assert.match(text, /^stands +\d+ steps to go, next: create public IP kubernetes-a\S+ \(made for default\/unlucky/m);
   await faults.clear();
@@ -87,13 +87,13 @@ test("warnings have an age, and a node that is going is named", async () => {
   await client.patch(NODES, { name: "vmss000001" }, { merge: { spec: { taints } } });
   await eventually(async () => (await client.list(EVENTS, { namespace: "default" })).items.some(isWarning));
   await close();
-  const text = await look((view) => explainService(view, "default/shop"));
+  const text = await withView((view) => explainService(view, "default/shop"));
   assert.match(text, /^draining +no new connections go to vmss000001 \(out-of-service\)$/m);
   assert.match(text, /^warnings\n {2}InvalidAnnotation \(\d+ s ago\): see above$/m);
 });
 
 test("its plan names the refusal and writes nothing", async () => {
-  const plan = await look((view) => makePlan(view, undefined));
+  const plan = await withView((view) => makePlan(view, undefined));
   assert.deepEqual(plan.steps, []);
   assert.match(renderPlanText(plan), /^refused default\/shop$/m);
   assert.doesNotMatch(renderPlanText(plan), /Nothing to do/);
@@ -104,7 +104,7 @@ test("a cluster that is not there is told as such", async () => {
   const text = readFileSync(sandbox.kubeconfig, "utf8");
   writeFileSync(elsewhere, text.replace(/127\.0\.0\.1:\d+/, "127.0.0.1:1"));
   await assert.rejects(
-    look((view) => explainService(view, "default/shop"), elsewhere),
+    withView((view) => explainService(view, "default/shop"), elsewhere),
     /does not answer: is it running, and is it the one of --kubeconfig or KUBECONFIG\? \(.*ECONNREFUSED/,
   );
 });

@@ -1,4 +1,4 @@
-/** Where one Service stands, for a person who wonders why it is pending. */
+/** Renders `azlb explain` for one Service: its state (by the core), the last failure, draining nodes and recent warnings. */
 import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
 import { drainReasons } from "../core/admin-state/desired-admin-state.ts";
 import type { EventReason } from "../core/events/event-reasons.ts";
@@ -30,17 +30,17 @@ export async function explainService(view: ClusterView, key: string): Promise<st
     view.observe(service),
     view.client.list<Event>(EVENTS, { namespace, fieldSelector }),
   ]);
-  const told = events.items.toSorted((one, other) => timeOf(one).localeCompare(timeOf(other)));
-  const lines = [...failureLines(observed, told), ...explain(observed), ...drainLines(observed)];
-  return [...lines, ...eventLines(told, lines), ""].join("\n");
+  const sorted = events.items.toSorted((one, other) => timeOf(one).localeCompare(timeOf(other)));
+  const lines = [...failureLines(observed, sorted), ...explain(observed), ...drainLines(observed)];
+  return [...lines, ...eventLines(sorted, lines), ""].join("\n");
 }
 
 const FAILED: ReadonlySet<string> = new Set<EventReason>(["SyncLoadBalancerFailed", "DeleteLoadBalancerFailed"]);
 const DONE: ReadonlySet<string> = new Set<EventReason>(["EnsuredLoadBalancer", "DeletedLoadBalancer"]);
 
-/** What Azure said to the last try, where there is something left to do: a plan cannot know it. */
-function failureLines(observed: Observed, told: readonly Event[]): string[] {
-  const last = told.findLast(({ reason = "" }) => FAILED.has(reason) || DONE.has(reason));
+/** The error of the last attempt, if there is work left: the core's plan does not know it. */
+function failureLines(observed: Observed, sorted: readonly Event[]): string[] {
+  const last = sorted.findLast(({ reason = "" }) => FAILED.has(reason) || DONE.has(reason));
   const isOpen = reconcileService(observed).kind === "act";
   if (!isOpen || last === undefined || DONE.has(last.reason ?? "")) return [];
   return [`failed      ${last.message} (${whenText(last)})`];
@@ -50,17 +50,17 @@ function timeOf({ lastTimestamp }: Event): string {
   return lastTimestamp ?? "";
 }
 
-/** Nodes that take no new connection of this or any other Service. */
+/** Nodes that get no new connections of any Service. */
 function drainLines({ config, nodes }: Observed): string[] {
   if (!hasAdminState(config)) return [];
-  const held = nodes
+  const draining = nodes
     .map((node) => ({ name: node.metadata.name, why: drainReasons(node) }))
     .filter(({ why }) => why.length > 0)
     .map(({ name, why }) => `${name} (${why.join(", ")})`);
-  return held.length === 0 ? [] : [`draining    no new connections go to ${held.join(", ")}`];
+  return draining.length === 0 ? [] : [`draining    no new connections go to ${draining.join(", ")}`];
 }
 
-/** `events` in the order of time; what the lines above say already is not said again. */
+/** `events`: oldest first. A message that the lines above contain is not repeated. */
 function eventLines(events: readonly Event[], above: readonly string[]): string[] {
   const last = events.filter((event) => event.type === "Warning").slice(-MOST_EVENTS);
   if (last.length === 0) return ["warnings    none"];
@@ -69,7 +69,7 @@ function eventLines(events: readonly Event[], above: readonly string[]): string[
   return ["warnings", ...last.map((event) => `  ${event.reason} (${whenText(event)}): ${text(event)}`)];
 }
 
-/** A warning stays for an hour after its cause has gone: its age tells. */
+/** Count and age of an event: a warning is kept for an hour, even if its cause is gone. */
 function whenText({ count = 1, lastTimestamp }: Event): string {
   const seconds = Math.max(0, Math.round((realClock.nowMs() - Date.parse(lastTimestamp ?? "")) / 1000));
   const age = Number.isNaN(seconds) ? "" : `${seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`} ago`;

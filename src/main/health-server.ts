@@ -1,4 +1,4 @@
-/** Plain-HTTP endpoints for kubelet and Prometheus: /healthz, /readyz, /metrics. */
+/** The plain-HTTP server of /healthz, /readyz and /metrics, for the kubelet and Prometheus. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -6,10 +6,10 @@ import type { Metrics } from "../controller/metrics.ts";
 
 export interface HealthOptions {
   readonly host: string;
-  /** `0` takes any free port. */
+  /** `0`: any free port. */
   readonly port: number;
   readonly metrics: Metrics;
-  /** Why we are not ready; `undefined` once we are. */
+  /** Why the process is not ready; `undefined` once it is. */
   readonly unready: () => string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** A client for the cluster that flags and environment mean, over real connections. */
+/** Opens a client for the cluster that flags and environment name, over real connections. */
 import { homedir } from "node:os";
 
 import { findCluster } from "../kube/client/find-cluster.ts";
@@ -8,7 +8,7 @@ import { LiveCredentials } from "../kube/client/live-credentials.ts";
 import { realClock } from "./real-clock.ts";
 
 export interface KubeAccessOptions {
-  /** The file of `--kubeconfig`; else `KUBECONFIG`, the pod's own cluster, or `~/.kube/config`. */
+  /** The file of `--kubeconfig`; by default `KUBECONFIG`, the in-cluster config, or `~/.kube/config`. */
   readonly kubeconfig?: string | undefined;
   readonly userAgent: string;
   readonly onRequest?: (sample: RequestSample) => void;

@@ -1,4 +1,4 @@
-/** Installs LBCF's definitions in a sandbox, so that its manifests can be applied at once. */
+/** Installs the CRDs of LBCF (lb-controlling-framework) in a sandbox, so that its objects can be created at once. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -26,7 +26,7 @@ export function readDefinitions(): readonly (NewObject & { readonly metadata: { 
   );
 }
 
-/** Creates those that are missing, and brings those of an earlier version up to date. */
+/** Creates the CRDs that are missing and updates the others. */
 export async function ensureDefinitions(kubeconfig: string): Promise<void> {
   const { client, close } = openKubeClient({ kubeconfig, userAgent: "azlb-sandbox" });
   try {

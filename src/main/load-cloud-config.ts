@@ -1,6 +1,6 @@
 /**
- * Reads the cloud config from a file or from a Secret, as the incumbent does, and has it parsed. Everything that is wrong
- * is said in one error; what is only odd goes to the log.
+ * Reads the cloud config from a file or a Secret, as the incumbent does, and parses it with the core. All errors are reported
+ * in one exception; warnings are logged.
  */
 import { readFileSync } from "node:fs";
 
@@ -14,7 +14,7 @@ import type { KubeClient } from "../kube/client/kube-client.ts";
 import { SECRETS, type KubeObject } from "../kube/client/resources.ts";
 
 export type CloudConfigSource =
-  /** Read already. */
+  /** Already parsed. */
   | { readonly kind: "object"; readonly value: unknown }
   | { readonly kind: "file"; readonly path: string }
   | { readonly kind: "secret"; readonly namespace: string; readonly name: string; readonly key: string };
@@ -24,7 +24,7 @@ export interface LoadedConfig {
   readonly credentials: CredentialConfig;
 }
 
-/** The config cannot be used. The message names file or Secret, key, value and fix. */
+/** The config is invalid. The message names the file or Secret, the key, the value and the fix. */
 export class CloudConfigError extends Error {
   override readonly name = "CloudConfigError";
 }
@@ -90,7 +90,7 @@ async function readSecret(
   return Buffer.from(value, "base64").toString("utf8");
 }
 
-/** JSON is YAML too; the parser's first line says where it stumbled, without quoting the rest. */
+/** YAML includes JSON. Only the first line of the parser's message is kept: the rest quotes the file, which has secrets. */
 function parseText(text: string, where: string): unknown {
   try {
     return parseYaml(text) as unknown;

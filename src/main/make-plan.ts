@@ -1,4 +1,4 @@
-/** The plan of a cluster or of one Service, out of one look at it. */
+/** Computes and renders `azlb plan` for a cluster or one Service, from one view of it. */
 import { keyOf } from "../core/model/kubernetes.ts";
 import { planCluster } from "../core/plan/plan-cluster.ts";
 import { renderPlan, type PlannedStep } from "../core/plan/render-plan.ts";
@@ -10,15 +10,15 @@ export interface Plan {
   readonly steps: readonly PlannedStep[];
   /** The cluster's resource group. */
   readonly home: string;
-  /** Services that cannot be served as they are. */
+  /** Services that are refused. */
   readonly rejected: readonly ({ readonly service: string } & Omit<Rejection, "kind">)[];
 }
 
 export async function makePlan(view: ClusterView, only: string | undefined): Promise<Plan> {
   const services = view.services.filter((service) => only === undefined || keyOf(service) === only);
   if (only !== undefined && services.length === 0) throw new NoSuchService(only, view.find(only));
-  const worlds = await Promise.all(services.map((service) => view.observe(service)));
-  const { steps, ends } = planCluster(worlds);
+  const observed = await Promise.all(services.map((service) => view.observe(service)));
+  const { steps, ends } = planCluster(observed);
   const rejected = [...ends].flatMap(([service, { kind, ...end }]) =>
     kind === "reject" && "rejection" in end
       ? [{ service, reason: end.rejection.reason, message: end.rejection.message }]

@@ -1,4 +1,4 @@
-/** A command names a Service that isn't there, or that is not ours. */
+/** A command names a Service that does not exist or that the controller does not serve. */
 import type { Service } from "../core/model/kubernetes.ts";
 
 export class NoSuchService extends Error {

@@ -1,6 +1,6 @@
 /**
- * Names the sub-commands of `azlb`. What each one does stands in `src/cli/`; it is loaded only when asked for, so
- * `--help` is instant.
+ * Registers the sub-commands of `azlb`. Each one is in `src/cli/` and loads what it needs when it runs, so that `--help` is
+ * fast.
  */
 import { Command } from "commander";
 
@@ -16,7 +16,7 @@ import { VERSION } from "./version.ts";
 
 export function program(): Command {
   const azlb = new Command("azlb")
-    .description("Azure load balancers for Kubernetes Services, and a sandbox to try them in.")
+    .description("Azure load balancers for Kubernetes Services, and a sandbox to try them.")
     .version(VERSION)
     .showHelpAfterError("(run with --help for the options)")
     .enablePositionalOptions()

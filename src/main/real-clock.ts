@@ -1,7 +1,7 @@
-/** The machine's own time. */
+/** The `Clock` of the machine. */
 import { sleepOn, type Clock, type Timer } from "../core/util/clock.ts";
 
-/** Longer delays overflow `setTimeout`, which then fires at once. */
+/** A longer delay overflows `setTimeout`, which would fire at once. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 function setTimer(afterMs: number, callback: () => void): Timer {
@@ -26,6 +26,6 @@ export const realClock: Clock = {
   monotonicMs: () => performance.now(),
   setTimer,
   sleep: (afterMs, signal) => sleepOn({ setTimer }, afterMs, signal),
-  // the first comes before I/O is looked for again, where it is asked for while I/O is being handled
+  // twice: during an I/O callback, the first setImmediate runs before the event loop polls for I/O again
   nextTurn: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
 };

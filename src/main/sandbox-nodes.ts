@@ -1,10 +1,10 @@
-/** Node objects for the machines of the emulated Azure, in an API server that has no kubelets. */
+/** Creates Node objects for the machines of the emulated Azure, in an API server without kubelets. */
 import type { ClusterNode } from "../../sandbox/kubernetes/index.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { isFailure } from "../kube/client/kube-failure.ts";
 import { NODES } from "../kube/client/resources.ts";
 
-/** Creates those that are missing; what is there stays as it is. */
+/** Creates the Nodes that are missing; existing ones are not changed. */
 export async function ensureNodes(client: KubeClient, nodes: readonly ClusterNode[]): Promise<void> {
   for (const { name, labels, providerID, internalIPs } of nodes) {
     const node = {

@@ -1,6 +1,6 @@
 /**
- * The whole sandbox in one process: an emulated Azure, a Kubernetes (embedded, or the one of a kubeconfig) whose nodes
- * are the machines of that Azure, and the controller between them. Each part can be left out.
+ * The whole sandbox in one process: the Azure emulator, a Kubernetes API (embedded, or that of a kubeconfig) whose nodes are
+ * the machines of that Azure, and the controller, which can be left out.
  */
 import { startAzure, type AzureOptions, type RunningAzure, type SeedNode } from "../../sandbox/azure/index.ts";
 import { startKubernetes, type ClusterNode } from "../../sandbox/kubernetes/index.ts";
@@ -41,7 +41,9 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     const cluster = await openCluster(options, azure.nodes.map(clusterNode));
     closers.push(cluster.close);
     await ensureDefinitions(cluster.kubeconfig);
-    const controller = options.withController ? await attach(options, azure, cluster.kubeconfig) : undefined;
+    const controller = options.withController
+      ? await startSandboxController(options, azure, cluster.kubeconfig)
+      : undefined;
     if (controller !== undefined) closers.push(() => controller.close());
     return { azure, ...cluster, controller, close };
   } catch (error) {
@@ -76,7 +78,11 @@ async function openCluster({ kubeconfig, dataDir, log }: SandboxOptions, nodes: 
   };
 }
 
-function attach({ log }: SandboxOptions, azure: RunningAzure, kubeconfig: string): Promise<RunningController> {
+function startSandboxController(
+  { log }: SandboxOptions,
+  azure: RunningAzure,
+  kubeconfig: string,
+): Promise<RunningController> {
   return startController({
     kubeconfig,
     cloudConfig: { kind: "file", path: azure.cloudConfigFile },
@@ -87,7 +93,7 @@ function attach({ log }: SandboxOptions, azure: RunningAzure, kubeconfig: string
   });
 }
 
-/** Machines have an IPv6 address too, so that dual-stack Services can be tried. */
+/** Nodes get an IPv6 address as well, for dual-stack Services. */
 function clusterNode({ name, ip, providerId, zone }: SeedNode, at: number): ClusterNode {
   return {
     name,

@@ -1,4 +1,7 @@
-/** LBCF's webhooks over real connections: JSON by POST, with a deadline and a bound on what an answer may weigh. */
+/**
+ * Sends LBCF's (lb-controlling-framework) webhook calls over real connections: JSON by POST, with a timeout and a maximum size
+ * of the answer.
+ */
 import { getCACertificates } from "node:tls";
 
 import { Agent, request } from "undici";
@@ -10,7 +13,7 @@ const LONGEST_ANSWER_BYTES = 4 << 20;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 export class WebhookHttp {
-  /** By the authorities that they trust besides the machine's own. */
+  /** Keyed by the CA certificates that they trust in addition to the system's. */
   readonly #agents = new Map<string, Agent>();
 
   readonly send = async ({ url, body, timeoutMs, ca }: WebhookCall): Promise<Reply> => {
