@@ -71,7 +71,7 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
     members: new Map(members.map(({ loadBalancerId, members: names }) => [loadBalancerId, names])),
     ...(needsCompute(config) && { compute: computeOf(config, list) }),
   };
-  const securityGroup = find(securityGroupId(config)) as SecurityGroup | null;
+  const securityGroup = (find(securityGroupId(config)) ?? undefined) as SecurityGroup | undefined;
   const observeWith = (service: CachedService, needs: readonly ReadRequest[]): Observed => ({
     ...pools,
     service,
@@ -86,7 +86,9 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
     ),
     subnets: new Map(
       needs.flatMap((need) =>
-        need.kind === "subnet" ? [[need.name, find(subnetId(config, need.name)) as Subnet | null]] : [],
+        need.kind === "subnet"
+          ? [[need.name, (find(subnetId(config, need.name)) ?? undefined) as Subnet | undefined]]
+          : [],
       ),
     ),
   });

@@ -4,7 +4,7 @@
  */
 import { readForwarding } from "../../sandbox/azure/data-plane/read-forwarding.ts";
 import { danglingReferences } from "../../sandbox/azure/model/laws.invariants.ts";
-import { keyOf } from "../../src/core/model/kubernetes.ts";
+import { serviceKey } from "../../src/core/model/kubernetes.ts";
 import { observeCluster } from "../environment/observe-cluster.ts";
 import type { Simulation } from "../environment/simulation.ts";
 import { LOAD_BALANCER, partsOf, resourcesOf } from "./azure-state.ts";
@@ -35,9 +35,9 @@ export function checkQuiescence(
     if (simulation.users.isPlain(key) && !isCausedByOthers) report("served", `${key} is refused: ${why}`);
   }
   for (const service of observation.services) {
-    if (refusals.has(keyOf(service))) continue;
+    if (refusals.has(serviceKey(service))) continue;
     for (const what of unserved({ simulation, forwarding, finalizers: exemptions.finalizers }, service))
-      report("served", `${keyOf(service)}: ${what}`);
+      report("served", `${serviceKey(service)}: ${what}`);
   }
   for (const what of leaks(simulation, exemptions, refusals)) report("leak", what);
 }

@@ -3,7 +3,7 @@
  * once everything has settled. Services that cannot be served are listed as refusals.
  */
 import { reconcilePools } from "../../src/core/backends/reconcile-pools.ts";
-import { keyOf } from "../../src/core/model/kubernetes.ts";
+import { serviceKey } from "../../src/core/model/kubernetes.ts";
 import { planCluster } from "../../src/core/plan/plan-cluster.ts";
 import type { PlannedStep } from "../../src/core/plan/render-plan.ts";
 import { RIVAL_CLASS } from "../actions/service-templates.ts";
@@ -29,7 +29,7 @@ export function remainingPlan(simulation: Simulation): RemainingPlan {
         return observation.observe(service);
       } catch (error) {
         if (!(error instanceof UnreadableError)) throw error;
-        refusals.set(keyOf(service), error.message);
+        refusals.set(serviceKey(service), error.message);
         return [];
       }
     });

@@ -17,7 +17,7 @@ import {
 } from "../../test/support/incumbent-states.ts";
 import { PREFIX } from "../../test/support/core-fixtures.ts";
 import type { LoadBalancer, PublicIP, SecurityGroup } from "./model/arm.ts";
-import { keyOf } from "./model/kubernetes.ts";
+import { serviceKey } from "./model/kubernetes.ts";
 import { FINALIZER } from "./service/ownership.ts";
 
 function perform(world: CoreWorld, doing: Doing): void {
@@ -78,11 +78,11 @@ function takeOver(world: CoreWorld, state: RecordedState): void {
   const of = <Body>(kind: string): Body[] => bodies.filter(({ id }) => id.includes(`/${kind}/`)) as unknown as Body[];
   world.loadBalancers = of<LoadBalancer>("loadBalancers");
   world.publicIPs = new Map([["rg", of<PublicIP>("publicIPAddresses")]]);
-  world.securityGroup = of<SecurityGroup>("networkSecurityGroups")[0] ?? null;
+  world.securityGroup = of<SecurityGroup>("networkSecurityGroups")[0];
   for (const service of world.services.values()) {
     const metadata = { ...service.metadata, finalizers: [FINALIZER] };
     const ingress = publishedBy(world, service.metadata.uid);
-    world.services.set(keyOf(service), { ...service, metadata, status: { loadBalancer: { ingress } } });
+    world.services.set(serviceKey(service), { ...service, metadata, status: { loadBalancer: { ingress } } });
   }
 }
 

@@ -2,7 +2,7 @@
 import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
 import { drainReasons } from "../core/admin-state/desired-admin-state.ts";
 import type { EventReason } from "../core/events/event-reasons.ts";
-import { keyOf } from "../core/model/kubernetes.ts";
+import { serviceKey } from "../core/model/kubernetes.ts";
 import { explain } from "../core/service/explain.ts";
 import { reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/observed.ts";
@@ -22,7 +22,7 @@ interface Event extends KubeObject {
 const MOST_EVENTS = 5;
 
 export async function explainService(view: ClusterView, key: string): Promise<string> {
-  const service = view.services.find((one) => keyOf(one) === key);
+  const service = view.services.find((one) => serviceKey(one) === key);
   if (service === undefined) throw new NoSuchService(key, view.find(key));
   const { namespace, name, uid } = service.metadata;
   const fieldSelector = `involvedObject.kind=Service,involvedObject.name=${name},involvedObject.uid=${uid}`;

@@ -1,5 +1,5 @@
 /** Computes and renders `azlb plan` for a cluster or one Service, from one view of it. */
-import { keyOf } from "../core/model/kubernetes.ts";
+import { serviceKey } from "../core/model/kubernetes.ts";
 import { planCluster } from "../core/plan/plan-cluster.ts";
 import { renderPlan, type PlannedStep } from "../core/plan/render-plan.ts";
 import type { Rejection } from "../core/outcome.ts";
@@ -15,7 +15,7 @@ export interface Plan {
 }
 
 export async function makePlan(view: ClusterView, only: string | undefined): Promise<Plan> {
-  const services = view.services.filter((service) => only === undefined || keyOf(service) === only);
+  const services = view.services.filter((service) => only === undefined || serviceKey(service) === only);
   if (only !== undefined && services.length === 0) throw new NoSuchService(only, view.find(only));
   const observed = await Promise.all(services.map((service) => view.observe(service)));
   const { steps, ends } = planCluster(observed);

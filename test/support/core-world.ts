@@ -7,7 +7,7 @@ import type { Compute } from "../../src/core/backends/compute.ts";
 import { reconcilePools } from "../../src/core/backends/reconcile-pools.ts";
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import { parentId } from "../../src/core/model/ids.ts";
-import { keyOf, type Node, type Service, type ServicePort } from "../../src/core/model/kubernetes.ts";
+import { serviceKey, type Node, type Service, type ServicePort } from "../../src/core/model/kubernetes.ts";
 import { baseName } from "../../src/core/model/names.ts";
 import type { AzureStep, Decision, ReadRequest, Step } from "../../src/core/steps.ts";
 import { predict } from "../../src/core/plan/predict.ts";
@@ -27,8 +27,8 @@ export class CoreWorld {
   services = new Map<string, Service>();
   loadBalancers: readonly LoadBalancer[] = [];
   publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
-  subnets: ReadonlyMap<string, Subnet | null>;
-  securityGroup: SecurityGroup | null;
+  subnets: ReadonlyMap<string, Subnet | undefined>;
+  securityGroup: SecurityGroup | undefined;
   zones: readonly string[] = ["1", "2", "3"];
   members = new Map<string, readonly string[]>();
   compute: Compute | undefined;
@@ -109,7 +109,7 @@ export class CoreWorld {
       loadBalancers: this.loadBalancers,
       publicIPs: this.publicIPs,
       subnets: this.subnets,
-      subnetNames: [...this.subnets].flatMap(([name, subnet]) => (subnet === null ? [] : [name])),
+      subnetNames: [...this.subnets].flatMap(([name, subnet]) => (subnet === undefined ? [] : [name])),
       securityGroup: this.securityGroup,
       zones: this.zones,
       members: this.members,
@@ -124,7 +124,7 @@ export class CoreWorld {
       if (decision.kind !== "read") return decision;
       for (const need of decision.needs) this.#show(need);
     }
-    throw new Error(`${keyOf(service)} asks for one read after another`);
+    throw new Error(`${serviceKey(service)} asks for one read after another`);
   }
 
   /** Does what the steps say, and no more. */
@@ -135,7 +135,7 @@ export class CoreWorld {
     this.publicIPs = after.publicIPs;
     this.securityGroup = after.securityGroup;
     this.compute = after.compute;
-    if (this.services.get(keyOf(service)) === service) this.#store(after.service);
+    if (this.services.get(serviceKey(service)) === service) this.#store(after.service);
     this.#collect();
   }
 
@@ -196,7 +196,7 @@ export class CoreWorld {
       this.publicIPs = new Map([...this.publicIPs, [group, this.#unseen.get(group) ?? []]]);
       this.#unseen.delete(group);
     } else if (need.kind === "subnet") {
-      this.subnets = new Map([...this.subnets, [need.name, null]]);
+      this.subnets = new Map([...this.subnets, [need.name, undefined]]);
     } else {
       this.compute ??= {
         virtualMachines: new Map(),
@@ -224,7 +224,7 @@ export class CoreWorld {
   }
 
   #store(service: Service): Service {
-    this.services.set(keyOf(service), service);
+    this.services.set(serviceKey(service), service);
     const { name, uid } = service.metadata;
     const { ports, healthCheckNodePort } = service.spec;
     const nodePorts = ports.map(({ protocol, port, nodePort = 0 }) => ({ protocol, port, nodePort }));

@@ -186,15 +186,15 @@ test("a public IP that somebody else holds is left alone", async () => {
   assert.equal(await run(mirror.publicIPs("lbs")), before);
 });
 
-test("the security group and subnets are read by themselves; absent is null", async () => {
+test("the security group and subnets are read by themselves; absent is undefined", async () => {
   const { arm, mirror, run } = rig();
-  assert.equal(await run(mirror.securityGroup()), null);
+  assert.equal(await run(mirror.securityGroup()), undefined);
   mirror.expire();
   arm.write(NSG, { properties: {} });
   assert.equal((await run(mirror.securityGroup()))?.name, "nsg");
   mirror.seen(NSG, null);
-  assert.equal(await run(mirror.securityGroup()), null);
-  assert.equal(await run(mirror.subnet("none")), null);
+  assert.equal(await run(mirror.securityGroup()), undefined);
+  assert.equal(await run(mirror.subnet("none")), undefined);
   assert.equal(arm.count("GET", "subnets/none"), 1);
 });
 

@@ -54,13 +54,13 @@ export class Mirror {
     return this.#written.publicIP.list(this.#networkPath(resourceGroup, "publicIPAddresses"), signal);
   }
 
-  /** `null` where there is none. */
-  async securityGroup(signal?: AbortSignal): Promise<SecurityGroup | null> {
-    return (await this.#written.securityGroup.list(securityGroupId(this.#config), signal))[0] ?? null;
+  /** `undefined` where there is none. */
+  async securityGroup(signal?: AbortSignal): Promise<SecurityGroup | undefined> {
+    return (await this.#written.securityGroup.list(securityGroupId(this.#config), signal))[0];
   }
 
-  async subnet(name: string, signal?: AbortSignal): Promise<Subnet | null> {
-    return (await this.#subnets.list(subnetId(this.#config, name), signal))[0] ?? null;
+  async subnet(name: string, signal?: AbortSignal): Promise<Subnet | undefined> {
+    return (await this.#subnets.list(subnetId(this.#config, name), signal))[0];
   }
 
   async subnetNames(signal?: AbortSignal): Promise<readonly string[]> {

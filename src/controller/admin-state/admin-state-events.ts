@@ -18,7 +18,7 @@ import type { Clock } from "../../core/util/clock.ts";
 import type { EventText } from "../../core/events/event-reasons.ts";
 import { nameOfId, parentId } from "../../core/model/ids.ts";
 import type { Node, Service } from "../../core/model/kubernetes.ts";
-import { indexOf } from "../../core/resources/load-balancer/load-balancer-index.ts";
+import { loadBalancerIndex } from "../../core/resources/load-balancer/load-balancer-index.ts";
 import { baseName } from "../../core/model/names.ts";
 import { NODES, SERVICES } from "../../kube/client/resources.ts";
 import type { Events } from "../events.ts";
@@ -64,7 +64,7 @@ export class AdminStateEvents {
       if (loadBalancer === null) continue;
       const burst = this.#burstOf(loadBalancer);
       burst.nodes.set(node.metadata.name, state);
-      const pool = indexOf(loadBalancer).pools.get(place.pool.name.toLowerCase());
+      const pool = loadBalancerIndex(loadBalancer).pools.get(place.pool.name.toLowerCase());
       if (state === "None" || pool === undefined || !isDrained(pool)) continue;
       burst.drained.add(nameOf(place));
       this.#emit(node, poolDrainedEvent(nameOf(place)));
@@ -101,7 +101,7 @@ export class AdminStateEvents {
   async #emitOnServices(id: string, { loadBalancer, nodes, drained }: Burst): Promise<void> {
     const { clock, events, services } = this.#options;
     this.#bursts.delete(id); // nodes that come from now on belong to the next
-    const { parts } = indexOf(loadBalancer);
+    const { parts } = loadBalancerIndex(loadBalancer);
     const concerned = [...services()].filter(({ metadata }) => parts.has(baseName(metadata.uid)));
     const texts = serviceTexts(nodes, drained);
     for (let at = 0; at < concerned.length; at += SERVICES_AT_A_TIME) {

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 
 import { CoreWorld } from "../../../test/support/core-world.ts";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
-import { keyOf } from "../../core/model/kubernetes.ts";
+import { serviceKey } from "../../core/model/kubernetes.ts";
 import type { Step } from "../../core/steps.ts";
 import { CloudLoadBalancer, type StepExecutor } from "./cloud-load-balancer.ts";
 
@@ -26,7 +26,7 @@ function rig() {
       steps.push(step);
       world.write(service, [step]);
       const gone = { ...service, metadata: { ...service.metadata, finalizers: [] } };
-      return world.services.get(keyOf(service)) ?? gone;
+      return world.services.get(serviceKey(service)) ?? gone;
     },
   };
   const kinds = (): string[] => steps.splice(0).map(({ kind }) => kind);

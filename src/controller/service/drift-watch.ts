@@ -11,7 +11,7 @@
  * come from the annotation `azlb.io/drift-policy`, else from `--drift-policy`.
  */
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
-import { keyOf, type Service } from "../../core/model/kubernetes.ts";
+import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import { isApplied } from "../../core/service/applied-state.ts";
 import { parseService } from "../../core/service/parse-service.ts";
 import type { DriftPolicy } from "../../core/service/service-intent.ts";
@@ -42,8 +42,8 @@ export class DriftWatch {
   }
 
   note(service: Service, outcome: SyncOutcome): void {
-    if (outcome.kind === "drifted") this.#drifted.set(keyOf(service), this.policyOf(service));
-    else this.#drifted.delete(keyOf(service));
+    if (outcome.kind === "drifted") this.#drifted.set(serviceKey(service), this.policyOf(service));
+    else this.#drifted.delete(serviceKey(service));
     this.#measure();
   }
 

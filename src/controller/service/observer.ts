@@ -47,7 +47,7 @@ export class Observer {
       needs.some(({ kind }) => kind === "compute") ? this.#compute(signal) : {},
       this.#publicIPs(needs, signal),
       this.#subnets(needs, signal),
-      config.securityGroupName === "" ? null : mirror.securityGroup(signal),
+      config.securityGroupName === "" ? undefined : mirror.securityGroup(signal),
     ]);
     const otherServices = this.#services.values;
     return { ...shared, ...compute, service, otherServices, publicIPs, ...subnets, securityGroup };
@@ -102,11 +102,11 @@ export class Observer {
     signal: AbortSignal,
   ): Promise<Pick<Observed, "subnets" | "subnetNames">> {
     const { mirror } = this.#options;
-    const subnets = new Map<string, Subnet | null>();
+    const subnets = new Map<string, Subnet | undefined>();
     for (const need of needs) {
       if (need.kind === "subnet") subnets.set(need.name, await mirror.subnet(need.name, signal));
     }
-    if (![...subnets.values()].includes(null)) return { subnets };
+    if (![...subnets.values()].includes(undefined)) return { subnets };
     try {
       return { subnets, subnetNames: await mirror.subnetNames(signal) };
     } catch (error) {

@@ -12,7 +12,7 @@
  */
 import type { Clock, Random } from "../../core/util/clock.ts";
 import type { WarningReason } from "../../core/events/event-reasons.ts";
-import { keyOf, type Service } from "../../core/model/kubernetes.ts";
+import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../core/service/ownership.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
@@ -69,9 +69,9 @@ export class ServiceController {
       const service = change.object;
       if (change.kind === "deleted") {
         this.#options.events.forget(service);
-        for (const state of [this.#options.drift, this.#options.memory]) state.forget(keyOf(service));
+        for (const state of [this.#options.drift, this.#options.memory]) state.forget(serviceKey(service));
       } else if (this.#concerns(service)) {
-        this.#queue.add(keyOf(service), {
+        this.#queue.add(serviceKey(service), {
           priority: this.#wants(service) ? PRIORITY.change : PRIORITY.delete,
         });
       }
@@ -82,7 +82,7 @@ export class ServiceController {
   /** Looks at every Service, when nothing else is to be done. */
   resync(): void {
     for (const service of this.#options.services.store.values()) {
-      if (this.#concerns(service)) this.#queue.add(keyOf(service), { priority: PRIORITY.resync });
+      if (this.#concerns(service)) this.#queue.add(serviceKey(service), { priority: PRIORITY.resync });
     }
   }
 

@@ -5,7 +5,7 @@
 import { describeFailure } from "../../azure/arm/failure-text.ts";
 import { ArmError } from "../../azure/arm/failures.ts";
 import { type EventText, eventText } from "../../core/events/event-reasons.ts";
-import { keyOf, type Service } from "../../core/model/kubernetes.ts";
+import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import { SERVICES } from "../../kube/client/resources.ts";
 import type { Log } from "../../core/util/log.ts";
 import type { Events } from "../events.ts";
@@ -38,7 +38,7 @@ export class ServiceEvents {
   }
 
   waiting(service: Service, why: string): void {
-    this.#log.info(why, { service: keyOf(service) });
+    this.#log.info(why, { service: serviceKey(service) });
   }
 
   drifted(service: Service, steps: readonly AzureStep[]): void {
@@ -52,7 +52,7 @@ export class ServiceEvents {
       service.metadata.deletionTimestamp === undefined ? "SyncLoadBalancerFailed" : "DeleteLoadBalancerFailed";
     const message = textOf(error);
     if (tellUser) this.#events.emitOnce(SERVICES, service, eventText(reason, message));
-    else this.#events.logRetry(SERVICES, keyOf(service), message);
+    else this.#events.logRetry(SERVICES, serviceKey(service), message);
   }
 
   /** The Service is gone. */

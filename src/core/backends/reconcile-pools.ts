@@ -10,7 +10,7 @@ import type { ClusterConfig } from "../config/cluster-config.ts";
 import { pluralize } from "../util/text.ts";
 import { loadBalancerPartId } from "../model/ids.ts";
 import type { Node } from "../model/kubernetes.ts";
-import { indexOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { isInternalName, isManagedLoadBalancer, poolName } from "../model/names.ts";
 import type { AzureStep } from "../steps.ts";
 import { type Rejection, rejectionIn } from "../outcome.ts";
@@ -55,7 +55,7 @@ export function reconcilePoolsOf(
   const { config, nodes, compute, repairs } = input;
   const known = membersOf(input, loadBalancer);
   const present = families.flatMap((family) => {
-    const pool = indexOf(loadBalancer).pools.get(poolName(config.clusterName, family).toLowerCase());
+    const pool = loadBalancerIndex(loadBalancer).pools.get(poolName(config.clusterName, family).toLowerCase());
     return pool !== undefined && isManaged(config, loadBalancer, pool, known) ? [{ family, pool }] : [];
   });
   if (config.poolType === "nodeIPConfiguration") {

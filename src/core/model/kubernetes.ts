@@ -62,6 +62,6 @@ export interface Node {
 }
 
 /** `namespace/name`, as Services are named in tags, map keys and messages. */
-export function keyOf(object: { readonly metadata: ObjectMeta }): string {
+export function serviceKey(object: { readonly metadata: ObjectMeta }): string {
   return `${object.metadata.namespace ?? "default"}/${object.metadata.name}`;
 }

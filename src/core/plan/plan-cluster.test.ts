@@ -10,7 +10,7 @@ const INTERNAL = "service.beta.kubernetes.io/azure-load-balancer-internal";
 /** What the world shows of a Service that has looked at these subnets only. */
 function seen(world: CoreWorld, name: string, subnets: readonly string[]): Observed {
   const { config, nodes, loadBalancers, publicIPs, securityGroup, zones, members, services } = world;
-  const looked = new Map(subnets.map((subnet) => [subnet, world.subnets.get(subnet) ?? null]));
+  const looked = new Map(subnets.map((subnet) => [subnet, world.subnets.get(subnet)]));
   const shared = { config, nodes, loadBalancers, publicIPs, securityGroup, zones, members };
   return { ...shared, service: world.service(name), otherServices: [...services.values()], subnets: looked };
 }

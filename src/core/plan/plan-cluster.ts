@@ -2,7 +2,7 @@
  * The plan of a whole cluster: all Services decide at once, round by round, and what they want of one resource is one
  * line, as it will be one write. The first round is exact; later ones rest on what the earlier are expected to lead to.
  */
-import { keyOf } from "../model/kubernetes.ts";
+import { serviceKey } from "../model/kubernetes.ts";
 import type { Decision, Step } from "../steps.ts";
 import { predict } from "./predict.ts";
 import { describeSteps, type PlannedStep } from "./render-plan.ts";
@@ -30,7 +30,7 @@ export function planCluster(worlds: readonly Observed[]): ClusterPlan {
     seen = afterRound(seen, wanted);
     decisions = seen.map(reconcileService);
   }
-  return { steps, ends: new Map(seen.map(({ service }, at) => [keyOf(service), decisions[at]!])) };
+  return { steps, ends: new Map(seen.map(({ service }, at) => [serviceKey(service), decisions[at]!])) };
 }
 
 /** What one Service had to look at, a later round shows to all: they go on in one world. */

@@ -2,7 +2,7 @@
  * A plan for people and for machines: what would be written where, for whom, why, and what that changes. The first
  * round is exactly what a controller would do now; later ones are predicted.
  */
-import { keyOf } from "../model/kubernetes.ts";
+import { serviceKey } from "../model/kubernetes.ts";
 import type { Kind } from "../resources/azure-step.ts";
 import { KINDS } from "../resources/kinds.ts";
 import type { Decision, ServiceStep, Step } from "../steps.ts";
@@ -79,8 +79,8 @@ function describeService(observed: Observed, step: ServiceStep, predicted: boole
   const changes = diff(service, predict(observed, [step]).service);
   return {
     verb: "patch",
-    id: `services/${keyOf(service)}`,
-    owners: [keyOf(service)],
+    id: `services/${serviceKey(service)}`,
+    owners: [serviceKey(service)],
     destructive: false,
     why: step.why,
     diff: changes,

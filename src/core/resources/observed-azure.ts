@@ -7,10 +7,10 @@ export interface ObservedAzure {
   readonly loadBalancers: readonly LoadBalancer[];
   /** By lower-cased resource group; a group that is missing has not been read yet. */
   readonly publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
-  /** By name; `null` is "read, and it isn't there". */
-  readonly subnets: ReadonlyMap<string, Subnet | null>;
-  /** The security group of the config; `null` is "read, and it isn't there". */
-  readonly securityGroup: SecurityGroup | null;
+  /** By name; `undefined` is "read, and it isn't there", a name that is missing has not been read yet. */
+  readonly subnets: ReadonlyMap<string, Subnet | undefined>;
+  /** The security group of the config, which is always read; `undefined`: it isn't there. */
+  readonly securityGroup: SecurityGroup | undefined;
   /** The machines behind the nodes; read only where `needsCompute` says so. */
   readonly compute?: Compute;
 }

@@ -23,7 +23,7 @@ export class AnnotationReader {
 
   /** As it is written; `undefined` where it is absent. */
   raw(annotation: Annotation<unknown>, port?: number): string | undefined {
-    return this.#annotations[keyOf(annotation, port)];
+    return this.#annotations[annotationKey(annotation, port)];
   }
 
   /** `undefined` where it is absent, blank or wrong. */
@@ -31,7 +31,7 @@ export class AnnotationReader {
     const written = this.raw(annotation, port);
     if (written === undefined) return undefined;
     const reading = annotation.kind.read(written);
-    const subject = `${keyOf(annotation, port)}: "${shortened(written)}"`;
+    const subject = `${annotationKey(annotation, port)}: "${shortened(written)}"`;
     if ("problem" in reading) {
       this.reject("InvalidAnnotation", `${subject} ${reading.problem}`);
       return undefined;
@@ -73,6 +73,6 @@ function shortened(written: string): string {
   return written.length > LONGEST_QUOTE ? `${written.slice(0, LONGEST_QUOTE)}…` : written;
 }
 
-export function keyOf(annotation: Annotation<unknown>, port?: number): string {
+export function annotationKey(annotation: Annotation<unknown>, port?: number): string {
   return port === undefined ? annotation.key : annotation.key.replace("{port}", String(port));
 }

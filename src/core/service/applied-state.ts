@@ -1,12 +1,12 @@
 /**
- * The mark on a Service that says how far it is applied. Who asks: is a difference in Azure the Service's change, still
- * to be applied, or somebody's drift?
+ * The annotation on a Service that says how far its spec is applied. It tells a change of the Service, still to be
+ * applied, from drift: an edit of Azure by another client.
  *
- *   mark                    | means
+ *   annotation              | means
  *   ------------------------|-------------------------------------------------------------------------------
  *   none                    | new, or taken over and never changed since
- *   `{fingerprint}`         | this wish, under this config, was fully applied
- *   `changing`              | an earlier wish was, another is on its way: nothing that is found counts as drift
+ *   `{fingerprint}`         | this spec, under this config, was fully applied
+ *   `changing`              | an earlier spec was, another is on its way: no difference counts as drift
  *   ` groups={a},{b}` added | resource groups, besides the cluster's, where public IPs of the Service may be
  *   ` addresses={a}` added  | addresses, besides its frontends', that it may have opened
  */
@@ -20,14 +20,14 @@ export const APPLIED_ANNOTATION = "azlb.io/applied";
 
 const CHANGING = "changing";
 
-export interface Mark {
+export interface AppliedState {
   /** `undefined` while changing. */
   readonly fingerprint: string | undefined;
   readonly groups: readonly string[];
   readonly addresses: readonly string[];
 }
 
-export function markOf(service: Service): Mark | undefined {
+export function readAppliedState(service: Service): AppliedState | undefined {
   const text = service.metadata.annotations?.[APPLIED_ANNOTATION];
   if (text === undefined) return undefined;
   const [state, ...notes] = text.split(" ");
@@ -42,7 +42,7 @@ export function markOf(service: Service): Mark | undefined {
   return { fingerprint, groups: listOf("groups").filter(isResourceGroupName), addresses: listOf("addresses") };
 }
 
-export function writeMark({ fingerprint, groups, addresses }: Mark): string {
+export function renderAppliedState({ fingerprint, groups, addresses }: AppliedState): string {
   const note = (key: string, items: readonly string[]): string[] =>
     items.length === 0 ? [] : [`${key}=${items.toSorted().join(",")}`];
   return [fingerprint ?? CHANGING, ...note("groups", groups), ...note("addresses", addresses)].join(" ");
@@ -50,7 +50,7 @@ export function writeMark({ fingerprint, groups, addresses }: Mark): string {
 
 const fingerprints = new WeakMap<Service, { readonly config: ClusterConfig; readonly fingerprint: string }>();
 
-/** Equal for equal wishes under equal configs. */
+/** Equal for equal specs under equal configs. */
 export function fingerprintOf(service: Service, config: ClusterConfig): string {
   const known = fingerprints.get(service);
   if (known?.config === config) return known.fingerprint;
@@ -72,11 +72,11 @@ function configFingerprint(config: ClusterConfig): string {
 
 /** What differs in Azure from such a Service is drift. */
 export function isApplied(service: Service, config: ClusterConfig): boolean {
-  return markOf(service)?.fingerprint === fingerprintOf(service, config);
+  return readAppliedState(service)?.fingerprint === fingerprintOf(service, config);
 }
 
 /** The Service was applied once and asks for something else since. */
 export function isChanged(service: Service, config: ClusterConfig): boolean {
-  const mark = markOf(service);
-  return mark !== undefined && mark.fingerprint !== fingerprintOf(service, config);
+  const applied = readAppliedState(service);
+  return applied !== undefined && applied.fingerprint !== fingerprintOf(service, config);
 }

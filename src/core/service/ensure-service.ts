@@ -17,8 +17,8 @@ import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.t
 import { mergePublicIP } from "../resources/public-ip/merge-public-ip.ts";
 import { listsService, servicesOf } from "../resources/public-ip/public-ip-tags.ts";
 import { reconcileSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
-import { finalMark, markDuring } from "./mark-changing-first.ts";
-import { isChanged, markOf } from "./applied-state.ts";
+import { finalAppliedState, changingState } from "./mark-changing-first.ts";
+import { isChanged, readAppliedState } from "./applied-state.ts";
 import { disposableOf, leaveLoadBalancers } from "./leave-load-balancer.ts";
 import { surroundingsOn } from "./other-services.ts";
 import { FINALIZER } from "./ownership.ts";
@@ -33,8 +33,8 @@ export const holdFinalizer: Phase<ResolvedService> = ({ observed: { service } })
     : act([{ kind: "addFinalizer", why: "a finalizer, so that nothing of it is left in Azure when it goes" }]);
 
 /** A public IP that can never be what is asked for makes way for another of its name; its address is lost. */
-export const replacePublicIPs: Phase<ResolvedService> = (wish) => {
-  const { observed, intent, publicIPs, placement } = wish;
+export const replacePublicIPs: Phase<ResolvedService> = (resolved) => {
+  const { observed, intent, publicIPs, placement } = resolved;
   const replaced = publicIPs.uses.filter(({ mustBeReplaced }) => mustBeReplaced);
   if (replaced.length === 0) return undefined;
   const closing = {
@@ -44,17 +44,17 @@ export const replacePublicIPs: Phase<ResolvedService> = (wish) => {
   const ready = publicIPs.uses.filter(({ seen, mustBeReplaced }) => seen !== undefined && !mustBeReplaced);
   const families = ready.map(({ family }) => family);
   const leaveFrontends: Phase<ResolvedService> = () =>
-    placement.seen && reconciled(reconcileLoadBalancer(placement.id, placement.seen, remainder(wish, families)));
+    placement.seen && reconciled(reconcileLoadBalancer(placement.id, placement.seen, remainder(resolved, families)));
   const releases = publicIPs.releases.filter(({ seen }) => replaced.some(({ id }) => id === seen.id));
   return firstRound(
     [() => closeAddresses(observed, intent.owner, closing), leaveFrontends, () => givePublicIPsBack(releases)],
-    wish,
+    resolved,
   );
 };
 
-function remainder(wish: ResolvedService, families: ResolvedService["intent"]["families"]) {
-  const { observed, intent, placement } = wish;
-  if (families.length > 0 || placement.seen === undefined) return fragmentOf(wish, families);
+function remainder(resolved: ResolvedService, families: ResolvedService["intent"]["families"]) {
+  const { observed, intent, placement } = resolved;
+  if (families.length > 0 || placement.seen === undefined) return fragmentOf(resolved, families);
   return absentFragment({
     owner: intent.owner,
     seen: placement.seen,
@@ -79,13 +79,13 @@ export const makePublicIPs: Phase<ResolvedService> = ({ publicIPs, intent, warni
  * Addresses that were opened but never told, and that the next write of the load balancer takes from the Service: once
  * its frontend has another one, nothing says any more that it was open for it.
  */
-export const closeUntoldAddresses: Phase<ResolvedService> = (wish) => {
-  const { observed, intent, placement } = wish;
+export const closeUntoldAddresses: Phase<ResolvedService> = (resolved) => {
+  const { observed, intent, placement } = resolved;
   const told = new Set(formerAddresses(observed));
   const isUntold = (frontend: Frontend): boolean => addressesOn(observed, [frontend]).some((ip) => !told.has(ip));
   const untold = placement.seen === undefined ? [] : frontendsOf(placement.seen, intent.owner.base).filter(isUntold);
   if (untold.length === 0) return undefined;
-  const { frontends, rules } = fragmentOf(wish, intent.families);
+  const { frontends, rules } = fragmentOf(resolved, intent.families);
   const wanted = new Map(frontends.map((frontend) => [frontend.name.toLowerCase(), frontend]));
   const used = new Set(rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration)));
   const left = untold.filter((frontend) => {
@@ -108,12 +108,12 @@ export const leaveFormerLoadBalancers: Phase<ResolvedService> = ({ observed, int
  * Where the addresses are known and nobody else's, who may reach them is written along: it saves the wait for a write,
  * and opens nothing but what the Service has to itself. On a shared address it waits until the ports are granted.
  */
-export const joinLoadBalancer: Phase<ResolvedService> = (wish) => {
-  const { intent, placement } = wish;
-  const fragment = fragmentOf(wish, intent.families);
+export const joinLoadBalancer: Phase<ResolvedService> = (resolved) => {
+  const { intent, placement } = resolved;
+  const fragment = fragmentOf(resolved, intent.families);
   const joining = reconciled(reconcileLoadBalancer(placement.id, placement.seen, fragment));
-  if (joining?.kind !== "act" || !hasItsAddressesAlone(wish, fragment)) return joining;
-  const access = openAccess(wish, "dead");
+  if (joining?.kind !== "act" || !hasItsAddressesAlone(resolved, fragment)) return joining;
+  const access = openAccess(resolved, "dead");
   return access?.kind === "act" ? act([...joining.steps, ...access.steps], joining.warnings) : (access ?? joining);
 };
 
@@ -141,39 +141,39 @@ function reconciled(result: ReturnType<typeof reconcileLoadBalancer>): Decision 
 }
 
 /** Neither needs the other, so both go in one round where both are left to do. */
-export const fillPoolsAndOpenAccess: Phase<ResolvedService> = (wish) => {
-  const { observed, intent, placement } = wish;
+export const fillPoolsAndOpenAccess: Phase<ResolvedService> = (resolved) => {
+  const { observed, intent, placement } = resolved;
   const pools = placement.seen === undefined ? [] : reconcilePoolsOf(observed, placement.seen, intent.families);
   if ("kind" in pools) return reject(pools);
-  const missing = intent.families.find((family) => addressOf(wish, family) === undefined);
+  const missing = intent.families.find((family) => addressOf(resolved, family) === undefined);
   if (missing !== undefined) return act(pools) ?? wait(`Azure has not given it an ${missing} address yet`);
-  const access = openAccess(wish, "dead");
+  const access = openAccess(resolved, "dead");
   if (access?.kind !== "act") return access ?? act(pools);
   return act([...pools, ...access.steps], access.warnings);
 };
 
-function openAccess(wish: ResolvedService, released: "dead" | "all"): Decision | undefined {
-  const { observed, intent } = wish;
+function openAccess(resolved: ResolvedService, released: "dead" | "all"): Decision | undefined {
+  const { observed, intent } = resolved;
   const changed = isChanged(observed.service, observed.config);
-  const result = reconcileSecurityGroup(observed, intent, accessAddresses(wish, released), { changed });
+  const result = reconcileSecurityGroup(observed, intent, accessAddresses(resolved, released), { changed });
   if (result.kind === "reject") return reject(result.rejection);
   if (result.kind === "settled") return undefined;
   const why = `who may reach ${intent.owner.key}`;
   return act(
     [{ kind: "securityGroup", id: securityGroupId(observed.config), fragment: result.fragment, why }],
-    wish.warnings,
+    resolved.warnings,
   );
 }
 
-/** The mark is written along, unless something of the Service's past is still to be removed. */
-export const publishAddresses: Phase<ResolvedService> = (wish) => {
-  const { service } = wish.observed;
-  const ingress = ingressOf(wish);
+/** The final applied state is written along, unless something of the Service's past is still to be removed. */
+export const publishAddresses: Phase<ResolvedService> = (resolved) => {
+  const { service } = resolved.observed;
+  const ingress = ingressOf(resolved);
   if (isPublished(service.status.loadBalancer.ingress ?? [], ingress)) return undefined;
-  const applied = firstRound(LEFTOVERS, wish) === undefined ? finalMark(wish) : markDuring(wish);
+  const applied = firstRound(LEFTOVERS, resolved) === undefined ? finalAppliedState(resolved) : changingState(resolved);
   return act(
     [{ kind: "updateStatus", ingress, applied, why: `served at ${ingress.map(({ ip }) => ip).join(", ")}` }],
-    wish.warnings,
+    resolved.warnings,
   );
 };
 
@@ -186,7 +186,7 @@ function isPublished(seen: readonly Ingress[], wanted: readonly Ingress[]): bool
   );
 }
 
-const closeFormerAddresses: Phase<ResolvedService> = (wish) => openAccess(wish, "all");
+const closeFormerAddresses: Phase<ResolvedService> = (resolved) => openAccess(resolved, "all");
 
 const leaveOppositeLoadBalancers: Phase<ResolvedService> = ({ observed, intent, placement }) =>
   leaveLoadBalancers(observed, intent.owner, placement.flippedFrom);
@@ -200,10 +200,12 @@ export const LEFTOVERS: readonly Phase<ResolvedService>[] = [
   releaseFormerPublicIPs,
 ];
 
-/** A change that was announced is over. */
-export const markApplied: Phase<ResolvedService> = (wish) => {
-  const mark = markOf(wish.observed.service);
-  if (mark === undefined || mark.fingerprint !== undefined) return undefined;
-  const ingress = wish.observed.service.status.loadBalancer.ingress ?? [];
-  return act([{ kind: "updateStatus", ingress, applied: finalMark(wish), why: "all of its change is applied" }]);
+/** The change that the Service was marked with is over. */
+export const markApplied: Phase<ResolvedService> = (resolved) => {
+  const applied = readAppliedState(resolved.observed.service);
+  if (applied === undefined || applied.fingerprint !== undefined) return undefined;
+  const ingress = resolved.observed.service.status.loadBalancer.ingress ?? [];
+  return act([
+    { kind: "updateStatus", ingress, applied: finalAppliedState(resolved), why: "all of its change is applied" },
+  ]);
 };

@@ -3,12 +3,12 @@
  * asks for, what it has, and what comes next.
  */
 import { pluralize } from "../util/text.ts";
-import { keyOf } from "../model/kubernetes.ts";
+import { serviceKey } from "../model/kubernetes.ts";
 import type { Decision } from "../steps.ts";
 import { planService, type ServicePlan } from "../plan/render-plan.ts";
 import { resourceText } from "../plan/resource-text.ts";
 import type { Observed } from "../observed.ts";
-import { isApplied, markOf } from "./applied-state.ts";
+import { isApplied, readAppliedState } from "./applied-state.ts";
 import { parseService } from "./parse-service.ts";
 import { publishedIngress } from "./reconcile-service.ts";
 import type { ServiceIntent } from "./service-intent.ts";
@@ -20,7 +20,7 @@ export function explain(observed: Observed): string[] {
   const warnings = (plan.end.kind === "settled" ? plan.end : parsed).warnings ?? [];
   return [
     ...(plan.end.kind === "reject" ? [`refused     ${plan.end.rejection.reason}: ${plan.end.rejection.message}`] : []),
-    `Service     ${keyOf(service)}`,
+    `Service     ${serviceKey(service)}`,
     ...("intent" in parsed ? [`asks for    ${wishText(parsed.intent)}`] : []),
     `published   ${(service.status.loadBalancer.ingress ?? []).map(({ ip }) => ip).join(", ") || "no address yet"}`,
     `in Azure    ${azureText(observed)}`,
@@ -48,7 +48,7 @@ function standText({ service, config }: Observed, plan: ServicePlan): string {
   if (next === undefined) return endText(plan.end);
   const left = pluralize(plan.steps.length, "step");
   const first = `${next.verb} ${resourceText(next.id, config.resourceGroup)} (${next.why})`;
-  if (markOf(service) !== undefined && isApplied(service, config)) {
+  if (readAppliedState(service) !== undefined && isApplied(service, config)) {
     return `drifted: Azure was changed under it; ${left} would restore it, the first: ${first}`;
   }
   return `${left} to go, next: ${first}${afterThat(plan)}`;

@@ -1,56 +1,57 @@
 /**
- * A change is announced on the Service before its first write, so that a half of it is never taken for drift, and that
+ * A change is marked on the Service before its first write, so that a half of it is never taken for drift, and that
  * what the Service itself may forget before it is published is found again: public IPs in other resource groups, and
- * additional addresses. A Service that is new, or taken over, and has none of these needs no announcement: it bears no
- * mark that could mislead.
+ * additional addresses. A Service that is new, or taken over, and has none of these needs no mark: it bears no applied
+ * state that could mislead.
  */
 import { parseId } from "../model/ids.ts";
 import type { Decision } from "../steps.ts";
-import { fingerprintOf, isApplied, markOf, writeMark } from "./applied-state.ts";
+import { fingerprintOf, isApplied, readAppliedState, renderAppliedState } from "./applied-state.ts";
 import { isAzureStep } from "./rounds.ts";
 import { frontendsOf } from "./service-parts.ts";
 import type { ResolvedService } from "./resolve-service.ts";
 
-/** The decision itself, or the announcement that must come before it. */
-export function announced(wish: ResolvedService, decision: Decision): Decision {
-  const { service, config } = wish.observed;
+/** The decision itself, or the mark that must be written before it. */
+export function markChangingFirst(resolved: ResolvedService, decision: Decision): Decision {
+  const { service, config } = resolved.observed;
   if (decision.kind !== "act" || !decision.steps.some(isAzureStep)) return decision;
-  const mark = markOf(service);
+  const applied = readAppliedState(service);
   const isNoted =
-    groupsNow(wish).every((group) => mark?.groups.includes(group)) &&
-    wish.intent.additionalPublicIPs.every((address) => mark?.addresses.includes(address));
-  const isHonest = mark?.fingerprint === undefined || isApplied(service, config);
-  if (isNoted && isHonest) return decision;
+    groupsNow(resolved).every((group) => applied?.groups.includes(group)) &&
+    resolved.intent.additionalPublicIPs.every((address) => applied?.addresses.includes(address));
+  const isCurrent = applied?.fingerprint === undefined || isApplied(service, config);
+  if (isNoted && isCurrent) return decision;
   const ingress = service.status.loadBalancer.ingress ?? [];
-  const step = { kind: "updateStatus", ingress, applied: markDuring(wish), why: "a change begins" } as const;
+  const step = { kind: "updateStatus", ingress, applied: changingState(resolved), why: "a change begins" } as const;
   return { kind: "act", steps: [step], warnings: [] };
 }
 
-export function markDuring(wish: ResolvedService): string {
-  const { groups = [], addresses = [] } = markOf(wish.observed.service) ?? {};
-  return writeMark({
+/** What the Service is marked with while a change is on its way. */
+export function changingState(resolved: ResolvedService): string {
+  const { groups = [], addresses = [] } = readAppliedState(resolved.observed.service) ?? {};
+  return renderAppliedState({
     fingerprint: undefined,
-    groups: [...new Set([...groups, ...groupsNow(wish)])],
-    addresses: [...new Set([...addresses, ...wish.intent.additionalPublicIPs])],
+    groups: [...new Set([...groups, ...groupsNow(resolved)])],
+    addresses: [...new Set([...addresses, ...resolved.intent.additionalPublicIPs])],
   });
 }
 
 /** Everything is applied and nothing is left behind. */
-export function finalMark(wish: ResolvedService): string {
-  const { observed, intent, publicIPs } = wish;
+export function finalAppliedState(resolved: ResolvedService): string {
+  const { observed, intent, publicIPs } = resolved;
   const groups = outside(
-    wish,
+    resolved,
     publicIPs.uses.map(({ id }) => id),
   );
   const fingerprint = fingerprintOf(observed.service, observed.config);
-  return writeMark({ fingerprint, groups, addresses: intent.additionalPublicIPs });
+  return renderAppliedState({ fingerprint, groups, addresses: intent.additionalPublicIPs });
 }
 
 /** Resource groups that the Service has, or is about to have, public IPs in. */
-function groupsNow(wish: ResolvedService): string[] {
-  const { observed, intent, publicIPs } = wish;
+function groupsNow(resolved: ResolvedService): string[] {
+  const { observed, intent, publicIPs } = resolved;
   const frontends = observed.loadBalancers.flatMap((seen) => frontendsOf(seen, intent.owner.base));
-  return outside(wish, [
+  return outside(resolved, [
     ...publicIPs.uses.map(({ id }) => id),
     ...publicIPs.releases.map(({ seen }) => seen.id),
     ...frontends.flatMap(({ properties }) => properties.publicIPAddress?.id ?? []),

@@ -2,7 +2,7 @@
  * Which Services are ours to serve, which are ours to clean up, and what marks them. By default those without a
  * `loadBalancerClass`; with `--load-balancer-class` only those of that class, so that two controllers never meet.
  */
-import { keyOf, type Service } from "../model/kubernetes.ts";
+import { serviceKey, type Service } from "../model/kubernetes.ts";
 import { baseName } from "../model/names.ts";
 import type { Owner } from "../outcome.ts";
 
@@ -52,5 +52,5 @@ function isDeleting(service: Service): boolean {
 }
 
 export function ownerOf(service: Service): Owner {
-  return { key: keyOf(service), uid: service.metadata.uid, base: baseName(service.metadata.uid) };
+  return { key: serviceKey(service), uid: service.metadata.uid, base: baseName(service.metadata.uid) };
 }

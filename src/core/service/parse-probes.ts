@@ -14,7 +14,7 @@
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Service, ServicePort } from "../model/kubernetes.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
-import { keyOf } from "./annotation-reader.ts";
+import { annotationKey } from "./annotation-reader.ts";
 import { PORT_KEYS, PROBES } from "./annotations.ts";
 import type { PortIntent, ProbeIntent } from "./service-intent.ts";
 
@@ -86,7 +86,7 @@ export class ProbeParser {
       this.#read.warn(
         "AnnotationHasNoEffect",
         `port ${port.port} is probed by Tcp, as its appProtocol "${port.appProtocol}" is none of Tcp, Http, Https: ` +
-          `set ${keyOf(PORT_KEYS.protocol, port.port)}: "${forAll}" if that is meant`,
+          `set ${annotationKey(PORT_KEYS.protocol, port.port)}: "${forAll}" if that is meant`,
       );
     }
     return known ?? "Tcp";
@@ -116,7 +116,10 @@ export class ProbeParser {
     const number = /^\d+$/.test(written) ? Number(written) : 0;
     if (number >= 1 && number <= 65_535) return number;
     const allowed = "the name or number of a port of the Service, or a number from 1 to 65535";
-    this.#read.reject("InvalidAnnotation", `${keyOf(PORT_KEYS.probePort, port.port)}: "${written}" is not ${allowed}`);
+    this.#read.reject(
+      "InvalidAnnotation",
+      `${annotationKey(PORT_KEYS.probePort, port.port)}: "${written}" is not ${allowed}`,
+    );
     return 0;
   }
 
@@ -125,7 +128,7 @@ export class ProbeParser {
     this.#read.reject(
       "InvalidService",
       `port ${port.port} has no nodePort to probe: set spec.allocateLoadBalancerNodePorts to true, give it a nodePort, ` +
-        `or set ${keyOf(PORT_KEYS.noProbe, port.port)}: "true"`,
+        `or set ${annotationKey(PORT_KEYS.noProbe, port.port)}: "true"`,
     );
     return 0;
   }

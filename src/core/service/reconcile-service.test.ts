@@ -110,7 +110,7 @@ describe("a Service comes and goes", () => {
   test("a security group or load balancer that somebody has removed stops no deletion", () => {
     const world = worldWith();
     world.settle();
-    world.securityGroup = null;
+    world.securityGroup = undefined;
     world.loadBalancers = [];
     world.delete("web");
     assert.deepEqual(story(world, "web").at(-1), "gone");

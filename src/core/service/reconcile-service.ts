@@ -1,14 +1,14 @@
 /**
- * The story of a Service, told in rounds: look, get the first thing right that is not, look again. The stored objects
- * say how far it has come, so it may be interrupted anywhere and is taken up where it stopped.
+ * What a Service needs next, in rounds: observe, correct the first thing that is not right, observe again. The stored
+ * objects say how far it has come, so the controller may be interrupted anywhere and goes on where it stopped.
  */
 import type { Ingress } from "../model/kubernetes.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
 import type { Decision, ReadRequest } from "../steps.ts";
 import { boundPublicIPs, publicIPGroups } from "../resources/public-ip/reconcile-public-ip.ts";
 import type { Observed } from "../observed.ts";
-import { announced, finalMark } from "./mark-changing-first.ts";
-import { markOf } from "./applied-state.ts";
+import { markChangingFirst, finalAppliedState } from "./mark-changing-first.ts";
+import { readAppliedState } from "./applied-state.ts";
 import {
   closeUntoldAddresses,
   fillPoolsAndOpenAccess,
@@ -73,12 +73,12 @@ function ensured(observed: Observed): Decision {
   const { intent, warnings } = parsed;
   const needs = [...missingReads(observed, groupsOf(observed)), ...missingSubnet(observed, intent)];
   if (needs.length > 0) return { kind: "read", needs };
-  const wish = resolveService(observed, intent, warnings);
-  if ("kind" in wish) return reject(wish);
-  const round = firstRound(ENSURE, wish);
+  const resolved = resolveService(observed, intent, warnings);
+  if ("kind" in resolved) return reject(resolved);
+  const round = firstRound(ENSURE, resolved);
   return round === undefined
-    ? { kind: "settled", warnings: wish.warnings, applied: finalMark(wish) }
-    : announced(wish, round);
+    ? { kind: "settled", warnings: resolved.warnings, applied: finalAppliedState(resolved) }
+    : markChangingFirst(resolved, round);
 }
 
 function released(observed: Observed): Decision {
@@ -89,7 +89,7 @@ function released(observed: Observed): Decision {
 /** Wherever public IPs of the Service may be, by what it says, by what it said, and by what stands in Azure. */
 function groupsOf(observed: Observed): string[] {
   const { service, config } = observed;
-  const groups = [publicIPResourceGroup(service, config), ...(markOf(service)?.groups ?? [])];
+  const groups = [publicIPResourceGroup(service, config), ...(readAppliedState(service)?.groups ?? [])];
   return publicIPGroups(observed, ownerOf(service), groups);
 }
 

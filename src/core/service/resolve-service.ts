@@ -14,7 +14,7 @@ import { absentFragment, desiredFragment } from "../resources/load-balancer/desi
 import { desiredFrontend, type FrontendInput } from "../resources/load-balancer/desired-frontend.ts";
 import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
 import { getServiceLoadBalancer, type Placement } from "../resources/load-balancer/get-service-load-balancer.ts";
-import { indexOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { mergeLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
 import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
 import { type PublicIPDecision, reconcilePublicIP } from "../resources/public-ip/reconcile-public-ip.ts";
@@ -41,8 +41,7 @@ export function resolveService(
   intent: ServiceIntent,
   warnings: readonly Warning[],
 ): ResolvedService | Rejection {
-  const subnet = subnetOf(observed, intent);
-  if (subnet === null) return refuseSubnet(observed, intent);
+  if (isSubnetMissing(observed, intent)) return refuseSubnet(observed, intent);
   const taken = refuseTakenAddresses(observed, intent);
   if (taken !== undefined) return taken;
   const placement = getServiceLoadBalancer(observed, intent);
@@ -51,14 +50,14 @@ export function resolveService(
   if ("kind" in publicIPs) return publicIPs;
   const takenLabel = refuseTakenLabel(observed, intent, publicIPs.uses);
   if (takenLabel !== undefined) return takenLabel;
-  const wish = { observed, intent, warnings, placement, publicIPs };
-  return withPossibleReplacements({ ...wish, warnings: [...warnings, ...warnOfNoNodes(wish)] });
+  const resolved = { observed, intent, warnings, placement, publicIPs };
+  return withPossibleReplacements({ ...resolved, warnings: [...warnings, ...warnOfNoNodes(resolved)] });
 }
 
 /** Under the incumbent's name: the Service is served, by nobody. */
-function warnOfNoNodes(wish: ResolvedService): Warning[] {
-  const { nodes, config } = wish.observed;
-  const empty = wish.intent.families.filter((family) => membershipOf(wish, family).members.length === 0);
+function warnOfNoNodes(resolved: ResolvedService): Warning[] {
+  const { nodes, config } = resolved.observed;
+  const empty = resolved.intent.families.filter((family) => membershipOf(resolved, family).members.length === 0);
   return empty.map((family) => ({
     reason: "UnAvailableLoadBalancer",
     message: `nobody answers this Service over ${family}: ${whyNoMembers(nodes, config, family)}`,
@@ -66,12 +65,12 @@ function warnOfNoNodes(wish: ResolvedService): Warning[] {
 }
 
 /** A public IP whose frontend others need cannot be replaced: it is used as it is. */
-function withPossibleReplacements(wish: ResolvedService): ResolvedService {
-  const { observed, intent, placement, publicIPs, warnings } = wish;
+function withPossibleReplacements(resolved: ResolvedService): ResolvedService {
+  const { observed, intent, placement, publicIPs, warnings } = resolved;
   const stuck = publicIPs.uses.filter(
     (use) => use.mustBeReplaced && !isFreeable(observed, intent.owner, placement, use),
   );
-  if (stuck.length === 0) return wish;
+  if (stuck.length === 0) return resolved;
   const isStuck = (id: string): boolean => stuck.some((use) => sameId(use.id, id));
   const told = stuck.map(({ id }): Warning => ({
     reason: "PublicIPNotReplaced",
@@ -79,18 +78,18 @@ function withPossibleReplacements(wish: ResolvedService): ResolvedService {
   }));
   const uses = publicIPs.uses.map((use) => (isStuck(use.id) ? { ...use, mustBeReplaced: false } : use));
   const releases = publicIPs.releases.filter(({ seen }) => !isStuck(seen.id));
-  return { ...wish, publicIPs: { uses, releases }, warnings: [...warnings, ...told] };
+  return { ...resolved, publicIPs: { uses, releases }, warnings: [...warnings, ...told] };
 }
 
 function isFreeable(observed: Observed, owner: Owner, { seen, name }: Placement, { id }: DesiredPublicIP): boolean {
-  const holders = observed.loadBalancers.filter((one) => indexOf(one).byPublicIP.has(id.toLowerCase()));
+  const holders = observed.loadBalancers.filter((one) => loadBalancerIndex(one).byPublicIP.has(id.toLowerCase()));
   if (seen === undefined || holders.length === 0) return holders.length === 0;
   const disposable = disposableOf(observed, seen);
   const absence = absentFragment({ owner, seen, disposable, ...surroundingsOn(observed, name) });
   const { outcome } = mergeLoadBalancer(seen, [absence]);
   return (
     holders.every((one) => one === seen) &&
-    !(outcome.kind === "put" && indexOf(outcome.body).byPublicIP.has(id.toLowerCase()))
+    !(outcome.kind === "put" && loadBalancerIndex(outcome.body).byPublicIP.has(id.toLowerCase()))
   );
 }
 
@@ -100,6 +99,12 @@ export function subnetName({ config }: Pick<Observed, "config">, intent: Service
 
 function subnetOf(observed: Observed, intent: ServiceIntent) {
   return intent.scope === "internal" ? observed.subnets.get(subnetName(observed, intent)) : undefined;
+}
+
+/** It was read, and it isn't there. */
+function isSubnetMissing(observed: Observed, intent: ServiceIntent): boolean {
+  const isRead = observed.subnets.has(subnetName(observed, intent));
+  return intent.scope === "internal" && isRead && subnetOf(observed, intent) === undefined;
 }
 
 function refuseSubnet(observed: Observed, intent: ServiceIntent): Rejection {
@@ -125,10 +130,10 @@ function subnetsText({ subnetNames }: Observed): string {
 }
 
 /** The fragment for these families; a family that waits for its public IP to be replaced is left out. */
-export function fragmentOf(wish: ResolvedService, families: readonly Family[]): LoadBalancerFragment {
-  const { observed, intent, placement } = wish;
+export function fragmentOf(resolved: ResolvedService, families: readonly Family[]): LoadBalancerFragment {
+  const { observed, intent, placement } = resolved;
   return desiredFragment({
-    ...frontendInput(wish),
+    ...frontendInput(resolved),
     families,
     loadBalancer: placement,
     disposable: placement.seen && disposableOf(observed, placement.seen),
@@ -143,25 +148,27 @@ function frontendInput({ observed, intent, placement, publicIPs }: ResolvedServi
     config: observed.config,
     seen: placement.seen,
     publicIPs: Object.fromEntries(publicIPs.uses.map(({ family, id }) => [family, id])),
-    subnet: subnetOf(observed, intent) ?? undefined,
+    subnet: subnetOf(observed, intent),
     zones: observed.zones,
     published: publishedAddresses(observed),
   };
 }
 
 /** The address of each family as Azure has it; `undefined` while it has none. */
-export function addressOf(wish: ResolvedService, family: Family): string | undefined {
-  const { intent, placement, publicIPs } = wish;
+export function addressOf(resolved: ResolvedService, family: Family): string | undefined {
+  const { intent, placement, publicIPs } = resolved;
   if (intent.scope === "external")
     return publicIPs.uses.find((use) => use.family === family)?.seen?.properties.ipAddress;
-  const { name } = desiredFrontend(frontendInput(wish), family);
-  return placement.seen && indexOf(placement.seen).frontends.get(name.toLowerCase())?.properties.privateIPAddress;
+  const { name } = desiredFrontend(frontendInput(resolved), family);
+  return (
+    placement.seen && loadBalancerIndex(placement.seen).frontends.get(name.toLowerCase())?.properties.privateIPAddress
+  );
 }
 
 /** In the order of the families, whatever that of the load balancer is; then the additional ones. */
-export function ingressOf(wish: ResolvedService): Ingress[] {
-  const addresses = wish.intent.families.flatMap((family) => addressOf(wish, family) ?? []);
-  const all = new Set([...addresses, ...wish.intent.additionalPublicIPs]);
+export function ingressOf(resolved: ResolvedService): Ingress[] {
+  const addresses = resolved.intent.families.flatMap((family) => addressOf(resolved, family) ?? []);
+  const all = new Set([...addresses, ...resolved.intent.additionalPublicIPs]);
   return [...all].map((ip) => ({ ip, ipMode: "VIP" }));
 }
 
@@ -169,12 +176,14 @@ export function ingressOf(wish: ResolvedService): Ingress[] {
  * The addresses as the security group needs them. An address that the Service leaves is closed at once if nothing
  * stands there any more; `all` closes those too that still serve while the new side is being built.
  */
-export function accessAddresses(wish: ResolvedService, released: "dead" | "all"): ServiceAddresses {
-  const current = perFamily(wish, (family) => [addressOf(wish, family) ?? []].flat());
-  const nodes = perFamily(wish, (family) => addressesOfMembers(membershipOf(wish, family)));
-  const kept = new Set([...current.IPv4, ...current.IPv6, ...wish.intent.additionalPublicIPs].map(canonicalAddress));
-  const serving = servingAddresses(wish);
-  const gone = [...formerAddresses(wish.observed), ...formerNodes(wish)];
+export function accessAddresses(resolved: ResolvedService, released: "dead" | "all"): ServiceAddresses {
+  const current = perFamily(resolved, (family) => [addressOf(resolved, family) ?? []].flat());
+  const nodes = perFamily(resolved, (family) => addressesOfMembers(membershipOf(resolved, family)));
+  const kept = new Set(
+    [...current.IPv4, ...current.IPv6, ...resolved.intent.additionalPublicIPs].map(canonicalAddress),
+  );
+  const serving = servingAddresses(resolved);
+  const gone = [...formerAddresses(resolved.observed), ...formerNodes(resolved)];
   const left = released === "all" ? [...gone, ...serving] : gone.filter((address) => !serving.includes(address));
   return { current, nodes, released: [...new Set(left)].filter((address) => !kept.has(address)) };
 }
@@ -203,10 +212,10 @@ function membershipOf({ observed, placement }: ResolvedService, family: Family) 
 }
 
 /** Nodes that are about to leave the pools: where traffic is sent to nodes themselves, they must be closed too. */
-function formerNodes(wish: ResolvedService): string[] {
-  const { intent, placement } = wish;
+function formerNodes(resolved: ResolvedService): string[] {
+  const { intent, placement } = resolved;
   if (intent.floatingIP && !(intent.scope === "internal" && intent.families.includes("IPv6"))) return [];
-  const memberships = [membershipOf(wish, "IPv4"), membershipOf(wish, "IPv6")];
+  const memberships = [membershipOf(resolved, "IPv4"), membershipOf(resolved, "IPv6")];
   const current = new Set(memberships.flatMap(addressesOfMembers).map(canonicalAddress));
   const pools = placement.seen?.properties.backendAddressPools ?? [];
   return pools

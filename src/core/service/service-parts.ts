@@ -2,14 +2,14 @@
 import type { Frontend, LoadBalancer, PublicIP } from "../model/arm.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import { parseId } from "../model/ids.ts";
-import { frontendOf, indexOf, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
-import { indexOf as indexOfPublicIPs } from "../resources/public-ip/public-ip-index.ts";
+import { frontendOf, loadBalancerIndex, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { publicIPIndex } from "../resources/public-ip/public-ip-index.ts";
 import type { Observed } from "../observed.ts";
-import { markOf } from "./applied-state.ts";
+import { readAppliedState } from "./applied-state.ts";
 
 /** The frontends that bear its name, and those of others that its rules stand on. */
 export function frontendsOf(loadBalancer: LoadBalancer, base: string): Frontend[] {
-  const index = indexOf(loadBalancer);
+  const index = loadBalancerIndex(loadBalancer);
   const { frontends, rules } = partsOf(index, base);
   const used = rules.map(({ properties }) => index.frontends.get(frontendOf(properties.frontendIPConfiguration) ?? ""));
   return [...new Set([...frontends, ...used])].filter((frontend) => frontend !== undefined);
@@ -27,12 +27,12 @@ export function addressesOn(observed: Pick<Observed, "publicIPs">, frontends: re
 function findPublicIP({ publicIPs }: Pick<Observed, "publicIPs">, id: string): PublicIP | undefined {
   const { resourceGroup = "", name = "" } = parseId(id) ?? {};
   const list = publicIPs.get(resourceGroup.toLowerCase());
-  return list && indexOfPublicIPs(list).byName.get(name.toLowerCase());
+  return list && publicIPIndex(list).byName.get(name.toLowerCase());
 }
 
 /** Those that the Service has been seen with: in its status, or noted before they were opened. */
 export function formerAddresses({ service }: Pick<Observed, "service">): string[] {
-  return [...publishedAddresses({ service }), ...(markOf(service)?.addresses ?? []).map(canonicalAddress)];
+  return [...publishedAddresses({ service }), ...(readAppliedState(service)?.addresses ?? []).map(canonicalAddress)];
 }
 
 export function publishedAddresses({ service }: Pick<Observed, "service">): string[] {

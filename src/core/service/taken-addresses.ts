@@ -4,7 +4,7 @@
  * whoever may write a Service would take over their traffic from inside the cluster (CVE-2020-8554).
  */
 import type { Frontend, LoadBalancer } from "../model/arm.ts";
-import { baseOf, indexOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { baseOf, loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { keyIn } from "../resources/load-balancer/part-user.ts";
 import type { Observed } from "../observed.ts";
 import { PLACEMENT } from "./annotations.ts";
@@ -25,7 +25,7 @@ export function refuseTakenAddresses(observed: Observed, intent: ServiceIntent):
 
 function othersOn(loadBalancer: LoadBalancer, base: string): Frontend[] {
   const own = new Set(frontendsOf(loadBalancer, base));
-  return [...indexOf(loadBalancer).frontends.values()].filter((frontend) => !own.has(frontend));
+  return [...loadBalancerIndex(loadBalancer).frontends.values()].filter((frontend) => !own.has(frontend));
 }
 
 function rejectionOf(address: string, frontend: Frontend, { name }: LoadBalancer, observed: Observed): Rejection {

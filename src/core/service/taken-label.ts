@@ -5,7 +5,7 @@
  */
 import type { PublicIP } from "../model/arm.ts";
 import { sameId } from "../model/ids.ts";
-import { keyOf, type Service } from "../model/kubernetes.ts";
+import { serviceKey, type Service } from "../model/kubernetes.ts";
 import { dnsOwnerOf, isOtherClusters, sameKey, servicesOf } from "../resources/public-ip/public-ip-tags.ts";
 import type { Observed } from "../observed.ts";
 import { PLACEMENT } from "./annotations.ts";
@@ -39,7 +39,7 @@ function holderOf({ otherServices, config }: Observed, publicIP: PublicIP, label
   const owner = dnsOwnerOf(publicIP);
   const keys = owner === undefined ? (servicesOf(publicIP) ?? []) : [owner];
   const isHolder = (service: Service): boolean =>
-    keys.some((key) => sameKey(key, keyOf(service))) && service.metadata.deletionTimestamp === undefined;
+    keys.some((key) => sameKey(key, serviceKey(service))) && service.metadata.deletionTimestamp === undefined;
   return otherServices.filter(isHolder).find((service) => {
     const parsed = parseService(service, config);
     return !("intent" in parsed) || parsed.intent.dnsLabel === label;
@@ -48,7 +48,7 @@ function holderOf({ otherServices, config }: Observed, publicIP: PublicIP, label
 
 function rejectionOf(label: string, { name }: PublicIP, holder: Service): Rejection {
   const message =
-    `${PLACEMENT.dnsLabel.key}: "${label}" is the label of Service ${keyOf(holder)} already (public IP "${name}"), and ` +
+    `${PLACEMENT.dnsLabel.key}: "${label}" is the label of Service ${serviceKey(holder)} already (public IP "${name}"), and ` +
     `Azure gives a label to one public IP of a region only: choose another one, or take it from that Service first`;
   return { kind: "rejection", reason: "DNSLabelConflict", message };
 }

@@ -6,7 +6,7 @@ import type { Frontend, LoadBalancer } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import type { Rejection } from "../../outcome.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
-import { baseOf, frontendOf, indexOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
+import { baseOf, frontendOf, loadBalancerIndex, type LoadBalancerIndex } from "./load-balancer-index.ts";
 import { refusePortClashes } from "./port-clashes.ts";
 import { refuseMovesOfShared } from "./shared-frontends.ts";
 
@@ -21,7 +21,7 @@ export interface Admission {
 
 /** `batch` in the order in which it is to be served. */
 export function admitFragments(seen: LoadBalancer, batch: Batch): Admission {
-  const index = indexOf(seen);
+  const index = loadBalancerIndex(seen);
   const rejections = new Map<LoadBalancerFragment, Rejection>();
   const stale = new Set<LoadBalancerFragment>();
   for (;;) {

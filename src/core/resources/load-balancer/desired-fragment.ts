@@ -11,7 +11,7 @@ import type { Owner } from "../../outcome.ts";
 import { desiredFrontend, type FrontendInput } from "./desired-frontend.ts";
 import { desiredRules } from "./desired-rules.ts";
 import type { Disposable, LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";
-import { baseOf, frontendOf, indexOf, partsOf } from "./load-balancer-index.ts";
+import { baseOf, frontendOf, loadBalancerIndex, partsOf } from "./load-balancer-index.ts";
 
 export interface FragmentInput extends FrontendInput {
   /** Of the Service's families those to be served now. */
@@ -83,7 +83,7 @@ function releasesOf(
   isServedHere: (base: string) => boolean,
 ): readonly string[] {
   if (seen === undefined) return [];
-  const rules = partsOf(indexOf(seen), owner.base).rules;
+  const rules = partsOf(loadBalancerIndex(seen), owner.base).rules;
   const names = new Set(rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration) ?? ""));
   const own = owner.base.toLowerCase();
   return [...names].filter((name) => {

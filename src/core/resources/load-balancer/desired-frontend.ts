@@ -18,7 +18,7 @@ import { sameId, subnetId } from "../../model/ids.ts";
 import { frontendName } from "../../model/names.ts";
 import type { ServiceIntent } from "../../service/service-intent.ts";
 import { namingOf } from "./desired-rules.ts";
-import { baseOf, indexOf, type LoadBalancerIndex, partsOf } from "./load-balancer-index.ts";
+import { baseOf, loadBalancerIndex, type LoadBalancerIndex, partsOf } from "./load-balancer-index.ts";
 
 export interface FrontendInput {
   readonly intent: ServiceIntent;
@@ -40,7 +40,7 @@ export interface DesiredFrontend {
 }
 
 export function desiredFrontend(input: FrontendInput, family: Family): DesiredFrontend {
-  const index = input.seen && indexOf(input.seen);
+  const index = input.seen && loadBalancerIndex(input.seen);
   const other = index && sharedFrontend(input, index, family);
   if (other !== undefined) return { name: other.name, own: undefined };
   const name = frontendName(namingOf(input.intent), family);
@@ -66,7 +66,7 @@ function external({ publicIPs }: FrontendInput, family: Family, name: string): F
 
 function internal(input: FrontendInput, family: Family, name: string): Frontend {
   const { intent, config, seen } = input;
-  const current = seen && indexOf(seen).frontends.get(name.toLowerCase());
+  const current = seen && loadBalancerIndex(seen).frontends.get(name.toLowerCase());
   const wantedSubnet = { id: subnetId(config, intent.subnet ?? config.subnetName) };
   // The config's default subnet says where new frontends go; it moves none that stands elsewhere.
   const subnet = intent.subnet === undefined ? (current?.properties.subnet ?? wantedSubnet) : wantedSubnet;
@@ -104,7 +104,7 @@ function isInSubnet(address: string, family: Family, subnet: Subnet | undefined)
 
 /** Another's frontend has it by now, whatever the Service's status says. */
 function isTaken({ intent, seen }: FrontendInput, address: string): boolean {
-  const holder = seen && indexOf(seen).byPrivateAddress.get(canonicalAddress(address));
+  const holder = seen && loadBalancerIndex(seen).byPrivateAddress.get(canonicalAddress(address));
   return holder !== undefined && baseOf(holder.name) !== intent.owner.base.toLowerCase();
 }
 
@@ -119,7 +119,7 @@ function zonesOf(input: FrontendInput, family: Family): readonly string[] | unde
 /** The private frontends that the Service has in this family, under whatever name. */
 function currentFrontends({ intent, seen }: FrontendInput, family: Family): readonly Frontend[] {
   if (seen === undefined) return [];
-  return partsOf(indexOf(seen), intent.owner.base).frontends.filter(
+  return partsOf(loadBalancerIndex(seen), intent.owner.base).frontends.filter(
     ({ properties }) => (properties.privateIPAddressVersion ?? "IPv4") === family,
   );
 }

@@ -22,7 +22,7 @@ import type { Node } from "../../model/kubernetes.ts";
 import { externalName, isInternalName, loadBalancerName } from "../../model/names.ts";
 import type { ServiceIntent } from "../../service/service-intent.ts";
 import type { Rejection } from "../../outcome.ts";
-import { indexOf, partsOf } from "./load-balancer-index.ts";
+import { loadBalancerIndex, partsOf } from "./load-balancer-index.ts";
 
 export interface PlacementInput {
   readonly config: ClusterConfig;
@@ -62,7 +62,7 @@ export function getServiceLoadBalancer(input: PlacementInput, intent: ServiceInt
 /** Names tell: a Service's begin with its base, so its parts are found on whatever load balancer they are. */
 export function loadBalancersWith(loadBalancers: readonly LoadBalancer[], base: string): LoadBalancer[] {
   return loadBalancers.filter((loadBalancer) => {
-    const { frontends, rules, probes } = partsOf(indexOf(loadBalancer), base);
+    const { frontends, rules, probes } = partsOf(loadBalancerIndex(loadBalancer), base);
     return frontends.length + rules.length + probes.length > 0;
   });
 }

@@ -53,7 +53,7 @@ const NO_PARTS: Parts = { frontends: [], rules: [], probes: [] };
 const HIGHEST_PORT = 65_535;
 const indexes = new WeakMap<LoadBalancer, LoadBalancerIndex>();
 
-export function indexOf(body: LoadBalancer): LoadBalancerIndex {
+export function loadBalancerIndex(body: LoadBalancer): LoadBalancerIndex {
   const known = indexes.get(body);
   if (known !== undefined) return known;
   const index = buildIndex(body);

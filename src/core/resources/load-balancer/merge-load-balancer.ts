@@ -20,7 +20,7 @@ import {
   baseOf,
   frontendOf,
   type FrontendUser,
-  indexOf,
+  loadBalancerIndex,
   type LoadBalancerIndex,
   partsOf,
 } from "./load-balancer-index.ts";
@@ -43,7 +43,7 @@ export function mergeLoadBalancer(
   const remaining = remainingFrontends(start, outcome);
   const answers = new Map<LoadBalancerFragment, Answer>();
   for (const fragment of accepted)
-    answers.set(fragment, { kind: "accepted", warnings: warningsFor(indexOf(start), fragment, remaining) });
+    answers.set(fragment, { kind: "accepted", warnings: warningsFor(loadBalancerIndex(start), fragment, remaining) });
   for (const [fragment, rejection] of refused) answers.set(fragment, { kind: "refused", rejection });
   for (const fragment of stale) answers.set(fragment, { kind: "stale" });
   return { outcome, answers: answersOf(fragments, answers) };
@@ -52,7 +52,7 @@ export function mergeLoadBalancer(
 /** Whether this fragment stands in the load balancer as it should. Costs what the one Service has, not a pass. */
 export function isSettled(seen: LoadBalancer | undefined, fragment: LoadBalancerFragment): boolean {
   if (seen === undefined) return fragment.shell === undefined;
-  const index = indexOf(seen);
+  const index = loadBalancerIndex(seen);
   const own = partsOf(index, fragment.owner.base);
   const { shell, frontends, rules, probes, pools } = fragment;
   return (
@@ -93,7 +93,7 @@ function otherUsers(index: LoadBalancerIndex, fragment: LoadBalancerFragment, na
 
 function settle(start: LoadBalancer, pending: readonly LoadBalancerFragment[], exists: boolean): Outcome {
   if (pending.length === 0) return { kind: "unchanged" };
-  const index = indexOf(start);
+  const index = loadBalancerIndex(start);
   const rules = mergedRules(start, pending);
   const { kept, dropped } = mergedFrontends(start, index, pending, rules);
   const body = withTags(start, pending, {

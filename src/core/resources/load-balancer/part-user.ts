@@ -2,7 +2,7 @@
  * Whose a part of a load balancer is, in words for people: a Service of ours by its name, since the part's name is a
  * hash to them; anybody else's by the name of the part.
  */
-import { keyOf, type Service } from "../../model/kubernetes.ts";
+import { serviceKey, type Service } from "../../model/kubernetes.ts";
 import { baseName, isServiceBase } from "../../model/names.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import type { FrontendUser } from "./load-balancer-index.ts";
@@ -15,13 +15,13 @@ export interface PartUser {
 
 /** `batch`: whoever is merged along, and the neighbours that they know of. */
 export function userOf({ kind, name, base }: FrontendUser, batch: readonly LoadBalancerFragment[]): PartUser {
-  const key = isServiceBase(base) ? serviceKey(base, batch) : undefined;
+  const key = isServiceBase(base) ? keyOfBase(base, batch) : undefined;
   if (key !== undefined) return { isService: true, text: `Service ${key}` };
   const stranger = isServiceBase(base) ? " of a Service that is not in this cluster" : "";
   return { isService: false, text: `${kind} "${name}"${stranger}` };
 }
 
-function serviceKey(base: string, batch: readonly LoadBalancerFragment[]): string | undefined {
+function keyOfBase(base: string, batch: readonly LoadBalancerFragment[]): string | undefined {
   const mate = batch.find(({ owner }) => owner.base.toLowerCase() === base);
   if (mate !== undefined) return mate.owner.key;
   const neighbours = batch.find((fragment) => fragment.neighbours !== undefined)?.neighbours;
@@ -31,5 +31,5 @@ function serviceKey(base: string, batch: readonly LoadBalancerFragment[]): strin
 /** `namespace/name` of the Service whose names start so, in lower case. */
 export function keyIn(services: readonly Service[], base: string): string | undefined {
   const found = services.find(({ metadata }) => baseName(metadata.uid).toLowerCase() === base);
-  return found && keyOf(found);
+  return found && serviceKey(found);
 }

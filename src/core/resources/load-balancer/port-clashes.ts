@@ -6,7 +6,7 @@
 import type { LoadBalancer } from "../../model/arm.ts";
 import type { Rejection } from "../../outcome.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
-import { type Claim, claimOf, indexOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
+import { type Claim, claimOf, loadBalancerIndex, type LoadBalancerIndex } from "./load-balancer-index.ts";
 import { userOf } from "./part-user.ts";
 
 /** `batch` in the order in which it is to be served. */
@@ -14,7 +14,7 @@ export function refusePortClashes(
   seen: LoadBalancer,
   batch: readonly LoadBalancerFragment[],
 ): Map<LoadBalancerFragment, Rejection> {
-  const index = indexOf(seen);
+  const index = loadBalancerIndex(seen);
   const claimants = batch.map((fragment) => claimantOf(index, fragment));
   const refused = new Map<LoadBalancerFragment, Rejection>();
   for (let clash = firstClash(index, claimants, refused); clash; clash = firstClash(index, claimants, refused)) {
@@ -104,6 +104,6 @@ function portsText({ protocol, from, to }: Claim): string {
 function whereText({ frontend, user }: Claim, seen: LoadBalancer, batch: readonly LoadBalancerFragment[]): string {
   const { isService, text } = userOf(user, batch);
   if (isService) return `on the address that it shares by ${text}`;
-  const name = indexOf(seen).frontends.get(frontend)?.name ?? frontend;
+  const name = loadBalancerIndex(seen).frontends.get(frontend)?.name ?? frontend;
   return `on frontend "${name}" of load balancer "${seen.name}" by ${text}`;
 }

@@ -9,7 +9,10 @@ import { placeholderAddress } from "../placeholder-address.ts";
 /** Used where the subnet is not known. */
 const PRIVATE_BLOCKS: Readonly<Record<Family, string>> = { IPv4: "10.255.0.0/16", IPv6: "fd00::/64" };
 
-export function predictLoadBalancer(body: LoadBalancer, subnets: ReadonlyMap<string, Subnet | null>): LoadBalancer {
+export function predictLoadBalancer(
+  body: LoadBalancer,
+  subnets: ReadonlyMap<string, Subnet | undefined>,
+): LoadBalancer {
   const { properties } = body;
   const rules = properties.loadBalancingRules ?? [];
   const references = new Map<string, Reference[]>();
@@ -47,7 +50,7 @@ export function predictLoadBalancer(body: LoadBalancer, subnets: ReadonlyMap<str
 function predictedFrontend(
   frontend: Frontend & { readonly id: string },
   rules: readonly Reference[] | undefined,
-  subnets: ReadonlyMap<string, Subnet | null>,
+  subnets: ReadonlyMap<string, Subnet | undefined>,
 ): Frontend {
   const { loadBalancingRules: _, ...properties } = frontend.properties;
   const { subnet, privateIPAddress, privateIPAddressVersion } = properties;
@@ -66,7 +69,7 @@ function predictedFrontend(
   };
 }
 
-function blockOf(subnet: Subnet | null | undefined, family: Family): string {
+function blockOf(subnet: Subnet | undefined, family: Family): string {
   const { addressPrefix, addressPrefixes = [] } = subnet?.properties ?? {};
   const isOfFamily = (prefix: string | undefined): prefix is string =>
     prefix !== undefined && prefix.includes(":") === (family === "IPv6");

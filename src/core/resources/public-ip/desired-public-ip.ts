@@ -11,7 +11,7 @@ import type { PublicIPIntent, ServiceIntent } from "../../service/service-intent
 import type { Rejection } from "../../outcome.ts";
 import { hasIPTags } from "./ip-tags.ts";
 import type { PublicIPFragment } from "./fragment.ts";
-import { indexOf } from "./public-ip-index.ts";
+import { publicIPIndex } from "./public-ip-index.ts";
 import { CLUSTER_TAG, isOtherClusters, servicesOf } from "./public-ip-tags.ts";
 
 export interface DesiredPublicIP {
@@ -66,7 +66,7 @@ function decided(
 }
 
 function find({ publicIPs, ...input }: PublicIPInput, wanted: PublicIPIntent, family: Family): PublicIP | undefined {
-  const index = indexOf(publicIPs);
+  const index = publicIPIndex(publicIPs);
   switch (wanted.kind) {
     case "pinned":
       return index.byAddress.get(wanted.address);
@@ -132,7 +132,7 @@ function newBody(input: PublicIPInput, family: Family, { id, name, prefixId }: N
 type Chosen = Exclude<PublicIPIntent, { kind: "generated" }>;
 
 /** What names a public IP that somebody made. */
-function keyOf({ families }: ServiceIntent, { kind }: Chosen, family: Family): string {
+function annotationFor({ families }: ServiceIntent, { kind }: Chosen, family: Family): string {
   if (kind === "pinned") {
     const { key } = family === "IPv4" ? PLACEMENT.ipv4 : PLACEMENT.ipv6;
     return `${key} or spec.loadBalancerIP`;
@@ -144,7 +144,7 @@ function refuseMissing({ intent }: PublicIPInput, wanted: Chosen, family: Family
   const group = intent.publicIPResourceGroup;
   const what = wanted.kind === "pinned" ? `with address ${wanted.address}` : `"${wanted.name}"`;
   const message =
-    `${keyOf(intent, wanted, family)}: there is no public IP ${what} in resource group "${group}": create it, or name its ` +
+    `${annotationFor(intent, wanted, family)}: there is no public IP ${what} in resource group "${group}": create it, or name its ` +
     `group in annotation ${PLACEMENT.resourceGroup.key}`;
   return { kind: "rejection", reason: "PublicIPNotFound", message };
 }
@@ -156,7 +156,7 @@ function refuse(
   seen: PublicIP,
   family: Family,
 ): Rejection | undefined {
-  const subject = `${keyOf(intent, wanted, family)}: public IP "${seen.name}"`;
+  const subject = `${annotationFor(intent, wanted, family)}: public IP "${seen.name}"`;
   const version = seen.properties.publicIPAddressVersion ?? "IPv4";
   if (version !== family) {
     const message = `${subject} is ${version}, but the Service needs ${family}: name one of that family`;

@@ -14,7 +14,7 @@ export interface PublicIPIndex {
 
 const indexes = new WeakMap<readonly PublicIP[], PublicIPIndex>();
 
-export function indexOf(publicIPs: readonly PublicIP[]): PublicIPIndex {
+export function publicIPIndex(publicIPs: readonly PublicIP[]): PublicIPIndex {
   const known = indexes.get(publicIPs);
   if (known !== undefined) return known;
   const byService = new Map<string, PublicIP[]>();

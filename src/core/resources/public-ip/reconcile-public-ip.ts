@@ -6,12 +6,12 @@
 import type { LoadBalancer, PublicIP } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { parseId, sameId } from "../../model/ids.ts";
-import { indexOf as indexOfLoadBalancer } from "../load-balancer/load-balancer-index.ts";
+import { loadBalancerIndex } from "../load-balancer/load-balancer-index.ts";
 import type { ServiceIntent } from "../../service/service-intent.ts";
 import type { Owner, Rejection } from "../../outcome.ts";
 import { type DesiredPublicIP, desiredPublicIP } from "./desired-public-ip.ts";
 import type { PublicIPFragment } from "./fragment.ts";
-import { indexOf } from "./public-ip-index.ts";
+import { publicIPIndex } from "./public-ip-index.ts";
 import { isOtherClusters } from "./public-ip-tags.ts";
 
 export interface PublicIPsSeen {
@@ -61,7 +61,7 @@ export function releasedPublicIPs(seen: PublicIPsSeen, owner: Owner, used: reado
 export function boundPublicIPs({ config, publicIPs }: PublicIPsSeen, owner: Owner): PublicIP[] {
   const key = owner.key.toLowerCase();
   return [...publicIPs.values()]
-    .flatMap((list) => indexOf(list).byService.get(key) ?? [])
+    .flatMap((list) => publicIPIndex(list).byService.get(key) ?? [])
     .filter((publicIP) => !isOtherClusters(publicIP, config.clusterName));
 }
 
@@ -71,7 +71,7 @@ export function boundPublicIPs({ config, publicIPs }: PublicIPsSeen, owner: Owne
  */
 function holderOf(publicIP: PublicIP, { config, loadBalancers }: PublicIPsSeen): string | undefined {
   const holder = loadBalancers
-    .map((loadBalancer) => indexOfLoadBalancer(loadBalancer).byPublicIP.get(publicIP.id.toLowerCase()))
+    .map((loadBalancer) => loadBalancerIndex(loadBalancer).byPublicIP.get(publicIP.id.toLowerCase()))
     .find((frontend) => frontend !== undefined);
   if (holder !== undefined) return `frontend "${holder.name}"`;
   const attached = parseId(publicIP.properties.ipConfiguration?.id ?? "");
@@ -89,7 +89,7 @@ export function publicIPGroups(
   groups: readonly string[],
 ): string[] {
   const ids = loadBalancers
-    .flatMap((loadBalancer) => indexOfLoadBalancer(loadBalancer).parts.get(owner.base.toLowerCase())?.frontends ?? [])
+    .flatMap((loadBalancer) => loadBalancerIndex(loadBalancer).parts.get(owner.base.toLowerCase())?.frontends ?? [])
     .flatMap(({ properties }) => properties.publicIPAddress?.id ?? []);
   const pointedTo = ids.flatMap((id) => parseId(id)?.resourceGroup ?? []);
   return [...new Set([config.resourceGroup, ...groups, ...pointedTo].map((group) => group.toLowerCase()))];

@@ -14,9 +14,9 @@ export const securityGroupKind: ResourceKind<SecurityGroupFragment, SecurityGrou
   ownerOf: ({ owner }) => owner,
   /** It is written beside a load balancer, which takes longer, so a wait as long as its own write delays nothing. */
   batchWindowShare: 1,
-  merge: (seen, fragments) => mergeSecurityGroup(seen ?? null, fragments),
+  merge: mergeSecurityGroup,
   refresh: undefined,
-  find: ({ securityGroup }) => securityGroup ?? undefined,
-  replace: (azure, _, body) => ({ ...azure, securityGroup: body ?? null }),
+  find: ({ securityGroup }) => securityGroup,
+  replace: (azure, _, body) => ({ ...azure, securityGroup: body }),
   publicIPsAfter: undefined,
 };

@@ -232,7 +232,7 @@ test("config tags are put on, and only they make a write of their own", () => {
 });
 
 test("a group that does not exist refuses whoever wants a rule, and stops nobody from leaving", () => {
-  const { outcome, refused } = mergeSecurityGroup(null, [
+  const { outcome, refused } = mergeSecurityGroup(undefined, [
     fragment("a", [allow([80], ["20.0.0.1"])]),
     fragment("b", []),
   ]);

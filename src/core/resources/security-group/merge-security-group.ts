@@ -12,7 +12,7 @@ import { ACCEPTED, type Answer, answersOf, type Merged, type Rejection, type War
 import { mergeTags } from "../../model/tags.ts";
 import type { SecurityGroupFragment } from "./fragment.ts";
 import { LIMITS, SecurityGroupDraft } from "./security-group-draft.ts";
-import { indexOf, type SecurityGroupIndex, type Usage } from "./security-group-index.ts";
+import { securityGroupIndex, type SecurityGroupIndex, type Usage } from "./security-group-index.ts";
 import { destinationsOf, newRule, rewrittenRule, withDestinations } from "./security-rules.ts";
 
 const FIRST_PRIORITY = 500;
@@ -22,14 +22,14 @@ const NEARLY_FULL = 0.9;
 
 type Rules = readonly SecurityRule[];
 
-/** `null`: the group does not exist. It is never created; nothing is left to remove from it either. */
+/** `undefined`: the group does not exist. It is never created; nothing is left to remove from it either. */
 export function mergeSecurityGroup(
-  seen: SecurityGroup | null,
+  seen: SecurityGroup | undefined,
   fragments: readonly SecurityGroupFragment[],
 ): Merged<SecurityGroup> {
   const batch = [...fragments].sort(byOwner);
-  if (seen === null) return withoutGroup(fragments);
-  const index = indexOf(seen);
+  if (seen === undefined) return withoutGroup(fragments);
+  const index = securityGroupIndex(seen);
   const draft = new SecurityGroupDraft(index, batch);
   const answers = new Map<SecurityGroupFragment, Answer>();
   for (const fragment of batch) {

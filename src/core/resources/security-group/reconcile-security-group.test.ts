@@ -18,7 +18,7 @@ const NODES: ServiceAddresses["nodes"] = { IPv4: ["10.240.0.4", "10.240.0.5"], I
 const NO_FLOATING = { "azure-disable-load-balancer-floating-ip": "true" };
 const INTERNAL = { "azure-load-balancer-internal": "true" };
 
-function world(securityGroup: SecurityGroup | null = EMPTY, ...otherServices: readonly Service[]): World {
+function world(securityGroup: SecurityGroup | undefined, ...otherServices: readonly Service[]): World {
   return { config: CONFIG, otherServices, publicIPs: new Map(), securityGroup };
 }
 
@@ -36,7 +36,7 @@ function release(seen: World, service: Service, addresses: ServiceAddresses): Ac
 
 /** The group after what was decided. */
 function applied({ securityGroup }: World, decision: AccessDecision): SecurityGroup {
-  assert.ok(securityGroup !== null);
+  assert.ok(securityGroup !== undefined);
   if (decision.kind === "settled") return securityGroup;
   assert.ok(decision.kind === "act", JSON.stringify(decision));
   const { outcome } = mergeSecurityGroup(securityGroup, [decision.fragment]);
@@ -73,7 +73,7 @@ test("an address that it gives up is closed", () => {
 });
 
 test("a missing group refuses who needs it, and nobody else", () => {
-  const missing = world(null);
+  const missing = world(undefined);
   const decision = reconcile(missing, web(), at("20.0.0.1"));
   assert.equal(decision.kind === "reject" && decision.rejection.reason, "SecurityGroupMissing");
   assert.equal(reconcile(missing, web({ annotations: INTERNAL }), at("10.240.0.9")).kind, "settled");

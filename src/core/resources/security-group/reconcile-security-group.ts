@@ -14,7 +14,7 @@ import type { Observed } from "../../observed.ts";
 import type { SecurityGroupFragment, Opening, ServiceAddresses } from "./fragment.ts";
 import { desiredSecurityGroup, opensOnNodes } from "./desired-security-group.ts";
 import { mergeSecurityGroup, NO_GROUP } from "./merge-security-group.ts";
-import { indexOf } from "./security-group-index.ts";
+import { securityGroupIndex } from "./security-group-index.ts";
 import { nodeSharersOf, openingOf, sharersOf } from "./shared-addresses.ts";
 
 export type { ServiceAddresses } from "./fragment.ts";
@@ -34,7 +34,7 @@ export function reconcileSecurityGroup(
   { changed }: { readonly changed: boolean },
 ): AccessDecision {
   const rules = desiredSecurityGroup(intent, addresses);
-  if (world.securityGroup === null)
+  if (world.securityGroup === undefined)
     return rules.length === 0 ? { kind: "settled" } : { kind: "reject", rejection: NO_GROUP };
   const lands = opensOnNodes(intent);
   const held = [...addresses.current.IPv4, ...addresses.current.IPv6, ...intent.additionalPublicIPs];
@@ -54,7 +54,7 @@ function asItStands(fragment: SecurityGroupFragment): readonly SecurityGroupFrag
 
 /** The Service wants nothing any more: all that opens its addresses goes, except for those who share them. */
 export function releaseSecurityGroup(world: World, owner: Owner, addresses: ServiceAddresses): AccessDecision {
-  if (world.securityGroup === null) return { kind: "settled" };
+  if (world.securityGroup === undefined) return { kind: "settled" };
   const held = [...addresses.current.IPv4, ...addresses.current.IPv6];
   const claim = claimAddresses(world, owner, addresses, { held, lands: false, changed: true });
   return decide(world, fragmentOf(world, { owner, rules: [], ownRules: false }, claim));
@@ -114,8 +114,8 @@ function ingressOf({ status }: Service): readonly string[] {
 
 /** A Service that just got its floating IP back has left rules for its node ports at the nodes' addresses. */
 function hasRulesOnNodes({ service, securityGroup }: World, nodes: ServiceAddresses["nodes"]): boolean {
-  if (securityGroup === null) return false;
-  const { openers, managed } = indexOf(securityGroup);
+  if (securityGroup === undefined) return false;
+  const { openers, managed } = securityGroupIndex(securityGroup);
   const names = service.spec.ports.flatMap(({ nodePort }) => openers.get(String(nodePort)) ?? []);
   if (names.length === 0) return false;
   const addresses = canonicalNodes(nodes);
@@ -127,8 +127,8 @@ function hasRulesOnNodes({ service, securityGroup }: World, nodes: ServiceAddres
  * port is one Service's alone, so a rule that has one of them was made for it, with whatever other ports it had then.
  */
 function atItsNodePorts({ service, securityGroup }: World): readonly string[] {
-  if (securityGroup === null) return [];
-  const { openers, managed } = indexOf(securityGroup);
+  if (securityGroup === undefined) return [];
+  const { openers, managed } = securityGroupIndex(securityGroup);
   const ports = service.spec.ports.flatMap(({ nodePort }) => (nodePort === undefined ? [] : String(nodePort)));
   const names = new Set(ports.flatMap((port) => openers.get(port) ?? []));
   return [...names].flatMap((name) => [...(managed.get(name)?.destinations.keys() ?? [])]);
@@ -136,8 +136,8 @@ function atItsNodePorts({ service, securityGroup }: World): readonly string[] {
 
 /** A Service that changed may have had other node ports, which nothing tells any more. */
 function isAnythingOnNodes({ securityGroup }: World, nodes: ServiceAddresses["nodes"]): boolean {
-  if (securityGroup === null) return false;
-  const { holders } = indexOf(securityGroup);
+  if (securityGroup === undefined) return false;
+  const { holders } = securityGroupIndex(securityGroup);
   return canonicalNodes(nodes).some((address) => holders.has(address));
 }
 

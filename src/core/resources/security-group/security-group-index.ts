@@ -40,7 +40,7 @@ export interface SecurityGroupIndex {
 
 const indexes = new WeakMap<SecurityGroup, SecurityGroupIndex>();
 
-export function indexOf(group: SecurityGroup): SecurityGroupIndex {
+export function securityGroupIndex(group: SecurityGroup): SecurityGroupIndex {
   const known = indexes.get(group);
   if (known !== undefined) return known;
   const index = lookThrough(group.properties.securityRules ?? []);
