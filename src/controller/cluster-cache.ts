@@ -7,6 +7,7 @@ import type { Log } from "../core/util/log.ts";
 import { logWatchHealth } from "../kube/cache/log-watch-health.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { Reflector } from "../kube/cache/reflector.ts";
+import { WriteThroughStore } from "../kube/cache/write-through-store.ts";
 import { CONFIG_MAPS, NODES, SERVICES } from "../kube/client/resources.ts";
 import type { LoopMetrics } from "./loop-metrics.ts";
 import { MEMBER_LIST_LABEL, MEMBER_LIST_NAMESPACE, projectMemberList, type MemberList } from "./pools/member-list.ts";
@@ -23,6 +24,11 @@ export class ClusterCache {
   readonly services: Reflector<CachedService>;
   readonly nodes: Reflector<CachedNode>;
   readonly memberLists: Reflector<MemberList>;
+  /** With the controller's own writes, for decisions that follow one. */
+  readonly written: {
+    readonly services: WriteThroughStore<CachedService>;
+    readonly memberLists: WriteThroughStore<MemberList>;
+  };
 
   constructor({ client, clock, random, log }: ClusterCacheOptions) {
     const common = { client, clock, random };
@@ -46,6 +52,10 @@ export class ClusterCache {
       selection: { namespace: MEMBER_LIST_NAMESPACE, labelSelector: MEMBER_LIST_LABEL },
       project: projectMemberList,
     });
+    this.written = {
+      services: new WriteThroughStore(this.services),
+      memberLists: new WriteThroughStore(this.memberLists),
+    };
   }
 
   countIn(metrics: Pick<LoopMetrics, "addWatch">): void {

@@ -24,13 +24,12 @@ import { ClusterCache } from "./cluster-cache.ts";
 import { Events } from "./events.ts";
 import { DriftWatch } from "./service/drift-watch.ts";
 import { type LbcfOptions, LbcfPart } from "./lbcf/lbcf-part.ts";
-import { MEMBER_LIST_NAMESPACE, MemberLists } from "./pools/member-list.ts";
+import { MemberLists } from "./pools/member-list.ts";
 import type { Metrics } from "./metrics.ts";
 import { Observer } from "./service/observer.ts";
 import { PoolController } from "./pools/pool-controller.ts";
 import { ResourceLock } from "./resource-lock.ts";
 import { ServiceController } from "./service/service-controller.ts";
-import { ServiceMemory } from "./service/service-memory.ts";
 import { ServiceEvents } from "./service/service-events.ts";
 import { ServiceWriter } from "./service/service-writer.ts";
 import { Turns } from "./turns.ts";
@@ -89,15 +88,14 @@ export class Controller {
     }
     const observer = new Observer({ config, classFilter, cache: this.#cache, mirror: this.#mirror });
     const events = new ServiceEvents(new Events(options.recorder, log), log);
-    const memberLists = this.#cache.memberLists.store;
-    const memory = new ServiceMemory();
+    const { written } = this.#cache;
     const turns = new Turns(clock);
     const executor = new AzureStepExecutor({
       observer,
-      memory,
+      written: written.services,
       commit: this.#commit,
       services: new ServiceWriter(kube, classFilter),
-      members: new MemberLists(kube, (name) => memberLists.get(`${MEMBER_LIST_NAMESPACE}/${name}`)),
+      members: new MemberLists(kube, written.memberLists),
       onWarning: (service, warning) => tell(events, log, service, warning),
       adminState: this.#adminState,
       turns,
@@ -105,7 +103,7 @@ export class Controller {
     this.#services = new ServiceController({
       services: this.#cache.services,
       cloud: new CloudLoadBalancer(executor),
-      memory,
+      written: written.services,
       events,
       drift: new DriftWatch(config, options.driftPolicy, metrics),
       metrics,

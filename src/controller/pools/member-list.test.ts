@@ -5,7 +5,9 @@ import { test } from "node:test";
 import { embeddedKube } from "../../../test/support/embedded-kube.ts";
 import type { LoadBalancer } from "../../core/model/arm.ts";
 import { CONFIG_MAPS } from "../../kube/client/resources.ts";
-import { MemberLists, projectMemberList } from "./member-list.ts";
+import { Store, type Change } from "../../kube/cache/store.ts";
+import { WriteThroughStore } from "../../kube/cache/write-through-store.ts";
+import { MemberLists, projectMemberList, type MemberList } from "./member-list.ts";
 
 const LOAD_BALANCER = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/My_LB";
 
@@ -23,13 +25,18 @@ function balancerWith(...names: string[]): LoadBalancer {
   return { id: LOAD_BALANCER, name: "My_LB", properties: { backendAddressPools: [pool] } };
 }
 
+/** As before the watch has brought anything. */
+function unwatched(): WriteThroughStore<MemberList> {
+  return new WriteThroughStore<MemberList>({ subscribe: () => {}, store: new Store() });
+}
+
 async function stored(): Promise<readonly string[]> {
   const place = { namespace: "kube-system", name: "azlb-members-my-lb" };
   return projectMemberList(await kube.client.get(CONFIG_MAPS, place)).members;
 }
 
 test("names are there before the pool is written, and go once no pool holds them", async () => {
-  const lists = new MemberLists(kube.client, () => undefined);
+  const lists = new MemberLists(kube.client, unwatched());
   await lists.remember(step("a", "b"));
   assert.deepEqual(await stored(), ["a", "b"]);
   await lists.remember(step("b", "c"));
@@ -39,13 +46,26 @@ test("names are there before the pool is written, and go once no pool holds them
 });
 
 test("whoever joins by a write of its own is there before, too", async () => {
-  const lists = new MemberLists(kube.client, () => undefined);
+  const lists = new MemberLists(kube.client, unwatched());
   await lists.rememberNames(step().id, ["m", "n"]);
   assert.deepEqual(await stored(), ["m", "n"]);
 });
 
 test("changes at the same moment lose no name", async () => {
-  const lists = new MemberLists(kube.client, () => undefined);
+  const lists = new MemberLists(kube.client, unwatched());
   await Promise.all(["x", "y", "z"].map((name) => lists.remember(step(name))));
   assert.deepEqual(await stored(), ["x", "y", "z"]);
+});
+
+test("a list that another client deletes is written anew", async () => {
+  let subscriber: (change: Change<MemberList>) => void = () => {};
+  const watch = { store: new Store<MemberList>(), subscribe: (each: typeof subscriber) => (subscriber = each) };
+  const lists = new MemberLists(kube.client, new WriteThroughStore<MemberList>(watch));
+  const place = { namespace: "kube-system", name: "azlb-members-my-lb" };
+  await lists.remember(step("a"));
+  const object = projectMemberList(await kube.client.get(CONFIG_MAPS, place));
+  await kube.client.delete(CONFIG_MAPS, place);
+  subscriber({ kind: "deleted", object });
+  await lists.remember(step("a"));
+  assert.deepEqual(await stored(), ["a"]);
 });

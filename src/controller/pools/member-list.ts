@@ -12,6 +12,7 @@ import type { BackendPoolFragment } from "../../core/resources/backend-pool/frag
 import { CONFIG_MAPS, type KubeObject } from "../../kube/client/resources.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { isFailure } from "../../kube/client/kube-failure.ts";
+import type { WriteThroughStore } from "../../kube/cache/write-through-store.ts";
 
 export const MEMBER_LIST_NAMESPACE = "kube-system";
 const LABEL_KEY = "azlb.io/member-list";
@@ -50,18 +51,16 @@ interface MembershipStep {
   readonly fragment: BackendPoolFragment;
 }
 
-/** Remembers, before a pool is written, whom it will hold. */
+/** Records, before a pool is written, which entries it will hold. */
 export class MemberLists {
   readonly #client: KubeClient;
-  readonly #stored: (name: string) => MemberList | undefined;
-  /** What was stored last, where the cache may not show it yet. */
-  readonly #written = new Map<string, ReadonlySet<string>>();
+  readonly #lists: Pick<WriteThroughStore<MemberList>, "get" | "wrote">;
   /** One write at a time per list: each holds what the one before stored. */
   readonly #turns = new Map<string, Promise<void>>();
 
-  constructor(client: KubeClient, stored: (name: string) => MemberList | undefined) {
+  constructor(client: KubeClient, lists: Pick<WriteThroughStore<MemberList>, "get" | "wrote">) {
     this.#client = client;
-    this.#stored = stored;
+    this.#lists = lists;
   }
 
   /** Resolves once the list holds every name that the pool will; throws where it doesn't: then the pool must wait. */
@@ -98,25 +97,23 @@ export class MemberLists {
     const turn = (this.#turns.get(name) ?? Promise.resolve())
       .catch(() => {})
       .then(async () => {
-        const known = this.#written.get(name) ?? new Set(this.#stored(name)?.members);
+        const known = new Set(this.#lists.get(`${MEMBER_LIST_NAMESPACE}/${name}`)?.members);
         const names = change(known);
-        if (names === known) return;
-        await this.#write(name, loadBalancerId, names);
-        this.#written.set(name, names);
+        if (names !== known) this.#lists.wrote(projectMemberList(await this.#write(name, loadBalancerId, names)));
       });
     this.#turns.set(name, turn);
     return turn;
   }
 
-  async #write(name: string, loadBalancerId: string, names: ReadonlySet<string>): Promise<void> {
+  async #write(name: string, loadBalancerId: string, names: ReadonlySet<string>): Promise<KubeObject> {
     const place = { namespace: MEMBER_LIST_NAMESPACE, name };
     const data = { loadBalancer: loadBalancerId, members: [...names].sort().join("\n") };
     try {
-      await this.#client.patch(CONFIG_MAPS, place, { merge: { data } });
+      return await this.#client.patch<KubeObject>(CONFIG_MAPS, place, { merge: { data } });
     } catch (error) {
       if (!isFailure(error, "notFound")) throw error;
       const list = { metadata: { ...place, labels: { [LABEL_KEY]: "true" } }, data };
-      await this.#client.create(CONFIG_MAPS, list);
+      return this.#client.create<KubeObject>(CONFIG_MAPS, list);
     }
   }
 }

@@ -16,13 +16,13 @@ import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../core/service/ownership.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
+import type { WriteThroughStore } from "../../kube/cache/write-through-store.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
 import type { CloudLoadBalancer, SyncOutcome } from "./cloud-load-balancer.ts";
 import type { DriftWatch } from "./drift-watch.ts";
 import type { Metrics } from "../metrics.ts";
 import { nextAttempt } from "./next-attempt.ts";
 import type { CachedService } from "../projections.ts";
-import type { ServiceMemory } from "./service-memory.ts";
 import type { ServiceEvents } from "./service-events.ts";
 import type { Turns } from "../turns.ts";
 
@@ -31,7 +31,8 @@ export interface ServiceControllerOptions {
   readonly cloud: CloudLoadBalancer;
   readonly events: ServiceEvents;
   readonly drift: DriftWatch;
-  readonly memory: ServiceMemory;
+  /** The same Services, with the controller's own writes that the watch has not brought yet. */
+  readonly written: Pick<WriteThroughStore<CachedService>, "get">;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: Random;
@@ -69,7 +70,7 @@ export class ServiceController {
       const service = change.object;
       if (change.kind === "deleted") {
         this.#options.events.forget(service);
-        for (const state of [this.#options.drift, this.#options.memory]) state.forget(serviceKey(service));
+        this.#options.drift.forget(serviceKey(service));
       } else if (this.#concerns(service)) {
         this.#queue.add(serviceKey(service), {
           priority: this.#wants(service) ? PRIORITY.change : PRIORITY.delete,
@@ -107,12 +108,10 @@ export class ServiceController {
   }
 
   async #sync({ key, failures, signal }: Job): Promise<Verdict> {
-    const { services, memory, events, metrics, clock, turns } = this.#options;
+    const { written, events, metrics, clock, turns } = this.#options;
     await turns.next();
-    const cached = services.store.get(key);
-    if (cached === undefined) return { kind: "done" };
-    const service = memory.newest(cached);
-    if (!this.#concerns(service)) return { kind: "done" };
+    const service = written.get(key);
+    if (service === undefined || !this.#concerns(service)) return { kind: "done" };
     const request = this.#wants(service) ? "services_ensure_loadbalancer" : "services_ensure_loadbalancer_deleted";
     const startedMs = clock.monotonicMs();
     try {

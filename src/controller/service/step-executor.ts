@@ -18,8 +18,8 @@ import type { AdminState } from "../admin-state/admin-state.ts";
 import { RefusedError, type StepExecutor } from "./cloud-load-balancer.ts";
 import type { MemberLists } from "../pools/member-list.ts";
 import type { Observer } from "./observer.ts";
-import { projectService } from "../projections.ts";
-import type { ServiceMemory } from "./service-memory.ts";
+import type { WriteThroughStore } from "../../kube/cache/write-through-store.ts";
+import { projectService, type CachedService } from "../projections.ts";
 import type { ServiceWriter } from "./service-writer.ts";
 import type { Turns } from "../turns.ts";
 
@@ -28,7 +28,8 @@ export interface StepExecutorOptions {
   readonly commit: GroupCommit;
   readonly services: ServiceWriter;
   readonly members: MemberLists;
-  readonly memory: ServiceMemory;
+  /** Where the answers to writes of Services go. */
+  readonly written: Pick<WriteThroughStore<CachedService>, "wrote">;
   readonly onWarning: (service: Service | undefined, warning: Warning) => void;
   readonly turns: Turns;
   readonly adminState?: Pick<AdminState, "nodeOf" | "joined"> | undefined;
@@ -69,7 +70,7 @@ export class AzureStepExecutor implements StepExecutor {
     const stored = await this.#options.services.apply(service, step);
     if (stored === undefined) return undefined;
     const written = projectService(stored);
-    this.#options.memory.wrote(written);
+    this.#options.written.wrote(written);
     return written;
   }
 

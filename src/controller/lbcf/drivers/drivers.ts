@@ -5,7 +5,7 @@ import type { Driver } from "../../../core/lbcf/objects/objects.ts";
 import { isDraining, referencedKey } from "../../../core/lbcf/objects/references.ts";
 import { driverProblem } from "../../../core/lbcf/drivers/reconcile-driver.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
-import type { WriteThroughStore } from "../objects/write-through-store.ts";
+import type { WriteThroughStore } from "../../../kube/cache/write-through-store.ts";
 import type { BackendDriver } from "./driver.ts";
 import type { WebhookDriver } from "./webhook-driver.ts";
 

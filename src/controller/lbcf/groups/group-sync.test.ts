@@ -11,8 +11,8 @@ import type { Cluster } from "../../../core/lbcf/groups/candidates.ts";
 import { findCondition } from "../../../core/lbcf/objects/conditions.ts";
 import { recordName } from "../../../core/lbcf/objects/names.ts";
 import type { BackendRecord, Pod } from "../../../core/lbcf/objects/objects.ts";
-import type { Reflector } from "../../../kube/cache/reflector.ts";
-import { WriteThroughStore } from "../objects/write-through-store.ts";
+import { Store } from "../../../kube/cache/store.ts";
+import { WriteThroughStore } from "../../../kube/cache/write-through-store.ts";
 import type { Drivers } from "../drivers/drivers.ts";
 import type { GroupCluster } from "./group-cluster.ts";
 import { GroupSync } from "./group-sync.ts";
@@ -35,10 +35,7 @@ function clusterOf(pods: readonly Pod[]): Cluster {
 /** All five are registered; the watch shows `known`, the API server answers with `confirmed`. */
 function setUp(known: readonly Pod[], confirmed: () => Promise<Cluster>) {
   const indexers = { owner: () => ["BackendGroup default/web"] };
-  const records = new WriteThroughStore<BackendRecord>(
-    { subscribe: () => {} } as unknown as Reflector<BackendRecord>,
-    indexers,
-  );
+  const records = new WriteThroughStore<BackendRecord>({ subscribe: () => {}, store: new Store() }, indexers);
   for (const each of PODS) records.wrote(recordOf(each));
   const deleted: string[] = [];
   let asked = 0;

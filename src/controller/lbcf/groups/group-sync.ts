@@ -23,7 +23,7 @@ import {
 } from "../../../core/lbcf/groups/reconcile-backend-group.ts";
 import type { Clock } from "../../../core/util/clock.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
-import type { WriteThroughStore } from "../objects/write-through-store.ts";
+import type { WriteThroughStore } from "../../../kube/cache/write-through-store.ts";
 import type { Drivers } from "../drivers/drivers.ts";
 import type { GroupCluster } from "./group-cluster.ts";
 import type { LbcfMetrics } from "../lbcf-metrics.ts";
