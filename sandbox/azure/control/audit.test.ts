@@ -6,7 +6,7 @@ import { differences } from "./diff.ts";
 
 const ENTRY: Omit<AuditEntry, "sequence"> = {
   time: "2026-01-01T00:00:00.000Z",
-  caller: "someone",
+  caller: "client",
   method: "GET",
   path: "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/x",
   apiVersion: "2025-05-01",

@@ -5,7 +5,7 @@ import { BadInput } from "../../shared/input.ts";
 import { faultRegistry, parseFault } from "./faults.ts";
 
 const LB = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/kubernetes";
-const target = (method: string, path = LB, caller = "someone") => ({ method, path, caller });
+const target = (method: string, path = LB, caller = "client") => ({ method, path, caller });
 
 test("a fault hits by method, path without case, caller, and as often as it says", () => {
   const faults = faultRegistry();

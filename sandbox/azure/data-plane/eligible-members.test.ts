@@ -26,10 +26,10 @@ const ELIGIBLE: readonly [name: string, states: string, more: Partial<Forwarding
     ["Up is served whatever its probe says", "Up/down, None/down", {}, [A]],
     ["Down is not served whatever its probe says", "Down/up, None/up", {}, [B]],
     ["all probed down: no member", "None/down, None/down", {}, []],
-    ["all probed down, and that means up: everybody", "None/down, None/down", ANYWAY, [A, B]],
-    ["all probed down, and that means up: not who is Down", "None/down, Down/up", ANYWAY, [A]],
+    ["all probed down, and that means up: all members", "None/down, None/down", ANYWAY, [A, B]],
+    ["all probed down, and that means up: not a member that is Down", "None/down, Down/up", ANYWAY, [A]],
     ["one is up: that it would mean up does not matter", "None/down, None/up", ANYWAY, [B]],
-    ["without a probe everybody, admin state or not", "Down/unknown, None/unknown", UNPROBED, [A, B]],
+    ["without a probe all members, whatever their admin state", "Down/unknown, None/unknown", UNPROBED, [A, B]],
   ];
 
 for (const [name, states, more, eligible] of ELIGIBLE) {

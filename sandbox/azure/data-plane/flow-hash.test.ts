@@ -32,7 +32,7 @@ test("law: the same flow goes to the same member while membership is the same", 
   );
 });
 
-test("law: who is Down is never chosen where there is a probe, whatever the probes say", () => {
+test("law: a member that is Down is never chosen where there is a probe, whatever the probe results", () => {
   fc.assert(
     fc.property(flows, members, fc.boolean(), (flow, members, allDownMeansUp) => {
       const probe = { ...PROBE, allDownMeansUp };

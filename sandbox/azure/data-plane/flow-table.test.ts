@@ -27,7 +27,7 @@ test("the log is bounded, keeps the newest, and its numbers go on", () => {
   assert.deepEqual([kept.length, kept[0]?.sequence, kept.at(-1)?.sequence], [20_000, 30_001, 50_000]);
 });
 
-test("the log is asked by what happened, to whom, and since when", () => {
+test("the log is filtered by event, member and sequence", () => {
   const flowTable = createFlowTable(() => Date.UTC(2026, 0, 1));
   flowTable.opened(FRONT, MEMBER, CLIENT);
   flowTable.opened(FRONT, member("10.240.0.5"), CLIENT);

@@ -7,7 +7,7 @@ const FRONTEND = { key: "20.0.0.7:80/tcp", address: "20.0.0.7" };
 const SIX = { key: "[2603:1030::7]:80/tcp", address: "2603:1030::7" };
 const given = (sources: Record<string, string>) => ({ ...DEFAULT_SETTINGS, sources });
 
-test("a client comes from the Internet unless someone says otherwise; the most exact saying wins", () => {
+test("a client comes from the Internet unless configured otherwise; the most specific key wins", () => {
   assert.equal(sourceFor(DEFAULT_SETTINGS, "127.0.0.1", FRONTEND), "203.0.113.1");
   const sources: Record<string, string> = { "*": "198.51.100.1" };
   assert.equal(sourceFor(given(sources), "127.0.0.1", FRONTEND), "198.51.100.1");

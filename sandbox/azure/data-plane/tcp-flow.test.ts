@@ -89,7 +89,7 @@ test("an idle connection without it passes nothing on, and its ends part one by 
   assert.deepEqual(ends, ["idle"]);
   let heard = false;
   member.on("data", () => (heard = true));
-  client.end("anybody there?");
+  client.end("hello?");
   await closing(client.resume());
   assert.equal(member.readableEnded, false);
   member.end();

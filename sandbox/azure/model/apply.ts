@@ -1,7 +1,7 @@
 /**
- * Makes changes true. Nothing else alters a state, and equal changes on equal states give equal states.
- * A reference that comes or goes moves the revision of its target as well, so a back-reference never
- * appears under an old ETag.
+ * Applies changes to a state. Nothing else alters it, and equal changes on equal states give equal states. Adding or
+ * removing a reference also increments the revision of its target, so that a back-reference never appears under an old
+ * ETag.
  */
 import type { Change, Resource } from "./changes.ts";
 import { isCompute } from "./etags.ts";
@@ -71,7 +71,7 @@ function leave(state: State, key: string, poolKey: string): void {
   if (member) put(state, { ...member, body: withoutPool(member.body, poolKey), revision: member.revision + 1 });
 }
 
-/** A body with one child put in its place, appended, or taken out. */
+/** A body with one child replaced, appended or removed. */
 export function replaceChild(body: Json, collection: string, name: string, child: Json | undefined): Json {
   const items = objectsOf(propertiesOf(body)[collection]);
   const key = name.toLowerCase();
@@ -81,7 +81,7 @@ export function replaceChild(body: Json, collection: string, name: string, child
   return { ...body, properties: { ...propertiesOf(body), [collection]: next } };
 }
 
-/** Compute counts writes alone: neither the end of an operation nor a reference from elsewhere moves its ETags. */
+/** Compute ETags count writes only: neither the end of an operation nor a new back-reference changes them. */
 function mark(state: State, key: string, moved: Partial<Resource>): void {
   const resource = state.resources.get(key);
   if (!resource) return;
@@ -112,7 +112,7 @@ function collectionsOf(key: string): string[] {
   return wide === undefined ? [collectionOf(key)] : [collectionOf(key), wide];
 }
 
-/** Moves a resource's references from what they were to what they are, and tells the targets. */
+/** Replaces a resource's references and updates their targets. */
 function relink(state: State, key: string, resource: Resource, references: readonly Reference[]): void {
   const before = state.outgoing.get(key) ?? [];
   const after = new Map(references.map((reference) => [edgeOf(reference), reference]));
@@ -141,7 +141,7 @@ function unlink(state: State, reference: Reference): void {
   touch(state, reference);
 }
 
-/** The target forgets what it kept about a referrer that is gone. */
+/** Removes what the target stored about a removed referrer. */
 function release(state: State, reference: Reference): void {
   const key = ownerOf(state, reference);
   const owner = state.resources.get(key);
@@ -173,7 +173,7 @@ function touch(state: State, reference: Reference): void {
   mark(state, ownerOf(state, reference), {});
 }
 
-/** The resource that a reference leads to, or into. */
+/** The resource that a reference targets, or the parent of the targeted child. */
 function ownerOf(state: State, reference: Reference): string {
   return state.resources.has(reference.to) ? reference.to : parentKeyOf(reference.to);
 }

@@ -1,4 +1,4 @@
-/** One request on its way through the model, and the answers that the verbs have in common. */
+/** A request with the state and draws that answer it, and helpers that the verbs share. */
 import type { Resource } from "./changes.ts";
 import type { ArmRequest, ArmResponse, Decision, Draws, OperationKind } from "./contract.ts";
 import { gateway, groupNotFound, unreadable } from "./errors.ts";
@@ -22,7 +22,7 @@ export function reply(call: Call, response: ArmResponse): Decision {
 
 const wires = new WeakMap<Resource, Json>();
 
-/** The wire form of a resource; the same object as long as nothing about it changes. */
+/** The wire form of a resource, cached until the resource changes. */
 export function wireOf(state: State, resource: Resource): Json {
   let wire = wires.get(resource);
   if (!wire) {
@@ -32,12 +32,12 @@ export function wireOf(state: State, resource: Resource): Json {
   return wire;
 }
 
-/** The wire form as this request's api-version sees it. */
+/** The wire form without fields that the request's api-version does not know. */
 export function shown(call: Call, type: string, wire: Json): Json {
   return hideFields(wire, type, call.request.query["api-version"] ?? "", call.state.options.hiddenFields);
 }
 
-/** The group that a request lies in; refuses one that is not there, and writes to one that is going. */
+/** The group of a request; refuses an absent group, and writes to a group that is being deleted. */
 export function requireGroup(call: Call, subscription: string, group: string): Resource {
   const found = call.state.resources.get(keyOf(`/subscriptions/${subscription}/resourceGroups/${group}`));
   if (!found) throw groupNotFound(group);
@@ -46,7 +46,7 @@ export function requireGroup(call: Call, subscription: string, group: string): R
   return found;
 }
 
-/** Refuses to write to a group that is going. */
+/** Refuses writes to a group that is being deleted. */
 export function checkGroupStays(group: Resource): void {
   if (group.state !== "Deleting") return;
   throw gateway(
@@ -56,7 +56,7 @@ export function checkGroupStays(group: Resource): void {
   );
 }
 
-/** The body of a write; refuses one that is no JSON object. */
+/** The body of a write; refuses anything but a JSON object. */
 export function requireBody(request: ArmRequest): Json {
   if (request.malformed) throw unreadable("InvalidJson", "Error parsing the request body: it is not valid JSON.");
   if (request.body === undefined) throw unreadable("InvalidJson", "The request body is empty.");

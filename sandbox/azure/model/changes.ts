@@ -1,15 +1,14 @@
 /**
- * The vocabulary of what can happen to the state. Plain JSON: a journal of changes is a durable store, and
- * applying the same changes to the same state always gives the same state.
+ * The changes that can be made to the state. They are plain JSON, so a journal of changes is a durable store.
  *
- *   put       | a resource is there, whole
- *   child     | one child of a resource is there, or (no `child`) is not
- *   leave     | a NIC, scale-set instance or scale set is no longer in a backend pool
- *   mark      | a resource's provisioning state moved on, its content did not
- *   drop      | a resource is gone
- *   operation | an operation began, or ended
- *   forget    | an ended operation is no longer known
- *   options   | limits and switches were set
+ *   put       | creates or replaces a resource
+ *   child     | creates or replaces one child of a resource, or (without `child`) removes it
+ *   leave     | removes a NIC, scale-set instance or scale set from a backend pool
+ *   mark      | changes a resource's provisioning state, not its content
+ *   drop      | removes a resource
+ *   operation | records the start or the end of an operation
+ *   forget    | removes an ended operation
+ *   options   | sets limits and switches
  */
 import type { Json } from "./json.ts";
 import type { Options } from "./options.ts";
@@ -17,9 +16,9 @@ import type { Operation } from "./operation.ts";
 
 export type ProvisioningState = "Creating" | "Updating" | "Deleting" | "Succeeded" | "Failed" | "Canceled";
 
-/** A top-level resource, or a scale-set instance; children live in `body`. */
+/** A top-level resource or a scale-set instance; children are part of `body`. */
 export interface Resource {
-  /** Canonical id. The key everywhere is its lower-case form. */
+  /** Canonical id; its lower-case form is the resource's key. */
   readonly id: string;
   /** Canonical ARM type. */
   readonly type: string;
@@ -28,21 +27,21 @@ export interface Resource {
   readonly guid: string;
   /** Order of creation; lists follow it. */
   readonly sequence: number;
-  /** Counts every visible change; the ETag follows from it. */
+  /** Counts visible changes; the ETag derives from it. */
   readonly revision: number;
   readonly state: ProvisioningState;
-  /** Has been Succeeded once: what is assigned late (a public address) shows from then on. */
+  /** Was Succeeded once: fields assigned late (a public address) are shown from then on. */
   readonly provisioned: boolean;
   /** Name of the operation that wrote it last, e.g. `PutPublicIpAddressOperation`. */
   readonly lastOperation: string;
   readonly createdMs: number;
-  /** The normal form, without what is derived: ids, ETags, states, back-references. */
+  /** The normal form, without derived fields: ids, ETags, states, back-references. */
   readonly body: Json;
-  /** What the service assigned and the caller cannot write: addresses, aliases. */
+  /** Fields that Azure assigns and the caller cannot write: addresses, aliases. */
   readonly assigned: Json;
 }
 
-/** What a write moves besides content; the revision counts on by itself. */
+/** The fields that a `mark` changes; `apply` increments the revision. */
 export type ResourceMark = Pick<Resource, "state" | "provisioned" | "lastOperation">;
 
 export type Change =

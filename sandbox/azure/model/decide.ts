@@ -1,4 +1,4 @@
-/** Routes a request to the verb that answers it; the one place where a refusal becomes a response. */
+/** Routes a request to the verb that answers it, and turns an `ArmError` into the response. */
 import type { Call } from "./call.ts";
 import type { ArmRequest, Decision, Draws, OperationKind } from "./contract.ts";
 import { gateway, ArmError } from "./errors.ts";
@@ -28,7 +28,7 @@ export function decide(state: State, request: ArmRequest, draws: Draws): Decisio
   }
 }
 
-/** What kind of call a request is, told from the request alone; undefined for paths that name nothing known. */
+/** The kind of a call, from the request alone; undefined for unknown paths. */
 export function operationKindOf(request: ArmRequest): OperationKind | undefined {
   try {
     return kindOf(routeOf(request.path, request.query["api-version"] ?? ""), request);

@@ -1,8 +1,8 @@
 /**
- * Refusals: what Azure says no with. Thrown by whatever finds the fault, turned into a response in one place;
- * a refused request changes nothing.
+ * Azure's error responses. The verbs and types throw them, `decide` turns them into responses; a refused request changes
+ * nothing.
  *
- *   made by   | shape                                     | header
+ *   source    | shape                                     | header
  *   ----------|-------------------------------------------|----------------------------
  *   gateway   | code, message                             | x-ms-failure-cause: gateway
  *   network   | code, message, details (always, often []) | –
@@ -45,7 +45,7 @@ export class ArmError extends Error {
   }
 }
 
-/** An error of ARM's front door. */
+/** An error of the ARM gateway. */
 export function gateway(status: number, code: string, message: string): ArmError {
   return new ArmError("gateway", status, { code, message });
 }

@@ -1,10 +1,10 @@
 /**
- * ETags. One covers a resource with all its children; it follows from the resource's revision, so it changes
- * exactly when what is shown changes: once for a synchronous write, twice for an asynchronous one (Updating,
- * then Succeeded), and with every back-reference that comes or goes.
+ * ETags and preconditions. An ETag covers a resource with all its children and derives from the resource's revision. It
+ * changes exactly when the wire form changes: once for a synchronous write, twice for an asynchronous one (Updating, then
+ * Succeeded), and with every added or removed back-reference.
  *
  *   Microsoft.Network  W/"<guid>"
- *   Microsoft.Compute  "<counter>" of writes alone: "1" when made, and still when its operation has ended
+ *   Microsoft.Compute  "<counter>" of writes only: "1" after creation, unchanged by the end of the operation
  */
 import type { Resource } from "./changes.ts";
 import type { ArmRequest } from "./contract.ts";
@@ -39,7 +39,7 @@ function matches(header: string, existing: Resource | undefined): boolean {
   return wanted === "*" || wanted === opaque(etagOf(existing));
 }
 
-/** The value between the quotes; weak or strong, quoted or not, reads alike. */
+/** The value between the quotes; weak and strong, quoted and unquoted ETags compare equal. */
 function opaque(etag: string): string {
   return etag.trim().replace(/^W\//, "").replaceAll('"', "");
 }

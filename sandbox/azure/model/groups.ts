@@ -1,4 +1,4 @@
-/** The verbs of resource groups: PUT is synchronous, DELETE answers with a Location and nothing else. */
+/** The verbs of resource groups: PUT is synchronous, DELETE answers with a Location only. */
 import { checkGroupStays, requireBody, shown, wireOf, type Call } from "./call.ts";
 import type { Change, Resource } from "./changes.ts";
 import type { Decision } from "./contract.ts";

@@ -1,4 +1,4 @@
-/** GUIDs that follow from a text: the same text always gives the same one. Not for secrets. */
+/** GUIDs derived from a text: equal texts give equal GUIDs. Not for secrets. */
 
 const PRIME = 0x01000193;
 

@@ -1,8 +1,8 @@
-/** Leaves out of an answer what its api-version does not know yet. */
+/** Removes fields from an answer that its api-version does not know. */
 import { isObject, type Json } from "./json.ts";
 import type { HiddenField } from "./options.ts";
 
-/** The same object if nothing is to be hidden; otherwise a copy along the hidden paths. */
+/** The same object if nothing is hidden; otherwise a copy along the hidden paths. */
 export function hideFields(wire: Json, type: string, apiVersion: string, fields: readonly HiddenField[]): Json {
   let shown = wire;
   for (const field of fields) {

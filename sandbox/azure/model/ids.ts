@@ -1,6 +1,6 @@
 /**
- * ARM paths and ids. They compare without case: the key of a resource is its id in lower case, and what is
- * returned keeps the canonical spelling of types and the caller's spelling of names at creation.
+ * ARM paths and ids. They are case-insensitive: the key of a resource is its id in lower case. Returned ids have the
+ * canonical spelling of types, and names as the caller spelled them at creation.
  */
 
 export interface ArmPath {
@@ -8,7 +8,7 @@ export interface ArmPath {
   /** Absent at subscription level. */
   readonly group?: string;
   readonly provider?: string;
-  /** What follows the provider (or the subscription): types and names in turn. */
+  /** The segments after the provider (or the subscription): types and names in turn. */
   readonly rest: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export function collectionOf(id: string): string {
   return id.slice(0, id.lastIndexOf("/"));
 }
 
-/** The key of the same type's collection at subscription level; undefined for what is in no group. */
+/** The key of the type's collection at subscription level; undefined for keys outside a group. */
 export function subscriptionCollectionOf(key: string): string | undefined {
   const collection = collectionOf(key);
   const providers = collection.indexOf("/providers/");
@@ -60,7 +60,7 @@ export function subscriptionCollectionOf(key: string): string | undefined {
   return collection.slice(0, group) + collection.slice(providers);
 }
 
-/** The key of the resource group that a key lies in. */
+/** The key of a key's resource group. */
 export function groupKeyOf(key: string): string {
   const start = key.indexOf("/resourcegroups/") + "/resourcegroups/".length;
   const end = key.indexOf("/", start);

@@ -2,11 +2,11 @@
  * The emulated Azure as a pure state machine.
  *
  *   const state = emptyState({ limits: { standardPublicIps: 10 } });
- *   apply(state, settle(state, request.nowMs));          // what time alone brings
+ *   apply(state, settle(state, request.nowMs));          // complete due operations
  *   const { response, changes } = decide(state, request, draws);
- *   apply(state, changes);                               // journal them first, if they must last
+ *   apply(state, changes);                               // journal them first for durability
  *
- * `step` does these in one call and hands back all changes, in order.
+ * `step` does these in one call and returns all changes, in order.
  */
 import type { Change } from "./changes.ts";
 import type { ArmRequest, Decision, Draws } from "./contract.ts";
@@ -26,7 +26,7 @@ export { apply, restore } from "./apply.ts";
 export { decide, operationKindOf } from "./decide.ts";
 export { endOperation, nextSettleAtMs, settle } from "./settle.ts";
 
-/** Settles, decides and applies; the changes are all that happened, in order. */
+/** Settles, decides and applies; returns all changes, in order. */
 export function step(state: State, request: ArmRequest, draws: Draws): Decision {
   const before = settle(state, request.nowMs);
   apply(state, before);

@@ -1,4 +1,4 @@
-/** JSON as it came over the wire, and the few ways we look into it without trusting it. */
+/** Reads and compares untrusted JSON. */
 
 export type Json = { readonly [name: string]: unknown };
 

@@ -1,4 +1,4 @@
-/** Reading the state: resources, children, referrers, and references as callers write them. */
+/** Looks up resources, children and referrers in the state, and follows references in bodies. */
 import type { Resource } from "./changes.ts";
 import { gateway, referenceNotFound, retryable, unreadable } from "./errors.ts";
 import { keyOf, nameOf, parentKeyOf, parsePath } from "./ids.ts";
@@ -6,7 +6,7 @@ import { isObject, objectsOf, propertiesOf, stringOf, type Json } from "./json.t
 import type { ReferenceKind, Referrer } from "./references.ts";
 import type { State } from "./state.ts";
 
-/** Who refers to a resource or child in this way, in order of creation. */
+/** The referrers of a resource or child of one kind, in order of creation. */
 export function referrers(state: State, key: string, kind: ReferenceKind): Referrer[] {
   const found: Referrer[] = [];
   for (const reference of state.incoming.get(key)?.values() ?? []) if (reference.kind === kind) found.push(reference);
@@ -33,7 +33,7 @@ export function childId(parentId: string, collection: string, name: string): str
   return `${parentId}/${collection}/${name}`;
 }
 
-/** What a reference leads to. */
+/** The target of a reference. */
 export interface Target {
   /** Canonical id of the resource or child. */
   readonly id: string;
@@ -59,7 +59,7 @@ export function findChild(state: State, id: string, collection: string): Target 
   return { id: childId(parent.id, collection, stringOf(child["name"]) ?? ""), key, resource: parent, child };
 }
 
-/** The id of a reference object; undefined when there is none, refused when it is not usable. */
+/** The id of a reference object; undefined if absent, refused if malformed. */
 export function referenceId(value: unknown, path: string): string | undefined {
   if (value === undefined || value === null) return undefined;
   const id = isObject(value) ? stringOf(value["id"]) : undefined;
@@ -79,9 +79,9 @@ export function referenceId(value: unknown, path: string): string | undefined {
 }
 
 export interface ReferenceRule {
-  /** Id of what refers, for messages. */
+  /** Id of the referrer, for messages. */
   readonly owner: string;
-  /** Region of what refers: the target must be in it. */
+  /** Region of the referrer, which must be the target's. */
   readonly location: string;
   /** Path in the body, for messages. */
   readonly path: string;
@@ -91,7 +91,7 @@ export interface ReferenceRule {
   readonly anyState?: boolean;
 }
 
-/** Follows a reference; refuses one that leads nowhere, elsewhere, or to something that is not ready. */
+/** Follows a reference; refuses a target that is missing, in another region, or not provisioned. */
 export function follow(state: State, value: unknown, rule: ReferenceRule): Target | undefined {
   const id = referenceId(value, rule.path);
   if (id === undefined) return undefined;
@@ -111,5 +111,5 @@ function notProvisioned(target: Target, owner: string): Error {
   );
 }
 
-/** Azure's messages named 13 and 14 seconds for its locks; this is shorter so that tests need not wait. */
+/** Azure was seen to say 13 and 14 seconds; this is shorter for the sake of tests. */
 const NOT_PROVISIONED_RETRY_SECONDS = 5;

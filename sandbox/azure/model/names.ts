@@ -1,4 +1,4 @@
-/** Which names Azure takes, by kind of resource. */
+/** Validates names by kind of resource. */
 import { compute, gateway, invalid } from "./errors.ts";
 
 export type NameRule = "network" | "virtualNetwork" | "resourceGroup" | "virtualMachine" | "instanceId";

@@ -1,4 +1,4 @@
-/** What kind of call a request is, told from its path, method and body alone. */
+/** Derives the kind of a call from its path, method and body. */
 import type { ArmRequest, OperationKind } from "./contract.ts";
 import { objectsOf, objectOf, propertiesOf, type Json } from "./json.ts";
 import { childTypeOf, type Route } from "./route.ts";

@@ -1,6 +1,6 @@
-/** A long-running operation: what was accepted, until when it runs, and how it ends. */
+/** A long-running operation as stored. */
 
-/** How an operation ends other than well. A request that would have been synchronous becomes asynchronous. */
+/** An injected failure of an operation. It makes a synchronous request asynchronous. */
 export interface OperationFate {
   readonly status: "Failed" | "Canceled";
   readonly code: string;
@@ -15,30 +15,30 @@ export interface OperationError {
 }
 
 export interface Operation {
-  /** The GUID in its URLs, and the `x-ms-request-id` of the request that began it. */
+  /** The GUID in its URLs, and the `x-ms-request-id` of the request that started it. */
   readonly id: string;
   /** As Azure names it in messages: `PutLoadBalancerOperation`. */
   readonly name: string;
   readonly subscription: string;
   readonly provider: "Microsoft.Network" | "Microsoft.Compute" | "Microsoft.Resources";
   readonly location: string;
-  /** Key of the resource that it works on. */
+  /** Key of its resource. */
   readonly key: string;
-  /** What its end brings: the resource becomes Succeeded, is dropped, has pools migrated, or nothing changes. */
+  /** Effect of its success: the resource becomes Succeeded, is removed, has its pools migrated, or nothing changes. */
   readonly effect: "provision" | "drop" | "migrate" | "none";
-  /** Names of the pools that `migrate` turns into pools of addresses. */
+  /** Names of the pools that `migrate` turns into IP pools. */
   readonly pools?: readonly string[];
   /** Keys of resources that become Succeeded with it. */
   readonly companions?: readonly string[];
-  /** Every key that others may not write meanwhile, its own included. */
+  /** Keys that other requests cannot write meanwhile, including its own. */
   readonly locks: readonly string[];
   readonly startMs: number;
   readonly endMs: number;
   readonly status: "InProgress" | "Succeeded" | "Failed" | "Canceled";
   readonly error?: OperationError;
-  /** How it will end if not well. */
+  /** Its injected failure, if any. */
   readonly fate?: OperationFate;
   readonly retryAfterSeconds?: number;
-  /** What its result URL answers once it succeeded; absent where that is the resource, or nothing. */
+  /** The body of its result URL after success; absent where that is the resource or empty. */
   readonly result?: unknown;
 }

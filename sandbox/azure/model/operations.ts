@@ -1,7 +1,7 @@
 /**
- * Long-running operations: how they begin, whom they lock out, and what their URLs answer.
+ * Long-running operations: their start, their locks, and the answers of their URLs.
  *
- *   a write meets a running operation         | answer
+ *   write during a running operation           | answer
  *   ------------------------------------------|------------------------------------------------------
  *   LB or pool PUT on an LB or pool PUT        | the older one ends Canceled, superseded
  *   scale-set PUT on a scale-set PUT           | the older one ends Canceled, preempted
@@ -20,7 +20,7 @@ import type { Pace } from "./resource-type.ts";
 import type { State } from "./state.ts";
 
 export interface Start {
-  /** Canonical id of what it works on. */
+  /** Canonical id of its resource. */
   readonly id: string;
   readonly key: string;
   readonly type: string;
@@ -34,7 +34,7 @@ export interface Start {
   readonly result?: unknown;
 }
 
-/** The operation that a write begins; an armed fault makes every write take its time. */
+/** The operation that a write starts; an injected failure makes every write asynchronous. */
 export function begin(call: Call, start: Start): Operation {
   const { nowMs } = call.request;
   const later = start.pace === "later" || call.draws.fate !== undefined;
@@ -58,13 +58,13 @@ export function begin(call: Call, start: Start): Operation {
   };
 }
 
-/** What makes way for a write: changes that end older operations, and the companions that they leave behind. */
+/** The changes that end superseded operations, and the companions that the new operation inherits. */
 export interface Superseded {
   readonly changes: Change[];
   readonly inherited: readonly string[];
 }
 
-/** Refuses a write that must wait. */
+/** Supersedes running operations, or refuses the write if one cannot be superseded. */
 export function supersedeRunning(call: Call, start: Pick<Start, "key" | "name" | "locks">, newId: string): Superseded {
   const older = new Map<string, Operation>();
   for (const key of [start.key, ...(start.locks ?? [])]) {
@@ -101,7 +101,7 @@ function superseded(older: Operation, name: string, newId: string, nowMs: number
   };
 }
 
-/** Refuses a write to something that another operation holds. */
+/** Refuses a write to a resource that another operation locks. */
 export function checkUnlocked(call: Call, key: string): void {
   const holder = call.state.running.get(call.state.locks.get(key) ?? "");
   if (holder) throw locked(call, key, holder);
@@ -128,7 +128,7 @@ function locked(call: Call, key: string, holder: Operation): ArmError {
   );
 }
 
-/** The operation that is deleting a resource already. */
+/** The running operation that deletes a resource. */
 export function runningDeletion(call: Call, key: string): Operation | undefined {
   const holder = call.state.running.get(call.state.locks.get(key) ?? "");
   return holder?.effect === "drop" && holder.key === key ? holder : undefined;
@@ -143,7 +143,7 @@ function operationUrl(call: Call, operation: Operation, kind: "operations" | "op
   return `${base}/locations/${operation.location}/${kind}/${operation.id}?${version}`;
 }
 
-/** The headers of the request that began an operation. */
+/** The response headers of the request that started an operation. */
 export function operationHeaders(call: Call, operation: Operation, withLocation: boolean): Record<string, string> {
   const own = operation.provider === "Microsoft.Resources";
   return {

@@ -1,6 +1,6 @@
 /**
- * What can be set about the emulated Azure. Limits can go either way: down to provoke refusals in a test,
- * up to measure beyond what Azure itself would take.
+ * Options of the emulated Azure. Limits can be lowered to provoke errors in a test, or raised to measure beyond Azure's
+ * own.
  */
 
 /** Azure's own figures, per region and subscription unless the name says otherwise. */
@@ -38,7 +38,7 @@ export const AZURE_LIMITS = {
 
 export type Limits = { readonly [name in keyof typeof AZURE_LIMITS]: number };
 
-/** A field that answers to api-versions before `since` leave out. */
+/** A field that is hidden in answers to api-versions before `since`. */
 export interface HiddenField {
   /** Canonical ARM type of the top-level resource. */
   readonly type: string;
@@ -50,7 +50,7 @@ export interface HiddenField {
 
 const LOAD_BALANCER = "Microsoft.Network/loadBalancers";
 
-/** Fields that Azure itself shows from some api-version on. */
+/** Fields that Azure introduced with an api-version. */
 export const AZURE_HIDDEN_FIELDS: readonly HiddenField[] = [
   { type: LOAD_BALANCER, path: "properties.mode", since: "2026-01-01" },
   { type: LOAD_BALANCER, path: "properties.frontendIPConfigurations[].properties.ddosSettings", since: "2026-01-01" },
@@ -66,7 +66,7 @@ export const AZURE_HIDDEN_FIELDS: readonly HiddenField[] = [
   },
 ];
 
-/** Does a member's adminState outlive a PUT that leaves it out? Azure does not document it. */
+/** Whether a member's adminState survives a PUT that omits it, which Azure does not document. */
 export interface AdminStateSurvival {
   readonly ipMembers: boolean;
   readonly nicMembers: boolean;
@@ -76,13 +76,13 @@ export interface Options {
   readonly limits: Limits;
   readonly hiddenFields: readonly HiddenField[];
   readonly adminStateSurvives: AdminStateSurvival;
-  /** Regions that exist; the first one is the provider's home. Empty: any name will do. */
+  /** Known regions; the first one is the provider's home. Empty: any name is accepted. */
   readonly regions: readonly string[];
-  /** Subscriptions that exist. Empty: any will do. */
+  /** Known subscriptions. Empty: any is accepted. */
   readonly subscriptions: readonly string[];
   /** Items per page of a list; 0 puts everything on one page. */
   readonly pageSize: number;
-  /** How long an ended operation can still be asked about. */
+  /** How long an ended operation can be polled. */
   readonly operationRetentionMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** PATCH: tags, and tags alone. Synchronous. */
+/** PATCH: changes tags only. Synchronous. */
 import { requireBody, requireGroup, shown, wireOf, type Call } from "./call.ts";
 import type { Decision } from "./contract.ts";
 import { checkPreconditions, isCompute } from "./etags.ts";

@@ -1,4 +1,4 @@
-/** POST: actions below a resource, at once or through an operation whose result is at its Location. */
+/** POST: actions on a resource, answered at once or through an operation whose result is at its Location. */
 import { reply, requireGroup, type Call } from "./call.ts";
 import type { Decision } from "./contract.ts";
 import { gateway, resourceNotFound } from "./errors.ts";
@@ -12,7 +12,7 @@ export function postAction(call: Call, route: ResourceRoute): Decision {
   if (!resource) throw resourceNotFound(route.type.type, route.name, route.group);
   const { state, request, draws } = call;
   const body = objectOf(request.body);
-  const action = route.type.act?.({ state, resource, path: route.rest, body, probed: draws.probed });
+  const action = route.type.action?.({ state, resource, path: route.rest, body, probed: draws.probed });
   if (!action) throw gateway(404, "NotFound", `There is no action '${route.rest.join("/")}' on '${route.id}'.`);
   if (action.answer === "atOnce" && !action.migrates)
     return reply(call, { status: 200, headers: {}, body: action.result });

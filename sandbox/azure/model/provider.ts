@@ -1,4 +1,4 @@
-/** Resource providers: always registered; Microsoft.Compute tells the zones of each region. */
+/** Resource providers: always registered; Microsoft.Compute lists the zones of each region. */
 import { reply, type Call } from "./call.ts";
 import type { Decision } from "./contract.ts";
 import { gateway } from "./errors.ts";

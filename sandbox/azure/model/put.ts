@@ -1,6 +1,6 @@
 /**
- * PUT: full replace of a resource or of one child. The order of refusals is ARM's: the front door (group,
- * location), then preconditions, then the provider's validation, then locks.
+ * PUT: replaces a resource or one child. The order of checks is ARM's: the gateway (group, location), then preconditions,
+ * then the provider's validation, then locks.
  */
 import { replaceChild } from "./apply.ts";
 import { requireBody, requireGroup, shown, wireOf, type Call } from "./call.ts";
@@ -49,7 +49,7 @@ export function putChild(call: Call, route: ResourceRoute, child: ChildType, nam
   return accept(call, route, { input, plan, operation: child.operation, change });
 }
 
-/** The parent of a child that is read or written; its absence is the front door's to tell. */
+/** The parent of a child that is read or written; the gateway refuses an absent one. */
 export function requireParent(call: Call, route: ResourceRoute): Resource {
   requireGroup(call, route.subscription, route.group);
   const parent = call.state.resources.get(route.key);
@@ -62,7 +62,7 @@ export function requireParent(call: Call, route: ResourceRoute): Resource {
   );
 }
 
-/** The parent's ETag guards a child that exists; one that does not has none. */
+/** The resource for preconditions of a child: the parent if the child exists, otherwise none. */
 function ifThere(parent: Resource, child: Json | undefined): Resource | undefined {
   return child ? parent : undefined;
 }
@@ -129,7 +129,7 @@ interface ChildChange {
 interface Accepted {
   readonly input: PutInput;
   readonly plan: Plan;
-  /** Its part of the operation's name. */
+  /** The part of the operation's name. */
   readonly operation: string;
   /** The one child that is written; undefined when the whole resource is. */
   readonly change: ChildChange | undefined;
@@ -169,13 +169,13 @@ function accept(call: Call, route: ResourceRoute, accepted: Accepted): Decision 
   };
 }
 
-/** A write that says what is there already. */
+/** Whether a write changes nothing. */
 function isUnchanged(existing: Resource | undefined, plan: Plan): boolean {
   if (existing?.state !== "Succeeded" || (plan.companions ?? []).length > 0) return false;
   return sameJson(existing.body, plan.body) && sameJson(existing.assigned, plan.assigned);
 }
 
-/** Nothing that shows is different: the same content is on its way once more. */
+/** Whether the wire form stays the same: identical content is being written again. */
 function looksAlike(before: Resource, after: Resource): boolean {
   return before.state === after.state && sameJson(before.body, after.body) && sameJson(before.assigned, after.assigned);
 }
@@ -216,7 +216,7 @@ function written(call: Call, route: ResourceRoute, write: Accepted & { name: str
   };
 }
 
-/** A child that is written alone is journalled alone. */
+/** A write of a single child is journalled as a change of that child. */
 function changeOf(key: string, resource: Resource, change: ChildChange | undefined): Change {
   if (!change) return { kind: "put", resource };
   const { state, provisioned, lastOperation } = resource;

@@ -32,7 +32,7 @@ function one(call: Call, resource: Resource, wire: Json): Decision {
   return reply(call, { status: 200, headers: { etag: etagOf(resource) }, body: shown(call, resource.type, wire) });
 }
 
-/** Children come out of their parent's wire form; whatever else is below is a view. */
+/** Children are taken from their parent's wire form; other paths below a resource are views. */
 function readBelow(call: Call, route: ResourceRoute): Decision {
   const parent = requireParent(call, route);
   const child = childTypeOf(route.type, route.rest);
@@ -79,8 +79,8 @@ function requireListGroup(call: Call, subscription: string, group: string): void
 }
 
 /**
- * One page of a list. The link to the next page says where this one ended: by order of creation for resources,
- * so that what comes and goes between pages is neither skipped nor shown twice; by position for views.
+ * One page of a list. The link to the next page has the end of this one: by order of creation for resources, so that
+ * changes between pages neither skip nor repeat items; by position for views.
  */
 function list(call: Call, items: readonly Json[]): Decision {
   const { pageSize } = call.state.options;

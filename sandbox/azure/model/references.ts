@@ -1,7 +1,6 @@
 /**
- * References between resources. Each resource says what it refers to; everything that the other side shows
- * about it (a pool's NIC members, a public address's `ipConfiguration`, a subnet's users) is looked up here,
- * so the two sides cannot disagree.
+ * References between resources. Each resource stores its own references; what the target shows about them (a pool's NIC
+ * members, a public address's `ipConfiguration`, a subnet's users) is derived from these, so the two sides cannot disagree.
  *
  *   kind             | from                          | to             | the target shows it as
  *   -----------------|-------------------------------|----------------|-------------------------------
@@ -17,12 +16,12 @@
  *   scaleSetMember   | instance, flexible VM         | scale set      | sku.capacity
  *   privateLink      | private link service          | frontend       | privateLinkServices
  *   privateLinkNic   | private link service          | NIC            | privateLinkService
- *   privateLinkSubnet| private link service          | subnet         | nothing; it holds the target fast
- *   gateway          | frontend                      | frontend       | nothing; it holds the target fast
- *   globalMember     | pool of a global LB           | frontend       | nothing; it holds the target fast
- *   scaleSetModel    | scale set                     | pool, NSG, …   | nothing; it holds the target fast
- *   healthProbe      | scale set                     | probe          | nothing; it holds the target fast
- *   network          | pool, member                  | VNet, subnet   | nothing; it holds the target fast
+ *   privateLinkSubnet| private link service          | subnet         | nothing; it blocks its deletion
+ *   gateway          | frontend                      | frontend       | nothing; it blocks its deletion
+ *   globalMember     | pool of a global LB           | frontend       | nothing; it blocks its deletion
+ *   scaleSetModel    | scale set                     | pool, NSG, …   | nothing; it blocks its deletion
+ *   healthProbe      | scale set                     | probe          | nothing; it blocks its deletion
+ *   network          | pool, member                  | VNet, subnet   | nothing; it blocks its deletion
  */
 export type ReferenceKind =
   | "publicIp"
@@ -46,17 +45,17 @@ export type ReferenceKind =
 
 export interface Reference {
   readonly kind: ReferenceKind;
-  /** Canonical id of what refers: a resource, or a child such as a frontend. */
+  /** Canonical id of the referrer: a resource, or a child such as a frontend. */
   readonly from: string;
-  /** Key of what is referred to. */
+  /** Key of the target. */
   readonly to: string;
-  /** The private address that goes with an `address` reference. */
+  /** The private address of an `address` reference. */
   readonly address?: string;
 }
 
 /** A reference as its target sees it. */
 export interface Referrer extends Reference {
-  /** Order of creation of what refers: lists of referrers follow it. */
+  /** Order of creation of the referrer, by which referrers are listed. */
   readonly order: number;
 }
 

@@ -1,4 +1,4 @@
-/** Every type of resource that the emulator knows, by name. */
+/** All resource types of the emulator, by name. */
 import { availabilitySet } from "./compute/availability-set.ts";
 import { scaleSetInstance } from "./compute/scale-set-instance.ts";
 import { scaleSet } from "./compute/scale-set.ts";
@@ -30,12 +30,12 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
 
 const BY_NAME = new Map(RESOURCE_TYPES.map((type) => [type.type.toLowerCase(), type]));
 
-/** Case does not matter. */
+/** Case-insensitive. */
 export function findType(name: string): ResourceType | undefined {
   return BY_NAME.get(name.toLowerCase());
 }
 
-/** The type of something stored: it must exist. */
+/** The type of a stored resource, which must exist. */
 export function typeNamed(name: string): ResourceType {
   const type = findType(name);
   if (!type) throw new Error(`No such resource type: ${name}`);

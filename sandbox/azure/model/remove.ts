@@ -1,4 +1,4 @@
-/** DELETE: 204 for what is not there, otherwise an operation; a child goes at once, a resource at the end. */
+/** DELETE: 204 for an absent resource, otherwise an operation; a child is removed at once, a resource at its end. */
 import { requireGroup, type Call } from "./call.ts";
 import type { Change, Resource } from "./changes.ts";
 import type { Decision } from "./contract.ts";

@@ -1,4 +1,4 @@
-/** Resource groups as a type; their verbs differ from everyone else's and are in `groups.ts`. */
+/** The resource group type; its verbs differ from those of other types and are in `groups.ts`. */
 import { nameOf } from "./ids.ts";
 import { propertiesOf } from "./json.ts";
 import type { ResourceType } from "./resource-type.ts";

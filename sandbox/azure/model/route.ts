@@ -1,4 +1,4 @@
-/** From a path to what it names: a resource, a child, a collection, or one of ARM's own endpoints. */
+/** Parses a path into a route: a resource, a child, a collection, or an endpoint of ARM itself. */
 import { gateway } from "./errors.ts";
 import { keyOf, parsePath, type ArmPath } from "./ids.ts";
 import { findType } from "./registry.ts";
@@ -13,7 +13,7 @@ export interface ResourceRoute {
   readonly subscription: string;
   readonly group: string;
   readonly name: string;
-  /** What follows the resource: a child, a view, an action. */
+  /** The path after the resource: a child, a view, an action. */
   readonly rest: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export type Route =
   | { readonly kind: "operation" | "operationResult"; readonly provider: string; readonly operationId: string }
   | { readonly kind: "provider"; readonly subscription: string; readonly provider: string; readonly action?: string };
 
-/** Refuses a path that names nothing we know, as ARM's front door does. */
+/** Refuses unknown paths as the ARM gateway does. */
 export function routeOf(path: string, apiVersion: string): Route {
   const parsed = parsePath(path);
   if (!parsed)
@@ -94,7 +94,7 @@ function locationRoute(parsed: ArmPath, path: string): Route {
   throw unknownPath(path);
 }
 
-/** The deepest type that is a resource of its own takes the path; the rest is below it. */
+/** Routes to the deepest known resource type; the remaining segments are below it. */
 function typedRoute(parsed: ArmPath, provider: string, apiVersion: string): Route {
   const { rest } = parsed;
   for (let depth = Math.ceil(rest.length / 2); depth > 0; depth--) {

@@ -1,4 +1,4 @@
-/** What time alone brings: operations that end, and ended ones that are forgotten. */
+/** The changes due by a time: operations that end, and ended ones past their retention. */
 import type { Change, Resource } from "./changes.ts";
 import { groupKeyOf, keyOf } from "./ids.ts";
 import { migratedPools } from "./network/load-balancer/migrate.ts";
@@ -15,14 +15,14 @@ export function settle(state: State, nowMs: number): readonly Change[] {
   return changes;
 }
 
-/** When `settle` will next have something to say; undefined while nothing runs. */
+/** When the next operation ends; undefined while none runs. */
 export function nextSettleAtMs(state: State): number | undefined {
   let next: number | undefined;
   for (const { endMs } of state.running.values()) if (next === undefined || endMs < next) next = endMs;
   return next;
 }
 
-/** Ends a running operation now, badly; no changes if it is not running. */
+/** Ends a running operation now with a failure; no changes if it is not running. */
 export function endOperation(state: State, operationId: string, fate: OperationFate, nowMs: number): readonly Change[] {
   const operation = state.running.get(operationId);
   return operation ? fail(state, { ...operation, endMs: nowMs }, fate) : [];
@@ -47,7 +47,7 @@ function succeed(state: State, operation: Operation): Change[] {
   }
 }
 
-/** Content stays as it was written: a PUT repairs it. */
+/** The written content stays; another PUT repairs the resource. */
 function fail(state: State, operation: Operation, fate: OperationFate): Change[] {
   const { status, ...error } = fate;
   const ended: Change = {
@@ -69,27 +69,27 @@ function markAll(state: State, operation: Operation, to: "Succeeded" | "Failed" 
   });
 }
 
-/** Everything that goes with a resource, what hangs on others first. */
+/** The changes that remove a resource and its dependents, referrers first. */
 function dropped(state: State, key: string): Change[] {
   const resource = state.resources.get(key);
   if (!resource) return [];
   const type = typeNamed(resource.type);
   const keys = isGroup(resource) ? contentsOf(state, key) : (type.dependants?.(state, resource) ?? []);
   const drops = [...keys, key].map((gone): Change => ({ kind: "drop", key: gone }));
-  return [...(type.parting?.(state, resource) ?? []), ...drops];
+  return [...(type.changesOnDelete?.(state, resource) ?? []), ...drops];
 }
 
 function isGroup(resource: Resource): boolean {
   return resource.type === "Microsoft.Resources/resourceGroups";
 }
 
-/** Keys of what is in a group, youngest first. */
+/** Keys of a group's resources, newest first. */
 function contentsOf(state: State, groupKey: string): string[] {
   const prefix = `${groupKey}/`;
   return [...state.resources.keys()].filter((key) => key.startsWith(prefix)).toReversed();
 }
 
-/** A group cannot go while something outside it needs something inside. */
+/** A group cannot be deleted while a resource outside references one inside. */
 function blocked(state: State, operation: Operation): OperationFate | undefined {
   const group = state.resources.get(operation.key);
   if (operation.effect !== "drop" || !group || !isGroup(group)) return undefined;

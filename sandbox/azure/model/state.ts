@@ -1,6 +1,6 @@
 /**
- * All that the emulated Azure knows: resources and operations, plus indexes that follow from them.
- * Only `apply` alters a state; a snapshot holds what does not follow from something else.
+ * The state of the emulated Azure: resources and operations, plus indexes derived from them. Only `apply` alters it; a
+ * snapshot has everything but the indexes.
  */
 import type { Resource } from "./changes.ts";
 import type { Operation } from "./operation.ts";
@@ -17,17 +17,17 @@ export interface State {
   /** Key of what a running operation locks → that operation's id. */
   readonly locks: Map<string, string>;
   nextSequence: number;
-  /** Key of a collection (its path in lower case) → keys of what is in it. */
+  /** Key of a collection (its path in lower case) → keys of its resources. */
   readonly collections: Map<string, Set<string>>;
-  /** Key of a resource → what it refers to. */
+  /** Key of a resource → its references. */
   readonly outgoing: Map<string, readonly Reference[]>;
-  /** Key of a resource or child → who refers to it, by the referrer's own id and kind. */
+  /** Key of a resource or child → its referrers, by id and kind of the referrer. */
   readonly incoming: Map<string, Map<string, Referrer>>;
-  /** Key of a subnet → private address → id of what holds it. */
+  /** Key of a subnet → private address → id of its holder. */
   readonly addresses: Map<string, Map<string, string>>;
 }
 
-/** A state as plain JSON: write it, and start from it again. */
+/** A state as plain JSON. */
 export interface Snapshot {
   readonly options: Options;
   readonly nextSequence: number;

@@ -33,7 +33,7 @@ test("writes and deletes have buckets of their own, 200 and 10 a second", () => 
   }
 });
 
-test("who asks before Retry-After ends is refused and waits anew", () => {
+test("a request before Retry-After ends is refused and restarts the wait", () => {
   const { throttle, pass } = setUp();
   admitted(throttle, READ, 251);
   pass(900); // tokens are back, but the wait of a second is not over

@@ -1,4 +1,4 @@
-/** Availability sets: synchronous, and their machines are those that name them. */
+/** Availability sets. Writes are synchronous; the machines that reference a set are its members. */
 import { invalid } from "../errors.ts";
 import { keyOf } from "../ids.ts";
 import { propertiesOf } from "../json.ts";

@@ -207,7 +207,7 @@ describe("a uniform scale set", () => {
     assert.equal(codeOf(azure.delete(NSG)), "NetworkSecurityGroupInUseByVirtualMachineScaleSet");
   });
 
-  test("shares a Basic pool with its own instances, and with nobody else", () => {
+  test("shares a Basic pool with its own instances, and with no other machine", () => {
     const azure = build(azureWithLoadBalancer({ sku: "Basic" }), [SCALE_SET, scaleSetBody(2)]);
     const joining = (instance: string): [string, Wire] => {
       const body = structuredClone(azure.get(instance).body);
@@ -256,7 +256,7 @@ describe("a flexible scale set", () => {
     build(azure, [VM, machine({ virtualMachineScaleSet: { id: SCALE_SET } })]);
     assert.equal(azure.get(SCALE_SET).body.sku.capacity, 1);
     build(azure, [SCALE_SET, azure.get(SCALE_SET).body]);
-    assert.equal(azure.get(VM).status, 200, "writing back what was read drops nobody");
+    assert.equal(azure.get(VM).status, 200, "writing back what was read drops no machine");
     assert.equal(codeOf(azure.delete(SCALE_SET)), "OperationNotAllowed");
     build(azure, [SCALE_SET, flexible(0)]);
     assert.deepEqual([azure.get(VM).status, azure.get(nicId("nic")).status], [404, 404]);

@@ -7,7 +7,7 @@ import { objectOf, without, type Json } from "../json.ts";
 const TOP_READ_ONLY = new Set(["id", "name", "type", "etag", "location", "properties", "resources", "instanceId"]);
 const READ_ONLY = new Set(["provisioningState", "vmId", "uniqueId", "timeCreated", "instanceView"]);
 
-/** What a caller wrote at the top level; an identity of none is no identity. */
+/** The top level of a body without read-only fields; an identity of type None is dropped. */
 export function writtenTop(body: Json): { [name: string]: unknown } {
   const kept = without(body, TOP_READ_ONLY);
   if (objectOf(kept["identity"])["type"] === "None") delete kept["identity"];

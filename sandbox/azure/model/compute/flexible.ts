@@ -1,11 +1,22 @@
-/** Machines that a flexible scale set makes: ordinary VMs with ordinary NICs, named after the set. */
+/** The machines of a flexible scale set: ordinary VMs with ordinary NICs, named after the set. */
 import type { Change, Resource } from "../changes.ts";
 import { derivedGuid } from "../guid.ts";
 import { keyOf, nameOf } from "../ids.ts";
-import { objectOf, objectsOf, propertiesOf, stringOf } from "../json.ts";
+import { objectOf, objectsOf, propertiesOf, stringOf, type Json } from "../json.ts";
 import { checkedMembership, nicForm } from "../network/network-interface/network-interface.ts";
+import type { Reservations } from "../network/private-addresses.ts";
 import type { PutInput } from "../resource-type.ts";
-import type { Growth } from "./growth.ts";
+
+/** New machines of a scale set, of either orchestration mode. */
+export interface Growth {
+  readonly input: PutInput;
+  /** The scale set's stored body. */
+  readonly model: Json;
+  /** Number of the first new machine. */
+  readonly first: number;
+  readonly count: number;
+  readonly reservations: Reservations;
+}
 
 export function newFlexibleMachines(growth: Growth): Change[] {
   const { input, count, first } = growth;

@@ -1,4 +1,4 @@
-/** What Compute fills in on a machine's storage and OS profiles, for Windows and Linux images. */
+/** Defaults of a machine's storage and OS profiles, for Windows and Linux images. */
 import { objectOf, stringOf, without, type Json } from "../json.ts";
 
 const SECRETS = new Set(["adminPassword", "customData"]);
@@ -43,7 +43,7 @@ export function osDiskForm(written: Json, windows: boolean): Json {
   };
 }
 
-/** The version that an image of version `latest` turned out to be. */
+/** The image with its exact version, where the caller wrote `latest`. */
 export function imageForm(written: Json): Json {
   const version = stringOf(written["version"]);
   if (version === undefined) return written;

@@ -1,4 +1,4 @@
-/** Instances of a uniform scale set: read, and written one by one to join or leave pools. */
+/** Instances of a uniform scale set. A caller can write an instance to join or leave pools. */
 import type { Change, Resource } from "../changes.ts";
 import { compute } from "../errors.ts";
 import { groupIdOf, keyOf, nameOf, parentKeyOf } from "../ids.ts";
@@ -35,7 +35,7 @@ export interface InstanceSeed {
   readonly reservations: Reservations;
 }
 
-/** A new instance, made after the scale set's model. */
+/** A new instance from the scale set's model. */
 export function newInstance(seed: InstanceSeed): Resource {
   const { state, location, model } = seed;
   const id = `${seed.scaleSetId}/virtualMachines/${seed.instanceId}`;
@@ -131,7 +131,7 @@ function settable(written: Json): Json {
   return Object.fromEntries(Object.entries(written).filter(([name]) => !FIXED.has(name)));
 }
 
-/** The same checks that a NIC of its own would get. */
+/** The same checks as for a NIC resource. */
 export function checkNics(state: State, before: Resource | undefined, after: Resource): void {
   const references = instanceReferences(after);
   const held = before ? instanceReferences(before) : [];
@@ -147,7 +147,7 @@ export function checkNics(state: State, before: Resource | undefined, after: Res
   }
 }
 
-/** An instance that is brought to a new model, or told that it is behind. */
+/** An instance updated to a new model, or marked as outdated. */
 export function remodelled(
   instance: Resource,
   network: Json | undefined,

@@ -1,6 +1,6 @@
 /**
- * NIC configurations of scale sets. The model names subnets, pools and security groups; each instance has
- * its own copy, with an address for every configuration, and shows it as NICs that nobody can write.
+ * NIC configurations of scale sets. The scale set's model references subnets, pools and security groups; each instance has
+ * its own copy with an address for every configuration, and shows it as read-only NICs.
  */
 import { formatAddress } from "../../../shared/cidr.ts";
 import type { Resource } from "../changes.ts";
@@ -9,7 +9,7 @@ import { derivedGuid } from "../guid.ts";
 import { keyOf, nameOf } from "../ids.ts";
 import { numberOf, objectOf, objectsOf, propertiesOf, stringOf, type Json } from "../json.ts";
 import { follow, findChild } from "../lookups.ts";
-import { only } from "../network/fields.ts";
+import { idReference } from "../network/fields.ts";
 import { itemsOf } from "../network/load-balancer/draft.ts";
 import { configurationReferences } from "../network/network-interface/membership.ts";
 import { dnsSettings, macAddress, NIC_DEFAULTS } from "../network/network-interface/network-interface.ts";
@@ -33,7 +33,7 @@ export function networkProfileForm(scope: ReferenceScope, profile: Json): Json {
   const probe = follow(scope.state, profile["healthProbe"], rule(scope, "healthProbe", "probes"));
   return {
     ...profile,
-    ...(probe && { healthProbe: only(probe.id) }),
+    ...(probe && { healthProbe: idReference(probe.id) }),
     networkInterfaceConfigurations: configurations.map((nic) => nicConfigurationForm(scope, nic)),
   };
 }
@@ -49,7 +49,7 @@ function nicConfigurationForm(scope: ReferenceScope, nic: Json): Json {
     ...propertiesOf(nic),
   };
   const group = follow(scope.state, properties["networkSecurityGroup"], rule(scope, "networkSecurityGroup"));
-  if (group) properties["networkSecurityGroup"] = only(group.id);
+  if (group) properties["networkSecurityGroup"] = idReference(group.id);
   const items = itemsOf(properties["ipConfigurations"], "ipConfigurations");
   properties["ipConfigurations"] = items.map((item) => ipForm(scope, item));
   return { ...nic, properties };
@@ -58,12 +58,12 @@ function nicConfigurationForm(scope: ReferenceScope, nic: Json): Json {
 function ipForm(scope: ReferenceScope, item: Json): Json {
   const properties: { [name: string]: unknown } = { privateIPAddressVersion: "IPv4", ...propertiesOf(item) };
   const subnet = follow(scope.state, properties["subnet"], { ...rule(scope, "subnet", "subnets"), anyState: false });
-  if (subnet) properties["subnet"] = only(subnet.id);
+  if (subnet) properties["subnet"] = idReference(subnet.id);
   for (const [field, collection] of MEMBERSHIPS) {
     const targets = itemsOf(properties[field], field).flatMap(
       (value) => follow(scope.state, value, rule(scope, field, collection)) ?? [],
     );
-    if (targets.length > 0) properties[field] = targets.map((target) => only(target.id));
+    if (targets.length > 0) properties[field] = targets.map((target) => idReference(target.id));
     else delete properties[field];
   }
   return { ...item, properties };
@@ -92,7 +92,7 @@ function nameIn(value: Json): string {
   return stringOf(value["name"]) ?? "";
 }
 
-/** What a model holds fast. */
+/** The references of a scale set's model. */
 export function modelReferences(scaleSetId: string, profile: Json): Reference[] {
   const targets = new Set<string>();
   const add = (value: unknown): void => {
@@ -110,7 +110,7 @@ export function modelReferences(scaleSetId: string, profile: Json): Reference[] 
   return probe === undefined ? held : [...held, { kind: "healthProbe", from: scaleSetId, to: keyOf(probe) }];
 }
 
-/** The addresses of an instance, by scope; what it has already stays. */
+/** The addresses of an instance by `nic/ip`; existing ones are kept. */
 export function assignAddresses(
   scope: ReferenceScope,
   profile: Json,
@@ -135,7 +135,7 @@ export function assignAddresses(
   return addresses;
 }
 
-/** A NIC configuration of an instance as the NIC that it is. */
+/** A NIC configuration of an instance in the form of a NIC. */
 interface InstanceNic {
   readonly id: string;
   readonly name: string;
@@ -168,7 +168,7 @@ function ipOnNic(ip: Json, address: unknown, first: boolean): Json {
   };
 }
 
-/** What the NICs of an instance refer to. */
+/** The references of an instance's NICs. */
 export function instanceReferences(instance: Resource): Reference[] {
   return nicsOf(instance).flatMap((nic) => {
     const group = stringOf(objectOf(nic.properties["networkSecurityGroup"])["id"]);
@@ -177,7 +177,7 @@ export function instanceReferences(instance: Resource): Reference[] {
   });
 }
 
-/** These views speak an old api-version, which differs in two fields. */
+/** These views use an old api-version, which differs in two fields. */
 const { defaultOutboundConnectivityEnabled: _, ...OLD_NIC_DEFAULTS } = NIC_DEFAULTS;
 const INSTANCE_NIC_DEFAULTS = { ...OLD_NIC_DEFAULTS, enableFpga: false } as const;
 

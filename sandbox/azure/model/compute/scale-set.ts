@@ -1,6 +1,6 @@
 /**
- * Scale sets. A uniform one owns its instances; a flexible one makes ordinary machines and NICs that name it.
- * Capacity is how many there are.
+ * Scale sets. A uniform one owns its instances; a flexible one creates ordinary machines and NICs that reference it.
+ * The capacity is the number of members.
  */
 import type { Change, Resource } from "../changes.ts";
 import { compute, invalid } from "../errors.ts";
@@ -13,8 +13,7 @@ import { Reservations } from "../network/private-addresses.ts";
 import type { Plan, PutInput, ResourceType, View } from "../resource-type.ts";
 import type { State } from "../state.ts";
 import { computeEnvelope, timeOf, writtenProperties, writtenTop } from "./envelope.ts";
-import { newFlexibleMachines } from "./flexible.ts";
-import type { Growth } from "./growth.ts";
+import { newFlexibleMachines, type Growth } from "./flexible.ts";
 import { provisioningStatus } from "./instance-view.ts";
 import { isWindows, osDiskForm, osProfileForm } from "./machine-profile.ts";
 import { checkNics, newInstance, remodelled } from "./scale-set-instance.ts";
@@ -66,7 +65,7 @@ function networkOf(body: Json): Json {
   return objectOf(objectOf(propertiesOf(body)["virtualMachineProfile"])["networkProfile"]);
 }
 
-/** A probe that reports a scale set's health must serve a rule. */
+/** The health probe of a scale set must be used by a rule. */
 function checkHealthProbe(input: PutInput, body: Json): void {
   const id = stringOf(objectOf(networkOf(body)["healthProbe"])["id"]);
   const probe = id === undefined ? undefined : findChild(input.state, id, "probes");
@@ -135,14 +134,14 @@ function capacityOf(input: PutInput, body: Json): number | undefined {
   );
 }
 
-/** A machine that goes takes its NICs along. */
+/** Removes a machine and its NICs. */
 function dropped(state: State, member: Resource): Change[] {
   const key = keyOf(member.id);
   const nics = (state.outgoing.get(key) ?? []).filter((item) => item.kind === "virtualMachine");
   return [{ kind: "drop", key }, ...nics.map((item): Change => ({ kind: "drop", key: item.to }))];
 }
 
-/** Instances follow a new model at once or, under a manual policy, only learn that they are behind. */
+/** Updates the instances to a new model or, under a manual policy, marks them as outdated. */
 function remodelling(
   input: PutInput,
   stored: Json,

@@ -1,4 +1,4 @@
-/** How many of a type a subscription has in a region, against its limit. */
+/** Checks the number of resources of a type in a subscription and region against its limit. */
 import type { Resource } from "../changes.ts";
 import { invalid } from "../errors.ts";
 import { subscriptionCollectionOf } from "../ids.ts";
@@ -23,7 +23,7 @@ export interface CountRule {
   readonly counts?: (resource: Resource) => boolean;
 }
 
-/** Refuses one more than the limit allows; what is there already may stay. */
+/** Refuses a new resource beyond the limit; existing ones can still be written. */
 export function checkCount(input: PutInput, rule: CountRule): void {
   if (input.existing) return;
   const keys = input.state.collections.get(subscriptionCollectionOf(input.key) ?? "");

@@ -1,4 +1,4 @@
-/** DNS labels of public addresses: well formed, and one owner per name. */
+/** Validates DNS labels of public addresses, and that each name has one owner. */
 import { invalid } from "../errors.ts";
 import { derivedGuid } from "../guid.ts";
 import { objectOf, propertiesOf, stringOf, type Json } from "../json.ts";
@@ -7,7 +7,7 @@ import { siblings } from "./counts.ts";
 
 const LABEL = /^[a-z][a-z0-9-]{1,61}[a-z0-9]$/;
 
-/** The settings with the name that the label gives; refuses a name that another address has. */
+/** The settings with the fqdn; refuses a name that another address has. */
 export function dnsForm(input: PutInput, settings: Json): Json {
   const label = stringOf(settings["domainNameLabel"]);
   if (label === undefined) return settings;
@@ -25,7 +25,7 @@ export function dnsForm(input: PutInput, settings: Json): Json {
   return { ...settings, fqdn };
 }
 
-/** A scoped label gets a hash of its scope, and lives beside the others. */
+/** The fqdn of a scoped label includes a hash of its scope. */
 function fqdnOf(input: PutInput, label: string, scope: string | undefined): string {
   const region = input.location;
   if (scope === undefined) return `${label}.${region}.cloudapp.azure.com`;

@@ -1,4 +1,4 @@
-/** Refusals that more than one resource makes in the same words. */
+/** Errors that several types of resources share. */
 import { invalid, type ArmError } from "../errors.ts";
 
 export function cannotMix(poolId: string): ArmError {
@@ -22,7 +22,7 @@ export function publicIpInUse(configuration: string, publicIp: string, holder: s
   );
 }
 
-/** Two load balancers of one type (public, or internal) want one port of one NIC configuration. */
+/** Two load balancers of one type (public, or internal) use the same port of one NIC configuration. */
 export function portClash(configuration: string, first: string, second: string): ArmError {
   const code = configuration.includes("/virtualMachineScaleSets/")
     ? "RulesOfSameLoadBalancerTypeUseSameBackendPortProtocolAndVmssIPConfig"

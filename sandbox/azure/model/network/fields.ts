@@ -1,4 +1,4 @@
-/** Pieces that most network resources share: envelopes, tags, SKUs, zones, read-only fields. */
+/** Shared parts of network resources: envelopes, tags, SKUs, zones, read-only fields. */
 import type { Resource } from "../changes.ts";
 import { invalid, unreadable } from "../errors.ts";
 import { etagOf } from "../etags.ts";
@@ -6,12 +6,12 @@ import { childId } from "../lookups.ts";
 import { isObject, objectOf, propertiesOf, sameJson, stringOf, without, type Json } from "../json.ts";
 import { nameOf } from "../ids.ts";
 
-/** Members that a caller may send back but cannot write. */
+/** Fields that a caller may send but cannot write. */
 const ENVELOPE = new Set(["id", "name", "type", "etag", "location", "properties", "resourceGroup"]);
 const CHILD_ENVELOPE = new Set(["id", "name", "type", "etag", "properties", "resourceGroup"]);
 const READ_ONLY = new Set(["provisioningState", "resourceGuid"]);
 
-/** The stored top level of a body: what the caller wrote, without what we answer ourselves. */
+/** The stored top level of a body, without fields that the emulator renders. */
 export function topLevel(body: Json): { [name: string]: unknown } {
   const kept = without(body, ENVELOPE);
   if (body["tags"] === null) delete kept["tags"];
@@ -29,7 +29,7 @@ export function writtenProperties(value: Json, readOnly?: ReadonlySet<string>): 
   return kept;
 }
 
-/** A stored child: its name, whatever unknown members it came with, and its normal properties. */
+/** A stored child: its name, unknown fields as written, and its normal properties. */
 export function storedChild(name: string, written: Json, properties: Json): Json {
   return { ...without(written, CHILD_ENVELOPE), name, properties };
 }
@@ -44,7 +44,7 @@ export function skuName(body: Json): string {
   return stringOf(objectOf(body["sku"])["name"]) ?? "Basic";
 }
 
-/** Refuses zones that differ from those at creation, left out ones included. */
+/** Refuses zones that differ from those at creation; omitted zones differ too. */
 export function checkZones(id: string, before: Json | undefined, after: Json): void {
   if (!before || sameJson(before["zones"] ?? [], after["zones"] ?? [])) return;
   throw invalid(
@@ -60,7 +60,7 @@ function zonesText(value: Json): string {
   return Array.isArray(zones) && zones.length > 0 ? zones.join(", ") : "<none>";
 }
 
-/** Header of a rendered top-level resource, in the order Azure writes it. */
+/** A rendered top-level resource, with its fields in Azure's order. */
 export function envelope(resource: Resource, properties: Json): Json {
   const { tags, ...others } = resource.body;
   return {
@@ -75,7 +75,7 @@ export function envelope(resource: Resource, properties: Json): Json {
   };
 }
 
-/** A rendered child: `etag` and state are those of its parent. */
+/** A rendered child, with the ETag and state of its parent. */
 export function renderChild(resource: Resource, etag: string, collection: string, child: Json, extra?: Json): Json {
   const name = stringOf(child["name"]) ?? "";
   const { properties: _, name: __, ...others } = child;
@@ -89,12 +89,12 @@ export function renderChild(resource: Resource, etag: string, collection: string
   };
 }
 
-/** What children show: they go with their parent. */
+/** The provisioning state that children show: their parent's. */
 export function shownState(resource: Resource): string {
   return resource.state;
 }
 
 /** A reference as Azure returns it: the id alone. */
-export function only(id: string): Json {
+export function idReference(id: string): Json {
   return { id };
 }

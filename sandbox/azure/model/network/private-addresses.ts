@@ -1,6 +1,6 @@
 /**
- * Private addresses of a subnet: which one a configuration gets, and which ones it cannot have.
- * The first four addresses and the last one are Azure's own; the first usable one is `.4`.
+ * Assigns private addresses of a subnet. The first four addresses and the last one are reserved; the first usable one is
+ * `.4`.
  */
 import { contains, formatAddress, parseAddress, parseBlock, type Block, type Family } from "../../../shared/cidr.ts";
 import { invalid } from "../errors.ts";
@@ -11,7 +11,7 @@ import type { State } from "../state.ts";
 
 const RESERVED_AT_START = 4n;
 
-/** What one request has taken so far, so that two configurations in one body cannot get the same address. */
+/** Addresses assigned by one request so far, so that two configurations in one body get different ones. */
 export class Reservations {
   readonly #taken = new Map<string, string>();
   readonly #cursors = new Map<string, bigint>();
@@ -23,7 +23,7 @@ export class Reservations {
     return other;
   }
 
-  /** The first address of the block that nobody holds. */
+  /** The first free address of the block. */
   firstFree(state: State, subnet: Target, block: Block): string | undefined {
     const held = state.addresses.get(subnet.key);
     const cursorKey = `${subnet.key}|${block.family}`;
@@ -39,18 +39,18 @@ export class Reservations {
 }
 
 export interface AddressRequest {
-  /** Id of the configuration that wants an address. */
+  /** Id of the configuration that needs an address. */
   readonly holder: string;
-  /** Id of the resource that it belongs to: what that one holds already is not taken. */
+  /** Id of its resource; addresses that this resource holds already do not conflict. */
   readonly owner: string;
   readonly properties: Json;
-  /** The configuration as it was, to keep its address. */
+  /** The configuration before the write, to keep its address. */
   readonly before: Json | undefined;
-  /** How a taken address is refused; NICs and private link services differ. */
+  /** Error code for a taken address, where it differs. */
   readonly takenCode?: "PrivateIPAddressInUse";
 }
 
-/** The private address that a configuration has after this write; refuses a static one it cannot have. */
+/** The private address of a configuration after this write; refuses an unavailable static one. */
 export function assignPrivateAddress(
   state: State,
   reservations: Reservations,
@@ -131,7 +131,7 @@ function takeStatic(
   return address;
 }
 
-/** Whether an address of the block is one that Azure hands out. */
+/** Whether an address of the block is not reserved by Azure. */
 export function isUsable(block: Block, address: string): boolean {
   const value = parseAddress(address)?.value ?? 0n;
   return value - block.first >= RESERVED_AT_START && (block.family === 6 || value !== block.last);
@@ -155,7 +155,7 @@ function full(subnet: Target, holder: string): Error {
   );
 }
 
-/** The blocks of a stored subnet, whichever way its prefix was given. */
+/** The blocks of a stored subnet, from `addressPrefix` or `addressPrefixes`. */
 export function blocksOf(subnet: Json): Block[] {
   return prefixesOf(subnet)
     .map(parseBlock)

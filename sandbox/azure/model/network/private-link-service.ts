@@ -1,4 +1,4 @@
-/** Private link services: in front of a load balancer's frontend, with a NIC of their own and endpoint connections. */
+/** Private link services: attached to a load balancer's frontend, with their own NIC and endpoint connections. */
 import type { Change, Resource } from "../changes.ts";
 import { invalid } from "../errors.ts";
 import { etagOf } from "../etags.ts";
@@ -9,7 +9,7 @@ import { childId, childrenOf, follow, referrers } from "../lookups.ts";
 import { checkName } from "../names.ts";
 import type { Reference } from "../references.ts";
 import type { ChildInput, Plan, PutInput, ResourceType } from "../resource-type.ts";
-import { envelope, only, renderChild, storedChild, topLevel, writtenProperties } from "./fields.ts";
+import { envelope, idReference, renderChild, storedChild, topLevel, writtenProperties } from "./fields.ts";
 import { itemsOf } from "./load-balancer/draft.ts";
 import { ipMembersOf, stored as storedIn } from "./load-balancer/shape.ts";
 import { nicForm } from "./network-interface/network-interface.ts";
@@ -66,10 +66,10 @@ function frontends(input: PutInput, value: unknown): Json[] {
   }
   checkNoAddresses(input, first.resource);
   checkPlace(input, first.resource);
-  return targets.map((target) => only(target.id));
+  return targets.map((target) => idReference(target.id));
 }
 
-/** A load balancer with pools of addresses cannot back a private link service. */
+/** A load balancer with IP members cannot have a private link service. */
 function checkNoAddresses(input: PutInput, loadBalancer: Resource): void {
   const pool = storedIn(loadBalancer.body, "backendAddressPools").find((item) => ipMembersOf(item).length > 0);
   if (!pool) return;
@@ -79,7 +79,7 @@ function checkNoAddresses(input: PutInput, loadBalancer: Resource): void {
   );
 }
 
-/** A service stays with its load balancer, and a load balancer has room for a few. */
+/** A service cannot change its load balancer, and the number of services per load balancer is limited. */
 function checkPlace(input: PutInput, loadBalancer: Resource): void {
   const [before] = objectsOf(propertiesOf(input.existing?.body ?? {})["loadBalancerFrontendIpConfigurations"]);
   const oldKey = before && parentKeyOf(keyOf(stringOf(before["id"]) ?? ""));
@@ -155,7 +155,7 @@ function configuration(input: PutInput, write: ConfigurationWrite): Json {
       `Private link service ${input.id} cannot be created in a subnet ${subnet.id} since it has private link service network policies enabled.`,
     );
   }
-  properties["subnet"] = only(subnet.id);
+  properties["subnet"] = idReference(subnet.id);
   if (properties["privateIPAllocationMethod"] === "Static") {
     const wish = {
       holder: id,
@@ -184,7 +184,7 @@ function planOf(input: PutInput, body: Json): Plan {
   return { body, assigned, pace: "later", companions: nicOf(input, nicId, body) };
 }
 
-/** The NIC that carries a service's addresses; nothing if it is as it should be. */
+/** The change of the NIC that carries a service's addresses; none if it is up to date. */
 function nicOf(input: PutInput, id: string, body: Json): Change[] {
   const key = keyOf(id);
   const existing = input.state.resources.get(key);
@@ -208,7 +208,7 @@ function nicOf(input: PutInput, id: string, body: Json): Change[] {
   return [{ kind: "put", resource }];
 }
 
-/** Connections belong to endpoints, which are not emulated: one that is not there yet is made by its first PUT. */
+/** Private endpoints are not emulated: the first PUT of a connection creates it. */
 function connectionForm(input: ChildInput): Json {
   const written = writtenProperties(input.body);
   const before = propertiesOf(input.child ?? {});

@@ -1,4 +1,4 @@
-/** Public IP prefixes: a block of addresses that public IPs and frontends draw from. */
+/** Public IP prefixes: blocks of addresses for public IPs and frontends. */
 import { formatAddress, parseBlock } from "../../../shared/cidr.ts";
 import type { Resource } from "../changes.ts";
 import { invalid } from "../errors.ts";
@@ -7,12 +7,12 @@ import { numberOf, propertiesOf, stringOf, type Json } from "../json.ts";
 import { referrers, type Target } from "../lookups.ts";
 import type { Plan, PutInput, ResourceType } from "../resource-type.ts";
 import type { State } from "../state.ts";
-import { checkZones, envelope, only, skuOf, topLevel, writtenProperties } from "./fields.ts";
+import { checkZones, envelope, idReference, skuOf, topLevel, writtenProperties } from "./fields.ts";
 
 const READ_ONLY = new Set(["ipPrefix", "publicIPAddresses", "loadBalancerFrontendIpConfiguration"]);
 const IPV4_BASE = 52n << 24n;
 const IPV6_BASE = 0x26031040n << 96n;
-/** Room that each prefix has for itself: the widest one that limits may allow. */
+/** Distance between prefixes: the largest prefix that limits allow. */
 const STRIDE_BITS = 8n;
 
 function plan(input: PutInput, body: Json): Plan {
@@ -72,13 +72,13 @@ export function addressInPrefix(state: State, prefix: Target): string {
 
 function render(state: State, resource: Resource): Json {
   const key = keyOf(resource.id);
-  const addresses = referrers(state, key, "publicIpPrefix").map((user) => only(user.from));
+  const addresses = referrers(state, key, "publicIpPrefix").map((user) => idReference(user.from));
   const [frontend] = referrers(state, key, "frontendPrefix");
   return envelope(resource, {
     ...(resource.provisioned && { ipPrefix: resource.assigned["ipPrefix"] }),
     ...propertiesOf(resource.body),
     ...(addresses.length > 0 && { publicIPAddresses: addresses }),
-    ...(frontend && { loadBalancerFrontendIpConfiguration: only(frontend.from) }),
+    ...(frontend && { loadBalancerFrontendIpConfiguration: idReference(frontend.from) }),
   });
 }
 

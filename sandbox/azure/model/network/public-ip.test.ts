@@ -110,7 +110,7 @@ describe("a public prefix", () => {
   const body = { location: "eastus", sku: { name: "Standard" }, properties: { prefixLength: 31 } };
   const drawn = { ...PUBLIC_IP, properties: { publicIPAllocationMethod: "Static", publicIPPrefix: { id: PREFIX } } };
 
-  test("gives its addresses one by one, names who has them, and runs out", () => {
+  test("gives its addresses one by one, names their holders, and runs out", () => {
     const azure = build(azureWithGroup(), [PREFIX, body], [pipId("a"), drawn], [pipId("b"), drawn]);
     const prefix = azure.get(PREFIX).body.properties;
     const base = prefix.ipPrefix.replace(/0\/31$/, "");

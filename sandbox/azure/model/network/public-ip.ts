@@ -1,4 +1,4 @@
-/** Public IP addresses. The address is assigned at creation and shows once the address is provisioned. */
+/** Public IP addresses. The address is assigned at creation and shown once the resource is provisioned. */
 import { formatAddress } from "../../../shared/cidr.ts";
 import type { Resource } from "../changes.ts";
 import { invalid } from "../errors.ts";
@@ -9,7 +9,7 @@ import type { Plan, PutInput, ResourceType } from "../resource-type.ts";
 import type { State } from "../state.ts";
 import { checkCount } from "./counts.ts";
 import { dnsForm } from "./dns-label.ts";
-import { checkZones, envelope, only, skuName, skuOf, topLevel, writtenProperties } from "./fields.ts";
+import { checkZones, envelope, idReference, skuName, skuOf, topLevel, writtenProperties } from "./fields.ts";
 import { addressInPrefix } from "./public-ip-prefix.ts";
 
 const READ_ONLY = new Set(["ipAddress", "ipConfiguration", "upgradedToV2"]);
@@ -31,7 +31,7 @@ function plan(input: PutInput, body: Json): Plan {
     location: input.location,
     path: "properties.publicIPPrefix",
   });
-  if (prefix) properties["publicIPPrefix"] = only(prefix.id);
+  if (prefix) properties["publicIPPrefix"] = idReference(prefix.id);
   const stored = { ...topLevel(body), sku, properties };
   checkAllocation(input, basic, stored);
   checkZones(input.id, input.existing?.body, stored);
@@ -106,7 +106,7 @@ function render(state: State, resource: Resource): Json {
   return envelope(resource, {
     ...(shows && { ipAddress: resource.assigned["ipAddress"] }),
     ...propertiesOf(resource.body),
-    ...(holder && { ipConfiguration: only(holder.from) }),
+    ...(holder && { ipConfiguration: idReference(holder.from) }),
   });
 }
 

@@ -1,4 +1,4 @@
-/** Virtual networks and their subnets: one ETag, ranges that do not overlap, nothing dropped that is in use. */
+/** Virtual networks and their subnets. Refuses overlapping ranges, and the removal of subnets in use. */
 import { contains, firstOverlap, formatAddress, parseAddress, parseBlock, type Block } from "../../../shared/cidr.ts";
 import type { Resource } from "../changes.ts";
 import { invalid } from "../errors.ts";
@@ -10,7 +10,7 @@ import { checkName } from "../names.ts";
 import type { Plan, PutInput, ResourceType } from "../resource-type.ts";
 import type { State } from "../state.ts";
 import { checkCount } from "./counts.ts";
-import { envelope, only, renderChild, storedChild, topLevel, writtenProperties } from "./fields.ts";
+import { envelope, idReference, renderChild, storedChild, topLevel, writtenProperties } from "./fields.ts";
 import { duplicateName, itemsOf } from "./load-balancer/draft.ts";
 import { blocksOf, isUsable, prefixesOf, Reservations } from "./private-addresses.ts";
 
@@ -50,7 +50,7 @@ function subnetForm(input: PutInput, name: string, item: Json): Json {
   const properties: { [field: string]: unknown } = { ...SUBNET_DEFAULTS, ...writtenProperties(item, SUBNET_READ_ONLY) };
   const rule = { owner: id, location: input.location, path: "properties.networkSecurityGroup" };
   const group = follow(input.state, properties["networkSecurityGroup"], rule);
-  if (group) properties["networkSecurityGroup"] = only(group.id);
+  if (group) properties["networkSecurityGroup"] = idReference(group.id);
   else delete properties["networkSecurityGroup"];
   return storedChild(name, item, properties);
 }
@@ -131,7 +131,7 @@ function checkWithin(id: string, name: string, space: readonly Block[], block: B
   throw invalid("NetcfgInvalidSubnet", `Subnet '${name}' is not valid in virtual network '${id.split("/").at(-1)}'.`);
 }
 
-/** What is in use neither goes nor changes its range; a private link service keeps its subnet's policy. */
+/** A subnet in use can neither be removed nor change its range; one with a private link service keeps its policy. */
 function checkChanged(state: State, before: Resource, after: Json): void {
   const kept = childrenOf(after, "subnets");
   for (const subnet of subnetsOf(before.body)) {
@@ -174,7 +174,7 @@ function checkUnused(state: State, network: Resource, name: string): void {
   );
 }
 
-/** Whether an address is free, and if not, some that are. */
+/** Whether an address is free; if not, suggests free ones. */
 function availability(state: State, network: Resource, address: string): Json {
   const parsed = parseAddress(address);
   for (const [name, subnet] of childrenOf(network.body, "subnets")) {
@@ -204,7 +204,7 @@ function render(state: State, resource: Resource): Json {
   const { subnets: _, ...properties } = propertiesOf(resource.body);
   const subnets = subnetsOf(resource.body).map((subnet) => {
     const key = keyOf(childId(resource.id, "subnets", stringOf(subnet["name"]) ?? ""));
-    const users = referrers(state, key, "address").map((user) => only(user.from));
+    const users = referrers(state, key, "address").map((user) => idReference(user.from));
     return renderChild(resource, etag, "subnets", subnet, users.length > 0 ? { ipConfigurations: users } : {});
   });
   return envelope(resource, { ...properties, subnets });

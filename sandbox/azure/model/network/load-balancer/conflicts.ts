@@ -1,4 +1,4 @@
-/** Rules that get in each other's way: on a frontend, in a pool, with outbound rules, across load balancers. */
+/** Refuses conflicting rules: on a frontend, in a pool, with outbound rules, across load balancers. */
 import { invalid } from "../../errors.ts";
 import { keyOf, parentKeyOf } from "../../ids.ts";
 import { numberOf, propertiesOf, type Json } from "../../json.ts";

@@ -1,6 +1,6 @@
 /**
- * A load balancer body while it is read: its children by name, and references between them made canonical.
- * A rule that names a frontend, pool or probe which is not in the same body is refused here.
+ * A load balancer body while it is parsed: its children by name, for canonical references between them. Refuses
+ * references to frontends, pools and probes that are not in the same body.
  */
 import { invalid, referenceNotFound, unreadable } from "../../errors.ts";
 import { isObject, stringOf, type Json } from "../../json.ts";
@@ -34,7 +34,7 @@ export function newDraft(input: PutInput, sku: string, tier: string): Draft {
   return { input, reservations: new Reservations(), sku, tier, names: new Map() };
 }
 
-/** The items of a collection, each with a good name of its own. */
+/** The items of a collection; refuses invalid and duplicate names. */
 export function namedItems(draft: Draft, properties: Json, collection: Collection): Json[] {
   const items = itemsOf(properties[collection], `properties.${collection}`);
   const names = new Map<string, string>();

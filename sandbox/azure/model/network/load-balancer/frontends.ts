@@ -2,7 +2,7 @@
 import { invalid } from "../../errors.ts";
 import { stringOf, type Json } from "../../json.ts";
 import { childId, childrenOf, follow, referrers, type Target } from "../../lookups.ts";
-import { checkZones, only, skuName, storedChild, writtenProperties } from "../fields.ts";
+import { checkZones, idReference, skuName, storedChild, writtenProperties } from "../fields.ts";
 import { publicIpInUse } from "../errors.ts";
 import { assignPrivateAddress } from "../private-addresses.ts";
 import type { Draft } from "./draft.ts";
@@ -37,12 +37,12 @@ export function frontendForm(draft: Draft, item: Json, publicIps: Map<string, st
   properties["privateIPAllocationMethod"] ??= "Dynamic";
   if (publicIp) {
     checkPublicIp(draft, id, publicIp, publicIps);
-    properties["publicIPAddress"] = only(publicIp.id);
+    properties["publicIPAddress"] = idReference(publicIp.id);
   }
-  if (prefix) properties["publicIPPrefix"] = only(prefix.id);
-  if (gateway) properties["gatewayLoadBalancer"] = only(gateway.id);
+  if (prefix) properties["publicIPPrefix"] = idReference(prefix.id);
+  if (gateway) properties["gatewayLoadBalancer"] = idReference(gateway.id);
   if (subnet) {
-    properties["subnet"] = only(subnet.id);
+    properties["subnet"] = idReference(subnet.id);
     properties["privateIPAddressVersion"] ??= "IPv4";
     const wish = { holder: id, owner: draft.input.id, properties, before };
     properties["privateIPAddress"] = assignPrivateAddress(draft.input.state, draft.reservations, subnet, wish);

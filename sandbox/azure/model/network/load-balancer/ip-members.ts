@@ -1,10 +1,10 @@
-/** IP members of a pool: well formed, in one virtual network, references canonical. */
+/** Parses the IP members of a pool: valid addresses, one virtual network, canonical references. */
 import { parseAddress } from "../../../../shared/cidr.ts";
 import { invalid, unreadable } from "../../errors.ts";
 import { isObject, propertiesOf, stringOf, type Json } from "../../json.ts";
 import { follow } from "../../lookups.ts";
 import type { State } from "../../state.ts";
-import { only, storedChild, writtenProperties } from "../fields.ts";
+import { idReference, storedChild, writtenProperties } from "../fields.ts";
 import { duplicateName, itemsOf } from "./draft.ts";
 import { settleAdminState, type PoolWrite } from "./pool-write.ts";
 
@@ -110,7 +110,7 @@ function canonicalise(
       field.name === "loadBalancerFrontendIPConfiguration" ? anyLocation(state.resources, written) : undefined;
     const rule = { owner: poolId, location: elsewhere ?? location, path: field.name };
     const target = follow(state, value, field.child === undefined ? rule : { ...rule, child: field.child });
-    known = only(target?.id ?? "");
+    known = idReference(target?.id ?? "");
     context.canonical.set(cacheKey, known);
     if (field.name === "virtualNetwork" && target) context.networks.add(target.id);
     if (field.name === "subnet" && target) context.networks.add(target.resource.id);
@@ -118,7 +118,7 @@ function canonicalise(
   properties[field.name] = known;
 }
 
-/** A global load balancer's members are regional ones, wherever they are. */
+/** The members of a global load balancer may be in any region. */
 function anyLocation(resources: State["resources"], id: string | undefined): string | undefined {
   const key = id?.toLowerCase().replace(/\/frontendipconfigurations\/[^/]*$/, "");
   return key === undefined ? undefined : resources.get(key)?.location;

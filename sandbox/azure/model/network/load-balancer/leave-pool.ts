@@ -1,7 +1,7 @@
-/** Leaving a backend pool, from the member's side: NICs, scale-set instances and scale sets name their pools alike. */
+/** Removes a pool from the body of a member: a NIC, scale-set instance or scale set. */
 import { isObject, objectsOf, stringOf, type Json } from "../../json.ts";
 
-/** A copy in which no list of pools names this one. */
+/** A copy without references to the pool. */
 export function withoutPool(body: Json, poolKey: string): Json {
   return copyWithout(body, poolKey) as Json;
 }

@@ -1,4 +1,4 @@
-/** How much a load balancer may hold. */
+/** Checks the limits of a load balancer. */
 import { invalid } from "../../errors.ts";
 import { keyOf } from "../../ids.ts";
 import { objectOf, stringOf, type Json } from "../../json.ts";
@@ -70,7 +70,7 @@ function checkBackends(candidate: Candidate): void {
   atMost(candidate, "backend IP configurations", total, limits.backendIpConfigurationsPerLoadBalancer);
 }
 
-/** A NIC takes part in a bounded number of rules, over all its configurations and load balancers. */
+/** The number of rules per NIC is limited, over all its configurations and load balancers. */
 function checkRulesPerNic(candidate: Candidate): void {
   const limit = candidate.state.options.limits.rulesPerNic;
   const own = new Map<string, number>();

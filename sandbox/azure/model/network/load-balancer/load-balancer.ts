@@ -1,4 +1,4 @@
-/** Load balancers: full replace of the whole body, or of one pool or NAT rule. */
+/** The load balancer type. A PUT replaces the whole body, or one pool or NAT rule. */
 import type { Resource } from "../../changes.ts";
 import { invalid } from "../../errors.ts";
 import { keyOf } from "../../ids.ts";
@@ -90,7 +90,7 @@ function planOf(input: PutInput, body: Json): Plan {
   return { body, assigned: {}, pace, weight };
 }
 
-/** A pool or NAT rule that is PUT alone is read against the load balancer around it. */
+/** The draft for a PUT of a single pool or NAT rule, with the stored load balancer as context. */
 function draftAround(input: ChildInput): Draft {
   const { body } = input.existing;
   const draft = newDraft(
@@ -128,7 +128,7 @@ function references(resource: Resource): Reference[] {
   return found;
 }
 
-/** Virtual networks and subnets that a pool's addresses are said to be in, each once. */
+/** The distinct virtual networks and subnets that a pool's addresses reference. */
 function networksOf(pool: Json): ReadonlySet<string> {
   const targets = new Set<string>();
   for (const holder of [pool, ...ipMembersOf(pool)]) {
@@ -173,7 +173,7 @@ export const loadBalancer: ResourceType = {
     ...["frontendIPConfigurations", "loadBalancingRules", "probes", "outboundRules", "inboundNatPools"].map(readOnly),
   ],
   plan: (input, body) => planOf(input, form(input, body)),
-  /** A pool or NAT rule always takes its time. */
+  /** The PUT of a pool or NAT rule is always asynchronous. */
   planChild: (input, body) => ({ ...planOf(input, body), pace: "later" }),
   references,
   released: releaseMember,
@@ -182,8 +182,8 @@ export const loadBalancer: ResourceType = {
     path.length === 1 && path[0]?.toLowerCase() === "networkinterfaces"
       ? { resources: nicsOf({ state, resource }) }
       : undefined,
-  act: loadBalancerAction,
+  action: loadBalancerAction,
   checkDelete: checkDeleteLoadBalancer,
-  parting: releaseNics,
+  changesOnDelete: releaseNics,
   checkDeleteChild: (_state, resource, collection, name) => checkUnreferenced(resource, collection, name),
 };

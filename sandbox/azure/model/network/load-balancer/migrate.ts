@@ -1,4 +1,4 @@
-/** Turning NIC members of pools into addresses: the NICs leave, their addresses stay. */
+/** Migrates pools from NIC members to IP members with the same addresses. */
 import type { Change, Resource } from "../../changes.ts";
 import { keyOf } from "../../ids.ts";
 import { objectOf, propertiesOf, stringOf, type Json } from "../../json.ts";
@@ -47,7 +47,7 @@ function childChange(state: State, loadBalancer: Resource, pool: Json, members: 
   };
 }
 
-/** Where a configuration's address is: itself and its virtual network. */
+/** A configuration's address and virtual network. */
 function addressOf(state: State, configuration: string): Json {
   const reference = (state.outgoing.get(ownerKeyOf(configuration)) ?? []).find(
     (item) => item.kind === "address" && item.from === configuration,

@@ -1,6 +1,6 @@
 /**
- * NIC members of a pool, seen from the pool. They are there because NICs and scale sets name the pool; all
- * that is written from this side is what is set on them: `adminState`, and fields that we do not know.
+ * NIC members of a pool, from the pool's side. NICs and scale sets reference the pool and thereby are members; a write of
+ * the pool can only set their `adminState` and unknown fields.
  */
 import { invalid } from "../../errors.ts";
 import { derivedGuid } from "../../guid.ts";
@@ -11,7 +11,7 @@ import type { Reference, Referrer } from "../../references.ts";
 import type { State } from "../../state.ts";
 import { settleAdminState, type PoolWrite } from "./pool-write.ts";
 
-/** Where a stored pool keeps what was set on its NIC members: key of the NIC configuration → properties. */
+/** Field of a stored pool with the settings of its NIC members: key of the NIC configuration → properties. */
 export const NIC_SETTINGS = "$nicMembers";
 
 const READ_ONLY = new Set([
@@ -23,7 +23,7 @@ const READ_ONLY = new Set([
 
 const names = new WeakMap<Referrer, string>();
 
-/** Name under which a NIC configuration appears among a pool's members. */
+/** The name of a NIC configuration as a pool member. */
 export function nicMemberName(member: Referrer): string {
   let name = names.get(member);
   if (name === undefined) {
@@ -33,7 +33,7 @@ export function nicMemberName(member: Referrer): string {
   return name;
 }
 
-/** The NIC members that a pool has now, by key of the NIC configuration. */
+/** A pool's current NIC members, by key of the NIC configuration. */
 export type Present = ReadonlyMap<string, Referrer>;
 
 export function presentMembers(state: State, poolKey: string): Present {
@@ -47,8 +47,8 @@ export interface SortedMembers {
 }
 
 /**
- * Which written members are NIC configurations: those that say so, those that carry such a member's name, and
- * those with no address at all (clients drop the NIC reference, which is read-only to them).
+ * Separates NIC members from IP members in a written pool. NIC members have a NIC reference, the name of a current NIC
+ * member, or no address (some clients drop the NIC reference because it is read-only to them).
  */
 export function sortMembers(poolId: string, items: readonly Json[], present: Present): SortedMembers {
   const keys = new Map([...present].map(([key, member]) => [nicMemberName(member), key]));
@@ -83,7 +83,7 @@ function configurationKey(item: Json, present: Present, keys: ReadonlyMap<string
   return keys.get(name) ?? (addressed === undefined ? name : undefined);
 }
 
-/** A pool PUT cannot add, change or drop NIC members: that is done on the NIC. */
+/** Refuses a pool PUT that adds, changes or removes NIC members: membership is written on the NIC. */
 export function checkNicMembersUnchanged(poolId: string, written: ReadonlyMap<string, Json>, present: Present): void {
   const isThere = ([key, item]: [string, Json]): boolean => {
     const member = present.get(key);
@@ -98,7 +98,7 @@ export function checkNicMembersUnchanged(poolId: string, written: ReadonlyMap<st
   );
 }
 
-/** What is set on NIC members after this write; a pool PUT replaces it, an LB PUT adds to it. */
+/** The settings of NIC members after this write: a pool PUT replaces them, an LB PUT merges. */
 export function nicSettings(write: PoolWrite, written: ReadonlyMap<string, Json>, present: Present): Map<string, Json> {
   const before = objectOf(write.before?.[NIC_SETTINGS]);
   const survives = !write.alone && write.input.state.options.adminStateSurvives.nicMembers;
@@ -113,7 +113,7 @@ export function nicSettings(write: PoolWrite, written: ReadonlyMap<string, Json>
   return settings;
 }
 
-/** The body without what was set on a NIC member that has left. */
+/** The body without the settings of a NIC member that has left. */
 export function releaseMember(body: Json, reference: Reference): Json {
   if (reference.kind !== "poolMember") return body;
   const pool = childrenOf(body, "backendAddressPools").get(nameOf(reference.to));

@@ -1,4 +1,4 @@
-/** One pool on its way in, alone or as part of its load balancer, and the admin state of its members. */
+/** A write of one pool, alone or as part of its load balancer, and the admin state of its members. */
 import { unreadable } from "../../errors.ts";
 import type { Json } from "../../json.ts";
 import type { PutInput } from "../../resource-type.ts";
@@ -17,7 +17,7 @@ export interface PoolWrite {
 const ADMIN_STATES = new Set(["None", "Up", "Down"]);
 const LAST_VERSION_WITH_DRAIN = "2022-09-01";
 
-/** `None` is not echoed; what a write leaves out stays or goes as the options say. */
+/** `None` is not stored; the options decide whether an omitted admin state is kept. */
 export function settleAdminState(
   write: PoolWrite,
   properties: { [name: string]: unknown },

@@ -3,13 +3,13 @@
  *
  *   write of the pool          | IP members   | NIC members
  *   ---------------------------|--------------|---------------------------------------------------
- *   LB PUT                     | replaced     | untouched; what it says of a present member is kept
- *   pool PUT                   | replaced     | all must be there, unchanged but for adminState
+ *   LB PUT                     | replaced     | unchanged; settings of current members are stored
+ *   pool PUT                   | replaced     | must be complete, and unchanged but for adminState
  */
 import { keyOf } from "../../ids.ts";
 import { stringOf, without, type Json } from "../../json.ts";
 import { childId, follow } from "../../lookups.ts";
-import { only, storedChild, writtenProperties } from "../fields.ts";
+import { idReference, storedChild, writtenProperties } from "../fields.ts";
 import { cannotMix, poolTooLarge } from "../errors.ts";
 import { itemsOf } from "./draft.ts";
 import { ipMembers } from "./ip-members.ts";
@@ -43,7 +43,7 @@ export function poolForm(write: PoolWrite): Json {
   return settings.size === 0 ? stored : { ...stored, [NIC_SETTINGS]: Object.fromEntries(settings) };
 }
 
-/** The virtual network of the pool, if it is given there; its reference is made canonical. */
+/** The virtual network of the pool, if it has one; makes its reference canonical. */
 function followNetwork(write: PoolWrite, id: string, properties: { [name: string]: unknown }): string | undefined {
   const { state, location } = write.input;
   const network = follow(state, properties["virtualNetwork"], {
@@ -51,7 +51,7 @@ function followNetwork(write: PoolWrite, id: string, properties: { [name: string
     location,
     path: "properties.virtualNetwork",
   });
-  if (network) properties["virtualNetwork"] = only(network.id);
+  if (network) properties["virtualNetwork"] = idReference(network.id);
   return network?.id;
 }
 

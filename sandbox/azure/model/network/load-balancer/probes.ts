@@ -1,4 +1,4 @@
-/** Health probes: which are allowed, and their defaults. */
+/** Health probes: validation and defaults. */
 import { invalid } from "../../errors.ts";
 import { numberOf, stringOf, type Json } from "../../json.ts";
 import { childId } from "../../lookups.ts";

@@ -1,4 +1,4 @@
-/** What may not leave a load balancer: children that something outside still uses. */
+/** Refuses to remove children of a load balancer that other resources use. */
 import type { Change, Resource } from "../../changes.ts";
 import { invalid, referenceNotFound } from "../../errors.ts";
 import { keyOf } from "../../ids.ts";
@@ -13,16 +13,16 @@ import { idIn, idsIn, nameIn, stored } from "./shape.ts";
 interface Hold {
   readonly collection: Collection;
   readonly kind: ReferenceKind;
-  /** Code when the child alone goes. */
+  /** Error code when only the child is removed. */
   readonly code: string;
-  /** Code when the whole load balancer goes. */
+  /** Error code when the load balancer is deleted. */
   readonly whole: string;
   readonly by: string;
-  /** Which referrers keep the whole load balancer; all of them where absent. */
+  /** The referrers that block the deletion of the load balancer; all of them if absent. */
   readonly keepsWhole?: (referrer: Referrer) => boolean;
 }
 
-/** The NIC of a scale-set instance; other NICs leave the pools with their load balancer. */
+/** Only NICs of scale-set instances block the deletion; other NICs leave the pools. */
 function isScaleSetNic({ from }: Referrer): boolean {
   return keyOf(from).includes("/virtualmachinescalesets/");
 }
@@ -95,7 +95,7 @@ export function checkDeleteLoadBalancer(state: State, resource: Resource): void 
   }
 }
 
-/** Takes the NICs out of a load balancer's pools. */
+/** Removes the NICs from a load balancer's pools. */
 export function releaseNics(state: State, resource: Resource): Change[] {
   return stored(resource.body, "backendAddressPools").flatMap((pool): Change[] => {
     const poolKey = keyOf(childId(resource.id, "backendAddressPools", nameIn(pool)));
@@ -104,7 +104,7 @@ export function releaseNics(state: State, resource: Resource): Change[] {
   });
 }
 
-/** Refuses a write that leaves out a child in use. */
+/** Refuses a write that omits a child in use. */
 export function checkRemovedChildren(state: State, before: Resource, after: Json): void {
   for (const hold of HOLDS) {
     const kept = childrenOf(after, hold.collection);
@@ -121,7 +121,7 @@ function checkRelease(state: State, loadBalancerId: string, hold: Hold, name: st
   throw invalid(hold.code, `Cannot remove ${id} because it is in use by ${hold.by} ${holder.from}.`);
 }
 
-/** A probe that a scale set takes as its health must go on serving a rule. */
+/** A scale set's health probe must stay in use by a rule. */
 export function checkHealthProbes(candidate: Candidate): void {
   for (const probe of stored(candidate.body, "probes")) {
     const id = childId(candidate.id, "probes", nameIn(probe));
@@ -138,7 +138,7 @@ export function probeIsActive(body: Json, probeId: string): boolean {
   return stored(body, "loadBalancingRules").some((rule) => idIn(rule, "probe") === probeId);
 }
 
-/** A pool that a rule of the same load balancer names cannot be deleted alone. */
+/** Refuses to delete a single pool that a rule of the same load balancer references. */
 export function checkUnreferenced(loadBalancer: Resource, collection: string, name: string): void {
   const key = keyOf(childId(loadBalancer.id, collection, name));
   for (const referring of ["loadBalancingRules", "inboundNatRules", "outboundRules"] as const) {

@@ -1,4 +1,4 @@
-/** The wire form of a load balancer: children with ids and ETags, and every back-reference. */
+/** Renders a load balancer: children with ids and ETags, and all back-references. */
 import type { Resource } from "../../changes.ts";
 import { etagOf } from "../../etags.ts";
 import { keyOf } from "../../ids.ts";
@@ -6,14 +6,14 @@ import { numberOf, objectOf, propertiesOf, type Json } from "../../json.ts";
 import { childId, referrers } from "../../lookups.ts";
 import type { Referrer } from "../../references.ts";
 import type { State } from "../../state.ts";
-import { envelope, only, renderChild, shownState } from "../fields.ts";
+import { envelope, idReference, renderChild, shownState } from "../fields.ts";
 import { COLLECTIONS } from "./draft.ts";
 import { NIC_SETTINGS, nicMemberName } from "./nic-members.ts";
 import { idIn, idsIn, ipMembersOf, nameIn, push, stored } from "./shape.ts";
 
 type Links = Map<string, Json[]>;
 
-/** Child id → what refers to it from within the load balancer, by the collection that refers. */
+/** Child id → its referrers within the load balancer, by collection of the referrer. */
 interface BackReferences {
   readonly loadBalancingRules: Links;
   readonly inboundNatRules: Links;
@@ -55,7 +55,7 @@ function backReferences(resource: Resource): BackReferences {
   };
   for (const collection of ["loadBalancingRules", "inboundNatRules", "outboundRules", "inboundNatPools"] as const) {
     for (const child of stored(resource.body, collection)) {
-      const link = only(childId(resource.id, collection, nameIn(child)));
+      const link = idReference(childId(resource.id, collection, nameIn(child)));
       for (const target of targetsOf(collection, child)) push(back[collection], target, link);
     }
   }
@@ -83,7 +83,7 @@ function linksOf(back: BackReferences, id: string): Json {
 function frontends(state: State, resource: Resource, etag: string, back: BackReferences): Json[] {
   return stored(resource.body, "frontendIPConfigurations").map((frontend) => {
     const id = childId(resource.id, "frontendIPConfigurations", nameIn(frontend));
-    const services = referrers(state, keyOf(id), "privateLink").map((reference) => only(reference.from));
+    const services = referrers(state, keyOf(id), "privateLink").map((reference) => idReference(reference.from));
     const extra = { ...linksOf(back, id), ...(services.length > 0 && { privateLinkServices: services }) };
     return renderChild(resource, etag, "frontendIPConfigurations", frontend, extra);
   });
@@ -91,7 +91,13 @@ function frontends(state: State, resource: Resource, etag: string, back: BackRef
 
 function renderNatRule(state: State, resource: Resource, etag: string, rule: Json): Json {
   const [target] = referrers(state, keyOf(childId(resource.id, "inboundNatRules", nameIn(rule))), "natTarget");
-  return renderChild(resource, etag, "inboundNatRules", rule, target && { backendIPConfiguration: only(target.from) });
+  return renderChild(
+    resource,
+    etag,
+    "inboundNatRules",
+    rule,
+    target && { backendIPConfiguration: idReference(target.from) },
+  );
 }
 
 function renderPool(state: State, resource: Resource, etag: string, pool: Json, back: BackReferences): Json {
@@ -106,13 +112,13 @@ function renderPool(state: State, resource: Resource, etag: string, pool: Json, 
       : ipMembersOf(pool).map(wrap);
   return renderChild(resource, etag, "backendAddressPools", shown, {
     loadBalancerBackendAddresses: members,
-    ...(nics.length > 0 && { backendIPConfigurations: nics.map((nic) => only(nic.from)) }),
+    ...(nics.length > 0 && { backendIPConfigurations: nics.map((nic) => idReference(nic.from)) }),
     ...linksOf(back, id),
   });
 }
 
 function nicMember(nic: Referrer, settings: Json): Json {
-  const properties = { networkInterfaceIPConfiguration: only(nic.from), ...objectOf(settings[keyOf(nic.from)]) };
+  const properties = { networkInterfaceIPConfiguration: idReference(nic.from), ...objectOf(settings[keyOf(nic.from)]) };
   return { name: nicMemberName(nic), properties };
 }
 
@@ -134,7 +140,7 @@ function renderMember(
   return wire;
 }
 
-/** NAT rules on a pool give each member the next port of their range. */
+/** A NAT rule on a pool gives each member the next port of its range. */
 function portMappings(resource: Resource, poolId: string): (index: number) => Json[] | undefined {
   const rules = stored(resource.body, "inboundNatRules").filter((rule) => idIn(rule, "backendAddressPool") === poolId);
   if (rules.length === 0) return () => undefined;

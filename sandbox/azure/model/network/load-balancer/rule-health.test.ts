@@ -44,7 +44,7 @@ test("without a data plane, or without a probe, members are up", () => {
   assert.deepEqual(new Set(reasons(probeSays({}), null)), new Set(["Up_Probe_Success"]));
 });
 
-test("nobody up can mean everybody up, but for those who are Down", () => {
+test("all members down can mean all up, but for those that are Down", () => {
   const allDown = probeSays({ "10.0.0.10": "down", "10.0.0.11": "down" });
   const behaviour = { noHealthyBackendsBehavior: "AllProbedUp" };
   assert.deepEqual(reasons(allDown, behaviour, "a b down"), [

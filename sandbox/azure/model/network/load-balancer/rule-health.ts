@@ -1,17 +1,17 @@
 /**
- * The health of a rule's members, as POST …/loadBalancingRules/{rule}/health tells it. The reasons are Azure's.
+ * The health of a rule's members: the result of POST …/loadBalancingRules/{rule}/health. The reasons are Azure's.
  *
- *   rule      | admin state | its probe says           | state, reason
+ *   rule      | admin state | probe result             | state, reason
  *   ----------|-------------|--------------------------|---------------------------------------------------------------
  *   no probe  | any         |                          | Up, Up_Probe_Success
  *   probe     | Down        |                          | Down, Down_Admin
  *             | Up          |                          | Up, Up_Admin
- *             | None        | up; there is nobody to ask | Up, Up_Probe_Success
+ *             | None        | up, or no data plane     | Up, Up_Probe_Success
  *             |             | down                     | Down, Down_Probe_TcpProbeTimeout or …HttpEndpointUnreachable
- *             |             | nothing yet              | Down, NA
+ *             |             | none yet                 | Down, NA
  *
- * Where nobody is up, `AllProbedUp` makes those whom their probe has down Up_Probe_AllDownIsUp. Who is probed, and how,
- * is the data plane's.
+ * If no member is up, `AllProbedUp` turns members that are down by their probe into Up_Probe_AllDownIsUp. The data plane
+ * runs the probes.
  */
 import { childNotFound } from "../../errors.ts";
 import { objectsOf, propertiesOf, stringOf, type Json } from "../../json.ts";

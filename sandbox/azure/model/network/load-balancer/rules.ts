@@ -1,8 +1,8 @@
-/** Normal forms of load-balancing, NAT and outbound rules, and of NAT pools: defaults in, references canonical. */
+/** Normal forms of load-balancing, NAT and outbound rules and of NAT pools: defaults, canonical references, validation. */
 import { invalid } from "../../errors.ts";
 import { numberOf, stringOf, type Json } from "../../json.ts";
 import { childId } from "../../lookups.ts";
-import { only, storedChild, writtenProperties } from "../fields.ts";
+import { idReference, storedChild, writtenProperties } from "../fields.ts";
 import { innerId, itemsOf, type Collection, type Draft } from "./draft.ts";
 
 const SHARED_DEFAULTS = {
@@ -28,7 +28,7 @@ function withDefaults(properties: Fields, defaults: Json): Fields {
 function refer(draft: Draft, properties: Fields, field: string, collection: Collection, owner: string): void {
   const id = innerId(draft, properties[field], collection, owner);
   if (id === undefined) delete properties[field];
-  else properties[field] = only(id);
+  else properties[field] = idReference(id);
 }
 
 export function ruleForm(draft: Draft, item: Json): Json {
@@ -53,7 +53,7 @@ export function ruleForm(draft: Draft, item: Json): Json {
   return storedChild(name, item, properties);
 }
 
-/** Whichever of the two spellings was sent; the plural one wins. */
+/** The pools of a rule in singular or plural form; the plural field wins. */
 function poolsOf(draft: Draft, properties: Fields, owner: string): Json[] {
   const plural = itemsOf(
     properties["backendAddressPools"],
@@ -61,7 +61,7 @@ function poolsOf(draft: Draft, properties: Fields, owner: string): Json[] {
   );
   const values = plural.length > 0 ? plural : [properties["backendAddressPool"]];
   const ids = values.map((value) => innerId(draft, value, "backendAddressPools", owner));
-  return ids.filter((id) => id !== undefined).map(only);
+  return ids.filter((id) => id !== undefined).map(idReference);
 }
 
 export function natRuleForm(draft: Draft, item: Json): Json {
@@ -96,7 +96,7 @@ export function outboundRuleForm(draft: Draft, item: Json): Json {
     "properties.outboundRules[].properties.frontendIPConfigurations",
   );
   properties["frontendIPConfigurations"] = frontends.map((value) =>
-    only(innerId(draft, value, "frontendIPConfigurations", id) ?? ""),
+    idReference(innerId(draft, value, "frontendIPConfigurations", id) ?? ""),
   );
   refer(draft, properties, "backendAddressPool", "backendAddressPools", id);
   checkIdle(id, properties);

@@ -1,4 +1,4 @@
-/** Reading stored load balancers: who is in a pool, which rules serve it, whether it is public. */
+/** Queries on stored load balancers: members of a pool, rules of a pool, public or internal. */
 import type { Resource } from "../../changes.ts";
 import { keyOf } from "../../ids.ts";
 import { objectOf, objectsOf, propertiesOf, stringOf, type Json } from "../../json.ts";
@@ -6,7 +6,7 @@ import { childId } from "../../lookups.ts";
 import type { State } from "../../state.ts";
 import type { Collection } from "./draft.ts";
 
-/** A stored collection; stored ones are always arrays of objects. */
+/** A stored collection, which always is an array of objects. */
 export function stored(body: Json, collection: Collection): readonly Json[] {
   return (propertiesOf(body)[collection] ?? []) as readonly Json[];
 }
@@ -60,7 +60,7 @@ export function push<Key, Value>(map: Map<Key, Value[]>, key: Key, value: Value)
   else map.set(key, [value]);
 }
 
-/** Port and protocol as one text, for rules that take a backend port for themselves. */
+/** Backend port and protocol as one text, to find rules that use the same port. */
 export function backendPortOf(rule: Json): string {
   const { backendPort, protocol } = propertiesOf(rule);
   return `${String(backendPort)}/${String(protocol).toLowerCase()}`;
@@ -70,7 +70,7 @@ export function isFloating(rule: Json): boolean {
   return propertiesOf(rule)["enableFloatingIP"] === true;
 }
 
-/** Does anything run through this load balancer that must be reprogrammed when it changes? */
+/** Whether a change of this load balancer must be programmed into the network. */
 export function needsProgramming(state: State, before: Resource | undefined, id: string, body: Json): boolean {
   const sku = objectOf(body["sku"]);
   if (sku["name"] === "Gateway" || sku["tier"] === "Global" || isInternal(body)) return true;

@@ -1,6 +1,6 @@
 /**
- * The IP configurations of a NIC, be it a resource of its own or part of a scale-set instance: an address in
- * one subnet, perhaps a public address, and membership of backend pools and NAT rules.
+ * The IP configurations of a NIC resource or of a scale-set instance's NIC: an address in a subnet, optionally a public
+ * address, and membership in backend pools and NAT rules.
  */
 import { invalid } from "../../errors.ts";
 import { nameOf } from "../../ids.ts";
@@ -8,7 +8,7 @@ import { propertiesOf, stringOf, type Json } from "../../json.ts";
 import { follow, referrers, type Target } from "../../lookups.ts";
 import { checkName } from "../../names.ts";
 import type { State } from "../../state.ts";
-import { only, storedChild, writtenProperties } from "../fields.ts";
+import { idReference, storedChild, writtenProperties } from "../fields.ts";
 import { duplicateName, itemsOf } from "../load-balancer/draft.ts";
 import { publicIpInUse } from "../errors.ts";
 import { assignPrivateAddress, type Reservations } from "../private-addresses.ts";
@@ -19,7 +19,7 @@ export interface NicWrite {
   readonly id: string;
   readonly location: string;
   readonly reservations: Reservations;
-  /** Lower-case name → the configuration as it was. */
+  /** Lower-case name → the configuration before the write. */
   readonly before: ReadonlyMap<string, Json>;
 }
 
@@ -61,7 +61,7 @@ function ipConfigurationForm(write: NicWrite, name: string, item: Json, first: b
   const subnet = target(write, id, properties["subnet"], "subnet", "subnets");
   if (!subnet)
     throw invalid("NetworkInterfaceIPConfigurationHasNoSubnet", `IP configuration ${id} must reference a subnet.`);
-  properties["subnet"] = only(subnet.id);
+  properties["subnet"] = idReference(subnet.id);
   const before = write.before.get(name.toLowerCase());
   properties["privateIPAddress"] = assignPrivateAddress(write.state, write.reservations, subnet, {
     holder: id,
@@ -70,7 +70,7 @@ function ipConfigurationForm(write: NicWrite, name: string, item: Json, first: b
     before,
   });
   const publicIp = target(write, id, properties["publicIPAddress"], "publicIPAddress");
-  if (publicIp) properties["publicIPAddress"] = only(publicIp.id);
+  if (publicIp) properties["publicIPAddress"] = idReference(publicIp.id);
   else delete properties["publicIPAddress"];
   if (publicIp) checkPublicIp(write, id, publicIp);
   memberships(write, id, properties, "loadBalancerBackendAddressPools", "backendAddressPools");
@@ -83,7 +83,7 @@ function target(write: NicWrite, id: string, value: unknown, path: string, child
   return follow(write.state, value, child === undefined ? rule : { ...rule, child });
 }
 
-/** A load balancer that is being written is not a reason to refuse: its lock is, when membership changes. */
+/** References a load balancer in any provisioning state; its lock is checked only if the membership changes. */
 function memberships(
   write: NicWrite,
   id: string,
@@ -106,7 +106,7 @@ function memberships(
       `IP configuration ${id} is referenced more than once by ${targets[0]?.id}.`,
     );
   }
-  properties[field] = targets.map((item) => only(item.id));
+  properties[field] = targets.map((item) => idReference(item.id));
 }
 
 function checkPublicIp(write: NicWrite, id: string, publicIp: Target): void {

@@ -1,4 +1,4 @@
-/** What a NIC's pools and NAT rules allow it, seen from the NIC. Used for NICs and for scale-set instances. */
+/** Checks a NIC's membership in pools and NAT rules, for NICs and for scale-set instances. */
 import { invalid } from "../../errors.ts";
 import { keyOf, parentKeyOf } from "../../ids.ts";
 import { objectOf, propertiesOf, stringOf, type Json } from "../../json.ts";
@@ -17,7 +17,7 @@ import {
   idsIn,
 } from "../load-balancer/shape.ts";
 
-/** What one configuration refers to. */
+/** The references of one configuration. */
 export function configurationReferences(id: string, configuration: Json): Reference[] {
   const properties = propertiesOf(configuration);
   const found: Reference[] = [];
@@ -38,14 +38,14 @@ export interface Membership {
   readonly state: State;
   /** Canonical id of the NIC. */
   readonly nicId: string;
-  /** References that the NIC will have, and those it has. */
+  /** References of the NIC after the write, and before it. */
   readonly after: readonly Reference[];
   readonly before: readonly Reference[];
   /** Key of the availability set of its machine, or of the scale set of its instance. */
   readonly availabilitySet: string | undefined;
 }
 
-/** Keys of the load balancers whose members this write changes. */
+/** Keys of the load balancers whose membership this write changes. */
 export function changedLoadBalancers(membership: Membership): string[] {
   const edge = (item: Reference): string => `${item.kind}|${item.from}|${item.to}`;
   const joins = (item: Reference): boolean => item.kind === "poolMember" || item.kind === "natTarget";
@@ -144,7 +144,7 @@ function checkPortsAcross({ state }: Membership, pools: readonly Reference[]): v
   }
 }
 
-/** A NAT rule leads to one configuration, and a configuration's backend port to one NAT rule. */
+/** A NAT rule has one configuration, and a configuration's backend port one NAT rule. */
 function checkNatRules({ state, after }: Membership): void {
   const taken = new Map<string, string>();
   for (const item of after) {

@@ -10,7 +10,7 @@ import type { Reference } from "../../references.ts";
 import type { Plan, PutInput, ResourceType } from "../../resource-type.ts";
 import type { State } from "../../state.ts";
 import { checkCount } from "../counts.ts";
-import { envelope, only, renderChild, topLevel, writtenProperties } from "../fields.ts";
+import { envelope, idReference, renderChild, topLevel, writtenProperties } from "../fields.ts";
 import { Reservations } from "../private-addresses.ts";
 import { ipConfigurationForms } from "./ip-configurations.ts";
 import { availabilitySetOf, changedLoadBalancers, checkMembership, configurationReferences } from "./membership.ts";
@@ -46,7 +46,7 @@ export function nicForm(input: PutInput, body: Json, reservations: Reservations)
     location,
     path: "properties.networkSecurityGroup",
   });
-  if (group) properties["networkSecurityGroup"] = only(group.id);
+  if (group) properties["networkSecurityGroup"] = idReference(group.id);
   else delete properties["networkSecurityGroup"];
   const before = childrenOf(input.existing?.body ?? {}, "ipConfigurations");
   properties["ipConfigurations"] = ipConfigurationForms(
@@ -84,7 +84,7 @@ function plan(input: PutInput, body: Json): Plan {
   return { body: stored, assigned: {}, pace: locks.length > 0 ? "later" : "headerless", locks };
 }
 
-/** Keys of the load balancers that a NIC joins or leaves; refuses what they do not allow. */
+/** Keys of the load balancers that a NIC joins or leaves; refuses invalid membership. */
 export function checkedMembership(input: Pick<PutInput, "state" | "id" | "key">, stored: Json): string[] {
   const membership = {
     state: input.state,
@@ -118,8 +118,8 @@ function render(state: State, resource: Resource): Json {
   return envelope(resource, {
     ipConfigurations: objectsOf(ipConfigurations).map((item) => renderChild(resource, etag, "ipConfigurations", item)),
     ...properties,
-    ...(machine && { virtualMachine: only(machine.from), primary: true, macAddress: macAddress(resource.guid) }),
-    ...(service && { privateLinkService: only(service.from) }),
+    ...(machine && { virtualMachine: idReference(machine.from), primary: true, macAddress: macAddress(resource.guid) }),
+    ...(service && { privateLinkService: idReference(service.from) }),
   });
 }
 

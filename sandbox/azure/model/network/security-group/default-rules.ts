@@ -1,4 +1,4 @@
-/** The six rules that every security group has. */
+/** The six default rules of every security group. */
 import type { Json } from "../../json.ts";
 
 type Spec = readonly [

@@ -1,4 +1,4 @@
-/** Network security groups: custom rules as written, default rules as Azure gives them, limits over the group. */
+/** Network security groups: rules as written, Azure's default rules, limits over the whole group. */
 import type { Resource } from "../../changes.ts";
 import { invalid } from "../../errors.ts";
 import { etagOf } from "../../etags.ts";
@@ -9,7 +9,7 @@ import { checkName } from "../../names.ts";
 import type { Plan, PutInput, ResourceType } from "../../resource-type.ts";
 import type { State } from "../../state.ts";
 import { checkCount } from "../counts.ts";
-import { envelope, only, renderChild, topLevel, writtenProperties } from "../fields.ts";
+import { envelope, idReference, renderChild, topLevel, writtenProperties } from "../fields.ts";
 import { duplicateName, itemsOf } from "../load-balancer/draft.ts";
 import { DEFAULT_RULES } from "./default-rules.ts";
 import { securityRuleForm, valuesOf } from "./security-rule.ts";
@@ -66,7 +66,7 @@ function checkPriorities(rules: readonly Json[]): void {
   }
 }
 
-/** Addresses, and ports, are summed over the whole group, side by side. */
+/** Limits the sum of addresses, and of ports, over all rules of the group, per side. */
 function checkSums(id: string, rules: readonly Json[], limit: number): void {
   for (const side of ["source", "destination"] as const) {
     for (const field of ["AddressPrefix", "PortRange"] as const) {
@@ -92,8 +92,8 @@ function render(state: State, resource: Resource): Json {
     ...properties,
     securityRules: rulesOf(resource.body).map((rule) => renderChild(resource, etag, "securityRules", rule)),
     defaultSecurityRules: DEFAULT_RULES.map((rule) => renderChild(resource, etag, "defaultSecurityRules", rule)),
-    ...(nics.length > 0 && { networkInterfaces: nics.map(only) }),
-    ...(subnets.length > 0 && { subnets: subnets.map(only) }),
+    ...(nics.length > 0 && { networkInterfaces: nics.map(idReference) }),
+    ...(subnets.length > 0 && { subnets: subnets.map(idReference) }),
   });
 }
 

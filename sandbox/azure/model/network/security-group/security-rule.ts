@@ -1,4 +1,4 @@
-/** One security rule: its normal form, and what Azure refuses about it. */
+/** One security rule: its normal form and validation. */
 import { firstOverlap, parseAddress, parseBlock } from "../../../../shared/cidr.ts";
 import { invalid } from "../../errors.ts";
 import { numberOf, stringOf, stringsOf, type Json } from "../../json.ts";
@@ -43,7 +43,7 @@ function checkWord(id: string, field: string, value: unknown, allowed: ReadonlyS
 
 type Side = (typeof SIDES)[number];
 
-/** All values of a field, singular and plural; the two exclude each other. */
+/** All values of a field in singular or plural form; the two are mutually exclusive. */
 export function valuesOf(properties: Json, side: Side, field: "PortRange" | "AddressPrefix"): readonly string[] {
   const single = stringOf(properties[`${side}${field}`]);
   const many = stringsOf(properties[`${side}${field}${field === "PortRange" ? "s" : "es"}`]);
@@ -81,7 +81,7 @@ function isTag(value: string): boolean {
   return TAG.test(value);
 }
 
-/** A network address, a tag, `*`; a bare number passes as Azure lets it. */
+/** An address, an aligned CIDR block, a tag or `*`; Azure accepts a bare number too. */
 function isAddress(value: string): boolean {
   if (value === "*" || isTag(value) || /^\d+$/.test(value)) return true;
   if (value.includes("/")) return parseBlock(value)?.aligned ?? false;
