@@ -1,6 +1,6 @@
 /**
- * All that one decision may look at. The shell fills it in; a part that could not be read is never shown as empty:
- * the shell fails instead, since a failed lookup must not look like "nothing there".
+ * Everything that one decision reads. The caller fills it in, and fails where a part cannot be read: a failed lookup must
+ * not look like "nothing there".
  */
 import type { ClusterConfig } from "./config/cluster-config.ts";
 import type { Node, Service } from "./model/kubernetes.ts";
@@ -9,17 +9,17 @@ import type { ClassFilter } from "./service/ownership.ts";
 
 export interface Observed extends ObservedAzure {
   readonly config: ClusterConfig;
-  /** The class of Services that we serve; absent: those without a class. */
+  /** The class of Services to serve; absent: those without a class. */
   readonly classFilter?: ClassFilter;
   /** The Service as the cache has it. */
   readonly service: Service;
-  /** Every Service that counts where Services meet, itself perhaps included: who else claims an address. */
+  /** Every Service that may claim an address or port, possibly including this one. */
   readonly otherServices: readonly Service[];
   readonly nodes: readonly Node[];
-  /** All subnets of the VNet by name: read only where one is not there, for what is said about that, and if it can be. */
+  /** Names of all subnets of the VNet, for the message about a missing one; absent unless one is missing and they can be read. */
   readonly subnetNames?: readonly string[];
   /** Zones of the region, empty where it has none. */
   readonly zones: readonly string[];
-  /** Pool entries that we put there, by load balancer id in lower case: the durable member list. */
+  /** Pool entries that the controller added, by load balancer id in lower case: the durable member list. */
   readonly members: ReadonlyMap<string, readonly string[]>;
 }

@@ -12,10 +12,10 @@ function aLoadBalancer(name: string, ...pools: string[]): LoadBalancer {
 const ALL = [
   aLoadBalancer("kubernetes", "kubernetes", "kubernetes-IPv6", "aksOutboundBackendPool"),
   aLoadBalancer("kubernetes-internal", "KUBERNETES"),
-  aLoadBalancer("somebodys", "kubernetes"),
+  aLoadBalancer("foreign", "kubernetes"),
 ];
 
-test("the cluster's pools of every load balancer that we manage, both families, and nobody else's", () => {
+test("the cluster's pools of every managed load balancer, of both families, and no others", () => {
   assert.deepEqual(
     adminStatePools(CONFIG, ALL).map(({ id }) => id),
     [

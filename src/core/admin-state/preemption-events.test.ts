@@ -112,7 +112,7 @@ describe("the annotation on the Node", () => {
     test(what, () => assert.equal(counts(change, handled()), expected));
   }
 
-  test("that nobody can read is none", () => {
+  test("that is malformed counts as absent", () => {
     for (const text of ["", "event", "event at noon", "{}"]) {
       assert.equal(readPreemptionAnnotation(aPreemptible({ [PREEMPTION_ANNOTATION]: text })), undefined);
       assert.ok(counts({}, aPreemptible({ [PREEMPTION_ANNOTATION]: text })));

@@ -23,7 +23,7 @@ describe("the state that taints ask for", () => {
     ["spot eviction", [SPOT], "Down"],
     ["draining for another reason", [{ ...SPOT, value: "upgrade" }], "None"],
     ["a cordon", [{ key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" }], "None"],
-    ["both of ours", [OUT, SPOT], "Down"],
+    ["both taints", [OUT, SPOT], "Down"],
   ] as const) {
     test(`${what}: ${state}`, () => assert.equal(desiredAdminState(aNode("node", [], { taints })), state));
   }
@@ -106,7 +106,7 @@ describe("a write of a pool", () => {
     assert.equal(mergeAdminState(undefined, [{ nodeOf }]).outcome.kind, "unchanged", "the pool has gone");
   });
 
-  test("leaves nobody when everybody in the pool is Down; an empty pool was drained by nobody", () => {
+  test("is drained when all entries of the pool are Down; an empty pool is not", () => {
     assert.equal(isDrained(poolOf(entry("node", { adminState: "Down" }))), true);
     assert.equal(isDrained(poolOf(entry("node", { adminState: "Down" }), entry("x", {}))), false);
     assert.equal(isDrained(poolOf()), false);

@@ -57,7 +57,7 @@ test("a node's address is its first InternalIP of the family", () => {
   assert.equal(nodeAddress(aNode("node", ["10.0.0.4"]), "IPv6"), undefined);
 });
 
-test("why nobody serves a family is told with what helps", () => {
+test("why a pool has no members is explained with the fix", () => {
   assert.equal(whyNoMembers([], CONFIG, "IPv4"), "the cluster has no nodes; add some");
   assert.match(
     whyNoMembers([labelled({}), controlPlane], CONFIG, "IPv6"),

@@ -59,7 +59,7 @@ test("pre-configured pools are left to those who fill them, of the kinds that th
   assert.deepEqual(steps(all, { config: { ...CONFIG, preConfiguredPools: "all" } }), []);
 });
 
-test("a pre-configured pool that is empty, or that we have filled before, is ours to fill", () => {
+test("a pre-configured pool is filled where it is empty, or where the controller has filled it before", () => {
   const config = { ...CONFIG, preConfiguredPools: "all" as const };
   assert.equal(steps([named("kubernetes", ["kubernetes"])], { config }).length, 1);
   const filled = named("kubernetes", ["kubernetes"], ["10.9.9.9"]);
