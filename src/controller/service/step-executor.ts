@@ -24,14 +24,14 @@ import type { ServiceWriter } from "./service-writer.ts";
 import type { Turns } from "../turns.ts";
 
 export interface StepExecutorOptions {
-  readonly observer: Observer;
+  readonly observer: Pick<Observer, "observe" | "refresh" | "nodeNames">;
   readonly commit: GroupCommit;
-  readonly services: ServiceWriter;
-  readonly members: MemberLists;
+  readonly services: Pick<ServiceWriter, "apply">;
+  readonly members: Pick<MemberLists, "remember" | "rememberNames" | "settle">;
   /** Where the answers to writes of Services go. */
   readonly written: Pick<WriteThroughStore<CachedService>, "wrote">;
   readonly onWarning: (service: Service | undefined, warning: Warning) => void;
-  readonly turns: Turns;
+  readonly turns: Pick<Turns, "next">;
   readonly adminState?: Pick<AdminState, "nodeOf" | "joined"> | undefined;
 }
 

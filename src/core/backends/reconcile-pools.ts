@@ -13,7 +13,7 @@ import type { Node } from "../model/kubernetes.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { isInternalName, isManagedLoadBalancer, poolName } from "../model/names.ts";
 import type { AzureStep } from "../steps.ts";
-import { type Rejection, rejectionIn } from "../outcome.ts";
+import { type Rejection, rejectionIn, type Warning } from "../outcome.ts";
 import type { Compute } from "./compute.ts";
 import { desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
 import { mergeBackendPool } from "../resources/backend-pool/merge-backend-pool.ts";
@@ -54,10 +54,7 @@ export function reconcilePoolsOf(
 ): AzureStep[] | Rejection {
   const { config, nodes, compute, repairs } = input;
   const known = membersOf(input, loadBalancer);
-  const present = families.flatMap((family) => {
-    const pool = loadBalancerIndex(loadBalancer).pools.get(poolName(config.clusterName, family).toLowerCase());
-    return pool !== undefined && isManaged(config, loadBalancer, pool, known) ? [{ family, pool }] : [];
-  });
+  const present = managedPools(input, loadBalancer, families);
   if (config.poolType === "nodeIPConfiguration") {
     const managed = present.map(({ family }) => family);
     return compute === undefined
@@ -75,6 +72,35 @@ export function reconcilePoolsOf(
     if (merged.outcome.kind === "put") steps.push({ kind: "backendPool", id, fragment, why });
   }
   return steps;
+}
+
+/** What is told of pools that stay as they are: entries of others. For pools of addresses. */
+export function poolWarnings(
+  input: PoolsInput,
+  loadBalancer: LoadBalancer,
+  families: readonly Family[],
+): readonly Warning[] {
+  const { config, nodes } = input;
+  if (config.poolType === "nodeIPConfiguration") return [];
+  const known = membersOf(input, loadBalancer);
+  return managedPools(input, loadBalancer, families).flatMap(({ family, pool }) => {
+    const [answer] = mergeBackendPool(pool, [desiredBackendPool({ config, nodes, known }, family)]).answers;
+    return answer?.kind === "accepted" ? answer.warnings : [];
+  });
+}
+
+function managedPools(
+  input: PoolsInput,
+  loadBalancer: LoadBalancer,
+  families: readonly Family[],
+): { readonly family: Family; readonly pool: BackendPool }[] {
+  const { config } = input;
+  const { pools } = loadBalancerIndex(loadBalancer);
+  const known = membersOf(input, loadBalancer);
+  return families.flatMap((family) => {
+    const pool = pools.get(poolName(config.clusterName, family).toLowerCase());
+    return pool !== undefined && isManaged(config, loadBalancer, pool, known) ? [{ family, pool }] : [];
+  });
 }
 
 export function membersOf(

@@ -2,7 +2,9 @@
  * What a Service needs next, in rounds: observe, correct the first thing that is not right, observe again. The stored
  * objects say how far it has come, so the controller may be interrupted anywhere and goes on where it stopped.
  */
+import { poolWarnings } from "../backends/reconcile-pools.ts";
 import type { Ingress } from "../model/kubernetes.ts";
+import type { Warning } from "../outcome.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
 import type { Decision, ReadRequest } from "../steps.ts";
 import { boundPublicIPs, publicIPGroups } from "../resources/public-ip/reconcile-public-ip.ts";
@@ -77,8 +79,17 @@ function ensured(observed: Observed): Decision {
   if ("kind" in resolved) return reject(resolved);
   const round = firstRound(ENSURE, resolved);
   return round === undefined
-    ? { kind: "settled", warnings: resolved.warnings, applied: finalAppliedState(resolved) }
+    ? {
+        kind: "settled",
+        warnings: [...resolved.warnings, ...warningsOfPools(resolved)],
+        applied: finalAppliedState(resolved),
+      }
     : markChangingFirst(resolved, round);
+}
+
+/** People look at their Services: what others have put into the pools that serve one is told there. */
+function warningsOfPools({ observed, intent, placement }: ResolvedService): readonly Warning[] {
+  return placement.seen === undefined ? [] : poolWarnings(observed, placement.seen, intent.families);
 }
 
 function released(observed: Observed): Decision {

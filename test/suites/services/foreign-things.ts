@@ -7,7 +7,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import type { ClusterOpener } from "../../support/cluster.ts";
-import { ServiceRig, type WireBody } from "../../support/service-rig.ts";
+import { ensureNodes } from "../../../src/main/sandbox-nodes.ts";
+import { EVENTS, NODES, type KubeObject } from "../../../src/kube/client/resources.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ServiceRig, WITHIN_MS, type WireBody } from "../../support/service-rig.ts";
 
 /** A value that nothing of ours could have made by itself. */
 const UNKNOWN = { fromTheFuture: { list: [1, { deep: null }, "x"], text: 'Ünïcode " \\ ', yes: true, number: 1e-7 } };
@@ -77,7 +80,55 @@ export function foreignThingsSuite(name: string, open: ClusterOpener): void {
       assert.deepEqual(await decorated(rig), before);
       await rig.delete("ours");
     });
+
+    test("an entry in our pool stays, and the Services on the load balancer are told, once", async () => {
+      await rig.apply({ name: "told" });
+      await rig.apply({ name: "neighbour" });
+      await Promise.all([rig.served("told"), rig.served("neighbour")]);
+      await addEntry(rig, "by-hand", "10.0.0.99");
+      // the pool is written for a node, without any Service
+      await ensureNodes(rig.kube, [{ name: "late", internalIPs: ["10.0.0.98"] }]);
+      const about = /"by-hand"/;
+      assert.match(await rig.warned("told", "ForeignBackendAddress"), about);
+      assert.match(await rig.warned("neighbour", "ForeignBackendAddress"), about);
+      for (const minutes of ["9", "10", "11"]) {
+        await rig.annotate("told", { "azure-load-balancer-tcp-idle-timeout": minutes });
+        await rig.served("told");
+      }
+      assert.deepEqual(await foreignEntryEvents(rig, "told"), ["1 by-hand"]);
+      await addEntry(rig, "another", "10.0.0.97");
+      await rig.apply({ name: "told", annotations: { "azure-load-balancer-tcp-idle-timeout": "12" } });
+      await eventually(async () => {
+        assert.deepEqual(await foreignEntryEvents(rig, "told"), ["1 by-hand", "1 by-hand another"]);
+      }, WITHIN_MS);
+      await rig.kube.delete(NODES, { name: "late" });
+      await rig.delete("told");
+      await rig.delete("neighbour");
+    });
   });
+}
+
+/** A person's, through the official SDK. */
+async function addEntry({ azure }: ServiceRig, name: string, ipAddress: string): Promise<void> {
+  const { network, resourceGroup } = azure;
+  const pools = network.loadBalancerBackendAddressPools;
+  const pool = await pools.get(resourceGroup, "kubernetes", "kubernetes");
+  const loadBalancerBackendAddresses = [...(pool.loadBalancerBackendAddresses ?? []), { name, ipAddress }];
+  await pools.beginCreateOrUpdateAndWait(resourceGroup, "kubernetes", "kubernetes", {
+    ...pool,
+    loadBalancerBackendAddresses,
+  });
+}
+
+/** How often each was told, and which entries it names. */
+async function foreignEntryEvents(rig: ServiceRig, service: string): Promise<string[]> {
+  type Told = KubeObject & { readonly reason: string; readonly message: string; readonly count?: number };
+  const fieldSelector = `involvedObject.kind=Service,involvedObject.name=${service}`;
+  const { items } = await rig.kube.list<Told>(EVENTS, { namespace: "default", fieldSelector });
+  return items
+    .filter(({ reason }) => reason === "ForeignBackendAddress")
+    .map(({ count = 1, message }) => `${count} ${/stay: (.*)$/.exec(message)?.[1]?.replaceAll(/[",]/g, "")}`)
+    .sort();
 }
 
 async function bodyOf(rig: ServiceRig, kind: Kind): Promise<WireBody & { properties: Record<string, Part[]> }> {
