@@ -58,8 +58,8 @@ export async function countWrites(bed: CrashBed): Promise<() => Promise<Map<Lane
   const harmless = { kind: "delay", delayMs: 0 };
   const counting = new Map<Lane, string>();
   for (const lane of LANES) {
-    const wish = { method: WRITES, path: lane.path, count: null, effect: harmless };
-    counting.set(lane, await controlOf(bed, lane).arm(wish));
+    const fault = { method: WRITES, path: lane.path, count: null, effect: harmless };
+    counting.set(lane, await controlOf(bed, lane).arm(fault));
   }
   return async () => {
     const counts = new Map<Lane, number>();
@@ -71,10 +71,10 @@ export async function countWrites(bed: CrashBed): Promise<() => Promise<Map<Lane
 /** Arms the point; the answer resolves once a request has reached it. */
 export async function armPoint(bed: CrashBed, { lane, write, when }: CrashPoint): Promise<Reached> {
   const control = controlOf(bed, lane);
-  const wish = { method: WRITES, path: lane.path };
-  const last = when === "after" ? await control.arm({ ...wish, skip: write - 1, effect: { kind: "cutAfter" } }) : "";
+  const fault = { method: WRITES, path: lane.path };
+  const last = when === "after" ? await control.arm({ ...fault, skip: write - 1, effect: { kind: "cutAfter" } }) : "";
   const passed = when === "after" ? write : write - 1;
-  const stop = await control.arm({ ...wish, skip: passed, count: null, effect: { kind: "cutBefore" } });
+  const stop = await control.arm({ ...fault, skip: passed, count: null, effect: { kind: "cutBefore" } });
   const id = when === "after" ? last : stop;
   return (withinMs) =>
     eventually(async () => {

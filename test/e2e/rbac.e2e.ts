@@ -9,7 +9,7 @@ import { after, before, test } from "node:test";
 import { LEASES, NODES, SECRETS, type KubeObject } from "../../src/kube/client/resources.ts";
 import { DEFAULT_LEASE } from "../../src/main/controller.ts";
 import { ensureNodes } from "../../src/main/sandbox-nodes.ts";
-import { ANNOUNCEMENT, DoomedRig, OUT_OF_SERVICE } from "../suites/admin-state/doomed-rig.ts";
+import { ANNOUNCEMENT, AdminStateRig, OUT_OF_SERVICE } from "../suites/admin-state/admin-state-rig.ts";
 import { eventually } from "../support/eventually.ts";
 import { WITHIN_MS } from "../support/service-rig.ts";
 import { ConfinedPlane, type Done, usedOf } from "./confined-plane.ts";
@@ -19,11 +19,11 @@ const ROLE = "azlb-controller";
 const EXTENSION = "lbcf.tkestack.io";
 
 let plane: ConfinedPlane;
-let rig: DoomedRig;
+let rig: AdminStateRig;
 
 before(async () => {
   plane = await ConfinedPlane.start(["rbac.yaml"]);
-  rig = await DoomedRig.open(() => Promise.resolve(plane.cluster()), {
+  rig = await AdminStateRig.open(() => Promise.resolve(plane.cluster()), {
     azure: { topology: { nodes: 2 } },
     controller: {
       kubeconfig: plane.kubeconfig,

@@ -13,7 +13,7 @@ import type { AuditEntry } from "../../sandbox/azure/control/audit.ts";
 import { CrashBed, type KubeObject } from "../crash/crash-bed.ts";
 import { ControllerProcess } from "../support/controller-process.ts";
 import { eventually } from "../support/eventually.ts";
-import { LyingProxy, type Answered } from "../support/lying-proxy.ts";
+import { RewritingProxy, type Answered } from "../support/rewriting-proxy.ts";
 import { assertSettled } from "../support/settled-plan.ts";
 
 const WITHIN_MS = 120_000;
@@ -31,7 +31,7 @@ const LATE = { kind: "delay", delayMs: 50_000 };
 interface Instance {
   readonly controller: ControllerProcess;
   /** What it wrote to Kubernetes, and how that was answered. */
-  readonly proxy: LyingProxy;
+  readonly proxy: RewritingProxy;
 }
 
 describe("the leader is paused beyond its lease and resumed", () => {
@@ -104,7 +104,7 @@ describe("the leader is paused beyond its lease and resumed", () => {
     const cloudConfig = join(directory, `${caller}.json`);
     const identity = { useManagedIdentityExtension: true, userAssignedIdentityID: caller };
     writeFileSync(cloudConfig, JSON.stringify({ ...config, ...identity }));
-    const proxy = await LyingProxy.before(bed.kubernetes.url, join(directory, "kubernetes", "pki"));
+    const proxy = await RewritingProxy.before(bed.kubernetes.url, join(directory, "kubernetes", "pki"));
     const kubeconfig = join(directory, `${caller}.kubeconfig`);
     writeFileSync(kubeconfig, readFileSync(bed.kubernetes.kubeconfig, "utf8").replace(bed.kubernetes.url, proxy.url));
     const files = { kubeconfig, cloudConfig, env: bed.azure.env };
@@ -113,7 +113,7 @@ describe("the leader is paused beyond its lease and resumed", () => {
     return instance;
   }
 
-  /** The old leader notices and ends without a single write, to whomever; what the new one has made stands. */
+  /** The old leader notices and ends without a single write, to Azure or to Kubernetes; what the new one has made stands. */
   async function assertSilentOnceAwake(old: Instance, heir: Instance): Promise<void> {
     await eventually(async () => assertSettled(await bed.plan()), WITHIN_MS);
     const beforeWaking = (await audit()).at(-1)?.sequence ?? 0;

@@ -52,7 +52,7 @@ export async function whatIsWrong(check: () => Promise<void>, withinMs: number):
   }
 }
 
-/** Services served, pods registered, doomed nodes and their pods Down and nobody else. Answers how many there are. */
+/** Services served, pods registered, doomed nodes and their pods Down, and no others. Answers how many there are. */
 export async function assertConverged(cluster: Cluster): Promise<Standing> {
   const { client, kubeconfig, cloudConfig } = cluster;
   const view = {

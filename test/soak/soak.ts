@@ -13,8 +13,8 @@ import { ControllerProcess } from "../support/controller-process.ts";
 import { FaultControl } from "../support/fault-control.ts";
 import { assertConverged, everythingIn, whatIsWrong, type Cluster, type Standing } from "./converged.ts";
 import { Load } from "./load.ts";
-import { Troubles } from "./troubles.ts";
-import { Vitals, type VitalsReport } from "./vitals.ts";
+import { SoakFaults } from "./faults.ts";
+import { HealthSamples, type HealthReport } from "./health-samples.ts";
 
 export interface SoakOptions {
   readonly minutes: number;
@@ -23,7 +23,7 @@ export interface SoakOptions {
   readonly onProgress?: (line: string) => void;
 }
 
-export interface SoakReport extends VitalsReport {
+export interface SoakReport extends HealthReport {
   readonly minutes: number;
   readonly actions: number;
   /** Requests, and how many of them a fault hit. */
@@ -58,8 +58,8 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   try {
     await controller.ready();
     const cluster: Cluster = { ...files, client, azure };
-    const troubles = new Troubles(azure, kubernetes, options.random);
-    return await run(options, { cluster, controller, troubles, before });
+    const faults = new SoakFaults(azure, kubernetes, options.random);
+    return await run(options, { cluster, controller, faults, before });
   } finally {
     await controller.kill();
     await close();
@@ -70,17 +70,17 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
 interface Parts {
   readonly cluster: Cluster;
   readonly controller: ControllerProcess;
-  readonly troubles: Troubles;
+  readonly faults: SoakFaults;
   readonly before: Readonly<Record<string, unknown>>;
 }
 
-async function run(options: SoakOptions, { cluster, controller, troubles, before }: Parts): Promise<SoakReport> {
+async function run(options: SoakOptions, { cluster, controller, faults, before }: Parts): Promise<SoakReport> {
   const { client, azure } = cluster;
   const nodes = (await client.list(NODES, {})).items.map(({ metadata }) => metadata.name);
   const load = new Load({ client, nodes, ...options });
-  const vitals = new Vitals(controller);
+  const samples = new HealthSamples(controller);
   await load.begin();
-  const actions = await stress(options, { controller, troubles, load, vitals });
+  const actions = await stress(options, { controller, faults, load, samples });
   let standing: Standing | undefined;
   const converge = async (): Promise<void> => void (standing = await assertConverged(cluster));
   const converged = await timed(() => whatIsWrong(converge, CONVERGES_WITHIN_MS));
@@ -95,9 +95,9 @@ async function run(options: SoakOptions, { cluster, controller, troubles, before
   return {
     minutes: options.minutes,
     actions,
-    azure: hitOf(troubles.azure),
-    kubernetes: hitOf(troubles.kubernetes),
-    ...vitals.report(),
+    azure: hitOf(faults.azure),
+    kubernetes: hitOf(faults.kubernetes),
+    ...samples.report(),
     standing,
     convergedAfterMs: converged.afterMs,
     emptiedAfterMs: emptied.afterMs,
@@ -107,24 +107,24 @@ async function run(options: SoakOptions, { cluster, controller, troubles, before
 
 interface Stress {
   readonly controller: ControllerProcess;
-  readonly troubles: Troubles;
+  readonly faults: SoakFaults;
   readonly load: Load;
-  readonly vitals: Vitals;
+  readonly samples: HealthSamples;
 }
 
 /** Answers how many actions there were; the faults have ended then. */
-async function stress({ minutes, onProgress }: SoakOptions, { controller, troubles, load, vitals }: Stress) {
+async function stress({ minutes, onProgress }: SoakOptions, { controller, faults, load, samples }: Stress) {
   const untilMs = performance.now() + minutes * 60 * SECOND_MS;
   let actions = 0;
   while (performance.now() < untilMs && !controller.ended) {
-    await troubles.stir();
+    await faults.arm();
     for (let action = 0; action < ACTIONS_AT_ONCE; action++, actions++) await load.act();
     await delay(SECOND_MS);
-    if (!controller.ended) await vitals.sample();
-    const { azure, kubernetes } = troubles;
+    if (!controller.ended) await samples.sample();
+    const { azure, kubernetes } = faults;
     onProgress?.(`${actions} actions, ${azure.hitPercent} and ${kubernetes.hitPercent} % of requests hit`);
   }
-  await troubles.calm();
+  await faults.clear();
   return actions;
 }
 

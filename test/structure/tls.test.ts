@@ -1,4 +1,4 @@
-/** Whoever we talk to is verified: nothing of ours switches that off, and no flag or file can. */
+/** Every server that we talk to is verified: no code, flag or file of ours switches that off. */
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
 import { join, relative, resolve } from "node:path";

@@ -10,7 +10,7 @@
  *   `go build`                                | pinned by test/e2e/go/go.mod; takes minutes, once
  *
  * A place that is named and lacks its file is an error, never passed over. With none of them the answer is
- * `NoControlPlane`, and whoever asked decides what that means. How the binaries are run is control-plane.ts.
+ * `NoControlPlane`, and the caller decides what that means. How the binaries are run is control-plane.ts.
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, readFileSync } from "node:fs";

@@ -3,7 +3,7 @@
  * namespace `default` can be read; `close()` stops both and removes what they wrote. There is no controller
  * manager, so nothing collects garbage, empties namespaces or removes a new node's not-ready taint.
  *
- * A free port is only free until someone takes it: a start that finds its port taken is tried again on others.
+ * A free port is only free until another process takes it: a start that finds its port taken is tried again on others.
  */
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -121,7 +121,7 @@ function apiserverFlags(files: CredentialFiles, etcdUrl: string, port: number): 
     `--service-account-key-file=${files.serviceAccountKey}`,
     `--service-account-signing-key-file=${files.serviceAccountKey}`,
     "--authorization-mode=RBAC",
-    "--disable-admission-plugins=ServiceAccount", // nobody makes the accounts that pods would need
+    "--disable-admission-plugins=ServiceAccount", // no controller makes the accounts that pods would need
     "--allow-privileged=true",
     "--anonymous-auth=false",
     "--endpoint-reconciler-type=none",

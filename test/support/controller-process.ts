@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 import { COMPILE_CACHE } from "./azlb-process.ts";
 import { eventually } from "./eventually.ts";
-import { quietPort } from "./quiet-port.ts";
+import { reusablePort } from "./reusable-port.ts";
 import { startServer, type ServerProcess } from "./server-process.ts";
 
 const AZLB = fileURLToPath(new URL("../../bin/azlb", import.meta.url));
@@ -45,7 +45,7 @@ export class ControllerProcess {
         ...(flags.some((flag) => flag.startsWith("--leader-elect")) ? [] : ["--leader-elect=false"]),
         ...flags,
       ]);
-    return new ControllerProcess(startAt, await quietPort());
+    return new ControllerProcess(startAt, await reusablePort());
   }
 
   get metricsUrl(): string {
@@ -73,10 +73,10 @@ export class ControllerProcess {
     }, READY_WITHIN_MS);
   }
 
-  /** Somebody else may take the port between the choice and the start. */
+  /** Another process may take the port between the choice and the start. */
   async #startElsewhere(): Promise<void> {
     if (!this.output.includes(`port ${this.#port} is in use`)) throw new Error(`the controller ended: ${this.output}`);
-    this.#port = await quietPort();
+    this.#port = await reusablePort();
     this.#server = this.#startAt(this.#port);
   }
 

@@ -34,7 +34,7 @@ export class CoreWorld {
   compute: Compute | undefined;
   /** Every Service that ever was. */
   readonly known = new Map<string, KnownService>();
-  /** Public IPs in groups that nobody has looked at. */
+  /** Public IPs in groups that the controller has not looked at. */
   #unseen = new Map<string, readonly PublicIP[]>();
   #nextUid = 1;
   #nextPort = FIRST_NODE_PORT;
@@ -168,7 +168,7 @@ export class CoreWorld {
     throw new Error(`${key} does not settle`);
   }
 
-  /** Somebody else's write. */
+  /** A write of another client. */
   putPublicIP(name: string, body: { readonly [field: string]: unknown }, group = this.config.resourceGroup): PublicIP {
     const id = `/subscriptions/sub/resourceGroups/${group}/providers/Microsoft.Network/publicIPAddresses/${name}`;
     const list = this.publicIPs.get(group) ?? [];
@@ -232,7 +232,7 @@ export class CoreWorld {
     return service;
   }
 
-  /** A Service that is deleted and held by nobody is gone. */
+  /** A Service that is deleted and without finalizers is gone. */
   #collect(): void {
     for (const [key, { metadata }] of this.services) {
       if (metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0)
@@ -253,7 +253,7 @@ export function aSubnet(name: string, addressPrefix: string): Subnet {
   return { name, properties: { addressPrefix } };
 }
 
-/** With a rule of somebody else's. */
+/** With another client's rule. */
 function aSecurityGroup(): SecurityGroup {
   return {
     id: "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/networkSecurityGroups/nsg",

@@ -1,6 +1,6 @@
 /** The control endpoints of the emulated Azure and of the embedded Kubernetes, as far as both are alike: faults. */
 
-export interface FaultWish {
+export interface FaultRule {
   readonly method?: readonly string[];
   readonly path?: string;
   readonly caller?: string;
@@ -23,7 +23,7 @@ export class FaultControl {
   }
 
   /** Arms it; its id tells its hits apart. */
-  async arm(fault: FaultWish): Promise<string> {
+  async arm(fault: FaultRule): Promise<string> {
     const armed = (await this.send("POST", "/faults", fault)) as { id: string };
     return armed.id;
   }

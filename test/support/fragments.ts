@@ -50,7 +50,7 @@ function aProbe(name: string): Probe {
 
 export interface FragmentShape {
   readonly ports?: readonly number[];
-  /** Of somebody else; its own otherwise. */
+  /** Of another owner; its own otherwise. */
   readonly frontend?: string;
   readonly publicIP?: string;
   readonly tags?: Readonly<Record<string, string>>;
@@ -89,7 +89,7 @@ export interface LoadBalancerShape {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** Somebody else's, until fragments are merged into it. */
+/** Another client's, until fragments are merged into it. */
 export function aLoadBalancer({
   frontends = [],
   rules = [],

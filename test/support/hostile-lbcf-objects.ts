@@ -1,5 +1,5 @@
 /**
- * Objects of LBCF as nobody should write them: each field is right, of a wrong type, empty, huge, or strange. Most of it
+ * Objects of LBCF as no user should write them: each field is right, of a wrong type, empty, huge, or strange. Most of it
  * a schema refuses; what passes, and what was stored before there was a schema, must do no harm.
  */
 import fc from "fast-check";

@@ -1,5 +1,5 @@
 /**
- * Services that nobody in their right mind would write, as far as an API server lets them pass: known and misspelt
+ * Services that no user would write on purpose, as far as an API server lets them pass: known and misspelt
  * annotations with values of any kind and size, hundreds of ports, finalizers of others, odd marks.
  */
 import * as fc from "fast-check";

@@ -48,7 +48,7 @@ export class IncumbentStandIn {
     if (gone !== undefined) await this.#delete(gone);
   }
 
-  /** What the incumbent made of it. Nobody has taken these Services over. */
+  /** What the incumbent made of it. No controller has taken these Services over. */
   async lay(state: RecordedState): Promise<void> {
     await this.#remove("loadBalancers", state);
     for (const kind of KINDS) await this.#put(kind, state);

@@ -1,4 +1,4 @@
-/** Real servers on loopback that stand for what runs on the nodes; each says its name to whoever connects. */
+/** Real servers on loopback that stand for what runs on the nodes; each tells its name to every client that connects. */
 import { createSocket } from "node:dgram";
 import { createServer as createHttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";

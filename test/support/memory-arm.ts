@@ -63,7 +63,7 @@ export class MemoryArm implements ArmTransport {
     return this.#resources.get(id.toLowerCase());
   }
 
-  /** A change by somebody else; `undefined` removes it. */
+  /** A change by another client; `undefined` removes it. */
   write(id: string, body: Body | undefined): void {
     if (body === undefined) this.#resources.delete(id.toLowerCase());
     else this.#resources.set(id.toLowerCase(), { ...body, id, name: id.split("/").at(-1), etag: this.#nextEtag() });
@@ -127,7 +127,7 @@ export class MemoryArm implements ArmTransport {
     return json(200, { status: isOver ? "Succeeded" : "InProgress" });
   }
 
-  /** Whoever wrote last has the last word: an operation on what was written since has no effect. */
+  /** The last write wins: an operation on what was written since has no effect. */
   #endOperations(): void {
     for (const operation of this.#operations.values()) {
       const { id, deletes, endMs, etag } = operation;

@@ -1,4 +1,4 @@
-/** What `plan` says of a cluster in which everything is as it should be: no step, and nobody refused. */
+/** What `plan` says of a cluster in which everything is as it should be: no step, and no refusal. */
 import assert from "node:assert/strict";
 
 import type { Plan } from "../../src/main/make-plan.ts";

@@ -10,7 +10,7 @@ import { Worker } from "node:worker_threads";
 import { openCertificateAuthority } from "../../shared/certificate-authority.ts";
 import { listen } from "./listener.ts";
 
-const CLIENT = new URL("../../../test/support/quick-client.ts", import.meta.url);
+const CLIENT = new URL("../../../test/support/read-write-client.ts", import.meta.url);
 const directory = mkdtempSync(join(tmpdir(), "azlb-listener-"));
 after(() => rmSync(directory, { recursive: true }));
 

@@ -6,7 +6,7 @@ import { eventually } from "../../support/eventually.ts";
 import { PATIENCE_MS } from "../../support/data-plane.ts";
 import { armHttp, type WireAnswer } from "./arm-http.ts";
 
-export interface BalancerWish {
+export interface BalancerOptions {
   readonly name: string;
   /** Addresses of its members. */
   readonly members: readonly string[];
@@ -25,7 +25,7 @@ export interface Balancers {
   get(path: string): Promise<WireAnswer>;
   remove(path: string): Promise<WireAnswer>;
   /** Makes it, its address and its pool of addresses; resolves with the address of its frontend. */
-  make(wish: BalancerWish): Promise<string>;
+  make(options: BalancerOptions): Promise<string>;
   /** PUTs the pool with these admin states; members that are not named have none. */
   setAdminStates(
     name: string,

@@ -11,7 +11,7 @@ import { eventually } from "../../support/eventually.ts";
 import { echoBackend, httpBackend } from "../../support/loopback-backends.ts";
 import { armHttp } from "./arm-http.ts";
 import { azureUnderTest } from "./azure-under-test.ts";
-import { balancersOf, type BalancerWish } from "./balancers.ts";
+import { balancersOf, type BalancerOptions } from "./balancers.ts";
 
 const azure = await azureUnderTest({ dataPlane: true, topology: { vmType: "standard" } });
 const balancers = await balancersOf(azure);
@@ -27,18 +27,18 @@ let nextPort = 31_000;
  * A load balancer whose members each have an echo server behind the rule and an HTTP server behind the probe. Ports are
  * its own, so that no test sees another one's.
  */
-async function probed(wish: BalancerWish) {
+async function probed(options: BalancerOptions) {
   const [port, probePort] = [nextPort++, nextPort++];
-  const echoes = await Promise.all(wish.members.map((ip) => echoBackend(ip)));
-  const health = await Promise.all(wish.members.map((ip) => httpBackend(ip)));
+  const echoes = await Promise.all(options.members.map((ip) => echoBackend(ip)));
+  const health = await Promise.all(options.members.map((ip) => httpBackend(ip)));
   after(() => Promise.all([...echoes, ...health].map((backend) => backend.close())));
-  for (const [index, ip] of wish.members.entries()) {
+  for (const [index, ip] of options.members.entries()) {
     await plane.map({ [ip]: { [port]: echoes[index]?.port, [probePort]: health[index]?.port } });
   }
   const address = await balancers.make({
-    ...wish,
-    rule: { backendPort: port, ...wish.rule },
-    probe: { protocol: "Http", port: probePort, requestPath: "/healthz", ...wish.probe },
+    ...options,
+    rule: { backendPort: port, ...options.rule },
+    probe: { protocol: "Http", port: probePort, requestPath: "/healthz", ...options.probe },
   });
   return { address, probePort, health };
 }

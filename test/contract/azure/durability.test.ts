@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 
 import { SANDBOX_ACCOUNT, type RunningAzure } from "../../../sandbox/azure/index.ts";
-import { quietPort } from "../../support/quiet-port.ts";
+import { reusablePort } from "../../support/reusable-port.ts";
 import { armHttp, type ArmHttp } from "./arm-http.ts";
 import { startAzlbAzure, type AzlbProcess } from "./azlb-azure.ts";
 import { trust } from "./azure-under-test.ts";
@@ -74,7 +74,7 @@ test(`${ROUNDS} kills among ${WRITERS} writers lose nothing that was acknowledge
   );
   let endpoint: string | undefined;
   for (let round = 0; round < ROUNDS; round++) {
-    const ports = round === 0 ? ["--port", String(await quietPort())] : []; // nobody takes it before the next start
+    const ports = round === 0 ? ["--port", String(await reusablePort())] : []; // still free at the next start
     const { azlb, arm } = await start(...ports);
     assert.equal(azlb.line.armEndpoint, endpoint ?? azlb.line.armEndpoint, "clients find it where it was");
     endpoint = azlb.line.armEndpoint;

@@ -8,7 +8,7 @@ export interface CrashScenario {
   readonly shape?: ClusterShape;
   /** Of the controller. */
   readonly flags?: readonly string[];
-  /** Done first, each carried out to its end by a controller that nobody kills. */
+  /** Done first, each carried out to its end by a controller that is not killed. */
   readonly before?: readonly Act[];
   /** The one thing that then happens. */
   readonly act: Act;

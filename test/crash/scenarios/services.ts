@@ -105,7 +105,7 @@ interface LoadBalancer {
   readonly properties: { readonly loadBalancingRules: readonly { name: string; properties: object }[] };
 }
 
-/** Somebody changes the idle timeout of the Service's rule. */
+/** Another client changes the idle timeout of the Service's rule. */
 async function editRule(bed: CrashBed): Promise<void> {
   const found = (await bed.resources()).find(({ id }) => id.endsWith("/loadBalancers/kubernetes"));
   const body = found?.body as LoadBalancer;

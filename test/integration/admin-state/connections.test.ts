@@ -1,4 +1,4 @@
-/** Real clients and a doomed node: with admin state nobody notices, without it many do. */
+/** Real clients and a doomed node: with admin state no client notices, without it many do. */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 

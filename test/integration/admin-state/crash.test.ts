@@ -11,9 +11,9 @@ import type { Cluster } from "../../support/cluster.ts";
 import { clusterOf } from "../../support/embedded-cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { WITHIN_MS } from "../../support/service-rig.ts";
-import { DoomedRig, SPOT_EVICTION } from "../../suites/admin-state/doomed-rig.ts";
+import { AdminStateRig, SPOT_EVICTION } from "../../suites/admin-state/admin-state-rig.ts";
 
-/** Longer than any test: whoever is held there never goes on. */
+/** Longer than any test: a controller that is held there never goes on. */
 const FOR_EVER = { kind: "delay", delayMs: 600_000 };
 const POOLS = "**/backendAddressPools/*";
 
@@ -75,7 +75,7 @@ describe("a controller that is killed when", { concurrency: 3 }, () => {
         kubernetes = await startKubernetes({ controllers: false, dualStack: false });
         return clusterOf(kubernetes);
       };
-      const rig = await DoomedRig.open(open, { azure: { topology: { nodes: 2 } } });
+      const rig = await AdminStateRig.open(open, { azure: { topology: { nodes: 2 } } });
       const controllers: ControllerProcess[] = [];
       try {
         await rig.serve();

@@ -1,4 +1,4 @@
-import { BROKEN_TEXTS, WRONG_ARM } from "../../support/lies.ts";
+import { BROKEN_TEXTS, WRONG_ARM } from "../../support/invalid-answers.ts";
 import { hostileAnswersSuite } from "./suite.ts";
 
 hostileAnswersSuite("azure", { ...BROKEN_TEXTS, ...WRONG_ARM });

@@ -1,7 +1,7 @@
 /**
  * A controller to which Azure, or Kubernetes, says what cannot be right. It must live on, take nothing away that
- * stands, and be right again once it hears the truth. It runs in this process, where an error that nobody catches fails
- * the test; it waits by a hurried clock, since what has heard nonsense asks ever less often.
+ * stands, and be right again once it gets valid answers. It runs in this process, where an uncaught error fails
+ * the test; it waits by a accelerated clock, since what has heard nonsense asks ever less often.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,8 +15,8 @@ import { startController, type RunningController } from "../../../src/main/contr
 import { CrashBed, type KubeObject } from "../../crash/crash-bed.ts";
 import { endState, type EndState } from "../../crash/end-state.ts";
 import { eventually } from "../../support/eventually.ts";
-import { hurriedClock } from "../../support/hurried-clock.ts";
-import { LyingProxy, type Lie } from "../../support/lying-proxy.ts";
+import { acceleratedClock } from "../../support/accelerated-clock.ts";
+import { RewritingProxy, type Rewrite } from "../../support/rewriting-proxy.ts";
 import { assertSettled } from "../../support/settled-plan.ts";
 
 const WITHIN_MS = 120_000;
@@ -24,16 +24,16 @@ const SERVICES = "/api/v1/namespaces/default/services";
 /** Long enough to act on what was heard; on a slow machine less is shown. */
 const LISTEN_MS = 500;
 /** Minutes of backoff are seconds. */
-const HURRY = 20;
+const SPEED = 20;
 const NAMES = ["external", "internal", "picky"];
 const PREFIX = "service.beta.kubernetes.io/";
 
-export function hostileAnswersSuite(side: "azure" | "kubernetes", lies: Readonly<Record<string, Lie>>): void {
+export function hostileAnswersSuite(side: "azure" | "kubernetes", rewrites: Readonly<Record<string, Rewrite>>): void {
   describe(`answers of ${side} that cannot be right`, () => {
-    const directory = mkdtempSync(join(tmpdir(), "azlb-lies-"));
+    const directory = mkdtempSync(join(tmpdir(), "azlb-answers-"));
     const said: string[] = [];
     let bed: CrashBed;
-    let proxy: LyingProxy;
+    let proxy: RewritingProxy;
     let controller: RunningController;
     /** What no change of ours touches. */
     let lasting: readonly string[];
@@ -42,7 +42,7 @@ export function hostileAnswersSuite(side: "azure" | "kubernetes", lies: Readonly
     before(async () => {
       bed = await CrashBed.make(directory);
       const target = side === "azure" ? bed.azure.armEndpoint : bed.kubernetes.url;
-      proxy = await LyingProxy.before(target, join(directory, side, "pki"));
+      proxy = await RewritingProxy.before(target, join(directory, side, "pki"));
       await start(target);
       create("external", {});
       create("internal", { [`${PREFIX}azure-load-balancer-internal`]: "true" });
@@ -58,9 +58,9 @@ export function hostileAnswersSuite(side: "azure" | "kubernetes", lies: Readonly
       rmSync(directory, { recursive: true, force: true });
     });
 
-    for (const [name, lie] of Object.entries(lies)) {
+    for (const [name, rewrite] of Object.entries(rewrites)) {
       test(`${name}: it lives on and takes nothing away`, async () => {
-        await underLie(lie);
+        await whileRewriting(rewrite);
         const now = new Set(standing(await endState(bed)));
         assert.deepEqual(
           lasting.filter((part) => !now.has(part)),
@@ -69,14 +69,14 @@ export function hostileAnswersSuite(side: "azure" | "kubernetes", lies: Readonly
       });
     }
 
-    test("once it hears the truth, everything is right again", async () => {
+    test("once it gets valid answers, everything is right again", async () => {
       change();
       await right();
     });
 
     async function start(target: string): Promise<void> {
       // tokens are for the real one
-      proxy.lie = (text, { path }) =>
+      proxy.rewrite = (text, { path }) =>
         path.startsWith("/metadata/") ? text.replace(/"audiences":\["[^"]*/, `"audiences":["${target}`) : text;
       const { kubeconfig, cloudConfig } = filesBehind(target);
       controller = await startController({
@@ -85,24 +85,24 @@ export function hostileAnswersSuite(side: "azure" | "kubernetes", lies: Readonly
         clusterName: "kubernetes",
         env: {},
         leaderElect: false,
-        driftPeriodMs: 1_000 * HURRY,
-        clock: hurriedClock(HURRY),
+        driftPeriodMs: 1_000 * SPEED,
+        clock: acceleratedClock(SPEED),
         log: logTo(said),
       });
       await eventually(async () => assert.ok((await fetch(readyUrl(controller))).ok), WITHIN_MS);
-      proxy.lie = undefined;
+      proxy.rewrite = undefined;
     }
 
-    async function underLie(lie: Lie): Promise<void> {
-      const before = proxy.lies;
-      proxy.lie = lie;
+    async function whileRewriting(rewrite: Rewrite): Promise<void> {
+      const before = proxy.rewrites;
+      proxy.rewrite = rewrite;
       try {
         if (side === "kubernetes") await bed.kubeFaults.send("POST", "/watches/cut", {});
         change();
-        await eventually(() => assert.ok(proxy.lies > before, "nobody asked"), WITHIN_MS);
+        await eventually(() => assert.ok(proxy.rewrites > before, "nobody asked"), WITHIN_MS);
         await delay(LISTEN_MS);
       } finally {
-        proxy.lie = undefined;
+        proxy.rewrite = undefined;
       }
     }
 
@@ -120,7 +120,7 @@ export function hostileAnswersSuite(side: "azure" | "kubernetes", lies: Readonly
       bed.user("POST", SERVICES, { metadata: { name, annotations }, spec });
     }
 
-    /** Something of every resource, so that each is written under some lie. */
+    /** Something of every resource, so that each is written while some answer is invalid. */
     function change(): void {
       changes++;
       const annotations = {

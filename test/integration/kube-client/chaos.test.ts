@@ -1,6 +1,6 @@
 /**
  * A reflector behind a bad line: whatever happens to its connections, its cache is soon what the server has, and
- * nobody is told anything twice. The server is the embedded Kubernetes API; the line is `chaos-proxy.ts`.
+ * no subscriber is told anything twice. The server is the embedded Kubernetes API; the line is `chaos-proxy.ts`.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -22,17 +22,17 @@ import {
 import { realClock } from "../../../src/main/real-clock.ts";
 import { startKubernetes, type RunningKubernetes } from "../../../sandbox/kubernetes/index.ts";
 import { eventually } from "../../support/eventually.ts";
-import { hurriedClock } from "../../support/hurried-clock.ts";
+import { acceleratedClock } from "../../support/accelerated-clock.ts";
 import { seededRandom } from "../../support/virtual-clock.ts";
 import { ChaosProxy } from "./chaos-proxy.ts";
-import { Ledger } from "./ledger.ts";
+import { ChangeChecker } from "./change-checker.ts";
 
 const NAMESPACES: Resource = { group: "", version: "v1", plural: "namespaces", kind: "Namespace", namespaced: false };
 /** Far more than it ever takes; a machine may be busy. */
 const SOON_MS = 120_000;
 
 /** Silence is noticed after two seconds, and the longest pause between attempts is below one. */
-const hurried = hurriedClock(50);
+const hurried = acceleratedClock(50);
 
 let kubernetes: RunningKubernetes;
 let direct: KubeClient;
@@ -75,7 +75,7 @@ class Scene {
   readonly namespace: string;
   readonly proxy: ChaosProxy;
   readonly random: () => number;
-  readonly ledger = new Ledger();
+  readonly ledger = new ChangeChecker();
   readonly reflector: Reflector<KubeObject>;
 
   constructor(namespace: string, proxy: ChaosProxy, transport: HttpTransport) {

@@ -14,7 +14,7 @@ import { Reflector } from "../../../src/kube/cache/reflector.ts";
 import { SERVICES, type KubeObject } from "../../../src/kube/client/resources.ts";
 import { campaign } from "../../support/campaign.ts";
 import { eventually } from "../../support/eventually.ts";
-import { hurriedClock } from "../../support/hurried-clock.ts";
+import { acceleratedClock } from "../../support/accelerated-clock.ts";
 import { seededRandom } from "../../support/virtual-clock.ts";
 
 const OBJECTS = 20;
@@ -22,7 +22,7 @@ const RECONNECTS = campaign({ sample: 3_000, long: 10_000 });
 /** The heap of the client and of this server has its size by then. */
 const WARM_UP = 1_500;
 /** So that pauses between attempts are next to nothing. */
-const HURRY = 50_000;
+const SPEED = 50_000;
 /** A machine may be ten times slower than ours. */
 const WITHIN_MS = 200_000;
 const MOST_GROWTH_BYTES = 4_000_000;
@@ -91,7 +91,7 @@ function connections(server: Server): Promise<number> {
 test(`${RECONNECTS} reconnects`, async (t) => {
   const server = new BadServer();
   await new Promise<void>((resolve) => server.http.listen(0, "127.0.0.1", resolve));
-  const clock = hurriedClock(HURRY);
+  const clock = acceleratedClock(SPEED);
   const access = {
     server: `http://127.0.0.1:${(server.http.address() as AddressInfo).port}`,
     namespace: "n",
@@ -99,13 +99,13 @@ test(`${RECONNECTS} reconnects`, async (t) => {
   } as const;
   const transport = new HttpTransport(new LiveCredentials(access, clock));
   const reflector = new Reflector<KubeObject>({
-    client: new KubeClient({ transport, clock, timeoutMs: 30_000 * HURRY }),
+    client: new KubeClient({ transport, clock, timeoutMs: 30_000 * SPEED }),
     resource: SERVICES,
     clock,
     random: seededRandom(1),
     project: (object) => object,
-    silenceMs: 100_000 * HURRY,
-    openingMs: 30_000 * HURRY,
+    silenceMs: 100_000 * SPEED,
+    openingMs: 30_000 * SPEED,
   });
   const stop = new AbortController();
   const run = reflector.run(stop.signal);

@@ -18,7 +18,7 @@ import { CONFIG_MAPS, EVENTS, LEASES, NODES, SERVICES, type KubeObject } from ".
 import { realClock } from "../../../src/main/real-clock.ts";
 import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { Ledger } from "./ledger.ts";
+import { ChangeChecker } from "./change-checker.ts";
 
 const SOON_MS = 120_000;
 const namespace = "default";
@@ -147,7 +147,7 @@ export function kubeClientContract(name: string, open: ClusterOpener): void {
 
     test("a reflector streams in what there is, follows it, and sees what leaves its selection", async () => {
       const label = { watched: newName() };
-      const ledger = new Ledger();
+      const ledger = new ChangeChecker();
       let problems = 0;
       const reflector = new Reflector<ConfigMap>({
         client,

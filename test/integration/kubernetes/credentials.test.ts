@@ -1,4 +1,4 @@
-/** Who the embedded API lets in: its token, certificates of its authority, and nobody else. */
+/** The clients that the embedded API lets in: with its token or a certificate of its authority, and no others. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

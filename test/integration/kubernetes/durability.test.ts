@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { after, test } from "node:test";
 
 import { eventually } from "../../support/eventually.ts";
-import { quietPort } from "../../support/quiet-port.ts";
+import { reusablePort } from "../../support/reusable-port.ts";
 import { type KubeConnection, type KubeObject, connect } from "../../support/kube-connection.ts";
 
 const AZLB = resolve(import.meta.dirname, "../../../bin/azlb");
@@ -40,9 +40,9 @@ async function start(...flags: string[]): Promise<{ child: ChildProcess; line: L
   return { child, line: JSON.parse(text) as Line };
 }
 
-/** For the first start: ports that nobody takes before the next one. */
+/** For the first start: ports that are still free at the next one. */
 async function quietPorts(): Promise<string[]> {
-  return ["--port", String(await quietPort()), "--control-port", String(await quietPort())];
+  return ["--port", String(await reusablePort()), "--control-port", String(await reusablePort())];
 }
 
 async function kill(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {

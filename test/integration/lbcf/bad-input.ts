@@ -188,7 +188,7 @@ export function lbcfBadInput(name: string, open: ClusterOpener): void {
         assert.deepEqual([said?.status, said?.reason], ["False", reason], JSON.stringify(object?.status));
         assert.match(said?.message ?? "", message);
       });
-    /** The good group is served: one comes, one goes, nobody else. */
+    /** The good group is served: one comes, one goes, no other does. */
     const isServed = async (): Promise<void> => {
       const ip = `10.244.1.${++steps}`;
       await world.addPod(`guest-${steps}`, { ip, labels: { app: "good" } });

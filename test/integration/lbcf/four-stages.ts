@@ -2,7 +2,7 @@
  * The four stages of LBCF's consistency design, with a controller that is a process of its own and is killed outright:
  *
  *   1  every ready pod has a record, with a finalizer, and stands in the load balancer
- *   2  the controller is killed while pods disappear; nobody hears of it
+ *   2  the controller is killed while pods disappear; no controller hears of it
  *   3  a new controller finds records without pods, and deletes them; their finalizers hold them
  *   4  once they are deregistered the finalizers go, and the records with them
  *

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
-import { quietPort } from "../../support/quiet-port.ts";
+import { reusablePort } from "../../support/reusable-port.ts";
 
 export interface ToyDriver {
   readonly url: string;
@@ -22,7 +22,7 @@ const PROGRAM = join(import.meta.dirname, "../../../examples/lbcf/toy-driver/ser
 
 /** On any port, or on one it had before. */
 export async function startToyDriver(port?: number): Promise<ToyDriver> {
-  const env = { ...process.env, PORT: String(port ?? (await quietPort())) };
+  const env = { ...process.env, PORT: String(port ?? (await reusablePort())) };
   const child = spawn(process.execPath, [PROGRAM], { env, stdio: ["ignore", "pipe", "inherit"] });
   const url = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once("line", (line) => resolve(line.replace("listening on ", "")));

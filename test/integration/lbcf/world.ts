@@ -96,7 +96,7 @@ export class LbcfWorld {
   }
 
   /** A pod that runs and is ready, unless `ready` says otherwise. */
-  async addPod(name: string, pod: PodWish): Promise<KubeObject> {
+  async addPod(name: string, pod: PodOptions): Promise<KubeObject> {
     const spec = {
       nodeName: pod.node ?? this.azure.nodes[0]?.name,
       containers: [{ name: "web", image: "web" }],
@@ -108,7 +108,7 @@ export class LbcfWorld {
     return made;
   }
 
-  async setPod(name: string, { ip, ready = true, phase = "Running", gated = false }: PodWish): Promise<void> {
+  async setPod(name: string, { ip, ready = true, phase = "Running", gated = false }: PodOptions): Promise<void> {
     const containers = { type: "ContainersReady", status: ready ? "True" : "False" };
     const conditions = [containers, { type: "Ready", status: ready && !gated ? "True" : "False" }];
     await this.patch(`${CORE}/pods/${name}/status`, {
@@ -207,7 +207,7 @@ export class LbcfWorld {
     return `${group}/providers/Microsoft.Network/loadBalancers/${name}`;
   }
 
-  /** The load balancer `shared` of somebody else, whose pool `mixed` holds these servers of theirs. */
+  /** The load balancer `shared` of another owner, whose pool `mixed` holds these servers. */
   async addSharedLoadBalancer(theirs: readonly object[]): Promise<void> {
     const path = this.loadBalancerPath("shared");
     const subnet = path.replace("loadBalancers/shared", "virtualNetworks/vnet/subnets/subnet");
@@ -288,7 +288,7 @@ export class LbcfWorld {
   }
 }
 
-export interface PodWish {
+export interface PodOptions {
   readonly ip: string;
   readonly node?: string | undefined;
   readonly labels?: Readonly<Record<string, string>>;

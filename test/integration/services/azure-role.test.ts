@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { test } from "node:test";
 
 import { SERVICES } from "../../../src/kube/client/resources.ts";
-import { DoomedRig, OUT_OF_SERVICE, type AuditEntry } from "../../suites/admin-state/doomed-rig.ts";
+import { AdminStateRig, OUT_OF_SERVICE, type AuditEntry } from "../../suites/admin-state/admin-state-rig.ts";
 import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { addresses, onlyLeft, startDeleting } from "../../support/many-services.ts";
@@ -44,7 +44,7 @@ const TOUR: readonly Manifest[] = [
 test("the role is enough for everything, and each of its actions is needed", async () => {
   let unneeded = ACTIONS;
   for (const { topology, tries, except } of SHAPES) {
-    const rig = await DoomedRig.open(openEmbeddedCluster, { azure: { topology: { nodes: 2, ...topology } } });
+    const rig = await AdminStateRig.open(openEmbeddedCluster, { azure: { topology: { nodes: 2, ...topology } } });
     try {
       await rig.services.put("publicIPPrefixes/prefix", {
         location: "westus2",
@@ -67,7 +67,7 @@ test("the role is enough for everything, and each of its actions is needed", asy
 });
 
 /** The refused calls of a tour with these rights: none, or those until the first was seen. */
-async function refusals(rig: DoomedRig, actions: readonly string[]): Promise<readonly AuditEntry[]> {
+async function refusals(rig: AdminStateRig, actions: readonly string[]): Promise<readonly AuditEntry[]> {
   const since = await rig.sequence();
   await restart(rig, actions);
   const refused = async (): Promise<readonly AuditEntry[]> =>
@@ -82,7 +82,7 @@ async function refusals(rig: DoomedRig, actions: readonly string[]): Promise<rea
   return found;
 }
 
-async function restart(rig: DoomedRig, actions: readonly string[]): Promise<void> {
+async function restart(rig: AdminStateRig, actions: readonly string[]): Promise<void> {
   await rig.services.stop();
   const { clientId } = rig.services.azure.account;
   await rig.services.azure.control("PATCH", "/settings", { roles: { [clientId]: { actions } } });
@@ -92,7 +92,7 @@ async function restart(rig: DoomedRig, actions: readonly string[]): Promise<void
 type Reaches = (assertion: () => Promise<void>) => Promise<void>;
 
 /** Ends early when told that it is over. */
-async function tour(rig: DoomedRig, isDoomedBesideWrites: boolean, isOver: () => Promise<boolean>): Promise<void> {
+async function tour(rig: AdminStateRig, isDoomedBesideWrites: boolean, isOver: () => Promise<boolean>): Promise<void> {
   const { services, nodes } = rig;
   const reaches: Reaches = (assertion) =>
     eventually(async () => {
@@ -124,7 +124,7 @@ async function tour(rig: DoomedRig, isDoomedBesideWrites: boolean, isOver: () =>
 }
 
 /** Both load balancers are being written, and that takes a while: a drain that comes now reads pools by themselves. */
-async function startWrites(rig: DoomedRig, reaches: Reaches): Promise<void> {
+async function startWrites(rig: AdminStateRig, reaches: Reaches): Promise<void> {
   await rig.services.azure.control("PATCH", "/settings", { latency: "realistic" });
   const since = await rig.sequence();
   for (const { name } of TOUR.slice(0, 2)) await rig.services.patch(name, { spec: { ports: [{ port: 81 }] } });
@@ -136,7 +136,7 @@ async function startWrites(rig: DoomedRig, reaches: Reaches): Promise<void> {
   });
 }
 
-async function cleanUp(rig: DoomedRig): Promise<void> {
+async function cleanUp(rig: AdminStateRig): Promise<void> {
   await rig.untaint(rig.nodes[0] ?? "", OUT_OF_SERVICE);
   const { items } = await rig.services.kube.list(SERVICES, { namespace: "default" });
   const there = new Set(items.map(({ metadata }) => metadata.name));

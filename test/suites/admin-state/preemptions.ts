@@ -1,5 +1,5 @@
 /**
- * Eviction notices: which of them taint a node, how often, and what is left of them when somebody clears the taint. On
+ * Eviction notices: which of them taint a node, how often, and what is left of them when a user clears the taint. On
  * both servers, because it stands on one store with two APIs, on field selectors and on preconditions of patches.
  */
 import assert from "node:assert/strict";
@@ -10,16 +10,16 @@ import { EVENTS, NODES, type KubeObject } from "../../../src/kube/client/resourc
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { WITHIN_MS } from "../../support/service-rig.ts";
-import { ANNOUNCEMENT, DoomedRig, OUT_OF_SERVICE, SPOT_EVICTION } from "./doomed-rig.ts";
+import { ANNOUNCEMENT, AdminStateRig, OUT_OF_SERVICE, SPOT_EVICTION } from "./admin-state-rig.ts";
 
 export function preemptionsSuite(name: string, open: ClusterOpener): void {
   describe(`eviction notices on ${name}`, () => {
-    let rig: DoomedRig;
+    let rig: AdminStateRig;
     let first: string;
     let second: string;
 
     beforeEach(async () => {
-      rig = await DoomedRig.open(open, { azure: { topology: { nodes: 2 } } });
+      rig = await AdminStateRig.open(open, { azure: { topology: { nodes: 2 } } });
       [first = "", second = ""] = rig.nodes;
     });
     afterEach(() => rig.close());
@@ -177,7 +177,7 @@ async function nextSecond(): Promise<void> {
 }
 
 /** As client-go's recorder repeats: the count and the last time go up. */
-async function repeat(rig: DoomedRig, uid: string): Promise<void> {
+async function repeat(rig: AdminStateRig, uid: string): Promise<void> {
   const { items } = await rig.services.kube.list<KubeObject>(EVENTS, { namespace: "default" });
   const name = items.find(({ metadata }) => metadata.uid === uid)?.metadata.name;
   const lastTimestamp = `${new Date(Date.now() + 30_000).toISOString().slice(0, 19)}Z`;

@@ -8,7 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { NODES } from "../../../src/kube/client/resources.ts";
 import type { Topology } from "../../../sandbox/azure/index.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
-import { DoomedRig, OUT_OF_SERVICE, SPOT_EVICTION } from "./doomed-rig.ts";
+import { AdminStateRig, OUT_OF_SERVICE, SPOT_EVICTION } from "./admin-state-rig.ts";
 
 interface Kind {
   readonly what: string;
@@ -41,13 +41,13 @@ export function dualStackSuite(name: string, open: ClusterOpener): void {
 }
 
 function rows({ topology, dualStack = false }: Kind, open: ClusterOpener): void {
-  let rig: DoomedRig;
+  let rig: AdminStateRig;
   let first: string;
   let second: string;
   let third: string;
 
   before(async () => {
-    rig = await DoomedRig.open(open, { azure: { topology: { nodes: 3, ...topology } }, ipv6: dualStack });
+    rig = await AdminStateRig.open(open, { azure: { topology: { nodes: 3, ...topology } }, ipv6: dualStack });
     [first = "", second = "", third = ""] = rig.nodes;
     await rig.serve({ dualStack });
   });

@@ -164,7 +164,7 @@ function decoratedPart(part: Part): Part {
   };
 }
 
-/** Text of everything that is not a Service's, but for versions. Whoever refers to a part is listed there by Azure. */
+/** Text of everything that is not a Service's, but for versions. Azure lists in a part what refers to it. */
 async function foreign(rig: ServiceRig, kind: Kind): Promise<string> {
   const { etag: _, ...body } = await bodyOf(rig, kind);
   const lists = LISTS[kind].map((list) => {

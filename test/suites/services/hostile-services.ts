@@ -82,7 +82,7 @@ async function silentOnes(rig: ServiceRig, names: readonly string[]): Promise<st
   return names.filter((name) => !warned.has(name) && (found.get(name)?.length ?? 0) === 0);
 }
 
-/** Their owners do the same: nobody else may. */
+/** As the owners of those finalizers would: the controller may not. */
 async function dropFinalizersOfOthers(rig: ServiceRig, name: string): Promise<void> {
   try {
     const { finalizers = [] } = (await rig.service(name)).metadata;

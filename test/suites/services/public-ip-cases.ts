@@ -1,4 +1,4 @@
-/** Annotations about the public IPs of a Service that somebody made before: by name, by address, of a prefix, elsewhere. */
+/** Annotations about the public IPs of a Service that another client made before: by name, by address, of a prefix, elsewhere. */
 import assert from "node:assert/strict";
 
 import type { PublicIPAddress } from "arm-network-36";

@@ -1,6 +1,6 @@
 /**
- * Somebody edits the load balancer and the security group by hand, through the official SDK, while many Services come
- * and go on both. With `If-Match` nobody loses anything at any time; without it the last writer wins, and under
+ * Another client edits the load balancer and the security group through the official SDK while many Services come
+ * and go on both. With `If-Match` neither writer loses anything at any time; without it the last writer wins, and under
  * `enforce` ours is restored while theirs stays whole as of their last write.
  */
 import assert from "node:assert/strict";
@@ -9,7 +9,7 @@ import { after, before, describe, test } from "node:test";
 import { campaign } from "../../support/campaign.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { HandEditor } from "../../support/hand-editor.ts";
+import { SecondWriter } from "../../support/second-writer.ts";
 import { MANY_WITHIN_MS, addresses, onlyLeft, startDeleting } from "../../support/many-services.ts";
 import { ServiceRig } from "../../support/service-rig.ts";
 import { assertSettled } from "../../support/settled-plan.ts";
@@ -25,7 +25,7 @@ export function twoWritersSuite(name: string, open: ClusterOpener): void {
       before(async () => (rig = await openRig(open)));
       after(() => rig.close());
 
-      test("nobody loses anything at any time", async () => {
+      test("neither writer loses anything at any time", async () => {
         const editors = await startEditing(rig, { ifMatch: true });
         await comeAndGo(rig, { waves: 8 });
         for (const editor of editors) await editor.stop();
@@ -62,10 +62,10 @@ function openRig(open: ClusterOpener, controller: object = {}): Promise<ServiceR
   return ServiceRig.open(open, { azure, controller });
 }
 
-async function startEditing(rig: ServiceRig, { ifMatch }: { ifMatch: boolean }): Promise<HandEditor[]> {
+async function startEditing(rig: ServiceRig, { ifMatch }: { ifMatch: boolean }): Promise<SecondWriter[]> {
   const { network, resourceGroup } = rig.azure;
-  const balancer = HandEditor.ofLoadBalancer(network, resourceGroup, "kubernetes", { ifMatch });
-  const group = HandEditor.ofSecurityGroup(network, resourceGroup, "nsg", { ifMatch });
+  const balancer = SecondWriter.ofLoadBalancer(network, resourceGroup, "kubernetes", { ifMatch });
+  const group = SecondWriter.ofSecurityGroup(network, resourceGroup, "nsg", { ifMatch });
   for (const editor of [balancer, group]) await editor.start();
   return [balancer, group];
 }
@@ -74,7 +74,7 @@ const names = (): string[] => Array.from({ length: COUNT }, (_, at) => `web-${at
 /** Every second one stays. */
 const survivors = (): string[] => names().filter((_, at) => at % 2 === 0);
 
-function assertMet(editors: readonly HandEditor[]): void {
+function assertMet(editors: readonly SecondWriter[]): void {
   for (const { staleWrites } of editors) assert.ok(staleWrites > 0, "the writers never met: this shows nothing");
 }
 

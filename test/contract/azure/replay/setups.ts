@@ -287,7 +287,7 @@ function linkService(place: Place): Put[] {
   ];
 }
 
-interface ScaleSetWish {
+interface ScaleSetOptions {
   readonly name: string;
   readonly capacity: number;
   readonly nic: string;
@@ -297,13 +297,13 @@ interface ScaleSetWish {
   readonly subnet: string;
 }
 
-function scaleSet(place: Place, wish: ScaleSetWish): Put {
-  const subnet = { id: `${place.network}/virtualNetworks/${wish.subnet}` };
+function scaleSet(place: Place, options: ScaleSetOptions): Put {
+  const subnet = { id: `${place.network}/virtualNetworks/${options.subnet}` };
   return {
-    path: `${place.compute}/virtualMachineScaleSets/${wish.name}`,
+    path: `${place.compute}/virtualMachineScaleSets/${options.name}`,
     body: {
       location: place.location,
-      sku: { name: "Standard_D2s_v3", tier: "Standard", capacity: wish.capacity },
+      sku: { name: "Standard_D2s_v3", tier: "Standard", capacity: options.capacity },
       properties: {
         overprovision: false,
         orchestrationMode: "Uniform",
@@ -322,11 +322,11 @@ function scaleSet(place: Place, wish: ScaleSetWish): Put {
           networkProfile: {
             networkInterfaceConfigurations: [
               {
-                name: wish.nic,
+                name: options.nic,
                 properties: {
                   primary: true,
-                  ...wish.nicMore,
-                  ipConfigurations: [{ name: wish.config, properties: { subnet, ...wish.configMore } }],
+                  ...options.nicMore,
+                  ipConfigurations: [{ name: options.config, properties: { subnet, ...options.configMore } }],
                 },
               },
             ],

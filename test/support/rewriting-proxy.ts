@@ -1,6 +1,6 @@
 /**
- * An HTTPS server between a client and the real one, which passes requests on and may answer with something else than
- * was said. Streams pass line by line as they come.
+ * An HTTPS proxy between a client and a server. It passes requests on unchanged and may rewrite the answers; streams are
+ * rewritten line by line as they arrive.
  */
 import { createServer, request as httpsRequest, type Server } from "node:https";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -17,15 +17,15 @@ export interface Answered extends Asked {
   readonly status: number;
 }
 
-/** What is said instead of this body, or of this line of a stream. */
-export type Lie = (text: string, asked: Asked) => string;
+/** The text that the client gets instead of this body, or of this line of a stream. */
+export type Rewrite = (text: string, asked: Asked) => string;
 
-export class LyingProxy {
+export class RewritingProxy {
   readonly url: string;
-  /** `undefined`: the truth. */
-  lie: Lie | undefined;
-  /** Answers and lines that were changed. */
-  lies = 0;
+  /** `undefined`: answers pass unchanged. */
+  rewrite: Rewrite | undefined;
+  /** Answers and lines that were changed so far. */
+  rewrites = 0;
   /** Writes that were answered, in the order of the answers. */
   readonly writes: Answered[] = [];
   readonly #server: Server;
@@ -36,9 +36,9 @@ export class LyingProxy {
   }
 
   /** `pki`: the directory of the authority that the client trusts. */
-  static async before(target: string, pki: string): Promise<LyingProxy> {
+  static async before(target: string, pki: string): Promise<RewritingProxy> {
     const { certPem, keyPem } = await (await openCertificateAuthority(pki)).issueServer();
-    let proxy: LyingProxy | undefined;
+    let proxy: RewritingProxy | undefined;
     const ca = (await openCertificateAuthority(pki)).caPem;
     const server = createServer({ cert: certPem, key: keyPem }, (message, response) => {
       const { port } = new URL(target);
@@ -51,7 +51,7 @@ export class LyingProxy {
       message.pipe(onward);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    proxy = new LyingProxy(server);
+    proxy = new RewritingProxy(server);
     return proxy;
   }
 
@@ -67,9 +67,9 @@ export class LyingProxy {
         held += String(chunk);
         const lines = isStream ? held.split("\n") : [held];
         held = lines.pop() ?? "";
-        for (const line of lines) response.write(`${this.#said(line, asked)}\n`);
+        for (const line of lines) response.write(`${this.#rewritten(line, asked)}\n`);
       }
-      response.end(held === "" && isStream ? "" : this.#said(held, asked));
+      response.end(held === "" && isStream ? "" : this.#rewritten(held, asked));
     } catch {
       response.destroy();
     }
@@ -82,9 +82,9 @@ export class LyingProxy {
     });
   }
 
-  #said(text: string, asked: Asked): string {
-    const said = this.lie?.(text, asked) ?? text;
-    if (said !== text) this.lies++;
-    return said;
+  #rewritten(text: string, asked: Asked): string {
+    const sent = this.rewrite?.(text, asked) ?? text;
+    if (sent !== text) this.rewrites++;
+    return sent;
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Somebody who edits one Azure resource over and over through the official SDK: reads it whole, adds a part of their own
- * (named `hand-…`), drops their oldest, writes it back. Every other time they are slow, and others write before them.
- * Keeps a book of what they have written, and says when it is not what Azure has.
+ * A client that edits one Azure resource over and over through the official SDK: reads it whole, adds a part of its own
+ * (named `hand-…`), drops its oldest, writes it back. Every other time it is slow, and others write before it.
+ * Records what it has written, and tells when Azure has something else.
  */
 import assert from "node:assert/strict";
 import { setTimeout as delay } from "node:timers/promises";
@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { NetworkClient } from "../contract/azure/azure-under-test.ts";
 
 const OWN = "hand-";
-/** How many parts of one kind they keep at a time. */
+/** How many parts of one kind it keeps at a time. */
 const KEPT = 4;
 const SLOW_MS = 500;
 const FILLED_IN = new Set(["etag", "provisioningState", "loadBalancingRules"]);
@@ -24,28 +24,28 @@ interface Resource {
   readonly lists: readonly string[];
   get(): Promise<Body>;
   put(body: Body, headers: Record<string, string>): Promise<unknown>;
-  /** Their parts in the nth round, in a resource that looks so. */
+  /** Its parts in the nth round, in a resource that looks so. */
   parts(round: number, seen: Body): Parts;
 }
 
-export class HandEditor {
-  /** Times that they wrote on the ground of what was no longer so: refused with If-Match, else a loss for others. */
+export class SecondWriter {
+  /** Writes based on a version that was no longer current: refused with If-Match, else a loss for others. */
   staleWrites = 0;
-  /** Edits that are in their book. */
+  /** Edits that Azure accepted. */
   edits = 0;
   readonly #resource: Resource;
   readonly #ifMatch: boolean;
-  #book: Parts;
+  #written: Parts;
   #isOver = false;
   #running: Promise<void> = Promise.resolve();
 
   private constructor(resource: Resource, { ifMatch }: { ifMatch: boolean }) {
     this.#resource = resource;
     this.#ifMatch = ifMatch;
-    this.#book = Object.fromEntries(resource.lists.map((list) => [list, []]));
+    this.#written = Object.fromEntries(resource.lists.map((list) => [list, []]));
   }
 
-  static ofLoadBalancer(network: NetworkClient, group: string, name: string, how: { ifMatch: boolean }): HandEditor {
+  static ofLoadBalancer(network: NetworkClient, group: string, name: string, how: { ifMatch: boolean }): SecondWriter {
     const { loadBalancers, publicIPAddresses } = network;
     const resource: Resource = {
       lists: ["frontendIPConfigurations", "probes", "loadBalancingRules"],
@@ -55,7 +55,7 @@ export class HandEditor {
       parts: (round, seen) => balancerParts(round, String(seen["id"]), address),
     };
     let address = "";
-    const editor = new HandEditor(resource, how);
+    const editor = new SecondWriter(resource, how);
     editor.#prepare = async () => {
       const made = await publicIPAddresses.beginCreateOrUpdateAndWait(group, "hand-address", {
         location: "westus2",
@@ -67,7 +67,7 @@ export class HandEditor {
     return editor;
   }
 
-  static ofSecurityGroup(network: NetworkClient, group: string, name: string, how: { ifMatch: boolean }): HandEditor {
+  static ofSecurityGroup(network: NetworkClient, group: string, name: string, how: { ifMatch: boolean }): SecondWriter {
     const { networkSecurityGroups } = network;
     const resource: Resource = {
       lists: ["securityRules"],
@@ -79,7 +79,7 @@ export class HandEditor {
         }),
       parts: (round) => ({ securityRules: [securityRule(round)] }),
     };
-    return new HandEditor(resource, how);
+    return new SecondWriter(resource, how);
   }
 
   /** Resolves after the first write. */
@@ -98,7 +98,7 @@ export class HandEditor {
 
   /** Everything of theirs is there as they wrote it last, and nothing that they dropped has come back. */
   async assertWhole(): Promise<void> {
-    assert.deepEqual(this.#ownOf(await this.#resource.get()), this.#book);
+    assert.deepEqual(this.#ownOf(await this.#resource.get()), this.#written);
   }
 
   #prepare = (): Promise<void> => Promise.resolve();
@@ -110,7 +110,7 @@ export class HandEditor {
   async #edit(round: number): Promise<void> {
     const seen = await this.#resource.get();
     const own = this.#ownOf(seen);
-    assert.deepEqual(own, this.#book, `round ${round}: something of theirs is lost or changed`);
+    assert.deepEqual(own, this.#written, `round ${round}: something of theirs is lost or changed`);
     const wanted = this.#changed(own, this.#resource.parts(round, seen));
     const body: Body = { ...seen };
     for (const list of this.#resource.lists) {
@@ -125,7 +125,7 @@ export class HandEditor {
     await this.#learn(wanted, failure);
   }
 
-  /** Has somebody written meanwhile? Waits a little for it; the first time for as long as it takes. */
+  /** Has another client written meanwhile? Waits a little for it; the first time for as long as it takes. */
   async #isOvertaken({ etag }: Body): Promise<boolean> {
     const deadlineMs = this.staleWrites === 0 ? Number.POSITIVE_INFINITY : performance.now() + SLOW_MS;
     while (performance.now() < deadlineMs && !this.#isOver) {
@@ -139,12 +139,12 @@ export class HandEditor {
   async #learn(wanted: Parts, failure: unknown): Promise<void> {
     const found = this.#ownOf(await this.#resource.get());
     if (namesOf(found) === namesOf(wanted)) {
-      this.#book = found;
+      this.#written = found;
       this.edits++;
       return;
     }
     assert.ok(failure !== undefined, "what was written without an error is not there");
-    assert.deepEqual(found, this.#book, "something of theirs is lost or changed");
+    assert.deepEqual(found, this.#written, "something of theirs is lost or changed");
   }
 
   #changed(own: Parts, added: Parts): Parts {

@@ -1,7 +1,7 @@
 /** Faults of every kind that the emulated Azure and the embedded Kubernetes know, armed anew at random as they are used up. */
-import type { FaultControl, FaultWish } from "../support/fault-control.ts";
+import type { FaultControl, FaultRule } from "../support/fault-control.ts";
 
-type Kind = Pick<FaultWish, "method" | "effect">;
+type Kind = Pick<FaultRule, "method" | "effect">;
 
 const WRITES = ["PUT", "PATCH", "POST", "DELETE"];
 const READS = ["GET"];
@@ -39,7 +39,7 @@ const MOST_SKIPPED = 16;
 /** Counts what no other delay has hit: of one kind only the first acts. */
 const COUNTER: Kind = { effect: { kind: "delay", delayMs: 0 } };
 
-export class Troubles {
+export class SoakFaults {
   readonly azure: TroubledSide;
   readonly kubernetes: TroubledSide;
   readonly #kubeControl: FaultControl;
@@ -53,8 +53,8 @@ export class Troubles {
   }
 
   /** Replaces what is armed by a new draw. */
-  async stir(): Promise<void> {
-    await this.calm();
+  async arm(): Promise<void> {
+    await this.clear();
     await this.azure.arm(this.#random);
     await this.kubernetes.arm(this.#random);
     if (this.#random() < 0.1) await this.#kubeControl.send("PUT", "/stale-lists", {});
@@ -62,16 +62,16 @@ export class Troubles {
     if (this.#random() < 0.1) await this.#kubeControl.send("POST", "/compact");
   }
 
-  async calm(): Promise<void> {
-    await this.azure.calm();
-    await this.kubernetes.calm();
+  async clear(): Promise<void> {
+    await this.azure.clear();
+    await this.kubernetes.clear();
     await this.#kubeControl.send("DELETE", "/stale-lists");
   }
 }
 
 /** One server: what may befall its requests, and how many were hit so far. Polls of an operation count too. */
 class TroubledSide {
-  /** Up to the last `calm`. */
+  /** Up to the last `clear`. */
   requests = 0;
   hit = 0;
   readonly #control: FaultControl;
@@ -97,7 +97,7 @@ class TroubledSide {
     this.#counter = await this.#control.arm({ ...COUNTER, path: this.#path, count: null });
   }
 
-  async calm(): Promise<void> {
+  async clear(): Promise<void> {
     const { faults } = (await this.#control.send("GET", "/faults")) as {
       faults: readonly { id: string; hits: number; effect: { kind: string } }[];
     };

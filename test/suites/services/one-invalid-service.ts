@@ -17,7 +17,7 @@ interface Event extends KubeObject {
   readonly involvedObject: { readonly name: string };
 }
 
-export function poisonedSuite(name: string, open: ClusterOpener): void {
+export function oneInvalidServiceSuite(name: string, open: ClusterOpener): void {
   describe(`one poisoned Service among ${HEALTHY + 1}, on ${name}`, () => {
     let rig: ServiceRig;
     before(async () => {
@@ -26,7 +26,7 @@ export function poisonedSuite(name: string, open: ClusterOpener): void {
     });
     after(() => rig.close());
 
-    test("its port is taken by somebody's rule on the address that it shares", async () => {
+    test("its port is taken by another client's rule on the address that it shares", async () => {
       const address = await foreignAddress(rig);
       const poisoned = {
         name: "poisoned",

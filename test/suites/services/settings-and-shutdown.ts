@@ -18,7 +18,7 @@ const INTERNAL = { "azure-load-balancer-internal": "true" };
 const SLOW_MS = 5_000;
 const RULE_FIELD = "idleTimeoutInMinutes";
 
-export function aroundSuite(name: string, open: ClusterOpener): void {
+export function settingsAndShutdownSuite(name: string, open: ClusterOpener): void {
   /** A rig for one group of tests. */
   const withRig = (options: RigOptions, tests: (rig: () => ServiceRig) => void): void => {
     let rig: ServiceRig;
@@ -173,7 +173,7 @@ async function hits(rig: ServiceRig): Promise<number | undefined> {
   return faults[0]?.hits;
 }
 
-/** Somebody's edit of every rule, in the portal. */
+/** Another client changes every rule, as a person does in the portal. */
 async function retime(rig: ServiceRig, value: number): Promise<void> {
   const [seen] = await rig.list("loadBalancers");
   const loadBalancingRules = listOf(seen, "loadBalancingRules").map((rule) => ({

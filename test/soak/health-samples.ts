@@ -3,14 +3,14 @@ import { readFileSync } from "node:fs";
 
 import type { ControllerProcess } from "../support/controller-process.ts";
 
-export interface VitalsReport {
+export interface HealthReport {
   /** The middle of each quarter of the time, and the most of all. */
   readonly rssMiB: { readonly quarters: readonly number[]; readonly most: number };
   /** What waits for the event loop waits as long. */
   readonly healthAnswerMs: { readonly median: number; readonly p99: number; readonly most: number };
 }
 
-export class Vitals {
+export class HealthSamples {
   readonly #controller: ControllerProcess;
   readonly #rssMiB: number[] = [];
   readonly #answerMs: number[] = [];
@@ -26,7 +26,7 @@ export class Vitals {
     this.#answerMs.push(Math.round(performance.now() - askedMs));
   }
 
-  report(): VitalsReport {
+  report(): HealthReport {
     const quarter = Math.ceil(this.#rssMiB.length / 4);
     const quarters = [0, 1, 2, 3].map((at) => quantile(this.#rssMiB.slice(at * quarter, (at + 1) * quarter), 0.5));
     const [median, p99, most] = [0.5, 0.99, 1].map((share) => quantile(this.#answerMs, share));

@@ -9,16 +9,16 @@ import type { RigOptions } from "../../support/service-rig.ts";
 import { WITHIN_MS } from "../../support/service-rig.ts";
 import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { DoomedRig, OUT_OF_SERVICE, poolsOf, SPOT_EVICTION } from "../../suites/admin-state/doomed-rig.ts";
+import { AdminStateRig, OUT_OF_SERVICE, poolsOf, SPOT_EVICTION } from "../../suites/admin-state/admin-state-rig.ts";
 
 const POOLS = "**/backendAddressPools/*";
 /** Often enough that a test need not wait for it. */
 const OFTEN = { controller: { driftPeriodMs: 300 } };
 
-let rig: DoomedRig;
+let rig: AdminStateRig;
 
 async function open(options: RigOptions = {}): Promise<readonly [string, string, string]> {
-  rig = await DoomedRig.open(openEmbeddedCluster, { azure: { topology: { nodes: 3 } }, ...options });
+  rig = await AdminStateRig.open(openEmbeddedCluster, { azure: { topology: { nodes: 3 } }, ...options });
   await rig.serve();
   const [first = "", second = "", third = ""] = rig.nodes;
   return [first, second, third];
@@ -66,7 +66,7 @@ describe("a node", () => {
     });
 
     test(`that is doomed before there is any load balancer is Down as soon as it joins one (${backendPool})`, async () => {
-      rig = await DoomedRig.open(openEmbeddedCluster, { azure: { topology: { nodes: 3, backendPool } } });
+      rig = await AdminStateRig.open(openEmbeddedCluster, { azure: { topology: { nodes: 3, backendPool } } });
       const [first = ""] = rig.nodes;
       await rig.taint(first, OUT_OF_SERVICE);
       await rig.services.apply({ name: "web" });

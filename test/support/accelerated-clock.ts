@@ -2,7 +2,7 @@
 import { sleepOn, type Clock } from "../../src/core/util/clock.ts";
 import { realClock } from "../../src/main/real-clock.ts";
 
-export function hurriedClock(factor: number): Clock {
+export function acceleratedClock(factor: number): Clock {
   const clock: Clock = {
     ...realClock,
     monotonicMs: () => realClock.monotonicMs() * factor,

@@ -1,10 +1,10 @@
-/** Answers that no server should give: each turns a true one into something that cannot be right. */
-import type { Lie } from "./lying-proxy.ts";
+/** Answers that no server should give: each function turns a valid one into an invalid one. */
+import type { Rewrite } from "./rewriting-proxy.ts";
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** Changes every value under these keys, wherever they stand. */
-function under(keys: readonly string[], change: (value: Json) => Json): Lie {
+function under(keys: readonly string[], change: (value: Json) => Json): Rewrite {
   const walk = (value: Json): Json => {
     if (Array.isArray(value)) return value.map(walk);
     if (value === null || typeof value !== "object") return value;
@@ -24,7 +24,7 @@ function under(keys: readonly string[], change: (value: Json) => Json): Lie {
 const HUGE_CHARACTERS = 20_000_000;
 
 /** Of the whole text. */
-export const BROKEN_TEXTS: Readonly<Record<string, Lie>> = {
+export const BROKEN_TEXTS: Readonly<Record<string, Rewrite>> = {
   "cut in the middle": (text) => text.slice(0, text.length / 2),
   empty: () => "",
   "a page of a proxy": () => "<html><body>Please sign in</body></html>",
@@ -36,7 +36,7 @@ export const BROKEN_TEXTS: Readonly<Record<string, Lie>> = {
   "nested deeply": (text) => text.replace(/^\{/, `{"junk":${"[".repeat(5000)}${"]".repeat(5000)},`),
 };
 
-export const WRONG_ARM: Readonly<Record<string, Lie>> = {
+export const WRONG_ARM: Readonly<Record<string, Rewrite>> = {
   "lists that are texts": under(
     ["value", "frontendIPConfigurations", "loadBalancingRules", "probes", "securityRules", "backendAddressPools"],
     () => "none",
@@ -49,13 +49,13 @@ export const WRONG_ARM: Readonly<Record<string, Lie>> = {
   "properties that are missing": under(["properties"], () => null),
   "names that are numbers": under(["name", "id"], () => 12),
   "tags that are texts": under(["tags"], () => "tagged"),
-  "states nobody knows": under(["provisioningState", "status"], () => "Exploding"),
-  "choices nobody knows": under(["protocol", "sku", "direction", "access", "adminState"], () => "Quantum"),
+  "unknown states": under(["provisioningState", "status"], () => "Exploding"),
+  "unknown choices": under(["protocol", "sku", "direction", "access", "adminState"], () => "Quantum"),
 };
 
 const EVENT_TYPES: readonly Json[] = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK"];
 
-export const WRONG_KUBERNETES: Readonly<Record<string, Lie>> = {
+export const WRONG_KUBERNETES: Readonly<Record<string, Rewrite>> = {
   "metadata that is a number": under(["metadata"], () => 7),
   "ports that are a text": under(["ports"], () => "80"),
   "ports of nothing": under(["ports"], () => [null]),
@@ -64,5 +64,5 @@ export const WRONG_KUBERNETES: Readonly<Record<string, Lie>> = {
   "a status that is a number": under(["status"], () => 7),
   "a spec that is missing": under(["spec"], () => null),
   "addresses that are a number": under(["addresses"], () => 3),
-  "events nobody knows": under(["type"], (value) => (EVENT_TYPES.includes(value) ? "QUANTUM" : value)),
+  "unknown events": under(["type"], (value) => (EVENT_TYPES.includes(value) ? "QUANTUM" : value)),
 };

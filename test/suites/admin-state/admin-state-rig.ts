@@ -47,7 +47,7 @@ export interface AuditEntry {
   readonly status: number;
 }
 
-export class DoomedRig {
+export class AdminStateRig {
   readonly services: ServiceRig;
   readonly #watch: TaintWatch;
 
@@ -56,8 +56,8 @@ export class DoomedRig {
     this.#watch = new TaintWatch(services);
   }
 
-  static async open(open: ClusterOpener, options: RigOptions = {}): Promise<DoomedRig> {
-    return new DoomedRig(await ServiceRig.open(open, options));
+  static async open(open: ClusterOpener, options: RigOptions = {}): Promise<AdminStateRig> {
+    return new AdminStateRig(await ServiceRig.open(open, options));
   }
 
   async close(): Promise<void> {
@@ -183,7 +183,7 @@ export class DoomedRig {
     return (await this.audit()).at(-1)?.sequence ?? 0;
   }
 
-  /** How often the node got the taint of an eviction until now, by whomever. */
+  /** How often the node got the taint of an eviction until now, from any client. */
   async timesTainted(name: string): Promise<number> {
     await eventually(async () => {
       const { resourceVersion } = (await this.node(name)).metadata;

@@ -2,7 +2,7 @@
 import type { KubeObject } from "../../../src/kube/client/resources.ts";
 import type { Change } from "../../../src/kube/cache/store.ts";
 
-export class Ledger {
+export class ChangeChecker {
   readonly breaches: string[] = [];
   changes = 0;
   /** uid → the version last told. */
