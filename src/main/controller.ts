@@ -25,6 +25,7 @@ import { loadCloudConfig, type CloudConfigSource } from "./load-cloud-config.ts"
 import { realClock } from "./real-clock.ts";
 import { VERSION } from "./version.ts";
 import { WebhookHttp } from "./webhook-http.ts";
+import { errorText } from "../core/util/text.ts";
 
 export interface ControllerProcessOptions {
   readonly kubeconfig?: string | undefined;
@@ -183,7 +184,7 @@ function assemble(
     ...common,
     client: kube.fencedBy(fence),
     component: "azlb",
-    onProblem: (error) => log.warn(`an event was given up: ${error instanceof Error ? error.message : String(error)}`),
+    onProblem: (error) => log.warn(`an event was given up: ${errorText(error)}`),
     onOutcome: (outcome) => metrics.events.inc({ outcome }),
   });
   return new Controller({

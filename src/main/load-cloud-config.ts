@@ -12,6 +12,7 @@ import { parseConfig } from "../core/config/parse-config.ts";
 import type { Log } from "../core/util/log.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { SECRETS, type KubeObject } from "../kube/client/resources.ts";
+import { errorText } from "../core/util/text.ts";
 
 export type CloudConfigSource =
   /** Already parsed. */
@@ -71,7 +72,7 @@ function readConfigFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new CloudConfigError(`cloud config ${path} cannot be read: ${why}`);
   }
 }
@@ -95,7 +96,7 @@ function parseText(text: string, where: string): unknown {
   try {
     return parseYaml(text) as unknown;
   } catch (error) {
-    const [firstLine = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    const [firstLine = ""] = errorText(error).split("\n");
     throw new CloudConfigError(`${where}: neither JSON nor YAML: ${firstLine.replace(/:$/, "")}`);
   }
 }

@@ -2,6 +2,7 @@
 import { openCrashRuns, type CrashRuns } from "./crash-runs.ts";
 import { renderPoint, type CrashPoint } from "./crash-points.ts";
 import type { CrashScenario } from "./scenarios/scenario.ts";
+import { errorText } from "../../src/core/util/text.ts";
 
 export interface ScenarioResult {
   readonly scenario: string;
@@ -28,7 +29,7 @@ export async function crashScenario(scenario: CrashScenario, options: MatrixOpti
   try {
     runs = await openCrashRuns(scenario);
   } catch (error) {
-    const failure = { point: "the undisturbed run", why: error instanceof Error ? error.message : String(error) };
+    const failure = { point: "the undisturbed run", why: errorText(error) };
     return { scenario: scenario.name, crashPoints: 0, survived: 0, notReached: 0, failures: [failure] };
   }
   const { choose = (points) => points, reachedWithinMs = REACHED_WITHIN_MS, onProgress } = options;
@@ -42,7 +43,7 @@ export async function crashScenario(scenario: CrashScenario, options: MatrixOpti
         if ((await runs.survive(point, reachedWithinMs)) === "survived") survived++;
         else notReached++;
       } catch (error) {
-        failures.push({ point: renderPoint(point), why: error instanceof Error ? error.message : String(error) });
+        failures.push({ point: renderPoint(point), why: errorText(error) });
         onProgress?.(`${scenario.name}, killed ${renderPoint(point)}: did not survive`);
       }
     }

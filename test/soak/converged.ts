@@ -14,6 +14,7 @@ import { eventually } from "../support/eventually.ts";
 import type { FaultControl } from "../support/fault-control.ts";
 import { POD_LOAD_BALANCER } from "./load.ts";
 import { assertSettled } from "../support/settled-plan.ts";
+import { errorText } from "../../src/core/util/text.ts";
 
 export interface Cluster {
   readonly kubeconfig: string;
@@ -48,7 +49,7 @@ export async function whatIsWrong(check: () => Promise<void>, withinMs: number):
     await eventually(check, withinMs);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorText(error);
   }
 }
 

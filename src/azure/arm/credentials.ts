@@ -14,6 +14,7 @@ import { field, isObject, jsonOf, partsOf, textField } from "./error-body.ts";
 import { ArmError, plainFailure, transient } from "./failures.ts";
 import type { Issued, TokenIssuer } from "./token-source.ts";
 import { NoAnswerError, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
+import { errorText } from "../../core/util/text.ts";
 
 /** A credential that cannot be used as configured: the message names the key and the fix. */
 export class CredentialError extends Error {
@@ -149,7 +150,7 @@ function signInError(error: unknown, credential: Credential, cloud: Cloud, wire:
   const doing = `signing in by ${WAYS[credential.kind]}`;
   if (wire.unanswered !== undefined) return new ArmError(transient(wire.unanswered.message, false), doing);
   const answered = wire.lastAnswer && wordsOf(wire.lastAnswer);
-  const said = withoutSecrets(answered ?? (error instanceof Error ? error.message : String(error)), credential);
+  const said = withoutSecrets(answered ?? errorText(error), credential);
   const where = "clientId" in credential ? ` (${cloud.authority}, client ${credential.clientId})` : "";
   if ((wire.lastStatus ?? 0) >= 500) return new ArmError(transient(`${said}${where}`, false), doing);
   return new ArmError(plainFailure("unauthenticated", `${said}${where}`), doing);

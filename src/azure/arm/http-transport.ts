@@ -9,6 +9,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from "node
 import { Agent, EnvHttpProxyAgent, errors, request, type Dispatcher } from "undici";
 
 import { NoAnswerError, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
+import { errorText } from "../../core/util/text.ts";
 
 export interface HttpTransportOptions {
   /** PEM file with further certificate authorities. */
@@ -97,7 +98,7 @@ const BEFORE_SENDING =
 function noAnswer(url: string, error: unknown): NoAnswerError {
   const code = codeOf(error);
   const timedOut = error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError;
-  const cause = timedOut ? "it did not answer in time" : `${code || "connection failed"}: ${messageOf(error)}`;
+  const cause = timedOut ? "it did not answer in time" : `${code || "connection failed"}: ${errorText(error)}`;
   return new NoAnswerError(`no answer from ${new URL(url).host}: ${cause}`, !BEFORE_SENDING.test(code), {
     cause: error,
   });
@@ -106,8 +107,4 @@ function noAnswer(url: string, error: unknown): NoAnswerError {
 function codeOf(error: unknown): string {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return typeof code === "string" ? code : "";
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -27,6 +27,7 @@ import { DrainingNodes, type Transition } from "./draining-nodes.ts";
 import type { Metrics } from "../metrics.ts";
 import { nextAttempt } from "../service/next-attempt.ts";
 import type { CachedNode } from "../projections.ts";
+import { errorText } from "../../core/util/text.ts";
 
 export interface AdminStateControllerOptions {
   readonly nodes: Reflector<CachedNode>;
@@ -125,7 +126,7 @@ export class AdminStateController {
     } catch (error) {
       const { afterMs } = nextAttempt(error, failures);
       const isEnd = error instanceof ArmError && error.failure.kind === "fenced"; // another one leads, or we stop
-      if (!isEnd) this.#options.log.warn(`admin state: ${error instanceof Error ? error.message : String(error)}`);
+      if (!isEnd) this.#options.log.warn(`admin state: ${errorText(error)}`);
       return { kind: "retry", ...(afterMs !== undefined && { afterMs: Math.min(afterMs, BACKOFF.capMs) }) };
     }
   }

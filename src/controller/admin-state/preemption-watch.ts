@@ -26,6 +26,7 @@ import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
 import type { LoopMetrics } from "../loop-metrics.ts";
 import type { AdminStateEvents } from "./admin-state-events.ts";
 import { projectNode, type CachedNode } from "../projections.ts";
+import { errorText } from "../../core/util/text.ts";
 
 export interface PreemptionWatchOptions {
   readonly client: KubeClient;
@@ -146,7 +147,7 @@ export class PreemptionWatch {
   }
 
   #later(node: CachedNode, error: unknown): Verdict {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     this.#options.log.warn(`cannot taint ${node.metadata.name}, which is about to be evicted: ${why}`);
     return { kind: "retry" };
   }

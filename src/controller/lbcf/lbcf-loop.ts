@@ -10,6 +10,7 @@ import type { LbcfCache } from "./objects/lbcf-cache.ts";
 import type { LbcfMetrics } from "./lbcf-metrics.ts";
 import type { Events } from "../events.ts";
 import type { LbcfWriter } from "./objects/lbcf-writer.ts";
+import { errorText } from "../../core/util/text.ts";
 
 /** What every controller of LBCF needs. */
 export interface LbcfContext {
@@ -57,7 +58,7 @@ export class LbcfLoop {
       try {
         return await reconcile(job);
       } catch (error) {
-        events.logRetry(resource, job.key, error instanceof Error ? error.message : String(error));
+        events.logRetry(resource, job.key, errorText(error));
         const { afterMs } = nextAttempt(error, job.failures);
         return { kind: "retry", ...(afterMs !== undefined && { afterMs }) };
       } finally {

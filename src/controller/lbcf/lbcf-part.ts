@@ -18,6 +18,7 @@ import type { Metrics } from "../metrics.ts";
 import { assembleLbcf, type LbcfParts } from "./assemble-lbcf.ts";
 import { BACKEND_RECORDS } from "./objects/resources.ts";
 import type { WebhookTransport } from "./drivers/webhook-driver.ts";
+import { errorText } from "../../core/util/text.ts";
 
 export interface LbcfOptions {
   /** How webhook drivers are reached. */
@@ -66,7 +67,7 @@ export class LbcfPart {
     try {
       if (await this.#isInstalled()) return await this.#begin();
     } catch (error) {
-      this.#complain(error instanceof Error ? error.message : String(error));
+      this.#complain(errorText(error));
     }
     if (!this.#ending.signal.aborted) this.#timer = clock.setTimer(lookEveryMs, () => void this.start());
   }

@@ -17,6 +17,7 @@ import { nextAttempt } from "../service/next-attempt.ts";
 import type { Observer } from "../service/observer.ts";
 import type { LoopMetrics } from "../loop-metrics.ts";
 import type { CachedNode } from "../projections.ts";
+import { errorText } from "../../core/util/text.ts";
 
 export interface PoolControllerOptions {
   readonly nodes: Pick<Reflector<CachedNode>, "subscribe">;
@@ -75,7 +76,7 @@ export class PoolController {
       return { kind: "done" };
     } catch (error) {
       const { afterMs } = nextAttempt(error, failures);
-      this.#options.log.warn(`pools: ${error instanceof Error ? error.message : String(error)}`);
+      this.#options.log.warn(`pools: ${errorText(error)}`);
       return { kind: "retry", ...(afterMs !== undefined && { afterMs }) };
     }
   }

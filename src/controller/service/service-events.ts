@@ -12,6 +12,7 @@ import type { Events } from "../events.ts";
 import type { AzureStep, Step } from "../../core/steps.ts";
 import type { Rejection, Warning } from "../../core/outcome.ts";
 import type { Attempt } from "./next-attempt.ts";
+import { errorText } from "../../core/util/text.ts";
 
 export class ServiceEvents {
   readonly #events: Events;
@@ -75,5 +76,5 @@ function doneText(steps: readonly Step[]): EventText {
 
 function textOf(error: unknown): string {
   if (error instanceof ArmError) return describeFailure(error.failure, error.doing);
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }

@@ -1,4 +1,9 @@
-/** Texts for messages, logs and events: numbers with nouns, suggestions for misspelt keys, redaction of tokens. */
+/** Texts for messages, logs and events: of errors, numbers with nouns, suggestions for misspelt keys, redaction of tokens. */
+
+/** The message of an error; anything else that was thrown, as text. */
+export function errorText(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
 
 /** `1 rule`, `2 rules`. */
 export function pluralize(count: number, noun: string): string {

@@ -5,6 +5,7 @@
 import type { Clock } from "../../core/util/clock.ts";
 import type { Log } from "../../core/util/log.ts";
 import type { ReflectorProblem } from "./reflector.ts";
+import { errorText } from "../../core/util/text.ts";
 
 export interface FollowingVoice {
   readonly onProblem: (problem: ReflectorProblem) => void;
@@ -19,7 +20,7 @@ export function logWatchHealth(log: Log, clock: Pick<Clock, "monotonicMs">, what
   let isSaidLost = false;
   return {
     onProblem: ({ error, retryAfterMs }) => {
-      const text = error instanceof Error ? error.message : String(error);
+      const text = errorText(error);
       if (retryAfterMs === undefined) return log.error(`a change of ${what} was not dealt with: ${text}`);
       const nowMs = clock.monotonicMs();
       if (saidMs !== undefined && nowMs - saidMs < SAID_AGAIN_AFTER_MS) return;

@@ -6,6 +6,7 @@ import { canonicalAddress, parseAddress } from "../../../core/util/cidr.ts";
 import { parseAzureAttributes } from "../../../core/lbcf/azure/azure-spec.ts";
 import type { GeneratedAddress, Answer, UnfinishedAnswer } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { BackendRecord } from "../../../core/lbcf/objects/objects.ts";
+import { errorText } from "../../../core/util/text.ts";
 
 export const SUCC = { status: "Succ", msg: "" } as const;
 
@@ -65,6 +66,6 @@ export async function asAnswer<Result extends object>(work: () => Promise<Answer
     return await work();
   } catch (error) {
     if (error instanceof ArmError) return failed(error.failure);
-    return { status: "Error", msg: error instanceof Error ? error.message : String(error) };
+    return { status: "Error", msg: errorText(error) };
   }
 }

@@ -40,6 +40,7 @@ import type { BackendDriver } from "./driver.ts";
 import type { LbcfMetrics } from "../lbcf-metrics.ts";
 import { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { randomUuid } from "./uuid.ts";
+import { errorText } from "../../../core/util/text.ts";
 
 export interface WebhookCall {
   readonly url: string;
@@ -94,7 +95,7 @@ export class WebhookDriver implements BackendDriver {
     try {
       this.#health = healthOf(await this.#post("healthz", {}));
     } catch (error) {
-      this.#health = { healthy: false, message: messageOf(error) };
+      this.#health = { healthy: false, message: errorText(error) };
     }
     return this.#health;
   }
@@ -132,7 +133,7 @@ export class WebhookDriver implements BackendDriver {
     try {
       subject = await this.#options.backendObjectOf(record, source);
     } catch (error) {
-      return { status: "Error", msg: messageOf(error) };
+      return { status: "Error", msg: errorText(error) };
     }
     if (subject === undefined) return { status: "Running", msg: "its pod or node has changed meanwhile" };
     const request = generateBackendAddrRequest(record, subject, this.#retryId());
@@ -159,7 +160,7 @@ export class WebhookDriver implements BackendDriver {
       if (judged.kind === "failed") this.#count("fails", "judgePodDeregister");
       return judged;
     } catch (error) {
-      return { kind: "failed", message: messageOf(error) };
+      return { kind: "failed", message: errorText(error) };
     }
   }
 
@@ -169,7 +170,7 @@ export class WebhookDriver implements BackendDriver {
       if (validation.kind !== "valid") this.#count(validation.kind === "refused" ? "fails" : "errors", hook);
       return validation;
     } catch (error) {
-      return { kind: "failed", message: messageOf(error) };
+      return { kind: "failed", message: errorText(error) };
     }
   }
 
@@ -186,7 +187,7 @@ export class WebhookDriver implements BackendDriver {
       if (answer.status === "Error" || answer.status === "Invalid") this.#count("errors", hook);
       return answer;
     } catch (error) {
-      return { status: "Error", msg: messageOf(error) };
+      return { status: "Error", msg: errorText(error) };
     }
   }
 
@@ -229,8 +230,4 @@ export class WebhookDriver implements BackendDriver {
   #retryId(): string {
     return randomUuid(this.#options.random);
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -12,6 +12,7 @@ import { keyOf, placeOfKey, type KubeObject } from "../../../kube/client/resourc
 import type { WriteThroughStore } from "../../../kube/cache/write-through-store.ts";
 import type { Drivers } from "../drivers/drivers.ts";
 import { LOAD_BALANCERS } from "../objects/resources.ts";
+import { errorText } from "../../../core/util/text.ts";
 
 export interface LoadBalancerLookupOptions {
   readonly loadBalancers: WriteThroughStore<LoadBalancer>;
@@ -51,7 +52,7 @@ export class LoadBalancerLookup {
       const stored = await unlessGone(() => client.get<KubeObject>(LOAD_BALANCERS, placeOfKey(place)));
       return stored === undefined ? { kind: "missing" } : this.#found(readLoadBalancer(stored));
     } catch (error) {
-      return { kind: "unknown", message: error instanceof Error ? error.message : String(error) };
+      return { kind: "unknown", message: errorText(error) };
     }
   }
 
