@@ -7,7 +7,7 @@ import { Controller } from "../../src/controller/controller.ts";
 import type { Metrics } from "../../src/controller/metrics.ts";
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import { SILENT_LOG } from "../../src/core/util/log.ts";
-import type { ClassFilter } from "../../src/core/service/ownership.ts";
+import type { ClassFilter } from "../../src/core/intent/ownership.ts";
 import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
 import { OPEN_FENCE, type Fence } from "../../src/kube/election/fence.ts";
 import { KubeClient } from "../../src/kube/client/kube-client.ts";

@@ -14,12 +14,7 @@ import {
 } from "../../src/core/backends/compute.ts";
 import { securityGroupId, subnetId } from "../../src/core/model/ids.ts";
 import type { ReadRequest } from "../../src/core/steps.ts";
-import {
-  countsForOthers,
-  needsCleanup,
-  wantsLoadBalancer,
-  type ClassFilter,
-} from "../../src/core/service/ownership.ts";
+import { countsForOthers, needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../src/core/intent/ownership.ts";
 import { reconcileService } from "../../src/core/service/reconcile-service.ts";
 import type { Observed } from "../../src/core/observed.ts";
 import { MEMBER_LIST_NAMESPACE, projectMemberList } from "../../src/controller/pools/member-list.ts";

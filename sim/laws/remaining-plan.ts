@@ -2,7 +2,7 @@
  * What the controllers would still do, according to the core: the plan of every class on the current state. It is empty
  * once everything has settled. Services that cannot be served are listed as refusals.
  */
-import { reconcilePools } from "../../src/core/backends/reconcile-pools.ts";
+import { reconcilePools } from "../../src/core/resources/reconcile-pools.ts";
 import { serviceKey } from "../../src/core/model/kubernetes.ts";
 import { planCluster } from "../../src/core/plan/plan-cluster.ts";
 import type { PlannedStep } from "../../src/core/plan/render-plan.ts";

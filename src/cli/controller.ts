@@ -2,7 +2,7 @@
 import { Option, type Command } from "commander";
 
 import type { ControllerProcessOptions, LeaseOptions } from "../main/controller.ts";
-import type { DriftPolicy } from "../core/service/service-intent.ts";
+import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import { cloudConfigSource, withCloudConfigFlags, type CloudConfigFlags } from "./cloud-config-flags.ts";
 import { parseFlagBoolean, parseFlagDurationMs, parseFlagNumber } from "./flag-values.ts";
 import { InputError, portErrorOf } from "./input-error.ts";

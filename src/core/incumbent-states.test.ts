@@ -18,7 +18,7 @@ import {
 import { PREFIX } from "../../test/support/core-fixtures.ts";
 import type { LoadBalancer, PublicIP, SecurityGroup } from "./model/arm.ts";
 import { serviceKey } from "./model/kubernetes.ts";
-import { FINALIZER } from "./service/ownership.ts";
+import { FINALIZER } from "./intent/ownership.ts";
 
 function perform(world: CoreWorld, doing: Doing): void {
   if (doing.arm !== undefined) {

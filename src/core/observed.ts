@@ -5,7 +5,7 @@
 import type { ClusterConfig } from "./config/cluster-config.ts";
 import type { Node, Service } from "./model/kubernetes.ts";
 import type { ObservedAzure } from "./resources/observed-azure.ts";
-import type { ClassFilter } from "./service/ownership.ts";
+import type { ClassFilter } from "./intent/ownership.ts";
 
 export interface Observed extends ObservedAzure {
   readonly config: ClusterConfig;

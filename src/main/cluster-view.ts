@@ -9,7 +9,7 @@ import type { CachedService } from "../controller/projections.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Log } from "../core/util/log.ts";
 import type { ReadRequest } from "../core/steps.ts";
-import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/service/ownership.ts";
+import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/intent/ownership.ts";
 import { publishedIngress, reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/observed.ts";
 import { untilSettled } from "../core/util/until-settled.ts";

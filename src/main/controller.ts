@@ -13,7 +13,7 @@ import { Metrics } from "../controller/metrics.ts";
 import type { Clock } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Log } from "../core/util/log.ts";
-import type { DriftPolicy } from "../core/service/service-intent.ts";
+import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import { EventRecorder } from "../kube/events/event-recorder.ts";
 import { OPEN_FENCE, type Fence } from "../kube/election/fence.ts";
 import type { KubeClient, RequestSample } from "../kube/client/kube-client.ts";

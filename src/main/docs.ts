@@ -2,7 +2,7 @@
 import { renderFlagDocs } from "../cli/flag-docs.ts";
 import { renderMetricDocs } from "../controller/metric-docs.ts";
 import { renderEventDocs } from "../core/events/event-docs.ts";
-import { renderAnnotationDocs } from "../core/service/annotation-docs.ts";
+import { renderAnnotationDocs } from "../core/intent/annotation-docs.ts";
 import { program } from "./program.ts";
 
 export const DOCS: Readonly<Record<string, () => string>> = {

@@ -3,7 +3,7 @@ import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
 import { drainReasons } from "../core/admin-state/desired-admin-state.ts";
 import type { EventReason } from "../core/events/event-reasons.ts";
 import { serviceKey } from "../core/model/kubernetes.ts";
-import { explain } from "../core/service/explain.ts";
+import { explain } from "../core/plan/explain.ts";
 import { reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/observed.ts";
 import { EVENTS, type KubeObject } from "../kube/client/resources.ts";

@@ -1,6 +1,6 @@
 /**
- * The arrows of docs/architecture.md, kept by a test: who may import whom.
- * A folder that is not named in the table may import nothing of ours but itself.
+ * The arrows of docs/architecture.md, kept by a test: which folder may import which others.
+ * A folder that is not in its table may import nothing of ours but itself.
  */
 import assert from "node:assert/strict";
 import { readFileSync, readdirSync } from "node:fs";
@@ -32,17 +32,43 @@ const ARROWS: Record<string, readonly string[]> = {
   "sandbox/shared": [],
 };
 
+/**
+ * The same for the folders, and the files beside them, of `src/core`. Each may import only what stands above it, so
+ * there are no cycles.
+ */
+const CORE_ARROWS: Record<string, readonly string[]> = {
+  util: [],
+  events: [],
+  "outcome.ts": ["events"],
+  model: ["util"],
+  config: ["util", "model"],
+  backends: ["util", "model", "config"],
+  "admin-state": ["util", "events", "outcome.ts", "model", "config", "backends"],
+  intent: ["util", "events", "outcome.ts", "model", "config"],
+  resources: ["util", "outcome.ts", "model", "config", "backends", "admin-state", "intent"],
+  "steps.ts": ["outcome.ts", "model", "resources"],
+  "observed.ts": ["model", "config", "intent", "resources"],
+  service: ["util", "outcome.ts", "model", "config", "backends", "intent", "resources", "steps.ts", "observed.ts"],
+  plan: ["util", "model", "intent", "resources", "steps.ts", "observed.ts", "service"],
+  lbcf: ["util", "events", "outcome.ts", "model", "config", "admin-state", "resources"],
+};
+
 function sources(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts") && !/\.(test|laws)\.ts$/.test(file))
     .map((file) => join(folder, file));
 }
 
-function houseOf(path: string): string {
+function folderOf(path: string): string {
   return path
     .split("/")
     .slice(0, /^(bench|sim)\//.test(path) ? 1 : 2)
     .join("/");
+}
+
+/** `resources` of `src/core/resources/kinds.ts`. */
+function corePartOf(path: string): string {
+  return path.split("/")[2] ?? "";
 }
 
 function importsOf(file: string): string[] {
@@ -54,25 +80,37 @@ function importsOf(file: string): string[] {
 
 for (const file of [...sources("src"), ...sources("sandbox")]) {
   test(`${file} imports only what its folder may`, () => {
-    const own = houseOf(file);
+    const own = folderOf(file);
     const allowed = ARROWS[own] ?? [];
     for (const imported of importsOf(file)) {
-      const house = houseOf(imported);
-      assert.ok(house === own || allowed.includes(house), `${own} must not import ${imported}`);
+      const folder = folderOf(imported);
+      assert.ok(folder === own || allowed.includes(folder), `${own} must not import ${imported}`);
     }
   });
 }
+
+for (const file of sources("src/core")) {
+  test(`${file} imports only what its part of the core may`, () => {
+    const own = corePartOf(file);
+    const allowed = CORE_ARROWS[own] ?? [];
+    for (const imported of importsOf(file)) {
+      const part = corePartOf(imported);
+      assert.ok(part === own || allowed.includes(part), `core/${own} must not import ${imported}`);
+    }
+  });
+}
+
+test("each part of the core imports only what stands above it in the table", () => {
+  const parts = Object.keys(CORE_ARROWS);
+  for (const [at, part] of parts.entries()) {
+    const below = CORE_ARROWS[part]?.filter((other) => !parts.slice(0, at).includes(other));
+    assert.deepEqual(below, [], part);
+  }
+});
 
 test("the core imports no package at all", () => {
   for (const file of sources("src/core")) {
     const text = readFileSync(join(ROOT, file), "utf8");
     assert.doesNotMatch(text, /from "[^.]/, `${file} imports a package`);
-  }
-});
-
-test("in the core, only LBCF imports LBCF", () => {
-  for (const file of sources("src/core").filter((each) => !each.startsWith("src/core/lbcf/"))) {
-    const imported = importsOf(file).find((each) => each.startsWith("src/core/lbcf/"));
-    assert.equal(imported, undefined, `${file} imports ${imported}`);
   }
 });

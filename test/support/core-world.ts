@@ -4,7 +4,7 @@
  */
 import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../src/core/model/arm.ts";
 import type { Compute } from "../../src/core/backends/compute.ts";
-import { reconcilePools } from "../../src/core/backends/reconcile-pools.ts";
+import { reconcilePools } from "../../src/core/resources/reconcile-pools.ts";
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import { parentId } from "../../src/core/model/ids.ts";
 import { serviceKey, type Node, type Service, type ServicePort } from "../../src/core/model/kubernetes.ts";

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import type { Ingress } from "../../src/core/model/kubernetes.ts";
 import { baseName } from "../../src/core/model/names.ts";
 import { APPLIED_ANNOTATION } from "../../src/core/service/applied-state.ts";
-import { FINALIZER } from "../../src/core/service/ownership.ts";
+import { FINALIZER } from "../../src/core/intent/ownership.ts";
 import { SERVICES } from "../../src/kube/client/resources.ts";
 import {
   comparable,

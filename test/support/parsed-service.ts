@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import type { Service } from "../../src/core/model/kubernetes.ts";
-import { parseService } from "../../src/core/service/parse-service.ts";
-import type { ServiceIntent } from "../../src/core/service/service-intent.ts";
+import { parseService } from "../../src/core/intent/parse-service.ts";
+import type { ServiceIntent } from "../../src/core/intent/service-intent.ts";
 import type { Rejection, Warning } from "../../src/core/outcome.ts";
 import { aService, CONFIG, type ServiceShape } from "./core-fixtures.ts";
 

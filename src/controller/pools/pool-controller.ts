@@ -7,7 +7,7 @@ import type { Clock, Random } from "../../core/util/clock.ts";
 import type { Node } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
 import { isDraining } from "../../core/admin-state/desired-admin-state.ts";
-import { reconcilePools } from "../../core/backends/reconcile-pools.ts";
+import { reconcilePools } from "../../core/resources/reconcile-pools.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
 import { sameJson } from "../../kube/client/same-json.ts";

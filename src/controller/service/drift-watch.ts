@@ -13,8 +13,8 @@
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import { isApplied } from "../../core/service/applied-state.ts";
-import { parseService } from "../../core/service/parse-service.ts";
-import type { DriftPolicy } from "../../core/service/service-intent.ts";
+import { parseService } from "../../core/intent/parse-service.ts";
+import type { DriftPolicy } from "../../core/intent/service-intent.ts";
 import type { SyncOutcome } from "./cloud-load-balancer.ts";
 import type { Metrics } from "../metrics.ts";
 

@@ -5,12 +5,12 @@
 import { ArmError } from "../../azure/arm/failures.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { PublicIP, Subnet } from "../../core/model/arm.ts";
-import type { PoolsInput } from "../../core/backends/reconcile-pools.ts";
+import type { PoolsInput } from "../../core/resources/reconcile-pools.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Service } from "../../core/model/kubernetes.ts";
 import { needsCompute } from "../../core/backends/compute.ts";
 import type { ReadRequest } from "../../core/steps.ts";
-import { countsForOthers, type ClassFilter } from "../../core/service/ownership.ts";
+import { countsForOthers, type ClassFilter } from "../../core/intent/ownership.ts";
 import type { Observed } from "../../core/observed.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
 import type { MemberList } from "../pools/member-list.ts";

@@ -14,7 +14,7 @@ import type { Clock, Random } from "../../core/util/clock.ts";
 import type { WarningReason } from "../../core/events/event-reasons.ts";
 import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
-import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../core/service/ownership.ts";
+import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../core/intent/ownership.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
 import type { WriteThroughStore } from "../../kube/cache/write-through-store.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ModelApi } from "../../../sandbox/kubernetes/testing/model-api.ts";
 import { VirtualClock } from "../../../test/support/virtual-clock.ts";
-import { FINALIZER } from "../../core/service/ownership.ts";
+import { FINALIZER } from "../../core/intent/ownership.ts";
 import { KubeClient } from "../../kube/client/kube-client.ts";
 import { isFailure } from "../../kube/client/kube-failure.ts";
 import type { KubeObject } from "../../kube/client/resources.ts";

@@ -6,7 +6,7 @@
 import { APPLIED_ANNOTATION } from "../../core/service/applied-state.ts";
 import type { Ingress, Service } from "../../core/model/kubernetes.ts";
 import type { ServiceStep } from "../../core/steps.ts";
-import { CLASS_ANNOTATION, FINALIZER, type ClassFilter } from "../../core/service/ownership.ts";
+import { CLASS_ANNOTATION, FINALIZER, type ClassFilter } from "../../core/intent/ownership.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { isFailure } from "../../kube/client/kube-failure.ts";
 import { SERVICES, type KubeObject } from "../../kube/client/resources.ts";

@@ -5,7 +5,6 @@
 import type { BackendPool, LoadBalancer } from "../model/arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { loadBalancerPartId } from "../model/ids.ts";
-import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { isManagedLoadBalancer, poolName } from "../model/names.ts";
 
 export interface AdminStatePool {
@@ -25,9 +24,14 @@ export function adminStatePools(config: ClusterConfig, loadBalancers: readonly L
     .filter(({ name }) => isManagedLoadBalancer(name, config, []))
     .flatMap((loadBalancer) =>
       (["IPv4", "IPv6"] as const).flatMap((family) => {
-        const pool = loadBalancerIndex(loadBalancer).pools.get(poolName(config.clusterName, family).toLowerCase());
-        if (pool === undefined) return [];
-        return [{ id: loadBalancerPartId(loadBalancer.id, "backendAddressPools", pool.name), pool, loadBalancer }];
+        const name = poolName(config.clusterName, family).toLowerCase();
+        const pools = loadBalancer.properties.backendAddressPools ?? [];
+        return pools
+          .filter((pool) => pool.name.toLowerCase() === name)
+          .map((pool) => {
+            const id = loadBalancerPartId(loadBalancer.id, "backendAddressPools", pool.name);
+            return { id, pool, loadBalancer };
+          });
       }),
     );
 }

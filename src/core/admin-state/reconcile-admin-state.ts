@@ -3,13 +3,12 @@
  * neither added nor removed here, and an entry that belongs to no known node is not touched.
  * @design AdminStateManager
  */
-import type { BackendAddress, BackendPool } from "../model/arm.ts";
+import type { AdminState, BackendAddress, BackendPool } from "../model/arm.ts";
 import type { IPConfigurationFinder } from "../backends/machines.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import type { Node } from "../model/kubernetes.ts";
 import { answersOf, type Merged, unchanged } from "../outcome.ts";
 import { adminStateOf, correctAdminState, desiredAdminState } from "./desired-admin-state.ts";
-import type { BackendPoolFragment, MemberIntent } from "../resources/backend-pool/fragment.ts";
 
 export interface NodeFinder {
   /** `undefined`: the entry belongs to no known node. */
@@ -85,12 +84,21 @@ export function isDrained({ properties }: BackendPool): boolean {
  * node is gone has none, so its entry keeps the state it has until it is removed.
  * Returns the fragment itself where nothing has changed.
  */
-export function refreshAdminStates(fragment: BackendPoolFragment, nodeOf: NodeFinder): BackendPoolFragment {
+export function refreshAdminStates<Fragment extends { readonly members: readonly Member[] }>(
+  fragment: Fragment,
+  nodeOf: NodeFinder,
+): Fragment {
   const members = fragment.members.map((member) => refreshed(member, nodeOf));
   return members.every((member, at) => member === fragment.members[at]) ? fragment : { ...fragment, members };
 }
 
-function refreshed(member: MemberIntent, nodeOf: NodeFinder): MemberIntent {
+/** A member of a pool, as a fragment wants it. */
+interface Member {
+  readonly name: string;
+  readonly adminState: AdminState | undefined;
+}
+
+function refreshed(member: Member, nodeOf: NodeFinder): Member {
   const node = nodeOf({ name: member.name, properties: {} });
   const adminState = node && desiredAdminState(node);
   return adminState === member.adminState ? member : { ...member, adminState };

@@ -4,7 +4,7 @@
  * unchanged. Only the fields that decisions read are named here.
  */
 
-export type Family = "IPv4" | "IPv6";
+export type { Family } from "../util/cidr.ts";
 
 interface Open {
   readonly [field: string]: unknown;

@@ -2,8 +2,6 @@
  * ARM resource ids: built, parsed and compared. Azure keeps the case of an id as it was first written and ignores it
  * when comparing, so compare ids with `sameId` and use them as map keys in lower case only.
  */
-import type { ClusterConfig } from "../config/cluster-config.ts";
-
 const NETWORK = "Microsoft.Network";
 
 export type LoadBalancerPart =
@@ -15,8 +13,18 @@ export type LoadBalancerPart =
   | "inboundNatPools"
   | "outboundRules";
 
+/** Of the cloud config: the subscription of all network resources. */
+interface NetworkScope {
+  readonly networkSubscriptionId: string;
+}
+
+interface VirtualNetwork extends NetworkScope {
+  readonly vnetResourceGroup: string;
+  readonly vnetName: string;
+}
+
 export function loadBalancerId(
-  config: Pick<ClusterConfig, "networkSubscriptionId" | "loadBalancerResourceGroup">,
+  config: NetworkScope & { readonly loadBalancerResourceGroup: string },
   name: string,
 ): string {
   return networkId(config.networkSubscriptionId, config.loadBalancerResourceGroup, `loadBalancers/${name}`);
@@ -26,31 +34,22 @@ export function loadBalancerPartId(loadBalancer: string, part: LoadBalancerPart,
   return `${loadBalancer}/${part}/${name}`;
 }
 
-export function publicIPId(
-  config: Pick<ClusterConfig, "networkSubscriptionId">,
-  resourceGroup: string,
-  name: string,
-): string {
+export function publicIPId(config: NetworkScope, resourceGroup: string, name: string): string {
   return networkId(config.networkSubscriptionId, resourceGroup, `publicIPAddresses/${name}`);
 }
 
 export function securityGroupId(
-  config: Pick<ClusterConfig, "networkSubscriptionId" | "securityGroupResourceGroup" | "securityGroupName">,
+  config: NetworkScope & { readonly securityGroupResourceGroup: string; readonly securityGroupName: string },
 ): string {
   const { networkSubscriptionId, securityGroupResourceGroup, securityGroupName } = config;
   return networkId(networkSubscriptionId, securityGroupResourceGroup, `networkSecurityGroups/${securityGroupName}`);
 }
 
-export function virtualNetworkId(
-  config: Pick<ClusterConfig, "networkSubscriptionId" | "vnetResourceGroup" | "vnetName">,
-): string {
+export function virtualNetworkId(config: VirtualNetwork): string {
   return networkId(config.networkSubscriptionId, config.vnetResourceGroup, `virtualNetworks/${config.vnetName}`);
 }
 
-export function subnetId(
-  config: Pick<ClusterConfig, "networkSubscriptionId" | "vnetResourceGroup" | "vnetName">,
-  name: string,
-): string {
+export function subnetId(config: VirtualNetwork, name: string): string {
   return `${virtualNetworkId(config)}/subnets/${name}`;
 }
 

@@ -13,7 +13,6 @@
  *   internal one           | external name + `-internal`        | never
  */
 import type { Family } from "./arm.ts";
-import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Protocol } from "./kubernetes.ts";
 
 const BASE_LENGTH = 32;
@@ -98,7 +97,7 @@ export function ownsRule(base: string, name: string): boolean {
 
 /** `vmSet`: only Basic has a load balancer per VM set; that of the primary set has the configured name. */
 export function loadBalancerName(
-  config: Pick<ClusterConfig, "loadBalancerName" | "primaryVmSet">,
+  config: { readonly loadBalancerName: string; readonly primaryVmSet: string },
   scope: "internal" | "external",
   vmSet?: string,
 ): string {
@@ -122,7 +121,7 @@ export function externalName(loadBalancer: string): string {
  */
 export function isManagedLoadBalancer(
   name: string,
-  config: Pick<ClusterConfig, "loadBalancerName" | "clusterName" | "sku">,
+  config: { readonly loadBalancerName: string; readonly clusterName: string; readonly sku: "standard" | "basic" },
   vmSets: readonly string[],
 ): boolean {
   const names = [config.loadBalancerName, config.clusterName, ...(config.sku === "basic" ? vmSets : [])];

@@ -6,7 +6,7 @@ import type { Service } from "../model/kubernetes.ts";
 import type { Observed } from "../observed.ts";
 import type { ObservedAzure } from "../resources/observed-azure.ts";
 import { APPLIED_ANNOTATION } from "../service/applied-state.ts";
-import { CLASS_ANNOTATION, FINALIZER } from "../service/ownership.ts";
+import { CLASS_ANNOTATION, FINALIZER } from "../intent/ownership.ts";
 import { isAzureStep } from "../service/rounds.ts";
 import type { ServiceStep, Step } from "../steps.ts";
 import { afterWrite, byResource } from "./merged-writes.ts";

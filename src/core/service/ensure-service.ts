@@ -3,7 +3,7 @@
  * in `reconcile-service.ts`.
  */
 import type { Frontend } from "../model/arm.ts";
-import { reconcilePoolsOf } from "../backends/reconcile-pools.ts";
+import { reconcilePoolsOf } from "../resources/reconcile-pools.ts";
 import { rejectionIn } from "../outcome.ts";
 import { securityGroupId } from "../model/ids.ts";
 import type { Ingress } from "../model/kubernetes.ts";
@@ -21,7 +21,7 @@ import { finalAppliedState, changingState } from "./mark-changing-first.ts";
 import { isChanged, readAppliedState } from "./applied-state.ts";
 import { disposableOf, leaveLoadBalancers } from "./leave-load-balancer.ts";
 import { surroundingsOn } from "./other-services.ts";
-import { FINALIZER } from "./ownership.ts";
+import { FINALIZER } from "../intent/ownership.ts";
 import { closeAddresses, givePublicIPsBack } from "./release-service.ts";
 import { act, firstRound, type Phase, reject, wait } from "./rounds.ts";
 import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";

@@ -14,8 +14,8 @@ import type { Ingress } from "../model/kubernetes.ts";
 import { isResourceGroupName, isResourceName, parseId } from "../model/ids.ts";
 import type { Step } from "../steps.ts";
 import { isAzureStep } from "./rounds.ts";
-import { PLACEMENT } from "./annotations.ts";
-import { parseService } from "./parse-service.ts";
+import { PLACEMENT } from "../intent/annotations.ts";
+import { parseService } from "../intent/parse-service.ts";
 
 const RUNS = 300;
 const MOST_ROUNDS = 40;

@@ -3,7 +3,7 @@ import type { LoadBalancer } from "../model/arm.ts";
 import { desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
 import { absentNicPools, ownIPConfigurations } from "../resources/nic-pools/desired-nic-pools.ts";
 import { ownEntries } from "../resources/backend-pool/own-entries.ts";
-import { isPreConfigured, membersOf } from "../backends/reconcile-pools.ts";
+import { isPreConfigured, membersOf } from "../resources/reconcile-pools.ts";
 import { absentFragment } from "../resources/load-balancer/desired-fragment.ts";
 import type { Disposable } from "../resources/load-balancer/fragment.ts";
 import { reconcileLoadBalancer } from "../resources/load-balancer/reconcile-load-balancer.ts";

@@ -2,7 +2,7 @@
 import type { Service } from "../model/kubernetes.ts";
 import { baseName, isInternalName } from "../model/names.ts";
 import type { Observed } from "../observed.ts";
-import { parseService } from "./parse-service.ts";
+import { parseService } from "../intent/parse-service.ts";
 
 const indexes = new WeakMap<readonly Service[], ReadonlyMap<string, Service>>();
 

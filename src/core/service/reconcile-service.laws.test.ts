@@ -11,7 +11,7 @@ import type { LoadBalancer } from "../model/arm.ts";
 import { nameOfId } from "../model/ids.ts";
 import { baseOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { listsService } from "../resources/public-ip/public-ip-tags.ts";
-import { FINALIZER } from "./ownership.ts";
+import { FINALIZER } from "../intent/ownership.ts";
 
 const NAMES = ["a", "b", "c"];
 const RUNS = 150;

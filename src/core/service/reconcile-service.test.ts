@@ -6,7 +6,7 @@ import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { AzureStep, Decision, Step } from "../steps.ts";
 import { destinationsOf } from "../resources/security-group/security-rules.ts";
 import { APPLIED_ANNOTATION, isApplied } from "./applied-state.ts";
-import { FINALIZER } from "./ownership.ts";
+import { FINALIZER } from "../intent/ownership.ts";
 import { publishedIngress } from "./reconcile-service.ts";
 import type { Rejection } from "../outcome.ts";
 

@@ -2,7 +2,7 @@
  * What a Service needs next, in rounds: observe, correct the first thing that is not right, observe again. The stored
  * objects say how far it has come, so the controller may be interrupted anywhere and goes on where it stopped.
  */
-import { poolWarnings } from "../backends/reconcile-pools.ts";
+import { poolWarnings } from "../resources/reconcile-pools.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import type { Warning } from "../outcome.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
@@ -23,9 +23,9 @@ import {
   publishAddresses,
   replacePublicIPs,
 } from "./ensure-service.ts";
-import { needsCleanup, ownerOf, wantsLoadBalancer } from "./ownership.ts";
-import { publicIPResourceGroup } from "./parse-addresses.ts";
-import { parseService } from "./parse-service.ts";
+import { needsCleanup, ownerOf, wantsLoadBalancer } from "../intent/ownership.ts";
+import { publicIPResourceGroup } from "../intent/parse-addresses.ts";
+import { parseService } from "../intent/parse-service.ts";
 import {
   clearStatus,
   closeAllAddresses,
@@ -34,7 +34,7 @@ import {
   releaseAllPublicIPs,
 } from "./release-service.ts";
 import { firstRound, missingReads, type Phase, reject } from "./rounds.ts";
-import type { ServiceIntent } from "./service-intent.ts";
+import type { ServiceIntent } from "../intent/service-intent.ts";
 import { addressesOn, frontendsOf } from "./service-parts.ts";
 import { subnetName, type ResolvedService, resolveService } from "./resolve-service.ts";
 

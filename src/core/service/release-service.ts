@@ -4,7 +4,7 @@
  * be cleaned up all the same.
  */
 import { addressesOfMembers, desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
-import { membersOf } from "../backends/reconcile-pools.ts";
+import { membersOf } from "../resources/reconcile-pools.ts";
 import { securityGroupId } from "../model/ids.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
 import type { AzureStep, Decision } from "../steps.ts";
@@ -13,7 +13,7 @@ import { boundPublicIPs, type PublicIPRelease, releasedPublicIPs } from "../reso
 import { releaseSecurityGroup, type ServiceAddresses } from "../resources/security-group/reconcile-security-group.ts";
 import type { Observed } from "../observed.ts";
 import { leaveLoadBalancers } from "./leave-load-balancer.ts";
-import { ownerOf } from "./ownership.ts";
+import { ownerOf } from "../intent/ownership.ts";
 import { act, type Phase, reject } from "./rounds.ts";
 import type { Owner } from "../outcome.ts";
 import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";

@@ -6,7 +6,7 @@ import type { Family } from "../model/arm.ts";
 import { addressesOfMembers, desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
 import { whyNoMembers } from "../backends/eligible-nodes.ts";
 import { isOwnEntry } from "../resources/backend-pool/own-entries.ts";
-import { membersOf } from "../backends/reconcile-pools.ts";
+import { membersOf } from "../resources/reconcile-pools.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import { nameOfId, sameId } from "../model/ids.ts";
@@ -22,7 +22,7 @@ import type { ServiceAddresses } from "../resources/security-group/reconcile-sec
 import type { Observed } from "../observed.ts";
 import { disposableOf } from "./leave-load-balancer.ts";
 import { surroundingsOn } from "./other-services.ts";
-import type { ServiceIntent } from "./service-intent.ts";
+import type { ServiceIntent } from "../intent/service-intent.ts";
 import type { Owner, Rejection, Warning } from "../outcome.ts";
 import { addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
 import { refuseTakenAddresses } from "./taken-addresses.ts";

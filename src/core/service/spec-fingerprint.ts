@@ -5,7 +5,7 @@
  */
 import type { Service } from "../model/kubernetes.ts";
 import { md5 } from "../util/md5.ts";
-import { OURS } from "./annotations.ts";
+import { OURS } from "../intent/annotations.ts";
 
 const OUR_NOTES = "azlb.io/";
 const KUBECTL_NOTE = "kubectl.kubernetes.io/last-applied-configuration";

@@ -7,8 +7,8 @@ import type { Frontend, LoadBalancer } from "../model/arm.ts";
 import { baseOf, loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { keyIn } from "../resources/load-balancer/part-user.ts";
 import type { Observed } from "../observed.ts";
-import { PLACEMENT } from "./annotations.ts";
-import type { ServiceIntent } from "./service-intent.ts";
+import { PLACEMENT } from "../intent/annotations.ts";
+import type { ServiceIntent } from "../intent/service-intent.ts";
 import type { Rejection } from "../outcome.ts";
 import { addressesOn, frontendsOf } from "./service-parts.ts";
 

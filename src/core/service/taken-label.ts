@@ -8,9 +8,9 @@ import { sameId } from "../model/ids.ts";
 import { serviceKey, type Service } from "../model/kubernetes.ts";
 import { dnsOwnerOf, isOtherClusters, sameKey, servicesOf } from "../resources/public-ip/public-ip-tags.ts";
 import type { Observed } from "../observed.ts";
-import { PLACEMENT } from "./annotations.ts";
-import { parseService } from "./parse-service.ts";
-import type { ServiceIntent } from "./service-intent.ts";
+import { PLACEMENT } from "../intent/annotations.ts";
+import { parseService } from "../intent/parse-service.ts";
+import type { ServiceIntent } from "../intent/service-intent.ts";
 import type { Rejection } from "../outcome.ts";
 
 /** `used`: the public IPs that the Service stands on. */

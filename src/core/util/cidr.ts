@@ -2,7 +2,8 @@
  * Addresses and CIDR blocks of both families as numbers: parsed, printed in canonical form (RFC 5952), compared and
  * aggregated. Rule names are hashes of these forms, so they must never change.
  */
-import type { Family } from "../model/arm.ts";
+
+export type Family = "IPv4" | "IPv6";
 
 export interface Address {
   readonly family: Family;

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import { baseName } from "../../../src/core/model/names.ts";
-import { GROUPS, LATER, OURS, PREFIX } from "../../../src/core/service/annotations.ts";
+import { GROUPS, LATER, OURS, PREFIX } from "../../../src/core/intent/annotations.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { listed } from "../../contract/azure/azure-under-test.ts";
 import { ServiceRig } from "../../support/service-rig.ts";

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import * as fc from "fast-check";
 
-import { FINALIZER } from "../../../src/core/service/ownership.ts";
+import { FINALIZER } from "../../../src/core/intent/ownership.ts";
 import { isFailure } from "../../../src/kube/client/kube-failure.ts";
 import { EVENTS, SERVICES, type KubeObject } from "../../../src/kube/client/resources.ts";
 import { campaign } from "../../support/campaign.ts";

@@ -6,8 +6,8 @@ import { aFragment, aLoadBalancer, idOf } from "../../../../test/support/fragmen
 import type { LoadBalancer, LoadBalancingRule } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import type { Service } from "../../model/kubernetes.ts";
-import { parseService } from "../../service/parse-service.ts";
-import type { ServiceIntent } from "../../service/service-intent.ts";
+import { parseService } from "../../intent/parse-service.ts";
+import type { ServiceIntent } from "../../intent/service-intent.ts";
 import { absentFragment, desiredFragment, type FragmentInput } from "./desired-fragment.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import { mergeLoadBalancer } from "./merge-load-balancer.ts";

@@ -16,7 +16,7 @@ import { canonicalAddress, contains, parseAddress, parseCidr } from "../../util/
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { sameId, subnetId } from "../../model/ids.ts";
 import { frontendName } from "../../model/names.ts";
-import type { ServiceIntent } from "../../service/service-intent.ts";
+import type { ServiceIntent } from "../../intent/service-intent.ts";
 import { namingOf } from "./desired-rules.ts";
 import { baseOf, loadBalancerIndex, type LoadBalancerIndex, partsOf } from "./load-balancer-index.ts";
 

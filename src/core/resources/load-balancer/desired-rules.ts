@@ -7,7 +7,7 @@ import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerPartId } from "../../model/ids.ts";
 import type { Protocol } from "../../model/kubernetes.ts";
 import { localProbeName, type Naming, poolName, ruleName, SHARED_PROBE_NAME } from "../../model/names.ts";
-import type { PortIntent, ProbeIntent, ServiceIntent } from "../../service/service-intent.ts";
+import type { PortIntent, ProbeIntent, ServiceIntent } from "../../intent/service-intent.ts";
 
 export interface RuleInput {
   readonly intent: ServiceIntent;

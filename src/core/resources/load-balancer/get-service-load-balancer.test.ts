@@ -5,8 +5,8 @@ import { aNode } from "../../../../test/support/core-world.ts";
 import { aFragment, aFrontend, aLoadBalancer, aRule } from "../../../../test/support/fragments.ts";
 import type { LoadBalancer } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
-import { parseService } from "../../service/parse-service.ts";
-import type { ServiceIntent } from "../../service/service-intent.ts";
+import { parseService } from "../../intent/parse-service.ts";
+import type { ServiceIntent } from "../../intent/service-intent.ts";
 import { getServiceLoadBalancer, type Placement } from "./get-service-load-balancer.ts";
 import { mergeLoadBalancer } from "./merge-load-balancer.ts";
 

@@ -20,7 +20,7 @@ import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerId } from "../../model/ids.ts";
 import type { Node } from "../../model/kubernetes.ts";
 import { externalName, isInternalName, loadBalancerName } from "../../model/names.ts";
-import type { ServiceIntent } from "../../service/service-intent.ts";
+import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Rejection } from "../../outcome.ts";
 import { loadBalancerIndex, partsOf } from "./load-balancer-index.ts";
 

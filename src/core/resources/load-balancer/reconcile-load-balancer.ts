@@ -4,7 +4,7 @@
  */
 import type { LoadBalancer } from "../../model/arm.ts";
 import { pluralize } from "../../util/text.ts";
-import type { AzureStep } from "../../steps.ts";
+import type { AzureStep } from "../azure-step.ts";
 import type { Rejection } from "../../outcome.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import { isSettled, mergeLoadBalancer } from "./merge-load-balancer.ts";

@@ -17,7 +17,7 @@ import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerPartId, nameOfId, parentId } from "../../model/ids.ts";
 import type { Node } from "../../model/kubernetes.ts";
 import { externalName, loadBalancerName, poolName } from "../../model/names.ts";
-import type { AzureStep } from "../../steps.ts";
+import type { AzureStep } from "../azure-step.ts";
 import type { NicPoolsFragment, PoolRef } from "./fragment.ts";
 import type { Compute, Instance } from "../../backends/compute.ts";
 import { isEligible } from "../../backends/eligible-nodes.ts";

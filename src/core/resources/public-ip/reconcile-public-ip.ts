@@ -7,7 +7,7 @@ import type { LoadBalancer, PublicIP } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { parseId, sameId } from "../../model/ids.ts";
 import { loadBalancerIndex } from "../load-balancer/load-balancer-index.ts";
-import type { ServiceIntent } from "../../service/service-intent.ts";
+import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Owner, Rejection } from "../../outcome.ts";
 import { type DesiredPublicIP, desiredPublicIP } from "./desired-public-ip.ts";
 import type { PublicIPFragment } from "./fragment.ts";

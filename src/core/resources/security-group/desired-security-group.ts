@@ -5,7 +5,7 @@
 import type { Family } from "../../model/arm.ts";
 import { familyOf } from "../../util/cidr.ts";
 import type { Protocol } from "../../model/kubernetes.ts";
-import type { ServiceIntent } from "../../service/service-intent.ts";
+import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { AccessRule, ServiceAddresses } from "./fragment.ts";
 
 const FAMILIES: readonly Family[] = ["IPv4", "IPv6"];

@@ -4,7 +4,7 @@ import { aPort, aService, CONFIG, type ServiceShape } from "../../../../test/sup
 import { intentOf } from "../../../../test/support/parsed-service.ts";
 import type { PublicIP, SecurityGroup, SecurityRule } from "../../model/arm.ts";
 import type { Service } from "../../model/kubernetes.ts";
-import { ownerOf } from "../../service/ownership.ts";
+import { ownerOf } from "../../intent/ownership.ts";
 import type { Observed } from "../../observed.ts";
 import type { ServiceAddresses } from "./fragment.ts";
 import { mergeSecurityGroup } from "./merge-security-group.ts";

@@ -8,14 +8,14 @@
  */
 import { canonicalAddress } from "../../util/cidr.ts";
 import type { Service } from "../../model/kubernetes.ts";
-import type { ServiceIntent } from "../../service/service-intent.ts";
+import type { ServiceIntent } from "../../intent/service-intent.ts";
 import { type Owner, type Rejection, rejectionIn } from "../../outcome.ts";
-import type { Observed } from "../../observed.ts";
+import type { ObservedAzure } from "../observed-azure.ts";
 import type { SecurityGroupFragment, Opening, ServiceAddresses } from "./fragment.ts";
 import { desiredSecurityGroup, opensOnNodes } from "./desired-security-group.ts";
 import { mergeSecurityGroup, NO_GROUP } from "./merge-security-group.ts";
 import { securityGroupIndex } from "./security-group-index.ts";
-import { nodeSharersOf, openingOf, sharersOf } from "./shared-addresses.ts";
+import { nodeSharersOf, openingOf, type Sharing, sharersOf } from "./shared-addresses.ts";
 
 export type { ServiceAddresses } from "./fragment.ts";
 
@@ -24,11 +24,13 @@ export type AccessDecision =
   | { readonly kind: "act"; readonly fragment: SecurityGroupFragment }
   | { readonly kind: "reject"; readonly rejection: Rejection };
 
-type World = Pick<Observed, "config" | "service" | "otherServices" | "publicIPs" | "securityGroup">;
+interface SecurityGroupInput extends Sharing, Pick<ObservedAzure, "securityGroup"> {
+  readonly service: Service;
+}
 
 /** `changed`: the Service is not what was last applied. @design reconcileSecurityGroup */
 export function reconcileSecurityGroup(
-  world: World,
+  world: SecurityGroupInput,
   intent: ServiceIntent,
   addresses: ServiceAddresses,
   { changed }: { readonly changed: boolean },
@@ -53,14 +55,18 @@ function asItStands(fragment: SecurityGroupFragment): readonly SecurityGroupFrag
 }
 
 /** The Service wants nothing any more: all that opens its addresses goes, except for those who share them. */
-export function releaseSecurityGroup(world: World, owner: Owner, addresses: ServiceAddresses): AccessDecision {
+export function releaseSecurityGroup(
+  world: SecurityGroupInput,
+  owner: Owner,
+  addresses: ServiceAddresses,
+): AccessDecision {
   if (world.securityGroup === undefined) return { kind: "settled" };
   const held = [...addresses.current.IPv4, ...addresses.current.IPv6];
   const claim = claimAddresses(world, owner, addresses, { held, lands: false, changed: true });
   return decide(world, fragmentOf(world, { owner, rules: [], ownRules: false }, claim));
 }
 
-function decide({ securityGroup }: World, fragment: SecurityGroupFragment): AccessDecision {
+function decide({ securityGroup }: SecurityGroupInput, fragment: SecurityGroupFragment): AccessDecision {
   const merged = mergeSecurityGroup(securityGroup, [fragment]);
   const rejection = rejectionIn(merged);
   if (rejection !== undefined) return { kind: "reject", rejection };
@@ -72,13 +78,17 @@ interface Claim {
   readonly others: readonly Opening[];
 }
 
-function fragmentOf({ config }: World, opening: Opening, { addresses, others }: Claim): SecurityGroupFragment {
+function fragmentOf(
+  { config }: SecurityGroupInput,
+  opening: Opening,
+  { addresses, others }: Claim,
+): SecurityGroupFragment {
   return { ...opening, addresses, others, cleanLegacy: true, tags: config.tags, systemTags: config.systemTags };
 }
 
 /** The addresses that this Service decides about, and what others want for them. */
 function claimAddresses(
-  world: World,
+  world: SecurityGroupInput,
   owner: Owner,
   { released, nodes }: ServiceAddresses,
   { held, lands, changed }: { readonly held: readonly string[]; readonly lands: boolean; readonly changed: boolean },
@@ -113,7 +123,7 @@ function ingressOf({ status }: Service): readonly string[] {
 }
 
 /** A Service that just got its floating IP back has left rules for its node ports at the nodes' addresses. */
-function hasRulesOnNodes({ service, securityGroup }: World, nodes: ServiceAddresses["nodes"]): boolean {
+function hasRulesOnNodes({ service, securityGroup }: SecurityGroupInput, nodes: ServiceAddresses["nodes"]): boolean {
   if (securityGroup === undefined) return false;
   const { openers, managed } = securityGroupIndex(securityGroup);
   const names = service.spec.ports.flatMap(({ nodePort }) => openers.get(String(nodePort)) ?? []);
@@ -126,7 +136,7 @@ function hasRulesOnNodes({ service, securityGroup }: World, nodes: ServiceAddres
  * What rules for its node ports open: nodes, also those that have gone, whose addresses nothing tells any more. A node
  * port is one Service's alone, so a rule that has one of them was made for it, with whatever other ports it had then.
  */
-function atItsNodePorts({ service, securityGroup }: World): readonly string[] {
+function atItsNodePorts({ service, securityGroup }: SecurityGroupInput): readonly string[] {
   if (securityGroup === undefined) return [];
   const { openers, managed } = securityGroupIndex(securityGroup);
   const ports = service.spec.ports.flatMap(({ nodePort }) => (nodePort === undefined ? [] : String(nodePort)));
@@ -135,7 +145,7 @@ function atItsNodePorts({ service, securityGroup }: World): readonly string[] {
 }
 
 /** A Service that changed may have had other node ports, which nothing tells any more. */
-function isAnythingOnNodes({ securityGroup }: World, nodes: ServiceAddresses["nodes"]): boolean {
+function isAnythingOnNodes({ securityGroup }: SecurityGroupInput, nodes: ServiceAddresses["nodes"]): boolean {
   if (securityGroup === undefined) return false;
   const { holders } = securityGroupIndex(securityGroup);
   return canonicalNodes(nodes).some((address) => holders.has(address));

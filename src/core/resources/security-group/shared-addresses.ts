@@ -6,14 +6,19 @@ import type { Family, PublicIP } from "../../model/arm.ts";
 import { canonicalAddress, familyOf } from "../../util/cidr.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import type { Service } from "../../model/kubernetes.ts";
-import { RULES } from "../../service/annotations.ts";
-import { parseService } from "../../service/parse-service.ts";
-import type { ServiceIntent } from "../../service/service-intent.ts";
-import type { Observed } from "../../observed.ts";
+import { RULES } from "../../intent/annotations.ts";
+import { parseService } from "../../intent/parse-service.ts";
+import type { ServiceIntent } from "../../intent/service-intent.ts";
+import type { ObservedAzure } from "../observed-azure.ts";
 import type { Opening, ServiceAddresses } from "./fragment.ts";
 import { desiredSecurityGroup, opensOnNodes } from "./desired-security-group.ts";
 
-type World = Pick<Observed, "config" | "otherServices" | "publicIPs">;
+/** What decides who shares an address. */
+export interface Sharing extends Pick<ObservedAzure, "publicIPs"> {
+  readonly config: ClusterConfig;
+  /** Every Service that counts where Services meet, the one in question perhaps included. */
+  readonly otherServices: readonly Service[];
+}
 
 interface Claims {
   readonly config: ClusterConfig;
@@ -28,7 +33,7 @@ interface Claims {
 const known = new WeakMap<readonly Service[], Claims>();
 
 /** Other Services that have, or are about to have, one of these addresses. Deleting ones give up theirs. */
-export function sharersOf(world: World, uid: string, addresses: ReadonlySet<string>): readonly Service[] {
+export function sharersOf(world: Sharing, uid: string, addresses: ReadonlySet<string>): readonly Service[] {
   const claims = claimsOf(world);
   const found = new Set<Service>();
   for (const address of addresses) {
@@ -43,12 +48,12 @@ export function sharersOf(world: World, uid: string, addresses: ReadonlySet<stri
 }
 
 /** Other Services that open something at the nodes' own addresses: they share those. */
-export function nodeSharersOf(world: World, uid: string): readonly Service[] {
+export function nodeSharersOf(world: Sharing, uid: string): readonly Service[] {
   return claimsOf(world).onNodes.filter((service) => service.metadata.uid !== uid);
 }
 
 /** `undefined`: nobody can tell what it wants, so that what it has must stay. */
-export function openingOf(service: Service, world: World, nodes: ServiceAddresses["nodes"]): Opening | undefined {
+export function openingOf(service: Service, world: Sharing, nodes: ServiceAddresses["nodes"]): Opening | undefined {
   const parsed = parseService(service, world.config);
   if (!("intent" in parsed)) return undefined;
   const { intent } = parsed;
@@ -65,7 +70,7 @@ export function openingOf(service: Service, world: World, nodes: ServiceAddresse
   };
 }
 
-function claimsOf({ config, otherServices }: World): Claims {
+function claimsOf({ config, otherServices }: Sharing): Claims {
   const cached = known.get(otherServices);
   if (cached?.config === config) return cached;
   const claims = collectClaims(config, otherServices);
@@ -115,7 +120,7 @@ function publicIPKey(resourceGroup: string, name: string): string {
   return `${resourceGroup}/${name}`.toLowerCase();
 }
 
-function namedAddresses(intent: ServiceIntent, { publicIPs }: World): readonly string[] {
+function namedAddresses(intent: ServiceIntent, { publicIPs }: Sharing): readonly string[] {
   const names = new Set(namedPublicIPs(intent));
   if (names.size === 0) return [];
   const group = intent.publicIPResourceGroup.toLowerCase();
@@ -124,7 +129,7 @@ function namedAddresses(intent: ServiceIntent, { publicIPs }: World): readonly s
     .flatMap(addressOf);
 }
 
-function publicIPsAt({ publicIPs }: World, addresses: ReadonlySet<string>): readonly string[] {
+function publicIPsAt({ publicIPs }: Sharing, addresses: ReadonlySet<string>): readonly string[] {
   return [...publicIPs].flatMap(([group, list]) =>
     list
       .filter((publicIP) => addressOf(publicIP).some((address) => addresses.has(address)))

@@ -10,15 +10,15 @@ import type { ClusterConfig } from "../config/cluster-config.ts";
 import { pluralize } from "../util/text.ts";
 import { loadBalancerPartId } from "../model/ids.ts";
 import type { Node } from "../model/kubernetes.ts";
-import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
+import { loadBalancerIndex } from "./load-balancer/load-balancer-index.ts";
 import { isInternalName, isManagedLoadBalancer, poolName } from "../model/names.ts";
-import type { AzureStep } from "../steps.ts";
+import type { AzureStep } from "./azure-step.ts";
 import { type Rejection, rejectionIn, type Warning } from "../outcome.ts";
-import type { Compute } from "./compute.ts";
-import { desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
-import { mergeBackendPool } from "../resources/backend-pool/merge-backend-pool.ts";
-import { desiredNicPools } from "../resources/nic-pools/desired-nic-pools.ts";
-import { vmSetOf } from "./machines.ts";
+import type { Compute } from "../backends/compute.ts";
+import { desiredBackendPool } from "./backend-pool/desired-backend-pool.ts";
+import { mergeBackendPool } from "./backend-pool/merge-backend-pool.ts";
+import { desiredNicPools } from "./nic-pools/desired-nic-pools.ts";
+import { vmSetOf } from "../backends/machines.ts";
 
 export interface PoolsInput {
   readonly config: ClusterConfig;

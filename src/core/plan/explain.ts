@@ -5,13 +5,13 @@
 import { pluralize } from "../util/text.ts";
 import { serviceKey } from "../model/kubernetes.ts";
 import type { Decision } from "../steps.ts";
-import { planService, type ServicePlan } from "../plan/render-plan.ts";
-import { resourceText } from "../plan/resource-text.ts";
+import { planService, type ServicePlan } from "./render-plan.ts";
+import { resourceText } from "./resource-text.ts";
 import type { Observed } from "../observed.ts";
-import { isApplied, readAppliedState } from "./applied-state.ts";
-import { parseService } from "./parse-service.ts";
-import { publishedIngress } from "./reconcile-service.ts";
-import type { ServiceIntent } from "./service-intent.ts";
+import { isApplied, readAppliedState } from "../service/applied-state.ts";
+import { parseService } from "../intent/parse-service.ts";
+import { publishedIngress } from "../service/reconcile-service.ts";
+import type { ServiceIntent } from "../intent/service-intent.ts";
 
 export function explain(observed: Observed): string[] {
   const { service, config } = observed;
