@@ -23,7 +23,7 @@ export function redactTokens(text: string): string {
 /** Up to this edit distance a key counts as a typing error; beyond it, words in common tell better what was meant. */
 const TYPO_DISTANCE = 2;
 
-/** No word that is known is longer. The work grows with the square of it, and users choose the words. */
+/** Longer than any known key. Input is cut to it, because users choose its length and the work grows with its square. */
 const LONGEST = 128;
 
 /**
@@ -38,13 +38,13 @@ export function closestMatch(word: string, known: readonly string[]): string | u
   return closest(words, (candidate) => editDistance(written, candidate.toLowerCase())).words[0];
 }
 
-/** Differs by a typing error, or has the same words in another order; letter case aside. */
+/** Whether it differs by a typing error, or has the same words in another order, ignoring case. */
 export function isNearMiss(word: string, known: string): boolean {
   const [one, other] = [word.slice(0, LONGEST).toLowerCase(), known.toLowerCase()];
   return editDistance(one, other, TYPO_DISTANCE) <= TYPO_DISTANCE || wordsApart(one, other) === 0;
 }
 
-/** All that share the smallest distance, in their order. */
+/** All words with the smallest distance, in the order of `known`. */
 function closest(
   known: readonly string[],
   distanceOf: (word: string) => number,

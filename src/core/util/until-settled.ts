@@ -1,10 +1,10 @@
 /**
- * The loop of every reconciliation: observe, decide, act, and observe again until nothing is left to do. What a round
- * does is its caller's; here stands only that the rounds end. A decision that is never satisfied is a bug, and it
- * fails like any other error, so the caller retries it with backoff, instead of spinning or passing for settled.
+ * The loop of every reconciliation: observe, decide, act, and observe again until nothing is left to do. The caller says
+ * what a round does; this loop ensures that the rounds end. A decision that is never satisfied is a bug, and fails like
+ * any other error, so that the caller retries it with backoff instead of spinning or counting it as settled.
  */
 
-/** Far above what any reconciliation needs, which is about a dozen. */
+/** Far above the dozen or so that a reconciliation needs. */
 const MOST_ROUNDS = 40;
 
 export class UnsettledError extends Error {
