@@ -6,6 +6,7 @@ import { DEFAULT_DEREGISTRATION_LIMIT } from "../../core/lbcf/groups/deregistrat
 import { ANNOTATION } from "../../core/lbcf/objects/names.ts";
 import type { BackendRecord, Driver } from "../../core/lbcf/objects/objects.ts";
 import { LBCF_RETRIES } from "../../core/lbcf/drivers/retry.ts";
+import { AzureClaims } from "./azure/azure-claims.ts";
 import { AzureDriver } from "./azure/azure-driver.ts";
 import { BackendBatcher } from "./azure/backend-batcher.ts";
 import { BackendAdminStates } from "./azure/backend-admin-states.ts";
@@ -77,6 +78,7 @@ export function assembleLbcf(options: LbcfPartOptions): LbcfParts {
     sync,
     steps,
     states,
+    claims: azure.claims,
     ...controllers,
   });
   cache.countIn(options.metrics.loops);
@@ -138,8 +140,17 @@ function azureSide(
     return ownEntries([...nodes.store.values()], known);
   };
   const zones = () => mirror.zones();
-  const driver = new AzureDriver({ config, commit, batcher, zones, adminStateOf, clusterEntries });
-  return { driver, batcher, adminStateOf };
+  const claims = new AzureClaims(cache, config, clock);
+  const driver = new AzureDriver({
+    config,
+    commit,
+    batcher,
+    zones,
+    adminStateOf,
+    clusterEntries,
+    claims: () => claims.all(),
+  });
+  return { driver, batcher, adminStateOf, claims };
 }
 
 function webhookOpener(options: LbcfPartOptions, metrics: LbcfMetrics): (driver: Driver) => WebhookDriver {

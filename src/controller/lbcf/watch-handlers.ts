@@ -1,7 +1,18 @@
 /** Enqueues the objects that a change affects; the controllers' headers have the tables. */
 import type { Node, Service } from "../../core/model/kubernetes.ts";
+import { claimedNames } from "../../core/lbcf/azure/azure-claims.ts";
+import { AZURE_DRIVER } from "../../core/lbcf/objects/names.ts";
+import { referencedKey } from "../../core/lbcf/objects/references.ts";
 import { findCondition } from "../../core/lbcf/objects/conditions.ts";
-import type { BackendGroup, BackendRecord, Bind, Driver, LoadBalancer, Pod } from "../../core/lbcf/objects/objects.ts";
+import type {
+  BackendGroup,
+  BackendRecord,
+  Bind,
+  Condition,
+  Driver,
+  LoadBalancer,
+  Pod,
+} from "../../core/lbcf/objects/objects.ts";
 import { isAvailable, isSelected } from "../../core/lbcf/pods/pods.ts";
 import { addressKey } from "../../core/lbcf/records/reconcile-backend-record.ts";
 import { desiredAdminState } from "../../core/admin-state/desired-admin-state.ts";
@@ -9,6 +20,7 @@ import { keyOf, type KubeObject } from "../../kube/client/resources.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
 import type { Change } from "../../kube/cache/store.ts";
 import { sameJson } from "../../kube/client/same-json.ts";
+import type { AzureClaims } from "./azure/azure-claims.ts";
 import type { BackendAdminStates } from "./azure/backend-admin-states.ts";
 import type { BindController } from "./binds/bind-controller.ts";
 import type { DriverController } from "./drivers/driver-controller.ts";
@@ -29,6 +41,7 @@ export interface WatchHandlersOptions {
   readonly sync: GroupSync;
   readonly steps: LoadBalancerSteps;
   readonly states: BackendAdminStates;
+  readonly claims: AzureClaims;
   readonly driverController: DriverController;
   readonly loadBalancers: LoadBalancerController;
   readonly groups: GroupController;
@@ -88,6 +101,7 @@ export class WatchHandlers {
       loadBalancers.loop.enqueue(key);
     }
     this.#groupsOf(key);
+    this.#enqueueClaimants(change);
     if (change.kind === "updated" && !sameJson(change.old.metadata.annotations, object.metadata.annotations)) {
       records.enqueue(cache.records.book.by("loadBalancer", key));
     }
@@ -111,6 +125,7 @@ export class WatchHandlers {
   #bind(change: Change<Bind>): void {
     const { binds, sync, steps, driverController } = this.#options;
     const { metadata, spec } = change.object;
+    this.#enqueueClaimants(change);
     if (change.kind !== "deleted") {
       if (!isStatusOnly(change)) binds.enqueue(keyOf(change.object));
       return;
@@ -120,6 +135,27 @@ export class WatchHandlers {
       steps.forget(`${keyOf(change.object)}/${name}`);
       this.#enqueueDeleted(driverController, metadata.namespace, driver);
     }
+  }
+
+  /** Where an object gives up a pool or a frontend in Azure, those that were refused for it are enqueued. */
+  #enqueueClaimants(change: Change<LoadBalancer> | Change<Bind>): void {
+    const { cache, claims, loadBalancers, binds, records } = this.#options;
+    if (change.kind === "added") return;
+    const before = claims.of(change.kind === "updated" ? change.old : change.object);
+    const after = change.kind === "updated" ? claims.of(change.object) : [];
+    const kept = new Set(after.flatMap(claimedNames));
+    if (before.flatMap(claimedNames).every((name) => kept.has(name))) return;
+    const driver = referencedKey(AZURE_DRIVER, "");
+    const isRefused = (conditions: readonly Condition[]): boolean =>
+      conditions.some(({ status }) => status === "False");
+    for (const lb of cache.loadBalancers.book.by("driver", driver)) {
+      if (isRefused(lb.status.conditions)) loadBalancers.loop.enqueue(keyOf(lb));
+    }
+    for (const bind of cache.binds.book.by("driver", driver)) {
+      const isWaiting = bind.status.loadBalancerStatuses.some(({ conditions }) => isRefused(conditions));
+      if (isWaiting) binds.enqueue(keyOf(bind));
+    }
+    records.enqueue(cache.records.book.by("driver", driver).filter(isUnsettled));
   }
 
   #record(change: Change<BackendRecord>): void {

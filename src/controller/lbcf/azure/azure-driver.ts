@@ -5,7 +5,8 @@
  */
 import type { Priority } from "../../../azure/budget/budget.ts";
 import type { ArmBody, Committed } from "../../../azure/group-commit/commit-types.ts";
-import { poolOf, recordMistake } from "../../../core/lbcf/azure/azure-record.ts";
+import { poolHolder } from "../../../core/lbcf/azure/azure-claims.ts";
+import { poolConflict, poolOf, recordMistake } from "../../../core/lbcf/azure/azure-record.ts";
 import { parametersMistake, parseAzureAttributes } from "../../../core/lbcf/azure/azure-spec.ts";
 import { type BackendChange, entryName } from "../../../core/lbcf/azure/merge-backends.ts";
 import type {
@@ -89,7 +90,7 @@ export class AzureDriver implements BackendDriver {
       adminState: () => this.#options.adminStateOf(record),
       atMost: "mistake" in attributes ? Number.MAX_SAFE_INTEGER : attributes.maxBackends,
     };
-    const mistake = recordMistake(record, this.#options.config);
+    const mistake = recordMistake(record, this.#options.config) ?? this.#conflict(record);
     if (mistake !== undefined) return { status: "Fail", msg: mistake };
     const committed = await this.#change(record, change, "create");
     const answer = answerOf(committed);
@@ -101,6 +102,12 @@ export class AzureDriver implements BackendDriver {
   /** The driver has no knowledge of pods beyond their objects. */
   judgePodDeregister(): Promise<JudgedPods> {
     return Promise.resolve({ kind: "failed", message: "lbcf-azure does not judge pods" });
+  }
+
+  /** Leaving is always allowed; entering a pool only where the record's LoadBalancer may use it. */
+  #conflict(record: BackendRecord): string | undefined {
+    const holder = poolHolder(poolOf(record), this.#options.claims());
+    return poolConflict(record, holder);
   }
 
   #changed(record: BackendRecord, change: BackendChange["change"], priority: Priority): Promise<Answer> {

@@ -8,6 +8,7 @@ import type { ArmBody, Committed } from "../../../azure/group-commit/commit-type
 import type { GroupCommit } from "../../../azure/group-commit/group-commit.ts";
 import { WriteKind } from "../../../azure/group-commit/write-kind.ts";
 import type { ClusterConfig } from "../../../core/config/cluster-config.ts";
+import { type AzureClaim, azureClaim, claimConflict } from "../../../core/lbcf/azure/azure-claims.ts";
 import {
   absentParts,
   azureLoadBalancerId,
@@ -48,6 +49,8 @@ export interface AzureLoadBalancersOptions {
   readonly commit: GroupCommit;
   /** The entries of a load balancer's pools that are the cluster's own, as `own-entries.ts` defines them. */
   readonly clusterEntries: (loadBalancerId: string) => OwnEntries;
+  /** The pools and frontends that all LoadBalancers claim. */
+  readonly claims: () => readonly AzureClaim[];
   /** The region's zones; empty when it has none. */
   readonly zones: () => Promise<readonly string[]>;
 }
@@ -66,8 +69,8 @@ export class AzureLoadBalancers {
   }
 
   validate(lb: LoadBalancer): Promise<ValidationResult> {
-    const parsed = this.#parse(lb);
-    return Promise.resolve("mistake" in parsed ? { kind: "refused", message: parsed.mistake } : { kind: "valid" });
+    const allowed = this.#allowed(lb);
+    return Promise.resolve("mistake" in allowed ? { kind: "refused", message: allowed.mistake } : { kind: "valid" });
   }
 
   create(lb: LoadBalancer): Promise<Answer<CreatedLoadBalancer>> {
@@ -110,9 +113,18 @@ export class AzureLoadBalancers {
     return "mistake" in attributes ? attributes : { key, target, attributes };
   }
 
+  /** Also refuses what another namespace or a Service has. */
+  #allowed(lb: LoadBalancer): ParsedLoadBalancer | Mistake {
+    const parsed = this.#parse(lb);
+    if ("mistake" in parsed) return parsed;
+    const claim = azureClaim(lb, parsed.key, this.#options.config);
+    const mistake = claim && claimConflict(claim, this.#options.claims());
+    return mistake === undefined ? parsed : { mistake };
+  }
+
   /** The public IP is written before the frontend that refers to it. */
   async #write(lb: LoadBalancer): Promise<Answer> {
-    const parsed = this.#parse(lb);
+    const parsed = this.#allowed(lb);
     if ("mistake" in parsed) return { status: "Fail", msg: parsed.mistake };
     const { target, attributes } = parsed;
     const address = attributes.frontend?.kind === "public" ? await this.#publicIP(parsed, "use") : SUCC;

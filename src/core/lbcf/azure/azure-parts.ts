@@ -80,16 +80,22 @@ export function absentParts(key: ObjectKey, config: ClusterConfig): LoadBalancer
 }
 
 /** Public and internal frontends have different names: Azure cannot convert one into the other. */
+export function ownFrontendName(key: ObjectKey, { clusterName }: ClusterConfig, kind: "public" | "internal"): string {
+  return `${baseOfObject(clusterName, key)}-${kind}`;
+}
+
 function frontendPart({ key, config, attributes, zones }: AzurePartsInput): Frontend | undefined {
-  const { base } = azureOwner(key, config);
   switch (attributes.frontend?.kind) {
     case "public":
-      return { name: `${base}-public`, properties: { publicIPAddress: { id: azurePublicIPId(key, config) } } };
+      return {
+        name: ownFrontendName(key, config, "public"),
+        properties: { publicIPAddress: { id: azurePublicIPId(key, config) } },
+      };
     case "internal": {
       const isZonal = config.extendedLocation === undefined && !config.azureStack && zones.length > 0;
       const subnet = { id: subnetId(config, config.subnetName) };
       const properties = { subnet, privateIPAllocationMethod: "Dynamic" };
-      return { name: `${base}-internal`, ...(isZonal && { zones }), properties };
+      return { name: ownFrontendName(key, config, "internal"), ...(isZonal && { zones }), properties };
     }
     case "named":
     case undefined:

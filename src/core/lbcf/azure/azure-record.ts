@@ -7,6 +7,7 @@ import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { nameOfId } from "../../model/ids.ts";
 import { ANNOTATION } from "../objects/names.ts";
 import type { BackendRecord } from "../objects/objects.ts";
+import { referencedKey } from "../objects/references.ts";
 import { isClusterPool } from "./azure-spec.ts";
 
 const SEGMENT = "[\\w()-][\\w().-]*"; // never `..`
@@ -18,6 +19,14 @@ const POOL_ID = new RegExp(
 
 export function poolOf({ spec: { lbInfo } }: BackendRecord): string {
   return lbInfo["pool"] ?? "";
+}
+
+/** Why the record may not enter its pool, given the namespace that the pool belongs to. */
+export function poolConflict(record: BackendRecord, holder: string | undefined): string | undefined {
+  const { owner, namespace } = record.metadata;
+  const key = owner?.kind === "Bind" ? `${namespace}/` : referencedKey(record.spec.lbName, namespace);
+  if (holder === undefined || key.startsWith(`${holder}/`)) return undefined;
+  return `lbInfo.pool "${poolOf(record)}" is used by namespace "${holder}": delete the record, and choose another pool`;
 }
 
 /** What is wrong, in one sentence; `undefined` when nothing is. */

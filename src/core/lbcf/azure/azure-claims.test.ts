@@ -1,0 +1,168 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import fc from "fast-check";
+
+import { CONFIG } from "../../../../test/support/core-fixtures.ts";
+import { meta } from "../../../../test/support/lbcf-objects.ts";
+import type { LoadBalancer } from "../objects/objects.ts";
+import { type AzureClaim, azureClaim, claimConflict, claimedNames, poolHolder } from "./azure-claims.ts";
+
+interface Given {
+  readonly namespace: string;
+  readonly name?: string;
+  readonly lbSpec?: Record<string, string>;
+  readonly attributes?: Record<string, string>;
+  readonly synced?: Record<string, string>;
+  readonly createdAt?: string;
+  readonly isBegun?: boolean;
+}
+
+function claim(given: Given): AzureClaim {
+  const { namespace, name = "web", lbSpec = {}, attributes = {}, synced, createdAt = "2026-01-01", isBegun } = given;
+  const metadata = { ...meta(name), namespace, uid: `${namespace}-${name}`, creationTimestamp: createdAt };
+  const lb: LoadBalancer = {
+    metadata,
+    spec: {
+      lbDriver: "lbcf-azure",
+      lbSpec: { name: "lb", ...lbSpec },
+      attributes,
+      scope: [],
+      ensurePolicy: { policy: "IfNotSucc" },
+    },
+    status: {
+      conditions: isBegun ? [{ type: "Created", status: "False" }] : [],
+      ...(synced && { lastSyncedAttributes: synced }),
+    },
+  };
+  return azureClaim(lb, `${namespace}/${name}`, CONFIG) ?? assert.fail();
+}
+
+const POOL = { pool: "shared" };
+const conflicts: readonly (readonly [string, Given, readonly Given[], RegExp | undefined])[] = [
+  ["nobody else", { namespace: "a", lbSpec: POOL }, [], undefined],
+  ["the same namespace", { namespace: "a", lbSpec: POOL }, [{ namespace: "a", name: "x", lbSpec: POOL }], undefined],
+  ["another pool", { namespace: "b", lbSpec: { pool: "other" } }, [{ namespace: "a", lbSpec: POOL }], undefined],
+  [
+    "another load balancer",
+    { namespace: "b", lbSpec: { ...POOL, name: "lb2" } },
+    [{ namespace: "a", lbSpec: POOL }],
+    undefined,
+  ],
+  [
+    "an older one, in another spelling",
+    { namespace: "b", lbSpec: { pool: "SHARED" }, createdAt: "2026-01-02" },
+    [{ namespace: "a", lbSpec: POOL }],
+    /^lbSpec\.pool "SHARED" of load balancer "lb" is used by namespace "a": choose another pool/,
+  ],
+  [
+    "a younger one",
+    { namespace: "a", lbSpec: POOL },
+    [{ namespace: "b", lbSpec: POOL, createdAt: "2026-01-02" }],
+    undefined,
+  ],
+  [
+    "one of the same second, with a lower uid",
+    { namespace: "b", lbSpec: POOL },
+    [{ namespace: "a", lbSpec: POOL }],
+    /"a"/,
+  ],
+  [
+    "a younger one that uses it already",
+    { namespace: "a", lbSpec: POOL },
+    [{ namespace: "b", lbSpec: POOL, createdAt: "2026-01-02", isBegun: true }],
+    /"b"/,
+  ],
+  [
+    "an older one that waits, where the own namespace has it",
+    { namespace: "a", lbSpec: POOL, createdAt: "2026-01-03" },
+    [
+      { namespace: "a", name: "first", lbSpec: POOL, isBegun: true },
+      { namespace: "b", lbSpec: POOL, createdAt: "2026-01-02" },
+    ],
+    undefined,
+  ],
+  [
+    "a Service's frontend",
+    { namespace: "a", attributes: { frontend: `A${"0".repeat(31)}-subnet`, rules: "80" } },
+    [],
+    /^attributes\.frontend "A0+-subnet" belongs to a Service: use public, internal/,
+  ],
+  [
+    "a frontend that another still has",
+    { namespace: "a", attributes: { frontend: "theirs" } },
+    [{ namespace: "b", createdAt: "2026-01-02", attributes: {}, synced: { frontend: "Theirs" } }],
+    /^attributes\.frontend "theirs" of load balancer "lb" is used by namespace "b"/,
+  ],
+  [
+    "an older one that only asks for the frontend that this one has",
+    { namespace: "b", attributes: { frontend: "theirs" }, synced: { frontend: "theirs" }, createdAt: "2026-01-02" },
+    [{ namespace: "a", attributes: { frontend: "theirs" } }],
+    undefined,
+  ],
+];
+
+describe("a claim", () => {
+  for (const [what, given, others, expected] of conflicts) {
+    test(`against ${what}`, () => {
+      const own = claim(given);
+      const conflict = claimConflict(own, [...others.map(claim), own]);
+      if (expected === undefined) assert.equal(conflict, undefined);
+      else assert.match(conflict ?? "", expected);
+    });
+  }
+
+  test("of a derived name comes before any other", () => {
+    const own = claim({ namespace: "a", createdAt: "2026-01-09", attributes: { frontend: "internal", rules: "80" } });
+    const [pool, frontend] = [own.pool.name, own.frontend?.name ?? assert.fail()];
+    const squatter = claim({
+      namespace: "b",
+      lbSpec: { pool },
+      attributes: { frontend, rules: "81" },
+      synced: { frontend },
+      isBegun: true,
+    });
+    assert.equal(claimConflict(own, [own, squatter]), undefined);
+    assert.match(claimConflict(squatter, [own, squatter]) ?? "", /lbSpec\.pool/);
+    const rider = claim({ namespace: "b", attributes: { frontend, rules: "81" }, synced: { frontend } });
+    assert.match(claimConflict(rider, [own, rider]) ?? "", /attributes\.frontend/);
+  });
+
+  test("gives up a name only with the last use of it", () => {
+    const before = claim({ namespace: "a", attributes: { frontend: "x" }, synced: { frontend: "x" } });
+    const moving = claim({ namespace: "a", attributes: { frontend: "y" }, synced: { frontend: "x" } });
+    const after = claim({ namespace: "a", attributes: { frontend: "y" }, synced: { frontend: "y" } });
+    const gone = (from: AzureClaim, to: AzureClaim): string[] =>
+      claimedNames(from).filter((name) => !claimedNames(to).includes(name));
+    assert.deepEqual(gone(before, moving), []);
+    assert.match(gone(moving, after).join(), /frontend x$/);
+  });
+});
+
+const given: fc.Arbitrary<Given> = fc.record({
+  namespace: fc.constantFrom("a", "b", "c"),
+  name: fc.constantFrom("one", "two", "three"),
+  lbSpec: fc.constantFrom({}, { pool: "p" }, { pool: "P" }, { pool: "q" }),
+  attributes: fc.constantFrom({}, { frontend: "f" }, { frontend: "F", rules: "80" }, { rules: "80" }),
+  createdAt: fc.constantFrom("2026-01-01", "2026-01-02"),
+  isBegun: fc.boolean(),
+});
+
+test("law: of all claims of a pool exactly one namespace's are allowed, in whatever order they are listed", () => {
+  fc.assert(
+    fc.property(
+      fc.uniqueArray(given, { selector: ({ namespace, name }) => `${namespace}/${name}`, maxLength: 6 }),
+      fc.nat(),
+      (all, turn) => {
+        const claims = all.map(claim);
+        const turned = [...claims.slice(turn % (claims.length || 1)), ...claims.slice(0, turn % (claims.length || 1))];
+        for (const each of claims) {
+          const holder = poolHolder(`${each.loadBalancerId}/backendAddressPools/${each.pool.name}`, turned);
+          const isRefused = claimConflict(each, turned)?.startsWith("lbSpec.pool") ?? false;
+          assert.equal(isRefused, holder !== each.namespace);
+          assert.ok(claims.some(({ namespace }) => namespace === holder));
+        }
+      },
+    ),
+  );
+});
