@@ -2,7 +2,6 @@
  * Reads everything that the core's decisions need from the simulated servers at one moment, without calls on the network:
  * to ask the core what it would still do. What must hold then is `laws/quiescence.ts`.
  */
-import type { KubeObject } from "../../src/kube/client/resources.ts";
 import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../src/core/model/arm.ts";
 import {
   needsCompute,
@@ -19,6 +18,7 @@ import { reconcileService } from "../../src/core/service/reconcile-service.ts";
 import type { Observed } from "../../src/core/observed.ts";
 import { MEMBER_LIST_NAMESPACE, projectMemberList } from "../../src/controller/pools/member-list.ts";
 import { projectNode, projectService, type CachedService } from "../../src/controller/projections.ts";
+import { storedObject } from "./simulated-kubernetes.ts";
 import type { Simulation } from "./simulation.ts";
 
 const MOST_LOOKS = 10;
@@ -37,7 +37,7 @@ export interface ClusterObservation {
 /** What the controller of that class would observe. */
 export function observeCluster(simulation: Simulation, classFilter: ClassFilter): ClusterObservation {
   const { config, cluster, azure } = simulation;
-  const all = cluster.objects("services").map((object) => projectService(object as unknown as KubeObject));
+  const all = cluster.objects("services").map((object) => projectService(storedObject(object)));
   const services = all.filter((one) => wantsLoadBalancer(one, classFilter) || needsCleanup(one, classFilter));
   const otherServices = all.filter((one) => countsForOthers(one, classFilter));
   const find = (id: string): unknown => {
@@ -56,11 +56,11 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
     .filter(
       ({ metadata }) => metadata.namespace === MEMBER_LIST_NAMESPACE && metadata.name?.startsWith("azlb-members-"),
     )
-    .map((object) => projectMemberList(object as unknown as KubeObject));
+    .map((object) => projectMemberList(storedObject(object)));
   const pools = {
     config,
     ...(classFilter !== undefined && { classFilter }),
-    nodes: cluster.objects("nodes").map((object) => projectNode(object as unknown as KubeObject)),
+    nodes: cluster.objects("nodes").map((object) => projectNode(storedObject(object))),
     loadBalancers: list<LoadBalancer>(network(config.loadBalancerResourceGroup, "loadBalancers")),
     zones: zonesOf(find(`/subscriptions/${config.subscriptionId}/providers/Microsoft.Compute`)),
     members: new Map(members.map(({ loadBalancerId, members: names }) => [loadBalancerId, names])),

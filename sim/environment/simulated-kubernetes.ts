@@ -4,6 +4,7 @@
  */
 import { seedCluster, type ClusterNode } from "../../sandbox/kubernetes/seed.ts";
 import type { ApiRequest, KubeObject, Reply } from "../../sandbox/kubernetes/model/contract.ts";
+import type { KubeObject as StoredObject } from "../../src/kube/client/resources.ts";
 import { EmbeddedApi } from "../../sandbox/kubernetes/model/embedded-api.ts";
 import { sandboxRanges } from "../../sandbox/kubernetes/model/service-ranges.ts";
 import type { Random } from "./random.ts";
@@ -44,4 +45,15 @@ export class SimulatedKubernetes {
   object(collection: string, key: string): KubeObject | undefined {
     return this.api.state.collections.get(collection)?.objects.get(key);
   }
+}
+
+/** The type that the controller's projections take: a stored object has a name, a UID and a resourceVersion. */
+export function storedObject(object: KubeObject): StoredObject {
+  if (!isStored(object)) throw new Error(`${object.kind} ${object.metadata.name} is not stored`);
+  return object;
+}
+
+function isStored(object: KubeObject): object is KubeObject & StoredObject {
+  const { name, uid, resourceVersion } = object.metadata;
+  return name !== undefined && uid !== undefined && resourceVersion !== undefined;
 }

@@ -11,7 +11,7 @@ import { propertiesOf, type Json } from "../../sandbox/azure/model/json.ts";
 import { projectService } from "../../src/controller/projections.ts";
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import { isApplied } from "../../src/core/service/applied-state.ts";
-import type { KubeObject as StoredObject } from "../../src/kube/client/resources.ts";
+import { storedObject } from "../environment/simulated-kubernetes.ts";
 import type { ArmWrite } from "../environment/simulated-azure.ts";
 import { ADDITIONAL_IP } from "../actions/service-templates.ts";
 import { ingressOf } from "../actions/services.ts";
@@ -173,7 +173,7 @@ export class AddressLaw implements Law {
     if (metadata.deletionTimestamp !== undefined || metadata.annotations?.["azlb.io/applied"] === undefined)
       return false;
     if (asksForNoRule(service) || asksForIPTags(service)) return false;
-    return isApplied(projectService(service as unknown as StoredObject), this.#options.config);
+    return isApplied(projectService(storedObject(service)), this.#options.config);
   }
 }
 

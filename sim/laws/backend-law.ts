@@ -1,11 +1,11 @@
 /**
- * A node that should serve is not removed from a pool, and a doomed node gets no new connections.
+ * A node that should serve is not removed from a pool, and a draining node gets no new connections.
  *
  *   law     | what must not happen
  *   --------|----------------------------------------------------------------------------------------------------
  *   backend | a controller's write removes the entry of a node that has belonged in pools for a while
  *   drain   | a controller's write removes Down from a node whose taint its process had received
- *   drain   | a doomed node stays in service although there has been no disturbance for a while
+ *   drain   | a draining node stays in service although there has been no disturbance for a while
  */
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
@@ -20,7 +20,7 @@ import type { Law, Report } from "./law.ts";
 /** Longer than a write that was decided earlier can wait to be sent. */
 const WANTED_FOR_MS = 300_000;
 const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
-const DOOM = ["node.kubernetes.io/out-of-service", "cloudprovider.azure.microsoft.com/draining"];
+const DRAIN_TAINTS = ["node.kubernetes.io/out-of-service", "cloudprovider.azure.microsoft.com/draining"];
 
 export interface BackendLawOptions {
   readonly report: Report;
@@ -31,7 +31,7 @@ export interface BackendLawOptions {
   readonly isBasic: boolean;
 }
 
-interface Doom {
+interface Draining {
   readonly revision: number;
   readonly sinceMs: number;
 }
@@ -40,7 +40,7 @@ export class BackendLaw implements Law {
   readonly #options: BackendLawOptions;
   /** Node → since when it belongs in pools with its current address. */
   readonly #wanted = new Map<string, { readonly sinceMs: number; readonly address: string }>();
-  readonly #doomed = new Map<string, Doom>();
+  readonly #draining = new Map<string, Draining>();
   /** Process → revision up to which it has received the nodes. */
   readonly #received = new Map<string, number>();
   /** Process and call → that revision when the call was sent. */
@@ -64,7 +64,7 @@ export class BackendLaw implements Law {
     const name = object.metadata.name ?? "";
     if (type === "DELETED") {
       this.#wanted.delete(name);
-      this.#doomed.delete(name);
+      this.#draining.delete(name);
     } else {
       this.#update(object, revision);
     }
@@ -77,16 +77,16 @@ export class BackendLaw implements Law {
     }
   }
 
-  /** Doomed nodes that still get new connections, and since when they should not. */
+  /** Draining nodes that still get new connections, and since when they should not. */
   *inService(): Iterable<{ readonly node: string; readonly pool: string; readonly sinceMs: number }> {
     if (this.#options.isBasic) return;
     for (const resource of resourcesOf(this.#options.azure, LOAD_BALANCER)) {
       for (const pool of partsOf(resource, "backendAddressPools")) {
         if (isForeign(nameOf(pool))) continue;
         for (const entry of entriesOf(pool)) {
-          const doom = this.#doomed.get(nameOf(entry));
-          if (doom === undefined || isDown(entry)) continue;
-          yield { node: nameOf(entry), pool: `${lastName(resource.id)}/${nameOf(pool)}`, sinceMs: doom.sinceMs };
+          const draining = this.#draining.get(nameOf(entry));
+          if (draining === undefined || isDown(entry)) continue;
+          yield { node: nameOf(entry), pool: `${lastName(resource.id)}/${nameOf(pool)}`, sinceMs: draining.sinceMs };
         }
       }
     }
@@ -106,16 +106,20 @@ export class BackendLaw implements Law {
         const isLong = wanted !== undefined && nowMs() - wanted.sinceMs > WANTED_FOR_MS;
         if (isLong && ![...now.values()].some((other) => addressIn(other) === wanted.address))
           report("backend", `${caller} ${method} took ${name} out of ${lastName(after.id)}/${nameOf(pool)}`);
-      } else if (isDown(entry) && !isDown(left) && this.#knewDoom(write, name)) {
-        report("drain", `${caller} ${method} put doomed ${name} back to work in ${lastName(after.id)}/${nameOf(pool)}`);
+      } else if (isDown(entry) && !isDown(left) && this.#hadReceivedTaint(write, name)) {
+        report(
+          "drain",
+          `${caller} ${method} put draining ${name} back to work in ${lastName(after.id)}/${nameOf(pool)}`,
+        );
       }
     }
   }
 
-  #knewDoom({ caller, method, path }: ArmWrite, node: string): boolean {
-    const doom = this.#doomed.get(node);
+  #hadReceivedTaint({ caller, method, path }: ArmWrite, node: string): boolean {
+    const draining = this.#draining.get(node);
     return (
-      doom !== undefined && doom.revision <= (this.#receivedAtSend.get(`${caller} ${callName(method, path)}`) ?? 0)
+      draining !== undefined &&
+      draining.revision <= (this.#receivedAtSend.get(`${caller} ${callName(method, path)}`) ?? 0)
     );
   }
 
@@ -125,8 +129,8 @@ export class BackendLaw implements Law {
     const address = addressOfNode(node);
     if (!belongsInPools(node)) this.#wanted.delete(name);
     else if (this.#wanted.get(name)?.address !== address) this.#wanted.set(name, { sinceMs, address });
-    if (!isDoomed(node)) this.#doomed.delete(name);
-    else if (!this.#doomed.has(name)) this.#doomed.set(name, { revision, sinceMs });
+    if (!isDraining(node)) this.#draining.delete(name);
+    else if (!this.#draining.has(name)) this.#draining.set(name, { revision, sinceMs });
   }
 }
 
@@ -161,9 +165,11 @@ export function belongsInPools(node: KubeObject): boolean {
   return node.metadata.deletionTimestamp === undefined && node.metadata.labels?.[EXCLUDE] === undefined && !isLeaving;
 }
 
-export function isDoomed(node: KubeObject): boolean {
+export function isDraining(node: KubeObject): boolean {
   const { spec } = node as NodeParts;
   return (
-    spec?.taints?.some(({ key, value }) => key === DOOM[0] || (key === DOOM[1] && value === "spot-eviction")) ?? false
+    spec?.taints?.some(
+      ({ key, value }) => key === DRAIN_TAINTS[0] || (key === DRAIN_TAINTS[1] && value === "spot-eviction"),
+    ) ?? false
   );
 }

@@ -22,7 +22,7 @@ import { RecordLaw } from "./record-law.ts";
 import { checkQuiescence } from "./quiescence.ts";
 import type { RemainingPlan } from "./remaining-plan.ts";
 
-/** How long a doomed node may stay in service without any disturbance. */
+/** How long a draining node may stay in service without any disturbance. */
 const DRAIN_WITHIN_MS = 30_000;
 
 export class LawChecker implements SimulationListener {
@@ -115,7 +115,7 @@ export class LawChecker implements SimulationListener {
     const calmSinceMs = Math.max(disturbedMs, faults.lastHitMs, this.#editedMs + 1.2 * DRIFT_PERIOD_MS);
     for (const { node, pool, sinceMs } of this.#backends.inService()) {
       const forMs = timeline.elapsedMs - Math.max(calmSinceMs, sinceMs);
-      if (forMs > DRAIN_WITHIN_MS) this.#report("drain", `doomed ${node} is in service in ${pool} for ${forMs} ms`);
+      if (forMs > DRAIN_WITHIN_MS) this.#report("drain", `draining ${node} is in service in ${pool} for ${forMs} ms`);
     }
   }
 

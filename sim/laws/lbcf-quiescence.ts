@@ -3,6 +3,7 @@
  * and load balancers are created and deleted as asked. The rest of the settled cluster is `quiescence.ts`.
  */
 import type { Resource } from "../../sandbox/azure/model/index.ts";
+import type { KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import { propertiesOf } from "../../sandbox/azure/model/json.ts";
 import { BALANCERS, BIND, BOUND } from "../actions/lbcf.ts";
 import type { SimulatedKubernetes } from "../environment/simulated-kubernetes.ts";
@@ -36,12 +37,12 @@ function* pending({ azure, cluster }: Simulation): Iterable<string> {
   const shared = resourcesOf(azure.state, LOAD_BALANCER).filter(hasForeignParts);
   const isWaiting = (name: string): boolean =>
     shared.some(({ id }) => lastName(id).toLowerCase() === name.toLowerCase());
-  for (const { metadata, spec, status } of cluster.objects("loadbalancers.lbcf.tkestack.io") as unknown as Balancer[]) {
+  for (const { metadata, spec, status } of cluster.objects("loadbalancers.lbcf.tkestack.io") as readonly Balancer[]) {
     if (metadata.deletionTimestamp !== undefined && !isWaiting(spec.lbSpec.name))
       yield `load balancer ${metadata.name} is still being deleted`;
     if (!isCreated(status) && metadata.name !== "shared") yield `load balancer ${metadata.name} was never created`;
   }
-  for (const { metadata, spec, status } of cluster.objects("binds.lbcf.tkestack.io") as unknown as BindObject[]) {
+  for (const { metadata, spec, status } of cluster.objects("binds.lbcf.tkestack.io") as readonly BindObject[]) {
     const made = status?.loadBalancerStatuses ?? [];
     const isGoing = metadata.deletionTimestamp !== undefined;
     const wanted = isGoing ? [] : spec.loadBalancers;
@@ -63,14 +64,12 @@ interface Status {
   readonly conditions?: readonly { readonly type: string; readonly status: string }[];
 }
 
-interface Balancer {
-  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
+interface Balancer extends KubeObject {
   readonly spec: { readonly lbSpec: { readonly name: string } };
   readonly status?: Status;
 }
 
-interface BindObject {
-  readonly metadata: { readonly deletionTimestamp?: string };
+interface BindObject extends KubeObject {
   readonly spec: { readonly loadBalancers: readonly { readonly name: string }[] };
   readonly status?: { readonly loadBalancerStatuses?: readonly BoundStatus[] };
 }
@@ -97,7 +96,7 @@ function* leftBehind({ azure, cluster }: Simulation): Iterable<string> {
 /** The tags of load balancers and public IPs that may exist for LBCF objects. */
 export function lbcfOwnerTags(cluster: SimulatedKubernetes): string[] {
   const balancers = cluster.objects("loadbalancers.lbcf.tkestack.io").map(({ metadata }) => metadata.name);
-  const bound = (cluster.objects("binds.lbcf.tkestack.io") as unknown as BindObject[]).flatMap(({ spec, status }) =>
+  const bound = (cluster.objects("binds.lbcf.tkestack.io") as readonly BindObject[]).flatMap(({ spec, status }) =>
     [...spec.loadBalancers, ...(status?.loadBalancerStatuses ?? [])].map(({ name }) => `${BIND.name}/${name}`),
   );
   return [...balancers, ...bound].map((name) => `lbcf:default/${name}`);

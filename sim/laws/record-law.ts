@@ -16,7 +16,7 @@ import { BIND } from "../actions/lbcf.ts";
 import type { SimulatedKubernetes } from "../environment/simulated-kubernetes.ts";
 import { addressOfPod, isGated, isTrue } from "../actions/pods.ts";
 import { LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-state.ts";
-import { addressIn, entriesOf, isDoomed } from "./backend-law.ts";
+import { addressIn, entriesOf, isDraining } from "./backend-law.ts";
 import type { Law, Report } from "./law.ts";
 
 const RECORDS = "backendrecords.lbcf.tkestack.io";
@@ -91,12 +91,12 @@ export class RecordLaw implements Law {
   /** The entries that should exist, and whether each should be `Down`; `undefined`: the node is unknown. */
   wanted(): ReadonlyMap<EntryKey, boolean | undefined> {
     const { cluster } = this.#options;
-    const doomed = new Map(cluster.objects("nodes").map((node) => [node.metadata.name, isDoomed(node)]));
+    const draining = new Map(cluster.objects("nodes").map((node) => [node.metadata.name, isDraining(node)]));
     const wanted = new Map<EntryKey, boolean | undefined>();
     for (const { app, pools } of [...this.#groups(), ...this.#binds()]) {
       const pods = cluster.objects("pods").filter((pod) => isServing(pod, app));
       for (const pool of pools)
-        for (const pod of pods) wanted.set(entryKey(pool, addressOfPod(pod)), doomed.get(nodeOf(pod)));
+        for (const pod of pods) wanted.set(entryKey(pool, addressOfPod(pod)), draining.get(nodeOf(pod)));
     }
     return wanted;
   }

@@ -48,15 +48,9 @@ export function remainingPlan(simulation: Simulation): RemainingPlan {
 /** Keys of Services that Azure refuses, according to their events. */
 export function failingInAzure(simulation: Simulation): string[] {
   return simulation.cluster.objects("events").flatMap((event) => {
-    const { involvedObject, reason } = event as unknown as FailureEvent;
+    const { namespace, name } = event["involvedObject"] as { readonly namespace: string; readonly name: string };
     // compares revisions, not times: the clocks of processes may be wrong
     const isRecent = Number(event.metadata.resourceVersion) > simulation.restartRevision;
-    if (reason !== "SyncLoadBalancerFailed" || !isRecent) return [];
-    return `${involvedObject.namespace}/${involvedObject.name}`;
+    return event["reason"] === "SyncLoadBalancerFailed" && isRecent ? `${namespace}/${name}` : [];
   });
-}
-
-interface FailureEvent {
-  readonly involvedObject: { readonly namespace: string; readonly name: string };
-  readonly reason: string;
 }

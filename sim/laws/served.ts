@@ -13,7 +13,7 @@ import { ADDITIONAL_IP, SECOND_VM_SET } from "../actions/service-templates.ts";
 import { isInSecondSet } from "../environment/azure-seed.ts";
 import type { Simulation } from "../environment/simulation.ts";
 import { baseIn, baseOf, isForeign, lastName } from "./azure-state.ts";
-import { addressOfNode, belongsInPools, isDoomed } from "./backend-law.ts";
+import { addressOfNode, belongsInPools, isDraining } from "./backend-law.ts";
 import type { FinalizerLaw } from "./finalizer-law.ts";
 
 export interface ServedOptions {
@@ -82,7 +82,7 @@ function wrongMembers(
     (node) => belongsInPools(node) && addressOfNode(node, isIPv6) !== "" && isServedBy(simulation, id, node),
   );
   if (wanted.length === 0) return []; // the controller never empties a pool because there are no nodes
-  const expected = wanted.map((node) => `${node.metadata.name}${isDoomed(node) ? down : ""}`).sort();
+  const expected = wanted.map((node) => `${node.metadata.name}${isDraining(node) ? down : ""}`).sort();
   const names = new Set(wanted.map((node) => node.metadata.name));
   const isForeignMember = (member: Member): boolean =>
     isForeign(member.name) ||
