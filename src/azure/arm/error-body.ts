@@ -2,6 +2,7 @@
  * Azure's error bodies, read leniently: with or without the `error` wrapper, keys in any case, details nested to any
  * depth and flattened here. Decides nothing; `failures.ts` does.
  */
+import { memo } from "../../core/util/memo.ts";
 import { redactTokens } from "../../core/util/text.ts";
 
 export interface ErrorPart {
@@ -52,13 +53,8 @@ export function parseJson(text: string): unknown {
   }
 }
 
-const PARSED = new WeakMap<object, unknown>();
-
 /** The body of an answer as JSON, parsed once however often it is looked at; `undefined` where it is none. */
-export function jsonOf(answer: { readonly body: string }): unknown {
-  if (!PARSED.has(answer)) PARSED.set(answer, parseJson(answer.body));
-  return PARSED.get(answer);
-}
+export const jsonOf = memo(({ body }: { readonly body: string }) => parseJson(body));
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -14,6 +14,7 @@ import { countsForOthers, type ClassFilter } from "../../core/intent/ownership.t
 import type { Observed } from "../../core/observed.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
 import type { MemberList } from "../pools/member-list.ts";
+import { memo } from "../../core/util/memo.ts";
 import { Snapshot } from "../snapshot.ts";
 
 export interface ObserverOptions {
@@ -22,6 +23,11 @@ export interface ObserverOptions {
   readonly cache: ClusterCache;
   readonly mirror: Mirror;
 }
+
+const membersByLoadBalancer = memo(
+  (lists: readonly MemberList[]): Observed["members"] =>
+    new Map(lists.map((list) => [list.loadBalancerId, list.members])),
+);
 
 type Shared = Pick<Observed, "config" | "classFilter" | "nodes" | "loadBalancers" | "zones" | "members">;
 
@@ -80,7 +86,7 @@ export class Observer {
       nodes: this.#nodes.values,
       loadBalancers,
       zones,
-      members: this.#members.derive((lists) => new Map(lists.map((list) => [list.loadBalancerId, list.members]))),
+      members: membersByLoadBalancer(this.#members.values),
     };
   }
 

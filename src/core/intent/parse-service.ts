@@ -12,24 +12,19 @@ import { parseAddresses } from "./parse-addresses.ts";
 import { parsePorts } from "./parse-ports.ts";
 import type { ServiceIntent } from "./service-intent.ts";
 import type { Rejection, Warning } from "../outcome.ts";
+import { memoAll } from "../util/memo.ts";
 import { unknownAnnotations } from "./unknown-annotations.ts";
 
 export type ParsedService = { readonly intent: ServiceIntent; readonly warnings: readonly Warning[] } | Rejection;
 
 const AUTO = "__auto__";
 
-/** A Service is asked for once by itself and again by everyone it shares an address with; objects never change. */
-const parsed = new WeakMap<Service, { readonly config: ClusterConfig; readonly result: ParsedService }>();
-
 export function parseService(service: Service, config: ClusterConfig): ParsedService {
-  const known = parsed.get(service);
-  if (known?.config === config) return known.result;
-  const result = parseAfresh(service, config);
-  parsed.set(service, { config, result });
-  return result;
+  return parsed(config, service);
 }
 
-function parseAfresh(service: Service, config: ClusterConfig): ParsedService {
+/** A Service is parsed for itself, and again for every Service that it shares an address with. */
+const parsed = memoAll((config: ClusterConfig, service: Service): ParsedService => {
   const read = new AnnotationReader(service.metadata.annotations);
   const unknown = unknownAnnotations(read.keys, portsOf(service));
   const later = refuseWhatIsForLater(read);
@@ -48,7 +43,7 @@ function parseAfresh(service: Service, config: ClusterConfig): ParsedService {
   if (service.spec.ports.length === 0) read.reject("InvalidService", "spec.ports is empty: a load balancer needs one");
   const warnings = distinct([...read.warnings, ...unknown.warnings]);
   return read.rejection === undefined ? { intent, warnings } : { ...read.rejection, warnings };
-}
+});
 
 /** Whoever sets these relies on them, so nothing is touched. */
 function refuseWhatIsForLater(read: AnnotationReader): Rejection | undefined {

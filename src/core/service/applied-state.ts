@@ -14,6 +14,7 @@ import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Service } from "../model/kubernetes.ts";
 import { isResourceGroupName } from "../model/ids.ts";
 import { md5 } from "../util/md5.ts";
+import { memo, memoAll } from "../util/memo.ts";
 import { specFingerprint } from "./spec-fingerprint.ts";
 
 export const APPLIED_ANNOTATION = "azlb.io/applied";
@@ -48,27 +49,19 @@ export function renderAppliedState({ fingerprint, groups, addresses }: AppliedSt
   return [fingerprint ?? CHANGING, ...note("groups", groups), ...note("addresses", addresses)].join(" ");
 }
 
-const fingerprints = new WeakMap<Service, { readonly config: ClusterConfig; readonly fingerprint: string }>();
-
 /** Equal for equal specs under equal configs. */
 export function fingerprintOf(service: Service, config: ClusterConfig): string {
-  const known = fingerprints.get(service);
-  if (known?.config === config) return known.fingerprint;
-  const fingerprint = md5(specFingerprint(service) + configFingerprint(config));
-  fingerprints.set(service, { config, fingerprint });
-  return fingerprint;
+  return fingerprint(config, service);
 }
 
-const configs = new WeakMap<ClusterConfig, string>();
+const fingerprint = memoAll((config: ClusterConfig, service: Service) =>
+  md5(specFingerprint(service) + configFingerprint(config)),
+);
 
-function configFingerprint(config: ClusterConfig): string {
-  const known = configs.get(config);
-  if (known !== undefined) return known;
+const configFingerprint = memo((config: ClusterConfig) => {
   const fields = Object.entries(config).sort(([one], [other]) => (one < other ? -1 : 1));
-  const fingerprint = md5(JSON.stringify(fields));
-  configs.set(config, fingerprint);
-  return fingerprint;
-}
+  return md5(JSON.stringify(fields));
+});
 
 /** What differs in Azure from such a Service is drift. */
 export function isApplied(service: Service, config: ClusterConfig): boolean {

@@ -2,17 +2,13 @@
 import type { Service } from "../model/kubernetes.ts";
 import { baseName, isInternalName } from "../model/names.ts";
 import type { Observed } from "../observed.ts";
+import { memo } from "../util/memo.ts";
 import { parseService } from "../intent/parse-service.ts";
 
-const indexes = new WeakMap<readonly Service[], ReadonlyMap<string, Service>>();
-
-function byBase(services: readonly Service[]): ReadonlyMap<string, Service> {
-  const known = indexes.get(services);
-  if (known !== undefined) return known;
-  const index = new Map(services.map((service) => [baseName(service.metadata.uid).toLowerCase(), service]));
-  indexes.set(services, index);
-  return index;
-}
+const byBase = memo(
+  (services: readonly Service[]): ReadonlyMap<string, Service> =>
+    new Map(services.map((service) => [baseName(service.metadata.uid).toLowerCase(), service])),
+);
 
 export interface Surroundings {
   /**

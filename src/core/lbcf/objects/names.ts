@@ -3,6 +3,7 @@
  * that existing objects and tools keep working; and the names and labels of the records that the controller creates.
  */
 import { md5 } from "../../util/md5.ts";
+import { memoText } from "../../util/memo.ts";
 import type { BackendGroup, RecordedBackend, StringMap } from "./objects.ts";
 
 export const LBCF_GROUP = "lbcf.tkestack.io";
@@ -48,18 +49,9 @@ export function recordName(owner: RecordOwner, lbName: string, backend: Recorded
   return hashed([lbName, name, ...groupParts(backend)].join("_"));
 }
 
-const MOST_REMEMBERED = 100_000;
-const remembered = new Map<string, string>();
-
-/** Each look at a group asks for the same names again; hashing them is most of its work. */
-function hashed(text: string): string {
-  const known = remembered.get(text);
-  if (known !== undefined) return known;
-  if (remembered.size >= MOST_REMEMBERED) remembered.clear();
-  const hash = md5(text);
-  remembered.set(text, hash);
-  return hash;
-}
+/** As many as there are backends in a large cluster. Each sync of a group asks for the same names again. */
+const MOST_HASHES = 100_000;
+const hashed = memoText(md5, MOST_HASHES);
 
 function groupParts(backend: RecordedBackend): readonly (string | number)[] {
   switch (backend.kind) {

@@ -2,6 +2,7 @@
  * Who should stand in the cluster's pools of addresses. Made once for a set of nodes, however many Services ask:
  * the answer is remembered for as long as the list of nodes lives.
  */
+import { memo, memoAll } from "../../util/memo.ts";
 import type { Family } from "../../model/arm.ts";
 import { desiredAdminState } from "../../admin-state/desired-admin-state.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
@@ -19,41 +20,26 @@ export interface BackendPoolInput {
   readonly known: readonly string[];
 }
 
-/** Two families of a few load balancers; more would be answers that nobody asks for again. */
-const MOST_REMEMBERED = 15;
-const remembered = new WeakMap<
-  readonly Node[],
-  { input: BackendPoolInput; family: Family; made: BackendPoolFragment }[]
->();
-
-export function desiredBackendPool(input: BackendPoolInput, family: Family): BackendPoolFragment {
-  const answers = remembered.get(input.nodes) ?? [];
-  const same = answers.find(
-    (one) => one.family === family && one.input.known === input.known && one.input.config === input.config,
-  );
-  if (same !== undefined) return same.made;
-  const made = makeMembership(input, family);
-  remembered.set(input.nodes, [...answers.slice(-MOST_REMEMBERED), { input, family, made }]);
-  return made;
+export function desiredBackendPool({ config, nodes, known }: BackendPoolInput, family: Family): BackendPoolFragment {
+  return DESIRED[family](config, nodes, known);
 }
 
-const addresses = new WeakMap<BackendPoolFragment, readonly string[]>();
+/** Once for all Services of a load balancer. */
+const DESIRED = { IPv4: desiredOf("IPv4"), IPv6: desiredOf("IPv6") };
 
-export function addressesOfMembers(fragment: BackendPoolFragment): readonly string[] {
-  const known = addresses.get(fragment) ?? fragment.members.map(({ ipAddress }) => ipAddress);
-  addresses.set(fragment, known);
-  return known;
-}
-
-function makeMembership({ config, nodes, known }: BackendPoolInput, family: Family): BackendPoolFragment {
-  return {
+function desiredOf(family: Family) {
+  return memoAll((config: ClusterConfig, nodes: readonly Node[], known: readonly string[]): BackendPoolFragment => ({
     pool: poolName(config.clusterName, family),
     family,
     members: nodes.flatMap((node) => memberOf(node, config, family)).sort(byName),
     own: ownEntries(nodes, known),
     virtualNetworkId: virtualNetworkId(config),
-  };
+  }));
 }
+
+export const addressesOfMembers = memo((fragment: BackendPoolFragment): readonly string[] =>
+  fragment.members.map(({ ipAddress }) => ipAddress),
+);
 
 function memberOf(node: Node, config: ClusterConfig, family: Family): MemberIntent[] {
   const ipAddress = isEligible(node, config) ? nodeAddress(node, family) : undefined;

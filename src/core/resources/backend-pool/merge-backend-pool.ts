@@ -11,6 +11,7 @@ import { correctAdminState } from "../../admin-state/desired-admin-state.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { ACCEPTED, type Answer, type Merged, type Rejection, unchanged, type Warning } from "../../outcome.ts";
 import type { MemberIntent, BackendPoolFragment } from "./fragment.ts";
+import { memoAll } from "../../util/memo.ts";
 import { isOwnEntry } from "./own-entries.ts";
 
 /** Of one fragment. */
@@ -18,8 +19,6 @@ interface Judged {
   readonly outcome: Merged<BackendPool>["outcome"];
   readonly answer: Answer;
 }
-
-const judged = new WeakMap<BackendPool, WeakMap<BackendPoolFragment, Judged>>();
 
 /**
  * Every fragment says the same of the cluster: the newest is put in, and its answer is all fragments' answer. A pool is
@@ -35,14 +34,8 @@ export function mergeBackendPool(
   return { outcome, answers: fragments.map(() => answer) };
 }
 
-/** Remembers its answer for the pair, so that a thousand Services of one pool ask for the price of one. */
-function judge(seen: BackendPool, fragment: BackendPoolFragment): Judged {
-  const known = judged.get(seen) ?? new WeakMap<BackendPoolFragment, Judged>();
-  judged.set(seen, known);
-  const answer = known.get(fragment) ?? merge(seen, fragment);
-  known.set(fragment, answer);
-  return answer;
-}
+/** Once for all Services of a pool: each asks for the same pair. */
+const judge: (seen: BackendPool, fragment: BackendPoolFragment) => Judged = memoAll(merge);
 
 function merge(seen: BackendPool, fragment: BackendPoolFragment): Judged {
   const entries = seen.properties.loadBalancerBackendAddresses ?? [];

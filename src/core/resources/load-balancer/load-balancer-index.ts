@@ -4,6 +4,7 @@
  *
  * Names in keys are in lower case, since Azure does not tell names apart by it.
  */
+import { memo } from "../../util/memo.ts";
 import type { BackendPool, Frontend, LoadBalancer, LoadBalancingRule, Probe, Reference } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { nameOfId } from "../../model/ids.ts";
@@ -51,15 +52,8 @@ export interface LoadBalancerIndex {
 
 const NO_PARTS: Parts = { frontends: [], rules: [], probes: [] };
 const HIGHEST_PORT = 65_535;
-const indexes = new WeakMap<LoadBalancer, LoadBalancerIndex>();
 
-export function loadBalancerIndex(body: LoadBalancer): LoadBalancerIndex {
-  const known = indexes.get(body);
-  if (known !== undefined) return known;
-  const index = buildIndex(body);
-  indexes.set(body, index);
-  return index;
-}
+export const loadBalancerIndex: (body: LoadBalancer) => LoadBalancerIndex = memo(buildIndex);
 
 /** What a Service's names have before their first dash; anything else's first part is nobody's base. */
 export function baseOf(name: string): string {

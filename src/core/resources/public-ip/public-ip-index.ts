@@ -1,6 +1,7 @@
 /** The public IPs of one resource group by what they are looked for: one pass, remembered as long as the list lives. */
 import type { PublicIP } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
+import { memo } from "../../util/memo.ts";
 import { servicesOf } from "./public-ip-tags.ts";
 
 export interface PublicIPIndex {
@@ -12,11 +13,7 @@ export interface PublicIPIndex {
   readonly byService: ReadonlyMap<string, readonly PublicIP[]>;
 }
 
-const indexes = new WeakMap<readonly PublicIP[], PublicIPIndex>();
-
-export function publicIPIndex(publicIPs: readonly PublicIP[]): PublicIPIndex {
-  const known = indexes.get(publicIPs);
-  if (known !== undefined) return known;
+export const publicIPIndex: (publicIPs: readonly PublicIP[]) => PublicIPIndex = memo((publicIPs) => {
   const byService = new Map<string, PublicIP[]>();
   for (const publicIP of publicIPs) {
     for (const key of servicesOf(publicIP) ?? []) {
@@ -24,11 +21,9 @@ export function publicIPIndex(publicIPs: readonly PublicIP[]): PublicIPIndex {
       byService.set(key.toLowerCase(), [...list, publicIP]);
     }
   }
-  const index: PublicIPIndex = {
+  return {
     byName: new Map(publicIPs.map((publicIP) => [publicIP.name.toLowerCase(), publicIP])),
     byAddress: new Map(publicIPs.map((publicIP) => [canonicalAddress(publicIP.properties.ipAddress ?? ""), publicIP])),
     byService,
   };
-  indexes.set(publicIPs, index);
-  return index;
-}
+});

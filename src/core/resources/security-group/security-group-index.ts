@@ -2,6 +2,7 @@
  * A security group looked through once, so that what one Service owns in it is found without walking all of it.
  * The same object is indexed once: thousands of decisions ask about the same body.
  */
+import { memo } from "../../util/memo.ts";
 import type { SecurityGroup, SecurityRule } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { destinationsOf, kindOf, portsOf, sourcesOf } from "./security-rules.ts";
@@ -38,15 +39,9 @@ export interface SecurityGroupIndex {
   readonly usage: Usage;
 }
 
-const indexes = new WeakMap<SecurityGroup, SecurityGroupIndex>();
-
-export function securityGroupIndex(group: SecurityGroup): SecurityGroupIndex {
-  const known = indexes.get(group);
-  if (known !== undefined) return known;
-  const index = lookThrough(group.properties.securityRules ?? []);
-  indexes.set(group, index);
-  return index;
-}
+export const securityGroupIndex: (group: SecurityGroup) => SecurityGroupIndex = memo((group) =>
+  lookThrough(group.properties.securityRules ?? []),
+);
 
 function lookThrough(rules: readonly SecurityRule[]): SecurityGroupIndex {
   const managed = new Map<string, IndexedRule>();

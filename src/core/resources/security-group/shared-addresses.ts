@@ -11,6 +11,7 @@ import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { ObservedAzure } from "../observed-azure.ts";
 import type { Opening, ServiceAddresses } from "./fragment.ts";
+import { memoAll } from "../../util/memo.ts";
 import { desiredSecurityGroup, opensOnNodes } from "./desired-security-group.ts";
 
 /** What decides who shares an address. */
@@ -21,7 +22,6 @@ export interface Sharing extends Pick<ObservedAzure, "publicIPs"> {
 }
 
 interface Claims {
-  readonly config: ClusterConfig;
   /** Address → who has it in the status, pins it or names it as an additional one. */
   readonly byAddress: ReadonlyMap<string, readonly Service[]>;
   /** Resource group and name of a public IP → who uses it by name. */
@@ -30,18 +30,16 @@ interface Claims {
   readonly onNodes: readonly Service[];
 }
 
-const known = new WeakMap<readonly Service[], Claims>();
-
 /** Other Services that have, or are about to have, one of these addresses. Deleting ones give up theirs. */
 export function sharersOf(world: Sharing, uid: string, addresses: ReadonlySet<string>): readonly Service[] {
-  const claims = claimsOf(world);
+  const { byAddress, byPublicIP } = claimsOf(world);
   const found = new Set<Service>();
   for (const address of addresses) {
-    for (const service of claims.byAddress.get(address) ?? []) found.add(service);
+    for (const service of byAddress.get(address) ?? []) found.add(service);
   }
-  if (claims.byPublicIP.size > 0) {
+  if (byPublicIP.size > 0) {
     for (const key of publicIPsAt(world, addresses)) {
-      for (const service of claims.byPublicIP.get(key) ?? []) found.add(service);
+      for (const service of byPublicIP.get(key) ?? []) found.add(service);
     }
   }
   return [...found].filter((service) => service.metadata.uid !== uid);
@@ -71,14 +69,10 @@ export function openingOf(service: Service, world: Sharing, nodes: ServiceAddres
 }
 
 function claimsOf({ config, otherServices }: Sharing): Claims {
-  const cached = known.get(otherServices);
-  if (cached?.config === config) return cached;
-  const claims = collectClaims(config, otherServices);
-  known.set(otherServices, claims);
-  return claims;
+  return claims(config, otherServices);
 }
 
-function collectClaims(config: ClusterConfig, services: readonly Service[]): Claims {
+const claims = memoAll((config: ClusterConfig, services: readonly Service[]): Claims => {
   const byAddress = new Map<string, Service[]>();
   const byPublicIP = new Map<string, Service[]>();
   const onNodes: Service[] = [];
@@ -90,8 +84,8 @@ function collectClaims(config: ClusterConfig, services: readonly Service[]): Cla
     for (const key of intent === undefined ? [] : namedPublicIPs(intent)) append(byPublicIP, key, service);
     if (isOnNodes(service, intent)) onNodes.push(service);
   }
-  return { config, byAddress, byPublicIP, onNodes };
-}
+  return { byAddress, byPublicIP, onNodes };
+});
 
 function append(map: Map<string, Service[]>, key: string, service: Service): void {
   const list = map.get(key);
