@@ -24,6 +24,7 @@ import { ClusterCache } from "./cluster-cache.ts";
 import { Events } from "./events.ts";
 import { DriftWatch } from "./service/drift-watch.ts";
 import { type LbcfOptions, LbcfPart } from "./lbcf/lbcf-part.ts";
+import { MachineListing } from "./machine-listing.ts";
 import { MemberLists } from "./pools/member-list.ts";
 import type { Metrics } from "./metrics.ts";
 import { Observer } from "./service/observer.ts";
@@ -81,12 +82,13 @@ export class Controller {
     this.#mirror = new Mirror({ client: arm, config });
     this.#commit = this.#openCommit();
     this.#lock = this.#openLock(kube);
-    const parts = { cache: this.#cache, mirror: this.#mirror, commit: this.#commit };
+    const machines = new MachineListing(this.#mirror, clock);
+    const parts = { cache: this.#cache, mirror: this.#mirror, machines, commit: this.#commit };
     if (hasAdminState(config)) this.#adminState = new AdminState({ ...options, ...parts, kube });
     if (options.lbcf !== undefined) {
       this.#lbcf = new LbcfPart({ ...options, ...options.lbcf, ...parts, fenced: kube });
     }
-    const observer = new Observer({ config, classFilter, cache: this.#cache, mirror: this.#mirror });
+    const observer = new Observer({ config, classFilter, cache: this.#cache, mirror: this.#mirror, machines });
     const events = new ServiceEvents(new Events(options.recorder, log), log);
     const { written } = this.#cache;
     const turns = new Turns(clock);

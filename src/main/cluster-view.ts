@@ -4,6 +4,7 @@
  */
 import { Mirror } from "../azure/cache/mirror.ts";
 import { ClusterCache } from "../controller/cluster-cache.ts";
+import { MachineListing } from "../controller/machine-listing.ts";
 import { Observer } from "../controller/service/observer.ts";
 import type { CachedService } from "../controller/projections.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
@@ -59,7 +60,13 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
     closers.push(() => arm.close());
     const cache = new ClusterCache({ client: kube.client, clock: realClock, random: Math.random, log });
     const mirror = new Mirror({ client: arm.client, config });
-    const observer = new Observer({ config, classFilter, cache, mirror });
+    const observer = new Observer({
+      config,
+      classFilter,
+      cache,
+      mirror,
+      machines: new MachineListing(mirror, realClock),
+    });
     const running = cache.run(ending.signal);
     closers.push(() => running);
     await cache.synced;

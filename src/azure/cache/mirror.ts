@@ -6,6 +6,7 @@
 import type { Compute, VirtualMachine } from "../../core/backends/compute.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../core/model/arm.ts";
+import { takesPoolsAway } from "../../core/freshness.ts";
 import { nameOfId, securityGroupId, subnetId, virtualNetworkId } from "../../core/model/ids.ts";
 import type { Bodies, Kind } from "../../core/resources/azure-step.ts";
 import { isBodyOf, kindOfId, publicIPsAfter } from "../../core/resources/kinds.ts";
@@ -117,10 +118,19 @@ export class Mirror {
   seen(id: string, body: ArmBody | null | undefined): void {
     const kind = kindOfId(id);
     if (kind === undefined) return;
+    const before = this.#written[kind].lastSeen(id);
     this.#written[kind].seen(id, body);
     if (body !== null && !isBodyOf(kind, body)) return;
     const change = publicIPsAfter(kind, id, body ?? undefined);
     if (change !== undefined) this.#written.publicIP.changeAll(change);
+    if (kind !== "loadBalancer") return;
+    const [old, now] = [before, body].map((each) => (isBodyOf("loadBalancer", each) ? each : undefined));
+    if (takesPoolsAway(old, now)) this.expireMachines();
+  }
+
+  /** The next reader of machines and their network interfaces reads from Azure. */
+  expireMachines(): void {
+    for (const lists of [this.#written.nicPools, this.#virtualMachines]) lists.expire();
   }
 
   /** The next reader reads from Azure. */

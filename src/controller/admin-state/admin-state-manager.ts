@@ -15,6 +15,7 @@ import { adminStatePools, type AdminStatePool } from "../../core/admin-state/adm
 import { type AdminStateFragment, mergeAdminState } from "../../core/admin-state/reconcile-admin-state.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Node } from "../../core/model/kubernetes.ts";
+import type { MachineListing } from "../machine-listing.ts";
 import type { NewestTaints } from "./newest-taints.ts";
 
 /** The kind of these writes. */
@@ -23,6 +24,7 @@ export const ADMIN_STATE = new WriteKind<BackendPool, AdminStateFragment, LoadBa
 export interface AdminStateManagerOptions {
   readonly config: ClusterConfig;
   readonly mirror: Mirror;
+  readonly machines: MachineListing;
   readonly commit: GroupCommit;
   readonly taints: NewestTaints;
 }
@@ -47,11 +49,13 @@ export class AdminStateManager {
 
   /** Throws where the pools cannot be read. */
   async update(whose: Whose, signal: AbortSignal): Promise<readonly PoolUpdate[]> {
-    const { config, mirror, taints } = this.#options;
+    const { config, mirror, machines, taints } = this.#options;
     const age = "node" in whose ? "known" : "fresh";
     const [loadBalancers, compute] = await Promise.all([
       mirror.loadBalancers(signal, age),
-      config.poolType === "nodeIPConfiguration" ? mirror.compute(signal, age) : undefined,
+      config.poolType === "nodeIPConfiguration"
+        ? machines.compute("node" in whose ? [whose.node] : [], signal, age)
+        : undefined,
     ]);
     if (compute !== undefined) taints.learn(compute);
     return Promise.all(adminStatePools(config, loadBalancers).map((place) => this.#write(place, whose)));

@@ -17,6 +17,7 @@ import { AdminStateManager } from "./admin-state-manager.ts";
 import { AdminStateEvents } from "./admin-state-events.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
 import type { Metrics } from "../metrics.ts";
+import type { MachineListing } from "../machine-listing.ts";
 import { NewestTaints } from "./newest-taints.ts";
 import { PreemptionWatch } from "./preemption-watch.ts";
 import { Events } from "../events.ts";
@@ -27,6 +28,7 @@ export interface AdminStateOptions {
   readonly kube: KubeClient;
   readonly cache: ClusterCache;
   readonly mirror: Mirror;
+  readonly machines: MachineListing;
   readonly commit: GroupCommit;
   readonly recorder: EventRecorder;
   readonly metrics: Metrics;

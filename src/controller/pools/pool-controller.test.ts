@@ -20,7 +20,7 @@ function rig(isWriteKept: () => boolean) {
   let settled = 0;
   const pools = new PoolController({
     nodes: { subscribe: () => {} },
-    observer: { observePools: async () => world.observe(aService()) },
+    observer: { awaitedMs: () => undefined, observePools: async () => world.observe(aService()) },
     executor: {
       write: async (step) => {
         writes += 1;

@@ -21,7 +21,7 @@ import { errorText } from "../../core/util/text.ts";
 
 export interface PoolControllerOptions {
   readonly nodes: Pick<Reflector<CachedNode>, "subscribe">;
-  readonly observer: Pick<Observer, "observePools">;
+  readonly observer: Pick<Observer, "observePools" | "awaitedMs">;
   readonly executor: Pick<AzureStepExecutor, "write">;
   readonly loopMetrics: Pick<LoopMetrics, "addQueue">;
   readonly clock: Clock;
@@ -71,9 +71,9 @@ export class PoolController {
 
   async #sync({ failures, signal }: Job): Promise<Verdict> {
     try {
-      await untilSettled("the pools", () => this.#round(signal));
+      const { awaitedMs } = await untilSettled("the pools", () => this.#round(signal));
       this.#options.onSettled();
-      return { kind: "done" };
+      return awaitedMs === undefined ? { kind: "done" } : { kind: "again", afterMs: awaitedMs + GATHER_MS };
     } catch (error) {
       const { afterMs } = nextAttempt(error, failures);
       this.#options.log.warn(`pools: ${errorText(error)}`);
@@ -81,9 +81,12 @@ export class PoolController {
     }
   }
 
-  async #round(signal: AbortSignal): Promise<"settled" | undefined> {
-    const steps = reconcilePools(await this.#options.observer.observePools(signal));
-    if (steps.length === 0) return "settled";
+  /** `awaitedMs`: a node's machine is not listed yet, and is worth another look then. */
+  async #round(signal: AbortSignal): Promise<{ readonly awaitedMs: number | undefined } | undefined> {
+    const { observer } = this.#options;
+    const input = await observer.observePools(signal);
+    const steps = reconcilePools(input);
+    if (steps.length === 0) return { awaitedMs: observer.awaitedMs(input) };
     await this.#applyAll(steps);
     return undefined;
   }

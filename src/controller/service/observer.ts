@@ -13,6 +13,7 @@ import type { ReadRequest } from "../../core/steps.ts";
 import { countsForOthers, type ClassFilter } from "../../core/intent/ownership.ts";
 import type { Observed } from "../../core/observed.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
+import type { MachineListing } from "../machine-listing.ts";
 import type { MemberList } from "../pools/member-list.ts";
 import { memo } from "../../core/util/memo.ts";
 import { Snapshot } from "../snapshot.ts";
@@ -22,6 +23,7 @@ export interface ObserverOptions {
   readonly classFilter: ClassFilter;
   readonly cache: ClusterCache;
   readonly mirror: Mirror;
+  readonly machines: MachineListing;
 }
 
 const membersByLoadBalancer = memo(
@@ -68,6 +70,11 @@ export class Observer {
     return { ...shared, ...compute };
   }
 
+  /** When a machine that the pools wait for is worth another listing; `undefined` where none is missing. */
+  awaitedMs({ nodes, compute }: Pick<PoolsInput, "nodes" | "compute">): number | undefined {
+    return compute && this.#options.machines.awaitedMs(nodes, compute);
+  }
+
   get nodeNames(): readonly string[] {
     return this.#nodes.values.map(({ metadata }) => metadata.name);
   }
@@ -91,7 +98,7 @@ export class Observer {
   }
 
   async #compute(signal: AbortSignal): Promise<Pick<Observed, "compute">> {
-    return { compute: await this.#options.mirror.compute(signal) };
+    return { compute: await this.#options.machines.compute(this.#nodes.values, signal) };
   }
 
   async #publicIPs(needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed["publicIPs"]> {

@@ -5,7 +5,7 @@ import { absentNicPools, ownIPConfigurations } from "../resources/nic-pools/desi
 import { ownEntries } from "../resources/backend-pool/own-entries.ts";
 import { isPreConfigured, membersOf } from "../resources/reconcile-pools.ts";
 import { absentFragment } from "../resources/load-balancer/desired-fragment.ts";
-import type { Disposable } from "../resources/load-balancer/fragment.ts";
+import type { Disposable, LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
 import { reconcileLoadBalancer } from "../resources/load-balancer/reconcile-load-balancer.ts";
 import { poolName } from "../model/names.ts";
 import type { AzureStep, Decision } from "../steps.ts";
@@ -26,10 +26,18 @@ export function leaveLoadBalancers(
     const result = reconcileLoadBalancer(seen.id, seen, fragment);
     if (result.kind === "reject") return reject(result.rejection);
     if (result.kind !== "act") continue;
-    const detachments = result.deletes ? detachmentsOf(observed, seen) : [];
-    steps.push(...(detachments.length > 0 ? detachments : [result.step]));
+    const detachments = detachmentsOf(observed, seen);
+    if (detachments.length === 0) steps.push(result.step);
+    else if (result.deletes) steps.push(...detachments);
+    else steps.push({ kind: "loadBalancer", id: seen.id, fragment: amongOthers(fragment), why: result.step.why });
   }
   return act(steps); // what stays is told by the write: others may leave in the same one
+}
+
+/** Others may leave in the same write; then the last of them must take the machines out before the load balancer goes. */
+function amongOthers(fragment: LoadBalancerFragment): LoadBalancerFragment {
+  const { disposable } = fragment;
+  return disposable === undefined ? fragment : { ...fragment, disposable: { ...disposable, hasMachines: true } };
 }
 
 /** What of a load balancer is the cluster's own. `undefined`: it stays, its pools are somebody else's. */

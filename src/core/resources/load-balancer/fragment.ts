@@ -42,4 +42,9 @@ export interface Disposable {
   readonly pools: readonly string[];
   /** See `backend-pool/own-entries.ts`. */
   readonly entries: ReadonlySet<string>;
+  /**
+   * Machines are in its pools, and this Service was not the last when it decided to leave, so it did not take them out.
+   * Azure deletes no load balancer that a scale set names, and takes network interfaces out without telling.
+   */
+  readonly hasMachines?: boolean;
 }

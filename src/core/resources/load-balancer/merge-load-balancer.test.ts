@@ -233,6 +233,21 @@ describe("a Service leaves", () => {
     assert.deepEqual(outcome, { kind: "delete" });
   });
 
+  test("those that did not know to be the last leave one behind while machines are in the pool", () => {
+    const seen = put(undefined, aFragment(web, { ports: [80] }), aFragment(shop, { ports: [80] }));
+    const held = { pools: ["kubernetes"], entries: new Set<string>(), hasMachines: true };
+    const leaving = [gone(web, { disposable: held }), gone(shop, { disposable: held })];
+    const { outcome, answers } = merge(seen, leaving);
+    assert.deepEqual(
+      answers.map(({ kind }) => kind),
+      ["stale", "accepted"],
+    );
+    const left = outcome.kind === "put" ? outcome.body : assert.fail(outcome.kind);
+    assert.deepEqual(names(left.properties.loadBalancingRules), [`${web.base}-TCP-80`]);
+    const free = { ...held, hasMachines: false };
+    assert.deepEqual(merge(left, [gone(web, { disposable: free })]).outcome, { kind: "delete" });
+  });
+
   for (const [what, add] of [
     [
       "a foreign pool",

@@ -7,6 +7,8 @@
  *   - A frontend that somebody else needs stays, with a warning to the Service that left it.
  *   - Without frontends nothing may stand in a load balancer: it goes when all that is left is the cluster's own pools;
  *     if something foreign is left, the last frontend stays.
+ *   - Fragments that each decided to leave others behind do not delete it together while machines are in its pools: the
+ *     last of them is stale, and its Service takes the machines out first.
  *   - The work is one pass over the body and in proportion to the fragments; `isSettled` needs no pass at all.
  */
 import type { LoadBalancer, LoadBalancerProperties } from "../../model/arm.ts";
@@ -39,14 +41,26 @@ export function mergeLoadBalancer(
   if (start === undefined) return unchanged(fragments);
   const { accepted, refused, stale } = admitFragments(start, batch);
   const pending = seen === undefined ? accepted : accepted.filter((fragment) => !isSettled(seen, fragment));
-  const outcome = settle(start, pending, seen !== undefined);
+  const last = lastBeforeMachines(start, pending, seen !== undefined);
+  const leaving = pending.filter((fragment) => fragment !== last);
+  const outcome = settle(start, leaving, seen !== undefined);
   const remaining = remainingFrontends(start, outcome);
   const answers = new Map<LoadBalancerFragment, Answer>();
   for (const fragment of accepted)
     answers.set(fragment, { kind: "accepted", warnings: warningsFor(loadBalancerIndex(start), fragment, remaining) });
   for (const [fragment, rejection] of refused) answers.set(fragment, { kind: "refused", rejection });
-  for (const fragment of stale) answers.set(fragment, { kind: "stale" });
+  for (const fragment of last === undefined ? stale : [...stale, last]) answers.set(fragment, { kind: "stale" });
   return { outcome, answers: answersOf(fragments, answers) };
+}
+
+/** The fragment that must wait: together they would delete the load balancer while machines are in its pools. */
+function lastBeforeMachines(
+  start: LoadBalancer,
+  pending: readonly LoadBalancerFragment[],
+  exists: boolean,
+): LoadBalancerFragment | undefined {
+  const isHeld = pending.length > 0 && pending.every(({ disposable }) => disposable?.hasMachines === true);
+  return isHeld && settle(start, pending, exists).kind === "delete" ? pending.at(-1) : undefined;
 }
 
 /** Whether this fragment stands in the load balancer as it should. Costs what the one Service has, not a pass. */

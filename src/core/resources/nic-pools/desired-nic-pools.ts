@@ -23,6 +23,7 @@ import type { Compute, Instance } from "../../backends/compute.ts";
 import { isEligible } from "../../backends/eligible-nodes.ts";
 import { ipConfigurationFinder, type NicResource, nicResourceOf, vmSetOf } from "../../backends/machines.ts";
 import { type Attachable, isAttached, poolsOf } from "./merge-nic-pools.ts";
+import { ipConfigurationsOf } from "./predict-pool-members.ts";
 
 export interface NicPoolsInput {
   readonly config: ClusterConfig;
@@ -69,7 +70,10 @@ export function absentNicPools(input: NicPoolsInput): AzureStep[] {
   return plan.steps();
 }
 
-/** Ids of the members of our pools that are ours, in lower case: of nodes, or in the durable member list. */
+/**
+ * Ids of the ipConfigurations that are ours, in lower case: of nodes, or in the durable member list. Also those that the
+ * load balancer as last seen does not show as members: machines join by writes of their own.
+ */
 export function ownIPConfigurations({ nodes, compute, loadBalancer, known }: NicPoolsInput): string[] {
   const nodeOf = ipConfigurationFinder(nodes, compute);
   const names = new Set(known.map((name) => name.toLowerCase()));
@@ -79,7 +83,8 @@ export function ownIPConfigurations({ nodes, compute, loadBalancer, known }: Nic
   };
   const pools = loadBalancer.properties.backendAddressPools ?? [];
   const members = pools.flatMap(({ properties }) => properties.backendIPConfigurations ?? []);
-  return members.map(({ id }) => id.toLowerCase()).filter((id) => nodeOf(id) !== undefined || isKnown(id));
+  const ids = new Set([...members, ...ipConfigurationsOf(compute)].map(({ id }) => id.toLowerCase()));
+  return [...ids].filter((id) => nodeOf(id) !== undefined || isKnown(id));
 }
 
 function seatIn({ config, loadBalancer }: NicPoolsInput, family: Family): PoolRef {

@@ -18,7 +18,8 @@ export function predictPoolMembers(loadBalancers: readonly LoadBalancer[], compu
   });
 }
 
-function* ipConfigurationsOf(compute: Compute): Generator<{ id: string; pools: string[] }> {
+/** Every ipConfiguration of every machine, and the pools that it names. */
+export function* ipConfigurationsOf(compute: Compute): Generator<{ id: string; pools: string[] }> {
   const poolsOf = ({ properties }: IPConfiguration): string[] =>
     (properties.loadBalancerBackendAddressPools ?? []).map(({ id }) => id.toLowerCase());
   for (const { id, properties } of compute.networkInterfaces.values()) {

@@ -1,0 +1,31 @@
+/**
+ * What makes knowledge of Azure stale. Lists of Azure resources are kept between reads; these rules say when one must be
+ * read again before a decision rests on it. The drift check repeats all reads as a safety net, and nothing relies on it.
+ *
+ *   event                                              | stale
+ *   ---------------------------------------------------|------------------------------------------------------------
+ *   a Node whose machine no listing shows              | machines: it is newer than the listing
+ *   a load balancer or one of its pools is gone        | machines: Azure has taken them out of that pool
+ *   a load balancer's frontends have changed           | public IPs: `resources/load-balancer/held-public-ips.ts`
+ *   a refusal, before it is told                       | everything: what was missing may have been made since
+ *   a write by another holder of the resource lock     | everything
+ */
+import { type Compute } from "./backends/compute.ts";
+import { machineOf, nicResourceOf } from "./backends/machines.ts";
+import type { LoadBalancer } from "./model/arm.ts";
+import type { Node } from "./model/kubernetes.ts";
+
+/** Ids, in lower case, of the nodes' machines that the listing does not show with their network interface. */
+export function unlistedMachines(nodes: readonly Node[], compute: Compute): string[] {
+  return nodes.flatMap((node) => {
+    const machine = machineOf(node);
+    return machine === undefined || nicResourceOf(node, compute) !== undefined ? [] : [machine.id.toLowerCase()];
+  });
+}
+
+/** Whether machines have left a pool because that pool went. `undefined`: not there, or never seen. */
+export function takesPoolsAway(before: LoadBalancer | undefined, after: LoadBalancer | undefined): boolean {
+  if (after === undefined) return true;
+  const left = new Set((after.properties.backendAddressPools ?? []).map(({ name }) => name.toLowerCase()));
+  return (before?.properties.backendAddressPools ?? []).some(({ name }) => !left.has(name.toLowerCase()));
+}
