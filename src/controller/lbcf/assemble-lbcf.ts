@@ -48,12 +48,12 @@ export function assembleLbcf(options: LbcfPartOptions): LbcfParts {
   const { nodes, services } = options.cache;
   const metrics = new LbcfMetrics(options.metrics.registry);
   const cache = new LbcfCache({ client: kube, clock, random, log });
-  const records = cache.records.book;
+  const records = cache.records.objects;
   const limit = new ConcurrencyLimit(WRITES_AT_A_TIME);
   const writer = new LbcfWriter({ client: fenced, records, metrics, limit, clock });
   const azure = azureSide(options, cache);
   const open = webhookOpener(options, metrics);
-  const drivers = new Drivers({ drivers: cache.drivers.book, azure: azure.driver, open });
+  const drivers = new Drivers({ drivers: cache.drivers.objects, azure: azure.driver, open });
   const events = new Events(options.recorder, log);
   const context: LbcfContext = { cache, writer, drivers, events, metrics, clock, random, retries };
   const cluster = new GroupCluster({ cache, services: services.store, nodes: nodes.store, client: kube });
@@ -107,8 +107,8 @@ function controllersOf(
   { sync, steps, onUsable }: Shared,
 ) {
   const { cache, drivers } = context;
-  const records = cache.records.book;
-  const lookup = new LoadBalancerLookup({ loadBalancers: cache.loadBalancers.book, records, drivers, client });
+  const records = cache.records.objects;
+  const lookup = new LoadBalancerLookup({ loadBalancers: cache.loadBalancers.objects, records, drivers, client });
   return {
     driverController: new DriverController({ ...context, healthEveryMs, onUsable }),
     loadBalancers: new LoadBalancerController({ ...context, steps }),
@@ -174,7 +174,7 @@ function isForgotten(cache: LbcfCache, record: BackendRecord): boolean {
   const { owner, namespace } = record.metadata;
   const holder =
     owner?.kind === "Bind"
-      ? cache.binds.book.get(`${namespace}/${owner.name}`)
-      : cache.loadBalancers.book.get(loadBalancerKeyOf(record));
+      ? cache.binds.objects.get(`${namespace}/${owner.name}`)
+      : cache.loadBalancers.objects.get(loadBalancerKeyOf(record));
   return holder?.metadata.annotations?.[ANNOTATION.forget] === "true";
 }

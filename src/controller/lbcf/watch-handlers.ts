@@ -73,12 +73,12 @@ export class WatchHandlers {
   /** Enqueues the objects that wait for a driver. */
   driverUsable(key: string): void {
     const { cache, records, loadBalancers, binds } = this.#options;
-    for (const lb of cache.loadBalancers.book.by("driver", key)) {
+    for (const lb of cache.loadBalancers.objects.by("driver", key)) {
       loadBalancers.loop.enqueue(keyOf(lb));
       this.#groupsOf(keyOf(lb));
     }
-    for (const bind of cache.binds.book.by("driver", key)) binds.enqueue(keyOf(bind));
-    records.enqueue(cache.records.book.by("driver", key).filter((record) => isUnsettled(record)));
+    for (const bind of cache.binds.objects.by("driver", key)) binds.enqueue(keyOf(bind));
+    records.enqueue(cache.records.objects.by("driver", key).filter((record) => isUnsettled(record)));
   }
 
   #driver(change: Change<Driver>): void {
@@ -103,13 +103,13 @@ export class WatchHandlers {
     this.#groupsOf(key);
     this.#enqueueClaimants(change);
     if (change.kind === "updated" && !sameJson(change.old.metadata.annotations, object.metadata.annotations)) {
-      records.enqueue(cache.records.book.by("loadBalancer", key));
+      records.enqueue(cache.records.objects.by("loadBalancer", key));
     }
   }
 
   #groupsOf(loadBalancer: string): void {
     const { cache, groups } = this.#options;
-    for (const group of cache.groups.book.by("loadBalancer", loadBalancer)) groups.enqueue(keyOf(group));
+    for (const group of cache.groups.objects.by("loadBalancer", loadBalancer)) groups.enqueue(keyOf(group));
   }
 
   #group(change: Change<BackendGroup>): void {
@@ -148,14 +148,14 @@ export class WatchHandlers {
     const driver = referencedKey(AZURE_DRIVER, "");
     const isRefused = (conditions: readonly Condition[]): boolean =>
       conditions.some(({ status }) => status === "False");
-    for (const lb of cache.loadBalancers.book.by("driver", driver)) {
+    for (const lb of cache.loadBalancers.objects.by("driver", driver)) {
       if (isRefused(lb.status.conditions)) loadBalancers.loop.enqueue(keyOf(lb));
     }
-    for (const bind of cache.binds.book.by("driver", driver)) {
+    for (const bind of cache.binds.objects.by("driver", driver)) {
       const isWaiting = bind.status.loadBalancerStatuses.some(({ conditions }) => isRefused(conditions));
       if (isWaiting) binds.enqueue(keyOf(bind));
     }
-    records.enqueue(cache.records.book.by("driver", driver).filter(isUnsettled));
+    records.enqueue(cache.records.objects.by("driver", driver).filter(isUnsettled));
   }
 
   #record(change: Change<BackendRecord>): void {
@@ -165,7 +165,7 @@ export class WatchHandlers {
       records.forget(object);
       this.#enqueueDeleted(driverController, object.metadata.namespace, object.spec.lbDriver);
       const lb = loadBalancerKeyOf(object);
-      if (cache.loadBalancers.book.get(lb)?.metadata.deletionTimestamp !== undefined) loadBalancers.loop.enqueue(lb);
+      if (cache.loadBalancers.objects.get(lb)?.metadata.deletionTimestamp !== undefined) loadBalancers.loop.enqueue(lb);
     } else if (!isStatusOnly(change)) {
       records.enqueue([object]);
     }
@@ -174,7 +174,7 @@ export class WatchHandlers {
     gates.enqueuePodOf(object);
     const address = addressKey(object);
     if (address === undefined) return;
-    const others = cache.records.book
+    const others = cache.records.objects
       .by("address", address)
       .filter((other) => other.metadata.uid !== object.metadata.uid);
     records.enqueue(others.filter(isUnsettled));
@@ -190,7 +190,7 @@ export class WatchHandlers {
   #enqueueDeleted(driverController: DriverController, namespace: string, name: string): void {
     const { cache } = this.#options;
     for (const key of [`${namespace}/${name}`, `kube-system/${name}`]) {
-      if (cache.drivers.book.get(key)?.metadata.deletionTimestamp !== undefined) driverController.loop.enqueue(key);
+      if (cache.drivers.objects.get(key)?.metadata.deletionTimestamp !== undefined) driverController.loop.enqueue(key);
     }
   }
 
@@ -200,7 +200,7 @@ export class WatchHandlers {
     gates.enqueue(object);
     const old = change.kind === "updated" ? change.old : undefined;
     if (old !== undefined && sameRegistration(old, object)) return;
-    records.enqueue(cache.records.book.by("pod", keyOf(object)));
+    records.enqueue(cache.records.objects.by("pod", keyOf(object)));
     this.#enqueueSelecting(object, old);
   }
 
@@ -210,13 +210,15 @@ export class WatchHandlers {
       backends.kind === "Pod" &&
       (isSelected(pod, backends.select) || (old !== undefined && isSelected(old, backends.select)));
     const { namespace } = pod.metadata;
-    for (const group of cache.groups.book.by("namespace", namespace)) if (selects(group)) groups.enqueue(keyOf(group));
-    for (const bind of cache.binds.book.by("namespace", namespace)) if (selects(bind.group)) binds.enqueue(keyOf(bind));
+    for (const group of cache.groups.objects.by("namespace", namespace))
+      if (selects(group)) groups.enqueue(keyOf(group));
+    for (const bind of cache.binds.objects.by("namespace", namespace))
+      if (selects(bind.group)) binds.enqueue(keyOf(bind));
   }
 
   #service(service: Service & KubeObject): void {
     const { cache, groups } = this.#options;
-    for (const group of cache.groups.book.by("service", keyOf(service))) groups.enqueue(keyOf(group));
+    for (const group of cache.groups.objects.by("service", keyOf(service))) groups.enqueue(keyOf(group));
   }
 
   #node(change: Change<Node & KubeObject>): void {
@@ -228,8 +230,8 @@ export class WatchHandlers {
     if (isDownNow !== wasDown && change.kind !== "deleted") void states.sync("drain");
     const isSame = old !== undefined && sameJson(labelsAndAddresses(old), labelsAndAddresses(object));
     if (isSame) return;
-    records.enqueue(cache.records.book.by("node", object.metadata.name));
-    for (const group of cache.groups.book.store.values()) {
+    records.enqueue(cache.records.objects.by("node", object.metadata.name));
+    for (const group of cache.groups.objects.store.values()) {
       if (group.spec.backends.kind === "Service") groups.enqueue(keyOf(group));
     }
   }

@@ -26,8 +26,8 @@ export class AzureClaims {
     const driver = referencedKey(AZURE_DRIVER, "");
     const { loadBalancers, binds } = this.#cache;
     return [
-      ...loadBalancers.book.by("driver", driver).flatMap((lb) => this.of(lb)),
-      ...binds.book.by("driver", driver).flatMap((bind) => this.of(bind)),
+      ...loadBalancers.objects.by("driver", driver).flatMap((lb) => this.of(lb)),
+      ...binds.objects.by("driver", driver).flatMap((bind) => this.of(bind)),
     ];
   }
 

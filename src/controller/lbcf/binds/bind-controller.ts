@@ -49,13 +49,13 @@ export class BindController {
 
   async #reconcile({ key, failures }: Job): Promise<Verdict> {
     const { cache, writer } = this.#options;
-    const bind = cache.binds.book.get(key);
+    const bind = cache.binds.objects.get(key);
     await deleteRecordsWithoutOwner(this.#options, BINDS, key, bind);
     if (bind === undefined) return DONE;
     const hasFinalizer = bind.metadata.finalizers?.includes(FINALIZER.loadBalancer) ?? false;
     if (bind.metadata.deletionTimestamp !== undefined && !hasFinalizer) return DONE;
     if (!hasFinalizer) cache.binds.wrote(await writer.addFinalizer(BINDS, bind, FINALIZER.loadBalancer));
-    const work = new BindWork(cache.binds.book.get(key) ?? bind, this.#options);
+    const work = new BindWork(cache.binds.objects.get(key) ?? bind, this.#options);
     const names = loadBalancersOf(work.bind, this.#nowMs()).map(nameInBind);
     const verdicts = await Promise.all(names.map((name) => this.#options.steps.run(work.storageOf(name), failures)));
     const backends = isBeingDeleted(bind.metadata) ? await this.#deleteRecords(work) : await this.#sync(work);
@@ -116,7 +116,7 @@ class BindWork {
   }
 
   get records(): BackendRecord[] {
-    const records = this.#options.cache.records.book.by("owner", `Bind ${keyOf(this.bind)}`);
+    const records = this.#options.cache.records.objects.by("owner", `Bind ${keyOf(this.bind)}`);
     return records.filter(({ metadata }) => metadata.owner?.uid === this.bind.metadata.uid);
   }
 
@@ -144,7 +144,7 @@ class BindWork {
       store: (lb, status) => this.#change(withLoadBalancerStatus(this.bind, lb, status)),
       addFinalizer: () => Promise.resolve(),
       release: (lb) => this.#change(withoutLoadBalancer(this.bind, lb)),
-      records: () => cache.records.book.by("loadBalancer", key).length,
+      records: () => cache.records.objects.by("loadBalancer", key).length,
       invalidName: () => undefined,
       emit: (_lb: LoadBalancer, text) => events.emit(BINDS, this.bind, text),
     };

@@ -28,13 +28,14 @@ export class DriverController {
 
   async #reconcile({ key }: Job): Promise<Verdict> {
     const { cache, writer, clock } = this.#options;
-    const driver = cache.drivers.book.get(key);
+    const driver = cache.drivers.objects.get(key);
     if (driver === undefined) return DONE;
     const health = driverProblem(driver) === undefined ? await this.#probe(driver) : undefined;
     const decision = reconcileDriver({
       driver,
-      loadBalancers: cache.loadBalancers.book.by("driver", key).length + cache.binds.book.by("driver", key).length,
-      records: cache.records.book.by("driver", key).length,
+      loadBalancers:
+        cache.loadBalancers.objects.by("driver", key).length + cache.binds.objects.by("driver", key).length,
+      records: cache.records.objects.by("driver", key).length,
       health,
       nowMs: clock.nowMs(),
     });

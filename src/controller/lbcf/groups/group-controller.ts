@@ -50,7 +50,7 @@ export class GroupController {
 
   async #reconcile({ key }: Job): Promise<Verdict> {
     const { cache, writer } = this.#options;
-    const group = cache.groups.book.get(key);
+    const group = cache.groups.objects.get(key);
     await deleteRecordsWithoutOwner(this.#options, BACKEND_GROUPS, key, group);
     if (group === undefined) return DONE;
     if (isBeingDeleted(group.metadata)) return this.#reconcileDeleted(group);
@@ -75,7 +75,7 @@ export class GroupController {
     const { writer, cache } = this.#options;
     const finalizers = group.metadata.finalizers ?? [];
     if (!finalizers.includes(FINALIZER.group)) return DONE;
-    const records = cache.records.book.by("owner", `BackendGroup ${keyOf(group)}`);
+    const records = cache.records.objects.by("owner", `BackendGroup ${keyOf(group)}`);
     const own = records.filter(({ metadata }) => metadata.owner?.uid === group.metadata.uid);
     const isOver = own.length === 0 || finalizers.includes(ORPHAN_FINALIZER);
     if (isOver) {

@@ -15,7 +15,7 @@ export async function deleteRecordsWithoutOwner(
   key: string,
   known: KubeObject | undefined,
 ): Promise<void> {
-  const records = cache.records.book.by("owner", `${owners.kind} ${key}`);
+  const records = cache.records.objects.by("owner", `${owners.kind} ${key}`);
   const ownerless = records.filter(
     ({ metadata }) => metadata.owner?.uid !== known?.metadata.uid && metadata.deletionTimestamp === undefined,
   );

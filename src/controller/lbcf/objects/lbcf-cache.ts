@@ -40,7 +40,7 @@ export interface LbcfCacheOptions {
 /** One kind: the reflector that delivers changes, and the store that decisions read. */
 interface CachedKind<T extends KubeObject> {
   readonly reflector: Reflector<T>;
-  readonly book: WriteThroughStore<T>;
+  readonly objects: WriteThroughStore<T>;
   /** Records the result of a write; `undefined` when the object is gone. */
   readonly wrote: (stored: KubeObject | undefined) => void;
 }
@@ -63,8 +63,8 @@ export class LbcfCache {
       indexers?: Indexers<T>,
     ): CachedKind<T> => {
       const reflector = new Reflector({ ...common, resource, project, ...voiceOf(resource) });
-      const book = new WriteThroughStore(reflector, indexers);
-      return { reflector, book, wrote: (stored) => stored && book.wrote(project(stored)) };
+      const objects = new WriteThroughStore(reflector, indexers);
+      return { reflector, objects, wrote: (stored) => stored && objects.wrote(project(stored)) };
     };
     this.drivers = keep(DRIVERS, readDriver);
     this.loadBalancers = keep(LOAD_BALANCERS, readLoadBalancer, {

@@ -33,7 +33,7 @@ export class GateController {
     const { cache, writer } = this.#options;
     const pod = cache.pods.store.get(key);
     if (pod === undefined) return DONE;
-    const records = cache.records.book.by("pod", key).filter((record) => isRecordOf(record, pod));
+    const records = cache.records.objects.by("pod", key).filter((record) => isRecordOf(record, pod));
     const decision = reconcileReadinessGate({ pod, records, wanted: this.#wanted(pod) });
     if (decision !== undefined) await writer.setGate(pod, decision);
     return DONE;
@@ -44,8 +44,8 @@ export class GateController {
     const { groups, binds } = this.#options.cache;
     const { namespace } = pod.metadata;
     const all = [
-      ...groups.book.by("namespace", namespace),
-      ...binds.book.by("namespace", namespace).map((bind) => bind.group),
+      ...groups.objects.by("namespace", namespace),
+      ...binds.objects.by("namespace", namespace).map((bind) => bind.group),
     ];
     const selecting = all.filter(
       ({ metadata, spec: { backends } }) =>
@@ -63,7 +63,7 @@ export class GateController {
 
   /** The gate does not wait for a load balancer that is being deleted or does not serve the namespace. */
   #serves(name: string, namespace: string): boolean {
-    const lb = this.#options.cache.loadBalancers.book.get(referencedKey(name, namespace));
+    const lb = this.#options.cache.loadBalancers.objects.get(referencedKey(name, namespace));
     return lb === undefined || (!isBeingDeleted(lb.metadata) && allowsNamespace(lb, namespace));
   }
 }

@@ -75,7 +75,7 @@ export class RecordController {
 
   /** `undefined`: continue with the next step. */
   async #round({ key, failures }: Job): Promise<Verdict | undefined> {
-    const record = this.#options.cache.records.book.get(key);
+    const record = this.#options.cache.records.objects.get(key);
     if (record === undefined) return DONE;
     const driver = this.#options.drivers.of(record.spec.lbDriver, record.metadata.namespace);
     const decision = this.#decide(record, driver);
@@ -100,7 +100,7 @@ export class RecordController {
     const pod = backend.kind === "Pod" ? cache.pods.store.get(`${namespace}/${backend.name}`) : undefined;
     const node = backend.kind === "Service" ? nodeNamed(backend.nodeName) : undefined;
     const address = addressKey(record);
-    const sharing = address === undefined ? [] : cache.records.book.by("address", address);
+    const sharing = address === undefined ? [] : cache.records.objects.by("address", address);
     return reconcileBackendRecord({
       record,
       backend: backendState(record, { pod, node }),

@@ -26,6 +26,8 @@ const LONGEST_PERIOD_MS = (2 ** 31 - 1) * 1_000;
 /** Any stored object. */
 export interface Stored {
   readonly metadata: object;
+  readonly spec?: unknown;
+  readonly status?: unknown;
 }
 
 export function parts(object: Stored): { metadata: Json; spec: Json; status: Json } {
