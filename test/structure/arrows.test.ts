@@ -43,6 +43,7 @@ const CORE_ARROWS: Record<string, readonly string[]> = {
   model: ["util"],
   config: ["util", "model"],
   backends: ["util", "model", "config"],
+  "freshness.ts": ["model", "backends"],
   "admin-state": ["util", "events", "outcome.ts", "model", "config", "backends"],
   intent: ["util", "events", "outcome.ts", "model", "config"],
   resources: ["util", "outcome.ts", "model", "config", "backends", "admin-state", "intent"],
