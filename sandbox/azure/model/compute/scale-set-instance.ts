@@ -10,15 +10,8 @@ import type { State } from "../state.ts";
 import { computeEnvelope, timeOf, writtenProperties, writtenTop } from "./envelope.ts";
 import { instanceView, wantsInstanceView } from "./instance-view.ts";
 import { imageForm, isWindows, osDiskForm, osProfileForm } from "./machine-profile.ts";
-import {
-  assignAddresses,
-  instanceReferences,
-  networkProfileForm,
-  nicsOf,
-  profileOf,
-  renderNics,
-  renderPublicIps,
-} from "./scale-set-network.ts";
+import { instanceReferences, nicsOf, profileOf, renderNics, renderPublicIps } from "./instance-nics.ts";
+import { assignAddresses, networkProfileForm } from "./scale-set-network.ts";
 
 const INSTANCE_TYPE = "Microsoft.Compute/virtualMachineScaleSets/virtualMachines";
 

@@ -17,7 +17,8 @@ import { newFlexibleMachines, type Growth } from "./flexible.ts";
 import { provisioningStatus } from "./instance-view.ts";
 import { isWindows, osDiskForm, osProfileForm } from "./machine-profile.ts";
 import { checkNics, newInstance, remodelled } from "./scale-set-instance.ts";
-import { modelReferences, networkProfileForm, renderNics, renderPublicIps } from "./scale-set-network.ts";
+import { renderNics, renderPublicIps } from "./instance-nics.ts";
+import { modelReferences, networkProfileForm } from "./scale-set-network.ts";
 
 function isFlexible(body: Json): boolean {
   return propertiesOf(body)["orchestrationMode"] === "Flexible";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { build, codeOf, nicBody, nicId, SUBNET, VIRTUAL_NETWORK, VNET } from "../test-fixtures.ts";
-import { azureWithGroup } from "../test-azure.ts";
+import { build, codeOf, nicBody, nicId, SUBNET, VIRTUAL_NETWORK, VNET } from "../../test-fixtures.ts";
+import { azureWithGroup } from "../../test-azure.ts";
 
 const subnet = (name: string, addressPrefix: string) => ({ name, properties: { addressPrefix } });
 const network = (...subnets: unknown[]) => ({

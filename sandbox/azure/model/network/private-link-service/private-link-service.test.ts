@@ -14,8 +14,8 @@ import {
   SUBNET,
   VNET,
   azureWithLoadBalancer,
-} from "../test-fixtures.ts";
-import { NETWORK } from "../test-azure.ts";
+} from "../../test-fixtures.ts";
+import { NETWORK } from "../../test-azure.ts";
 
 const PLS = `${NETWORK}/privateLinkServices/pls`;
 const LINKS = `${VNET}/subnets/links`;
