@@ -29,7 +29,7 @@ export interface DataDirectory {
 /** Throws `BadInput` if another process has it open, or if it cannot be created or written. */
 export function openDataDirectory(path: string | undefined): DataDirectory {
   const root = path ?? mkdtempSync(join(tmpdir(), "azlb-"));
-  const unlock = path === undefined ? undefined : hold(path);
+  const unlock = path === undefined ? undefined : createAndLock(path);
   return {
     pki: join(root, "pki"),
     state: path === undefined ? undefined : join(root, "state"),
@@ -55,7 +55,7 @@ export function openDataDirectory(path: string | undefined): DataDirectory {
 }
 
 /** Creates the directory if needed, and locks it against other processes. */
-function hold(path: string): () => void {
+function createAndLock(path: string): () => void {
   try {
     makeDirectory(path);
     return lockDirectory(path);

@@ -54,7 +54,7 @@ export function faultRegistry<Effect extends { readonly kind: string }>(): Fault
     hits(target) {
       const found: Fault<Effect>[] = [];
       for (const slot of slots) {
-        if (!aims(slot, target) || found.some((fault) => fault.effect.kind === slot.fault.effect.kind)) continue;
+        if (!matches(slot, target) || found.some((fault) => fault.effect.kind === slot.fault.effect.kind)) continue;
         slot.seen += 1;
         if (slot.seen <= slot.fault.skip) continue;
         if (slot.fault.count !== undefined && slot.hits >= slot.fault.count) continue;
@@ -73,7 +73,7 @@ export function faultRegistry<Effect extends { readonly kind: string }>(): Fault
   };
 }
 
-function aims<Effect>(slot: Slot<Effect>, target: FaultTarget): boolean {
+function matches<Effect>(slot: Slot<Effect>, target: FaultTarget): boolean {
   const { methods, caller } = slot.fault;
   return (
     (methods.length === 0 || methods.includes(target.method)) &&

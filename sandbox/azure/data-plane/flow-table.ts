@@ -123,7 +123,7 @@ export function createFlowTable(nowMs: () => number): FlowTable {
     refused({ key }, client, { reason, member, securityRule }) {
       const counted = countsOf(key);
       counted.refused[reason] = (counted.refused[reason] ?? 0) + 1;
-      if (reason === "memberRefused" && member !== undefined) takeBack(counted, member);
+      if (reason === "memberRefused" && member !== undefined) countAsRefused(counted, member);
       else counted.total++;
       const rule = securityRule === undefined ? {} : { securityRule };
       note({ event: "refused", frontend: key, ...(member && memberNames(member)), ...client, reason, ...rule });
@@ -148,7 +148,7 @@ function memberCounts({ members }: FrontendCounts, { ip }: Member): MemberCounts
 }
 
 /** `opened` has counted the flow already; it turns into a refusal. */
-function takeBack(counts: FrontendCounts, member: Member): void {
+function countAsRefused(counts: FrontendCounts, member: Member): void {
   const own = memberCounts(counts, member);
   counts.open--;
   own.open--;

@@ -19,7 +19,7 @@ import {
 } from "./test-fixtures.ts";
 import { GROUP, NETWORK, SUBSCRIPTION, TestAzure, azureWithGroup, type Wire } from "./test-azure.ts";
 
-describe("the front door refuses", () => {
+describe("the gateway refuses", () => {
   const azure = azureWithLoadBalancer({}, { subscriptions: [SUBSCRIPTION], regions: ["eastus"] });
   const cases: readonly (readonly [string, () => { status: number; body: Wire }, number, string])[] = [
     ["a missing api-version", () => azure.send("GET", LB, undefined, { query: {} }), 400, "MissingApiVersionParameter"],

@@ -36,7 +36,7 @@ export function putChild(call: Call, route: ResourceRoute, child: ChildType, nam
   const stored = childrenOf(parent.body, child.collection).get(name.toLowerCase());
   if (!stored) checkName(child.nameRule, name);
   const body = requireBody(call.request);
-  checkPreconditions(call.request, route.type.type, parent.id, ifThere(parent, stored));
+  checkPreconditions(call.request, route.type.type, parent.id, preconditionTarget(parent, stored));
   checkParent(parent);
   const input = inputOf(call, { id: parent.id, key: route.key, existing: parent, location: parent.location });
   const canonical = stringOf(stored?.["name"]) ?? name;
@@ -63,7 +63,7 @@ export function requireParent(call: Call, route: ResourceRoute): Resource {
 }
 
 /** The resource for preconditions of a child: the parent if the child exists, otherwise none. */
-function ifThere(parent: Resource, child: Json | undefined): Resource | undefined {
+function preconditionTarget(parent: Resource, child: Json | undefined): Resource | undefined {
   return child ? parent : undefined;
 }
 

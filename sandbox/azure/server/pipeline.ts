@@ -6,15 +6,16 @@
  * Sign-in and discovery pass through the same faults and the same log, but need no token. The model decides the answer;
  * this file decides whether and when a request reaches it.
  */
-import type { Caller } from "../identity/tokens.ts";
 import type { AuditLog } from "../control/audit.ts";
 import { differences } from "../control/diff.ts";
 import type { Effect, Fault, FaultRegistry } from "../control/faults.ts";
+import type { Caller } from "../identity/tokens.ts";
 import type { Latency } from "../latency/latency.ts";
 import { operationKindOf, type ArmRequest, type Draws, type OperationKind } from "../model/index.ts";
 import type { AzureStore, Touched } from "../store/azure-store.ts";
 import { admit, isPoll, type Admission, type Gateway } from "./admission.ts";
 import { armHeaders, isGatewayError, providerHeaders } from "./arm-headers.ts";
+import { armRequestOf } from "./arm-request.ts";
 import { CUT, type Answer, type HttpReply, type HttpRequest } from "./http-message.ts";
 
 export interface PipelineOptions extends Gateway {
@@ -73,30 +74,6 @@ function callOf(options: PipelineOptions, request: HttpRequest): Call {
     kind: operationKindOf(arm),
     operationMs: null,
   };
-}
-
-function armRequestOf(request: HttpRequest, nowMs: number): ArmRequest {
-  const { path, query, headers, baseUrl, text } = request;
-  const base = { method: request.method as ArmRequest["method"], path, query, headers, nowMs, baseUrl };
-  if (text.trim() === "") return { ...base, body: undefined };
-  try {
-    const body = JSON.parse(text) as unknown;
-    return isNestedWithin(MAX_NESTING, body) ? { ...base, body } : { ...base, body: undefined, malformed: true };
-  } catch {
-    return { ...base, body: undefined, malformed: true };
-  }
-}
-
-/** Deeper bodies are malformed, as for Azure's parser. */
-const MAX_NESTING = 64;
-
-function isNestedWithin(levels: number, value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  if (levels === 0) return false;
-  for (const item of Array.isArray(value) ? value : Object.values(value)) {
-    if (!isNestedWithin(levels - 1, item)) return false;
-  }
-  return true;
 }
 
 async function handle(options: PipelineOptions, call: Call): Promise<Outcome> {

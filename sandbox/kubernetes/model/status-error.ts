@@ -167,3 +167,8 @@ export const tooLong = (field: string, maximum: number): Cause => ({
   message: `Too long: may not be more than ${maximum} bytes`,
   field,
 });
+
+/** Refuses a value that is not one of the allowed ones; undefined is not checked. */
+export function oneOf(field: string, value: string | undefined, allowed: readonly string[]): Cause[] {
+  return value === undefined || allowed.includes(value) ? [] : [notSupported(field, value, allowed)];
+}

@@ -30,8 +30,9 @@ const NEW_NAME: Readonly<Record<string, string>> = {
 const OLD_NAME = Object.fromEntries(Object.entries(NEW_NAME).map(([old, now]) => [now, old]));
 
 function renamed(object: KubeObject, names: Readonly<Record<string, string>>, apiVersion: string): KubeObject {
-  const fields = Object.entries(object).map(([field, value]) => [names[field] ?? field, value] as const);
-  return { ...(Object.fromEntries(fields) as unknown as KubeObject), apiVersion };
+  const { kind, metadata, ...fields } = object;
+  const entries = Object.entries(fields).map(([field, value]) => [names[field] ?? field, value] as const);
+  return { kind, metadata, ...Object.fromEntries(entries), apiVersion };
 }
 
 /** Fields that both APIs return when unset; core/v1 returns two more. */

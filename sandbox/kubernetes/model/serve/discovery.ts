@@ -35,7 +35,7 @@ function answer(body: unknown, contentType?: string): Answer {
 }
 
 function wantsAggregated(accept: string): boolean {
-  return accept.split(",").some((wish) => wish.replaceAll(" ", "") === AGGREGATED);
+  return accept.split(",").some((item) => item.replaceAll(" ", "") === AGGREGATED);
 }
 
 function aggregated(resources: readonly Resource[]): JsonObject {

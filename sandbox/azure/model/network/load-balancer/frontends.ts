@@ -44,8 +44,8 @@ export function frontendForm(draft: Draft, item: Json, publicIps: Map<string, st
   if (subnet) {
     properties["subnet"] = idReference(subnet.id);
     properties["privateIPAddressVersion"] ??= "IPv4";
-    const wish = { holder: id, owner: draft.input.id, properties, before };
-    properties["privateIPAddress"] = assignPrivateAddress(draft.input.state, draft.reservations, subnet, wish);
+    const request = { holder: id, owner: draft.input.id, properties, before };
+    properties["privateIPAddress"] = assignPrivateAddress(draft.input.state, draft.reservations, subnet, request);
   } else {
     delete properties["privateIPAddress"];
   }

@@ -21,7 +21,8 @@ import { allocateService } from "./allocate.ts";
 import { serviceDefaults } from "./defaults.ts";
 import { ingressOf, isLoadBalancer, specOf } from "./spec.ts";
 import { prepareServiceUpdate } from "./update.ts";
-import { validateService, validateServiceConditions, validateServiceStatus } from "./validate.ts";
+import { validateServiceConditions, validateServiceStatus } from "./validate-status.ts";
+import { validateService } from "./validate.ts";
 
 const NONE = "<none>";
 
