@@ -1,11 +1,8 @@
 /**
  * The controller put together from its parts, free of sockets, clocks and files: those are handed in, so that a
- * simulation runs the same thing. `start` fills the caches, then lets the loops run; `stop` finishes what is in flight.
+ * simulation runs the same code. `start` fills the caches, then starts the loops; `stop` ends what is in flight.
  */
 import type { ArmClient } from "../azure/arm/arm-client.ts";
-import type { AttemptReport } from "../azure/group-commit/commit-types.ts";
-import { GroupCommit } from "../azure/group-commit/group-commit.ts";
-import { Mirror } from "../azure/cache/mirror.ts";
 import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
 import type { Clock, Random, Timer } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
@@ -18,6 +15,7 @@ import type { EventRecorder } from "../kube/events/event-recorder.ts";
 import type { Fence } from "../kube/election/fence.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { AdminState } from "./admin-state/admin-state.ts";
+import { AzureConnection } from "./azure-connection.ts";
 import { AzureStepExecutor } from "./service/step-executor.ts";
 import { CloudLoadBalancer } from "./service/cloud-load-balancer.ts";
 import { ClusterCache } from "./cluster-cache.ts";
@@ -29,11 +27,10 @@ import { MemberLists } from "./pools/member-list.ts";
 import type { Metrics } from "./metrics.ts";
 import { Observer } from "./service/observer.ts";
 import { PoolController } from "./pools/pool-controller.ts";
-import { ResourceLock } from "./resource-lock.ts";
 import { ServiceController } from "./service/service-controller.ts";
 import { ServiceEvents } from "./service/service-events.ts";
 import { ServiceWriter } from "./service/service-writer.ts";
-import { Turns } from "./turns.ts";
+import { DecisionTurns } from "./decision-turns.ts";
 
 export interface ControllerOptions {
   readonly config: ClusterConfig;
@@ -50,19 +47,17 @@ export interface ControllerOptions {
   /** How often Azure is read anew and compared. */
   readonly driftPeriodMs: number;
   readonly workers: number;
-  /** Backends with a memory, where their definitions are installed; absent: never. */
+  /** LBCF (lb-controlling-framework), where its definitions are installed; absent: never. */
   readonly lbcf?: LbcfOptions;
 }
 
-/** Events are told after the work; a server that does not answer must not keep us from ending. */
-const LAST_WORDS_MS = 2_000;
+/** Events are written after the work; an API server that does not answer must not hold up the end. */
+const LAST_EVENTS_MS = 2_000;
 
 export class Controller {
   readonly #options: ControllerOptions;
   readonly #cache: ClusterCache;
-  readonly #mirror: Mirror;
-  readonly #commit: GroupCommit;
-  readonly #lock: ResourceLock;
+  readonly #azure: AzureConnection;
   readonly #services: ServiceController;
   readonly #pools: PoolController;
   readonly #stopping = new AbortController();
@@ -75,27 +70,31 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     this.#options = options;
-    const { config, arm, clock, random, log, fence, metrics, classFilter } = options;
-    const kube = options.kube.fencedBy(fence);
+    const { config, clock, random, log, metrics, classFilter } = options;
+    const kube = options.kube.fencedBy(options.fence);
     this.#cache = new ClusterCache({ client: options.kube, clock, random, log });
     this.#cache.countIn(metrics.loops);
-    this.#mirror = new Mirror({ client: arm, config });
-    this.#commit = this.#openCommit();
-    this.#lock = this.#openLock(kube);
-    const machines = new MachineListing(this.#mirror, clock);
-    const parts = { cache: this.#cache, mirror: this.#mirror, machines, commit: this.#commit };
+    this.#azure = new AzureConnection({
+      ...options,
+      kube,
+      onAttempt: (report) => this.#adminState?.attempted(report),
+      onRival: (message) => this.#services.tellAll("RivalController", message),
+    });
+    const { mirror, commit } = this.#azure;
+    const machines = new MachineListing(mirror, clock);
+    const parts = { cache: this.#cache, mirror, machines, commit };
     if (hasAdminState(config)) this.#adminState = new AdminState({ ...options, ...parts, kube });
     if (options.lbcf !== undefined) {
       this.#lbcf = new LbcfPart({ ...options, ...options.lbcf, ...parts, fenced: kube });
     }
-    const observer = new Observer({ config, classFilter, cache: this.#cache, mirror: this.#mirror, machines });
+    const observer = new Observer({ config, classFilter, cache: this.#cache, mirror, machines });
     const events = new ServiceEvents(new Events(options.recorder, log), log);
     const { written } = this.#cache;
-    const turns = new Turns(clock);
+    const turns = new DecisionTurns(clock);
     const executor = new AzureStepExecutor({
       observer,
       written: written.services,
-      commit: this.#commit,
+      commit,
       services: new ServiceWriter(kube, classFilter),
       members: new MemberLists(kube, written.memberLists),
       onWarning: (service, warning) => tell(events, log, service, warning),
@@ -151,54 +150,23 @@ export class Controller {
   async stop(patienceMs = 20_000): Promise<void> {
     this.#isReady = false;
     this.#resyncTimer?.cancel();
-    this.#stopping.abort(new Error("the controller stops"));
+    const stopping = new Error("the controller stops");
+    this.#stopping.abort(stopping);
+    this.#azure.stopWaiting(stopping);
     const optional = [this.#adminState, this.#lbcf].filter((part) => part !== undefined);
     const loops = [this.#services, this.#pools, ...optional];
-    await Promise.all([...loops.map((loop) => loop.stop(patienceMs)), this.#commit.close()]);
-    await this.#lock.release().catch(() => {}); // it runs out by itself
-    await Promise.race([this.#options.recorder.flushed(), this.#options.clock.sleep(LAST_WORDS_MS)]);
-    this.#ending.abort(new Error("the controller stops"));
+    await Promise.all([...loops.map((loop) => loop.stop(patienceMs)), this.#azure.close()]);
+    await this.#azure.releaseLock();
+    await Promise.race([this.#options.recorder.flushed(), this.#options.clock.sleep(LAST_EVENTS_MS)]);
+    this.#ending.abort(stopping);
     await this.#running;
-  }
-
-  #openCommit(): GroupCommit {
-    const { arm, clock, random, fence, metrics } = this.#options;
-    return new GroupCommit({
-      client: arm,
-      clock,
-      random,
-      mayWrite: async (priority) => {
-        // a doomed node has no time to wait for others; the ETag keeps us from undoing what they do
-        if (priority !== "drain") await this.#lock.hold();
-        return fence.holds();
-      },
-      lastSeen: (id) => this.#mirror.lastSeen(id),
-      onSeen: (id, body) => this.#mirror.seen(id, body),
-      onAttempt: (report) => {
-        measure(metrics, report);
-        this.#adminState?.attempted(report);
-      },
-    });
-  }
-
-  #openLock(client: KubeClient): ResourceLock {
-    const { clock, log } = this.#options;
-    return new ResourceLock({
-      client,
-      clock,
-      signal: this.#stopping.signal,
-      onOthers: () => this.#mirror.expire(),
-      onRival: (message) => this.#services.tellAll("RivalController", message),
-      onWait: (message) => log.warn(message),
-      isInUse: () => this.#commit.resourcesAtWork > 0,
-    });
   }
 
   #scheduleResync(): void {
     const { clock, driftPeriodMs, random } = this.#options;
     if (driftPeriodMs === 0) return;
     this.#resyncTimer = clock.setTimer(driftPeriodMs * (0.9 + 0.2 * random()), () => {
-      this.#mirror.expire();
+      this.#azure.mirror.expire();
       this.#adminState?.resync();
       this.#lbcf?.resync();
       this.#pools.resync();
@@ -208,13 +176,8 @@ export class Controller {
   }
 }
 
+/** Where no Service asked for the write, as for pools that follow the nodes, the warning is the operator's. */
 function tell(events: ServiceEvents, log: Log, service: Service | undefined, warning: Warning): void {
   if (service === undefined) log.warn(`${warning.reason}: ${warning.message}`);
   else events.warned(service, warning);
-}
-
-function measure(metrics: Metrics, { id, size, outcome }: AttemptReport): void {
-  const kind = id.split("/").at(-2) ?? "";
-  if (outcome === "written" || outcome === "deleted") metrics.batchSize.observe({ kind }, size);
-  else if (outcome !== "unchanged" && outcome !== "refused") metrics.conflicts.inc({ reason: outcome });
 }

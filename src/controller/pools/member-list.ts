@@ -56,7 +56,7 @@ export class MemberLists {
   readonly #client: KubeClient;
   readonly #lists: Pick<WriteThroughStore<MemberList>, "get" | "wrote">;
   /** One write at a time per list: each holds what the one before stored. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #writing = new Map<string, Promise<void>>();
 
   constructor(client: KubeClient, lists: Pick<WriteThroughStore<MemberList>, "get" | "wrote">) {
     this.#client = client;
@@ -94,14 +94,14 @@ export class MemberLists {
   #change(poolId: string, change: (known: ReadonlySet<string>) => ReadonlySet<string>): Promise<void> {
     const loadBalancerId = poolId.slice(0, poolId.search(/\/backendAddressPools\//i)).toLowerCase();
     const name = memberListName(loadBalancerId);
-    const turn = (this.#turns.get(name) ?? Promise.resolve())
+    const turn = (this.#writing.get(name) ?? Promise.resolve())
       .catch(() => {})
       .then(async () => {
         const known = new Set(this.#lists.get(`${MEMBER_LIST_NAMESPACE}/${name}`)?.members);
         const names = change(known);
         if (names !== known) this.#lists.wrote(projectMemberList(await this.#write(name, loadBalancerId, names)));
       });
-    this.#turns.set(name, turn);
+    this.#writing.set(name, turn);
     return turn;
   }
 

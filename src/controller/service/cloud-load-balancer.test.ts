@@ -6,7 +6,8 @@ import { CoreWorld } from "../../../test/support/core-world.ts";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import { serviceKey } from "../../core/model/kubernetes.ts";
 import type { Step } from "../../core/steps.ts";
-import { CloudLoadBalancer, type StepExecutor } from "./cloud-load-balancer.ts";
+import { CloudLoadBalancer } from "./cloud-load-balancer.ts";
+import type { StepExecutor } from "./executor.ts";
 
 const { signal } = new AbortController();
 const OPTIONS = { signal, mayRepair: true };

@@ -2,8 +2,8 @@
  * The four verbs of the designs, for one Service at a time; any number of Services run side by side, because what they
  * share is merged by the writers behind `apply`.
  *
- * Each verb is the same loop: look, decide, act a little, look again, until settled. Nothing is remembered between
- * rounds but the Service as our own last patch left it, since the cache may lag behind that.
+ * Each verb is the same loop: observe, decide, apply, until settled. Nothing is remembered between rounds but the Service
+ * as the controller's last patch left it, since the cache may lag behind that.
  */
 import type { Ingress, Service } from "../../core/model/kubernetes.ts";
 import type { AzureStep, Decision, ReadRequest, Step } from "../../core/steps.ts";
@@ -12,35 +12,15 @@ import { APPLIED_ANNOTATION } from "../../core/service/applied-state.ts";
 import { publishedIngress, reconcileService } from "../../core/service/reconcile-service.ts";
 import { isAzureStep } from "../../core/service/rounds.ts";
 import type { Rejection, Warning } from "../../core/outcome.ts";
-import type { Observed } from "../../core/observed.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
-
-export interface StepExecutor {
-  /** Everything the core may look at for this Service, with what it asked to read; throws where a read fails. */
-  observe(service: Service, needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed>;
-  /** What was seen may be old: look at Azure itself next time. */
-  refresh(): void;
-  /** Makes one step true; resolves with the Service as it is afterwards where the step wrote to it. */
-  apply(service: Service, step: Step, signal: AbortSignal): Promise<Service | undefined>;
-}
-
-/** A merge found that the Service's part cannot stand where it would go: somebody must change something. */
-export class RefusedError extends Error {
-  override readonly name = "RefusedError";
-  readonly rejection: Rejection;
-
-  constructor(rejection: Rejection) {
-    super(rejection.message);
-    this.rejection = rejection;
-  }
-}
+import { RefusedError, type StepExecutor } from "./executor.ts";
 
 export type SyncOutcome =
   /** `steps`: what had to be done for it. */
   | { readonly kind: "settled"; readonly steps: readonly Step[]; readonly warnings: readonly Warning[] }
-  /** Somebody must change the Service first. */
+  /** A user must change something first. */
   | { readonly kind: "rejected"; readonly rejection: Rejection }
-  /** Something else has to end first. */
+  /** Something else has to end first: looked at again a little later. */
   | { readonly kind: "waiting"; readonly why: string }
   /** Azure differs from an unchanged Service, and the drift policy says to leave it. */
   | { readonly kind: "drifted"; readonly steps: readonly AzureStep[] };

@@ -24,7 +24,7 @@ import type { Metrics } from "../metrics.ts";
 import { nextAttempt } from "./next-attempt.ts";
 import type { CachedService } from "../projections.ts";
 import type { ServiceEvents } from "./service-events.ts";
-import type { Turns } from "../turns.ts";
+import type { DecisionTurns } from "../decision-turns.ts";
 
 export interface ServiceControllerOptions {
   readonly services: Reflector<CachedService>;
@@ -39,7 +39,7 @@ export interface ServiceControllerOptions {
   readonly log: Log;
   readonly classFilter: ClassFilter;
   readonly workers: number;
-  readonly turns: Turns;
+  readonly turns: DecisionTurns;
 }
 
 const PRIORITY = { delete: 2, change: 1, resync: 0 } as const;

@@ -8,7 +8,7 @@ import { aNode } from "../../../test/support/core-world.ts";
 import { json } from "../../../test/support/memory-arm.ts";
 import type { Warning } from "../../core/outcome.ts";
 import { desiredBackendPool } from "../../core/resources/backend-pool/desired-backend-pool.ts";
-import { RefusedError } from "./cloud-load-balancer.ts";
+import { RefusedError } from "./executor.ts";
 import { AzureStepExecutor } from "./step-executor.ts";
 
 const POOL = `${LB}/backendAddressPools/kubernetes`;

@@ -15,13 +15,13 @@ import type { ReadRequest, Step } from "../../core/steps.ts";
 import type { Warning } from "../../core/outcome.ts";
 import type { Observed } from "../../core/observed.ts";
 import type { AdminState } from "../admin-state/admin-state.ts";
-import { RefusedError, type StepExecutor } from "./cloud-load-balancer.ts";
+import { RefusedError, type StepExecutor } from "./executor.ts";
 import type { MemberLists } from "../pools/member-list.ts";
 import type { Observer } from "./observer.ts";
 import type { WriteThroughStore } from "../../kube/cache/write-through-store.ts";
 import { projectService, type CachedService } from "../projections.ts";
 import type { ServiceWriter } from "./service-writer.ts";
-import type { Turns } from "../turns.ts";
+import type { DecisionTurns } from "../decision-turns.ts";
 
 export interface StepExecutorOptions {
   readonly observer: Pick<Observer, "observe" | "refresh" | "nodeNames">;
@@ -31,7 +31,7 @@ export interface StepExecutorOptions {
   /** Where the answers to writes of Services go. */
   readonly written: Pick<WriteThroughStore<CachedService>, "wrote">;
   readonly onWarning: (service: Service | undefined, warning: Warning) => void;
-  readonly turns: Pick<Turns, "next">;
+  readonly turns: Pick<DecisionTurns, "next">;
   readonly adminState?: Pick<AdminState, "nodeOf" | "joined"> | undefined;
 }
 

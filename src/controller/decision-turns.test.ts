@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { realClock } from "../main/real-clock.ts";
-import { Turns } from "./turns.ts";
+import { DecisionTurns } from "./decision-turns.ts";
 
 test("each decision has a turn of the event loop of its own, in the order they came", async () => {
   let turn = 0;
   const count = (): NodeJS.Immediate => setImmediate(() => ((turn += 1), (counting = count())));
   let counting = count();
-  const turns = new Turns(realClock);
+  const turns = new DecisionTurns(realClock);
   const seen: { number: number; turn: number }[] = [];
   const decide = async (number: number): Promise<void> => {
     await turns.next();

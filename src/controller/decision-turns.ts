@@ -1,10 +1,10 @@
 /**
- * One decision per turn of the event loop. Hundreds of Services may wake at once, and each decides for a millisecond or
- * two without a pause; done in one go that would keep everybody else waiting, and a doomed node has no time to wait.
+ * One decision per turn of the event loop. Hundreds of Services may wake at once, and each decision takes a millisecond or
+ * two; done in one go they would hold up all timers and I/O, among them the drain of a doomed node.
  */
 import type { Clock } from "../core/util/clock.ts";
 
-export class Turns {
+export class DecisionTurns {
   readonly #clock: Clock;
   readonly #waiting: (() => void)[] = [];
   #isRunning = false;

@@ -1,0 +1,95 @@
+/**
+ * The controller's way to Azure: the mirror that answers reads, the group commit that writes, and the resource lock that
+ * other controllers of the cluster respect. They depend on each other, and the circle is closed here:
+ *
+ *   before a write leaves              | the lock is held, except for drains; and the leader's lease must hold
+ *   a body was read or written         | the mirror has it from then on
+ *   a write was attempted              | metrics, and the subscriber, hear of it
+ *   the lock had another holder before | the mirror expires: what it has may be out of date
+ *   the lock is to be given back       | not while the group commit has writes in flight
+ */
+import type { ArmClient } from "../azure/arm/arm-client.ts";
+import { Mirror } from "../azure/cache/mirror.ts";
+import type { AttemptReport } from "../azure/group-commit/commit-types.ts";
+import { GroupCommit } from "../azure/group-commit/group-commit.ts";
+import type { ClusterConfig } from "../core/config/cluster-config.ts";
+import type { Clock, Random } from "../core/util/clock.ts";
+import type { Log } from "../core/util/log.ts";
+import type { KubeClient } from "../kube/client/kube-client.ts";
+import type { Fence } from "../kube/election/fence.ts";
+import type { Metrics } from "./metrics.ts";
+import { ResourceLock } from "./resource-lock.ts";
+
+export interface AzureConnectionOptions {
+  readonly config: ClusterConfig;
+  readonly arm: ArmClient;
+  /** For the lock; its writes need the leader's lease. */
+  readonly kube: KubeClient;
+  readonly fence: Fence;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Each attempt to write, successful or not. */
+  readonly onAttempt: (report: AttemptReport) => void;
+  /** cloud-provider-azure's service controller writes the same load balancers. */
+  readonly onRival: (message: string) => void;
+}
+
+export class AzureConnection {
+  readonly mirror: Mirror;
+  readonly commit: GroupCommit;
+  readonly #lock: ResourceLock;
+  readonly #closing = new AbortController();
+
+  constructor(options: AzureConnectionOptions) {
+    const { config, arm, kube, fence, metrics, clock, random, log, onAttempt, onRival } = options;
+    this.mirror = new Mirror({ client: arm, config });
+    this.#lock = new ResourceLock({
+      client: kube,
+      clock,
+      signal: this.#closing.signal,
+      onOthers: () => this.mirror.expire(),
+      onRival,
+      onWait: (message) => log.warn(message),
+      isInUse: () => this.commit.resourcesAtWork > 0,
+    });
+    this.commit = new GroupCommit({
+      client: arm,
+      clock,
+      random,
+      mayWrite: async (priority) => {
+        // a doomed node has no time to wait for another holder; the ETag guards what that one writes
+        if (priority !== "drain") await this.#lock.hold();
+        return fence.holds();
+      },
+      lastSeen: (id) => this.mirror.lastSeen(id),
+      onSeen: (id, body) => this.mirror.seen(id, body),
+      onAttempt: (report) => {
+        measure(metrics, report);
+        onAttempt(report);
+      },
+    });
+  }
+
+  /** No write waits for the lock any more; those that have left go on. */
+  stopWaiting(reason: Error): void {
+    this.#closing.abort(reason);
+  }
+
+  /** Resolves once no write is in flight. Call `releaseLock` when nothing writes any more. */
+  close(): Promise<void> {
+    return this.commit.close();
+  }
+
+  /** Never fails: a lock that is not given back runs out. */
+  async releaseLock(): Promise<void> {
+    await this.#lock.release().catch(() => {});
+  }
+}
+
+function measure(metrics: Metrics, { id, size, outcome }: AttemptReport): void {
+  const kind = id.split("/").at(-2) ?? "";
+  if (outcome === "written" || outcome === "deleted") metrics.batchSize.observe({ kind }, size);
+  else if (outcome !== "unchanged" && outcome !== "refused") metrics.conflicts.inc({ reason: outcome });
+}
