@@ -9,7 +9,7 @@ import type { PreemptionEvent } from "./preemption-events.ts";
 
 export const PREEMPTION_ANNOTATION = "azlb.io/preempt-scheduled";
 
-export interface HandledPreemption {
+interface HandledPreemption {
   readonly eventUID: string;
   /** When the event was first seen. */
   readonly firstMs: number;
@@ -24,7 +24,7 @@ export function readPreemptionAnnotation(node: Node): HandledPreemption | undefi
   return eventUID === undefined || Number.isNaN(firstMs) ? undefined : { eventUID, firstMs };
 }
 
-export interface NodePatch {
+interface NodePatch {
   readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
   /** Absent where the taint exists already. A merge patch replaces the list as a whole. */
   readonly spec?: { readonly taints: readonly Taint[] };

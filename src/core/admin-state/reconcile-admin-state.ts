@@ -30,31 +30,15 @@ function addressesOf(nodes: readonly Node[]): ReadonlyMap<string, Node> {
   return new Map(nodes.flatMap((node) => internal(node).map(({ address }) => [canonicalAddress(address), node])));
 }
 
-export interface AdminStateChange {
-  readonly node: Node;
-  readonly entry: string;
-  readonly state: "Down" | "None";
-}
-
-export interface ReconciledAdminState {
-  /** The pool to write; the given one where nothing changes. */
-  readonly pool: BackendPool;
-  readonly changes: readonly AdminStateChange[];
-}
-
-export function reconcileAdminState(pool: BackendPool, nodeOf: NodeFinder): ReconciledAdminState {
-  const changes: AdminStateChange[] = [];
-  const entries = (pool.properties.loadBalancerBackendAddresses ?? []).map((entry) => {
+/** The pool to write; the given one where nothing changes. */
+export function reconcileAdminState(pool: BackendPool, nodeOf: NodeFinder): BackendPool {
+  const { loadBalancerBackendAddresses: seen = [] } = pool.properties;
+  const entries = seen.map((entry) => {
     const node = nodeOf(entry);
-    if (node === undefined) return entry;
-    const state = desiredAdminState(node);
-    const right = correctAdminState(entry, state);
-    if (right !== entry) changes.push({ node, entry: entry.name, state });
-    return right;
+    return node === undefined ? entry : correctAdminState(entry, desiredAdminState(node));
   });
-  if (changes.length === 0) return { pool, changes };
-  const properties = { ...pool.properties, loadBalancerBackendAddresses: entries };
-  return { pool: { ...pool, properties }, changes };
+  if (entries.every((entry, at) => entry === seen[at])) return pool;
+  return { ...pool, properties: { ...pool.properties, loadBalancerBackendAddresses: entries } };
 }
 
 /** What a write of admin states carries: the nodes as they are when it leaves, which decide instead of a copy. */
@@ -69,7 +53,7 @@ export function mergeAdminState(
 ): Merged<BackendPool> {
   const newest = fragments.at(-1);
   if (seen === undefined || newest === undefined) return unchanged(fragments);
-  const { pool } = reconcileAdminState(seen, newest.nodeOf);
+  const pool = reconcileAdminState(seen, newest.nodeOf);
   return pool === seen ? unchanged(fragments) : { outcome: { kind: "put", body: pool }, answers: answersOf(fragments) };
 }
 

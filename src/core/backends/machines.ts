@@ -8,7 +8,7 @@ import type { Compute, Instance, NetworkInterface, VirtualMachine } from "./comp
 
 const PROVIDER = "azure://";
 
-export type Machine =
+type Machine =
   | { readonly kind: "virtualMachine"; readonly id: string }
   | { readonly kind: "instance"; readonly id: string; readonly scaleSetId: string };
 

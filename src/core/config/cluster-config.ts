@@ -3,9 +3,9 @@
  * `azure.json`.
  */
 
-export type VmType = "vmss" | "standard" | "vmssflex";
-export type PoolType = "nodeIPConfiguration" | "nodeIP";
-export type Sku = "standard" | "basic";
+type VmType = "vmss" | "standard" | "vmssflex";
+type PoolType = "nodeIPConfiguration" | "nodeIP";
+type Sku = "standard" | "basic";
 
 export interface ClusterConfig {
   readonly clusterName: string;

@@ -7,7 +7,7 @@
  *   elsewhere | configures other controllers (routes, disks, node lifecycle); ignored without a warning
  *   noEffect  | tunes a mechanism that this controller does not have; ignored with a warning
  */
-export type KeyUse = "used" | "elsewhere" | "noEffect";
+type KeyUse = "used" | "elsewhere" | "noEffect";
 
 const USED = [
   "cloud",

@@ -10,13 +10,13 @@ import type { CredentialConfig } from "./credential-config.ts";
 import { isAzureStack, parseCredentials } from "./parse-credentials.ts";
 import { overlayTags, parseTagList } from "../model/tags.ts";
 
-export interface ConfigSurroundings {
+interface ConfigSurroundings {
   /** `--cluster-name`. */
   readonly clusterName: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
-export type ParsedConfig =
+type ParsedConfig =
   | {
       readonly kind: "config";
       readonly config: ClusterConfig;

@@ -3,7 +3,7 @@
  * generated from this table, and the compiler refuses any other reason. When an event is emitted, and its message, is
  * decided where the work is done.
  */
-export type EventType = "Normal" | "Warning";
+type EventType = "Normal" | "Warning";
 export type EventObject = "Service" | "Node" | "LoadBalancer" | "Bind" | "BackendGroup" | "BackendRecord";
 
 export interface EventRow<Type extends EventType = EventType> {

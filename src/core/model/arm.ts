@@ -37,7 +37,7 @@ interface Provisioned extends Open {
   readonly provisioningState?: string;
 }
 
-export interface FrontendProperties extends Provisioned {
+interface FrontendProperties extends Provisioned {
   readonly privateIPAddress?: string;
   readonly privateIPAllocationMethod?: string;
   readonly privateIPAddressVersion?: string;
@@ -50,7 +50,7 @@ export interface FrontendProperties extends Provisioned {
 }
 export type Frontend = Child<FrontendProperties>;
 
-export interface RuleProperties extends Provisioned {
+interface RuleProperties extends Provisioned {
   readonly protocol: string;
   readonly frontendPort: number;
   readonly backendPort?: number;
@@ -79,7 +79,7 @@ export type Probe = Child<ProbeProperties>;
 /** Azure never returns `None`: absent means `None`. */
 export type AdminState = "None" | "Up" | "Down";
 
-export interface BackendAddressProperties extends Provisioned {
+interface BackendAddressProperties extends Provisioned {
   readonly ipAddress?: string;
   readonly adminState?: string;
   readonly virtualNetwork?: Reference;
@@ -88,7 +88,7 @@ export interface BackendAddressProperties extends Provisioned {
 }
 export type BackendAddress = Child<BackendAddressProperties>;
 
-export interface BackendPoolProperties extends Provisioned {
+interface BackendPoolProperties extends Provisioned {
   readonly loadBalancerBackendAddresses?: readonly BackendAddress[];
   readonly backendIPConfigurations?: readonly Reference[];
   readonly virtualNetwork?: Reference;
@@ -106,7 +106,7 @@ export interface LoadBalancerProperties extends Provisioned {
 }
 export type LoadBalancer = Resource<LoadBalancerProperties>;
 
-export interface PublicIPProperties extends Provisioned {
+interface PublicIPProperties extends Provisioned {
   readonly ipAddress?: string;
   readonly publicIPAddressVersion?: string;
   readonly publicIPAllocationMethod?: string;
@@ -136,12 +136,12 @@ export interface SecurityRuleProperties extends Provisioned {
 }
 export type SecurityRule = Child<SecurityRuleProperties>;
 
-export interface SecurityGroupProperties extends Provisioned {
+interface SecurityGroupProperties extends Provisioned {
   readonly securityRules?: readonly SecurityRule[];
 }
 export type SecurityGroup = Resource<SecurityGroupProperties>;
 
-export interface SubnetProperties extends Provisioned {
+interface SubnetProperties extends Provisioned {
   readonly addressPrefix?: string;
   readonly addressPrefixes?: readonly string[];
 }

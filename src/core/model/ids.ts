@@ -4,7 +4,7 @@
  */
 const NETWORK = "Microsoft.Network";
 
-export type LoadBalancerPart =
+type LoadBalancerPart =
   | "frontendIPConfigurations"
   | "backendAddressPools"
   | "loadBalancingRules"
@@ -57,7 +57,7 @@ function networkId(subscription: string, resourceGroup: string, resource: string
   return `/subscriptions/${subscription}/resourceGroups/${resourceGroup}/providers/${NETWORK}/${resource}`;
 }
 
-export interface ParsedId {
+interface ParsedId {
   readonly subscription: string;
   readonly resourceGroup: string;
   readonly provider: string;

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   baseName,
+  baseOf,
   externalName,
   frontendName,
   isManagedLoadBalancer,
   loadBalancerName,
   localProbeName,
   type Naming,
-  ownsRule,
   poolName,
   publicIPName,
   ruleName,
@@ -77,9 +77,9 @@ for (const [sentence, actual, expected] of cases) {
   test(sentence, () => assert.equal(actual, expected));
 }
 
-test("rules are owned by prefix, without case", () => {
-  assert.equal(ownsRule(BASE, `${BASE.toUpperCase()}-TCP-80`), true);
-  assert.equal(ownsRule(BASE, `b${BASE.slice(1)}-TCP-80`), false);
+test("rules belong to the Service whose base their names begin with, without case", () => {
+  assert.equal(baseOf(`${BASE.toUpperCase()}-TCP-80`), BASE);
+  assert.notEqual(baseOf(`b${BASE.slice(1)}-TCP-80`), BASE);
 });
 
 const config = { loadBalancerName: "lb", clusterName: "kubernetes", primaryVmSet: "as1", sku: "basic" } as const;

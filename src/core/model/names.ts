@@ -90,9 +90,13 @@ export function poolName(clusterName: string, family: Family): string {
   return family === "IPv6" ? clusterName + IPV6_SUFFIX : clusterName;
 }
 
-/** For rules and probes of the load balancer. Azure keeps the case of names and compares without it. */
-export function ownsRule(base: string, name: string): boolean {
-  return name.slice(0, base.length).toLowerCase() === base.toLowerCase();
+/**
+ * The base of the Service that a frontend, rule or probe belongs to, in lower case: Azure keeps the case of names and
+ * compares without it. Of a foreign name, the text before its first dash, which no Service has as its base.
+ */
+export function baseOf(name: string): string {
+  const dash = name.indexOf("-");
+  return (dash < 0 ? name : name.slice(0, dash)).toLowerCase();
 }
 
 /** `vmSet`: only Basic has a load balancer per VM set; that of the primary set has the configured name. */

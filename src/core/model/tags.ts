@@ -1,7 +1,7 @@
 /** Tags of Azure resources: parsed from text, overlaid, and merged into the tags of a shared resource. */
 export type Tags = Readonly<Record<string, string>>;
 
-export interface TagList {
+interface TagList {
   readonly tags: Tags;
   /** Pairs that are not exactly one `key=value`; they are ignored. */
   readonly malformed: readonly string[];

@@ -9,7 +9,7 @@ import { CoreWorld } from "../../../test/support/core-world.ts";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import type { LoadBalancer } from "../model/arm.ts";
 import { nameOfId } from "../model/ids.ts";
-import { baseOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { baseOf } from "../model/names.ts";
 import { listsService } from "../resources/public-ip/public-ip-tags.ts";
 import { FINALIZER } from "../intent/ownership.ts";
 

@@ -4,7 +4,8 @@
  * whoever may write a Service would take over their traffic from inside the cluster (CVE-2020-8554).
  */
 import type { Frontend, LoadBalancer } from "../model/arm.ts";
-import { baseOf, loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
+import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
+import { baseOf } from "../model/names.ts";
 import { keyIn } from "../resources/load-balancer/part-user.ts";
 import type { Observed } from "../observed.ts";
 import { PLACEMENT } from "../intent/annotations.ts";

@@ -6,7 +6,8 @@ import type { Frontend, LoadBalancer } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import type { Rejection } from "../../outcome.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
-import { baseOf, frontendOf, loadBalancerIndex, type LoadBalancerIndex } from "./load-balancer-index.ts";
+import { frontendOf, loadBalancerIndex, type LoadBalancerIndex } from "./load-balancer-index.ts";
+import { baseOf } from "../../model/names.ts";
 import { refusePortClashes } from "./port-clashes.ts";
 import { refuseMovesOfShared } from "./shared-frontends.ts";
 

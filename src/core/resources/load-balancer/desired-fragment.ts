@@ -6,12 +6,12 @@
 import type { Family, LoadBalancer } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import type { Service } from "../../model/kubernetes.ts";
-import { isServiceBase, poolName } from "../../model/names.ts";
+import { baseOf, isServiceBase, poolName } from "../../model/names.ts";
 import type { Owner } from "../../outcome.ts";
 import { desiredFrontend, type FrontendInput } from "./desired-frontend.ts";
 import { desiredRules } from "./desired-rules.ts";
 import type { Disposable, LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";
-import { baseOf, frontendOf, loadBalancerIndex, partsOf } from "./load-balancer-index.ts";
+import { frontendOf, loadBalancerIndex, partsOf } from "./load-balancer-index.ts";
 
 export interface FragmentInput extends FrontendInput {
   /** Of the Service's families those to be served now. */

@@ -15,10 +15,10 @@ import type { Family, Frontend, LoadBalancer, Reference, Subnet } from "../../mo
 import { canonicalAddress, contains, parseAddress, parseCidr } from "../../util/cidr.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { sameId, subnetId } from "../../model/ids.ts";
-import { frontendName } from "../../model/names.ts";
+import { baseOf, frontendName } from "../../model/names.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import { namingOf } from "./desired-rules.ts";
-import { baseOf, loadBalancerIndex, type LoadBalancerIndex, partsOf } from "./load-balancer-index.ts";
+import { loadBalancerIndex, type LoadBalancerIndex, partsOf } from "./load-balancer-index.ts";
 
 export interface FrontendInput {
   readonly intent: ServiceIntent;

@@ -1,9 +1,8 @@
 /** Whether a load balancer that has lost all our frontends still holds something of somebody else. */
 import type { BackendPool, LoadBalancer } from "../../model/arm.ts";
 import { isOwnEntry, isOwnReference } from "../backend-pool/own-entries.ts";
-import { SHARED_PROBE_NAME } from "../../model/names.ts";
+import { baseOf, SHARED_PROBE_NAME } from "../../model/names.ts";
 import type { Disposable, LoadBalancerFragment } from "./fragment.ts";
-import { baseOf } from "./load-balancer-index.ts";
 
 /** `leaving`: the fragments that left; their own rules and probes don't count, nor does the probe that all share. */
 export function hasForeignRest(body: LoadBalancer, leaving: readonly LoadBalancerFragment[]): boolean {

@@ -8,6 +8,7 @@ import { memo } from "../../util/memo.ts";
 import type { BackendPool, Frontend, LoadBalancer, LoadBalancingRule, Probe, Reference } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { nameOfId } from "../../model/ids.ts";
+import { baseOf } from "../../model/names.ts";
 
 /** Something that needs a frontend to exist. `base` is the name's first part: whose it is, if it is a Service's. */
 export interface FrontendUser {
@@ -54,12 +55,6 @@ const NO_PARTS: Parts = { frontends: [], rules: [], probes: [] };
 const HIGHEST_PORT = 65_535;
 
 export const loadBalancerIndex: (body: LoadBalancer) => LoadBalancerIndex = memo(buildIndex);
-
-/** What a Service's names have before their first dash; anything else's first part is nobody's base. */
-export function baseOf(name: string): string {
-  const dash = name.indexOf("-");
-  return (dash < 0 ? name : name.slice(0, dash)).toLowerCase();
-}
 
 export function partsOf(index: LoadBalancerIndex, base: string): Parts {
   return index.parts.get(base.toLowerCase()) ?? NO_PARTS;

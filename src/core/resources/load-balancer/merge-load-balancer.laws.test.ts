@@ -7,7 +7,7 @@ import { aFragment, aFrontend, aLoadBalancer, anOwner, aRule } from "../../../..
 import type { LoadBalancer } from "../../model/arm.ts";
 import { nameOfId } from "../../model/ids.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
-import { baseOf } from "./load-balancer-index.ts";
+import { baseOf } from "../../model/names.ts";
 import { isSettled, mergeLoadBalancer as merge } from "./merge-load-balancer.ts";
 
 const mergeLoadBalancer = byOwner(merge, ({ owner }) => owner.key);

@@ -13,13 +13,12 @@
  */
 import type { LoadBalancer, LoadBalancerProperties } from "../../model/arm.ts";
 import { type Answer, answersOf, type Merged, unchanged, type Warning } from "../../outcome.ts";
-import { isServiceBase } from "../../model/names.ts";
+import { baseOf, isServiceBase } from "../../model/names.ts";
 import { mergeTags } from "../../model/tags.ts";
 import { admitFragments } from "./admit-fragments.ts";
 import type { LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";
 import { hasForeignRest } from "./foreign-rest.ts";
 import {
-  baseOf,
   frontendOf,
   type FrontendUser,
   loadBalancerIndex,

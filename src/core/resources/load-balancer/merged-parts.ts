@@ -4,9 +4,9 @@
  */
 import type { BackendPool, Frontend, LoadBalancer, LoadBalancingRule, Probe } from "../../model/arm.ts";
 import { nameOfId } from "../../model/ids.ts";
-import { SHARED_PROBE_NAME } from "../../model/names.ts";
+import { baseOf, SHARED_PROBE_NAME } from "../../model/names.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
-import { baseOf, frontendOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
+import { frontendOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
 import {
   correctedFrontend,
   correctedProbe,
