@@ -21,7 +21,7 @@ import { projectNode, projectService, type CachedService } from "../../src/contr
 import { storedObject } from "./simulated-kubernetes.ts";
 import type { Simulation } from "./simulation.ts";
 
-const MOST_LOOKS = 10;
+const MOST_ROUNDS = 10;
 
 /** A Service names something that cannot be read, such as a resource group that does not exist. */
 export class UnreadableError extends Error {
@@ -92,13 +92,13 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
     pools,
     observe(service) {
       let needs: readonly ReadRequest[] = [];
-      for (let round = 0; round < MOST_LOOKS; round++) {
+      for (let round = 0; round < MOST_ROUNDS; round++) {
         const observed = observeWith(service, needs);
         const decision = reconcileService(observed);
         if (decision.kind !== "read") return observed;
         needs = [...needs, ...decision.needs];
       }
-      throw new Error(`looking at ${service.metadata.name} did not end`);
+      throw new Error(`observing ${service.metadata.name} did not end`);
     },
   };
 }

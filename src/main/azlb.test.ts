@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 
-test("a reader who has enough is no failure", async () => {
+test("a closed pipe is not a failure", async () => {
   const azlb = spawn(process.execPath, [fileURLToPath(new URL("azlb.ts", import.meta.url)), "--help"]);
   azlb.stdout.destroy(); // before anything is written
   const [said, [code]] = await Promise.all([text(azlb.stderr), once(azlb, "exit")]);

@@ -5,7 +5,7 @@ export class NoSuchService extends Error {
   override readonly name = "NoSuchService";
 
   constructor(key: string, found: Service | undefined) {
-    super(found === undefined ? `there is no Service ${key}` : `Service ${key} is not ours: ${whyNot(found)}`);
+    super(found === undefined ? `there is no Service ${key}` : `Service ${key} is not served here: ${whyNot(found)}`);
   }
 }
 
