@@ -1,7 +1,7 @@
 /**
- * Pure functions that remember their answers. Objects are told apart by identity: what decisions look at never changes,
- * so the same object has the same answer. Where objects are the keys, an answer lives as long as all of them; where texts
- * are, so many answers live.
+ * Memoised pure functions. Objects are compared by identity: what decisions read is never mutated, so the same object has
+ * the same answer. With objects as keys an answer lives as long as all of them; with texts the number of answers is
+ * bounded.
  */
 
 /** By one object, such as an index of it. */
@@ -16,7 +16,7 @@ export function memo<Key extends object, Answer>(compute: (key: Key) => Answer):
   };
 }
 
-/** By several objects. First the one that lives longest (the config): the others then share its table. */
+/** By several objects. Pass the one that lives longest (the config) first: the others share its table. */
 export function memoAll<Keys extends readonly object[], Answer>(
   compute: (...keys: Keys) => Answer,
 ): (...keys: Keys) => Answer {
@@ -34,7 +34,7 @@ export function memoAll<Keys extends readonly object[], Answer>(
   };
 }
 
-/** By a text. At most `most` answers are kept; of those that are dropped first none was asked for lately. */
+/** By a text. At most `most` answers are kept; those that were not used recently are dropped first. */
 export function memoText<Answer>(compute: (text: string) => Answer, most: number): (text: string) => Answer {
   let recent = new Map<string, Answer>();
   let older = new Map<string, Answer>();
