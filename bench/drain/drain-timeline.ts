@@ -30,7 +30,7 @@ const HELD_PER_NODE = 2;
 const TAINT = { key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" };
 
 /** One new connection of a client. */
-export interface ConnectionAttempt {
+interface ConnectionAttempt {
   readonly atMs: number;
   /** The node that answered; absent if the client saw an error. */
   readonly node?: string;

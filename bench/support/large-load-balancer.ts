@@ -10,8 +10,8 @@ export interface LargeLoadBalancer {
   readonly body: unknown;
 }
 
-export const SERVICES = 300;
-export const NODES = 1000;
+const SERVICES = 300;
+const NODES = 1000;
 
 /** `group`: id of the resource group, which has the example cluster's VNet. */
 export function largeLoadBalancer(group: string, location: string): LargeLoadBalancer {

@@ -16,21 +16,9 @@ export { BadInput } from "../shared/input.ts";
 export type { FlowEntry } from "./data-plane/flow-table.ts";
 export type { FrontendView, MemberView } from "./data-plane/render.ts";
 export { parseLatency, parseLimits } from "./control/settings.ts";
-export { SANDBOX_ACCOUNT, type Account } from "./identity/account.ts";
-export { AZURE_LIMITS, type Limits, type OptionOverrides } from "./model/index.ts";
-export type { CloudConfig } from "./seed/cloud-config.ts";
-export { parseSeed, type Seed } from "./seed/seed.ts";
-export {
-  BACKEND_POOL_TYPES,
-  DEFAULT_TOPOLOGY,
-  SKUS,
-  VM_TYPES,
-  type BackendPoolType,
-  type SeedNode,
-  type Sku,
-  type Topology,
-  type VmType,
-} from "./seed/topology.ts";
+export { SANDBOX_ACCOUNT } from "./identity/account.ts";
+export { parseSeed } from "./seed/seed.ts";
+export { type SeedNode, type Topology } from "./seed/topology.ts";
 
 export interface RunningAzure {
   readonly armEndpoint: string;

@@ -27,7 +27,7 @@ export interface IssuedCertificate {
   readonly keyPem: string;
 }
 
-export interface ClientIdentity {
+interface ClientIdentity {
   /** Becomes the common name: the user, for Kubernetes. */
   readonly user: string;
   /** Become organizations: the groups, for Kubernetes. */

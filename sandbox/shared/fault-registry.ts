@@ -20,7 +20,7 @@ export interface Fault<Effect> {
 
 export type WantedFault<Effect> = Omit<Fault<Effect>, "id">;
 
-export interface FaultTarget {
+interface FaultTarget {
   readonly method: string;
   readonly path: string;
   readonly caller: string | undefined;

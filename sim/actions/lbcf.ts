@@ -7,10 +7,10 @@ import type { Random } from "../environment/random.ts";
 import type { SimulatedKubernetes } from "../environment/simulated-kubernetes.ts";
 import { APPS, drawPodAction, POD_SLOTS, type PodAction, type Pods } from "./pods.ts";
 
-export const GROUPS = APPS;
+const GROUPS = APPS;
 /** LoadBalancers: two that have an Azure load balancer of their own, and one in that of the cluster's Services. */
 export const BALANCERS = ["inside", "outside", "shared"] as const;
-export type Balancer = (typeof BALANCERS)[number];
+type Balancer = (typeof BALANCERS)[number];
 
 interface BalancerSpec {
   readonly name: string;

@@ -13,7 +13,7 @@ export interface ServiceTemplate {
 }
 
 export const RIVAL_CLASS = "example.com/rival";
-export const UNSERVED_CLASS = "example.com/nobody";
+const UNSERVED_CLASS = "example.com/nobody";
 /** Public IPs that users created, in the cluster's resource group. */
 export const USERS_PUBLIC_IPS = ["mine-1", "mine-2"] as const;
 export const OTHER_GROUP = "other";

@@ -18,7 +18,7 @@ import {
 } from "../actions/service-templates.ts";
 import type { CallKind, Side, Fault, FaultKind } from "../network/faults.ts";
 
-export const SERVICES = ["default/a", "default/b", "default/c", "default/d", "apps/a", "apps/e"] as const;
+const SERVICES = ["default/a", "default/b", "default/c", "default/d", "apps/a", "apps/e"] as const;
 /** Actions per history by default. */
 export const HISTORY_LENGTH = 100;
 export const NODE_SLOTS = 6;

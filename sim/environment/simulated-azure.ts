@@ -3,7 +3,6 @@
  * can tell the controllers' writes from those of other clients. The durations of operations are drawn here; faults of the
  * network are `network/`.
  */
-import type { Account } from "../../sandbox/azure/identity/account.ts";
 import type { ArmResponse, Draws, OperationFate, State } from "../../sandbox/azure/model/index.ts";
 import { applySeed } from "../../sandbox/azure/seed/seed.ts";
 import type { SeedResource } from "../../sandbox/azure/seed/scope.ts";
@@ -134,9 +133,4 @@ export class SimulatedAzure {
   #guid(): string {
     return `00000000-0000-4000-8000-${(++this.#guids).toString(16).padStart(12, "0")}`;
   }
-}
-
-/** Path of the network resources of a resource group. */
-export function networkPath({ subscriptionId }: Account, resourceGroup: string): string {
-  return `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.Network`;
 }

@@ -10,7 +10,7 @@ import { sandboxRanges } from "../../sandbox/kubernetes/model/service-ranges.ts"
 import type { Random } from "./random.ts";
 import type { Timeline } from "./timeline.ts";
 
-export const NAMESPACES = ["default", "apps"] as const;
+const NAMESPACES = ["default", "apps"] as const;
 
 export class SimulatedKubernetes {
   readonly api: EmbeddedApi;

@@ -8,7 +8,7 @@
 import { sleepOn, type CancelSignal, type Clock, type Timer } from "../../src/core/util/clock.ts";
 
 /** The start of every history. */
-export const EPOCH_MS = Date.UTC(2026, 0, 1);
+const EPOCH_MS = Date.UTC(2026, 0, 1);
 
 interface ScheduledTask {
   readonly dueMs: number;

@@ -21,7 +21,7 @@ import {
 } from "./azure-state.ts";
 import type { Law, Report } from "./law.ts";
 
-export const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
+const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
 const PARTS = ["frontendIPConfigurations", "loadBalancingRules", "probes"] as const;
 
 export interface FinalizerLawOptions {

@@ -12,7 +12,7 @@ import type { Simulation } from "../environment/simulation.ts";
 import { lastName } from "./azure-state.ts";
 
 /** Services that the core refuses: key → reason. */
-export type Refusals = ReadonlyMap<string, string>;
+type Refusals = ReadonlyMap<string, string>;
 
 export interface RemainingPlan {
   readonly steps: readonly string[];

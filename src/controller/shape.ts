@@ -1,7 +1,7 @@
 /** The shape of what the server sent, where a wrong one would pass for something that is absent. */
 
 /** The message names the field and what stood there instead. */
-export class MisshapenError extends Error {
+class MisshapenError extends Error {
   override readonly name = "MisshapenError";
 }
 

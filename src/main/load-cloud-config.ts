@@ -26,7 +26,7 @@ export interface LoadedConfig {
 }
 
 /** The config is invalid. The message names the file or Secret, the key, the value and the fix. */
-export class CloudConfigError extends Error {
+class CloudConfigError extends Error {
   override readonly name = "CloudConfigError";
 }
 

@@ -20,7 +20,7 @@ import { delimiter, join, resolve } from "node:path";
 
 import { type BuildOrder, goBuild } from "./go-build.ts";
 
-export type BinaryName = "etcd" | "kube-apiserver" | "kubectl";
+type BinaryName = "etcd" | "kube-apiserver" | "kubectl";
 export type ControlPlaneBinaries = Readonly<Record<BinaryName, string>>;
 
 /** Neither binaries nor a way to build them: nothing can be said about a real API server on this machine. */

@@ -10,7 +10,7 @@ export interface FaultRule {
   readonly effect: { readonly kind: string; readonly [key: string]: unknown };
 }
 
-export interface ArmedFault {
+interface ArmedFault {
   readonly id: string;
   readonly hits: number;
 }

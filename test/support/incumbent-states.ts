@@ -8,10 +8,10 @@ import { join } from "node:path";
 
 const FOLDER = join(import.meta.dirname, "..", "fixtures", "incumbent-states");
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-export interface Manifest {
+interface Manifest {
   readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly spec: JsonObject & { readonly type: string };
 }
@@ -28,7 +28,7 @@ export interface Doing {
   readonly arm?: readonly [method: string, path: string, body: JsonObject];
 }
 
-export interface Step {
+interface Step {
   readonly do: Doing;
   readonly settled?: { readonly ingress?: number; readonly state: RecordedState; readonly events?: readonly string[] };
 }

@@ -9,7 +9,7 @@ import { parse, stringify } from "yaml";
 
 import { type WatchStream, watchStream } from "./watch-stream.ts";
 
-export interface RequestOptions {
+interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** A string goes as it is, anything else as JSON. */
   readonly body?: unknown;
@@ -31,7 +31,7 @@ export interface KubeObject {
   readonly [field: string]: unknown;
 }
 
-export interface KubeMetadata {
+interface KubeMetadata {
   readonly name?: string;
   readonly namespace?: string;
   readonly uid?: string;

@@ -6,7 +6,7 @@ import type { ArmBody, Merge } from "../../src/azure/group-commit/commit-types.t
 import { WriteKind } from "../../src/azure/group-commit/write-kind.ts";
 import { ACCEPTED, type Answer, type Merged } from "../../src/core/outcome.ts";
 
-export interface Part {
+interface Part {
   readonly name: string;
   readonly owner: string;
   readonly value: number;

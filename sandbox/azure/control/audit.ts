@@ -31,7 +31,7 @@ export interface AuditEntry {
   readonly diff: readonly { readonly id: string; readonly changes: readonly Difference[] }[];
 }
 
-export interface Counters {
+interface Counters {
   /** Type → verb → count. */
   readonly requests: Readonly<Record<string, Readonly<Record<string, number>>>>;
   readonly polls: number;

@@ -10,16 +10,7 @@ import type { Frontend, Member } from "./forwarding.ts";
  *   adminState      | a member's admin state changed (`from`, `to`)
  *   probe           | a member's health changed (`from`, `to`)
  */
-export type FlowEvent =
-  | "listening"
-  | "gone"
-  | "opened"
-  | "closed"
-  | "refused"
-  | "joined"
-  | "left"
-  | "adminState"
-  | "probe";
+type FlowEvent = "listening" | "gone" | "opened" | "closed" | "refused" | "joined" | "left" | "adminState" | "probe";
 
 export interface FlowEntry {
   readonly sequence: number;

@@ -11,7 +11,7 @@ export interface Caller {
   readonly objectId: string;
 }
 
-export interface AccessToken {
+interface AccessToken {
   readonly token: string;
   readonly expiresAtSeconds: number;
   readonly lifetimeSeconds: number;

@@ -42,7 +42,7 @@ export interface Resource {
 }
 
 /** The fields that a `mark` changes; `apply` increments the revision. */
-export type ResourceMark = Pick<Resource, "state" | "provisioned" | "lastOperation">;
+type ResourceMark = Pick<Resource, "state" | "provisioned" | "lastOperation">;
 
 export type Change =
   | { readonly kind: "put"; readonly resource: Resource }

@@ -15,11 +15,11 @@ import { apply } from "./apply.ts";
 import { decide } from "./decide.ts";
 import { settle } from "./settle.ts";
 
-export type { Change, ProvisioningState, Resource } from "./changes.ts";
+export type { Change, Resource } from "./changes.ts";
 export type { ArmRequest, ArmResponse, Decision, Draws, OperationKind } from "./contract.ts";
-export type { Operation, OperationFate } from "./operation.ts";
-export { AZURE_HIDDEN_FIELDS, AZURE_LIMITS, withOptions } from "./options.ts";
-export type { HiddenField, Limits, OptionOverrides, Options } from "./options.ts";
+export type { OperationFate } from "./operation.ts";
+export { AZURE_LIMITS, withOptions } from "./options.ts";
+export type { Limits, OptionOverrides, Options } from "./options.ts";
 export { emptyState, snapshot } from "./state.ts";
 export type { Snapshot, State } from "./state.ts";
 export { apply, restore } from "./apply.ts";

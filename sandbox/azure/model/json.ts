@@ -2,7 +2,7 @@
 
 export type Json = { readonly [name: string]: unknown };
 
-export const EMPTY: Json = Object.freeze({});
+const EMPTY: Json = Object.freeze({});
 
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -44,7 +44,7 @@ export interface Target {
 }
 
 /** Finds a top-level resource by a reference's id. */
-export function findResource(state: State, id: string): Target | undefined {
+function findResource(state: State, id: string): Target | undefined {
   const key = keyOf(id);
   const resource = state.resources.get(key);
   return resource && { id: resource.id, key, resource };

@@ -51,7 +51,7 @@ export interface HiddenField {
 const LOAD_BALANCER = "Microsoft.Network/loadBalancers";
 
 /** Fields that Azure introduced with an api-version. */
-export const AZURE_HIDDEN_FIELDS: readonly HiddenField[] = [
+const AZURE_HIDDEN_FIELDS: readonly HiddenField[] = [
   { type: LOAD_BALANCER, path: "properties.mode", since: "2026-01-01" },
   { type: LOAD_BALANCER, path: "properties.frontendIPConfigurations[].properties.ddosSettings", since: "2026-01-01" },
   {
@@ -67,7 +67,7 @@ export const AZURE_HIDDEN_FIELDS: readonly HiddenField[] = [
 ];
 
 /** Whether a member's adminState survives a PUT that omits it, which Azure does not document. */
-export interface AdminStateSurvival {
+interface AdminStateSurvival {
   readonly ipMembers: boolean;
   readonly nicMembers: boolean;
 }

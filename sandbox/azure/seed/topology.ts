@@ -15,9 +15,9 @@ import { machineResources, STORAGE_PROFILE } from "./machine.ts";
 import { NAMES, seedScopeOf, type SeedScope, type SeedResource } from "./scope.ts";
 
 export const VM_TYPES = ["vmss", "vmssflex", "standard"] as const;
-export type VmType = (typeof VM_TYPES)[number];
+type VmType = (typeof VM_TYPES)[number];
 export const BACKEND_POOL_TYPES = ["nodeIP", "nodeIPConfiguration"] as const;
-export type BackendPoolType = (typeof BACKEND_POOL_TYPES)[number];
+type BackendPoolType = (typeof BACKEND_POOL_TYPES)[number];
 export const SKUS = ["standard", "basic"] as const;
 export type Sku = (typeof SKUS)[number];
 

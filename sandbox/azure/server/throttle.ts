@@ -11,7 +11,7 @@
 
 export type Kind = "reads" | "writes" | "deletes";
 
-export interface Bucket {
+interface Bucket {
   readonly size: number;
   readonly perSecond: number;
 }
@@ -33,7 +33,7 @@ export interface ThrottleRequest {
   readonly networkRegion: string | undefined;
 }
 
-export interface ThrottleDecision {
+interface ThrottleDecision {
   /** Set when refused. */
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>>;

@@ -32,7 +32,7 @@ export interface Touched {
   readonly after: Resource | undefined;
 }
 
-export interface Handled {
+interface Handled {
   readonly response: ArmResponse;
   /** The resources that the request itself changed; empty for reads and refusals. */
   readonly touched: readonly Touched[];

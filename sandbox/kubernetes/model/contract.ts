@@ -11,7 +11,7 @@ export interface JsonObject {
   [field: string]: unknown;
 }
 
-export interface OwnerReference {
+interface OwnerReference {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;

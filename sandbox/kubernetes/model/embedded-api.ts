@@ -22,7 +22,7 @@ export interface ApiOptions {
   readonly record?: (changes: readonly Change[]) => void;
 }
 
-export interface ServerVersion {
+interface ServerVersion {
   readonly major: string;
   readonly minor: string;
   readonly gitVersion: string;

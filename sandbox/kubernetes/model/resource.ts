@@ -47,7 +47,7 @@ export interface Resource {
 }
 
 /** Hooks of a kind on the write path. Each returns a new object. */
-export interface Behaviour {
+interface Behaviour {
   /** Converts between this served version and the stored form. */
   toStored?(object: KubeObject): KubeObject;
   fromStored?(object: KubeObject): KubeObject;

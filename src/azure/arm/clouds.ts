@@ -21,7 +21,7 @@ export interface Cloud {
 export type CloudSettings = Pick<CredentialConfig, "cloud" | "cloudName" | "resourceManagerEndpoint" | "azureStack">;
 
 /** A cloud that cannot be found as configured: the message names the key, the value and the fix. */
-export class CloudError extends Error {
+class CloudError extends Error {
   override readonly name = "CloudError";
 }
 

@@ -17,7 +17,7 @@ import { NoAnswerError, type ArmRequest, type ArmResponse, type ArmTransport } f
 import { errorText } from "../../core/util/text.ts";
 
 /** A credential that cannot be used as configured: the message names the key and the fix. */
-export class CredentialError extends Error {
+class CredentialError extends Error {
   override readonly name = "CredentialError";
 }
 

@@ -7,7 +7,7 @@ import { formatAddress, parseAddress } from "../util/cidr.ts";
 import type { Family } from "../model/arm.ts";
 import { isResourceGroupName, isResourceName, parseId } from "../model/ids.ts";
 
-export type Reading<Value> =
+type Reading<Value> =
   | { readonly value: Value; readonly remark?: string }
   | { readonly value?: undefined; readonly problem: string };
 

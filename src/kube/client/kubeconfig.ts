@@ -30,7 +30,7 @@ export interface ExecCommand {
   readonly field: string;
 }
 
-export type Identity =
+type Identity =
   | { readonly kind: "none" }
   | { readonly kind: "token"; readonly token: string }
   | { readonly kind: "tokenFile"; readonly file: string; readonly field: string }

@@ -1,6 +1,6 @@
 /** The three ways to say a change, and how preconditions travel inside each. */
 
-export interface JsonPatchOperation {
+interface JsonPatchOperation {
   readonly op: "add" | "remove" | "replace" | "test";
   readonly path: string;
   readonly value?: unknown;

@@ -1,6 +1,6 @@
 /** What the Kubernetes API stores, and under which path. Names only; what the objects mean stands elsewhere. */
 
-export interface ObjectMeta {
+interface ObjectMeta {
   readonly name: string;
   readonly namespace?: string;
   readonly uid: string;

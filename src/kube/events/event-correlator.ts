@@ -8,7 +8,7 @@
  */
 import type { EventText } from "../../core/events/event-reasons.ts";
 
-export interface EventSubject {
+interface EventSubject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly namespace?: string | undefined;

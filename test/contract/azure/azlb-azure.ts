@@ -7,7 +7,7 @@ import { after } from "node:test";
 const AZLB = resolve(import.meta.dirname, "../../../bin/azlb");
 const START_DEADLINE_MS = 60_000;
 
-export interface SandboxLine {
+interface SandboxLine {
   readonly armEndpoint: string;
   readonly azureControlUrl: string;
   readonly cloudConfig: string;

@@ -24,7 +24,7 @@ import { tables } from "./tables.ts";
 import { watches } from "./watches.ts";
 
 /** A part of the contract: declares its tests; `api` may be called once they run. */
-export type Part = (api: Api) => void;
+type Part = (api: Api) => void;
 
 const PARTS: Readonly<Record<string, Part>> = {
   discovery,

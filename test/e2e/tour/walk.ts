@@ -68,6 +68,6 @@ const DIFFERS: readonly [RegExp, string][] = [
   [/ +$/gm, ""],
 ];
 
-export function comparable(said: string): string {
+function comparable(said: string): string {
   return DIFFERS.reduce((text, [pattern, word]) => text.replace(pattern, word), said);
 }

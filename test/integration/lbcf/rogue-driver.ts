@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 
 export type Answering = (hook: string, body: Readonly<Record<string, unknown>>) => Rogue;
 
-export type Rogue =
+type Rogue =
   | { readonly json: unknown }
   | { readonly text: string; readonly status?: number }
   /** Never. */

@@ -13,7 +13,7 @@ export interface ToyDriver {
   stop(): Promise<void>;
 }
 
-export interface ToyLoadBalancer {
+interface ToyLoadBalancer {
   readonly attributes: Readonly<Record<string, string>>;
   readonly servers: Readonly<Record<string, { readonly weight: number }>>;
 }

@@ -16,7 +16,7 @@ import { installDefinitions } from "./definitions.ts";
 const CORE = "/api/v1/namespaces/default";
 const LBCF = "/apis/lbcf.tkestack.io/v1beta1/namespaces/default";
 /** Generous: the machine may be busy. */
-export const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 120_000;
 const QUICK: Partial<LbcfOptions> = {
   retries: { leastMs: 20, stepMs: 50, mostMs: 500 },
   healthEveryMs: 500,

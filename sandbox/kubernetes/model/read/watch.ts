@@ -16,7 +16,7 @@ import type { Presenter } from "./present.ts";
 import { checkListOptions, parseVersion } from "./resource-version.ts";
 import { type Matcher, parseMatcher } from "./selectors.ts";
 
-export const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
+const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 const LEAST_DEFAULT_TIMEOUT_MS = 30 * 60_000;
 
 interface Watching {

@@ -15,7 +15,7 @@ export interface AzureRule {
   readonly probe: AzureProbe;
 }
 
-export interface AzureProbe {
+interface AzureProbe {
   readonly protocol: "Tcp" | "Http" | "Https";
   readonly port: number;
   readonly path?: string;

@@ -32,7 +32,7 @@ export interface AzureTarget {
   readonly isOwnPool: boolean;
 }
 
-export type FrontendAttribute =
+type FrontendAttribute =
   | { readonly kind: "public" }
   | { readonly kind: "internal" }
   | { readonly kind: "named"; readonly name: string };

@@ -126,7 +126,7 @@ export function deletionBlockOf({
   return { reason: "DoNotDelete", message: `it is kept, and goes on, until label ${LABEL.doNotDelete} is removed` };
 }
 
-export function isForgotten({ metadata }: Pick<LoadBalancer, "metadata">): boolean {
+function isForgotten({ metadata }: Pick<LoadBalancer, "metadata">): boolean {
   return metadata.annotations?.[ANNOTATION.forget] === "true";
 }
 

@@ -55,7 +55,7 @@ export type RecordDecision =
   | { readonly kind: "wait"; readonly reason: WaitReason; readonly message: string; readonly againAfterMs?: number }
   | { readonly kind: "step"; readonly step: RecordStep };
 
-export type WaitReason = "BackendNotReady" | "DriverNotFound" | "DelayedEnsureBackend";
+type WaitReason = "BackendNotReady" | "DriverNotFound" | "DelayedEnsureBackend";
 
 const DELAYED_AGAIN_MS = 10_000;
 

@@ -103,12 +103,7 @@ function notDeregistered(record: BackendRecord, answer: UnfinishedAnswer, nowMs:
 }
 
 /** Reports why a deleted record still exists. */
-export function notDeregisteredYet(
-  { status }: BackendRecord,
-  reason: string,
-  message: string,
-  nowMs: number,
-): RecordStatus {
+function notDeregisteredYet({ status }: BackendRecord, reason: string, message: string, nowMs: number): RecordStatus {
   const update = { type: "Deregistered", status: "False", reason, message } as const;
   const conditions = withCondition(status.conditions, update, nowMs);
   return conditions === status.conditions ? status : { ...status, conditions };

@@ -7,7 +7,7 @@ import type { SecurityGroup, SecurityRule } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { destinationsOf, kindOf, portsOf, sourcesOf } from "./security-rules.ts";
 
-export interface IndexedRule {
+interface IndexedRule {
   readonly rule: SecurityRule;
   /** By canonical spelling, as they are written. */
   readonly destinations: ReadonlyMap<string, string>;
