@@ -13,7 +13,7 @@ type Machine =
   | { readonly kind: "instance"; readonly id: string; readonly scaleSetId: string };
 
 /** `undefined`: not an Azure machine, or the node has no provider id yet. */
-function machineOf(node: Node): Machine | undefined {
+export function machineOf(node: Node): Machine | undefined {
   const providerId = node.spec.providerID ?? "";
   if (!providerId.startsWith(`${PROVIDER}/`)) return undefined;
   const id = providerId.slice(PROVIDER.length);
