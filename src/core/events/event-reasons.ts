@@ -4,7 +4,7 @@
  * decided where the work is done.
  */
 type EventType = "Normal" | "Warning";
-export type EventObject = "Service" | "Node" | "LoadBalancer" | "Bind" | "BackendGroup" | "BackendRecord";
+type EventObject = "Service" | "Node" | "LoadBalancer" | "Bind" | "BackendGroup" | "BackendRecord";
 
 export interface EventRow<Type extends EventType = EventType> {
   readonly type: Type;
