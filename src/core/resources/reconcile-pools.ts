@@ -7,17 +7,19 @@
  */
 import type { BackendPool, Family, LoadBalancer } from "../model/arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { pluralize } from "../util/text.ts";
 import { loadBalancerPartId } from "../model/ids.ts";
 import type { Node } from "../model/kubernetes.ts";
 import { loadBalancerIndex } from "./load-balancer/load-balancer-index.ts";
 import { isInternalName, isManagedLoadBalancer, poolName } from "../model/names.ts";
 import type { AzureStep } from "./azure-step.ts";
-import { type Rejection, rejectionIn, type Warning } from "../outcome.ts";
+import type { Warning } from "../outcome.ts";
 import type { Compute } from "../backends/compute.ts";
 import { desiredBackendPool } from "./backend-pool/desired-backend-pool.ts";
 import { mergeBackendPool } from "./backend-pool/merge-backend-pool.ts";
+import { reconcileBackendPool } from "./backend-pool/reconcile-backend-pool.ts";
 import { desiredNicPools } from "./nic-pools/desired-nic-pools.ts";
+import { reconcileNicPools } from "./nic-pools/reconcile-nic-pools.ts";
+import { type Reconciled, SETTLED, together } from "./reconciled.ts";
 import { vmSetOf } from "../backends/machines.ts";
 
 export interface PoolsInput {
@@ -41,8 +43,8 @@ export function reconcilePools(input: PoolsInput): AzureStep[] {
   return loadBalancers
     .filter(({ name }) => isManagedLoadBalancer(name, config, vmSets))
     .flatMap((loadBalancer) => {
-      const steps = reconcilePoolsOf({ ...input, repairs: true }, loadBalancer, BOTH);
-      return "kind" in steps ? [] : steps;
+      const result = reconcilePoolsOf({ ...input, repairs: true }, loadBalancer, BOTH);
+      return result.kind === "act" ? result.steps : [];
     });
 }
 
@@ -51,27 +53,20 @@ export function reconcilePoolsOf(
   input: PoolsInput,
   loadBalancer: LoadBalancer,
   families: readonly Family[],
-): AzureStep[] | Rejection {
+): Reconciled<"backendPool" | "nicPools"> {
   const { config, nodes, compute, repairs } = input;
   const known = membersOf(input, loadBalancer);
   const present = managedPools(input, loadBalancer, families);
   if (config.poolType === "nodeIPConfiguration") {
+    if (compute === undefined) return SETTLED;
     const managed = present.map(({ family }) => family);
-    return compute === undefined
-      ? []
-      : desiredNicPools({ config, nodes, compute, loadBalancer, known, repairs }, managed);
+    return reconcileNicPools(desiredNicPools({ config, nodes, compute, loadBalancer, known, repairs }, managed));
   }
-  const steps: AzureStep[] = [];
-  for (const { family, pool } of present) {
-    const fragment = desiredBackendPool({ config, nodes, known }, family);
-    const merged = mergeBackendPool(pool, [fragment]);
-    const rejection = rejectionIn(merged);
-    if (rejection !== undefined) return rejection;
+  const results = present.map(({ family, pool }) => {
     const id = pool.id ?? loadBalancerPartId(loadBalancer.id, "backendAddressPools", pool.name);
-    const why = `to hold ${pluralize(fragment.members.length, "node")}`;
-    if (merged.outcome.kind === "put") steps.push({ kind: "backendPool", id, fragment, why });
-  }
-  return steps;
+    return reconcileBackendPool(id, pool, desiredBackendPool({ config, nodes, known }, family));
+  });
+  return together(results);
 }
 
 /** What is told of pools that stay as they are: entries of others. For pools of addresses. */

@@ -4,18 +4,17 @@
  */
 import type { Frontend } from "../model/arm.ts";
 import { reconcilePoolsOf } from "../resources/reconcile-pools.ts";
-import { rejectionIn } from "../outcome.ts";
-import { securityGroupId } from "../model/ids.ts";
 import type { Ingress } from "../model/kubernetes.ts";
-import { absentFragment } from "../resources/load-balancer/desired-fragment.ts";
+import { absentLoadBalancer } from "../resources/load-balancer/desired-load-balancer.ts";
 import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
 import { frontendOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { isRightFrontend } from "../resources/load-balancer/parts.ts";
 import { reconcileLoadBalancer } from "../resources/load-balancer/reconcile-load-balancer.ts";
-import type { AzureStep, Decision } from "../steps.ts";
+import type { Decision } from "../steps.ts";
 import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
-import { mergePublicIP } from "../resources/public-ip/merge-public-ip.ts";
 import { listsService, servicesOf } from "../resources/public-ip/public-ip-tags.ts";
+import { reconcilePublicIP } from "../resources/public-ip/reconcile-public-ip.ts";
+import { SETTLED, together } from "../resources/reconciled.ts";
 import { reconcileSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
 import { finalAppliedState, changingState } from "./mark-changing-first.ts";
 import { isChanged, readAppliedState } from "./applied-state.ts";
@@ -23,7 +22,7 @@ import { disposableOf, leaveLoadBalancers } from "./leave-load-balancer.ts";
 import { surroundingsOn } from "./other-services.ts";
 import { FINALIZER } from "../intent/ownership.ts";
 import { closeAddresses, givePublicIPsBack } from "./release-service.ts";
-import { act, firstRound, type Phase, reject, wait } from "./rounds.ts";
+import { act, firstRound, type Phase, reject, roundOf, wait } from "./rounds.ts";
 import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
 import { accessAddresses, addressOf, fragmentOf, ingressOf, type ResolvedService } from "./resolve-service.ts";
 
@@ -44,7 +43,7 @@ export const replacePublicIPs: Phase<ResolvedService> = (resolved) => {
   const ready = publicIPs.uses.filter(({ seen, mustBeReplaced }) => seen !== undefined && !mustBeReplaced);
   const families = ready.map(({ family }) => family);
   const leaveFrontends: Phase<ResolvedService> = () =>
-    placement.seen && reconciled(reconcileLoadBalancer(placement.id, placement.seen, remainder(resolved, families)));
+    placement.seen && roundOf(reconcileLoadBalancer(placement.id, placement.seen, remainder(resolved, families)));
   const releases = publicIPs.releases.filter(({ seen }) => replaced.some(({ id }) => id === seen.id));
   return firstRound(
     [() => closeAddresses(observed, intent.owner, closing), leaveFrontends, () => givePublicIPsBack(releases)],
@@ -55,7 +54,7 @@ export const replacePublicIPs: Phase<ResolvedService> = (resolved) => {
 function remainder(resolved: ResolvedService, families: ResolvedService["intent"]["families"]) {
   const { observed, intent, placement } = resolved;
   if (families.length > 0 || placement.seen === undefined) return fragmentOf(resolved, families);
-  return absentFragment({
+  return absentLoadBalancer({
     owner: intent.owner,
     seen: placement.seen,
     disposable: disposableOf(observed, placement.seen),
@@ -63,17 +62,8 @@ function remainder(resolved: ResolvedService, families: ResolvedService["intent"
   });
 }
 
-export const makePublicIPs: Phase<ResolvedService> = ({ publicIPs, intent, warnings }) => {
-  const steps: AzureStep[] = [];
-  for (const { id, seen, fragment, family } of publicIPs.uses) {
-    const merged = mergePublicIP(seen, [fragment]);
-    const rejection = rejectionIn(merged);
-    if (rejection !== undefined) return reject(rejection);
-    const why = `${seen === undefined ? "made for" : "used by"} ${intent.owner.key} (${family})`;
-    if (merged.outcome.kind === "put") steps.push({ kind: "publicIP", id, fragment, why });
-  }
-  return act(steps, warnings);
-};
+export const makePublicIPs: Phase<ResolvedService> = ({ publicIPs, warnings }) =>
+  roundOf(together(publicIPs.uses.map(({ id, seen, fragment }) => reconcilePublicIP(id, seen, fragment))), warnings);
 
 /**
  * Addresses that were opened but never told, and that the next write of the load balancer takes from the Service: once
@@ -111,7 +101,7 @@ export const leaveFormerLoadBalancers: Phase<ResolvedService> = ({ observed, int
 export const joinLoadBalancer: Phase<ResolvedService> = (resolved) => {
   const { intent, placement } = resolved;
   const fragment = fragmentOf(resolved, intent.families);
-  const joining = reconciled(reconcileLoadBalancer(placement.id, placement.seen, fragment));
+  const joining = roundOf(reconcileLoadBalancer(placement.id, placement.seen, fragment));
   if (joining?.kind !== "act" || !hasItsAddressesAlone(resolved, fragment)) return joining;
   const access = openAccess(resolved, "dead");
   return access?.kind === "act" ? act([...joining.steps, ...access.steps], joining.warnings) : (access ?? joining);
@@ -127,42 +117,24 @@ function hasItsAddressesAlone({ intent, publicIPs }: ResolvedService, fragment: 
   );
 }
 
-function reconciled(result: ReturnType<typeof reconcileLoadBalancer>): Decision | undefined {
-  switch (result.kind) {
-    case "settled":
-      return undefined;
-    case "act":
-      return act([result.step]); // what stays is told by the write: others may leave in the same one
-    case "stale":
-      return wait("the load balancer is being changed by others");
-    case "reject":
-      return reject(result.rejection);
-  }
-}
-
 /** Neither needs the other, so both go in one round where both are left to do. */
 export const fillPoolsAndOpenAccess: Phase<ResolvedService> = (resolved) => {
   const { observed, intent, placement } = resolved;
-  const pools = placement.seen === undefined ? [] : reconcilePoolsOf(observed, placement.seen, intent.families);
-  if ("kind" in pools) return reject(pools);
+  const pools = placement.seen === undefined ? SETTLED : reconcilePoolsOf(observed, placement.seen, intent.families);
+  if (pools.kind === "reject") return reject(pools.rejection);
+  const steps = pools.kind === "act" ? pools.steps : [];
   const missing = intent.families.find((family) => addressOf(resolved, family) === undefined);
-  if (missing !== undefined) return act(pools) ?? wait(`Azure has not given it an ${missing} address yet`);
+  if (missing !== undefined) return act(steps) ?? wait(`Azure has not given it an ${missing} address yet`);
   const access = openAccess(resolved, "dead");
-  if (access?.kind !== "act") return access ?? act(pools);
-  return act([...pools, ...access.steps], access.warnings);
+  if (access?.kind !== "act") return access ?? act(steps);
+  return act([...steps, ...access.steps], access.warnings);
 };
 
 function openAccess(resolved: ResolvedService, released: "dead" | "all"): Decision | undefined {
-  const { observed, intent } = resolved;
+  const { observed, intent, warnings } = resolved;
   const changed = isChanged(observed.service, observed.config);
-  const result = reconcileSecurityGroup(observed, intent, accessAddresses(resolved, released), { changed });
-  if (result.kind === "reject") return reject(result.rejection);
-  if (result.kind === "settled") return undefined;
-  const why = `who may reach ${intent.owner.key}`;
-  return act(
-    [{ kind: "securityGroup", id: securityGroupId(observed.config), fragment: result.fragment, why }],
-    resolved.warnings,
-  );
+  const addresses = accessAddresses(resolved, released);
+  return roundOf(reconcileSecurityGroup(observed, intent, addresses, { changed }), warnings);
 }
 
 /** The final applied state is written along, unless something of the Service's past is still to be removed. */

@@ -4,9 +4,11 @@ import { desiredBackendPool } from "../resources/backend-pool/desired-backend-po
 import { absentNicPools, ownIPConfigurations } from "../resources/nic-pools/desired-nic-pools.ts";
 import { ownEntries } from "../resources/backend-pool/own-entries.ts";
 import { isPreConfigured, membersOf } from "../resources/reconcile-pools.ts";
-import { absentFragment } from "../resources/load-balancer/desired-fragment.ts";
+import { absentLoadBalancer } from "../resources/load-balancer/desired-load-balancer.ts";
 import type { Disposable, LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
 import { reconcileLoadBalancer } from "../resources/load-balancer/reconcile-load-balancer.ts";
+import { reconcileNicPools } from "../resources/nic-pools/reconcile-nic-pools.ts";
+import { type Reconciled, SETTLED } from "../resources/reconciled.ts";
 import { poolName } from "../model/names.ts";
 import type { AzureStep, Decision } from "../steps.ts";
 import type { Observed } from "../observed.ts";
@@ -22,14 +24,14 @@ export function leaveLoadBalancers(
   const steps: AzureStep[] = [];
   for (const seen of loadBalancers) {
     const disposable = disposableOf(observed, seen);
-    const fragment = absentFragment({ owner, seen, disposable, ...surroundingsOn(observed, seen.name) });
+    const fragment = absentLoadBalancer({ owner, seen, disposable, ...surroundingsOn(observed, seen.name) });
     const result = reconcileLoadBalancer(seen.id, seen, fragment);
     if (result.kind === "reject") return reject(result.rejection);
     if (result.kind !== "act") continue;
     const detachments = detachmentsOf(observed, seen);
-    if (detachments.length === 0) steps.push(result.step);
-    else if (result.deletes) steps.push(...detachments);
-    else steps.push({ kind: "loadBalancer", id: seen.id, fragment: amongOthers(fragment), why: result.step.why });
+    if (detachments.kind !== "act") steps.push(...result.steps);
+    else if (result.deletes) steps.push(...detachments.steps);
+    else steps.push(...result.steps.map((step) => ({ ...step, fragment: amongOthers(step.fragment) })));
   }
   return act(steps); // what stays is told by the write: others may leave in the same one
 }
@@ -51,8 +53,9 @@ export function disposableOf(observed: Observed, loadBalancer: LoadBalancer): Di
   return { pools, entries: ownEntries(nodes, known, interfaces) };
 }
 
-function detachmentsOf(observed: Observed, loadBalancer: LoadBalancer): AzureStep[] {
+function detachmentsOf(observed: Observed, loadBalancer: LoadBalancer): Reconciled<"nicPools"> {
   const { config, nodes, compute } = observed;
-  if (config.poolType === "nodeIP" || compute === undefined) return [];
-  return absentNicPools({ config, nodes, compute, loadBalancer, known: membersOf(observed, loadBalancer) });
+  if (config.poolType === "nodeIP" || compute === undefined) return SETTLED;
+  const known = membersOf(observed, loadBalancer);
+  return reconcileNicPools(absentNicPools({ config, nodes, compute, loadBalancer, known }));
 }

@@ -7,7 +7,7 @@ import type { Ingress } from "../model/kubernetes.ts";
 import type { Warning } from "../outcome.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
 import type { Decision, ReadRequest } from "../steps.ts";
-import { boundPublicIPs, publicIPGroups } from "../resources/public-ip/reconcile-public-ip.ts";
+import { boundPublicIPs, publicIPGroups } from "../resources/public-ip/desired-public-ips.ts";
 import type { Observed } from "../observed.ts";
 import { markChangingFirst, finalAppliedState } from "./mark-changing-first.ts";
 import { readAppliedState } from "./applied-state.ts";

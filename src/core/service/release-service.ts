@@ -5,16 +5,17 @@
  */
 import { addressesOfMembers, desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
 import { membersOf } from "../resources/reconcile-pools.ts";
-import { securityGroupId } from "../model/ids.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
-import type { AzureStep, Decision } from "../steps.ts";
-import { mergePublicIP } from "../resources/public-ip/merge-public-ip.ts";
-import { boundPublicIPs, type PublicIPRelease, releasedPublicIPs } from "../resources/public-ip/reconcile-public-ip.ts";
-import { releaseSecurityGroup, type ServiceAddresses } from "../resources/security-group/reconcile-security-group.ts";
+import type { Decision } from "../steps.ts";
+import { reconcilePublicIP } from "../resources/public-ip/reconcile-public-ip.ts";
+import { together } from "../resources/reconciled.ts";
+import { boundPublicIPs, type PublicIPRelease, releasedPublicIPs } from "../resources/public-ip/desired-public-ips.ts";
+import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
+import { releaseSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
 import type { Observed } from "../observed.ts";
 import { leaveLoadBalancers } from "./leave-load-balancer.ts";
 import { ownerOf } from "../intent/ownership.ts";
-import { act, type Phase, reject } from "./rounds.ts";
+import { act, type Phase, roundOf } from "./rounds.ts";
 import type { Owner } from "../outcome.ts";
 import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
 
@@ -37,13 +38,8 @@ interface Closing {
   readonly nodes: ServiceAddresses["nodes"];
 }
 
-/** A security group that is not there holds nothing to close. */
 export function closeAddresses(observed: Observed, owner: Owner, closing: Closing): Decision | undefined {
-  const result = releaseSecurityGroup(observed, owner, { ...closing, current: { IPv4: [], IPv6: [] } });
-  if (result.kind === "reject") return reject(result.rejection);
-  if (result.kind === "settled") return undefined;
-  const why = `${owner.key} leaves ${closing.released.join(", ")}`;
-  return act([{ kind: "securityGroup", id: securityGroupId(observed.config), fragment: result.fragment, why }]);
+  return roundOf(releaseSecurityGroup(observed, owner, { ...closing, current: { IPv4: [], IPv6: [] } }));
 }
 
 /** On whatever load balancer, of either kind, its parts are. */
@@ -56,15 +52,7 @@ export const releaseAllPublicIPs: Phase<Observed> = (observed) =>
   givePublicIPsBack(releasedPublicIPs(observed, ownerOf(observed.service), []));
 
 export function givePublicIPsBack(releases: readonly PublicIPRelease[]): Decision | undefined {
-  const steps: AzureStep[] = releases
-    .filter(({ seen, fragment }) => mergePublicIP(seen, [fragment]).outcome.kind !== "unchanged")
-    .map(({ seen, fragment }) => ({
-      kind: "publicIP",
-      id: seen.id,
-      fragment,
-      why: `${fragment.owner.key} does not use it any more`,
-    }));
-  return act(steps);
+  return roundOf(together(releases.map(({ seen, fragment }) => reconcilePublicIP(seen.id, seen, fragment))));
 }
 
 /** A Service that is being deleted takes its status with it. */

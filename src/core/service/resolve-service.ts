@@ -10,15 +10,15 @@ import { membersOf } from "../resources/reconcile-pools.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import { nameOfId, sameId } from "../model/ids.ts";
-import { absentFragment, desiredFragment } from "../resources/load-balancer/desired-fragment.ts";
+import { absentLoadBalancer, desiredLoadBalancer } from "../resources/load-balancer/desired-load-balancer.ts";
 import { desiredFrontend, type FrontendInput } from "../resources/load-balancer/desired-frontend.ts";
 import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
 import { getServiceLoadBalancer, type Placement } from "../resources/load-balancer/get-service-load-balancer.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { mergeLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
 import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
-import { type PublicIPDecision, reconcilePublicIP } from "../resources/public-ip/reconcile-public-ip.ts";
-import type { ServiceAddresses } from "../resources/security-group/reconcile-security-group.ts";
+import { type DesiredPublicIPs, desiredPublicIPs } from "../resources/public-ip/desired-public-ips.ts";
+import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import type { Observed } from "../observed.ts";
 import { disposableOf } from "./leave-load-balancer.ts";
 import { surroundingsOn } from "./other-services.ts";
@@ -33,7 +33,7 @@ export interface ResolvedService {
   readonly intent: ServiceIntent;
   readonly warnings: readonly Warning[];
   readonly placement: Placement;
-  readonly publicIPs: PublicIPDecision;
+  readonly publicIPs: DesiredPublicIPs;
 }
 
 export function resolveService(
@@ -46,7 +46,7 @@ export function resolveService(
   if (taken !== undefined) return taken;
   const placement = getServiceLoadBalancer(observed, intent);
   if ("kind" in placement) return placement;
-  const publicIPs = reconcilePublicIP(observed, intent);
+  const publicIPs = desiredPublicIPs(observed, intent);
   if ("kind" in publicIPs) return publicIPs;
   const takenLabel = refuseTakenLabel(observed, intent, publicIPs.uses);
   if (takenLabel !== undefined) return takenLabel;
@@ -54,7 +54,7 @@ export function resolveService(
   return withPossibleReplacements({ ...resolved, warnings: [...warnings, ...warnOfNoNodes(resolved)] });
 }
 
-/** Under the incumbent's name: the Service is served, by nobody. */
+/** Under the incumbent's name: the Service has addresses, but no node answers there. */
 function warnOfNoNodes(resolved: ResolvedService): Warning[] {
   const { nodes, config } = resolved.observed;
   const empty = resolved.intent.families.filter((family) => membershipOf(resolved, family).members.length === 0);
@@ -85,7 +85,7 @@ function isFreeable(observed: Observed, owner: Owner, { seen, name }: Placement,
   const holders = observed.loadBalancers.filter((one) => loadBalancerIndex(one).byPublicIP.has(id.toLowerCase()));
   if (seen === undefined || holders.length === 0) return holders.length === 0;
   const disposable = disposableOf(observed, seen);
-  const absence = absentFragment({ owner, seen, disposable, ...surroundingsOn(observed, name) });
+  const absence = absentLoadBalancer({ owner, seen, disposable, ...surroundingsOn(observed, name) });
   const { outcome } = mergeLoadBalancer(seen, [absence]);
   return (
     holders.every((one) => one === seen) &&
@@ -132,7 +132,7 @@ function subnetsText({ subnetNames }: Observed): string {
 /** The fragment for these families; a family that waits for its public IP to be replaced is left out. */
 export function fragmentOf(resolved: ResolvedService, families: readonly Family[]): LoadBalancerFragment {
   const { observed, intent, placement } = resolved;
-  return desiredFragment({
+  return desiredLoadBalancer({
     ...frontendInput(resolved),
     families,
     loadBalancer: placement,

@@ -1,5 +1,7 @@
-/** Words of the story that a Service's reconciliation is told in: phases, and the rounds that they ask for. */
+/** What the phases of a Service are made of: what each asks for, and how one round follows from all. */
 import { needsCompute } from "../backends/compute.ts";
+import type { Kind } from "../resources/azure-step.ts";
+import type { Reconciled } from "../resources/reconciled.ts";
 import type { AzureStep, Decision, ReadRequest, Step } from "../steps.ts";
 import type { Observed } from "../observed.ts";
 import type { Rejection, Warning } from "../outcome.ts";
@@ -25,6 +27,20 @@ export function reject(rejection: Rejection): Decision {
 
 export function wait(why: string): Decision {
   return { kind: "wait", why };
+}
+
+/** What became of one resource, as what comes next for the Service. */
+export function roundOf(result: Reconciled<Kind>, warnings: readonly Warning[] = []): Decision | undefined {
+  switch (result.kind) {
+    case "settled":
+      return undefined;
+    case "act":
+      return act(result.steps, warnings);
+    case "stale":
+      return wait("the load balancer is being changed by others");
+    case "reject":
+      return reject(result.rejection);
+  }
 }
 
 export function isAzureStep(step: Step): step is AzureStep {

@@ -7,7 +7,7 @@ import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerPartId, publicIPId, subnetId } from "../../model/ids.ts";
 import type { LoadBalancerFragment } from "../../resources/load-balancer/fragment.ts";
 import { publicIPName, ruleName } from "../../model/names.ts";
-import type { PublicIPFragment } from "../../resources/public-ip/fragment.ts";
+import { absentPublicIP, type PublicIPFragment } from "../../resources/public-ip/fragment.ts";
 import { CLUSTER_TAG } from "../../resources/public-ip/public-ip-tags.ts";
 import type { Owner } from "../../outcome.ts";
 import type { AzureRule } from "./azure-rules.ts";
@@ -152,10 +152,10 @@ export function azurePublicIP(
   action: "use" | "release",
 ): PublicIPFragment {
   const owner = azureOwner(key, config);
-  if (action === "release") return { kind: "release", owner, keptBy: undefined };
+  if (action === "release") return absentPublicIP(owner, undefined);
   const isZonal = config.extendedLocation === undefined && !config.azureStack && zones.length > 0;
   return {
-    kind: "use",
+    kind: "present",
     owner,
     family: "IPv4",
     create: {

@@ -1,7 +1,7 @@
 /**
  * Who should stand in one backend pool, as data. Membership belongs to the cluster's pool, not to a Service:
  * every Service of a load balancer asks for the same one.
- * Who makes it: `desired-backend-pool.ts`. Who puts it in: `merge-backend-pool.ts`.
+ * Made by `desired-backend-pool.ts`, put in by `merge-backend-pool.ts`.
  */
 import type { AdminState, Family } from "../../model/arm.ts";
 

@@ -1,6 +1,6 @@
 /**
- * The part of a shared load balancer that one Service owns, as data. Empty lists say "nothing of this Service".
- * Who makes it: `desired-fragment.ts`. Who puts it in: `merge-load-balancer.ts`.
+ * The part of a shared load balancer that one Service owns, as data. Made by `desired-load-balancer.ts`
+ * (`absentLoadBalancer` where the Service should own nothing there), put in by `merge-load-balancer.ts`.
  */
 import type { Frontend, LoadBalancingRule, Probe } from "../../model/arm.ts";
 import type { Service } from "../../model/kubernetes.ts";

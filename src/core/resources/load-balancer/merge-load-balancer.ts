@@ -15,6 +15,7 @@ import type { LoadBalancer, LoadBalancerProperties } from "../../model/arm.ts";
 import { type Answer, answersOf, type Merged, unchanged, type Warning } from "../../outcome.ts";
 import { baseOf, isServiceBase } from "../../model/names.ts";
 import { mergeTags } from "../../model/tags.ts";
+import { sortedByOwner } from "../sorted-by-owner.ts";
 import { admitFragments } from "./admit-fragments.ts";
 import type { LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";
 import { hasForeignRest } from "./foreign-rest.ts";
@@ -35,7 +36,7 @@ export function mergeLoadBalancer(
   seen: LoadBalancer | undefined,
   fragments: readonly LoadBalancerFragment[],
 ): Merged<LoadBalancer> {
-  const batch = [...fragments].sort(byOwner);
+  const batch = sortedByOwner(fragments);
   const start = seen ?? emptyLoadBalancer(batch);
   if (start === undefined) return unchanged(fragments);
   const { accepted, refused, stale } = admitFragments(start, batch);
@@ -144,14 +145,6 @@ function emptyLoadBalancer(batch: readonly LoadBalancerFragment[]): LoadBalancer
 function bodyOf(shell: LoadBalancerShell): LoadBalancer {
   const { id, name, location, sku, extendedLocation } = shell;
   return { id, name, location, sku, ...(extendedLocation && { extendedLocation }), properties: {} };
-}
-
-function byOwner({ owner: one }: LoadBalancerFragment, { owner: other }: LoadBalancerFragment): number {
-  return compare(one.key, other.key) || compare(one.uid, other.uid);
-}
-
-function compare(one: string, other: string): number {
-  return one < other ? -1 : Number(one > other);
 }
 
 function remainingFrontends(start: LoadBalancer, outcome: Outcome): ReadonlySet<string> {

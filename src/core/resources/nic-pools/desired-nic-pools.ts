@@ -1,6 +1,5 @@
 /**
- * Pools of network interfaces: which machines must join or leave the pools of one load balancer. A scale set's model
- * comes first, in a round of its own, so that new instances are born into the pool and no write meets another.
+ * Pools of network interfaces: which machines must join or leave the pools of one load balancer.
  *
  *   machine                                             | joins | leaves
  *   ----------------------------------------------------|-------|--------------------------------------
@@ -17,7 +16,6 @@ import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerPartId, nameOfId, parentId } from "../../model/ids.ts";
 import type { Node } from "../../model/kubernetes.ts";
 import { externalName, loadBalancerName, poolName } from "../../model/names.ts";
-import type { AzureStep } from "../azure-step.ts";
 import type { NicPoolsFragment, PoolRef } from "./fragment.ts";
 import type { Compute, Instance } from "../../backends/compute.ts";
 import { isEligible } from "../../backends/eligible-nodes.ts";
@@ -36,38 +34,44 @@ export interface NicPoolsInput {
   readonly repairs?: boolean | undefined;
 }
 
+/** The network interface, scale set or scale-set instance with this id, and the pools that it joins and leaves. */
+export interface DesiredNicPools {
+  readonly id: string;
+  readonly fragment: NicPoolsFragment;
+}
+
 type Resource = NicPoolsFragment["resource"];
 
-/** Steps that put the eligible nodes' machines into the pools of these families, and others of ours out of them. */
-export function desiredNicPools(input: NicPoolsInput, families: readonly Family[]): AzureStep[] {
-  const plan = new Attachments();
+/** The eligible nodes' machines join the pools of these families, and others of the cluster leave them. */
+export function desiredNicPools(input: NicPoolsInput, families: readonly Family[]): DesiredNicPools[] {
+  const changes = new Changes();
   for (const family of families) {
-    const seat = seatIn(input, family);
-    const joining = input.nodes.flatMap((node) => joiningSeat(input, node, seat) ?? []);
+    const pool = poolIn(input, family);
+    const joining = input.nodes.flatMap((node) => joiningResource(input, node, pool) ?? []);
     for (const { kind, body, scaleSetId } of joining) {
       const model = scaleSetId === undefined ? undefined : input.compute.scaleSets.get(scaleSetId.toLowerCase());
       if (model?.properties.virtualMachineProfile !== undefined && !isBeingDeleted(model))
-        plan.join("scaleSet", model, seat);
-      plan.join(kind, body, seat);
+        changes.join("scaleSet", model, pool);
+      changes.join(kind, body, pool);
     }
     // one whose last write failed may fail again, but not leave the pool that it is in
-    if (!joining.some((one) => isActive(one) || isAttached(one.body, one.kind, seat.pool))) continue;
-    for (const { kind, body } of leavingSeats(input, seat)) plan.leave(kind, body, seat);
+    if (!joining.some((one) => isActive(one) || isAttached(one.body, one.kind, pool.pool))) continue;
+    for (const { kind, body } of leavingResources(input, pool)) changes.leave(kind, body, pool);
   }
-  return plan.steps();
+  return changes.all();
 }
 
 /** Before a load balancer can be deleted, nothing may name its pools: models, instances and interfaces of ours. */
-export function absentNicPools(input: NicPoolsInput): AzureStep[] {
-  const plan = new Attachments();
+export function absentNicPools(input: NicPoolsInput): DesiredNicPools[] {
+  const changes = new Changes();
   const { compute } = input;
   for (const family of ["IPv4", "IPv6"] as const) {
-    const seat = seatIn(input, family);
-    for (const body of compute.scaleSets.values()) plan.leave("scaleSet", body, seat);
-    for (const body of compute.instances.values()) plan.leave("instance", body, seat);
-    for (const body of compute.networkInterfaces.values()) plan.leave("networkInterface", body, seat);
+    const pool = poolIn(input, family);
+    for (const body of compute.scaleSets.values()) changes.leave("scaleSet", body, pool);
+    for (const body of compute.instances.values()) changes.leave("instance", body, pool);
+    for (const body of compute.networkInterfaces.values()) changes.leave("networkInterface", body, pool);
   }
-  return plan.steps();
+  return changes.all();
 }
 
 /**
@@ -87,18 +91,21 @@ export function ownIPConfigurations({ nodes, compute, loadBalancer, known }: Nic
   return [...ids].filter((id) => nodeOf(id) !== undefined || isKnown(id));
 }
 
-function seatIn({ config, loadBalancer }: NicPoolsInput, family: Family): PoolRef {
+function poolIn({ config, loadBalancer }: NicPoolsInput, family: Family): PoolRef {
   const name = poolName(config.clusterName, family);
   return { pool: loadBalancerPartId(loadBalancer.id, "backendAddressPools", name), family };
 }
 
-function joiningSeat(input: NicPoolsInput, node: Node, { pool }: PoolRef): NicResource | undefined {
+function joiningResource(input: NicPoolsInput, node: Node, { pool }: PoolRef): NicResource | undefined {
   const { config, compute, loadBalancer, repairs = false } = input;
   if (!isEligible(node, config) || !isOfSet(input, node)) return undefined;
-  const seat = nicResourceOf(node, compute);
-  if (seat === undefined || !(isActive(seat) || (repairs && seat.kind === "networkInterface"))) return undefined;
-  const isElsewhere = poolsOf(seat.body, seat.kind).some((id) => !isTwin(loadBalancer.name, nameOfId(parentId(id))));
-  return isElsewhere && !isAttached(seat.body, seat.kind, pool) ? undefined : seat;
+  const resource = nicResourceOf(node, compute);
+  if (resource === undefined || !(isActive(resource) || (repairs && resource.kind === "networkInterface")))
+    return undefined;
+  const isElsewhere = poolsOf(resource.body, resource.kind).some(
+    (id) => !isTwin(loadBalancer.name, nameOfId(parentId(id))),
+  );
+  return isElsewhere && !isAttached(resource.body, resource.kind, pool) ? undefined : resource;
 }
 
 /** Basic serves one VM set by one load balancer; Standard serves all. */
@@ -114,7 +121,7 @@ function isTwin(one: string, other: string): boolean {
 
 const INACTIVE_POWER = new Set(["stopped", "stopping", "deallocated", "deallocating"]);
 
-/** A power state that nobody told us is no reason to leave a machine out. */
+/** An unknown power state is no reason to leave a machine out. */
 function isActive({ kind, body }: NicResource): boolean {
   if (kind === "networkInterface") return body.properties.provisioningState !== "Failed";
   return !isBeingDeleted(body) && !INACTIVE_POWER.has(powerOf(body));
@@ -139,7 +146,7 @@ interface Leaving {
   readonly body: Attachable;
 }
 
-function leavingSeats(input: NicPoolsInput, { pool }: PoolRef): Leaving[] {
+function leavingResources(input: NicPoolsInput, { pool }: PoolRef): Leaving[] {
   const { config, nodes, compute, known } = input;
   const excluded = nodes
     .filter((node) => !isEligible(node, config))
@@ -166,26 +173,22 @@ function isKnownAs(body: Attachable, names: ReadonlySet<string>, compute: Comput
   return candidates.some((name) => names.has(name.toLowerCase()));
 }
 
-/** One step per resource, with all the pools it joins and leaves; only where that changes something. */
-class Attachments {
+/** One fragment per resource, with all the pools that it joins and leaves; only where that changes something. */
+class Changes {
   readonly #byId = new Map<string, { id: string; resource: Resource; join: PoolRef[]; leave: PoolRef[] }>();
 
-  join(resource: Resource, body: Attachable, seat: PoolRef): void {
-    if (!isAttached(body, resource, seat.pool)) this.#of(resource, body).join.push(seat);
+  join(resource: Resource, body: Attachable, pool: PoolRef): void {
+    if (!isAttached(body, resource, pool.pool)) this.#of(resource, body).join.push(pool);
   }
 
-  leave(resource: Resource, body: Attachable, seat: PoolRef): void {
-    if (isAttached(body, resource, seat.pool)) this.#of(resource, body).leave.push(seat);
+  leave(resource: Resource, body: Attachable, pool: PoolRef): void {
+    if (isAttached(body, resource, pool.pool)) this.#of(resource, body).leave.push(pool);
   }
 
-  steps(): AzureStep[] {
-    const all = [...this.#byId.values()];
-    const models = all.filter(({ resource }) => resource === "scaleSet");
-    return (models.length > 0 ? models : all).map(({ id, resource, join, leave }) => {
-      const unique = [...new Map(join.map((seat) => [seat.pool.toLowerCase(), seat])).values()];
-      const names = [...unique, ...leave].map(({ pool }) => nameOfId(pool)).join(", ");
-      const why = `${nameOfId(id)} ${unique.length > 0 ? "joins" : "leaves"} ${names}`;
-      return { kind: "nicPools", id, fragment: { resource, join: unique, leave }, why };
+  all(): DesiredNicPools[] {
+    return [...this.#byId.values()].map(({ id, resource, join, leave }) => {
+      const unique = [...new Map(join.map((pool) => [pool.pool.toLowerCase(), pool])).values()];
+      return { id, fragment: { resource, join: unique, leave } };
     });
   }
 

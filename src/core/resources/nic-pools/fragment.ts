@@ -1,7 +1,7 @@
 /**
  * Which pools one network interface, scale set or scale-set instance should be in, as data: with pools of network
  * interfaces, membership is written there and not in the pool.
- * Who makes it: `desired-nic-pools.ts`. Who puts it in: `merge-nic-pools.ts`.
+ * Made by `desired-nic-pools.ts`, put in by `merge-nic-pools.ts`.
  */
 import type { Family } from "../../model/arm.ts";
 

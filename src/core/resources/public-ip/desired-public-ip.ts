@@ -52,7 +52,7 @@ function decided(
   const id = seen?.id ?? publicIPId(config, intent.publicIPResourceGroup, name);
   const isOurs = seen === undefined || servicesOf(seen) !== undefined;
   const fragment: PublicIPFragment = {
-    kind: "use",
+    kind: "present",
     owner: intent.owner,
     family,
     create: wanted.kind === "generated" ? newBody(input, family, { id, name, prefixId: wanted.prefixId }) : undefined,

@@ -1,6 +1,6 @@
 /**
  * What one Service wants of one public IP, as data: several Services may share it.
- * Who makes it: `reconcile-public-ip.ts`. Who puts it in: `merge-public-ip.ts`.
+ * Made by `desired-public-ip.ts` and `desired-public-ips.ts`, put in by `merge-public-ip.ts`.
  */
 import type { Family, PublicIP } from "../../model/arm.ts";
 import type { Owner } from "../../outcome.ts";
@@ -8,7 +8,7 @@ import type { Owner } from "../../outcome.ts";
 export type PublicIPFragment =
   /** The Service uses it: create it where `create` allows that, bind the Service to it, keep its settings. */
   | {
-      readonly kind: "use";
+      readonly kind: "present";
       readonly owner: Owner;
       readonly family: Family;
       /** The body to create; absent where it must exist already. */
@@ -23,13 +23,17 @@ export type PublicIPFragment =
       /** `undefined`: leave as they are. */
       readonly ipTags: readonly IPTag[] | undefined;
     }
-  /** The Service uses it no longer: unbind it, and delete it where nobody is left and nobody made it by hand. */
+  /** The Service uses it no longer: unbind it, and delete it where no Service is left and the controller made it. */
   | {
-      readonly kind: "release";
+      readonly kind: "absent";
       readonly owner: Owner;
       /** What else holds the address, so that it stays though no Service uses it. */
       readonly keptBy: string | undefined;
     };
+
+export function absentPublicIP(owner: Owner, keptBy: string | undefined): PublicIPFragment {
+  return { kind: "absent", owner, keptBy };
+}
 
 export interface IPTag {
   readonly type: string;

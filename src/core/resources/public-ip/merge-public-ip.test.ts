@@ -13,11 +13,11 @@ const ID = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/pub
 const CLUSTER = { "k8s-azure-cluster-name": "kubernetes" };
 const NEW: PublicIP = { id: ID, name: "pip", tags: CLUSTER, properties: {} };
 
-type Use = Extract<PublicIPFragment, { kind: "use" }>;
+type Use = Extract<PublicIPFragment, { kind: "present" }>;
 
 function use(name: string, more: Partial<Use> = {}): Use {
   return {
-    kind: "use",
+    kind: "present",
     owner: anOwner(name),
     family: "IPv4",
     create: NEW,
@@ -31,7 +31,7 @@ function use(name: string, more: Partial<Use> = {}): Use {
 }
 
 function release(name: string, keptBy?: string): PublicIPFragment {
-  return { kind: "release", owner: anOwner(name), keptBy };
+  return { kind: "absent", owner: anOwner(name), keptBy };
 }
 
 function made(services: string, more: Partial<PublicIP> = {}): PublicIP {

@@ -11,12 +11,13 @@
 import type { PublicIP } from "../../model/arm.ts";
 import { type Answer, answersOf, type Merged, type Rejection } from "../../outcome.ts";
 import { mergeTags } from "../../model/tags.ts";
+import { sortedByOwner } from "../sorted-by-owner.ts";
 import { hasIPTags } from "./ip-tags.ts";
 import type { PublicIPFragment } from "./fragment.ts";
 import { DNS_TAG, dnsOwnerOf, ownTags, sameKey, SERVICE_TAG, servicesOf, withoutDnsOwner } from "./public-ip-tags.ts";
 
-type Use = Extract<PublicIPFragment, { kind: "use" }>;
-type Release = Extract<PublicIPFragment, { kind: "release" }>;
+type Use = Extract<PublicIPFragment, { kind: "present" }>;
+type Absence = Extract<PublicIPFragment, { kind: "absent" }>;
 
 /** Azure's limit for the value of a tag. */
 const LONGEST_TAG_VALUE = 256;
@@ -34,9 +35,9 @@ interface State {
 }
 
 export function mergePublicIP(seen: PublicIP | undefined, fragments: readonly PublicIPFragment[]): Merged<PublicIP> {
-  const batch = [...fragments].sort((one, other) => compare(one.owner.key, other.owner.key));
-  const uses = batch.filter((fragment) => fragment.kind === "use");
-  const releases = batch.filter((fragment) => fragment.kind === "release");
+  const batch = sortedByOwner(fragments);
+  const uses = batch.filter((fragment) => fragment.kind === "present");
+  const absences = batch.filter((fragment) => fragment.kind === "absent");
   const start = seen ?? uses.find(({ create }) => create !== undefined)?.create;
   if (start === undefined) {
     const stale = new Map(uses.map((use) => [use, { kind: "stale" } as const]));
@@ -46,7 +47,7 @@ export function mergePublicIP(seen: PublicIP | undefined, fragments: readonly Pu
   const labelOwner = services && dnsOwnerOf(start);
   const first: State = { body: start, services, isFreed: false, labelOwner, answers: new Map() };
   const rank = rankOf(labelOwner);
-  const state = uses.sort((one, other) => rank(one) - rank(other)).reduce(used, releases.reduce(released, first));
+  const state = uses.sort((one, other) => rank(one) - rank(other)).reduce(used, absences.reduce(released, first));
   return { outcome: outcomeOf(seen, state), answers: answersOf(fragments, state.answers) };
 }
 
@@ -64,7 +65,7 @@ function listing(body: PublicIP, services: readonly string[]): PublicIP {
   return { ...body, tags: { ...body.tags, [SERVICE_TAG]: services.join(",") } };
 }
 
-function released(state: State, release: Release): State {
+function released(state: State, release: Absence): State {
   const { owner, keptBy } = release;
   const left = state.services?.filter((key) => !sameKey(key, owner.key));
   if (left === undefined || left.length === state.services?.length) return state;
@@ -167,8 +168,4 @@ function withSku(body: PublicIP, { sku }: Use): PublicIP {
 /** The label's owner may give it up to others; who asks for it comes before who asks for none. */
 function rankOf(labelOwner: string | undefined): (use: Use) => number {
   return ({ owner, dnsLabel }) => (sameKey(labelOwner ?? "", owner.key) ? 0 : dnsLabel === "" ? 2 : 1);
-}
-
-function compare(one: string, other: string): number {
-  return one < other ? -1 : Number(one > other);
 }

@@ -1,96 +1,24 @@
 /**
- * Which public IPs a Service uses, which it must make, and which it must give back. Decides from the Service's wishes
- * and from what exists alone; when each may be done is the story of `reconcile-service.ts`: a public IP is never
- * deleted before its frontend.
+ * What one Service must have written to one public IP: that it uses it, or that it does so no longer. Which public IPs
+ * those are is decided by `desired-public-ips.ts`; when each may be written, by `service/reconcile-service.ts`.
  */
-import type { LoadBalancer, PublicIP } from "../../model/arm.ts";
-import type { ClusterConfig } from "../../config/cluster-config.ts";
-import { parseId, sameId } from "../../model/ids.ts";
-import { loadBalancerIndex } from "../load-balancer/load-balancer-index.ts";
-import type { ServiceIntent } from "../../intent/service-intent.ts";
-import type { Owner, Rejection } from "../../outcome.ts";
-import { type DesiredPublicIP, desiredPublicIP } from "./desired-public-ip.ts";
+import type { PublicIP } from "../../model/arm.ts";
+import { reconciled, type Reconciled } from "../reconciled.ts";
 import type { PublicIPFragment } from "./fragment.ts";
-import { publicIPIndex } from "./public-ip-index.ts";
-import { isOtherClusters } from "./public-ip-tags.ts";
+import { mergePublicIP } from "./merge-public-ip.ts";
 
-export interface PublicIPsSeen {
-  readonly config: ClusterConfig;
-  readonly zones: readonly string[];
-  readonly loadBalancers: readonly LoadBalancer[];
-  /** By lower-cased resource group: those of the Service, and any that it may have left one in. */
-  readonly publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
+/** `seen` is absent where the public IP is yet to be made. @design reconcilePublicIP */
+export function reconcilePublicIP(
+  id: string,
+  seen: PublicIP | undefined,
+  fragment: PublicIPFragment,
+): Reconciled<"publicIP"> {
+  const merged = mergePublicIP(seen, [fragment]);
+  return reconciled(merged, () => ({ kind: "publicIP", id, fragment, why: whyOf(fragment, seen) }));
 }
 
-export interface PublicIPDecision {
-  readonly uses: readonly DesiredPublicIP[];
-  /** Those that the Service is bound to and does not use, of either family, wherever they are. */
-  readonly releases: readonly PublicIPRelease[];
-}
-
-export interface PublicIPRelease {
-  readonly seen: PublicIP;
-  readonly fragment: PublicIPFragment;
-}
-
-/** "Should exist": an internal Service uses none. @design reconcilePublicIP */
-export function reconcilePublicIP(seen: PublicIPsSeen, intent: ServiceIntent): PublicIPDecision | Rejection {
-  const publicIPs = seen.publicIPs.get(intent.publicIPResourceGroup.toLowerCase()) ?? [];
-  const input = { intent, config: seen.config, zones: seen.zones, publicIPs };
-  const uses: DesiredPublicIP[] = [];
-  for (const family of intent.scope === "external" ? intent.families : []) {
-    const desired = desiredPublicIP(input, family);
-    if ("kind" in desired) return desired;
-    uses.push(desired);
-  }
-  const used = uses.filter(({ mustBeReplaced }) => !mustBeReplaced).map(({ id }) => id);
-  return { uses, releases: releasedPublicIPs(seen, intent.owner, used) };
-}
-
-/** "Should not exist", with nothing in `used`: all that the Service is bound to. */
-export function releasedPublicIPs(seen: PublicIPsSeen, owner: Owner, used: readonly string[]): PublicIPRelease[] {
-  return boundPublicIPs(seen, owner)
-    .filter(({ id }) => !used.some((one) => sameId(one, id)))
-    .map((publicIP) => {
-      const keptBy = holderOf(publicIP, seen);
-      return { seen: publicIP, fragment: { kind: "release", owner, keptBy } };
-    });
-}
-
-/** Those whose tag lists the Service. Another cluster may have a Service of the same name. */
-export function boundPublicIPs({ config, publicIPs }: PublicIPsSeen, owner: Owner): PublicIP[] {
-  const key = owner.key.toLowerCase();
-  return [...publicIPs.values()]
-    .flatMap((list) => publicIPIndex(list).byService.get(key) ?? [])
-    .filter((publicIP) => !isOtherClusters(publicIP, config.clusterName));
-}
-
-/**
- * What else the address is attached to. For a frontend of ours only the load balancers themselves say so: the public IP
- * may have been read before its frontend went.
- */
-function holderOf(publicIP: PublicIP, { config, loadBalancers }: PublicIPsSeen): string | undefined {
-  const holder = loadBalancers
-    .map((loadBalancer) => loadBalancerIndex(loadBalancer).byPublicIP.get(publicIP.id.toLowerCase()))
-    .find((frontend) => frontend !== undefined);
-  if (holder !== undefined) return `frontend "${holder.name}"`;
-  const attached = parseId(publicIP.properties.ipConfiguration?.id ?? "");
-  if (attached === undefined) return undefined;
-  const isGone =
-    attached.type.toLowerCase() === "loadbalancers/frontendipconfigurations" &&
-    attached.resourceGroup.toLowerCase() === config.loadBalancerResourceGroup.toLowerCase();
-  return isGone ? undefined : `${attached.type} ${attached.names.join("/")}`;
-}
-
-/** Where to look for public IPs of a Service: its own group, the cluster's, and wherever its frontends point to. */
-export function publicIPGroups(
-  { config, loadBalancers }: Pick<PublicIPsSeen, "config" | "loadBalancers">,
-  owner: Owner,
-  groups: readonly string[],
-): string[] {
-  const ids = loadBalancers
-    .flatMap((loadBalancer) => loadBalancerIndex(loadBalancer).parts.get(owner.base.toLowerCase())?.frontends ?? [])
-    .flatMap(({ properties }) => properties.publicIPAddress?.id ?? []);
-  const pointedTo = ids.flatMap((id) => parseId(id)?.resourceGroup ?? []);
-  return [...new Set([config.resourceGroup, ...groups, ...pointedTo].map((group) => group.toLowerCase()))];
+function whyOf(fragment: PublicIPFragment, seen: PublicIP | undefined): string {
+  const { key } = fragment.owner;
+  if (fragment.kind === "absent") return `${key} does not use it any more`;
+  return `${seen === undefined ? "made for" : "used by"} ${key} (${fragment.family})`;
 }

@@ -1,6 +1,6 @@
 /**
  * What one Service wants of the shared security group, as data.
- * Who makes it: `reconcile-security-group.ts`. Who puts it in: `merge-security-group.ts`.
+ * Made by `desired-security-group.ts`, put in by `merge-security-group.ts`.
  */
 import type { Family } from "../../model/arm.ts";
 import type { Owner } from "../../outcome.ts";

@@ -10,6 +10,7 @@ import type { SecurityGroup, SecurityRule } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { ACCEPTED, type Answer, answersOf, type Merged, type Rejection, type Warning } from "../../outcome.ts";
 import { mergeTags } from "../../model/tags.ts";
+import { sortedByOwner } from "../sorted-by-owner.ts";
 import type { SecurityGroupFragment } from "./fragment.ts";
 import { LIMITS, SecurityGroupDraft } from "./security-group-draft.ts";
 import { securityGroupIndex, type SecurityGroupIndex, type Usage } from "./security-group-index.ts";
@@ -27,7 +28,7 @@ export function mergeSecurityGroup(
   seen: SecurityGroup | undefined,
   fragments: readonly SecurityGroupFragment[],
 ): Merged<SecurityGroup> {
-  const batch = [...fragments].sort(byOwner);
+  const batch = sortedByOwner(fragments);
   if (seen === undefined) return withoutGroup(fragments);
   const index = securityGroupIndex(seen);
   const draft = new SecurityGroupDraft(index, batch);
@@ -51,18 +52,13 @@ export function mergeSecurityGroup(
   };
 }
 
-function byOwner({ owner: one }: SecurityGroupFragment, { owner: other }: SecurityGroupFragment): number {
-  if (one.key !== other.key) return one.key < other.key ? -1 : 1;
-  return one.uid < other.uid ? -1 : 1;
-}
-
 function withoutGroup(fragments: readonly SecurityGroupFragment[]): Merged<SecurityGroup> {
   const refused: Answer = { kind: "refused", rejection: NO_GROUP };
   const answers = fragments.map(({ rules }) => (rules.length > 0 ? refused : ACCEPTED));
   return { outcome: { kind: "unchanged" }, answers };
 }
 
-export const NO_GROUP: Rejection = {
+const NO_GROUP: Rejection = {
   kind: "rejection",
   reason: "SecurityGroupMissing",
   message:

@@ -8,7 +8,8 @@ import { ownerOf } from "../../intent/ownership.ts";
 import type { Observed } from "../../observed.ts";
 import type { ServiceAddresses } from "./fragment.ts";
 import { mergeSecurityGroup } from "./merge-security-group.ts";
-import { type AccessDecision, reconcileSecurityGroup, releaseSecurityGroup } from "./reconcile-security-group.ts";
+import type { Reconciled } from "../reconciled.ts";
+import { reconcileSecurityGroup, releaseSecurityGroup } from "./reconcile-security-group.ts";
 import { destinationsOf, portsOf, sourcesOf } from "./security-rules.ts";
 
 type World = Pick<Observed, "config" | "otherServices" | "publicIPs" | "securityGroup">;
@@ -26,20 +27,28 @@ function at(address: string, more: Partial<ServiceAddresses> = {}): ServiceAddre
   return { current: { IPv4: address === "" ? [] : [address], IPv6: [] }, released: [], nodes: NODES, ...more };
 }
 
-function reconcile(seen: World, service: Service, addresses: ServiceAddresses, changed = true): AccessDecision {
+function reconcile(
+  seen: World,
+  service: Service,
+  addresses: ServiceAddresses,
+  changed = true,
+): Reconciled<"securityGroup"> {
   return reconcileSecurityGroup({ ...seen, service }, intentOf(service), addresses, { changed });
 }
 
-function release(seen: World, service: Service, addresses: ServiceAddresses): AccessDecision {
+function release(seen: World, service: Service, addresses: ServiceAddresses): Reconciled<"securityGroup"> {
   return releaseSecurityGroup({ ...seen, service }, ownerOf(service), addresses);
 }
 
 /** The group after what was decided. */
-function applied({ securityGroup }: World, decision: AccessDecision): SecurityGroup {
+function applied({ securityGroup }: World, decision: Reconciled<"securityGroup">): SecurityGroup {
   assert.ok(securityGroup !== undefined);
   if (decision.kind === "settled") return securityGroup;
   assert.ok(decision.kind === "act", JSON.stringify(decision));
-  const { outcome } = mergeSecurityGroup(securityGroup, [decision.fragment]);
+  const { outcome } = mergeSecurityGroup(
+    securityGroup,
+    decision.steps.map(({ fragment }) => fragment),
+  );
   assert.ok(outcome.kind === "put", outcome.kind);
   return outcome.body;
 }

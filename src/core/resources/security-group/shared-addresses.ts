@@ -12,7 +12,7 @@ import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { ObservedAzure } from "../observed-azure.ts";
 import type { Opening, ServiceAddresses } from "./fragment.ts";
 import { memoAll } from "../../util/memo.ts";
-import { desiredSecurityGroup, opensOnNodes } from "./desired-security-group.ts";
+import { desiredAccessRules, opensOnNodes } from "./access-rules.ts";
 
 /** What decides who shares an address. */
 export interface Sharing extends Pick<ObservedAzure, "publicIPs"> {
@@ -63,7 +63,7 @@ export function openingOf(service: Service, world: Sharing, nodes: ServiceAddres
   }
   return {
     owner: intent.owner,
-    rules: desiredSecurityGroup(intent, { current, nodes }),
+    rules: desiredAccessRules(intent, { current, nodes }),
     ownRules: intent.access.ownRules,
   };
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { aPort, type ServiceShape } from "../../../../test/support/core-fixtures.ts";
 import { accepted } from "../../../../test/support/parsed-service.ts";
 import type { AccessRule, ServiceAddresses } from "./fragment.ts";
-import { desiredSecurityGroup } from "./desired-security-group.ts";
+import { desiredAccessRules } from "./access-rules.ts";
 
 const V4: ServiceAddresses["current"] = { IPv4: ["20.0.0.1"], IPv6: [] };
 const BOTH: ServiceAddresses["current"] = { IPv4: ["20.0.0.1"], IPv6: ["2603::1"] };
@@ -120,6 +120,6 @@ const cases: readonly (readonly [string, ServiceShape, ServiceAddresses["current
 ];
 for (const [sentence, shape, current, expected] of cases) {
   test(sentence, () =>
-    assert.deepEqual(desiredSecurityGroup(accepted(shape).intent, { current, nodes: NODES }).map(render), expected),
+    assert.deepEqual(desiredAccessRules(accepted(shape).intent, { current, nodes: NODES }).map(render), expected),
   );
 }

@@ -23,7 +23,7 @@ export interface FragmentInput extends FrontendInput {
   readonly neighbours: readonly Service[];
 }
 
-export function desiredFragment(input: FragmentInput): LoadBalancerFragment {
+export function desiredLoadBalancer(input: FragmentInput): LoadBalancerFragment {
   const { intent, config, seen, loadBalancer, families } = input;
   const perFamily = families.map((family) => {
     const frontend = desiredFrontend(input, family);
@@ -55,7 +55,7 @@ export interface AbsenceInput {
 }
 
 /** "Should not exist". */
-export function absentFragment({ seen, isServedHere, ...rest }: AbsenceInput): LoadBalancerFragment {
+export function absentLoadBalancer({ seen, isServedHere, ...rest }: AbsenceInput): LoadBalancerFragment {
   const releases = releasesOf(seen, rest.owner, isServedHere);
   return { ...rest, shell: undefined, frontends: [], probes: [], rules: [], pools: [], releases };
 }

@@ -8,7 +8,7 @@ import type { ClusterConfig } from "../../config/cluster-config.ts";
 import type { Service } from "../../model/kubernetes.ts";
 import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
-import { absentFragment, desiredFragment, type FragmentInput } from "./desired-fragment.ts";
+import { absentLoadBalancer, desiredLoadBalancer, type FragmentInput } from "./desired-load-balancer.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import { mergeLoadBalancer } from "./merge-load-balancer.ts";
 
@@ -24,7 +24,7 @@ function intentOf(service: Service, config: ClusterConfig): ServiceIntent {
 function fragmentFor(service: Service, more: Partial<FragmentInput> = {}): LoadBalancerFragment {
   const config = more.config ?? CONFIG;
   const intent = intentOf(service, config);
-  return desiredFragment({
+  return desiredLoadBalancer({
     intent,
     config,
     families: intent.families,
@@ -260,7 +260,7 @@ describe("a frontend of a Service that has left", () => {
     return outcome.kind === "put" ? outcome.body : assert.fail();
   };
   const absent = (seen: LoadBalancer, isServedHere: boolean): LoadBalancerFragment =>
-    absentFragment({
+    absentLoadBalancer({
       owner: intentOf(user, CONFIG).owner,
       seen,
       disposable: undefined,

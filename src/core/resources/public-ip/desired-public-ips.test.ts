@@ -9,7 +9,7 @@ import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Rejection } from "../../outcome.ts";
 import type { DesiredPublicIP } from "./desired-public-ip.ts";
-import { type PublicIPDecision, publicIPGroups, reconcilePublicIP } from "./reconcile-public-ip.ts";
+import { type DesiredPublicIPs, publicIPGroups, desiredPublicIPs } from "./desired-public-ips.ts";
 
 const PREFIX = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/publicIPPrefixes/block";
 
@@ -37,13 +37,13 @@ function intentOf(
 }
 
 function reconcile(intent: ServiceIntent, { config = CONFIG, groups = {}, loadBalancers = [] }: Seen = {}) {
-  return reconcilePublicIP(
+  return desiredPublicIPs(
     { config, zones: ["1", "2"], loadBalancers, publicIPs: new Map(Object.entries(groups)) },
     intent,
   );
 }
 
-function decided(intent: ServiceIntent, seen: Seen = {}): PublicIPDecision {
+function decided(intent: ServiceIntent, seen: Seen = {}): DesiredPublicIPs {
   const decision = reconcile(intent, seen);
   return "kind" in decision ? assert.fail(decision.message) : decision;
 }
@@ -54,7 +54,7 @@ function rejectionOf(intent: ServiceIntent, seen: Seen = {}): Rejection {
 }
 
 function created(use: DesiredPublicIP | undefined): PublicIP {
-  return use?.fragment.kind === "use" && use.fragment.create ? use.fragment.create : assert.fail();
+  return use?.fragment.kind === "present" && use.fragment.create ? use.fragment.create : assert.fail();
 }
 
 const GENERATED = `kubernetes-${intentOf({}).owner.base}`;
@@ -108,7 +108,7 @@ describe("which public IP", () => {
     for (const annotations of [named, { "azure-load-balancer-ipv4": "20.1.1.1" }]) {
       const use = decided(intentOf(annotations), { groups }).uses[0];
       assert.equal(use?.seen?.name, "mine");
-      assert.ok(use?.fragment.kind === "use" && use.fragment.create === undefined);
+      assert.ok(use?.fragment.kind === "present" && use.fragment.create === undefined);
     }
   });
 
@@ -166,7 +166,10 @@ describe("one that bears the right name but cannot be used", () => {
     );
     const config = { ...CONFIG, enableIPTagMutation: true };
     const use = decided(intentOf(other, ["IPv4"], config), { config, groups: { rg: [bound(GENERATED)] } }).uses[0];
-    assert.deepEqual([use?.mustBeReplaced, use?.fragment.kind === "use" && use.fragment.ipTags?.length], [false, 1]);
+    assert.deepEqual(
+      [use?.mustBeReplaced, use?.fragment.kind === "present" && use.fragment.ipTags?.length],
+      [false, 1],
+    );
   });
 });
 
@@ -196,7 +199,7 @@ describe("what is given back", () => {
 
   const keptBy = (publicIP: PublicIP, loadBalancers: readonly LoadBalancer[]): string | undefined => {
     const [release] = decided(intentOf({}), { groups: { rg: [publicIP] }, loadBalancers }).releases;
-    return release?.fragment.kind === "release" ? release.fragment.keptBy : assert.fail();
+    return release?.fragment.kind === "absent" ? release.fragment.keptBy : assert.fail();
   };
 
   test("a frontend that still stands holds it; one that has gone does not, though the public IP says so", () => {

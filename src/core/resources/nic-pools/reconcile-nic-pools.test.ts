@@ -5,7 +5,6 @@ import { aNode } from "../../../../test/support/core-world.ts";
 import { aLoadBalancer, idOf } from "../../../../test/support/fragments.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import type { Node } from "../../model/kubernetes.ts";
-import type { AzureStep } from "../../steps.ts";
 import type {
   Compute,
   Instance,
@@ -16,7 +15,8 @@ import type {
 } from "../../backends/compute.ts";
 import { ipConfigurationFinder } from "../../backends/machines.ts";
 import { mergeNicPools } from "./merge-nic-pools.ts";
-import { absentNicPools, desiredNicPools, ownIPConfigurations } from "./desired-nic-pools.ts";
+import { absentNicPools, desiredNicPools, type DesiredNicPools, ownIPConfigurations } from "./desired-nic-pools.ts";
+import { reconcileNicPools } from "./reconcile-nic-pools.ts";
 
 const GROUP = "/subscriptions/sub/resourceGroups/rg/providers";
 const POOL = idOf("backendAddressPools", "kubernetes");
@@ -109,10 +109,12 @@ const excluded = (node: Node): Node => ({
 });
 
 function told(nodes: readonly Node[], shape: Shape, known: readonly string[] = []): string[] {
-  const steps = desiredNicPools({ config: NIC_CONFIG, nodes, compute: computeOf(shape), loadBalancer, known }, [
-    "IPv4",
-  ]);
-  return steps.map(({ why }) => why);
+  return whys(desiredNicPools({ config: NIC_CONFIG, nodes, compute: computeOf(shape), loadBalancer, known }, ["IPv4"]));
+}
+
+function whys(desired: readonly DesiredNicPools[]): string[] {
+  const result = reconcileNicPools(desired);
+  return result.kind === "act" ? result.steps.map(({ why }) => why) : [];
 }
 
 describe("who joins", () => {
@@ -139,10 +141,7 @@ describe("who joins", () => {
     const nodes = [vmNode("vm"), excluded(vmNode("other"))];
     const input = { config: NIC_CONFIG, nodes, compute, loadBalancer, known: [], repairs: true };
     // it may fail again: nobody leaves for its sake
-    assert.deepEqual(
-      desiredNicPools(input, ["IPv4"]).map(({ why }) => why),
-      ["vm-nic joins kubernetes"],
-    );
+    assert.deepEqual(whys(desiredNicPools(input, ["IPv4"])), ["vm-nic joins kubernetes"]);
   });
 
   for (const [what, shape] of [
@@ -184,24 +183,15 @@ describe("who leaves", () => {
   test("also where an interface that has failed is all that stays", () => {
     const compute = computeOf({ vms: { stays: { pools: [POOL], failed: true }, forgotten: { pools: [POOL] } } });
     const input = { config: NIC_CONFIG, nodes: [vmNode("stays")], compute, loadBalancer, known: ["forgotten"] };
-    assert.deepEqual(
-      desiredNicPools({ ...input, repairs: true }, ["IPv4"]).map(({ why }) => why),
-      ["forgotten-nic leaves kubernetes"],
-    );
+    assert.deepEqual(whys(desiredNicPools({ ...input, repairs: true }, ["IPv4"])), ["forgotten-nic leaves kubernetes"]);
   });
 
   test("everything, before the load balancer is deleted: models first", () => {
     const shape: Shape = { instances: [{ pools: [POOL] }], vms: { vm: { pools: [POOL] } }, model: [POOL] };
-    const detach = (compute: Compute): AzureStep[] =>
-      absentNicPools({ config: NIC_CONFIG, nodes: [], compute, loadBalancer, known: [] });
-    assert.deepEqual(
-      detach(computeOf(shape)).map(({ why }) => why),
-      ["set leaves kubernetes"],
-    );
-    assert.deepEqual(
-      detach(computeOf({ ...shape, model: [] })).map(({ why }) => why),
-      ["0 leaves kubernetes", "vm-nic leaves kubernetes"],
-    );
+    const detach = (compute: Compute): string[] =>
+      whys(absentNicPools({ config: NIC_CONFIG, nodes: [], compute, loadBalancer, known: [] }));
+    assert.deepEqual(detach(computeOf(shape)), ["set leaves kubernetes"]);
+    assert.deepEqual(detach(computeOf({ ...shape, model: [] })), ["0 leaves kubernetes", "vm-nic leaves kubernetes"]);
   });
 });
 

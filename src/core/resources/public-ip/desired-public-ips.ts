@@ -1,0 +1,96 @@
+/**
+ * Which public IPs a Service uses, which must be made for it, and which it gives back. Depends on what the Service asks
+ * for and on what exists; when each may be written is decided by `service/reconcile-service.ts`: a public IP is never
+ * deleted before its frontend.
+ */
+import type { LoadBalancer, PublicIP } from "../../model/arm.ts";
+import type { ClusterConfig } from "../../config/cluster-config.ts";
+import { parseId, sameId } from "../../model/ids.ts";
+import { loadBalancerIndex } from "../load-balancer/load-balancer-index.ts";
+import type { ServiceIntent } from "../../intent/service-intent.ts";
+import type { Owner, Rejection } from "../../outcome.ts";
+import { type DesiredPublicIP, desiredPublicIP } from "./desired-public-ip.ts";
+import { absentPublicIP, type PublicIPFragment } from "./fragment.ts";
+import { publicIPIndex } from "./public-ip-index.ts";
+import { isOtherClusters } from "./public-ip-tags.ts";
+
+export interface PublicIPsSeen {
+  readonly config: ClusterConfig;
+  readonly zones: readonly string[];
+  readonly loadBalancers: readonly LoadBalancer[];
+  /** By lower-cased resource group: those of the Service, and any that it may have left one in. */
+  readonly publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
+}
+
+export interface DesiredPublicIPs {
+  readonly uses: readonly DesiredPublicIP[];
+  /** Those that the Service is bound to and does not use, of either family, wherever they are. */
+  readonly releases: readonly PublicIPRelease[];
+}
+
+export interface PublicIPRelease {
+  readonly seen: PublicIP;
+  readonly fragment: PublicIPFragment;
+}
+
+/** An internal Service uses none. */
+export function desiredPublicIPs(seen: PublicIPsSeen, intent: ServiceIntent): DesiredPublicIPs | Rejection {
+  const publicIPs = seen.publicIPs.get(intent.publicIPResourceGroup.toLowerCase()) ?? [];
+  const input = { intent, config: seen.config, zones: seen.zones, publicIPs };
+  const uses: DesiredPublicIP[] = [];
+  for (const family of intent.scope === "external" ? intent.families : []) {
+    const desired = desiredPublicIP(input, family);
+    if ("kind" in desired) return desired;
+    uses.push(desired);
+  }
+  const used = uses.filter(({ mustBeReplaced }) => !mustBeReplaced).map(({ id }) => id);
+  return { uses, releases: releasedPublicIPs(seen, intent.owner, used) };
+}
+
+/** "Should not exist", with nothing in `used`: all that the Service is bound to. */
+export function releasedPublicIPs(seen: PublicIPsSeen, owner: Owner, used: readonly string[]): PublicIPRelease[] {
+  return boundPublicIPs(seen, owner)
+    .filter(({ id }) => !used.some((one) => sameId(one, id)))
+    .map((publicIP) => {
+      const keptBy = holderOf(publicIP, seen);
+      return { seen: publicIP, fragment: absentPublicIP(owner, keptBy) };
+    });
+}
+
+/** Those whose tag lists the Service. Another cluster may have a Service of the same name. */
+export function boundPublicIPs({ config, publicIPs }: PublicIPsSeen, owner: Owner): PublicIP[] {
+  const key = owner.key.toLowerCase();
+  return [...publicIPs.values()]
+    .flatMap((list) => publicIPIndex(list).byService.get(key) ?? [])
+    .filter((publicIP) => !isOtherClusters(publicIP, config.clusterName));
+}
+
+/**
+ * What else the address is attached to. For a frontend of ours only the load balancers themselves say so: the public IP
+ * may have been read before its frontend went.
+ */
+function holderOf(publicIP: PublicIP, { config, loadBalancers }: PublicIPsSeen): string | undefined {
+  const holder = loadBalancers
+    .map((loadBalancer) => loadBalancerIndex(loadBalancer).byPublicIP.get(publicIP.id.toLowerCase()))
+    .find((frontend) => frontend !== undefined);
+  if (holder !== undefined) return `frontend "${holder.name}"`;
+  const attached = parseId(publicIP.properties.ipConfiguration?.id ?? "");
+  if (attached === undefined) return undefined;
+  const isGone =
+    attached.type.toLowerCase() === "loadbalancers/frontendipconfigurations" &&
+    attached.resourceGroup.toLowerCase() === config.loadBalancerResourceGroup.toLowerCase();
+  return isGone ? undefined : `${attached.type} ${attached.names.join("/")}`;
+}
+
+/** Where to look for public IPs of a Service: its own group, the cluster's, and wherever its frontends point to. */
+export function publicIPGroups(
+  { config, loadBalancers }: Pick<PublicIPsSeen, "config" | "loadBalancers">,
+  owner: Owner,
+  groups: readonly string[],
+): string[] {
+  const ids = loadBalancers
+    .flatMap((loadBalancer) => loadBalancerIndex(loadBalancer).parts.get(owner.base.toLowerCase())?.frontends ?? [])
+    .flatMap(({ properties }) => properties.publicIPAddress?.id ?? []);
+  const pointedTo = ids.flatMap((id) => parseId(id)?.resourceGroup ?? []);
+  return [...new Set([config.resourceGroup, ...groups, ...pointedTo].map((group) => group.toLowerCase()))];
+}
