@@ -29,7 +29,7 @@ import { LoadBalancerLookup } from "./groups/load-balancer-lookup.ts";
 import { LoadBalancerSteps } from "./load-balancers/load-balancer-steps.ts";
 import { RecordController } from "./records/record-controller.ts";
 import { BackendObjectReader } from "./drivers/backend-object-reader.ts";
-import { WatchHandlers } from "./watch-handlers.ts";
+import { WatchHandlers } from "./watch/watch-handlers.ts";
 import { WebhookDriver, type WebhookTransport } from "./drivers/webhook-driver.ts";
 
 const HEALTH_EVERY_MS = 30_000;

@@ -4,27 +4,20 @@
  * are (`group-sync.ts`), in the load balancers that are created. When it is deleted, its records are deleted first.
  */
 import { pluralize } from "../../../core/util/text.ts";
-import {
-  loadBalancerOf,
-  loadBalancersOf,
-  nameInBind,
-  withLoadBalancerStatus,
-  withoutLoadBalancer,
-} from "../../../core/lbcf/binds/bind-load-balancers.ts";
+import { loadBalancerOf, loadBalancersOf, nameInBind } from "../../../core/lbcf/binds/bind-load-balancers.ts";
 import { type EventText, eventText } from "../../../core/events/event-reasons.ts";
 import { FINALIZER } from "../../../core/lbcf/objects/names.ts";
-import type { Bind, BackendRecord, GroupStatus, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
+import type { Bind } from "../../../core/lbcf/objects/objects.ts";
 import type { Lookup } from "../../../core/lbcf/groups/load-balancer-use.ts";
 import { isBeingDeleted } from "../../../core/lbcf/objects/references.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
-import { keyOf } from "../../../kube/client/resources.ts";
-import { sameJson } from "../../../kube/client/same-json.ts";
 import type { Job, Verdict } from "../../../kube/work-queue.ts";
 import type { GroupSync } from "../groups/group-sync.ts";
 import { DONE, later, type LbcfContext, LbcfLoop } from "../lbcf-loop.ts";
-import type { LoadBalancerStorage, LoadBalancerSteps } from "../load-balancers/load-balancer-steps.ts";
+import type { LoadBalancerSteps } from "../load-balancers/load-balancer-steps.ts";
 import { deleteRecordsWithoutOwner } from "../groups/records-without-owner.ts";
 import { BINDS } from "../objects/resources.ts";
+import { BindStorage } from "./bind-storage.ts";
 
 export interface BindControllerOptions extends LbcfContext {
   readonly sync: GroupSync;
@@ -55,29 +48,29 @@ export class BindController {
     const hasFinalizer = bind.metadata.finalizers?.includes(FINALIZER.loadBalancer) ?? false;
     if (bind.metadata.deletionTimestamp !== undefined && !hasFinalizer) return DONE;
     if (!hasFinalizer) cache.binds.wrote(await writer.addFinalizer(BINDS, bind, FINALIZER.loadBalancer));
-    const work = new BindWork(cache.binds.objects.get(key) ?? bind, this.#options);
-    const names = loadBalancersOf(work.bind, this.#nowMs()).map(nameInBind);
-    const verdicts = await Promise.all(names.map((name) => this.#options.steps.run(work.storageOf(name), failures)));
-    const backends = isBeingDeleted(bind.metadata) ? await this.#deleteRecords(work) : await this.#sync(work);
-    await work.stored();
-    if (isBeingDeleted(bind.metadata) && work.isEmpty)
+    const storage = new BindStorage(cache.binds.objects.get(key) ?? bind, this.#options);
+    const names = loadBalancersOf(storage.bind, this.#nowMs()).map(nameInBind);
+    const verdicts = await Promise.all(names.map((name) => this.#options.steps.run(storage.storageOf(name), failures)));
+    const backends = isBeingDeleted(bind.metadata) ? await this.#deleteRecords(storage) : await this.#sync(storage);
+    await storage.stored();
+    if (isBeingDeleted(bind.metadata) && storage.isEmpty)
       await writer.removeFinalizer(BINDS, bind, FINALIZER.loadBalancer);
     return soonest([...verdicts, backends]);
   }
 
-  async #sync(work: BindWork): Promise<Verdict> {
+  async #sync(storage: BindStorage): Promise<Verdict> {
     const { sync, events } = this.#options;
-    const { status, texts, failure, againAfterMs } = await sync.run(work.bind.group, this.#lookups(work.bind));
-    for (const text of texts) events.emit(BINDS, work.bind, text);
-    work.setGroupStatus(status);
-    await work.stored();
+    const { status, texts, failure, againAfterMs } = await sync.run(storage.bind.group, this.#lookups(storage.bind));
+    for (const text of texts) events.emit(BINDS, storage.bind, text);
+    storage.setGroupStatus(status);
+    await storage.stored();
     if (failure !== undefined) throw failure.error;
     return later(againAfterMs);
   }
 
-  async #deleteRecords(work: BindWork): Promise<Verdict> {
-    const leaving = work.records.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    if (leaving.length > 0) this.#options.events.emit(BINDS, work.bind, deleteAllBackends(leaving.length));
+  async #deleteRecords(storage: BindStorage): Promise<Verdict> {
+    const leaving = storage.records.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    if (leaving.length > 0) this.#options.events.emit(BINDS, storage.bind, deleteAllBackends(leaving.length));
     await Promise.all(leaving.map((record) => this.#options.writer.deleteRecord(record)));
     return DONE;
   }
@@ -99,74 +92,6 @@ export class BindController {
 
   #nowMs(): number {
     return this.#options.clock.nowMs();
-  }
-}
-
-/** The Bind as this reconciliation changes it. Its load balancers run concurrently; its status is written serially. */
-class BindWork {
-  bind: Bind;
-  readonly #options: BindControllerOptions;
-  #group: GroupStatus;
-  #writing: Promise<void> = Promise.resolve();
-
-  constructor(bind: Bind, options: BindControllerOptions) {
-    this.bind = bind;
-    this.#options = options;
-    this.#group = bind.group.status;
-  }
-
-  get records(): BackendRecord[] {
-    const records = this.#options.cache.records.objects.by("owner", `Bind ${keyOf(this.bind)}`);
-    return records.filter(({ metadata }) => metadata.owner?.uid === this.bind.metadata.uid);
-  }
-
-  get isEmpty(): boolean {
-    return this.records.length === 0 && this.bind.status.loadBalancerStatuses.length === 0;
-  }
-
-  setGroupStatus(status: GroupStatus): void {
-    if (!sameJson(status, this.bind.group.status)) {
-      this.#group = status;
-      void this.#write(); // `stored` waits for it
-    }
-  }
-
-  /** Resolves once every write is done; rejects with a write's error. */
-  stored(): Promise<void> {
-    return this.#writing;
-  }
-
-  storageOf(name: string): LoadBalancerStorage {
-    const { cache, events, clock } = this.#options;
-    const key = `bind ${keyOf(this.bind)}/${name}`;
-    return {
-      current: () => loadBalancerOf(this.bind, name, clock.nowMs()),
-      store: (lb, status) => this.#change(withLoadBalancerStatus(this.bind, lb, status)),
-      addFinalizer: () => Promise.resolve(),
-      release: (lb) => this.#change(withoutLoadBalancer(this.bind, lb)),
-      records: () => cache.records.objects.by("loadBalancer", key).length,
-      invalidName: () => undefined,
-      emit: (_lb: LoadBalancer, text) => events.emit(BINDS, this.bind, text),
-    };
-  }
-
-  #change(bind: Bind): Promise<void> {
-    this.bind = bind;
-    return this.#write();
-  }
-
-  #write(): Promise<void> {
-    this.#writing = this.#writing.then(async () => {
-      const { writer, cache } = this.#options;
-      const { loadBalancers, ...group } = this.#group;
-      const status = {
-        ...group,
-        acceptedLoadBalancers: loadBalancers,
-        loadBalancerStatuses: this.bind.status.loadBalancerStatuses,
-      };
-      cache.binds.wrote(await writer.storeStatus(BINDS, this.bind, status));
-    });
-    return this.#writing;
   }
 }
 

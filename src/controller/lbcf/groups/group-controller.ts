@@ -1,5 +1,6 @@
 /**
- * Reconciles BackendGroups: finalizer, records (`group-sync.ts`) and status. `watch-handlers.ts` enqueues:
+ * Reconciles BackendGroups: finalizer, records (`group-sync.ts`) and status. The handlers in `watch/`
+ * enqueue:
  *
  *   event                                                     | groups enqueued
  *   ----------------------------------------------------------|--------------------------------------------------

@@ -7,13 +7,12 @@ import { pluralize } from "../../../core/util/text.ts";
 import { untilSettled } from "../../../core/util/until-settled.ts";
 import { MOST_DRIVER_ROUNDS } from "../lbcf-loop.ts";
 import type { JudgedPods } from "../../../core/lbcf/drivers/driver-answers.ts";
-import type { Problem } from "../../../core/lbcf/groups/candidates.ts";
 import type { DeregistrationLimit } from "../../../core/lbcf/groups/deregistration-limit.ts";
 import { type EventText, eventText } from "../../../core/events/event-reasons.ts";
 import { groupStatus, groupEvents } from "../../../core/lbcf/groups/group-status.ts";
-import { acceptanceOf, type Lookup, parametersKey, parametersOf } from "../../../core/lbcf/groups/load-balancer-use.ts";
+import type { Lookup } from "../../../core/lbcf/groups/load-balancer-use.ts";
 import type { ValidationResult } from "../../../core/lbcf/drivers/driver-answers.ts";
-import type { BackendGroup, BackendRecord, GroupStatus, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
+import type { BackendGroup, BackendRecord, GroupStatus } from "../../../core/lbcf/objects/objects.ts";
 import {
   type GroupActions,
   type GroupDecision,
@@ -27,6 +26,8 @@ import type { WriteThroughStore } from "../../../kube/cache/write-through-store.
 import type { Drivers } from "../drivers/drivers.ts";
 import type { GroupCluster } from "./group-cluster.ts";
 import type { LbcfMetrics } from "../lbcf-metrics.ts";
+import { FAILED_VALIDATION_LIFE_MS, GroupValidations, VALIDATION_LIFE_MS } from "./group-validations.ts";
+import { writeRecords } from "./write-records.ts";
 import type { LbcfWriter } from "../objects/lbcf-writer.ts";
 
 export interface GroupSyncOptions {
@@ -50,15 +51,7 @@ export interface GroupOutcome {
   readonly againAfterMs: number | undefined;
 }
 
-/** How long a refusal is remembered before the driver is asked again. */
-const VALIDATION_LIFE_MS = 60_000;
-const FAILED_VALIDATION_LIFE_MS = 10_000;
 const JUDGE_AGAIN_MS = 60_000;
-
-interface Remembered {
-  readonly validation: ValidationResult;
-  readonly untilMs: number;
-}
 
 interface Answers {
   readonly validations: Map<string, ValidationResult>;
@@ -69,11 +62,11 @@ interface Answers {
 
 export class GroupSync {
   readonly #options: GroupSyncOptions;
-  /** By group, load balancer and parameters. Saves calls only: without an entry the driver is asked again. */
-  readonly #refusals = new Map<string, Remembered>();
+  readonly #validations: GroupValidations;
 
   constructor(options: GroupSyncOptions) {
     this.#options = options;
+    this.#validations = new GroupValidations(options);
   }
 
   async run(group: BackendGroup, loadBalancers: ReadonlyMap<string, Lookup>): Promise<GroupOutcome> {
@@ -81,22 +74,22 @@ export class GroupSync {
     const own = records.by("owner", `${group.kind} ${keyOf(group)}`).filter((record) => isOwn(group, record));
     const answers: Answers = { validations: new Map(), judged: undefined, confirmed: undefined, vanished: 0 };
     const actions = await this.#decide(group, loadBalancers, own, answers);
-    const failed = await this.#apply(group, actions);
+    const failed = await writeRecords(this.#options.writer, group, actions);
     const after = records.by("owner", `${group.kind} ${keyOf(group)}`).filter((record) => isOwn(group, record));
     const nowMs = this.#options.clock.nowMs();
     const disagreement = disagreementOf(answers, actions);
     const { judged } = answers;
-    const look = { group, actions, registered: registeredCount(after), disagreement, judged, failed, nowMs };
+    const result = { group, actions, registered: registeredCount(after), disagreement, judged, failed, nowMs };
     return {
-      status: groupStatus(look),
-      texts: [...groupEvents(look), ...(failed === undefined ? synced(actions) : [])],
+      status: groupStatus(result),
+      texts: [...groupEvents(result), ...(failed === undefined ? synced(actions) : [])],
       failure: failed,
       againAfterMs: againAfterMs(answers, disagreement),
     };
   }
 
   forget(uid: string): void {
-    for (const key of this.#refusals.keys()) if (key.startsWith(`${uid} `)) this.#refusals.delete(key);
+    this.#validations.forget(uid);
   }
 
   #decide(
@@ -129,7 +122,7 @@ export class GroupSync {
       case "validate":
         await Promise.all(
           decision.loadBalancers.map(async ({ name, loadBalancer }) => {
-            answers.validations.set(name, await this.#validation(group, name, loadBalancer));
+            answers.validations.set(name, await this.#validations.of(group, name, loadBalancer));
           }),
         );
         return;
@@ -147,70 +140,11 @@ export class GroupSync {
         answers.confirmed = await cluster.confirmed(group); // throws if a read fails: then no record is deleted
     }
   }
-
-  async #validation(group: BackendGroup, name: string, loadBalancer: LoadBalancer): Promise<ValidationResult> {
-    const { drivers, clock } = this.#options;
-    const memo = `${group.metadata.uid} ${name} ${parametersKey(group)}`;
-    const known = this.#refusals.get(memo);
-    if (known !== undefined && known.untilMs > clock.nowMs()) return known.validation;
-    const driver = drivers.of(loadBalancer.spec.lbDriver, loadBalancer.metadata.namespace);
-    if (driver === undefined) return { kind: "failed", message: "the driver does not exist" };
-    const before = acceptanceOf(group, name);
-    const isUpdate = before?.accepted === true;
-    const validation = await driver.validateBackend({
-      backendType: group.spec.backends.kind,
-      lbInfo: loadBalancer.status.lbInfo ?? loadBalancer.spec.lbSpec,
-      operation: isUpdate ? "Update" : "Create",
-      parameters: group.spec.parameters,
-      oldParameters: isUpdate ? parametersOf(before.parameters ?? "") : {},
-    });
-    const lifeMs = validation.kind === "failed" ? FAILED_VALIDATION_LIFE_MS : VALIDATION_LIFE_MS;
-    if (validation.kind === "valid") this.#refusals.delete(memo);
-    else this.#refusals.set(memo, { validation, untilMs: clock.nowMs() + lifeMs });
-    return validation;
-  }
-
-  /** Deletes first, so that a load balancer with a limit has room. All writes are tried; returns the first failure. */
-  async #apply(group: BackendGroup, { deletes, updates, creates }: GroupActions): Promise<Failed | undefined> {
-    const { writer } = this.#options;
-    return (
-      (await failureOf(
-        "Delete",
-        deletes.map(({ record }) => writer.deleteRecord(record)),
-      )) ??
-      (await failureOf(
-        "Update",
-        updates.map(({ record, spec }) => writer.updateRecord(record, spec)),
-      )) ??
-      failureOf(
-        "Create",
-        creates.map((draft) => writer.createRecord(group, draft)),
-      )
-    );
-  }
 }
 
 /** Excludes records of an earlier group with the same name. */
 function isOwn(group: BackendGroup, { metadata: { owner } }: BackendRecord): boolean {
   return owner?.uid === group.metadata.uid;
-}
-
-interface Failed extends Problem {
-  readonly error: unknown;
-}
-
-/** The reasons are LBCF's. */
-async function failureOf(
-  verb: "Delete" | "Update" | "Create",
-  writes: readonly Promise<void>[],
-): Promise<Failed | undefined> {
-  const results = await Promise.allSettled(writes);
-  const failed = results.filter((result) => result.status === "rejected");
-  const [first] = failed;
-  if (first === undefined) return undefined;
-  const why = first.reason instanceof Error ? first.reason.message : String(first.reason);
-  const message = `cannot ${verb.toLowerCase()} ${pluralize(failed.length, "backend record")}: ${why}`;
-  return { reason: `${verb}BackendFailed`, message, error: first.reason };
 }
 
 function synced({ creates, updates, deletes }: GroupActions): readonly EventText[] {

@@ -1,6 +1,6 @@
 /**
  * Reconciles BackendRecords: asks `reconcileBackendRecord` for the next step and takes it, until there is none.
- * `watch-handlers.ts` enqueues:
+ * The handlers in `watch/` enqueue:
  *
  *   event                                              | records enqueued
  *   ---------------------------------------------------|------------------------------------------

@@ -1,0 +1,45 @@
+/** Which changes of an object affect others. */
+import { findCondition } from "../../../core/lbcf/objects/conditions.ts";
+import type { BackendRecord, Pod } from "../../../core/lbcf/objects/objects.ts";
+import { isAvailable } from "../../../core/lbcf/pods/pods.ts";
+import type { Node } from "../../../core/model/kubernetes.ts";
+import type { Change } from "../../../kube/cache/store.ts";
+import type { KubeObject } from "../../../kube/client/resources.ts";
+import { sameJson } from "../../../kube/client/same-json.ts";
+
+/** Whether both versions of the pod are registered alike: same readiness, address, phase, deletion and labels. */
+export function sameRegistration(old: Pod, now: Pod): boolean {
+  return (
+    isAvailable(old) === isAvailable(now) &&
+    old.ip === now.ip &&
+    old.phase === now.phase &&
+    old.metadata.deletionTimestamp === now.metadata.deletionTimestamp &&
+    sameJson(old.metadata.labels, now.metadata.labels)
+  );
+}
+
+/** Only the status changed: the controller wrote it, and its reconciliation continues by itself. */
+export function isStatusOnly<T extends KubeObject>(change: Change<T>): boolean {
+  return change.kind === "updated" && sameJson(change.old.metadata, change.object.metadata, "resourceVersion");
+}
+
+/** A change that affects other records of the address, the owner, or the pod's readiness gate. */
+export function changesRegistration(old: BackendRecord, now: BackendRecord): boolean {
+  const registered = ({ status }: BackendRecord): string | undefined =>
+    findCondition(status.conditions, "Registered")?.status;
+  return (
+    registered(old) !== registered(now) ||
+    old.status.backendAddr !== now.status.backendAddr ||
+    old.status.registeredAddr !== now.status.registeredAddr ||
+    old.metadata.deletionTimestamp !== now.metadata.deletionTimestamp
+  );
+}
+
+export function isUnsettled({ metadata, status }: BackendRecord): boolean {
+  return metadata.deletionTimestamp !== undefined || findCondition(status.conditions, "Registered")?.status !== "True";
+}
+
+/** Whether both versions of the node have the same labels and addresses. */
+export function sameLabelsAndAddresses(old: Node, now: Node): boolean {
+  return sameJson(old.metadata.labels, now.metadata.labels) && sameJson(old.status.addresses, now.status.addresses);
+}

@@ -1,0 +1,35 @@
+/**
+ * A pool or frontend in Azure that one LoadBalancer or Bind gives up may be what others were refused for
+ * (`core/lbcf/azure/azure-claims.ts`): those are enqueued, so that they need not wait for a timer.
+ */
+import { claimedNames } from "../../../core/lbcf/azure/azure-claims.ts";
+import { AZURE_DRIVER } from "../../../core/lbcf/objects/names.ts";
+import type { Bind, Condition, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
+import { referencedKey } from "../../../core/lbcf/objects/references.ts";
+import type { Change } from "../../../kube/cache/store.ts";
+import { keyOf } from "../../../kube/client/resources.ts";
+import { isUnsettled } from "./change-predicates.ts";
+import type { WatchHandlersOptions } from "./watch-handlers.ts";
+
+type Options = Pick<WatchHandlersOptions, "cache" | "claims" | "loadBalancers" | "binds" | "records">;
+
+export function enqueueRefused(
+  change: Change<LoadBalancer> | Change<Bind>,
+  { cache, claims, loadBalancers, binds, records }: Options,
+): void {
+  if (change.kind === "added") return;
+  const before = claims.of(change.kind === "updated" ? change.old : change.object);
+  const after = change.kind === "updated" ? claims.of(change.object) : [];
+  const kept = new Set(after.flatMap(claimedNames));
+  if (before.flatMap(claimedNames).every((name) => kept.has(name))) return;
+  const driver = referencedKey(AZURE_DRIVER, "");
+  const isRefused = (conditions: readonly Condition[]): boolean => conditions.some(({ status }) => status === "False");
+  for (const lb of cache.loadBalancers.objects.by("driver", driver)) {
+    if (isRefused(lb.status.conditions)) loadBalancers.loop.enqueue(keyOf(lb));
+  }
+  for (const bind of cache.binds.objects.by("driver", driver)) {
+    const isWaiting = bind.status.loadBalancerStatuses.some(({ conditions }) => isRefused(conditions));
+    if (isWaiting) binds.enqueue(keyOf(bind));
+  }
+  records.enqueue(cache.records.objects.by("driver", driver).filter(isUnsettled));
+}
