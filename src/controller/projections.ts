@@ -1,18 +1,17 @@
 /**
- * What the caches keep of each object: the fields of `core/model/kubernetes.ts` and no more. A Node of 15 KB becomes a few
- * hundred bytes; what nobody reads costs nothing.
+ * What the caches keep of each object: the fields of `core/model/kubernetes.ts` and no more, so that a Node of 15 KB
+ * becomes a few hundred bytes.
  *
  * Throws `MisshapenError` for what no such object can hold: the cache then keeps what it knew, because a Service whose
  * annotations cannot be read is not one without annotations.
  */
 import type { Node, ObjectMeta, Service, ServicePort } from "../core/model/kubernetes.ts";
 import type { KubeObject } from "../kube/client/resources.ts";
-import { list, record } from "./shape.ts";
 
 /** As it comes from the server; anything may be missing. */
 type Raw<T> = { readonly [K in keyof T]?: T[K] };
 
-/** Annotations that tools write for themselves: large, and never read by us. */
+/** Annotations that tools write for themselves: large, and never read by the controller. */
 const IGNORED_ANNOTATIONS = new Set(["kubectl.kubernetes.io/last-applied-configuration"]);
 
 export type CachedService = Service & KubeObject;
@@ -91,4 +90,29 @@ function defined<T extends object>(fields: T): Defined<T> {
   const kept: Partial<T> = {};
   for (const key in fields) if (fields[key] !== undefined) kept[key] = fields[key]; // half the cost of a change event
   return kept as Defined<T>;
+}
+
+/** What the API server sent has a shape that would pass for something absent. Names the field and what it held. */
+class MisshapenError extends Error {
+  override readonly name = "MisshapenError";
+}
+
+/** A JSON object, or nothing; `null` is neither, since the API server leaves out what is absent. */
+function record<T extends object>(field: string, value: T | undefined): T | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
+  throw new MisshapenError(`${field} must be an object, not ${described(value)}`);
+}
+
+/** A list whose items are something, or nothing. */
+function list<T>(field: string, value: readonly T[] | undefined): readonly T[] | undefined {
+  if (value === undefined || value === null) return undefined; // Go's way to write an empty list
+  if (!Array.isArray(value)) throw new MisshapenError(`${field} must be a list, not ${described(value)}`);
+  if (value.includes(null)) throw new MisshapenError(`${field} must not hold null`);
+  return value;
+}
+
+function described(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "a list" : `a ${typeof value}`;
 }

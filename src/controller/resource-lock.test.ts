@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { embeddedKube } from "../../test/support/embedded-kube.ts";
-import { microTime } from "../kube/client/micro-time.ts";
+import { microTime } from "../kube/election/lease.ts";
 import { LEASES, type KubeObject } from "../kube/client/resources.ts";
 import { realClock } from "../main/real-clock.ts";
 import { ResourceLock } from "./resource-lock.ts";

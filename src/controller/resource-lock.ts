@@ -1,48 +1,41 @@
 /**
- * The lock that the incumbent and its platform take around their writes to a cluster's load balancers: a Lease, held by
- * name. We take part under our own name, so that nobody writes in the middle of somebody else's change; once for all
- * writes of a burst instead of once per Service.
+ * The lock that cloud-provider-azure ("the incumbent") and its platform take around their writes to a cluster's load
+ * balancers: a Lease, held by name. The controller takes it under its own name, so that no client writes in the middle of
+ * another's change; once for all writes of a burst instead of once per Service.
  *
- * Who held it last stands in an annotation. Where that is somebody else, what we last saw of Azure is out of date; and
- * where it is the incumbent although we have been at work, two service controllers run at once, which is said loudly.
+ * An annotation names the previous holder. Where that is another client, what the controller last saw of Azure is out of
+ * date; where it is the incumbent although the controller has held the lock before, two service controllers run at once,
+ * which every Service's events say.
  */
 import type { Clock, Timer } from "../core/util/clock.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { isFailure } from "../kube/client/kube-failure.ts";
-import { microTime } from "../kube/client/micro-time.ts";
-import { LEASES, type KubeObject } from "../kube/client/resources.ts";
+import { LEASES } from "../kube/client/resources.ts";
+import { microTime, type Lease } from "../kube/election/lease.ts";
 
 const PLACE = { namespace: "kube-system", name: "aks-managed-resource-locker" };
 const HOLDER = "azlb-controller";
 const INCUMBENT = "cloud-controller-manager";
 const PREVIOUS_HOLDER = "aks-managed-resource-locker-previous-holder";
 const DURATION_SECONDS = 900;
-/** Kept a little longer after the last write than another takes to follow. */
+/** Kept a little longer after the last write than the next of a burst takes to follow. */
 const LINGER_MS = 2_000;
-/** Taken anew in good time before others may think that we are gone. */
+/** Renewed in good time before other clients may take it over. */
 const RENEW_AFTER_MS = (DURATION_SECONDS * 1000) / 3;
 const TRY_AGAIN_MS = 1_000;
-
-interface Lease extends KubeObject {
-  readonly spec?: {
-    readonly holderIdentity?: string | null;
-    readonly leaseDurationSeconds?: number | null;
-    readonly renewTime?: string | null;
-  };
-}
 
 export interface ResourceLockOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   /** Ends the waiting for it. */
   readonly signal: AbortSignal;
-  /** Somebody else has written since: what was last seen may be wrong. */
+  /** Another client held it since: what was last seen of Azure may be out of date. */
   readonly onOthers: (previousHolder: string) => void;
   /** The incumbent's service controller is at work beside us. */
   readonly onRival: (message: string) => void;
-  /** Somebody holds it; we wait. */
+  /** Another client holds it, and the controller waits. */
   readonly onWait: (message: string) => void;
-  /** Are there writes in flight? In the middle of one it is not given back. */
+  /** Are there writes in flight? It is not given back before they end. */
   readonly isInUse: () => boolean;
 }
 
@@ -58,7 +51,7 @@ export class ResourceLock {
     this.#options = options;
   }
 
-  /** Resolves once it is ours, until the writes in flight are over. Waits while somebody else has it. */
+  /** Resolves once the controller holds it, until the writes in flight are over. Waits while another client does. */
   async hold(): Promise<void> {
     const nowMs = this.#options.clock.monotonicMs();
     const isFresh = this.#held !== undefined && nowMs - this.#held.sinceMs < RENEW_AFTER_MS;
@@ -71,7 +64,7 @@ export class ResourceLock {
     this.#linger();
   }
 
-  /** Gives it back, where we have it. */
+  /** Gives it back, where the controller holds it. */
   async release(): Promise<void> {
     this.#timer?.cancel();
     if (this.#held === undefined) return;
@@ -80,7 +73,7 @@ export class ResourceLock {
     await this.#releasing;
   }
 
-  /** Only if it is still ours: whoever slept past its end may not take it from the next. */
+  /** Only if the controller still holds it: a process that slept past its end must not take it from the next holder. */
   async #giveBack(): Promise<void> {
     const lease = await this.#read();
     if (lease?.spec?.holderIdentity !== HOLDER) return;
@@ -126,7 +119,7 @@ export class ResourceLock {
     }
   }
 
-  /** Who has it now and may not be disturbed. */
+  /** The client that holds it now, other than the controller. */
   #blockerOf({ spec = {} }: Lease): string | undefined {
     const { holderIdentity, leaseDurationSeconds, renewTime } = spec;
     if (!holderIdentity || holderIdentity === HOLDER) return undefined;
@@ -134,7 +127,7 @@ export class ResourceLock {
     return endsMs > this.#options.clock.nowMs() ? holderIdentity : undefined;
   }
 
-  /** False where somebody was faster. */
+  /** False where another client was faster. */
   async #write(lease: Lease | undefined): Promise<boolean> {
     const { client, clock } = this.#options;
     const now = microTime(clock.nowMs());

@@ -131,7 +131,7 @@ async function start(
   };
 }
 
-/** Whom it talks to, and what it shall do there. */
+/** The connections of the process, and the cloud config. */
 interface Access {
   readonly kube: KubeClient;
   readonly arm: ArmClient;

@@ -29,7 +29,7 @@ export interface AdminStateManagerOptions {
   readonly taints: NewestTaints;
 }
 
-/** Whose state is to be set: one node's, or whoever's is wrong; `afresh` looks at Azure before it believes. */
+/** Whose state is to be set: one node's, or that of every node where it is wrong; `afresh` reads Azure first. */
 export type Whose = { readonly node: Node } | { readonly all: "known" | "afresh" };
 
 /** What came of one pool: as Azure has it now, or why not. */

@@ -1,5 +1,5 @@
 /**
- * What happens when Azure differs from a Service that did not change: somebody edited by hand.
+ * What happens when Azure differs from a Service that did not change, because a person or a tool edited it there.
  *
  *   policy  | what we do
  *   --------|-----------------------------------------------------------------------------

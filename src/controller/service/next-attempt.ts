@@ -1,6 +1,6 @@
 /**
- * A failure becomes the next attempt: when, and whether the user hears of it now. The one place that chooses.
- * Where `afterMs` is absent the queue's own exponential backoff decides.
+ * When a failed sync is tried again, and whether its failure becomes an event now. Retries within a write, a read or a poll
+ * are decided in `src/azure`. Where `afterMs` is absent the queue's own exponential backoff decides.
  */
 import { ArmError } from "../../azure/arm/failures.ts";
 import { KubeFailure } from "../../kube/client/kube-failure.ts";
@@ -10,7 +10,7 @@ export interface Attempt {
   readonly tellUser: boolean;
 }
 
-/** Two writers that meet now and then are nobody's business; two that always meet are. */
+/** A few conflicts in a row are normal where two clients write; more are worth an event. */
 const PATIENCE = 3;
 const DENIED_AGAIN_MS = 60_000;
 

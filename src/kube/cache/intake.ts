@@ -1,8 +1,8 @@
 /**
- * What lists and watches bring, put into the store and told to subscribers. Knows nothing of connections or time.
+ * Puts what lists and watches bring into the store, and notifies the subscribers. Knows nothing of connections or time.
  *
- * A list may arrive over an older state, in pieces and more than once: objects are told as they come, and what the
- * complete list did not bring is told as deleted. A list that breaks off changes nothing else.
+ * A list may arrive over an older state, in pieces and more than once: objects are reported as they come, and what the
+ * complete list did not bring is reported as deleted. A list that breaks off changes nothing else.
  */
 import { keyOf, type KubeObject } from "../client/resources.ts";
 import { Store, type Change, type Indexers } from "./store.ts";
@@ -18,7 +18,7 @@ export interface IntakeOptions<T> {
 
 export class Intake<T extends KubeObject> {
   readonly store: Store<T>;
-  /** Writes that changed nothing which anybody reads. */
+  /** Changes in which nothing differs that the projection keeps. */
   unchanged = 0;
   readonly #options: IntakeOptions<T>;
   readonly #subscribers: Subscriber<T>[] = [];
@@ -29,10 +29,10 @@ export class Intake<T extends KubeObject> {
     this.store = new Store(options.indexers);
   }
 
-  /** Is told first of everything that is already known, as added. */
+  /** Gets everything that is already known first, as added. */
   subscribe(subscriber: Subscriber<T>): void {
     this.#subscribers.push(subscriber);
-    for (const object of this.store.values()) this.#tell(subscriber, { kind: "added", object });
+    for (const object of this.store.values()) this.#notify(subscriber, { kind: "added", object });
   }
 
   beginList(): void {
@@ -43,7 +43,7 @@ export class Intake<T extends KubeObject> {
   completeList(): void {
     const listed = this.#listed ?? new Set();
     this.#listed = undefined;
-    for (const key of this.store.keys()) if (!listed.has(key)) this.#tellAll(this.store.remove(key));
+    for (const key of this.store.keys()) if (!listed.has(key)) this.#notifyAll(this.store.remove(key));
   }
 
   put(object: KubeObject): void {
@@ -52,17 +52,17 @@ export class Intake<T extends KubeObject> {
     if (known === undefined) return;
     const changes = this.store.put(known);
     if (changes.length === 0) this.unchanged += 1;
-    this.#tellAll(changes);
+    this.#notifyAll(changes);
   }
 
-  /** A delete of an earlier object with the same name, heard late, is not of the one we have. */
+  /** A late delete of an earlier object of the same name does not concern the one in the store. */
   remove(object: KubeObject): void {
     const key = keyOf(object);
     this.#listed?.delete(key);
-    this.#tellAll(this.store.remove(key, object.metadata.uid));
+    this.#notifyAll(this.store.remove(key, object.metadata.uid));
   }
 
-  /** An object that we fail to understand stays as we last understood it: not knowing is no deletion. */
+  /** An object that cannot be read stays as it was last read: not knowing is no deletion. */
   #projected(object: KubeObject): T | undefined {
     try {
       return this.#options.project(object);
@@ -72,14 +72,14 @@ export class Intake<T extends KubeObject> {
     }
   }
 
-  #tellAll(changes: readonly Change<T>[]): void {
-    for (const change of changes) for (const subscriber of this.#subscribers) this.#tell(subscriber, change);
+  #notifyAll(changes: readonly Change<T>[]): void {
+    for (const change of changes) for (const subscriber of this.#subscribers) this.#notify(subscriber, change);
   }
 
-  #tell(subscriber: Subscriber<T>, change: Change<T>): void {
+  #notify(subscriber: Subscriber<T>, change: Change<T>): void {
     try {
-      const telling = subscriber(change);
-      if (telling instanceof Promise) telling.catch(this.#options.onError);
+      const handling = subscriber(change);
+      if (handling instanceof Promise) handling.catch(this.#options.onError);
     } catch (error) {
       this.#options.onError(error);
     }

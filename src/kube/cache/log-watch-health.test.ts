@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Log } from "../../core/util/log.ts";
-import { logWatchHealth, type FollowingVoice } from "./log-watch-health.ts";
+import { logWatchHealth, type WatchHealthCallbacks } from "./log-watch-health.ts";
 import { SERVICES } from "../client/resources.ts";
 
 const LOST = { resource: SERVICES, error: new Error("ECONNREFUSED"), retryAfterMs: 200 };
@@ -10,7 +10,7 @@ const SAID = "warn cannot follow services: ECONNREFUSED";
 const BACK = "info following services again";
 
 interface Heard {
-  readonly events: FollowingVoice;
+  readonly events: WatchHealthCallbacks;
   readonly said: string[];
   readonly pass: (seconds: number) => void;
 }

@@ -1,4 +1,4 @@
-/** Keeps long work from starving everyone else: after a slice of time it lets the others have a turn. */
+/** Keeps long work from starving timers and I/O: after a slice of time the caller yields to the event loop. */
 import type { Clock } from "../../core/util/clock.ts";
 
 const SLICE_MS = 10;

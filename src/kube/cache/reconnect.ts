@@ -4,7 +4,7 @@
  *   it ended                             | go on by                       | when
  *   -------------------------------------|--------------------------------|--------------------------------------
  *   cleanly, after a while               | resuming                       | at once
- *   cleanly, at once                     | resuming                       | backoff: or we would hammer the server
+ *   cleanly, at once                     | resuming                       | backoff: or it would hammer the server
  *   version too old (410, in both forms) | listing anew                   | at once, then backoff
  *   unreadable                           | listing anew                   | backoff
  *   streaming list refused               | listing by pages, ever after   | at once
@@ -26,9 +26,9 @@ export interface Ending {
   readonly way: Way;
   /** None: the server ended it in good order. */
   readonly failure?: KubeFailure | undefined;
-  /** How long it told what happens, once it had everything; none if it never had. */
+  /** How long it delivered changes, once it had everything; none if it never had. */
   readonly liveMs?: number | undefined;
-  /** Whether anything did happen. */
+  /** Whether any change came. */
   readonly news: boolean;
   /** Failures in a row before this one. */
   readonly failures: number;

@@ -1,14 +1,14 @@
 /**
- * Keeps a store equal to what the server has, for ever: a list, then a watch that is resumed, replaced or begun
- * anew as `reconnect.ts` decides. One connection at a time, by construction. Promises to whoever subscribes:
+ * Keeps a store equal to what the API server has, for ever: a list, then a watch that is resumed, replaced or begun
+ * anew as `reconnect.ts` decides. One connection at a time, by construction. Subscribers can rely on this:
  *
- *   - every change is told once, in the order the server made it per object, with the object as it was before;
- *   - what vanished while we were not looking is told as deleted; what took its name is another object;
- *   - a subscriber that throws harms nobody; the failure goes to `onProblem`;
- *   - `synced` resolves once everything that was there at the start has been told.
+ *   - each change comes once, in the order the server made it per object, with the object as it was before;
+ *   - what vanished while no connection was open comes as deleted; what took its name is another object;
+ *   - a subscriber that throws does not affect the others; the error goes to `onProblem`;
+ *   - `synced` resolves once everything that was there at the start has been handed over.
  *
- * What to keep of an object is the projection's to say: fields that nobody reads cost memory. `managedFields` does
- * not even reach it.
+ * The projection decides what is kept of an object: fields that are not read cost memory. `managedFields` does not even
+ * reach it.
  */
 import type { Clock, Random } from "../../core/util/clock.ts";
 import { CancelScope } from "../client/cancel-scope.ts";
@@ -31,12 +31,12 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly selection?: Selection;
   readonly clock: Clock;
   readonly random: Random;
-  /** Keeps the fields that somebody reads; at least name, namespace, uid and resourceVersion. */
+  /** Keeps the fields that are read later; at least name, namespace, uid and resourceVersion. */
   readonly project: (object: KubeObject) => T;
   readonly indexers?: Indexers<T>;
-  /** Told of every failure, for logs; the reflector goes on by itself. */
+  /** Called with every failure, for logs; the reflector goes on by itself. */
   readonly onProblem?: (problem: ReflectorProblem) => void;
-  /** Told once a connection tells what happens again, after one or more that failed. */
+  /** Called once a connection delivers changes again, after one or more that failed. */
   readonly onRecovery?: () => void;
   /** Longest silence until the server begins to answer, and while a list arrives. */
   readonly openingMs?: number;
@@ -51,7 +51,7 @@ export interface ReflectorProblem {
   readonly retryAfterMs?: number;
 }
 
-/** Who manages which field is never read here, and is much of every object. */
+/** Never read here, and much of every object. */
 const UNREAD = new FieldOmitter(["managedFields"]);
 
 export class Reflector<T extends KubeObject> {
@@ -68,10 +68,10 @@ export class Reflector<T extends KubeObject> {
   /** Resume here; known only once a list is complete. */
   #version: string | undefined;
   #heardMs: number | undefined;
-  /** Since when the present connection tells what happens, and whether anything did. */
+  /** Since when the present connection delivers changes, and whether any came. */
   #liveSinceMs: number | undefined;
   #news = false;
-  /** A failure of the connection was reported, and none has told what happens since. */
+  /** A failure of the connection was reported, and no connection has delivered changes since. */
   #isLost = false;
 
   constructor(options: ReflectorOptions<T>) {
@@ -97,7 +97,7 @@ export class Reflector<T extends KubeObject> {
     return this.#intake.store;
   }
 
-  /** Is told first of everything that is already known, as added. */
+  /** Gets everything that is already known first, as added. */
   subscribe(subscriber: Subscriber<T>): void {
     this.#intake.subscribe(subscriber);
   }
@@ -151,10 +151,10 @@ export class Reflector<T extends KubeObject> {
     const { client, resource, selection = {} } = this.#options;
     let version = "";
     for await (const page of client.listPages<KubeObject>(resource, selection, signal)) {
-      this.#hear();
+      this.#noteData();
       for (const object of page.items) {
         this.#intake.put(object);
-        if (this.#pacer.sliceIsOver) await this.#breathe(signal);
+        if (this.#pacer.sliceIsOver) await this.#yieldToEventLoop(signal);
       }
       version = page.resourceVersion;
     }
@@ -178,7 +178,7 @@ export class Reflector<T extends KubeObject> {
     try {
       const body = await client.watch(resource, this.#watchQuery(), selection, scope.signal);
       opened = true;
-      this.#hear();
+      this.#noteData();
       if (this.#version !== undefined) this.#becomeLive();
       await this.#read(body, scope.signal);
     } catch (error) {
@@ -200,11 +200,11 @@ export class Reflector<T extends KubeObject> {
   async #read(body: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void> {
     const lines = new LineCutter();
     for await (const chunk of body) {
-      this.#hear();
+      this.#noteData();
       for (const line of lines.push(chunk)) {
         if (line.length === 0) continue;
         this.#take(parseWatchEvent(this.#what, UNREAD.text(line)));
-        if (this.#pacer.sliceIsOver) await this.#breathe(signal);
+        if (this.#pacer.sliceIsOver) await this.#yieldToEventLoop(signal);
       }
     }
   }
@@ -242,14 +242,14 @@ export class Reflector<T extends KubeObject> {
     this.#liveSinceMs = this.#options.clock.monotonicMs();
     if (!this.#isLost) return;
     this.#isLost = false;
-    this.#tell(() => this.#options.onRecovery?.());
+    this.#notify(() => this.#options.onRecovery?.());
   }
 
-  #hear(): void {
+  #noteData(): void {
     this.#heardMs = this.#options.clock.monotonicMs();
   }
 
-  async #breathe(signal: AbortSignal): Promise<void> {
+  async #yieldToEventLoop(signal: AbortSignal): Promise<void> {
     await this.#pacer.turn();
     if (signal.aborted) throw signal.reason;
   }
@@ -261,15 +261,15 @@ export class Reflector<T extends KubeObject> {
 
   #report(problem: Omit<ReflectorProblem, "resource">): void {
     this.#isLost ||= problem.retryAfterMs !== undefined;
-    this.#tell(() => this.#options.onProblem?.({ resource: this.#options.resource, ...problem }));
+    this.#notify(() => this.#options.onProblem?.({ resource: this.#options.resource, ...problem }));
   }
 
-  /** Whoever cannot hear of problems must not become one. */
-  #tell(tell: () => void): void {
+  /** A callback that throws must not end the reflector; there is no other place to report it to. */
+  #notify(callback: () => void): void {
     try {
-      tell();
+      callback();
     } catch {
-      // nobody is left to tell
+      // see above
     }
   }
 

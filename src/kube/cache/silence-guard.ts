@@ -1,18 +1,18 @@
 /**
- * Notices a connection that is open and says nothing. The server sends a bookmark about every minute, so longer
- * silence means that nobody is there any more, whatever TCP believes.
+ * Notices a connection that is open and brings nothing. The API server sends a bookmark about every minute, so longer
+ * silence means that the connection is dead, although TCP has not noticed.
  */
 import type { Clock, Timer } from "../../core/util/clock.ts";
 
 export interface Listening {
-  /** When something was last heard, on the monotonic clock. */
+  /** When data last came, on the monotonic clock. */
   readonly heardMs: () => number;
   /** How much silence is too much at this stage. */
   readonly limitMs: () => number;
   readonly onSilence: (limitMs: number) => void;
 }
 
-/** Looks only when its timer fires: hearing something costs nothing. Ends when disposed of. */
+/** Checks only when its timer fires, so data costs nothing. Ends when disposed of. */
 export function guardSilence(clock: Clock, { heardMs, limitMs, onSilence }: Listening): Disposable {
   let timer: Timer;
   const look = (): void => {

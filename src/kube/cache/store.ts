@@ -1,7 +1,7 @@
 /**
- * The objects of one kind as last seen, by key, with indexes. Readers get `ReadonlyStore`; only the reflector
- * writes. Every write tells what changed: a name that stands for another object now (another uid) is a delete and
- * an add, never an update.
+ * The objects of one kind as last seen, by key, with indexes. Readers get `ReadonlyStore`; only the owner of the store
+ * writes. Every write returns what changed: a name that stands for another object now (another uid) is a delete and an
+ * add, never an update.
  */
 import { keyOf, type KubeObject } from "../client/resources.ts";
 import { sameBesidesVersion } from "../client/same-json.ts";

@@ -101,7 +101,7 @@ export class LiveCredentials implements Credentials {
     return this.#plugin;
   }
 
-  /** None over plain HTTP, as kubectl has it: a token is not for everyone to read. */
+  /** None over plain HTTP, as kubectl has it: a token must not be readable on the network. */
   async #headers(plugin: ExecCredential | undefined): Promise<Record<string, string>> {
     const { identity } = this.#access;
     switch (identity.kind) {

@@ -13,7 +13,7 @@ interface ObjectMeta {
   readonly finalizers?: readonly string[];
 }
 
-/** Any stored object; the rest of its fields is known to whoever asked for it. */
+/** Any stored object; its other fields are the caller's to know. */
 export interface KubeObject {
   readonly metadata: ObjectMeta;
 }

@@ -1,9 +1,9 @@
 /**
- * What stands between a process that lost its lease and the world: everyone who writes asks first. The election
- * makes the fence; a lone process without election passes `OPEN_FENCE`.
+ * Keeps a process that lost its lease from writing: every writer asks it before a write leaves. The election makes the
+ * fence; a process that runs without election passes `OPEN_FENCE`.
  */
 export interface Fence {
-  /** Is the lease ours at this instant? Decided by our own clock, not by what was last heard. */
+  /** Does this process hold the lease at this instant? Decided by its own clock, not by the last answer. */
   holds(): boolean;
   /** Throws `LostLease` unless it holds. Call right before the write leaves. */
   check(): void;

@@ -155,7 +155,7 @@ test("a leader whose lease another has taken gives up at the next look", async (
   assert.equal(await a.outcome, "lost");
 });
 
-test("an annotation on the lease does not end a reign", async () => {
+test("an annotation on the lease does not end a leadership term", async () => {
   const clock = new VirtualClock();
   const server = new LeaseServer();
   const a = candidate(server, clock, "a");

@@ -1,7 +1,7 @@
 /**
- * One leader at a time, by a Lease, in step with every other client of it: who cannot renew for `renewDeadlineMs`
- * stops acting; who sees a lease unchanged for its whole duration, on its own clock, takes it over. Clocks of
- * different machines are never compared.
+ * One leader at a time, by a Lease, as client-go has it: a leader that cannot renew for `renewDeadlineMs` stops acting;
+ * a follower that sees the lease unchanged for its whole duration, on its own clock, takes it over. Clocks of different
+ * machines are never compared.
  *
  * The leader gets a `Fence`. Everything that it writes passes through that, so that nothing leaves the process
  * once the lease is lost, even if the process slept through the loss.
@@ -12,8 +12,8 @@ import type { Fence } from "./fence.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import { isFailure } from "../client/kube-failure.ts";
 import { instantOf, LeaseFence, type Instant } from "./lease-fence.ts";
-import { microTime } from "../client/micro-time.ts";
-import { LEASES, type KubeObject } from "../client/resources.ts";
+import { microTime, type Lease } from "./lease.ts";
+import { LEASES } from "../client/resources.ts";
 import { sameJson } from "../client/same-json.ts";
 
 export interface LeaderElectionOptions {
@@ -32,16 +32,6 @@ export interface LeaderElectionOptions {
   readonly onProblem?: (error: unknown) => void;
 }
 
-interface Lease extends KubeObject {
-  readonly spec?: {
-    readonly holderIdentity?: string;
-    readonly leaseDurationSeconds?: number;
-    readonly acquireTime?: string;
-    readonly renewTime?: string;
-    readonly leaseTransitions?: number;
-  };
-}
-
 /** client-go's: a follower waits 1 to 2.2 periods, so that followers do not move in step. */
 const FOLLOWER_JITTER = 1.2;
 
@@ -55,7 +45,7 @@ export class LeaderElection {
     this.#options = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000, ...options };
   }
 
-  /** Who leads, as last seen; `""` if nobody. */
+  /** The leader's identity, as last seen; `""` if there is none. */
   get holder(): string {
     return this.#lease?.spec?.holderIdentity ?? "";
   }
@@ -75,11 +65,11 @@ export class LeaderElection {
     try {
       await lead(fence);
     } finally {
-      renewing.abort(new Error("the reign is over"));
+      renewing.abort(new Error("the leadership term is over"));
       await renewal;
       lost = !fence.holds();
       if (!lost) await this.#release();
-      fence.lose("the reign is over");
+      fence.lose("the leadership term is over");
     }
     return lost ? "lost" : "stopped";
   }
@@ -147,7 +137,7 @@ export class LeaderElection {
     return clock.monotonicMs() < this.#changedMs + (spec?.leaseDurationSeconds ?? 0) * 1000;
   }
 
-  /** Puts our name on the lease as we know it. False if it changed meanwhile: someone else was faster. */
+  /** Writes this process as the holder. False if the lease changed meanwhile: another process was faster. */
   async #write(known: Lease | undefined, signal: AbortSignal): Promise<boolean> {
     const { client, clock, identity, leaseDurationMs, namespace, name } = this.#options;
     const now = microTime(clock.nowMs());
@@ -169,7 +159,7 @@ export class LeaderElection {
       );
       return true;
     } catch (error) {
-      // A missing lease was deleted; a missing namespace is for people to hear about.
+      // a missing lease was deleted; a missing namespace goes to onProblem
       if (isFailure(error, known === undefined ? "alreadyExists" : "notFound", "conflict")) return false;
       throw error;
     }

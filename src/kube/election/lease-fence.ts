@@ -1,6 +1,6 @@
 /**
- * The fence of one reign. It holds for `renewDeadlineMs` after each renewal, counted from before that was sent, and
- * others wait longer than that before they take over. Whichever of the two clocks went further counts: the
+ * The fence of one leadership term. It holds for `renewDeadlineMs` after each renewal, counted from before that was sent,
+ * and followers wait longer than that before they take over. Whichever of the two clocks went further counts: the
  * monotonic one stands still while a machine is suspended, and the other may be set back.
  *
  * Once lost it stays lost.

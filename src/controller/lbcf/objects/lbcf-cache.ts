@@ -21,7 +21,7 @@ import { readDriver } from "../../../core/lbcf/drivers/read-driver.ts";
 import { readLoadBalancer } from "../../../core/lbcf/load-balancers/read-load-balancer.ts";
 import { readPod } from "../../../core/lbcf/pods/read-pod.ts";
 import type { Log } from "../../../core/util/log.ts";
-import { logWatchHealth, type FollowingVoice } from "../../../kube/cache/log-watch-health.ts";
+import { logWatchHealth, type WatchHealthCallbacks } from "../../../kube/cache/log-watch-health.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { Reflector } from "../../../kube/cache/reflector.ts";
 import type { LoopMetrics } from "../../loop-metrics.ts";
@@ -56,13 +56,13 @@ export class LbcfCache {
 
   constructor(options: LbcfCacheOptions) {
     const { log, ...common } = options;
-    const voiceOf = ({ plural }: Resource): FollowingVoice => logWatchHealth(log, options.clock, plural);
+    const healthOf = ({ plural }: Resource): WatchHealthCallbacks => logWatchHealth(log, options.clock, plural);
     const keep = <T extends KubeObject>(
       resource: Resource,
       project: (object: KubeObject) => T,
       indexers?: Indexers<T>,
     ): CachedKind<T> => {
-      const reflector = new Reflector({ ...common, resource, project, ...voiceOf(resource) });
+      const reflector = new Reflector({ ...common, resource, project, ...healthOf(resource) });
       const objects = new WriteThroughStore(reflector, indexers);
       return { reflector, objects, wrote: (stored) => stored && objects.wrote(project(stored)) };
     };
@@ -78,7 +78,7 @@ export class LbcfCache {
     });
     this.pods = new Reflector({
       ...common,
-      ...voiceOf(PODS),
+      ...healthOf(PODS),
       resource: PODS,
       project: readPod,
       indexers: POD_INDEXES,
