@@ -8,7 +8,7 @@ import { BatchWindow } from "./batch-window.ts";
 const LB = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/lb";
 
 function written(size: number, id = LB): AttemptReport {
-  return { id, kind: "loadBalancer", size, outcome: "written", durationMs: 1_000, waitedMs: 0, bisects: false };
+  return { id, kind: "loadBalancer", size, outcome: "written", durationMs: 1_000 };
 }
 
 test("a resource that nobody shares waits no longer than the least", () => {

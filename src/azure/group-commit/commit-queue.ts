@@ -6,7 +6,7 @@
  */
 import type { Clock } from "../../core/util/clock.ts";
 import { isPart } from "./resource-parts.ts";
-import type { AnyKind, Ticket } from "./ticket.ts";
+import { mostUrgent, type AnyKind, type Ticket } from "./ticket.ts";
 
 export interface Batch {
   readonly id: string;
@@ -15,6 +15,8 @@ export interface Batch {
 }
 
 const PATIENCE_MS = 60_000;
+/** How often a drain that has not left steps back for newer ones, or takes them in: no stream of taints holds it back. */
+const MOST_DEFERRALS = 2;
 
 /** Writes of one kind to one id, by their dedup keys. */
 type Waiting = Map<string | undefined, Ticket>;
@@ -74,18 +76,28 @@ export class CommitQueue {
     return isDrain && isPart(next?.id ?? "") ? this.#remove(next) : undefined;
   }
 
-  /** One that has been taken and has not left, with what has come for it meanwhile. */
-  joined({ id, tickets }: Batch): Batch {
-    this.putBack(tickets);
+  /** May a batch that was taken, and has not left, step back for a drain that has come meanwhile? */
+  mayStepBack({ tickets }: Batch): boolean {
+    const isDrain = mostUrgent(tickets) === "drain";
+    return isDrain
+      ? tickets.every(({ deferrals }) => deferrals < MOST_DEFERRALS)
+      : tickets.every((ticket) => this.#rankOf(ticket) > 0);
+  }
+
+  /** It steps back: what is set apart stays apart. */
+  stepBack({ tickets, isApart }: Batch): void {
+    for (const ticket of tickets) ticket.deferrals += 1;
+    if (isApart) this.setApart([tickets]);
+    else this.putBack(tickets);
+  }
+
+  /** One that steps back, with what has come for it meanwhile. */
+  joined({ id, tickets, isApart }: Batch): Batch {
+    this.stepBack({ id, tickets, isApart });
     const [first] = tickets;
     const all = [...((first && this.#waitingWith(first)?.values()) ?? [])];
     if (first !== undefined) this.#forget(first);
     return { id, tickets: all, isApart: false };
-  }
-
-  /** Is there nothing that it would have to let go first? */
-  isFirst({ tickets }: Batch): boolean {
-    return tickets.some((ticket) => this.#rankOf(ticket) === 0);
   }
 
   /** Has more come for it? */

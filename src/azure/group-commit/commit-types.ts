@@ -44,11 +44,7 @@ export interface AttemptReport {
   /** The kind of the batch's writes. */
   readonly kind: string;
   readonly size: number;
-  /** How long the oldest write of the batch had waited. */
-  readonly waitedMs: number;
   readonly durationMs: number;
   readonly outcome: "written" | "unchanged" | "deleted" | "refused" | ArmFailure["kind"];
   readonly failure?: ArmFailure;
-  /** The batch will be halved to find whose fault it is. */
-  readonly bisects: boolean;
 }

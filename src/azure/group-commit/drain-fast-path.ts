@@ -1,38 +1,32 @@
 /**
- * Drains go past reads. When a write is over, what came of it is read before anything else of the same resource leaves:
- * a megabyte and more, where a drain needs but the part that it is about, which bears the same ETag. So the drain looks
- * at that alone and leaves, in one attempt; the whole is read while it is on its way. Where that fails, or there is any
- * doubt, it has its turn as if nothing had been tried.
+ * Drains go past reads. When a write is over, the whole is read before anything else of the same resource leaves: a
+ * megabyte and more, where a drain needs only the part that it is about, which bears the same ETag. So the drain reads
+ * that part alone and leaves, in one attempt; the whole is read while it is on its way. Where that fails, or there is any
+ * doubt, the drain goes back to the queue and has its turn as if nothing had been tried. Its states: `lane-states.ts`.
  *
- *   a write, over ─┬─ (a drain has left) ─ whole read: those whose write it was go on
+ *   a write, over ─┬─ (a drain has left) ─ whole read: the callers of the write go on
  *                  └─ drain: part read, PUT … over ─┬─ (the next has left) ─ whole read: the drain is done
  *                                                   └─ next drain: …
  *
  * Reads of the whole are done one after the other, so that what was seen last is the newest.
  */
-import type { Clock } from "../../core/util/clock.ts";
 import type { Merged } from "../../core/outcome.ts";
-import {
-  GiveWayError,
-  guarded,
-  needsFreshRead,
-  mergeFragments,
-  noted,
-  settledAs,
-  type CommitContext,
-} from "./commit-batch.ts";
+import type { Clock } from "../../core/util/clock.ts";
+import { ArmError } from "../arm/failures.ts";
+import { assertResourceShape } from "../arm/resource-shape.ts";
 import type { Batch, CommitQueue } from "./commit-queue.ts";
 import type { ArmBody, AttemptReport } from "./commit-types.ts";
-import { ArmError } from "../arm/failures.ts";
+import { noteRead, writeOptions, type LaneIo } from "./lane-io.ts";
+import { DRAIN, Machine, type DrainEvent, type DrainState } from "./lane-states.ts";
+import { mergeTickets, needsFreshRead, settleAll, settlements } from "./merge-batch.ts";
 import { isBroken, isChanging, wholeOf } from "./resource-parts.ts";
-import { assertResourceShape } from "../arm/resource-shape.ts";
 import { maybeChanged } from "./retry-policy.ts";
 
 export interface DrainFastPathOptions {
   /** Of the whole resource. */
   readonly id: string;
   readonly queue: CommitQueue;
-  readonly context: CommitContext & { readonly clock: Clock };
+  readonly context: LaneIo & { readonly clock: Clock; readonly closing: AbortSignal };
   readonly report: (batch: Batch, startMs: number, result: Pick<AttemptReport, "outcome" | "failure">) => void;
 }
 
@@ -43,14 +37,11 @@ interface Composed {
   readonly body: ArmBody;
 }
 
-/** How often a drain that has not left takes in what came meanwhile. */
-const MOST_JOINED = 2;
-
 export class DrainFastPath {
   readonly #options: DrainFastPathOptions;
   #lastRead: Promise<unknown> = Promise.resolve();
   readonly #underWay = new Set<Promise<void>>();
-  /** What was read meanwhile may be from before a write of which we don't know what became. */
+  /** What was read meanwhile may be from before a write whose end is unknown. */
   #isUnsure = false;
 
   constructor(options: DrainFastPathOptions) {
@@ -85,29 +76,45 @@ export class DrainFastPath {
     return left.promise;
   }
 
-  async #pass(batch: Batch, hasLeft: () => void, look = this.#look(batch.id), joined = 0): Promise<void> {
+  async #pass(first: Batch, hasLeft: () => void): Promise<void> {
     const { context, queue, report } = this.#options;
+    const machine = new Machine<DrainState, DrainEvent>(DRAIN, "readingPart");
     const startMs = context.clock.monotonicMs();
+    let batch = first;
     try {
-      const composed = compose(await look, batch);
-      if (composed === undefined) return queue.putBack(batch.tickets);
-      await this.#send(batch, composed, joined < MOST_JOINED && !batch.isApart, hasLeft);
-      report(batch, startMs, { outcome: "written" });
-      await this.#readBack(batch, composed);
+      const part = await this.#readPart(batch.id);
+      if (part === undefined) return this.#return(batch, machine, "unsuitable");
+      machine.on("partRead");
+      for (;;) {
+        const composed = compose(part, batch);
+        if (composed === undefined) return this.#return(batch, machine, "unsuitable");
+        machine.on("composed");
+        if ((await this.#send(batch, composed, machine, hasLeft)) === "joined") {
+          batch = queue.joined(batch);
+          continue;
+        }
+        report(batch, startMs, { outcome: "written" });
+        return await this.#readBack(batch, composed, machine);
+      }
     } catch (error) {
-      if (error instanceof GiveWayError) return this.#pass(queue.joined(batch), hasLeft, look, joined + 1);
       if (!(error instanceof ArmError)) {
         for (const ticket of batch.tickets) ticket.crash(error);
         return;
       }
       report(batch, startMs, { outcome: error.failure.kind, failure: error.failure });
       this.#isUnsure ||= maybeChanged(error.failure);
-      queue.putBack(batch.tickets);
+      this.#return(batch, machine, "failed");
     }
   }
 
-  /** `undefined` also where it cannot be read, or is in no state to be written: whoever reads the whole next says why. */
-  async #look(id: string): Promise<ArmBody | undefined> {
+  /** It has its turn in the queue. */
+  #return({ tickets }: Batch, machine: Machine<DrainState, DrainEvent>, why: "unsuitable" | "failed"): void {
+    machine.on(why);
+    this.#options.queue.putBack(tickets);
+  }
+
+  /** `undefined` also where it cannot be read, or is in no state to be written: the next read of the whole tells why. */
+  async #readPart(id: string): Promise<ArmBody | undefined> {
     const { client, closing } = this.#options.context;
     try {
       const found = await client.find<ArmBody>(id, { priority: "drain", signal: closing });
@@ -119,39 +126,61 @@ export class DrainFastPath {
     }
   }
 
-  /** Throws a `GiveWayError` where more has come for it before it has left. */
-  async #send(batch: Batch, { part, body }: Composed, mayJoin: boolean, hasLeft: () => void): Promise<void> {
+  /** `joined`: it has not left, since more has come for it. */
+  async #send(
+    batch: Batch,
+    { part, body }: Composed,
+    machine: Machine<DrainState, DrainEvent>,
+    hasLeft: () => void,
+  ): Promise<"written" | "joined"> {
     const { context, queue } = this.#options;
-    const { guard, ...options } = guarded(context, "drain");
-    const lastWord = async (): Promise<void> => {
-      await guard?.();
-      if (mayJoin && queue.hasMoreFor(batch)) throw new GiveWayError();
-      void context.clock.nextTurn().then(hasLeft); // given to a connection in this turn, sent in the next
-    };
-    await context.client.putUnread(batch.id, body, { ...options, guard: lastWord, ifMatch: part.etag });
+    const mayJoin = !batch.isApart && queue.mayStepBack(batch);
+    const join = new AbortController();
+    const options = writeOptions(
+      {
+        priority: "drain",
+        signal: AbortSignal.any([context.closing, join.signal]),
+        beforeLeaving: () => {
+          if (mayJoin && machine.state === "awaitingTurn" && queue.hasMoreFor(batch)) join.abort();
+        },
+        onLeft: () => {
+          machine.on("left");
+          void context.clock.nextTurn().then(hasLeft); // given to a connection in this turn, sent in the next
+        },
+      },
+      context,
+    );
+    try {
+      await context.client.putUnread(batch.id, body, { ...options, ifMatch: part.etag });
+    } catch (error) {
+      if (!join.signal.aborted) throw error;
+      machine.on("joined");
+      return "joined";
+    }
+    machine.on("written");
+    return "written";
   }
 
-  async #readBack(batch: Batch, { part, merged }: Composed): Promise<void> {
-    const { context, queue } = this.#options;
+  async #readBack(batch: Batch, { part, merged }: Composed, machine: Machine<DrainState, DrainEvent>): Promise<void> {
+    const { context } = this.#options;
     const { client, closing } = context;
     const id = wholeOf(batch.id);
     try {
       const read = await this.reading(() => client.get<ArmBody>(id, { priority: "drain", signal: closing }));
-      const body = noted(read, id, part.etag, context);
-      for (const [ticket, outcome] of settledAs({ kind: "written", body }, merged, batch.tickets))
-        ticket.settle(outcome);
+      const body = noteRead(read, id, part.etag, context);
+      settleAll(settlements({ kind: "written", body }, merged, batch.tickets));
+      machine.on("wholeRead");
     } catch (error) {
       if (!(error instanceof ArmError)) throw error;
       this.#isUnsure = true;
-      queue.putBack(batch.tickets); // to be found done
+      this.#return(batch, machine, "failed"); // to be found done
     }
   }
 }
 
-/** `undefined`: there is nothing to write, or bad news, which wants a look at the whole. */
-function compose(part: ArmBody | undefined, { tickets }: Batch): Composed | undefined {
-  if (part === undefined) return undefined;
-  const merged = mergeFragments(part, tickets);
+/** `undefined`: there is nothing to write, or something that wants a read of the whole. */
+function compose(part: ArmBody, { tickets }: Batch): Composed | undefined {
+  const merged = mergeTickets(part, tickets);
   if (merged.outcome.kind !== "put" || needsFreshRead(merged)) return undefined;
   return { part, merged, body: merged.outcome.body };
 }

@@ -361,11 +361,11 @@ test("each attempt is reported with its size and how it ended", async () => {
   await run(Promise.all([submit(wish("a", 2)), submit(wish("b", 2))]));
   await settled();
   assert.deepEqual(
-    attempts.map(({ size, outcome, bisects }) => [size, outcome, bisects]),
+    attempts.map(({ size, outcome }) => [size, outcome]),
     [
-      [1, "written", false],
-      [2, "conflict", false],
-      [2, "written", false],
+      [1, "written"],
+      [2, "conflict"],
+      [2, "written"],
     ],
   );
 });

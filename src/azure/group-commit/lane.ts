@@ -1,42 +1,42 @@
 /**
- * The one writer of one Azure resource and its parts. What waits leaves together, one write at a time; what arrives
- * meanwhile leaves with the next. Drains go first: past reads (`drain-fast-path.ts`), past pauses, and past a write that has
- * not left yet, which gives way. Decides what to do when a write fails (the figures are `retry-policy.ts`'s):
+ * The one writer of one Azure resource and its parts: a state machine (`lane-states.ts`) around a queue. Batches leave one
+ * at a time; what arrives meanwhile leaves with the next. A drain ends every wait that precedes a write: the gathering of
+ * others, a pause, and the turn of a batch that has not left, which steps back. While a write is in flight, drains take the
+ * fast path (`drain-fast-path.ts`). Decides what a failure means for the batch (the figures are `retry-policy.ts`'s):
  *
  *   failure                        | the batch
  *   -------------------------------|----------------------------------------------------------------------------
- *   conflict, superseded           | looks again, merges again, writes again, after a short random wait
+ *   conflict, superseded           | reads again, merges again, writes again, after a short random wait
  *   busy, transient, throttled     | the same, after growing waits
  *   notProvisioned                 | the same, once what it waits for was repaired; then as an invalid one
- *   invalid, quota, inUse,         | is taken apart until the culprit stands alone, who fails with its own error,
+ *   invalid, quota, inUse,         | is taken apart until the culprit is alone, which fails with its own error,
  *     denied for a reference       |   and all others are in
  *   anything else                  | fails as a whole
  *
- * All of it is bounded: a write that has failed too often fails for good, and whoever asked decides what then.
+ * All of it is bounded: a write that has failed too often fails for good, and the caller decides what then.
  */
 import { unchanged } from "../../core/outcome.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
-import {
-  commitBatch,
-  FailedLater,
-  GiveWayError,
-  type Attempt,
-  type Before,
-  type CommitContext,
-} from "./commit-batch.ts";
+import { plainFailure, type ArmFailure } from "../arm/failures.ts";
+import { attempt, type AttemptResult } from "./attempt.ts";
+import { NO_PRIOR_ATTEMPT, type PriorAttempt } from "./choose-base.ts";
 import { CommitQueue, type Batch } from "./commit-queue.ts";
 import type { AttemptReport } from "./commit-types.ts";
-import { ArmError, plainFailure, type ArmFailure } from "../arm/failures.ts";
 import { DrainFastPath } from "./drain-fast-path.ts";
+import type { LaneIo } from "./lane-io.ts";
+import { LANE, Machine, type LaneEvent, type LaneState } from "./lane-states.ts";
+import { settleAll } from "./merge-batch.ts";
 import { wholeOf } from "./resource-parts.ts";
-import { isConflict, isRetryable, shouldBisect, isSpent, maybeChanged, retryWaitMs } from "./retry-policy.ts";
+import { isConflict, isRetryable, isSpent, maybeChanged, retryWaitMs, shouldBisect } from "./retry-policy.ts";
 import { splitBatch } from "./split-batch.ts";
 import { mostUrgent, type Ticket } from "./ticket.ts";
 import { WriteKind } from "./write-kind.ts";
 
-export interface LaneContext extends CommitContext {
+export interface LaneContext extends LaneIo {
   readonly clock: Clock;
   readonly random: Random;
+  /** Aborted, with a fenced `ArmError`, when no further write may begin. */
+  readonly closing: AbortSignal;
   /** How long a first write waits for company. */
   readonly gatherMs: (id: string) => number;
   readonly onAttempt: (report: AttemptReport) => void;
@@ -44,11 +44,8 @@ export interface LaneContext extends CommitContext {
   readonly repair: (id: string) => void;
 }
 
-const UNTRIED: Before = { again: false, rollback: undefined };
-/** Changes nothing: the write after a rollback takes back what the failed one left. */
+/** Changes nothing: its write takes back what a refused one has left behind. */
 const RESTORE = new WriteKind("restore", (_seen, fragments: readonly undefined[]) => unchanged(fragments));
-/** So that no stream of taints keeps a drain from leaving. */
-const MOST_GIVEN_WAY = 2;
 /** Why what waits fails when the process stops. */
 export const STOPPING = plainFailure("fenced", "this process is stopping");
 
@@ -58,20 +55,17 @@ export class Lane {
   readonly #context: LaneContext;
   readonly #onIdle: () => void;
   readonly #queue: CommitQueue;
-  readonly #overtaking: DrainFastPath;
+  readonly #drains: DrainFastPath;
+  readonly #machine = new Machine<LaneState, LaneEvent>(LANE, "idle");
   #running: Promise<void> | undefined;
-  #before: Before = UNTRIED;
-  /** Ends what a drain need not sit out: a pause, or a write that has not left. */
-  #hurry: (() => void) | undefined;
-  /** How often drains, one after the other, have given way to newer ones. */
-  #gaveWay = 0;
+  #prior: PriorAttempt = NO_PRIOR_ATTEMPT;
 
   constructor(id: string, context: LaneContext, onIdle: () => void) {
     this.#id = id;
     this.#context = context;
     this.#onIdle = onIdle;
     this.#queue = new CommitQueue(context.clock);
-    this.#overtaking = new DrainFastPath({
+    this.#drains = new DrainFastPath({
       id,
       queue: this.#queue,
       context,
@@ -86,61 +80,78 @@ export class Lane {
 
   submit(ticket: Ticket): void {
     this.#queue.add(ticket);
-    if (ticket.priority === "drain") this.#hurry?.();
+    if (ticket.priority === "drain") this.#machine.interrupt?.abort();
     this.#running ??= this.#run();
   }
 
   async #run(): Promise<void> {
-    await this.#pauseUnlessUrgent(this.#context.gatherMs(this.#id));
+    const gathering = new AbortController();
+    this.#machine.on("submitted", gathering);
+    await this.#sleepUnlessUrgent(this.#context.gatherMs(this.#id), gathering);
+    this.#machine.on("windowClosed");
     for (let batch = this.#queue.take(); batch !== undefined; batch = this.#queue.take()) {
-      if (this.#context.closing.aborted) failAll(batch.tickets, STOPPING);
-      else await this.#attempt(batch);
-      await this.#overtaking.over();
+      await this.#commit(batch);
+      await this.#drains.over();
+      this.#machine.on("drainsOver");
     }
-    // in the same turn as the empty take: whoever submits next finds an idle lane
+    this.#machine.on("queueEmpty");
+    // in the same turn as the empty take: the next write finds an idle lane
     this.#running = undefined;
     this.#onIdle();
   }
 
-  async #attempt(batch: Batch): Promise<void> {
-    const { tickets } = batch;
-    const startMs = this.#context.clock.monotonicMs();
-    let attempt: Attempt;
-    try {
-      attempt = await this.#commit(batch);
-    } catch (error) {
-      if (error instanceof GiveWayError) return this.#stepBack(batch);
-      if (!(error instanceof ArmError)) {
-        for (const ticket of tickets) ticket.crash(error);
-        return;
-      }
-      this.#remember(error, batch);
-      const bisects = tickets.length > 1 && shouldBisect(error.failure, tickets);
-      this.#report(batch, startMs, { outcome: error.failure.kind, failure: error.failure, bisects });
-      if (bisects) this.#queue.setApart(splitBatch(tickets, error.failure));
-      else if (isRetryable(error.failure)) await this.#tryAgain(batch, error.failure);
-      else this.#giveUp(batch, error.failure);
-      return;
+  async #commit(batch: Batch): Promise<void> {
+    const { clock, closing } = this.#context;
+    const interrupt = this.#queue.mayStepBack(batch) ? new AbortController() : undefined;
+    this.#machine.on("batchTaken", interrupt);
+    if (closing.aborted) {
+      failAll(batch.tickets, STOPPING);
+      return this.#machine.on("failed");
     }
-    this.#before = UNTRIED;
-    this.#gaveWay = 0;
-    this.#report(batch, startMs, { outcome: attempt.outcome });
-    // hundreds may go on with their work now: a drain that waits leaves before they begin
-    if (this.#queue.isUrgent) void this.#urgentHasLeft().then(() => settleAll(attempt));
-    else settleAll(attempt);
+    const startMs = clock.monotonicMs();
+    const result = await this.#attempt(batch, interrupt);
+    switch (result.kind) {
+      case "interrupted":
+        this.#queue.stepBack(batch);
+        return this.#machine.on("interrupted");
+      case "crashed":
+        for (const ticket of batch.tickets) ticket.crash(result.reason);
+        return this.#machine.on("failed");
+      case "failed":
+        this.#report(batch, startMs, { outcome: result.failure.kind, failure: result.failure });
+        return this.#failed(batch, result);
+      case "settled":
+        this.#prior = NO_PRIOR_ATTEMPT;
+        this.#report(batch, startMs, { outcome: result.outcome });
+        this.#settle(result);
+        return this.#machine.on("settled");
+    }
   }
 
-  /** Throws a `GiveWayError` where a drain has come before anything has left. */
-  async #commit(batch: Batch): Promise<Attempt> {
-    const hurry = new AbortController();
-    if (this.#givesWay(batch)) this.#hurry = () => hurry.abort(new GiveWayError());
-    const closing = AbortSignal.any([this.#context.closing, hurry.signal]);
-    const reading: CommitContext["reading"] = (read) => this.#overtaking.reading(read);
-    try {
-      return await commitBatch(batch.tickets, this.#before, { ...this.#context, closing, reading });
-    } finally {
-      this.#hurry = undefined;
-    }
+  /** `interrupted`: a drain came before it had left. */
+  async #attempt(
+    { tickets }: Batch,
+    interrupt: AbortController | undefined,
+  ): Promise<AttemptResult | { readonly kind: "interrupted" }> {
+    const { closing } = this.#context;
+    const result = await attempt(tickets, this.#prior, {
+      io: this.#context,
+      turn: {
+        priority: mostUrgent(tickets),
+        signal: interrupt === undefined ? closing : AbortSignal.any([closing, interrupt.signal]),
+        onLeft: () => this.#machine.on("left"),
+      },
+      reading: (read) => this.#drains.reading(read),
+      on: (event) => this.#machine.on(event, interrupt),
+    });
+    const wasHeldBack = result.kind !== "settled" && this.#machine.state !== "inFlight";
+    return wasHeldBack && interrupt?.signal.aborted === true ? { kind: "interrupted" } : result;
+  }
+
+  /** Hundreds of callers may go on now: a drain that waits leaves before they begin. */
+  #settle({ settled }: Extract<AttemptResult, { kind: "settled" }>): void {
+    if (this.#queue.isUrgent) void this.#urgentHasLeft().then(() => settleAll(settled));
+    else settleAll(settled);
   }
 
   /** In one turn a write is merged, in the next given to a connection, and sent before the third. */
@@ -149,84 +160,73 @@ export class Lane {
     await this.#context.clock.nextTurn();
   }
 
-  #remember(error: ArmError, { id }: Batch): void {
-    if (maybeChanged(error.failure)) {
+  async #failed(batch: Batch, { failure, rollback }: Extract<AttemptResult, { kind: "failed" }>): Promise<void> {
+    const { id, tickets } = batch;
+    if (maybeChanged(failure)) {
       this.#context.onSeen(wholeOf(id), undefined);
-      this.#before = { ...this.#before, again: true };
+      this.#prior = { ...this.#prior, mustReread: true };
     }
-    // where nobody is at fault the content is as it should be: writing it once more makes it good
-    if (error instanceof FailedLater && !isRetryable(error.failure))
-      this.#before = { again: true, rollback: error.rollback };
+    // where no fragment is at fault the content is as it should be: writing it once more makes it good
+    if (rollback !== undefined && !isRetryable(failure)) this.#prior = { mustReread: true, rollback };
+    if (tickets.length > 1 && shouldBisect(failure, tickets)) {
+      this.#queue.setApart(splitBatch(tickets, failure));
+      return this.#machine.on("setApart");
+    }
+    if (!isRetryable(failure)) {
+      this.#giveUp(batch, failure);
+      return this.#machine.on("failed");
+    }
+    const rest = this.#countFailure(tickets, failure);
+    if (rest.length === 0) return this.#machine.on("failed");
+    if (batch.isApart) this.#queue.setApart([rest]);
+    else this.#queue.putBack(rest);
+    if (failure.kind === "notProvisioned" && failure.referencedId) this.#context.repair(failure.referencedId);
+    // a drain waits for its own failures, but not for those of others
+    const isDrain = mostUrgent(rest) === "drain";
+    const pausing = isDrain ? undefined : new AbortController();
+    this.#machine.on("retryLater", pausing);
+    const waitMs = retryWaitMs(failure, rest, this.#context.random);
+    if (isDrain) await this.#sleep(waitMs, undefined);
+    else await this.#sleepUnlessUrgent(waitMs, pausing);
+    this.#machine.on("pauseOver");
   }
 
-  #givesWay(batch: Batch): boolean {
-    const isDrain = mostUrgent(batch.tickets) === "drain";
-    return isDrain ? this.#gaveWay < MOST_GIVEN_WAY : !this.#queue.isFirst(batch);
-  }
-
-  /** A drain goes first; drains that give way to each other go together. */
-  #stepBack({ tickets, isApart }: Batch): void {
-    if (mostUrgent(tickets) === "drain") this.#gaveWay += 1;
-    this.#putBack(tickets, isApart);
-  }
-
-  #putBack(tickets: readonly Ticket[], isApart: boolean): void {
-    if (isApart) this.#queue.setApart([tickets]);
-    else this.#queue.putBack(tickets);
-  }
-
-  async #tryAgain({ tickets, isApart }: Batch, failure: ArmFailure): Promise<void> {
+  /** Fails those that have failed too often; answers the others. */
+  #countFailure(tickets: readonly Ticket[], failure: ArmFailure): Ticket[] {
     for (const ticket of tickets) {
       if (isConflict(failure)) ticket.conflicts += 1;
       else ticket.failures += 1;
     }
     failAll(tickets.filter(isSpent), failure);
-    const rest = tickets.filter((ticket) => !isSpent(ticket));
-    if (rest.length === 0) return;
-    this.#putBack(rest, isApart);
-    if (failure.kind === "notProvisioned" && failure.referencedId) this.#context.repair(failure.referencedId);
-    const waitMs = retryWaitMs(failure, rest, this.#context.random);
-    // a drain waits for its own failures, but not for those of others
-    if (mostUrgent(rest) === "drain") await this.#pause(waitMs);
-    else await this.#pauseUnlessUrgent(waitMs);
+    return tickets.filter((ticket) => !isSpent(ticket));
+  }
+
+  /** Where drains wait they leave together: also those that are submitted in the same turn. */
+  async #sleepUnlessUrgent(ms: number, interrupt: AbortController | undefined): Promise<void> {
+    if (!this.#queue.isUrgent) await this.#sleep(ms, interrupt);
   }
 
   /** Cut short when the process stops. */
-  async #pause(ms: number, until = this.#context.closing): Promise<void> {
-    await this.#context.clock.sleep(ms, until).catch(() => {});
+  async #sleep(ms: number, interrupt: AbortController | undefined): Promise<void> {
+    const { clock, closing } = this.#context;
+    const signal = interrupt === undefined ? closing : AbortSignal.any([closing, interrupt.signal]);
+    await clock.sleep(ms, signal).catch(() => {});
   }
 
-  async #pauseUnlessUrgent(ms: number): Promise<void> {
-    if (this.#queue.isUrgent) return;
-    const hurry = new AbortController();
-    this.#hurry = () => hurry.abort();
-    await this.#pause(ms, AbortSignal.any([this.#context.closing, hurry.signal]));
-    this.#hurry = undefined;
-  }
-
-  /** What a refused write has left behind must go, even if nobody else writes. */
+  /** What a refused write has left behind must go, even if no other write follows. */
   #giveUp({ id, tickets }: Batch, failure: ArmFailure): void {
     failAll(tickets, failure);
-    if (this.#before.rollback === undefined || tickets[0]?.kind === RESTORE) return;
+    if (this.#prior.rollback === undefined || tickets[0]?.kind === RESTORE) return;
     const write = { id: wholeOf(id), kind: RESTORE, fragment: undefined, priority: "create" } as const;
     const [ticket] = RESTORE.open(write, this.#context.clock.monotonicMs());
     this.#queue.add(ticket);
   }
 
-  #report(
-    { id, tickets }: Batch,
-    startMs: number,
-    result: Pick<AttemptReport, "outcome" | "failure"> & { readonly bisects?: boolean },
-  ): void {
-    const oldestMs = Math.min(...tickets.map(({ sinceMs }) => sinceMs));
-    const timing = { waitedMs: startMs - oldestMs, durationMs: this.#context.clock.monotonicMs() - startMs };
+  #report({ id, tickets }: Batch, startMs: number, result: Pick<AttemptReport, "outcome" | "failure">): void {
     const kind = tickets[0]?.kind.name ?? "";
-    this.#context.onAttempt({ id, kind, size: tickets.length, bisects: false, ...result, ...timing });
+    const durationMs = this.#context.clock.monotonicMs() - startMs;
+    this.#context.onAttempt({ id, kind, size: tickets.length, durationMs, ...result });
   }
-}
-
-function settleAll({ settled }: Attempt): void {
-  for (const [ticket, outcome] of settled) ticket.settle(outcome);
 }
 
 function failAll(tickets: readonly Ticket[], failure: ArmFailure): void {

@@ -36,6 +36,8 @@ export class Ticket {
   /** Attempts that failed for other reasons than a conflict. */
   failures = 0;
   conflicts = 0;
+  /** How often it has stepped back for a drain before it left. */
+  deferrals = 0;
   #priority: Priority;
   #afresh: boolean;
   #sinceMs: number;
@@ -79,6 +81,7 @@ export class Ticket {
     if (older.rank < this.rank) this.#priority = older.#priority;
     this.#afresh ||= older.#afresh;
     this.#sinceMs = Math.min(this.#sinceMs, older.#sinceMs);
+    this.deferrals = Math.max(this.deferrals, older.deferrals);
   }
 
   settle(outcome: Committed<ArmBody>): void {
