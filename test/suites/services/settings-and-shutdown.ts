@@ -29,7 +29,7 @@ export function settingsAndShutdownSuite(name: string, open: ClusterOpener): voi
     tests(() => rig);
   };
 
-  describe(`around Services, on ${name}`, () => {
+  describe(`settings and shutdown, on ${name}`, () => {
     describe("a class of its own", () =>
       withRig({ controller: { loadBalancerClass: CLASS } }, (rig) => {
         test("is served, and Services without one are not", async () => {
@@ -85,17 +85,25 @@ export function settingsAndShutdownSuite(name: string, open: ClusterOpener): voi
 
         test("a bad value is told with its key, the value and what is allowed; nothing is made", async () => {
           const before = await rig().everything();
-          const misspelt = { "azure-load-balancer-interal": "true" };
+          const misspelt = { "azure-load-balancer-mod": "pool" };
           const annotations = { "azure-load-balancer-tcp-idle-timeout": "5000", ...misspelt };
           await rig().apply({ name: "bad", annotations });
           const said = await rig().warned("bad", "InvalidAnnotation");
-          assert.match(
-            await rig().warned("bad", "UnknownAnnotation"),
-            /did you mean \S+azure-load-balancer-internal\?/,
-          );
+          assert.match(await rig().warned("bad", "UnknownAnnotation"), /did you mean \S+azure-load-balancer-mode\?/);
           assert.match(said, /azure-load-balancer-tcp-idle-timeout: "5000" is not a whole number from 4 to 100/);
           assert.deepEqual(await rig().everything(), before);
           await rig().delete("bad");
+        });
+
+        test("a misspelt key that decides who can reach the Service is refused; nothing is made", async () => {
+          const before = await rig().everything();
+          await rig().apply({ name: "misspelt", annotations: { "azure-load-balancer-interal": "true" } });
+          assert.match(
+            await rig().warned("misspelt", "UnknownAnnotation"),
+            /did you mean \S+azure-load-balancer-internal, .*: correct or remove it$/,
+          );
+          assert.deepEqual(await rig().everything(), before);
+          await rig().delete("misspelt");
         });
 
         test("a subnet that is not there is told with those that are", async () => {
