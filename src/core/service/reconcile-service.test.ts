@@ -261,11 +261,12 @@ describe("a Service changes", () => {
   });
 });
 
-describe("several Services", () => {
-  const pinned = (world: CoreWorld, to: string) => ({
-    [`${PREFIX}azure-load-balancer-ipv4`]: ingressOf(world, to)[0]?.ip ?? "",
-  });
+/** Annotations that share the other Service's address. */
+function pinned(world: CoreWorld, to: string): Record<string, string> {
+  return { [`${PREFIX}azure-load-balancer-ipv4`]: ingressOf(world, to)[0]?.ip ?? "" };
+}
 
+describe("several Services", () => {
   test("share an address; the frontend and the public IP live as long as the last of them", () => {
     const world = worldWith();
     world.settle();
@@ -311,6 +312,34 @@ describe("several Services", () => {
       rejectionOf(world, "shop").message,
       "TCP port 80 is taken on the address that it shares by Service default/web: use another port in spec.ports, or another address",
     );
+  });
+});
+
+describe("ports of a shared address", () => {
+  const noRule = { [`${PREFIX}port_5432_no_lb_rule`]: "true" };
+  const ranges = { loadBalancerSourceRanges: ["203.0.113.0/24"] };
+
+  test("a port without a rule opens nothing that another Service there restricts", () => {
+    const world = worldWith({ ...web, spec: { ports: [{ port: 5432 }], ...ranges } });
+    world.settle();
+    const before = world.securityGroup;
+    const spec = { ports: [{ port: 9999 }, { port: 5432 }] };
+    world.apply({ metadata: { name: "thief", annotations: { ...pinned(world, "web"), ...noRule } }, spec });
+    assert.equal(story(world, "thief").at(-1), "PortConflict");
+    assert.equal(world.securityGroup, before);
+    assert.deepEqual(ingressOf(world, "thief"), []);
+  });
+
+  test("a restricted port does not join an address where another Service opens it without a rule", () => {
+    const opener = { ...web, metadata: { name: "web", annotations: noRule } };
+    const world = worldWith({ ...opener, spec: { ports: [{ port: 80 }, { port: 5432 }] } });
+    world.settle();
+    world.apply({
+      metadata: { name: "shop", annotations: pinned(world, "web") },
+      spec: { ports: [{ port: 5432 }], ...ranges },
+    });
+    assert.equal(story(world, "shop").at(-1), "PortConflict");
+    assert.equal(world.decide(world.service("web")).kind, "settled", "the one that was there first is served on");
   });
 });
 

@@ -26,6 +26,7 @@ import type { ServiceIntent } from "../intent/service-intent.ts";
 import type { Owner, Rejection, Warning } from "../outcome.ts";
 import { addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
 import { refuseTakenAddresses } from "./taken-addresses.ts";
+import { refuseTakenPorts } from "./taken-ports.ts";
 import { refuseTakenLabel } from "./taken-label.ts";
 
 export interface ResolvedService {
@@ -51,6 +52,9 @@ export function resolveService(
   const takenLabel = refuseTakenLabel(observed, intent, publicIPs.uses);
   if (takenLabel !== undefined) return takenLabel;
   const resolved = { observed, intent, warnings, placement, publicIPs };
+  const addresses = intent.families.flatMap((family) => addressOf(resolved, family) ?? intent.pinned[family] ?? []);
+  const takenPorts = refuseTakenPorts({ observed, intent, placement, addresses });
+  if (takenPorts !== undefined) return takenPorts;
   return withPossibleReplacements({ ...resolved, warnings: [...warnings, ...warnOfNoNodes(resolved)] });
 }
 
