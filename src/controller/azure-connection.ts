@@ -4,7 +4,7 @@
  *
  *   before a write leaves              | the lock is held, except for drains; and the leader's lease must hold
  *   a body was read or written         | the mirror has it from then on
- *   a write was attempted              | metrics, and the subscriber, hear of it
+ *   a write was attempted              | metrics count it, and `onAttempt` is called
  *   the lock had another holder before | the mirror expires: what it has may be out of date
  *   the lock is to be given back       | not while the group commit has writes in flight
  */

@@ -78,7 +78,7 @@ export class Controller {
       ...options,
       kube,
       onAttempt: (report) => this.#adminState?.attempted(report),
-      onRival: (message) => this.#services.tellAll("RivalController", message),
+      onRival: (message) => this.#services.warnAll("RivalController", message),
     });
     const { mirror, commit } = this.#azure;
     const machines = new MachineListing(mirror, clock);
@@ -97,7 +97,7 @@ export class Controller {
       commit,
       services: new ServiceWriter(kube, classFilter),
       members: new MemberLists(kube, written.memberLists),
-      onWarning: (service, warning) => tell(events, log, service, warning),
+      onWarning: (service, warning) => emitWarning(events, log, service, warning),
       adminState: this.#adminState,
       turns,
     });
@@ -177,7 +177,7 @@ export class Controller {
 }
 
 /** Where no Service asked for the write, as for pools that follow the nodes, the warning is the operator's. */
-function tell(events: ServiceEvents, log: Log, service: Service | undefined, warning: Warning): void {
+function emitWarning(events: ServiceEvents, log: Log, service: Service | undefined, warning: Warning): void {
   if (service === undefined) log.warn(`${warning.reason}: ${warning.message}`);
   else events.warned(service, warning);
 }

@@ -27,7 +27,7 @@ export class Events {
     this.#log = log;
   }
 
-  /** `undefined`: there is nothing to say. */
+  /** Nothing where `text` is undefined. */
   emit(resource: Resource, object: EventObject, text: EventText | undefined, logged: Logged = "warnings"): void {
     if (text === undefined) return;
     const { namespace, name, uid } = object.metadata;

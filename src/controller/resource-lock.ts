@@ -31,7 +31,7 @@ export interface ResourceLockOptions {
   readonly signal: AbortSignal;
   /** Another client held it since: what was last seen of Azure may be out of date. */
   readonly onOthers: (previousHolder: string) => void;
-  /** The incumbent's service controller is at work beside us. */
+  /** The incumbent's service controller is at work besides this one. */
   readonly onRival: (message: string) => void;
   /** Another client holds it, and the controller waits. */
   readonly onWait: (message: string) => void;

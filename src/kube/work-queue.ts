@@ -1,6 +1,6 @@
 /**
- * A queue of keys, not of events: a key says "look at this object again". So many changes of one object are one
- * piece of work, and nothing is lost when a change arrives while the object is being worked on.
+ * A queue of keys, not of events: a key means that its object is to be looked at again. So many changes of one object are
+ * one piece of work, and nothing is lost when a change arrives while the object is being worked on.
  *
  *   add(key) while it is | effect
  *   ---------------------|---------------------------------------------------------------------
@@ -14,7 +14,7 @@
 import type { Clock, Random, Timer } from "../core/util/clock.ts";
 import { backoffMs, type Backoff } from "./client/backoff.ts";
 
-/** What the worker says when it is through with a key; throwing means `retry`. */
+/** The worker's result for a key; throwing means `retry`. */
 export type Verdict =
   | { readonly kind: "done" }
   /** Look again later. Not a failure: the key's backoff starts afresh. */

@@ -55,7 +55,7 @@ interface Waiter {
   readonly go: (entry: Entry) => void;
 }
 
-/** The how manieth call of its kind it is. */
+/** The call's sequence number within its kind. */
 export type Entry = number;
 
 interface Gate {

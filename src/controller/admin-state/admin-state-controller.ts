@@ -9,7 +9,7 @@
  *   a network interface joined a pool                | the same, if any node is doomed
  *   every drift period                               | the same
  *   a node is deleted                                | nothing: its entries go with it
- *   a node asks for something else while we try      | the older wish is dropped
+ *   a node asks for something else during a retry    | the older state is dropped
  *
  * @design AdminStateController
  */
@@ -89,7 +89,7 @@ export class AdminStateController {
     const { metrics, events } = this.#options;
     metrics.drainErrors.inc({ kind: failure.kind });
     if (failure.kind === "throttled") metrics.drainThrottled.inc();
-    if (failure.kind === "conflict" || failure.kind === "fenced") return; // merged anew in a moment; not ours any more
+    if (failure.kind === "conflict" || failure.kind === "fenced") return; // merged anew in a moment; another process leads
     for (const transition of this.#draining.underway())
       events.failed(transition, id, describeFailure(failure, "its pool"));
   }
@@ -125,7 +125,7 @@ export class AdminStateController {
       return { kind: "done" };
     } catch (error) {
       const { afterMs } = nextAttempt(error, failures);
-      const isEnd = error instanceof ArmError && error.failure.kind === "fenced"; // another one leads, or we stop
+      const isEnd = error instanceof ArmError && error.failure.kind === "fenced"; // another process leads, or this one stops
       if (!isEnd) this.#options.log.warn(`admin state: ${errorText(error)}`);
       return { kind: "retry", ...(afterMs !== undefined && { afterMs: Math.min(afterMs, BACKOFF.capMs) }) };
     }

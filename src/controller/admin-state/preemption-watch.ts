@@ -4,7 +4,7 @@
  * the version of the Node that was decided on. What the taint leads to is `admin-state-controller.ts`'s.
  *
  * One watch of core/v1 sees the events of events.k8s.io too: the API server keeps both in one store. Those that are there
- * at the start are told like new ones.
+ * at the start count like new ones.
  */
 import type { Clock, Random } from "../../core/util/clock.ts";
 import {
@@ -89,7 +89,7 @@ export class PreemptionWatch {
         if (kind !== "deleted") this.#queue.add(object.node);
       });
     }
-    // an event may be heard of before its Node is
+    // an event may arrive before its Node
     this.#options.nodes.subscribe(({ kind, object }) => {
       if (kind === "added" && this.#eventsOf(object.metadata.name).length > 0) this.#queue.add(object.metadata.name);
     });
@@ -136,7 +136,7 @@ export class PreemptionWatch {
     if (patch.spec !== undefined) events.tainted(node, event.message);
   }
 
-  /** What we decide on must be at least as new as the version that was refused. */
+  /** The next decision must rest on a version at least as new as the one that was refused. */
   async #readAnew(name: string, signal: AbortSignal): Promise<CachedNode | undefined> {
     try {
       return projectNode(await this.#options.client.get(NODES, { name }, signal));

@@ -1,10 +1,10 @@
 /**
- * The durable member list: which entries of a load balancer's pools we put there. One ConfigMap per load balancer,
- * written before the pool is, so that an entry whose node vanished while we were away is known to be ours, and a
- * person's server is known not to be.
+ * The durable member list: which entries of a load balancer's pools the controller put there. One ConfigMap per load
+ * balancer, written before the pool is, so that an entry whose node vanished while no controller ran is known to be the
+ * controller's, and a person's server is known not to be.
  *
- * Names are added before a pool is written, and those that stand in no pool are forgotten after it. A name too many does
- * little harm (until the next write of the pool, a person's server of that name would pass for ours); a name too few
+ * Names are added before a pool is written, and those that stand in no pool are removed after it. A name too many does
+ * little harm (until the next write of the pool, a person's server of that name would pass for a node's); a name too few
  * would leave an entry behind for ever.
  */
 import type { LoadBalancer } from "../../core/model/arm.ts";

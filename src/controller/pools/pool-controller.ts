@@ -91,7 +91,7 @@ export class PoolController {
     return undefined;
   }
 
-  /** All are tried, so that one bad machine or load balancer holds up no other; the first failure is told. */
+  /** All are tried, so that one bad machine or load balancer holds up no other; the first failure is thrown. */
   async #applyAll(steps: readonly AzureStep[]): Promise<void> {
     const results = await Promise.allSettled(steps.map((step) => this.#options.executor.write(step, "create")));
     const failed = results.find((result) => result.status === "rejected");

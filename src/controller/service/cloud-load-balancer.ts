@@ -27,7 +27,7 @@ export type SyncOutcome =
 
 export interface SyncOptions {
   readonly signal: AbortSignal;
-  /** May what the Service owns be written now? The drift policy may say that a difference is left and reported. */
+  /** May what the Service owns be written now? Under some drift policies a difference is left and reported. */
   readonly mayRepair: boolean;
 }
 
@@ -122,7 +122,7 @@ export class CloudLoadBalancer {
     );
   }
 
-  /** The steps of one round don't depend on each other. All are tried; the first failure is told. */
+  /** The steps of one round don't depend on each other. All are tried; the first failure is thrown. */
   async #applyAll(service: Service, steps: readonly Step[], signal: AbortSignal): Promise<Service | undefined> {
     const results = await Promise.allSettled(steps.map((step) => this.#executor.apply(service, step, signal)));
     const failed = results.find((result) => result.status === "rejected");
@@ -131,7 +131,7 @@ export class CloudLoadBalancer {
   }
 }
 
-/** Writes to what the Service owns. Pool membership follows the nodes whatever the drift policy; a status is ours. */
+/** Writes to what the Service owns. Pools follow the nodes, and the status is written, whatever the drift policy. */
 function isRepair(step: Step): step is AzureStep {
   return isAzureStep(step) && isOwnedByService(step);
 }

@@ -1,11 +1,11 @@
 /**
  * What happens when Azure differs from a Service that did not change, because a person or a tool edited it there.
  *
- *   policy  | what we do
+ *   policy  | what the controller does
  *   --------|-----------------------------------------------------------------------------
  *   report  | an event and a metric; nothing is written until the Service itself changes
  *   enforce | it is written as the Service asks
- *   ignore  | nothing, not a word
+ *   ignore  | nothing
  *
  * Whether a Service changed stands on the Service (`core/service/applied-state.ts`), so a restart forgets nothing. Policies
  * come from the annotation `azlb.io/drift-policy`, else from `--drift-policy`.

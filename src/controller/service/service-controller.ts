@@ -1,6 +1,6 @@
 /**
  * Which Service is looked at when, and what follows from the result. What is right for a Service stands in the core;
- * how it is made true, in `cloud-load-balancer.ts`; what is said about it, in `service-events.ts`.
+ * how it is made true, in `cloud-load-balancer.ts`; its events, in `service-events.ts`.
  *
  *   what happened                                  | what is looked at
  *   -----------------------------------------------|---------------------------------------------
@@ -87,8 +87,8 @@ export class ServiceController {
     }
   }
 
-  /** A warning that concerns every Service that we serve. */
-  tellAll(reason: WarningReason, message: string): void {
+  /** A warning on every Service that the controller serves. */
+  warnAll(reason: WarningReason, message: string): void {
     for (const service of this.#options.services.store.values()) {
       if (this.#wants(service)) this.#options.events.warned(service, { reason, message });
     }

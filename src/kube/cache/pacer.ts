@@ -12,7 +12,7 @@ export class Pacer {
     this.#sliceStartMs = clock.monotonicMs();
   }
 
-  /** Ask after each small piece; await `turn()` when it says so. */
+  /** To be checked after each small piece of work; where it is true, await `turn()`. */
   get sliceIsOver(): boolean {
     return this.#clock.monotonicMs() - this.#sliceStartMs >= SLICE_MS;
   }

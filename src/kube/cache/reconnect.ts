@@ -45,7 +45,7 @@ export interface Continuation {
 const BACKOFF: Backoff = { firstMs: 200, capMs: 30_000 };
 const STEADY_MS = 10_000;
 const BRIEF_MS = 1_000;
-/** A longer wish would leave us blind for too long. */
+/** A longer Retry-After is cut: the cache would be out of date for too long. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 const OTHER_LIST = { stream: "pages", pages: "stream" } as const;
 

@@ -10,7 +10,7 @@ export interface ReflectorStats {
   unchanged: number;
   /** Watches that the server ended in good order. */
   cleanEnds: number;
-  /** Our version was too old (410). */
+  /** The version to resume from was too old (410). */
   expired: number;
   /** Watches that were replaced because nothing came for too long. */
   silences: number;

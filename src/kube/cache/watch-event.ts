@@ -8,17 +8,17 @@ export interface WatchEvent {
   readonly object: KubeObject;
 }
 
-/** The bookmark of a streaming list that says: you have everything now. */
+/** Marks the bookmark that ends a streaming list. */
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
-/** What the stream said makes no sense; only a new list is sure to help. */
+/** A line of the stream makes no sense; only a new list is sure to help. */
 export class UnreadableEvent extends KubeFailure {
   constructor(what: string, line: string) {
     super("transient", `${what}: not a watch event: ${line.slice(0, 100)}`);
   }
 }
 
-/** Throws what an ERROR event tells (status 410: our version is too old), and `UnreadableEvent`. */
+/** Throws the failure of an ERROR event (status 410: the version to resume from is too old), and `UnreadableEvent`. */
 export function parseWatchEvent(what: string, line: string): WatchEvent {
   const event = parse(line);
   if (event?.type === "ERROR") {

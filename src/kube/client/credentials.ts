@@ -1,5 +1,5 @@
 /**
- * Who we are to the API server, at this moment. Where that comes from: `find-cluster.ts`; how it stays
+ * How the process authenticates to the API server, at this moment. Where that comes from: `find-cluster.ts`; how it stays
  * fresh: `live-credentials.ts`.
  */
 
@@ -12,7 +12,7 @@ export interface TlsMaterial {
 }
 
 export interface Access {
-  /** The `authorization` header, or none when a certificate says who we are. */
+  /** The `authorization` header, or none where a client certificate authenticates. */
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: TlsMaterial;
 }

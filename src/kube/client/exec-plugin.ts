@@ -58,7 +58,7 @@ function describe(error: unknown, exec: ExecCommand): string {
     return `was not found${hint === undefined ? "" : `: ${hint}`}`;
   }
   if ("killed" in error && error.killed === true) return `did not finish within ${LONGEST_RUN_MS} ms`;
-  const said = "stderr" in error ? String(error.stderr).trim().split("\n").at(-1) : "";
-  if ("code" in error) return `failed with exit code ${String(error.code)}${said ? `: ${said}` : ""}`;
+  const lastLine = "stderr" in error ? String(error.stderr).trim().split("\n").at(-1) : "";
+  if ("code" in error) return `failed with exit code ${String(error.code)}${lastLine ? `: ${lastLine}` : ""}`;
   return error.message;
 }

@@ -114,7 +114,7 @@ export class KubeClient {
     return this.#json<T>({ method: "POST", resource, place, body: this.#named(resource, body), signal });
   }
 
-  /** PUT: for objects that we own whole, such as Leases. A stale `resourceVersion` in the body is a `conflict`. */
+  /** PUT: for objects that the caller owns whole, such as Leases. A stale `resourceVersion` in the body is a `conflict`. */
   replace<T extends KubeObject>(resource: Resource, body: NewObject, signal?: AbortSignal): Promise<T> {
     const place = { namespace: body.metadata.namespace, name: body.metadata.name };
     return this.#json<T>({ method: "PUT", resource, place, body: this.#named(resource, body), signal });

@@ -10,8 +10,8 @@
  *   gone          | the version asked for is compacted           | list again
  *   invalid       | the object or request is refused as it is    | change it
  *   unsupported   | the server has no such verb or media type    | another way
- *   unauthorized  | it does not know us (any more)               | fresh credentials
- *   forbidden     | it knows us and says no                      | grant the right, or wait: namespaces end
+ *   unauthorized  | the credentials are not accepted             | fresh credentials
+ *   forbidden     | the identity lacks the right                 | grant the right, or wait: namespaces end
  *   throttled     | too many requests                            | later, see retryAfterMs
  *   transient     | network, timeout, server error, bad answer   | later
  */
@@ -35,7 +35,7 @@ export interface FailureCause {
   readonly message?: string;
 }
 
-/** The `Status` object that the server answers failures with, as far as we read it. */
+/** The `Status` object that the server answers failures with, as far as it is read here. */
 export interface KubeStatus {
   readonly kind?: string;
   readonly code?: number;
@@ -59,7 +59,7 @@ export class KubeFailure extends Error {
   readonly status: number | undefined;
   readonly reason: string | undefined;
   readonly causes: readonly FailureCause[];
-  /** How long the server asks us to wait. */
+  /** How long the server asks the client to wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(kind: KubeFailureKind, message: string, circumstances: Circumstances = {}) {
@@ -104,11 +104,11 @@ function kindOf(code: number, status: KubeStatus): KubeFailureKind {
   }
 }
 
-/** A failure that the server told: over HTTP, or as an ERROR event of a watch. */
+/** A failure that the server answered with: over HTTP, or as an ERROR event of a watch. */
 export function failureOfStatus(what: string, code: number, status: KubeStatus, retryAfterMs?: number): KubeFailure {
   const seconds = status.details?.retryAfterSeconds;
-  const told = [code, status.reason, status.message].filter((part) => part !== undefined && part !== "").join(" ");
-  return new KubeFailure(kindOf(code, status), `${what}: ${redactTokens(told)}`, {
+  const text = [code, status.reason, status.message].filter((part) => part !== undefined && part !== "").join(" ");
+  return new KubeFailure(kindOf(code, status), `${what}: ${redactTokens(text)}`, {
     status: code,
     reason: status.reason,
     causes: status.details?.causes,

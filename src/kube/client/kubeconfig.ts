@@ -1,6 +1,6 @@
 /**
- * A kubeconfig, read: which server, and how to say who we are. Pure: it names the files and commands that hold
- * secrets and leaves reading and running them to `live-credentials.ts`. Everything it refuses is told as one line
+ * A kubeconfig, parsed: which server, and how to authenticate. Pure: it names the files and commands that hold
+ * secrets and leaves reading and running them to `live-credentials.ts`. Everything it refuses is one line
  * with file and field.
  *
  * Several files merge as kubectl merges them: of entries with the same name the first counts, and paths are
@@ -15,7 +15,7 @@ export class KubeConfigError extends Error {
   override readonly name = "KubeConfigError";
 }
 
-/** A certificate or key: in the kubeconfig itself or in a file; `field` is where that was said. */
+/** A certificate or key: in the kubeconfig itself or in a file; `field` is where the kubeconfig has it. */
 export type Material =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "file"; readonly file: string; readonly field: string };

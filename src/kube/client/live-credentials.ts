@@ -1,7 +1,7 @@
 /**
  * Credentials that stay fresh. Files (service-account tokens, certificates) are read again every minute, exec
- * plugins run again shortly before what they gave expires, and both at once when the server refuses us. While a
- * file cannot be read or a plugin fails, what we have is used on.
+ * plugins run again shortly before what they gave expires, and both at once when the server refuses the credentials. While
+ * a file cannot be read or a plugin fails, the former credentials stay in use.
  */
 import { readFile } from "node:fs/promises";
 
@@ -14,7 +14,7 @@ import { sameJson } from "./same-json.ts";
 const FILES_STAY_FRESH_MS = 60_000;
 /** A token that ends while the request is under way would be refused. */
 const BEFORE_EXPIRY_MS = 30_000;
-/** A server that refuses everything must not make us start a plugin per request. */
+/** A server that refuses everything must not cause a plugin run per request. */
 const BETWEEN_RENEWALS_MS = 10_000;
 
 export class LiveCredentials implements Credentials {

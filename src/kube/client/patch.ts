@@ -1,4 +1,4 @@
-/** The three ways to say a change, and how preconditions travel inside each. */
+/** The three forms of a patch, and how preconditions travel inside each. */
 
 interface JsonPatchOperation {
   readonly op: "add" | "remove" | "replace" | "test";

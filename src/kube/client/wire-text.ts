@@ -18,7 +18,7 @@ export function statusOf(text: string): KubeStatus {
     const status = JSON.parse(text) as KubeStatus | null;
     if (status?.kind === "Status") return status;
   } catch {
-    // not JSON: told as it is, below
+    // not JSON: passed on as it is, below
   }
   return { message: text.slice(0, 200).trim() };
 }

@@ -1,6 +1,6 @@
 /**
  * Which events are worth a write. Pure: the recorder hands in the time and sends. The numbers are those of other
- * controllers, so that ours are neither more nor fewer:
+ * controllers, so that users see neither more nor fewer events:
  *
  *   the same again                        | the stored event's count goes up
  *   10 similar ones (all but the message) | from then on one event "(combined from similar events)", for 10 minutes
