@@ -11,8 +11,9 @@
  * Keys of a higher priority run first; equals run in the order they came. What the work is, and how long a
  * particular failure should wait, is the worker's to decide.
  */
+import { BACKOFF, type Backoff } from "../core/retry.ts";
 import type { Clock, Random, Timer } from "../core/util/clock.ts";
-import { backoffMs, type Backoff } from "./client/backoff.ts";
+import { backoffMs } from "./client/backoff.ts";
 
 /** The worker's result for a key; throwing means `retry`. */
 export type Verdict =
@@ -55,8 +56,6 @@ interface Entry {
   timer: Timer | undefined;
   dueMs: number;
 }
-
-const PER_KEY_BACKOFF: Backoff = { firstMs: 1_000, capMs: 300_000 };
 
 /** For metrics. */
 export interface QueueStats {
@@ -213,7 +212,7 @@ export class WorkQueue {
   }
 
   #follow(entry: Entry, verdict: Verdict): void {
-    const { clock, random, backoff = PER_KEY_BACKOFF } = this.#options;
+    const { clock, random, backoff = BACKOFF.requeue } = this.#options;
     const nowMs = clock.monotonicMs();
     const { again } = entry;
     entry.again = undefined;

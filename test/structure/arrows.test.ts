@@ -40,6 +40,7 @@ const CORE_ARROWS: Record<string, readonly string[]> = {
   util: [],
   events: [],
   "outcome.ts": ["events"],
+  "retry.ts": [],
   model: ["util"],
   config: ["util", "model"],
   backends: ["util", "model", "config"],

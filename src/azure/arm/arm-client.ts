@@ -3,6 +3,7 @@
  * followed to their end. Reads are repeated when Azure stumbles; writes never are, because only who merged them knows
  * whether they may be sent again (`group-commit.ts`). All failures are `ArmError`.
  */
+import { MOST, readAgainMs, RETRY } from "../../core/retry.ts";
 import { typeOf } from "./api-versions.ts";
 import { ArmExchange, type Ask, type ExchangeOptions, type Verb } from "./arm-exchange.ts";
 import type { Budget, Priority } from "../budget/budget.ts";
@@ -10,7 +11,6 @@ import { field, jsonOf, textField } from "./error-body.ts";
 import { ArmError, transient } from "./failures.ts";
 import { followOperation } from "./long-running.ts";
 import { PollPace } from "./poll-pace.ts";
-import { readAgainMs } from "../group-commit/retry-policy.ts";
 import type { ArmResponse } from "./transport.ts";
 
 export interface ArmClientOptions extends ExchangeOptions {
@@ -40,7 +40,6 @@ export interface PutOptions extends WriteOptions {
 }
 
 const OPERATION_WITHIN_MS = 900_000;
-const READ_TRIES = 5;
 const MOST_PAGES = 1_000;
 
 export class ArmClient {
@@ -156,11 +155,10 @@ export class ArmClient {
       try {
         return await this.#exchange.send(ask);
       } catch (error) {
-        if (!(error instanceof ArmError) || tries >= READ_TRIES || ask.signal?.aborted) throw error;
-        const { kind } = error.failure;
-        // a throttled call waits at the budget's gate, which the refusal has closed
-        if (kind !== "transient" && kind !== "throttled" && kind !== "busy") throw error;
-        if (kind !== "throttled") await clock.sleep(readAgainMs(tries) * (1 + random()), ask.signal);
+        if (!(error instanceof ArmError) || tries >= MOST.reads || ask.signal?.aborted) throw error;
+        const rule = RETRY[error.failure.kind].read;
+        if (rule === "fail") throw error;
+        if (rule === "again") await clock.sleep(readAgainMs(tries) * (1 + random()), ask.signal);
       }
     }
   }

@@ -8,7 +8,7 @@ import type { Clock, Random } from "../../core/util/clock.ts";
 import { ApiVersions, typeOf } from "./api-versions.ts";
 import { AZURE_LIMITS, Budget, type BudgetLimits, type CallKind, type Priority } from "../budget/budget.ts";
 import type { Cloud } from "./clouds.ts";
-import type { FailureKind } from "./failure-codes.ts";
+import type { FailureKind } from "../../core/retry.ts";
 import { ArmError, failureOfResponse, transient, type ArmFailure } from "./failures.ts";
 import type { TokenSource } from "./token-source.ts";
 import { NoAnswerError, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";

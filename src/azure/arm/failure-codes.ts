@@ -2,22 +2,7 @@
  * Azure's codes that mean something else than their status says, or come without one (as the end of an operation).
  * A code that is not here is judged by the status; in an operation, as a refusal.
  */
-
-export type FailureKind =
-  | "notFound"
-  | "conflict"
-  | "superseded"
-  | "busy"
-  | "notProvisioned"
-  | "throttled"
-  | "invalid"
-  | "quota"
-  | "inUse"
-  | "locked"
-  | "denied"
-  | "unauthenticated"
-  | "transient"
-  | "fenced";
+import type { FailureKind } from "../../core/retry.ts";
 
 const KINDS: Readonly<Partial<Record<FailureKind, readonly string[]>>> = {
   notFound: [

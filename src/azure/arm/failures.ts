@@ -1,6 +1,6 @@
 /**
- * What went wrong at Azure, as a closed union: whoever retries or reports decides by `kind`, and a new kind does not
- * compile until everyone has decided. Classified by status and code, never by what a message says; messages are only
+ * What went wrong at Azure, as a closed union by `kind`. What each kind leads to is told in one table, `core/retry.ts`; a
+ * new kind does not compile until it stands there. Classified by status and code, never by what a message says; messages are only
  * searched for the ids that they name.
  *
  *   kind            | Azure said                                             | what helps
@@ -22,7 +22,8 @@
  */
 import type { ArmResponse } from "./transport.ts";
 import { parseErrorBody, partsOf, field, textField, type ErrorPart } from "./error-body.ts";
-import { kindOfCode, type FailureKind } from "./failure-codes.ts";
+import type { FailureKind } from "../../core/retry.ts";
+import { kindOfCode } from "./failure-codes.ts";
 
 interface Base {
   /** The code that decided, as Azure spells it; empty where Azure gave none. */

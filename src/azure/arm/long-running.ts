@@ -8,12 +8,12 @@
  *   Location only                 | its HTTP status: 202 is still running
  *   neither, state not terminal   | the resource's own provisioningState
  */
+import { MOST, readAgainMs, RETRY } from "../../core/retry.ts";
 import type { Clock } from "../../core/util/clock.ts";
 import type { Ask } from "./arm-exchange.ts";
 import { field, jsonOf, textField } from "./error-body.ts";
 import { ArmError, failureOfOperation, retryAfterMsOf, transient } from "./failures.ts";
 import { laterWaitMs, type PollPace } from "./poll-pace.ts";
-import { readAgainMs } from "../group-commit/retry-policy.ts";
 import type { ArmResponse } from "./transport.ts";
 
 export interface Followed {
@@ -33,9 +33,6 @@ export interface FollowOptions {
   readonly plenty: () => number;
   readonly withinMs: number;
 }
-
-/** Polls that fail in a row before the operation is given up as lost. */
-const LOST_AFTER = 8;
 
 /** The last answer, once the operation has succeeded; throws `ArmError` when it did not. */
 export async function followOperation(followed: Followed, options: FollowOptions): Promise<ArmResponse> {
@@ -112,10 +109,9 @@ async function pollOnce(path: string, { ask, id }: Followed, { send, clock }: Fo
       return await send({ verb: "poll", method: "GET", path, ...ask });
     } catch (error) {
       if (!(error instanceof ArmError) || ask.signal?.aborted) throw error;
-      const { kind } = error.failure;
-      if (kind === "notFound") throw lost(id, error);
-      if (kind !== "transient" && kind !== "throttled" && kind !== "busy") throw error;
-      if (tries >= LOST_AFTER) throw lost(id, error);
+      const rule = RETRY[error.failure.kind].poll;
+      if (rule === "fail") throw error;
+      if (rule === "lost" || tries >= MOST.polls) throw lost(id, error);
       await clock.sleep(readAgainMs(tries), ask.signal);
     }
   }

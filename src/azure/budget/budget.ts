@@ -18,13 +18,15 @@
  * least that less all calls that it may not know of, which are those that were let in after the one that it answers, and
  * earlier ones without an answer. A 429 closes the gate for its kind until `Retry-After`, for everybody, since Azure renews the wait of whoever asks earlier.
  */
+import { DELAY } from "../../core/retry.ts";
 import type { CancelSignal, Clock, Timer } from "../../core/util/clock.ts";
 import { SlidingWindow } from "./sliding-window.ts";
 
 export type CallKind = "reads" | "writes" | "deletes";
 export type Priority = "drain" | "delete" | "create" | "resync";
 
-const ORDER: readonly Priority[] = ["drain", "delete", "create", "resync"];
+/** Most urgent first. */
+const PRIORITIES: readonly Priority[] = ["drain", "delete", "create", "resync"];
 const RESERVED: Readonly<Record<Priority, number>> = { drain: 0, delete: 0.025, create: 0.05, resync: 0.2 };
 
 export interface BudgetLimits {
@@ -44,8 +46,6 @@ export const AZURE_LIMITS: BudgetLimits = {
   window: { reads: 10_000, changes: 1_000 },
 };
 
-/** How long we stay away after a 429 that does not say. */
-const UNSAID_RETRY_AFTER_MS = 5_000;
 const WINDOW_MS = 300_000;
 
 interface Waiter {
@@ -136,7 +136,7 @@ export class Budget {
     this.#admit(kind);
   }
 
-  throttled(kind: CallKind, entry: Entry, retryAfterMs = UNSAID_RETRY_AFTER_MS): void {
+  throttled(kind: CallKind, entry: Entry, retryAfterMs: number = DELAY.gateClosedMs): void {
     const gate = this.#gates[kind];
     gate.underway.delete(entry);
     gate.tokens = 0;
@@ -163,7 +163,7 @@ export class Budget {
 
   #enqueue(waiter: Waiter): void {
     const queue = this.#waiting[waiter.kind];
-    const at = queue.findIndex((other) => rankOf(other) > rankOf(waiter));
+    const at = queue.findIndex((other) => placeOf(other) > placeOf(waiter));
     queue.splice(at === -1 ? queue.length : at, 0, waiter);
   }
 
@@ -216,6 +216,15 @@ export class Budget {
   }
 }
 
-function rankOf({ priority, isAhead }: Waiter): number {
-  return ORDER.indexOf(priority) - (isAhead ? 0.5 : 0);
+/** Lower is more urgent. */
+export function rankOf(priority: Priority): number {
+  return PRIORITIES.indexOf(priority);
+}
+
+export function mostUrgentOf(priorities: readonly Priority[]): Priority {
+  return PRIORITIES.find((priority) => priorities.includes(priority)) ?? "resync";
+}
+
+function placeOf({ priority, isAhead }: Waiter): number {
+  return rankOf(priority) - (isAhead ? 0.5 : 0);
 }

@@ -2,7 +2,7 @@
  * The one writer of one Azure resource and its parts: a state machine (`lane-states.ts`) around a queue. Batches leave one
  * at a time; what arrives meanwhile leaves with the next. A drain ends every wait that precedes a write: the gathering of
  * others, a pause, and the turn of a batch that has not left, which steps back. While a write is in flight, drains take the
- * fast path (`drain-fast-path.ts`). Decides what a failure means for the batch (the figures are `retry-policy.ts`'s):
+ * fast path (`drain-fast-path.ts`). Decides what a failure means for the batch (by the table of `core/retry.ts`):
  *
  *   failure                        | the batch
  *   -------------------------------|----------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 /** A write that waits for its commit, and the callers that wait for it: what the lanes know of a write. */
 import type { Merged } from "../../core/outcome.ts";
-import type { Priority } from "../budget/budget.ts";
+import { mostUrgentOf, type Priority, rankOf } from "../budget/budget.ts";
 import type { ArmBody, Committed } from "./commit-types.ts";
 
 /** A `WriteKind` without its types. */
@@ -24,8 +24,6 @@ interface Waiter {
   settle(outcome: Committed<ArmBody>): void;
   crash(reason: unknown): void;
 }
-
-const ORDER: readonly Priority[] = ["drain", "delete", "create", "resync"];
 
 export class Ticket {
   readonly id: string;
@@ -68,7 +66,7 @@ export class Ticket {
   }
 
   get rank(): number {
-    return ORDER.indexOf(this.#priority);
+    return rankOf(this.#priority);
   }
 
   await(waiter: Waiter): void {
@@ -95,5 +93,5 @@ export class Ticket {
 }
 
 export function mostUrgent(tickets: readonly Ticket[]): Priority {
-  return ORDER[Math.min(...tickets.map((ticket) => ticket.rank))] ?? "resync";
+  return mostUrgentOf(tickets.map(({ priority }) => priority));
 }

@@ -13,6 +13,7 @@
  *
  * @design AdminStateController
  */
+import { BACKOFF } from "../../core/retry.ts";
 import type { AttemptReport } from "../../azure/group-commit/commit-types.ts";
 import { describeFailure } from "../../azure/arm/failure-text.ts";
 import { ArmError } from "../../azure/arm/failures.ts";
@@ -45,8 +46,6 @@ const ALL_AFRESH = "all, afresh";
 const WHOSE: Readonly<Record<string, Whose>> = { [ALL]: { all: "known" }, [ALL_AFRESH]: { all: "afresh" } };
 /** They only wait for Azure, together; none may wait for another. */
 const WORKERS = 10_000;
-/** A node that is going has no minutes to wait. */
-const BACKOFF = { firstMs: 500, capMs: 15_000 };
 
 export class AdminStateController {
   readonly #options: AdminStateControllerOptions;
@@ -60,7 +59,7 @@ export class AdminStateController {
       clock,
       random,
       workers: WORKERS,
-      backoff: BACKOFF,
+      backoff: BACKOFF.drain,
       work: (job) => this.#work(job),
       onError: (_, error) => log.error(`admin state: ${String(error)}`),
     });
@@ -127,7 +126,7 @@ export class AdminStateController {
       const { afterMs } = nextAttempt(error, failures);
       const isEnd = error instanceof ArmError && error.failure.kind === "fenced"; // another process leads, or this one stops
       if (!isEnd) this.#options.log.warn(`admin state: ${errorText(error)}`);
-      return { kind: "retry", ...(afterMs !== undefined && { afterMs: Math.min(afterMs, BACKOFF.capMs) }) };
+      return { kind: "retry", ...(afterMs !== undefined && { afterMs: Math.min(afterMs, BACKOFF.drain.capMs) }) };
     }
   }
 

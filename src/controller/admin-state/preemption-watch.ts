@@ -6,6 +6,7 @@
  * One watch of core/v1 sees the events of events.k8s.io too: the API server keeps both in one store. Those that are there
  * at the start count like new ones.
  */
+import { BACKOFF } from "../../core/retry.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
 import {
   type EventTrust,
@@ -45,7 +46,6 @@ type CachedEvent = PreemptionEvent & KubeObject;
 const WORKERS = 20;
 /** Other clients change Nodes too; after so many conflicts in a row the queue's backoff spaces the attempts out. */
 const MOST_CONFLICTS = 5;
-const BACKOFF = { firstMs: 500, capMs: 15_000 };
 
 export class PreemptionWatch {
   readonly #options: PreemptionWatchOptions;
@@ -73,7 +73,7 @@ export class PreemptionWatch {
       clock,
       random,
       workers: WORKERS,
-      backoff: BACKOFF,
+      backoff: BACKOFF.drain,
       work: (job) => this.#work(job),
       onError: (name, error) => log.error(`preemption of ${name}: ${String(error)}`),
     });

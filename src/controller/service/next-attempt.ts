@@ -1,8 +1,9 @@
 /**
- * When a failed sync is tried again, and whether its failure becomes an event now. Retries within a write, a read or a poll
- * are decided in `src/azure`. Where `afterMs` is absent the queue's own exponential backoff decides.
+ * A failure becomes the next attempt of its object: when, and whether the user is told now. Reads the requeue column of
+ * the retry table (`core/retry.ts`); where `afterMs` is absent the queue's own backoff decides.
  */
-import { ArmError } from "../../azure/arm/failures.ts";
+import { ArmError, type ArmFailure } from "../../azure/arm/failures.ts";
+import { DELAY, MOST, RETRY } from "../../core/retry.ts";
 import { KubeFailure } from "../../kube/client/kube-failure.ts";
 
 export interface Attempt {
@@ -10,40 +11,35 @@ export interface Attempt {
   readonly tellUser: boolean;
 }
 
-/** A few conflicts in a row are normal where two clients write; more are worth an event. */
-const PATIENCE = 3;
-const DENIED_AGAIN_MS = 60_000;
-
 export function nextAttempt(error: unknown, failuresBefore: number): Attempt {
-  if (error instanceof ArmError) return afterArm(error, failuresBefore);
+  if (error instanceof ArmError)
+    return { afterMs: afterMs(error.failure, failuresBefore), tellUser: tellUser(error.failure, failuresBefore) };
   if (error instanceof KubeFailure) {
-    return { afterMs: error.retryAfterMs, tellUser: error.kind !== "conflict" && failuresBefore >= PATIENCE };
+    return { afterMs: error.retryAfterMs, tellUser: error.kind !== "conflict" && failuresBefore >= MOST.quietFailures };
   }
   return { afterMs: undefined, tellUser: true };
 }
 
-function afterArm({ failure }: ArmError, failuresBefore: number): Attempt {
-  const later = { afterMs: undefined, tellUser: failuresBefore >= PATIENCE };
-  switch (failure.kind) {
-    case "conflict":
-    case "superseded":
-      return failuresBefore === 0 ? { afterMs: 0, tellUser: false } : later;
-    case "busy":
-    case "throttled":
-    case "transient":
-      return { ...later, afterMs: failure.retryAfterMs };
-    case "notProvisioned":
-      return later;
-    case "denied":
-    case "locked":
-    case "unauthenticated":
-      return { afterMs: DENIED_AGAIN_MS, tellUser: true };
-    case "notFound":
-    case "invalid":
-    case "quota":
-    case "inUse":
-      return { afterMs: undefined, tellUser: true };
-    case "fenced":
-      return { afterMs: undefined, tellUser: false };
+function afterMs(failure: ArmFailure, failuresBefore: number): number | undefined {
+  switch (RETRY[failure.kind].requeue) {
+    case "atOnceFirst":
+      return failuresBefore === 0 ? 0 : undefined;
+    case "asTold":
+      return "retryAfterMs" in failure ? failure.retryAfterMs : undefined;
+    case "slowly":
+      return DELAY.slowRequeueMs;
+    case "backoff":
+      return undefined;
+  }
+}
+
+function tellUser({ kind }: ArmFailure, failuresBefore: number): boolean {
+  switch (RETRY[kind].tell) {
+    case "now":
+      return true;
+    case "later":
+      return failuresBefore >= MOST.quietFailures;
+    case "never":
+      return false;
   }
 }

@@ -12,6 +12,7 @@
  */
 import type { Clock, Random } from "../../core/util/clock.ts";
 import type { WarningReason } from "../../core/events/event-reasons.ts";
+import { DELAY } from "../../core/retry.ts";
 import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../core/intent/ownership.ts";
@@ -43,9 +44,6 @@ export interface ServiceControllerOptions {
 }
 
 const PRIORITY = { delete: 2, change: 1, resync: 0 } as const;
-/** What is refused may become possible when another Service goes: a look is cheap, so look now and then. */
-const REFUSED_AGAIN_MS = 60_000;
-const WAITING_AGAIN_MS = 1_000;
 
 export class ServiceController {
   readonly #options: ServiceControllerOptions;
@@ -146,10 +144,10 @@ export class ServiceController {
         return { kind: "done" };
       case "rejected":
         events.rejected(service, outcome.rejection);
-        return { kind: "again", afterMs: REFUSED_AGAIN_MS };
+        return { kind: "again", afterMs: DELAY.refusedMs };
       case "waiting":
         events.waiting(service, outcome.why);
-        return { kind: "again", afterMs: WAITING_AGAIN_MS };
+        return { kind: "again", afterMs: DELAY.waitingMs };
     }
   }
 }

@@ -15,7 +15,8 @@
  * lists are dear, so for them only steadiness counts.
  */
 import type { Random } from "../../core/util/clock.ts";
-import { backoffMs, type Backoff } from "../client/backoff.ts";
+import type { Backoff } from "../../core/retry.ts";
+import { backoffMs } from "../client/backoff.ts";
 import type { KubeFailure } from "../client/kube-failure.ts";
 import { UnreadableEvent } from "./watch-event.ts";
 
