@@ -6,7 +6,7 @@ import { getCACertificates } from "node:tls";
 
 import { Agent, request } from "undici";
 
-import type { WebhookCall } from "../controller/lbcf/drivers/webhook-driver.ts";
+import type { WebhookCall } from "../controller/lbcf/drivers/webhook-client.ts";
 import type { Reply } from "../core/lbcf/drivers/webhook-answers.ts";
 
 const LONGEST_ANSWER_BYTES = 4 << 20;

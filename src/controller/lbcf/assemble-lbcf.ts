@@ -30,7 +30,8 @@ import { LoadBalancerSteps } from "./load-balancers/load-balancer-steps.ts";
 import { RecordController } from "./records/record-controller.ts";
 import { BackendObjectReader } from "./drivers/backend-object-reader.ts";
 import { WatchHandlers } from "./watch/watch-handlers.ts";
-import { WebhookDriver, type WebhookTransport } from "./drivers/webhook-driver.ts";
+import { WebhookDriver } from "./drivers/webhook-driver.ts";
+import type { WebhookTransport } from "./drivers/webhook-client.ts";
 
 const HEALTH_EVERY_MS = 30_000;
 /** Concurrent writes to the API server. */

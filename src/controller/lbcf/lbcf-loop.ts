@@ -42,7 +42,7 @@ export function afterAnswer(answer: Answer, failures: number, retries: RetryPoli
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
 const BACKOFF = { firstMs: 500, capMs: 60_000 };
 
-/** For `untilSettled`: lower than our own, since the answers of a driver may go in circles. */
+/** For `untilSettled`: lower than its default, since a driver's answers may go in circles. */
 export const MOST_DRIVER_ROUNDS = 12;
 
 export const PRIORITY = { delete: 2, change: 1, resync: 0 } as const;

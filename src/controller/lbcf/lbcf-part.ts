@@ -17,7 +17,7 @@ import type { ClusterCache } from "../cluster-cache.ts";
 import type { Metrics } from "../metrics.ts";
 import { assembleLbcf, type LbcfParts } from "./assemble-lbcf.ts";
 import { BACKEND_RECORDS } from "./objects/resources.ts";
-import type { WebhookTransport } from "./drivers/webhook-driver.ts";
+import type { WebhookTransport } from "./drivers/webhook-client.ts";
 import { errorText } from "../../core/util/text.ts";
 
 export interface LbcfOptions {

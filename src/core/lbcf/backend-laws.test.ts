@@ -44,7 +44,7 @@ class World {
   readonly pods = new Map<string, Pod>();
   readonly groups = new Map<string, BackendGroup>();
   readonly records = new Map<string, BackendRecord>();
-  /** What the load balancer holds of ours. */
+  /** The controller's entries in the load balancer. */
   readonly servers = new Set<string>();
   #made = 0;
 
@@ -159,7 +159,7 @@ class World {
     const { metadata, spec } = newRecord(owner, draft);
     if (this.records.has(draft.name)) return;
     const uid = `uid-${++this.#made}`;
-    const stored = { metadata: { ...meta(draft.name), ...metadata, uid }, spec } as unknown as BackendRecord;
+    const stored = { metadata: { ...meta(draft.name), ...metadata, uid }, spec };
     this.records.set(draft.name, readBackendRecord(stored));
   }
 
@@ -172,7 +172,7 @@ class World {
     this.records.set(record.metadata.name, record);
   }
 
-  /** One look at one record; says whether anything was done. */
+  /** One step of one record; whether anything was done. */
   step(name: string, crash: Crash): boolean {
     const record = this.records.get(name);
     if (record === undefined) return false;
@@ -219,11 +219,11 @@ class World {
         return;
       case "addFinalizer":
       case "drain":
-        assert.fail(`nobody needs ${step.kind} here`);
+        assert.fail(`unexpected step ${step.kind}`);
     }
   }
 
-  /** Law: nobody's registered server is taken out by another record, nor by its own while its pod is still there. */
+  /** Law: no registered backend is removed by another record, nor by its own while its pod exists. */
   #mayLeave(record: BackendRecord): void {
     const { backendAddr } = record.status;
     for (const other of this.records.values()) {
@@ -241,7 +241,7 @@ class World {
     for (const server of this.servers) assert.ok(remembered.has(server), `${server} is forgotten`);
   }
 
-  /** Lets everybody work, without crashes, until nothing moves. */
+  /** Runs every controller, without crashes, until nothing changes. */
   settle(): void {
     for (let round = 0; round < 50; round++) {
       for (const name of GROUPS) this.sync(name, false, Number.MAX_SAFE_INTEGER);
@@ -278,7 +278,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ kind: fc.constant("step" as const), record: fc.nat(20), crash }) },
 );
 
-test("any crash point is safe, nothing is forgotten, nobody live is taken out, and it settles as it should", () => {
+test("any crash point is safe: nothing is left behind, no live backend is removed, and the state settles as desired", () => {
   fc.assert(
     fc.property(fc.array(action, { minLength: 30, maxLength: 150, size: "max" }), (actions) => {
       const observed = new World();

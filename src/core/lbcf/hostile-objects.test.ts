@@ -72,7 +72,7 @@ function lookAt(group: BackendGroup, records: readonly BackendRecord[]): GroupAc
   return decision;
 }
 
-/** As the API server would store it and we would read it back. */
+/** As the API server would store it and the controller would read it back. */
 function stores(group: BackendGroup, { creates }: GroupActions): BackendRecord[] {
   return creates.map((draft) => {
     const made = JSON.parse(JSON.stringify(newRecord(group, draft))) as { metadata: object };
@@ -105,7 +105,7 @@ test("a group of any shape comes to rest: what it made it does not make again, c
   );
 });
 
-test("a group whose load balancers or pods cannot be read any more takes nobody out, and says so", () => {
+test("a group whose load balancers or pods cannot be read deregisters nothing, and reports it", () => {
   const lost = fc.oneof(
     hostile.map((spec) => ({ static: [], ...(spec as object), loadBalancers: null, lbName: null })),
     hostile.map((pods) => ({ loadBalancers: ["lb"], pods: { ...(pods as object), ports: 5, port: null } })),
@@ -211,7 +211,7 @@ test("drivers and load balancers of any shape get a decision", () => {
   );
 });
 
-test("any answer of a driver is understood or said not to be, in few words", () => {
+test("any answer of a driver is parsed or reported as invalid, in few words", () => {
   const answer = shape({
     status: fc.constantFrom("Succ", "Fail", "Running"),
     succ: fc.boolean(),

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import type { ClusterOpener } from "../../support/cluster.ts";
+import type { KubeObject } from "../../support/kube-connection.ts";
 import { condition, type ConditionOf, LbcfWorld, type PoolEntry } from "./world.ts";
 
 const OUT_OF_SERVICE = { key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" };
@@ -42,7 +43,7 @@ export function lbcfAzureBackends(name: string, open: ClusterOpener): void {
     const entryOf = async (lb: string, ip: string): Promise<PoolEntry | undefined> =>
       (await world.entries(lb)).find(({ properties }) => properties.ipAddress === ip);
 
-    /** Everybody has been registered, and nothing is under way. */
+    /** All are registered, and nothing is under way. */
     const isSettled = async (group: string, records: number): Promise<void> => {
       await world.eventually(async () => {
         const { status } = await world.get("BackendGroup", group);
@@ -85,7 +86,7 @@ export function lbcfAzureBackends(name: string, open: ClusterOpener): void {
       await isSettled("web", 2);
     });
 
-    test("our entries are known by name alone", async () => {
+    test("the controller's entries are identified by name", async () => {
       for (const { name: entry } of await world.entries("web-lb")) assert.match(entry, /^azlb-kubernetes-[\da-f]{16}$/);
     });
 
@@ -169,7 +170,7 @@ export function lbcfAzureBackends(name: string, open: ClusterOpener): void {
       await isIn("web-lb");
     });
 
-    test("a load balancer waits for its records, then goes with all that is ours", async () => {
+    test("a load balancer waits for its records, then goes with all its parts", async () => {
       await world.create("BackendGroup", "last", podsOf("web", "web"));
       await isIn("web-lb", "10.244.0.21");
       await world.delete("LoadBalancer", "web");
@@ -215,7 +216,7 @@ export function lbcfAzureBackends(name: string, open: ClusterOpener): void {
       const without = (ip: string) => (entries: readonly PoolEntry[]) =>
         entries.filter(({ properties }) => properties.ipAddress !== ip);
 
-      test("it is adopted: only our pool entries and rules are added", async () => {
+      test("it is adopted: only pool entries and rules are added", async () => {
         const body = await world.arm(world.loadBalancerPath("shared"));
         assert.deepEqual(body?.tags, { team: "them" });
         assert.deepEqual(
@@ -297,7 +298,7 @@ export function lbcfAzureBackends(name: string, open: ClusterOpener): void {
         assert.equal(await world.arm(world.loadBalancerPath("kubernetes")), undefined);
       });
 
-      test("leaving takes our entries, rules and nothing else", async () => {
+      test("leaving removes the controller's entries and rules, and nothing else", async () => {
         const before = await foreign();
         await world.delete("BackendGroup", "shared");
         await world.delete("LoadBalancer", "shared");
@@ -386,7 +387,7 @@ export function lbcfAzureBackends(name: string, open: ClusterOpener): void {
     test("a gated pod becomes ready when it is registered", async () => {
       await world.addPod("gated-0", { ip: "10.244.4.11", labels: { app: "both" }, gated: true });
       await world.eventually(async () => {
-        const pod = (await world.read("/api/v1/namespaces/default/pods/gated-0")) as unknown as {
+        const pod = (await world.read("/api/v1/namespaces/default/pods/gated-0")) as KubeObject & {
           status: { conditions: ConditionOf[] };
         };
         const gate = pod.status.conditions.find(({ type }) => type === "lbcf.tkestack.io/registered");

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import type { ClusterOpener } from "../../support/cluster.ts";
-import { driverDeeds, groupOf } from "./driver-calls.ts";
+import { driverSteps, groupOf } from "./driver-steps.ts";
 import { type RogueDriver, startRogueDriver, WELL_BEHAVED } from "./rogue-driver.ts";
 import { condition, LbcfWorld } from "./world.ts";
 
@@ -11,7 +11,7 @@ export function lbcfBadDrivers(name: string, open: ClusterOpener): void {
   describe(`LBCF's bad drivers on ${name}`, { concurrency: false }, () => {
     let world: LbcfWorld;
     let rogue: RogueDriver;
-    const { addLoadBalancer, says, addWire } = driverDeeds(() => world);
+    const { addLoadBalancer, says, addWire } = driverSteps(() => world);
 
     before(async () => {
       [world, rogue] = await Promise.all([LbcfWorld.open(open), startRogueDriver()]);

@@ -7,24 +7,24 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import type { ClusterOpener } from "../../support/cluster.ts";
-import { type Death, MortalController } from "./killable-controller.ts";
+import { type KillPoint, KillableController } from "./killable-controller.ts";
 import { startRogueDriver, type RogueDriver, WELL_BEHAVED } from "./rogue-driver.ts";
 import { LbcfWorld } from "./world.ts";
 
 const STEADY = "10.244.0.1";
 const FOREIGN = { name: "a-person", properties: { ipAddress: "10.240.9.1", adminState: "Up", shoeSize: 44 } };
 
-interface Story {
+interface Scenario {
   readonly name: string;
   readonly act: (world: LbcfWorld) => Promise<void>;
   /** Who is registered then, besides the steady pod. */
   readonly after: readonly string[];
 }
 
-const NEVER: Death = { call: 0, when: "before" };
+const NEVER: KillPoint = { call: 0, when: "before" };
 
 /** Each begins where the one before ends. */
-const STORIES: readonly Story[] = [
+const SCENARIOS: readonly Scenario[] = [
   {
     name: "registering",
     act: async (world) => void (await world.addPod("web-2", { ip: "10.244.0.2" })),
@@ -91,40 +91,44 @@ function declare(open: ClusterOpener, sides: "both" | "in turn"): void {
     });
 
   /** Acts, and brings it to its end: by itself, or by a successor if it dies on the way. Answers who lives then. */
-  async function survive(story: Story, controller: MortalController, death: Death): Promise<MortalController> {
-    controller.arm(death);
-    await story.act(world);
-    await Promise.race([controller.dead, isAt(story.after)]);
-    if (!controller.isDead) return controller;
+  async function survive(
+    scenario: Scenario,
+    controller: KillableController,
+    kill: KillPoint,
+  ): Promise<KillableController> {
+    controller.arm(kill);
+    await scenario.act(world);
+    await Promise.race([controller.killed, isAt(scenario.after)]);
+    if (!controller.isKilled) return controller;
     await controller.close();
-    const successor = await MortalController.start(world);
-    await isAt(story.after);
+    const successor = await KillableController.start(world);
+    await isAt(scenario.after);
     return successor;
   }
 
-  test("registering, following and taking out survive a death before and after each call", async (context) => {
-    let controller = await MortalController.start(world);
+  test("registering, following and taking out survive a kill before and after each call", async (context) => {
+    let controller = await KillableController.start(world);
     await isAt([]);
     const calls: number[] = [];
-    for (const story of STORIES) {
-      controller = await survive(story, controller, NEVER);
+    for (const scenario of SCENARIOS) {
+      controller = await survive(scenario, controller, NEVER);
       calls.push(controller.calls.length);
     }
     const asked = driver.asked.length;
-    let deaths = 0;
+    let kills = 0;
     for (let call = 1; call <= Math.max(...calls); call++) {
       const turn = call % 2 === 0 ? ("before" as const) : ("after" as const);
       for (const when of sides === "both" ? (["before", "after"] as const) : [turn]) {
-        for (const story of STORIES) {
-          const successor = await survive(story, controller, { call, when });
-          deaths += Number(successor !== controller);
+        for (const scenario of SCENARIOS) {
+          const successor = await survive(scenario, controller, { call, when });
+          kills += Number(successor !== controller);
           controller = successor;
         }
       }
     }
     await controller.close();
-    context.diagnostic(`${deaths} deaths`);
-    assert.ok(deaths >= 20, `only ${deaths} deaths`);
+    context.diagnostic(`${kills} kills`);
+    assert.ok(kills >= 20, `only ${kills} kills`);
     const harmed = driver.asked.slice(asked).some(({ hook, body }) => {
       return hook === "deregisterBackend" && body["backendAddr"] === STEADY;
     });

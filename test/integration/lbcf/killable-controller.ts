@@ -23,7 +23,7 @@ import { realClock } from "../../../src/main/real-clock.ts";
 import { WebhookHttp } from "../../../src/main/webhook-http.ts";
 import type { LbcfWorld } from "./world.ts";
 
-export interface Death {
+export interface KillPoint {
   /** The how manyth call; 0: never. */
   readonly call: number;
   readonly when: "before" | "after";
@@ -33,42 +33,42 @@ const RETRIES = { leastMs: 20, stepMs: 50, mostMs: 500 };
 /** Not counted: what goes on all the time, and what is only for people. */
 const BESIDES = /watch=true|\/events|\/leases|\/healthz|\/oauth2|\/metadata/;
 
-export class MortalController {
+export class KillableController {
   /** The calls that it made since `arm`, in order. */
   readonly calls: string[] = [];
-  readonly dead: Promise<void>;
+  readonly killed: Promise<void>;
   readonly #closers: (() => Promise<void>)[] = [];
   readonly #timers = new Set<Timer>();
-  #death: Death = { call: 0, when: "before" };
-  #isDead = false;
-  #die = (): void => {};
+  #killPoint: KillPoint = { call: 0, when: "before" };
+  #isKilled = false;
+  #resolveKilled = (): void => {};
   #controller: Controller | undefined;
 
   private constructor() {
-    this.dead = new Promise((resolve) => {
-      this.#die = resolve;
+    this.killed = new Promise((resolve) => {
+      this.#resolveKilled = resolve;
     });
   }
 
-  static async start(world: LbcfWorld): Promise<MortalController> {
-    const mortal = new MortalController();
-    await mortal.#begin(world);
-    return mortal;
+  static async start(world: LbcfWorld): Promise<KillableController> {
+    const killable = new KillableController();
+    await killable.#begin(world);
+    return killable;
   }
 
   /** From now on calls count. */
-  arm(death: Death): void {
+  arm(kill: KillPoint): void {
     this.calls.length = 0;
-    this.#death = death;
+    this.#killPoint = kill;
   }
 
-  get isDead(): boolean {
-    return this.#isDead;
+  get isKilled(): boolean {
+    return this.#isKilled;
   }
 
-  /** Ends what is left of it, dead or alive. */
+  /** Ends what is left of it, killed or not. */
   async close(): Promise<void> {
-    if (!this.#isDead) await this.#controller?.stop();
+    if (!this.#isKilled) await this.#controller?.stop();
     void this.#kill();
     for (const close of this.#closers) await close();
   }
@@ -106,8 +106,8 @@ export class MortalController {
       ...common,
       config,
       kube,
-      arm: new ArmClient({ cloud, transport: arm, tokens, ...common, userAgent: "mortal" }),
-      recorder: new EventRecorder({ ...common, client: kube, component: "mortal" }),
+      arm: new ArmClient({ cloud, transport: arm, tokens, ...common, userAgent: "killable" }),
+      recorder: new EventRecorder({ ...common, client: kube, component: "killable" }),
       metrics: new Metrics(),
       log: SILENT_LOG,
       fence: OPEN_FENCE,
@@ -126,30 +126,30 @@ export class MortalController {
   }
 
   async #call<T>(name: string, send: () => Promise<T>): Promise<T> {
-    if (this.#isDead) return forever();
+    if (this.#isKilled) return forever();
     if (BESIDES.test(name)) return this.#alive(await send());
     this.calls.push(name);
-    const isLast = this.calls.length === this.#death.call;
-    if (isLast && this.#death.when === "before") return this.#kill();
+    const isLast = this.calls.length === this.#killPoint.call;
+    if (isLast && this.#killPoint.when === "before") return this.#kill();
     const answer = await send();
     return isLast ? this.#kill() : this.#alive(answer);
   }
 
   #alive<T>(answer: T): T | Promise<T> {
-    return this.#isDead ? forever() : answer;
+    return this.#isKilled ? forever() : answer;
   }
 
   #kill(): Promise<never> {
-    this.#isDead = true;
+    this.#isKilled = true;
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
-    this.#die();
+    this.#resolveKilled();
     return forever();
   }
 
   #clock(): Clock {
     const setTimer = (afterMs: number, callback: () => void): Timer => {
-      if (this.#isDead) return { cancel: () => {} };
+      if (this.#isKilled) return { cancel: () => {} };
       const timer = realClock.setTimer(afterMs, () => {
         this.#timers.delete(timer);
         callback();

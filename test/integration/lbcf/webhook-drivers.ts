@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 
 import { openCertificateAuthority } from "../../../sandbox/shared/certificate-authority.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
-import { driverDeeds, groupOf } from "./driver-calls.ts";
+import { driverSteps, groupOf } from "./driver-steps.ts";
 import { type RogueDriver, startRogueDriver, WELL_BEHAVED } from "./rogue-driver.ts";
 import { startToyDriver, type ToyDriver } from "./toy-driver.ts";
 import { condition, LbcfWorld } from "./world.ts";
@@ -27,7 +27,7 @@ export function lbcfWebhookDrivers(name: string, open: ClusterOpener): void {
       await rogue?.close();
     });
 
-    const { addDriver, addLoadBalancer, says, addWire } = driverDeeds(() => world);
+    const { addDriver, addLoadBalancer, says, addWire } = driverSteps(() => world);
     const servers = async (id: string): Promise<unknown> => (await toy.table())[id]?.servers;
     const hasServers = (id: string, expected: object): Promise<void> =>
       world.eventually(async () => assert.deepEqual(await servers(id), expected));

@@ -154,7 +154,7 @@ export class LbcfWorld {
   }
 
   async records(): Promise<readonly LbcfObject[]> {
-    return ((await this.read(`${LBCF}/backendrecords`)) as unknown as { items: LbcfObject[] }).items;
+    return ((await this.read(`${LBCF}/backendrecords`)) as KubeObject & { items: LbcfObject[] }).items;
   }
 
   async change(kind: string, name: string, change: object): Promise<void> {
@@ -180,7 +180,7 @@ export class LbcfWorld {
 
   /** Reasons of the events about an object. */
   async eventsOf(name: string): Promise<readonly string[]> {
-    const { items } = (await this.read(`${CORE}/events?fieldSelector=involvedObject.name=${name}`)) as unknown as {
+    const { items } = (await this.read(`${CORE}/events?fieldSelector=involvedObject.name=${name}`)) as KubeObject & {
       items: { reason: string }[];
     };
     return items.map(({ reason }) => reason);

@@ -22,7 +22,7 @@ describe("the batcher", () => {
     return { clock, submitted, submit };
   };
 
-  test("a quiet pool is written soon, a stream of changes in ever larger portions", async () => {
+  test("a quiet pool is written soon, a stream of changes in growing batches", async () => {
     const { clock, submitted, submit } = setUp();
     for (let at = 0; at < 600; at++) {
       submit();
@@ -48,7 +48,7 @@ describe("the batcher", () => {
     assert.ok((submitted.at(-1) ?? 0) - beforeMs <= 50);
   });
 
-  test("what is urgent waits for nobody", async () => {
+  test("a drain does not wait", async () => {
     const { clock, submitted, submit } = setUp();
     submit();
     submit("drain");

@@ -7,7 +7,8 @@ import { meta, record, registered } from "../../../../test/support/lbcf-objects.
 import { seededRandom, settled, VirtualClock } from "../../../../test/support/virtual-clock.ts";
 import { LbcfMetrics } from "../lbcf-metrics.ts";
 import { randomUuid } from "./uuid.ts";
-import { type WebhookCall, WebhookDriver } from "./webhook-driver.ts";
+import type { WebhookCall } from "./webhook-client.ts";
+import { WebhookDriver } from "./webhook-driver.ts";
 
 describe("a webhook driver", () => {
   const setUp = (answer: (call: WebhookCall) => Promise<{ status: number; body: string }>) => {
@@ -45,7 +46,7 @@ describe("a webhook driver", () => {
     );
   });
 
-  test("is never called by more than so many at a time", async () => {
+  test("has a limit on concurrent calls", async () => {
     let [running, most] = [0, 0];
     const { driver } = setUp(async () => {
       most = Math.max(most, ++running);
@@ -57,7 +58,7 @@ describe("a webhook driver", () => {
     assert.equal(most, 16);
   });
 
-  test("is left alone while it is not healthy", async () => {
+  test("is not called while it is unhealthy", async () => {
     let health = '{"healthy":false,"msg":"restarting"}';
     const { driver, calls } = setUp(({ url }) =>
       Promise.resolve(url.endsWith("healthz") ? { status: 200, body: health } : succ),
@@ -78,7 +79,7 @@ describe("a webhook driver", () => {
   });
 });
 
-test("identifiers are random, and look like it", () => {
+test("UUIDs are random and well formed", () => {
   const random = seededRandom(7);
   const [one, two] = [randomUuid(random), randomUuid(random)];
   assert.match(one, /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);

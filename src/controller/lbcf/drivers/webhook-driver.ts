@@ -1,8 +1,8 @@
 /**
- * A driver behind webhooks: LBCF's protocol over HTTP, with a timeout per hook and a limit on concurrent calls. A driver
- * that reports itself unhealthy is not called until it is healthy again.
+ * A driver behind webhooks, which speaks LBCF's protocol over HTTP (`webhook-client.ts`). A driver that reports itself
+ * unhealthy is not called until it is healthy again.
  */
-import type { Clock, Random } from "../../../core/util/clock.ts";
+import type { Random } from "../../../core/util/clock.ts";
 import type { JudgedPods } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type {
   GeneratedAddress,
@@ -12,7 +12,7 @@ import type {
   UnfinishedAnswer,
 } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { ValidationResult } from "../../../core/lbcf/drivers/driver-answers.ts";
-import type { BackendRecord, Driver, LoadBalancer, Pod, StringMap } from "../../../core/lbcf/objects/objects.ts";
+import type { BackendRecord, LoadBalancer, Pod, StringMap } from "../../../core/lbcf/objects/objects.ts";
 import {
   addressAnswer,
   createAnswer,
@@ -28,7 +28,6 @@ import {
   type BackendQuestion,
   type BackendObject,
   createLoadBalancerRequest,
-  DEFAULT_TIMEOUT_MS,
   generateBackendAddrRequest,
   type Hook,
   judgePodDeregisterRequest,
@@ -37,28 +36,11 @@ import {
   validateLoadBalancerRequest,
 } from "../../../core/lbcf/drivers/webhook-protocol.ts";
 import type { BackendDriver } from "./driver.ts";
-import type { LbcfMetrics } from "../lbcf-metrics.ts";
-import { ConcurrencyLimit } from "../concurrency-limit.ts";
+import { WebhookClient, type WebhookClientOptions } from "./webhook-client.ts";
 import { randomUuid } from "./uuid.ts";
 import { errorText } from "../../../core/util/text.ts";
 
-export interface WebhookCall {
-  readonly url: string;
-  /** JSON. */
-  readonly body: string;
-  readonly timeoutMs: number;
-  /** PEM; trusted in addition to the well-known authorities. */
-  readonly ca: string | undefined;
-}
-
-/** POSTs JSON and limits the size of the answer. Throws when there is no answer; any HTTP status is an answer. */
-export type WebhookTransport = (call: WebhookCall) => Promise<Reply>;
-
-export interface WebhookDriverOptions {
-  readonly driver: Driver;
-  readonly transport: WebhookTransport;
-  readonly metrics: LbcfMetrics;
-  readonly clock: Clock;
+export interface WebhookDriverOptions extends WebhookClientOptions {
   readonly random: Random;
   /** The full objects of a record's backend, read from the API server; `undefined` when it has changed or is gone. */
   readonly backendObjectOf: (record: BackendRecord, source: string) => Promise<BackendObject | undefined>;
@@ -70,19 +52,15 @@ export interface Health {
   readonly message: string;
 }
 
-const CALLS_AT_A_TIME = 16;
-
 export class WebhookDriver implements BackendDriver {
   readonly canDrain = false;
   readonly #options: WebhookDriverOptions;
-  readonly #limit = new ConcurrencyLimit(CALLS_AT_A_TIME);
-  readonly #name: string;
+  readonly #client: WebhookClient;
   #health: Health | undefined;
 
   constructor(options: WebhookDriverOptions) {
     this.#options = options;
-    const { namespace, name } = options.driver.metadata;
-    this.#name = `${namespace}/${name}`;
+    this.#client = new WebhookClient(options);
   }
 
   /** The last answer of its healthz; `undefined` when it has none, or was not asked yet. */
@@ -93,7 +71,7 @@ export class WebhookDriver implements BackendDriver {
   /** Calls its healthz. A driver without a usable healthz counts as healthy. */
   async probe(): Promise<Health | undefined> {
     try {
-      this.#health = healthOf(await this.#post("healthz", {}));
+      this.#health = healthOf(await this.#client.post("healthz", {}));
     } catch (error) {
       this.#health = { healthy: false, message: errorText(error) };
     }
@@ -156,8 +134,8 @@ export class WebhookDriver implements BackendDriver {
   async judgePodDeregister(pods: readonly Pod[]): Promise<JudgedPods> {
     try {
       const request = judgePodDeregisterRequest(await this.#options.fullPods(pods));
-      const judged = judgedPodsOf(await this.#call("judgePodDeregister", request));
-      if (judged.kind === "failed") this.#count("fails", "judgePodDeregister");
+      const judged = judgedPodsOf(await this.#client.call("judgePodDeregister", request));
+      if (judged.kind === "failed") this.#client.count("fails", "judgePodDeregister");
       return judged;
     } catch (error) {
       return { kind: "failed", message: errorText(error) };
@@ -166,8 +144,8 @@ export class WebhookDriver implements BackendDriver {
 
   async #judge(hook: Hook, request: object): Promise<ValidationResult> {
     try {
-      const validation = validationOf(hook, await this.#call(hook, request));
-      if (validation.kind !== "valid") this.#count(validation.kind === "refused" ? "fails" : "errors", hook);
+      const validation = validationOf(hook, await this.#client.call(hook, request));
+      if (validation.kind !== "valid") this.#client.count(validation.kind === "refused" ? "fails" : "errors", hook);
       return validation;
     } catch (error) {
       return { kind: "failed", message: errorText(error) };
@@ -182,9 +160,9 @@ export class WebhookDriver implements BackendDriver {
     const unhealthy = this.#unhealthy();
     if (unhealthy !== undefined) return unhealthy;
     try {
-      const answer = read(await this.#call(hook, request));
-      if (answer.status === "Fail") this.#count("fails", hook);
-      if (answer.status === "Error" || answer.status === "Invalid") this.#count("errors", hook);
+      const answer = read(await this.#client.call(hook, request));
+      if (answer.status === "Fail") this.#client.count("fails", hook);
+      if (answer.status === "Error" || answer.status === "Invalid") this.#client.count("errors", hook);
       return answer;
     } catch (error) {
       return { status: "Error", msg: errorText(error) };
@@ -194,37 +172,6 @@ export class WebhookDriver implements BackendDriver {
   #unhealthy(): UnfinishedAnswer | undefined {
     if (this.#health === undefined || this.#health.healthy) return undefined;
     return { status: "Error", msg: `the driver is not healthy, so it was not asked: ${this.#health.message}` };
-  }
-
-  async #call(hook: Hook, request: object): Promise<Reply> {
-    const { clock, metrics } = this.#options;
-    return this.#limit.run(async () => {
-      this.#count("calls", hook);
-      const startMs = clock.monotonicMs();
-      try {
-        return await this.#post(hook, request);
-      } catch (error) {
-        this.#count("errors", hook);
-        throw error;
-      } finally {
-        const seconds = (clock.monotonicMs() - startMs) / 1_000;
-        metrics.latency.observe({ driver_name: this.#name, webhook_name: hook }, seconds);
-      }
-    });
-  }
-
-  #post(hook: Hook, request: object): Promise<Reply> {
-    const { spec } = this.#options.driver;
-    return this.#options.transport({
-      url: `${spec.url.replace(/\/+$/, "")}/${hook}`,
-      body: JSON.stringify(request),
-      timeoutMs: spec.timeoutsMs[hook] ?? DEFAULT_TIMEOUT_MS,
-      ca: spec.caBundle === undefined ? undefined : atob(spec.caBundle),
-    });
-  }
-
-  #count(what: "calls" | "errors" | "fails", hook: Hook): void {
-    this.#options.metrics[what].inc({ driver_name: this.#name, webhook_name: hook });
   }
 
   #retryId(): string {

@@ -1,4 +1,4 @@
-/** What the shell does of a group's decisions: whom it asks again, and what it leaves alone until it knows. */
+/** How a group's decision is carried out when the caches and the API server disagree. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -14,10 +14,8 @@ import type { BackendRecord, Pod } from "../../../core/lbcf/objects/objects.ts";
 import { Store } from "../../../kube/cache/store.ts";
 import { WriteThroughStore } from "../../../kube/cache/write-through-store.ts";
 import type { Drivers } from "../drivers/drivers.ts";
-import type { GroupCluster } from "./group-cluster.ts";
 import { GroupSync } from "./group-sync.ts";
 import { LbcfMetrics } from "../lbcf-metrics.ts";
-import type { LbcfWriter } from "../objects/lbcf-writer.ts";
 
 const PODS: readonly Pod[] = [0, 1, 2, 3, 4].map((at) => pod(`web-${at}`, { ip: `10.0.0.${at}` }));
 const OWNER = group("web");
@@ -47,11 +45,13 @@ function setUp(known: readonly Pod[], confirmed: () => Promise<Cluster>) {
         asked += 1;
         return confirmed();
       },
-    } as unknown as GroupCluster,
+    },
     drivers: {} as Drivers,
     writer: {
-      deleteRecord: ({ metadata }: BackendRecord) => Promise.resolve(void deleted.push(metadata.uid)),
-    } as unknown as LbcfWriter,
+      createRecord: () => Promise.resolve(),
+      updateRecord: () => Promise.resolve(),
+      deleteRecord: ({ metadata }) => Promise.resolve(void deleted.push(metadata.uid)),
+    },
     metrics: new LbcfMetrics(new Registry()),
     deregistrationLimit: DEFAULT_DEREGISTRATION_LIMIT,
     clock: new VirtualClock(),
@@ -79,7 +79,7 @@ describe("when most of a group is gone from the watch", () => {
     assert.equal(findCondition(status.conditions, "Held"), undefined);
   });
 
-  test("nobody goes while the API server cannot be asked", async () => {
+  test("no record is deleted while the API server cannot be read", async () => {
     const { run, deleted } = setUp([], () => Promise.reject(new Error("connection refused")));
     await assert.rejects(run(), /connection refused/);
     assert.deepEqual(deleted, []);

@@ -27,14 +27,13 @@ import type { Drivers } from "../drivers/drivers.ts";
 import type { GroupCluster } from "./group-cluster.ts";
 import type { LbcfMetrics } from "../lbcf-metrics.ts";
 import { FAILED_VALIDATION_LIFE_MS, GroupValidations, VALIDATION_LIFE_MS } from "./group-validations.ts";
-import { writeRecords } from "./write-records.ts";
-import type { LbcfWriter } from "../objects/lbcf-writer.ts";
+import { type RecordWriter, writeRecords } from "./write-records.ts";
 
 export interface GroupSyncOptions {
   readonly records: WriteThroughStore<BackendRecord>;
-  readonly cluster: GroupCluster;
+  readonly cluster: Pick<GroupCluster, "known" | "confirmed">;
   readonly drivers: Drivers;
-  readonly writer: LbcfWriter;
+  readonly writer: RecordWriter;
   readonly metrics: LbcfMetrics;
   readonly deregistrationLimit: DeregistrationLimit;
   readonly clock: Clock;

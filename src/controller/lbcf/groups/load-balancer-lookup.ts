@@ -35,10 +35,10 @@ export class LoadBalancerLookup {
 
   async #one(group: BackendGroup, name: string): Promise<Lookup> {
     const { loadBalancers } = this.#options;
-    const place = referencedKey(name, group.metadata.namespace);
-    const cached = loadBalancers.get(place);
+    const key = referencedKey(name, group.metadata.namespace);
+    const cached = loadBalancers.get(key);
     if (cached !== undefined) return this.#found(cached);
-    return this.#isRecorded(group, name) ? this.#ask(place) : { kind: "missing" };
+    return this.#isRecorded(group, name) ? this.#readStored(key) : { kind: "missing" };
   }
 
   #isRecorded(group: BackendGroup, name: string): boolean {
@@ -46,10 +46,10 @@ export class LoadBalancerLookup {
     return records.some(({ spec }) => spec.lbName === name);
   }
 
-  async #ask(place: string): Promise<Lookup> {
+  async #readStored(key: string): Promise<Lookup> {
     const { client } = this.#options;
     try {
-      const stored = await unlessGone(() => client.get<KubeObject>(LOAD_BALANCERS, placeOfKey(place)));
+      const stored = await unlessGone(() => client.get<KubeObject>(LOAD_BALANCERS, placeOfKey(key)));
       return stored === undefined ? { kind: "missing" } : this.#found(readLoadBalancer(stored));
     } catch (error) {
       return { kind: "unknown", message: errorText(error) };

@@ -5,6 +5,9 @@ import type { BackendGroup } from "../../../core/lbcf/objects/objects.ts";
 import { pluralize } from "../../../core/util/text.ts";
 import type { LbcfWriter } from "../objects/lbcf-writer.ts";
 
+/** The part of the writer that groups use. */
+export type RecordWriter = Pick<LbcfWriter, "createRecord" | "updateRecord" | "deleteRecord">;
+
 export interface FailedWrite extends Problem {
   readonly error: unknown;
 }
@@ -14,7 +17,7 @@ export interface FailedWrite extends Problem {
  * tried; a failure stops the next kind.
  */
 export async function writeRecords(
-  writer: LbcfWriter,
+  writer: RecordWriter,
   group: BackendGroup,
   { deletes, updates, creates }: GroupActions,
 ): Promise<FailedWrite | undefined> {

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { AddressLock } from "./address-lock.ts";
 
 describe("the address lock", () => {
-  test("registers side by side, deregisters alone, and requeues whom it refused", () => {
+  test("is shared by registrations, exclusive for a deregistration, and requeues what it refused", () => {
     const requeued: string[] = [];
     const lock = new AddressLock((key) => requeued.push(key));
     const [one, two] = [lock.acquire("a", "ensure", "r1"), lock.acquire("a", "ensure", "r2")];

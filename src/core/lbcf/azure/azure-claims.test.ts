@@ -40,7 +40,7 @@ function claim(given: Given): AzureClaim {
 
 const POOL = { pool: "shared" };
 const conflicts: readonly (readonly [string, Given, readonly Given[], RegExp | undefined])[] = [
-  ["nobody else", { namespace: "a", lbSpec: POOL }, [], undefined],
+  ["no other", { namespace: "a", lbSpec: POOL }, [], undefined],
   ["the same namespace", { namespace: "a", lbSpec: POOL }, [{ namespace: "a", name: "x", lbSpec: POOL }], undefined],
   ["another pool", { namespace: "b", lbSpec: { pool: "other" } }, [{ namespace: "a", lbSpec: POOL }], undefined],
   [

@@ -44,7 +44,7 @@ const theirs: LoadBalancer = {
 };
 
 describe("mergeAzureParts", () => {
-  test("makes a load balancer, marks it as ours, and deletes it when it is empty again", () => {
+  test("creates a load balancer, tags it, and deletes it when it is empty again", () => {
     const made = put(undefined, wanted(RULES));
     assert.equal(made.tags?.["azlb-lbcf"], "lbcf:default/web");
     const pool = made.properties.backendAddressPools?.[0]?.name ?? "";
@@ -75,7 +75,7 @@ describe("mergeAzureParts", () => {
     assert.deepEqual(stale, ["lbcf:default/web"]);
   });
 
-  test("a pool with somebody's entries, or that somebody's rules name, stays", () => {
+  test("a pool with foreign entries, or that foreign rules refer to, stays", () => {
     const made = put(undefined, wanted(RULES));
     const [pool] = made.properties.backendAddressPools ?? [];
     assert.ok(pool);
@@ -87,7 +87,7 @@ describe("mergeAzureParts", () => {
     assert.equal(after.properties.frontendIPConfigurations?.length, 1); // Azure wants one where a pool is
   });
 
-  test("a pool that people named and made stays, one that we made for them in a load balancer of ours goes", () => {
+  test("a named pool stays in a foreign load balancer, and goes in one that the controller created", () => {
     const adopted = put(theirs, wanted({ frontend: "theirs", rules: "80:8080" }, { pool: "people" }));
     const after = put(adopted, left("people", false));
     assert.deepEqual(after.properties.backendAddressPools, theirs.properties.backendAddressPools);
@@ -95,7 +95,7 @@ describe("mergeAzureParts", () => {
     assert.equal(mergeAzureParts(made, [left("mine", false)]).outcome.kind, "delete");
   });
 
-  test("an empty load balancer of somebody's is empty again afterwards", () => {
+  test("an empty foreign load balancer is empty again afterwards", () => {
     const empty: LoadBalancer = { id: "/lb", name: "lb", sku: { name: "Standard" }, properties: {} };
     const adopted = put(empty, wanted(RULES));
     const after = put(adopted, left(adopted.properties.backendAddressPools?.[0]?.name ?? ""));

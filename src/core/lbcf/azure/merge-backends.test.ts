@@ -63,12 +63,12 @@ describe("mergeBackends", () => {
     assert.equal(mergeBackends(seen, [present("10.0.0.1"), absent("10.0.0.9")]).outcome.kind, "unchanged");
   });
 
-  test("an entry that was edited to another address is put right by whoever ensures it", () => {
+  test("an entry that was edited to another address is corrected by the next ensure", () => {
     const seen = pool([{ name: nameOf("10.0.0.1"), properties: { ipAddress: "10.9.9.9", note: "x" } }]);
     assert.deepEqual(after(seen, present("10.0.0.1")), [own("10.0.0.1", { note: "x" })]);
   });
 
-  test("a person's Up on our entry stays, a Down of ours goes back, a doomed node's goes Down", () => {
+  test("a user's Up on an entry stays, a Down without its taint is reset, a tainted node's goes Down", () => {
     const seen = pool([
       own("10.0.0.1", { adminState: "Up" }),
       own("10.0.0.2", { adminState: "Down" }),
@@ -159,7 +159,7 @@ const changes = fc.uniqueArray(anyChange, {
 });
 const isForeign = ({ name }: BackendAddress): boolean => !name.startsWith("azlb-kubernetes-");
 
-test("law: what is not ours goes back as it was read, in its order, the very same objects", () => {
+test("law: foreign entries are written back as read, in order, as the same objects", () => {
   fc.assert(
     fc.property(seenPool, changes, (seen, batch) => {
       const before = (seen.properties.loadBalancerBackendAddresses ?? []).filter(isForeign);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { readBind } from "./read-bind.ts";
 import { loadBalancerOf, withLoadBalancerStatus } from "./bind-load-balancers.ts";
 import type { Bind, BindLoadBalancer } from "../objects/objects.ts";
 
@@ -9,7 +10,7 @@ const WEB: BindLoadBalancer = { name: "web", driver: "lbcf-azure", spec: { name:
 
 function bindOf(loadBalancers: readonly BindLoadBalancer[], status: Bind["status"]): Bind {
   const metadata = { name: "front", namespace: "default", uid: "u", resourceVersion: "1", generation: 1 };
-  return { metadata, spec: { loadBalancers }, status } as unknown as Bind;
+  return { ...readBind({ metadata }), spec: { loadBalancers }, status };
 }
 
 test("a load balancer that is put back before it has left bears no deletion timestamp any more", () => {

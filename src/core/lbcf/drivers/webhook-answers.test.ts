@@ -130,7 +130,7 @@ describe("validations, judgements and health", () => {
     assert.deepEqual(judgedPodsOf(ok({ succ: false, msg: "busy" })), { kind: "failed", message: "busy" });
   });
 
-  test("a judged that names pods otherwise is none: nobody is taken out by a misunderstanding", () => {
+  test("an answer that names pods in another form is invalid: no pod is deregistered by mistake", () => {
     for (const doNotDeregister of ["web-0", ["web-0"], [{ metadata: {} }], [{ uid: "a" }], { "web-0": true }, 5]) {
       const judged = judgedPodsOf(ok({ succ: true, doNotDeregister }));
       assert.equal(judged.kind, "failed", JSON.stringify(doNotDeregister));

@@ -64,6 +64,7 @@ function counts({ creates, updates, deletes }: GroupActions): readonly number[] 
 }
 
 const web = pod("web-0");
+const { ip: _address, ...withoutAddress } = web;
 const notReady = pod("web-0", { ready: false, containersReady: false });
 const ending = pod("web-0", {}, { deletionTimestamp: DELETED });
 const running = { deregister: { policy: "IfNotRunning" } } as const;
@@ -79,7 +80,7 @@ describe("records of pods", () => {
       { pods: [{ ...notReady, gate: "False", containersReady: true }] },
       [1, 0, 0],
     ],
-    ["a pod without an address gets none", { pods: [{ ...web, ip: undefined } as unknown as Pod] }, [0, 0, 0]],
+    ["a pod without an address gets none", { pods: [withoutAddress] }, [0, 0, 0]],
     ["an ending pod gets none, and loses what it has", { pods: [ending], records: [recordOf(web)] }, [0, 0, 1]],
     ["a pod that is gone loses its record", { records: [recordOf(web)] }, [0, 0, 1]],
     ["a pod that is not ready loses it under IfNotReady", { pods: [notReady], records: [recordOf(web)] }, [0, 0, 1]],

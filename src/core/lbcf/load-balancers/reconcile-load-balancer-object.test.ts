@@ -68,7 +68,7 @@ describe("reconcileLoadBalancerObject", () => {
     ["... then goes at its driver", lb({}, { deletionTimestamp: DELETED }), {}, "delete"],
     ["... also half created", lb(creating, { deletionTimestamp: DELETED }), {}, "delete"],
     [
-      "... without a call if nobody ever tried",
+      "... without a call if creation never began",
       lb(fresh, { deletionTimestamp: DELETED }),
       { driver: "missing" },
       "removeFinalizer",

@@ -25,7 +25,7 @@ describe("the readiness gate", () => {
     assert.equal(decide({ pod: { ...open, ip: "10.0.0.2" }, records: [at("10.0.0.1")] }), "False");
   });
 
-  test("is nobody's business without a gate, or on the way out", () => {
+  test("is not set on a pod without the gate, or on a terminating one", () => {
     assert.equal(decide({ pod: pod("web-0"), records: [at("10.0.0.1")] }), undefined);
     assert.equal(
       decide({ pod: pod("web-0", { gate: "False" }, { deletionTimestamp: DELETED }), records: [at("10.0.0.1")] }),

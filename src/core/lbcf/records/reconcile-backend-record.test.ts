@@ -39,7 +39,7 @@ const other = record(at, { name: "other", uid: "uid-other" });
 const always = { ensurePolicy: { policy: "Always", periodMs: 60_000 } } as const;
 
 const TABLE: readonly (readonly [string, Partial<ObservedRecord>, string])[] = [
-  ["one without our finalizer gets it first", { record: record({}, { finalizers: [] }) }, "addFinalizer"],
+  ["one without the finalizer gets it first", { record: record({}, { finalizers: [] }) }, "addFinalizer"],
   ["one without an address asks for it", {}, "generateAddress"],
   ["... but not while its pod is not ready", { backend: { kind: "unready", source: "10.0.0.1" } }, "BackendNotReady"],
   ["... nor when it is gone: its group deletes it", { backend: { kind: "gone" } }, "BackendNotReady"],
@@ -57,7 +57,7 @@ const TABLE: readonly (readonly [string, Partial<ObservedRecord>, string])[] = [
   ],
   ["one whose spec changed is ensured again", { record: record(at, { generation: 2 }) }, "ensure"],
   ["one that failed later is ensured again", { record: record(failing) }, "ensure"],
-  ["one with Always is ensured when nobody knows when it was", { record: record(at, {}, always) }, "ensure"],
+  ["one with Always is ensured when the last time is unknown", { record: record(at, {}, always) }, "ensure"],
   ["... and when its period is over", { record: record(at, {}, always), ensuredMs: NOW_MS - 60_000 }, "ensure"],
   ["... and not before", { record: record(at, {}, always), ensuredMs: NOW_MS - 59_999 }, "settled"],
   ["one whose pod has another address leaves the old one", { record: record(registered("old")) }, "deregister"],
@@ -67,7 +67,7 @@ const TABLE: readonly (readonly [string, Partial<ObservedRecord>, string])[] = [
     "deregister",
   ],
   [
-    "... without a call where somebody else is registered there",
+    "... without a call where another record is registered there",
     { record: record(registered("old")), others: [record(registered("old"), { uid: "x" })] },
     "forgetAddress",
   ],

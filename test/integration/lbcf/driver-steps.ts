@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 
 import { condition, type LbcfWorld } from "./world.ts";
 
-export interface DriverDeeds {
+export interface DriverSteps {
   readonly addDriver: (driver: string, url: string, more?: object) => Promise<unknown>;
   readonly addLoadBalancer: (lb: string, lbDriver: string, lbSpec: object, more?: object) => Promise<unknown>;
   /** Waits until a condition of the object has that status, and that reason. */
@@ -17,8 +17,8 @@ export function groupOf(lb: string, app: string, more: object = {}): object {
   return { loadBalancers: [lb], pods: { ports: [{ port: 80 }], byLabel: { selector: { app } } }, ...more };
 }
 
-export function driverDeeds(world: () => LbcfWorld): DriverDeeds {
-  const deeds: DriverDeeds = {
+export function driverSteps(world: () => LbcfWorld): DriverSteps {
+  const steps: DriverSteps = {
     addDriver: (driver, url, more = {}) =>
       world().create("LoadBalancerDriver", driver, { driverType: "Webhook", url, ...more }),
     addLoadBalancer: (lb, lbDriver, lbSpec, more = {}) =>
@@ -30,9 +30,9 @@ export function driverDeeds(world: () => LbcfWorld): DriverDeeds {
         if (reason !== undefined) assert.equal(found?.reason, reason, JSON.stringify(found));
       }),
     addWire: async (url) => {
-      await deeds.addDriver("wire", url, { webhooks: [{ name: "ensureBackend", timeout: "1s" }] });
-      await deeds.addLoadBalancer("wire", "wire", { id: "1" });
-      await deeds.says("LoadBalancer", "wire", "Created", "True");
+      await steps.addDriver("wire", url, { webhooks: [{ name: "ensureBackend", timeout: "1s" }] });
+      await steps.addLoadBalancer("wire", "wire", { id: "1" });
+      await steps.says("LoadBalancer", "wire", "Created", "True");
       await world().addPod("wire-0", { ip: "10.244.2.10", labels: { app: "wire" } });
       await world().create("BackendGroup", "wire", groupOf("wire", "wire", { parameters: { weight: "5" } }));
       await world().eventually(async () => {
@@ -40,5 +40,5 @@ export function driverDeeds(world: () => LbcfWorld): DriverDeeds {
       });
     },
   };
-  return deeds;
+  return steps;
 }

@@ -1,0 +1,76 @@
+/**
+ * Calls one driver's webhooks: a timeout per hook, a limit on concurrent calls, LBCF's metrics. What is sent and what an
+ * answer means is `webhook-driver.ts`'s.
+ */
+import type { Driver } from "../../../core/lbcf/objects/objects.ts";
+import type { Reply } from "../../../core/lbcf/drivers/webhook-answers.ts";
+import { DEFAULT_TIMEOUT_MS, type Hook } from "../../../core/lbcf/drivers/webhook-protocol.ts";
+import type { Clock } from "../../../core/util/clock.ts";
+import { ConcurrencyLimit } from "../concurrency-limit.ts";
+import type { LbcfMetrics } from "../lbcf-metrics.ts";
+
+export interface WebhookCall {
+  readonly url: string;
+  /** JSON. */
+  readonly body: string;
+  readonly timeoutMs: number;
+  /** PEM; trusted in addition to the well-known authorities. */
+  readonly ca: string | undefined;
+}
+
+/** POSTs JSON and limits the size of the answer. Throws when there is no answer; any HTTP status is an answer. */
+export type WebhookTransport = (call: WebhookCall) => Promise<Reply>;
+
+export interface WebhookClientOptions {
+  readonly driver: Driver;
+  readonly transport: WebhookTransport;
+  readonly metrics: LbcfMetrics;
+  readonly clock: Clock;
+}
+
+const CALLS_AT_A_TIME = 16;
+
+export class WebhookClient {
+  readonly #options: WebhookClientOptions;
+  readonly #limit = new ConcurrencyLimit(CALLS_AT_A_TIME);
+  readonly #name: string;
+
+  constructor(options: WebhookClientOptions) {
+    this.#options = options;
+    const { namespace, name } = options.driver.metadata;
+    this.#name = `${namespace}/${name}`;
+  }
+
+  /** Counted, measured and limited. */
+  async call(hook: Hook, request: object): Promise<Reply> {
+    const { clock, metrics } = this.#options;
+    return this.#limit.run(async () => {
+      this.count("calls", hook);
+      const startMs = clock.monotonicMs();
+      try {
+        return await this.post(hook, request);
+      } catch (error) {
+        this.count("errors", hook);
+        throw error;
+      } finally {
+        const seconds = (clock.monotonicMs() - startMs) / 1_000;
+        metrics.latency.observe({ driver_name: this.#name, webhook_name: hook }, seconds);
+      }
+    });
+  }
+
+  /** Without limit and metrics, for health probes. */
+  post(hook: Hook, request: object): Promise<Reply> {
+    const { spec } = this.#options.driver;
+    return this.#options.transport({
+      url: `${spec.url.replace(/\/+$/, "")}/${hook}`,
+      body: JSON.stringify(request),
+      timeoutMs: spec.timeoutsMs[hook] ?? DEFAULT_TIMEOUT_MS,
+      ca: spec.caBundle === undefined ? undefined : atob(spec.caBundle),
+    });
+  }
+
+  count(what: "calls" | "errors" | "fails", hook: Hook): void {
+    this.#options.metrics[what].inc({ driver_name: this.#name, webhook_name: hook });
+  }
+}
