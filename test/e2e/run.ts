@@ -12,6 +12,13 @@ import { NoControlPlane, controlPlaneBinaries } from "../support/control-plane-b
 import { runFiles } from "../support/run-files.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
+const SLOWEST_FIRST = [
+  "test/e2e/services-take-over.e2e.ts",
+  "test/e2e/services-incumbent.e2e.ts",
+  "test/e2e/lbcf-crashes.e2e.ts",
+  "test/e2e/services-others.e2e.ts",
+  "test/e2e/services.e2e.ts",
+];
 
 const say = (line: string): void => void process.stderr.write(`e2e: ${line}\n`);
 
@@ -24,7 +31,8 @@ async function main(given: readonly string[]): Promise<number> {
     return process.env["CI"] === "true" ? 1 : 0;
   }
   if (given.includes("--build-only")) return 0;
-  const files = given.length > 0 ? given : globSync("test/e2e/**/*.e2e.ts", { cwd: ROOT }).toSorted();
+  const all = globSync("test/e2e/**/*.e2e.ts", { cwd: ROOT }).toSorted();
+  const files = given.length > 0 ? given : [...new Set([...SLOWEST_FIRST, ...all])];
   // each has an etcd, a kube-apiserver and a process of its own, which wait for each other most of the time
   return runFiles({ files, atOnce: availableParallelism() + 1, showTimes: true });
 }

@@ -24,7 +24,7 @@ import { assertSettled } from "./settled-plan.ts";
 
 export const WITHIN_MS = 60_000;
 /** Of tests that each open a rig of their own: it waits more than it computes. */
-export const CLUSTERS_AT_ONCE = 3;
+export const CLUSTERS_AT_ONCE = 2;
 const PREFIX = "service.beta.kubernetes.io/";
 const API_VERSION = "api-version=2026-01-01";
 

@@ -1,6 +1,6 @@
 /**
- * What stands around the reconciling of Services, end to end: classes, drift policies, what nodes are, what is told, and
- * an end in good order.
+ * How the controller's settings and its shutdown act on Services, end to end: classes, drift policies, changes of nodes,
+ * warnings to users, and an orderly end.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
