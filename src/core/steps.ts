@@ -31,10 +31,10 @@ export type ReadRequest =
 
 export type Decision =
   | { readonly kind: "read"; readonly needs: readonly ReadRequest[] }
-  /** One round: the steps may be applied together; then look again. */
+  /** One round: the steps may be applied together; then observe again. */
   | { readonly kind: "act"; readonly steps: readonly Step[]; readonly warnings: readonly Warning[] }
   /** Nothing to do. `applied` is what the Service may be marked with, without hurry: see `service/applied-state.ts`. */
   | { readonly kind: "settled"; readonly warnings: readonly Warning[]; readonly applied?: string }
-  /** Something that somebody else has begun must end first; look again a little later. */
+  /** An operation of another client must end first; observe again a little later. */
   | { readonly kind: "wait"; readonly why: string }
   | { readonly kind: "reject"; readonly rejection: Rejection };

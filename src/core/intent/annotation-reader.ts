@@ -1,5 +1,5 @@
 /**
- * Looks into a Service's annotations by the table, and collects what is to be said about them: problems refuse the
+ * Reads a Service's annotations by the table, and collects what the user must know about them: problems refuse the
  * Service, warnings do not. Reading goes on after a problem, so that a person sees all of them at once.
  */
 import type { Annotation } from "./annotations.ts";

@@ -1,6 +1,6 @@
 /**
  * Every annotation of a Service that we know: the one table that the parser reads by, that misspelt keys are compared
- * with and that `docs/annotations.md` is made of (`npm run docs`). Who reads which: the `parse-*.ts` files.
+ * with and that `docs/annotations.md` is made of (`npm run docs`). The `parse-*.ts` files read them.
  */
 import {
   address,

@@ -11,7 +11,7 @@ export const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
 
 /**
  * Written together with the finalizer where we serve a class. Kubernetes drops `loadBalancerClass` when a Service
- * changes its type, and every controller's finalizer is the same: only this still says whose the Service was.
+ * changes its type, and every controller's finalizer is the same: only this still says which controller served it.
  */
 export const CLASS_ANNOTATION = "azlb.io/class";
 
@@ -24,8 +24,9 @@ export function wantsLoadBalancer(service: Service, classFilter: ClassFilter): b
 }
 
 /**
- * Whose wishes count where Services meet, at shared addresses and at the nodes' own: ours, and those that another
- * controller of this kind serves, which its finalizer tells. Else two of them would take turns closing each other's ports.
+ * Which Services count where Services meet, at shared addresses and at the nodes' own: ours, and those that another
+ * controller of this kind serves, which its finalizer tells. Else two of them would take turns closing each other's
+ * ports.
  */
 export function countsForOthers(service: Service, classFilter: ClassFilter): boolean {
   const isServed = service.spec.type === "LoadBalancer" && isHeld(service) && !isDeleting(service);

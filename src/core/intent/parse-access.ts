@@ -1,5 +1,5 @@
 /**
- * Who may reach a Service. Ranges that are none open nothing, and close the Service to everybody who is not named:
+ * Who may reach a Service. Ranges that are none open nothing, and close the Service to every source that is not named:
  * a typing error must not expose it.
  */
 import type { Family } from "../model/arm.ts";

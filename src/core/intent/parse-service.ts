@@ -45,7 +45,7 @@ const parsed = memoAll((config: ClusterConfig, service: Service): ParsedService 
   return read.rejection === undefined ? { intent, warnings } : { ...read.rejection, warnings };
 });
 
-/** Whoever sets these relies on them, so nothing is touched. */
+/** A user who sets these relies on them, so nothing is touched. */
 function refuseWhatIsForLater(read: AnnotationReader): Rejection | undefined {
   const refused = [
     ...read.keys.filter((key) => key.toLowerCase() === LATER.configurations.key),

@@ -12,17 +12,17 @@ import type { Observed } from "../observed.ts";
 
 export interface ClusterPlan {
   readonly steps: readonly PlannedStep[];
-  /** How each Service's story ends, by `namespace/name`. */
+  /** The last decision for each Service, by `namespace/name`. */
   readonly ends: ReadonlyMap<string, Decision>;
 }
 
-/** More than any story has: one that does not end is a bug, and shows as one. */
+/** More rounds than any Service needs: one that does not settle is a bug, and shows as one. */
 const MOST_ROUNDS = 30;
 
-/** One world per Service, all of the same moment, with every look answered. */
-export function planCluster(worlds: readonly Observed[]): ClusterPlan {
+/** One observation per Service, all of the same moment, with everything that was asked for read. */
+export function planCluster(observations: readonly Observed[]): ClusterPlan {
   const steps: PlannedStep[] = [];
-  let seen = withAllLooks(worlds);
+  let seen = withAllReads(observations);
   let decisions = seen.map(reconcileService);
   for (let round = 0; round < MOST_ROUNDS && decisions.some(({ kind }) => kind === "act"); round++) {
     const wanted = decisions.map((decision) => (decision.kind === "act" ? decision.steps : []));
@@ -33,33 +33,33 @@ export function planCluster(worlds: readonly Observed[]): ClusterPlan {
   return { steps, ends: new Map(seen.map(({ service }, at) => [serviceKey(service), decisions[at]!])) };
 }
 
-/** What one Service had to look at, a later round shows to all: they go on in one world. */
-function withAllLooks(worlds: readonly Observed[]): readonly Observed[] {
-  const publicIPs = new Map(worlds.flatMap((world) => [...world.publicIPs]));
-  const subnets = new Map(worlds.flatMap((world) => [...world.subnets]));
-  const subnetNames = worlds.find((world) => world.subnetNames !== undefined)?.subnetNames;
-  return worlds.map((world) => ({ ...world, publicIPs, subnets, ...(subnetNames && { subnetNames }) }));
+/** What was read for one Service is shown to all in later rounds: from there on they share one Azure. */
+function withAllReads(observations: readonly Observed[]): readonly Observed[] {
+  const publicIPs = new Map(observations.flatMap((observed) => [...observed.publicIPs]));
+  const subnets = new Map(observations.flatMap((observed) => [...observed.subnets]));
+  const subnetNames = observations.find((observed) => observed.subnetNames !== undefined)?.subnetNames;
+  return observations.map((observed) => ({ ...observed, publicIPs, subnets, ...(subnetNames && { subnetNames }) }));
 }
 
 function describeRound(
-  worlds: readonly Observed[],
+  observations: readonly Observed[],
   wanted: readonly (readonly Step[])[],
   predicted: boolean,
 ): PlannedStep[] {
-  const [anyWorld] = worlds;
-  if (anyWorld === undefined) return [];
-  const own = worlds.flatMap((world, at) =>
-    describeSteps(world, wanted[at]?.filter((step) => !isAzureStep(step)) ?? [], predicted),
+  const [any] = observations;
+  if (any === undefined) return [];
+  const own = observations.flatMap((observed, at) =>
+    describeSteps(observed, wanted[at]?.filter((step) => !isAzureStep(step)) ?? [], predicted),
   );
-  return [...own, ...describeSteps(anyWorld, wanted.flat().filter(isAzureStep), predicted)];
+  return [...own, ...describeSteps(any, wanted.flat().filter(isAzureStep), predicted)];
 }
 
-function afterRound(worlds: readonly Observed[], wanted: readonly (readonly Step[])[]): Observed[] {
-  const [anyWorld] = worlds;
-  if (anyWorld === undefined) return [];
-  const azure = predict(anyWorld, wanted.flat().filter(isAzureStep));
-  return worlds.map((world, at) => {
-    const { service } = predict(world, wanted[at]?.filter((step) => !isAzureStep(step)) ?? []);
+function afterRound(observations: readonly Observed[], wanted: readonly (readonly Step[])[]): Observed[] {
+  const [any] = observations;
+  if (any === undefined) return [];
+  const azure = predict(any, wanted.flat().filter(isAzureStep));
+  return observations.map((observed, at) => {
+    const { service } = predict(observed, wanted[at]?.filter((step) => !isAzureStep(step)) ?? []);
     return { ...azure, service };
   });
 }

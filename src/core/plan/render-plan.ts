@@ -30,14 +30,14 @@ export interface PlannedStep {
 
 export interface ServicePlan {
   readonly steps: readonly PlannedStep[];
-  /** How the story ends: settled, rejected, or with something to wait for or to look at. */
+  /** The last decision: settled, rejected, or with something to wait for or to read. */
   readonly end: Decision;
 }
 
-/** More than any story has: one that does not end is a bug, and shows as one. */
+/** More rounds than any Service needs: one that does not settle is a bug, and shows as one. */
 const MOST_ROUNDS = 30;
 
-/** All rounds until the Service is settled. A look that the first round asks for is the caller's to answer. */
+/** All rounds until the Service is settled. What the first round asks to read is the caller's to read. */
 export function planService(observed: Observed): ServicePlan {
   const steps: PlannedStep[] = [];
   let seen = observed;

@@ -1,6 +1,6 @@
 /**
- * Azure's resources as people call them: what it is and its name. The resource group is told only where it is not the
- * cluster's own (`home`); whoever needs the whole id asks for JSON.
+ * Azure's resources as people call them: what it is and its name. The resource group is named only where it is not the
+ * cluster's own (`home`); the whole id is in the JSON output.
  */
 import { parseId } from "../model/ids.ts";
 import { nounOf } from "../resources/kinds.ts";

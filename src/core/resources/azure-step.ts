@@ -1,7 +1,7 @@
 /**
  * Writes to Azure as data, one type per kind of resource. A step never carries a whole shared resource: it carries the
  * fragment that its owner wants there, and the writer merges all fragments that wait for the same resource at the
- * moment of the write. What can be done with each kind is told by the table in `kinds.ts`.
+ * moment of the write. What can be done with each kind is in the table of `kinds.ts`.
  */
 import type { BackendPool, LoadBalancer, PublicIP, SecurityGroup } from "../model/arm.ts";
 import type { BackendPoolFragment } from "./backend-pool/fragment.ts";
@@ -31,7 +31,10 @@ export interface Bodies {
 
 export type Kind = keyof Fragments;
 
-/** A write to one Azure resource, on behalf of one owner. `id` is the resource, or the part of one, that is PUT or deleted. */
+/**
+ * A write to one Azure resource, on behalf of one owner. `id` is the resource, or the part of one, that is PUT or
+ * deleted.
+ */
 export type StepOf<K extends Kind> = {
   readonly [Each in K]: {
     readonly kind: Each;

@@ -69,7 +69,7 @@ export function reconcilePoolsOf(
   return together(results);
 }
 
-/** What is told of pools that stay as they are: entries of others. For pools of addresses. */
+/** Warnings about pools that stay as they are: their foreign entries. For pools of addresses. */
 export function poolWarnings(
   input: PoolsInput,
   loadBalancer: LoadBalancer,

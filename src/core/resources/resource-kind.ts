@@ -30,7 +30,7 @@ export interface ResourceKind<Fragment, Body> {
   readonly types: readonly ArmType[];
   /** The Azure actions that its writes, and the reads before them, need. */
   readonly rights: readonly string[];
-  /** The Service whose fragment it is; `undefined` for what the cluster owns: the newest fragment says it all. */
+  /** The Service that owns the fragment; `undefined` for what the cluster owns: there the newest fragment counts. */
   readonly ownerOf: ((fragment: Fragment) => Owner) | undefined;
   /** Of the time that a write takes: how long the first write to a resource in demand waits for others to join it. */
   readonly batchWindowShare: number;

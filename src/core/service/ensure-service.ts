@@ -95,8 +95,9 @@ export const leaveFormerLoadBalancers: Phase<ResolvedService> = ({ observed, int
   leaveLoadBalancers(observed, intent.owner, placement.movedFrom);
 
 /**
- * Where the addresses are known and nobody else's, who may reach them is written along: it saves the wait for a write,
- * and opens nothing but what the Service has to itself. On a shared address it waits until the ports are granted.
+ * Where the addresses are known and this Service's alone, its security rules are written along: it saves the wait for a
+ * write, and opens nothing but what the Service has to itself. On a shared address it waits until the ports are
+ * granted.
  */
 export const joinLoadBalancer: Phase<ResolvedService> = (resolved) => {
   const { intent, placement } = resolved;

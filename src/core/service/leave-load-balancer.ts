@@ -42,7 +42,7 @@ function amongOthers(fragment: LoadBalancerFragment): LoadBalancerFragment {
   return disposable === undefined ? fragment : { ...fragment, disposable: { ...disposable, hasMachines: true } };
 }
 
-/** What of a load balancer is the cluster's own. `undefined`: it stays, its pools are somebody else's. */
+/** What of a load balancer is the cluster's own. `undefined`: it stays, another tool fills its pools. */
 export function disposableOf(observed: Observed, loadBalancer: LoadBalancer): Disposable | undefined {
   const { config, nodes, compute } = observed;
   if (isPreConfigured(config, loadBalancer.name)) return undefined;

@@ -87,7 +87,7 @@ function ensured(observed: Observed): Decision {
     : markChangingFirst(resolved, round);
 }
 
-/** People look at their Services: what others have put into the pools that serve one is told there. */
+/** Foreign entries of the pools that serve a Service are reported on the Service, where its user reads events. */
 function warningsOfPools({ observed, intent, placement }: ResolvedService): readonly Warning[] {
   return placement.seen === undefined ? [] : poolWarnings(observed, placement.seen, intent.families);
 }

@@ -1,5 +1,5 @@
 /**
- * The phases of a Service that should not be served any more: who may reach it, what it has on load balancers, its
+ * The phases of a Service that should not be served any more: its security rules, what it has on load balancers, its
  * public IPs, its status, its finalizer. Needs nothing that the Service asks for, so a Service that cannot be read can
  * be cleaned up all the same.
  */

@@ -1,6 +1,6 @@
 /**
  * What a Service asks for, placed: on which load balancer, with which public IPs, and the addresses that come of it.
- * Everything that the phases of `ensure-service.ts` look at.
+ * Everything that the phases of `ensure-service.ts` read.
  */
 import type { Family } from "../model/arm.ts";
 import { addressesOfMembers, desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";

@@ -1,7 +1,7 @@
 /**
  * Additional addresses appear in a Service's status, and nodes send what is meant for an address in a status to the
  * Service that shows it. So a Service may not show an address that a load balancer of the cluster gives to others:
- * whoever may write a Service would take over their traffic from inside the cluster (CVE-2020-8554).
+ * a user who may write a Service would take over their traffic from inside the cluster (CVE-2020-8554).
  */
 import type { Frontend, LoadBalancer } from "../model/arm.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";

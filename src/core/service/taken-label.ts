@@ -1,7 +1,7 @@
 /**
- * Azure gives a DNS label to one public IP of a region, and refuses it to others without a word about whose it is. Where
- * it is another Service of ours that has it and still asks for it, we know better, and need not ask. Anybody else's
- * label is Azure's to refuse.
+ * Azure gives a DNS label to one public IP of a region, and refuses it to others without naming the owner. Where
+ * another Service of this cluster has it and still asks for it, the Service is refused before any write, with that
+ * name. Any other label is Azure's to refuse.
  */
 import type { PublicIP } from "../model/arm.ts";
 import { sameId } from "../model/ids.ts";

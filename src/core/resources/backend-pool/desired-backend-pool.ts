@@ -1,5 +1,5 @@
 /**
- * Who should stand in the cluster's pools of addresses. Made once for a set of nodes, however many Services ask:
+ * Which nodes should be in the cluster's pools of addresses. Made once for a set of nodes, however many Services ask:
  * the answer is remembered for as long as the list of nodes lives.
  */
 import { memo, memoAll } from "../../util/memo.ts";

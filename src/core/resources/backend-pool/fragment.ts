@@ -1,5 +1,5 @@
 /**
- * Who should stand in one backend pool, as data. Membership belongs to the cluster's pool, not to a Service:
+ * The nodes that should be in one backend pool, as data. Membership belongs to the cluster's pool, not to a Service:
  * every Service of a load balancer asks for the same one.
  * Made by `desired-backend-pool.ts`, put in by `merge-backend-pool.ts`.
  */

@@ -1,7 +1,7 @@
 /**
  * Puts the nodes into one pool of addresses.
  *
- *   - An entry is ours by the rule of `own-entries.ts`; anybody else's stays as it is, and is reported.
+ *   - An entry is ours by the rule of `own-entries.ts`; a foreign one stays as it is, and is reported.
  *   - Ours that no node stands for goes, except the last of them: a pool is never emptied because we know no nodes.
  *   - A node whose address is in the pool already is not added again, whatever that entry is called.
  *   - What is right stays the object that was read, unknown fields included; new entries come last, by name.

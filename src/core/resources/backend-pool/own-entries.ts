@@ -1,7 +1,7 @@
 /**
- * Whose is a pool entry? Ours, if it is named after a current Node or stands in the durable member list; also if it
- * holds a current Node's address or network interface, whatever it is called (pools that Azure migrated from network
- * interfaces to addresses have such names). Anything else was put there by someone and is kept.
+ * Which pool entries are the cluster's: an entry is ours if it is named after a current Node or stands in the durable
+ * member list; also if it holds a current Node's address or network interface, whatever it is called (pools that Azure
+ * migrated from network interfaces to addresses have such names). Anything else was put there by someone and is kept.
  */
 import type { BackendAddress, Reference } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";

@@ -1,6 +1,6 @@
 /**
- * Which fragments of a batch can stand in a load balancer together. Whoever cannot keeps what it has there, and that
- * may stand in the way of others; so it goes on until all that are left can.
+ * Which fragments of a batch can stand in a load balancer together. The owner of one that cannot keeps what it has
+ * there, and that may be in the way of others; so it goes on until all that are left can.
  */
 import type { Frontend, LoadBalancer } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
@@ -67,7 +67,7 @@ function staleIn(index: LoadBalancerIndex, batch: Batch): Batch {
   return [...namingGoneFrontends(index, batch), ...doublingAddresses(index, batch)];
 }
 
-/** Their rules name a frontend of somebody else that has gone. */
+/** Their rules name a frontend of another owner that has gone. */
 function namingGoneFrontends(index: LoadBalancerIndex, batch: Batch): Batch {
   const coming = new Set(batch.flatMap(({ frontends }) => frontends.map(({ name }) => name.toLowerCase())));
   return batch.filter(({ rules }) =>

@@ -1,5 +1,5 @@
 /**
- * The frontend that one Service asks for in one family: its own, or somebody else's that already has the address.
+ * The frontend that one Service asks for in one family: its own, or another owner's that already has the address.
  *
  *   private address           | where it comes from                            | allocation
  *   --------------------------|------------------------------------------------|-----------
@@ -48,7 +48,7 @@ export function desiredFrontend(input: FrontendInput, family: Family): DesiredFr
   return { name, own };
 }
 
-/** Whoever made it: a frontend that holds the Service's address already is the one to use. */
+/** A frontend that holds the Service's address already is the one to use, whatever its owner. */
 function sharedFrontend(input: FrontendInput, index: LoadBalancerIndex, family: Family): Frontend | undefined {
   const { intent, publicIPs } = input;
   const pinned = intent.pinned[family];

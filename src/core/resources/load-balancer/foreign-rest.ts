@@ -1,4 +1,4 @@
-/** Whether a load balancer that has lost all our frontends still holds something of somebody else. */
+/** Whether a load balancer that has lost all our frontends still holds foreign parts. */
 import type { BackendPool, LoadBalancer } from "../../model/arm.ts";
 import { isOwnEntry, isOwnReference } from "../backend-pool/own-entries.ts";
 import { baseOf, SHARED_PROBE_NAME } from "../../model/names.ts";

@@ -17,12 +17,12 @@ export interface LoadBalancerFragment {
   readonly pools: readonly string[];
   /**
    * Frontends named after another Service that has left them. This Service was using them, so they go together with
-   * its use, unless somebody else needs them by then.
+   * its use, unless another owner needs them by then.
    */
   readonly releases: readonly string[];
-  /** What may go with the load balancer once it has no frontend; absent: it stays, somebody else fills its pools. */
+  /** What may go with the load balancer once it has no frontend; absent: it stays, another tool fills its pools. */
   readonly disposable: Disposable | undefined;
-  /** Who else may be met there: for what is said to people, never for what is decided. */
+  /** The other Services, for texts only: no decision reads them. */
   readonly neighbours?: readonly Service[];
 }
 
@@ -33,7 +33,7 @@ export interface LoadBalancerShell {
   readonly sku: { readonly name: string };
   readonly extendedLocation?: { readonly name: string; readonly type: string };
   readonly tags: Readonly<Record<string, string>>;
-  /** Prefixes of tags that survive although nobody configured them; empty: every tag survives. */
+  /** Prefixes of tags that survive although they are not configured; empty: every tag survives. */
   readonly systemTags: readonly string[];
 }
 

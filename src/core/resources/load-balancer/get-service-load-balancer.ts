@@ -59,7 +59,7 @@ export function getServiceLoadBalancer(input: PlacementInput, intent: ServiceInt
   };
 }
 
-/** Names tell: a Service's begin with its base, so its parts are found on whatever load balancer they are. */
+/** Names of a Service's parts begin with its base, so they are found on any load balancer. */
 export function loadBalancersWith(loadBalancers: readonly LoadBalancer[], base: string): LoadBalancer[] {
   return loadBalancers.filter((loadBalancer) => {
     const { frontends, rules, probes } = partsOf(loadBalancerIndex(loadBalancer), base);

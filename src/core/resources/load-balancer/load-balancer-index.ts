@@ -10,7 +10,10 @@ import { canonicalAddress } from "../../util/cidr.ts";
 import { nameOfId } from "../../model/ids.ts";
 import { baseOf } from "../../model/names.ts";
 
-/** Something that needs a frontend to exist. `base` is the name's first part: whose it is, if it is a Service's. */
+/**
+ * Something that needs a frontend to exist. `base` is the name's first part, which tells the owner if that is a
+ * Service.
+ */
 export interface FrontendUser {
   readonly kind: "load balancing rule" | "outbound rule" | "inbound NAT rule" | "inbound NAT pool";
   readonly name: string;

@@ -4,7 +4,7 @@
  *   - Each owner's parts are replaced, and nothing else: foreign parts go back as they were read, in their place.
  *   - The order of the fragments does not matter; there is at most one of an owner.
  *   - What is right already is not touched; merging the result again changes nothing.
- *   - A frontend that somebody else needs stays, with a warning to the Service that left it.
+ *   - A frontend that another owner needs stays, with a warning to the Service that left it.
  *   - Without frontends nothing may stand in a load balancer: it goes when all that is left is the cluster's own pools;
  *     if something foreign is left, the last frontend stays.
  *   - Fragments that each decided to leave others behind do not delete it together while machines are in its pools: the
@@ -165,7 +165,7 @@ function warningsFor(
   });
 }
 
-/** Nobody of ours comes back for what somebody else's part keeps: that is said along. */
+/** No Service comes back for a frontend that a foreign part keeps: the warning says so. */
 function whyItStays(user: FrontendUser | undefined, fragment: LoadBalancerFragment): string {
   const byHand = "remove the frontend by hand once nobody needs it";
   if (user === undefined) return `a load balancer needs one, and this one holds parts of somebody else; ${byHand}`;

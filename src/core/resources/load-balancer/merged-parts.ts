@@ -25,7 +25,7 @@ interface Named {
 interface Replacement<Part> {
   readonly seen: readonly Part[];
   readonly wanted: readonly Part[];
-  /** Asked only of parts that nobody wants. */
+  /** Asked only of parts that no fragment wants. */
   readonly goes: (part: Part) => boolean;
   readonly isRight: (seen: Part, wanted: Part) => boolean;
   readonly corrected: (seen: Part, wanted: Part) => Part;
@@ -80,7 +80,7 @@ function isSharedProbe(name: string): boolean {
   return name.toLowerCase() === SHARED_PROBE_NAME;
 }
 
-/** `rules`: as they will be; a frontend that one of them names stays, whoever it is named after. */
+/** `rules`: as they will be; a frontend that one of them names stays, whatever its own name. */
 export function mergedFrontends(
   start: LoadBalancer,
   index: LoadBalancerIndex,

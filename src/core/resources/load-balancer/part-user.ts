@@ -1,6 +1,6 @@
 /**
- * Whose a part of a load balancer is, in words for people: a Service of ours by its name, since the part's name is a
- * hash to them; anybody else's by the name of the part.
+ * The owner of a part of a load balancer, for texts: a Service of this cluster by its name, since the part's name is a
+ * hash to the user; any other by the name of the part.
  */
 import { serviceKey, type Service } from "../../model/kubernetes.ts";
 import { baseName, isServiceBase } from "../../model/names.ts";
@@ -13,7 +13,7 @@ export interface PartUser {
   readonly text: string;
 }
 
-/** `batch`: whoever is merged along, and the neighbours that they know of. */
+/** `batch`: the fragments that are merged along, and the neighbours that they name. */
 export function userOf({ kind, name, base }: FrontendUser, batch: readonly LoadBalancerFragment[]): PartUser {
   const key = isServiceBase(base) ? keyOfBase(base, batch) : undefined;
   if (key !== undefined) return { isService: true, text: `Service ${key}` };

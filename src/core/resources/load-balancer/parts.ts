@@ -1,8 +1,8 @@
 /**
  * Our own frontends, rules and probes: when one that is there is right, and how a wrong one is put right.
  *
- * Only the fields that we decide are compared, so that an Azure that fills in or knows more does not look like a change;
- * and only they are replaced, so that a field that somebody else set on our part survives.
+ * Only the fields that we decide are compared, so that fields which Azure fills in or adds are no change;
+ * and only they are replaced, so that a field that another client set on our part survives.
  */
 import type { Frontend, LoadBalancingRule, Probe, Reference } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";

@@ -1,5 +1,5 @@
 /**
- * Which Services of a batch ask for ports of a frontend that somebody else has. Whoever is in the load balancer
+ * Which Services of a batch ask for ports of a frontend that are taken. A Service that is in the load balancer
  * already wins; among newcomers the first in the order of the batch. A refused Service keeps what it has, and that
  * counts against the others. What stands in the load balancer together already is Azure's to judge, not ours.
  */
@@ -100,7 +100,7 @@ function portsText({ protocol, from, to }: Claim): string {
   return from === 0 ? "all ports are" : `${name}ports ${from} to ${to} are`;
 }
 
-/** A Service is found by its name; what somebody made by hand, by where it stands. */
+/** A Service is found by its name; what a user made by hand, by where it stands. */
 function whereText({ frontend, user }: Claim, seen: LoadBalancer, batch: readonly LoadBalancerFragment[]): string {
   const { isService, text } = userOf(user, batch);
   if (isService) return `on the address that it shares by ${text}`;

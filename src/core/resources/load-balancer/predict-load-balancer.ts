@@ -1,6 +1,6 @@
 /**
  * How Azure will show a load balancer that we write: ids and references back that it adds, defaults that it fills in,
- * private addresses that it gives. Only as far as decisions and plans look at it.
+ * private addresses that it gives. Only as far as decisions and plans read it.
  */
 import type { Family, Frontend, LoadBalancer, Reference, Subnet } from "../../model/arm.ts";
 import { loadBalancerPartId, nameOfId } from "../../model/ids.ts";

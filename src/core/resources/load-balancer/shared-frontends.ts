@@ -26,7 +26,7 @@ export function refuseMovesOfShared(
   return refused;
 }
 
-/** Somebody else who uses the frontend, and goes on doing so after this batch. */
+/** Another user of the frontend that goes on using it after this batch. */
 function userBeside(
   index: LoadBalancerIndex,
   batch: readonly LoadBalancerFragment[],

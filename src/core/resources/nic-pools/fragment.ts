@@ -11,7 +11,7 @@ export interface NicPoolsFragment {
   readonly leave: readonly PoolRef[];
 }
 
-/** A pool, and the family of the ipConfiguration that sits in it. */
+/** A pool, and the family of the ipConfiguration that is its member. */
 export interface PoolRef {
   readonly pool: string;
   readonly family: Family;

@@ -1,8 +1,8 @@
 /**
- * Puts one network interface, scale set or instance into pools and takes it out of others. Pools that nobody speaks of
- * stay, and so does everything else of the body.
+ * Puts one network interface, scale set or instance into pools and takes it out of others. Pools that no fragment
+ * names stay, and so does everything else of the body.
  *
- *   resource         | who sits in an IPv4 pool                      | in an IPv6 pool
+ *   resource         | ipConfiguration in an IPv4 pool               | in an IPv6 pool
  *   -----------------|-----------------------------------------------|------------------------------------
  *   networkInterface | first IPv4 ipConfiguration                    | first IPv6 one
  *   scaleSet         | primary, or only, one of the primary interface | first IPv6 one of the primary interface
@@ -45,9 +45,9 @@ export function mergeNicPools(
   return { outcome, answers: answersOf(fragments) };
 }
 
-/** Whether it sits in the pool now, in whichever ipConfiguration. */
+/** Is one of its ipConfigurations in the pool now? */
 export function isAttached(body: Attachable, resource: NicPoolsFragment["resource"], pool: string): boolean {
-  return configurationsIn(body, resource).some((configuration) => sitsIn(configuration, pool));
+  return configurationsIn(body, resource).some((configuration) => isMemberOf(configuration, pool));
 }
 
 export function poolsOf(body: Attachable, resource: NicPoolsFragment["resource"]): readonly string[] {
@@ -76,17 +76,17 @@ function attached(
   const join = fragments.flatMap((fragment) => fragment.join);
   const leave = fragments
     .flatMap((fragment) => fragment.leave)
-    .filter((seat) => !join.some((one) => sameId(one.pool, seat.pool)));
+    .filter(({ pool }) => !join.some((one) => sameId(one.pool, pool)));
   if (resource === "networkInterface") {
     const { properties } = body as NetworkInterface;
     const before = properties.ipConfigurations ?? [];
-    const after = seated(before, join, leave, chosenOfInterface);
+    const after = withPools(before, join, leave, chosenOfInterface);
     return after === before
       ? body
       : { ...(body as NetworkInterface), properties: { ...properties, ipConfigurations: after } };
   }
   const before = interfacesIn(body, resource);
-  const after = before && seatedInterfaces(before, join, leave);
+  const after = before && withPoolsOfInterfaces(before, join, leave);
   return after === undefined || after === before ? body : withInterfaces(body, resource, after);
 }
 
@@ -105,7 +105,7 @@ function withInterfaces(
   return { ...(body as Instance), properties: { ...properties, networkProfileConfiguration: networkProfile } };
 }
 
-function seatedInterfaces(
+function withPoolsOfInterfaces(
   profile: InterfaceConfigurations,
   join: readonly PoolRef[],
   leave: readonly PoolRef[],
@@ -114,7 +114,7 @@ function seatedInterfaces(
   const primary = interfaces.find(({ properties }) => properties.primary === true) ?? interfaces[0];
   const after = interfaces.map((one): InterfaceConfiguration => {
     const before = one.properties.ipConfigurations ?? [];
-    const configurations = seated(before, one === primary ? join : [], leave, chosenOfMachine);
+    const configurations = withPools(before, one === primary ? join : [], leave, chosenOfMachine);
     return configurations === before
       ? one
       : { ...one, properties: { ...one.properties, ipConfigurations: configurations } };
@@ -123,7 +123,7 @@ function seatedInterfaces(
   return isSame ? profile : { ...profile, networkInterfaceConfigurations: after };
 }
 
-type Chooser = (configurations: readonly IPConfiguration[], seat: PoolRef) => IPConfiguration | undefined;
+type Chooser = (configurations: readonly IPConfiguration[], ref: PoolRef) => IPConfiguration | undefined;
 
 function chosenOfInterface(
   configurations: readonly IPConfiguration[],
@@ -132,25 +132,27 @@ function chosenOfInterface(
   return configurations.find(({ properties }) => (properties.privateIPAddressVersion ?? "IPv4") === family);
 }
 
-function chosenOfMachine(configurations: readonly IPConfiguration[], seat: PoolRef): IPConfiguration | undefined {
-  if (seat.family === "IPv6") return chosenOfInterface(configurations, seat);
+function chosenOfMachine(configurations: readonly IPConfiguration[], ref: PoolRef): IPConfiguration | undefined {
+  if (ref.family === "IPv6") return chosenOfInterface(configurations, ref);
   const primary = configurations.find(({ properties }) => properties.primary === true);
-  return primary ?? (configurations.length === 1 ? configurations[0] : chosenOfInterface(configurations, seat));
+  return primary ?? (configurations.length === 1 ? configurations[0] : chosenOfInterface(configurations, ref));
 }
 
-/** Answers the list itself where everybody sits right. */
-function seated(
+/** Answers the list itself where nothing changes. */
+function withPools(
   configurations: readonly IPConfiguration[],
   join: readonly PoolRef[],
   leave: readonly PoolRef[],
   choose: Chooser,
 ): readonly IPConfiguration[] {
-  const isIn = (pool: string): boolean => configurations.some((configuration) => sitsIn(configuration, pool));
-  const joins = join.filter(({ pool }) => !isIn(pool)).map((seat) => ({ seat, by: choose(configurations, seat) }));
+  const isIn = (pool: string): boolean => configurations.some((configuration) => isMemberOf(configuration, pool));
+  const joins = join
+    .filter(({ pool }) => !isIn(pool))
+    .map((ref) => ({ pool: ref.pool, by: choose(configurations, ref) }));
   const after = configurations.map((configuration) => {
     const pools = configuration.properties.loadBalancerBackendAddressPools ?? [];
     const stay = pools.filter(({ id }) => !leave.some(({ pool }) => sameId(pool, id)));
-    const come: Reference[] = joins.filter(({ by }) => by === configuration).map(({ seat }) => ({ id: seat.pool }));
+    const come: Reference[] = joins.filter(({ by }) => by === configuration).map(({ pool }) => ({ id: pool }));
     if (stay.length === pools.length && come.length === 0) return configuration;
     const properties = { ...configuration.properties, loadBalancerBackendAddressPools: [...stay, ...come] };
     return { ...configuration, properties };
@@ -158,6 +160,6 @@ function seated(
   return after.every((configuration, at) => configuration === configurations[at]) ? configurations : after;
 }
 
-function sitsIn({ properties }: IPConfiguration, pool: string): boolean {
+function isMemberOf({ properties }: IPConfiguration, pool: string): boolean {
   return (properties.loadBalancerBackendAddressPools ?? []).some(({ id }) => sameId(id, pool));
 }

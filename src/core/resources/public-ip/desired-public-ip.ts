@@ -1,5 +1,5 @@
 /**
- * Which public IP one family of an external Service stands on: one that somebody made, found by name or address, or
+ * Which public IP one family of an external Service uses: one that a user made, found by name or address, or
  * one of the Service's own under a generated name, made if it is not there.
  */
 import type { Family, PublicIP } from "../../model/arm.ts";
@@ -88,7 +88,7 @@ function generatedName(
 
 /**
  * Neither the family nor, unless the config says otherwise, the IP tags of a public IP can be changed. Of others'
- * and shared ones, IP tags stay as they are: nobody's address is taken away.
+ * and shared ones, IP tags stay as they are: no address is taken away.
  */
 function mustBeReplaced(
   { intent, config }: PublicIPInput,
@@ -131,7 +131,7 @@ function newBody(input: PublicIPInput, family: Family, { id, name, prefixId }: N
 
 type Chosen = Exclude<PublicIPIntent, { kind: "generated" }>;
 
-/** What names a public IP that somebody made. */
+/** The annotation or field that names a public IP of the user. */
 function annotationFor({ families }: ServiceIntent, { kind }: Chosen, family: Family): string {
   if (kind === "pinned") {
     const { key } = family === "IPv4" ? PLACEMENT.ipv4 : PLACEMENT.ipv6;

@@ -82,7 +82,10 @@ function holderOf(publicIP: PublicIP, { config, loadBalancers }: PublicIPsSeen):
   return isGone ? undefined : `${attached.type} ${attached.names.join("/")}`;
 }
 
-/** Where to look for public IPs of a Service: its own group, the cluster's, and wherever its frontends point to. */
+/**
+ * The resource groups that may hold public IPs of a Service: its own, the cluster's, and wherever its frontends point
+ * to.
+ */
 export function publicIPGroups(
   { config, loadBalancers }: Pick<PublicIPsSeen, "config" | "loadBalancers">,
   owner: Owner,

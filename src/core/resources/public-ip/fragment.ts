@@ -18,7 +18,7 @@ export type PublicIPFragment =
       /** `undefined`: leave as it is; `""`: remove. */
       readonly dnsLabel: string | undefined;
       readonly tags: Readonly<Record<string, string>>;
-      /** Prefixes of tags that survive although nobody configured them; empty: every tag survives. */
+      /** Prefixes of tags that survive although they are not configured; empty: every tag survives. */
       readonly systemTags: readonly string[];
       /** `undefined`: leave as they are. */
       readonly ipTags: readonly IPTag[] | undefined;

@@ -28,7 +28,7 @@ interface State {
   /** The Services that use it; `undefined` for one that a person made. */
   readonly services: readonly string[] | undefined;
   readonly isFreed: boolean;
-  /** Whose the DNS label is: of ours a tag says so, of a person's only this batch. */
+  /** The owner of the DNS label: of ours a tag names it, of a user's only this batch. */
   readonly labelOwner: string | undefined;
   /** Of those that are not simply accepted. */
   readonly answers: ReadonlyMap<PublicIPFragment, Answer>;
@@ -104,7 +104,7 @@ function used(state: State, use: Use): State {
   };
 }
 
-/** Who asks for no label, or for the one that is there, is in nobody's way. */
+/** A Service that asks for no label, or for the one that is there, is in no other's way. */
 function refuseLabel({ body, labelOwner }: State, { owner, dnsLabel }: Use): Rejection | undefined {
   const label = labelOf(body);
   if (!dnsLabel || labelOwner === undefined || sameKey(labelOwner, owner.key) || dnsLabel === label) return undefined;
@@ -148,7 +148,7 @@ function withoutLabel(body: PublicIP): PublicIP {
   return { ...body, ...(body.tags && { tags: withoutDnsOwner(body.tags) }), properties };
 }
 
-/** The tags that say whose it is are never pruned. */
+/** The tags that name its owners are never pruned. */
 function withTags(body: PublicIP, { tags, systemTags }: Use): PublicIP {
   const merged = mergeTags(body.tags, { ...tags, ...ownTags(body.tags) }, systemTags);
   return merged === body.tags || merged === undefined ? body : { ...body, tags: merged };
@@ -165,7 +165,7 @@ function withSku(body: PublicIP, { sku }: Use): PublicIP {
   return isRight ? body : { ...body, sku: { ...body.sku, name: sku } };
 }
 
-/** The label's owner may give it up to others; who asks for it comes before who asks for none. */
+/** The label's owner may give it up to others; Services that ask for it come before those that ask for none. */
 function rankOf(labelOwner: string | undefined): (use: Use) => number {
   return ({ owner, dnsLabel }) => (sameKey(labelOwner ?? "", owner.key) ? 0 : dnsLabel === "" ? 2 : 1);
 }

@@ -1,6 +1,6 @@
 /**
- * What the tags of a public IP say: which Services use it, which cluster made it, whose its DNS label is. The older
- * keys are read but never written; where both are there, the newer one counts.
+ * What the tags of a public IP say: which Services use it, which cluster made it, which Service owns its DNS label. The
+ * older keys are read but never written; where both are there, the newer one counts.
  */
 import type { PublicIP } from "../../model/arm.ts";
 import type { Tags } from "../../model/tags.ts";
@@ -35,13 +35,13 @@ export function sameKey(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** Of another cluster that shares the resource group. One without a cluster tag is anybody's. */
+/** Of another cluster that shares the resource group. One without a cluster tag may be any cluster's. */
 export function isOtherClusters({ tags }: Pick<PublicIP, "tags">, clusterName: string): boolean {
   const cluster = tagOf(tags, CLUSTER_TAG) ?? "";
   return cluster !== "" && cluster.toLowerCase() !== clusterName.toLowerCase();
 }
 
-/** The Service whose the DNS label is. */
+/** The Service that owns the DNS label. */
 export function dnsOwnerOf({ tags }: Pick<PublicIP, "tags">): string | undefined {
   return tagOf(tags, DNS_TAG) || undefined;
 }
@@ -50,7 +50,7 @@ export function withoutDnsOwner(tags: Tags): Tags {
   return Object.fromEntries(Object.entries(tags).filter(([key]) => key !== DNS_TAG && key !== OLDER[DNS_TAG]));
 }
 
-/** Those of the tags that say whose a public IP is. */
+/** Those of the tags that name the owners of a public IP. */
 export function ownTags(tags: Tags | undefined): Tags {
   const own = new Set([...Object.keys(OLDER), ...Object.values(OLDER)]);
   return Object.fromEntries(Object.entries(tags ?? {}).filter(([key]) => own.has(key)));

@@ -1,6 +1,7 @@
 /**
- * Who may reach a Service becomes rules, in the order in which the incumbent hands out priorities: by protocol, by
- * family, service tags before ranges, denials last. A plain internal Service has none: the VNet may reach it anyway.
+ * The sources that may reach a Service become rules, in the order in which the incumbent hands out priorities: by
+ * protocol, by family, service tags before ranges, denials last. A plain internal Service has none: the VNet may reach
+ * it anyway.
  */
 import type { Family } from "../../model/arm.ts";
 import { familyOf } from "../../util/cidr.ts";
@@ -62,7 +63,7 @@ function destinationsFor(
   family: Family,
 ): readonly string[] {
   const reached = landsOnNodes(intent, family) ? nodes[family] : current[family];
-  // Nobody reaches a family through its nodes that has no address to come in by.
+  // A family without an address of its own is not reached through its nodes either.
   const own = current[family].length === 0 ? [] : reached;
   return [...own, ...intent.additionalPublicIPs.filter((address) => familyOf(address) === family)];
 }

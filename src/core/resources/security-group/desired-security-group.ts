@@ -102,8 +102,9 @@ function hasRulesOnNodes({ service, securityGroup }: SecurityGroupInput, nodes: 
 }
 
 /**
- * What rules for its node ports open: nodes, also those that have gone, whose addresses nothing tells any more. A node
- * port is one Service's alone, so a rule that has one of them was made for it, with whatever other ports it had then.
+ * What rules for its node ports open: nodes, also those that have gone, whose addresses are recorded nowhere else. A
+ * node port is one Service's alone, so a rule that has one of them was made for it, with whatever other ports it had
+ * then.
  */
 function atItsNodePorts({ service, securityGroup }: SecurityGroupInput): readonly string[] {
   if (securityGroup === undefined) return [];

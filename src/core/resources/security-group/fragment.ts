@@ -18,7 +18,7 @@ export interface AccessRule {
   readonly destinations: readonly string[];
 }
 
-/** What somebody wants open. */
+/** What one Service wants open. */
 export interface Opening {
   readonly owner: Owner;
   /** In this order new rules get their priorities. */

@@ -2,8 +2,8 @@
  * A security group in the making: fragments go in one after the other, each wholly or (where the group has no room for
  * it) not at all. Kept as differences to what was read, so that a fragment costs what it touches and nothing more.
  *
- * The order of fragments does not matter for what the group opens: an address loses a rule only if nobody in the whole
- * batch wants it there.
+ * The order of fragments does not matter for what the group opens: an address loses a rule only if no
+ * fragment of the batch wants it there.
  */
 import type { Rejection } from "../../outcome.ts";
 import type { SecurityGroupFragment, AccessRule } from "./fragment.ts";
@@ -95,7 +95,7 @@ export class SecurityGroupDraft {
     );
   }
 
-  /** From rules of all: the fragment's addresses. From the Service's own rules: everything that nobody wants. */
+  /** From rules of all: the fragment's addresses. From the Service's own rules: everything that no fragment wants. */
   #removalsFor({ owner, addresses }: SecurityGroupFragment): readonly Spot[] {
     const claimed = addresses.flatMap((address) =>
       (this.#index.holders.get(address) ?? []).map((rule) => ({ rule, address })),
@@ -140,7 +140,7 @@ export class SecurityGroupDraft {
     return change.added.size > 0 || change.removed.size > 0 || this.#isMistaken(name, change.wanted?.rule);
   }
 
-  /** Somebody gave a rule of ours another meaning. */
+  /** Another client gave a rule of ours another meaning. */
   #isMistaken(name: string, wanted: AccessRule | undefined): boolean {
     const seen = this.#index.managed.get(name)?.rule;
     return seen !== undefined && wanted !== undefined && !means(seen, wanted);

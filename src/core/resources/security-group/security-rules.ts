@@ -46,7 +46,7 @@ export type RuleKind =
   | { readonly kind: "shared" | "legacyShared" | "foreign" }
   | { readonly kind: "own" | "legacy"; readonly base: string };
 
-/** Whose a rule is, by its name in lower case. */
+/** The owner of a rule, by its name in lower case. */
 export function kindOf(lowerName: string): RuleKind {
   if (SHARED_NAME.test(lowerName)) return { kind: "shared" };
   const base = OWN_NAME.exec(lowerName)?.[1];

@@ -1,6 +1,6 @@
 /**
- * Who else claims an address: several Services may share one, and what one of them closes another may need open.
- * Indexed once per list of Services, since every decision about any of them asks.
+ * Which other Services claim an address: several Services may share one, and what one of them closes another may need
+ * open. Indexed once per list of Services, since every decision about any of them asks.
  */
 import type { Family, PublicIP } from "../../model/arm.ts";
 import { canonicalAddress, familyOf } from "../../util/cidr.ts";
@@ -14,7 +14,7 @@ import type { Opening, ServiceAddresses } from "./fragment.ts";
 import { memoAll } from "../../util/memo.ts";
 import { desiredAccessRules, opensOnNodes } from "./access-rules.ts";
 
-/** What decides who shares an address. */
+/** What decides which Services share an address. */
 export interface Sharing extends Pick<ObservedAzure, "publicIPs"> {
   readonly config: ClusterConfig;
   /** Every Service that counts where Services meet, the one in question perhaps included. */
@@ -22,23 +22,23 @@ export interface Sharing extends Pick<ObservedAzure, "publicIPs"> {
 }
 
 interface Claims {
-  /** Address → who has it in the status, pins it or names it as an additional one. */
+  /** Address → the Services that have it in the status, pin it or name it as an additional one. */
   readonly byAddress: ReadonlyMap<string, readonly Service[]>;
-  /** Resource group and name of a public IP → who uses it by name. */
+  /** Resource group and name of a public IP → the Services that use it by name. */
   readonly byPublicIP: ReadonlyMap<string, readonly Service[]>;
-  /** Who opens something at the nodes' own addresses. */
+  /** Services that open something at the nodes' own addresses. */
   readonly onNodes: readonly Service[];
 }
 
 /** Other Services that have, or are about to have, one of these addresses. Deleting ones give up theirs. */
-export function sharersOf(world: Sharing, uid: string, addresses: ReadonlySet<string>): readonly Service[] {
-  const { byAddress, byPublicIP } = claimsOf(world);
+export function sharersOf(sharing: Sharing, uid: string, addresses: ReadonlySet<string>): readonly Service[] {
+  const { byAddress, byPublicIP } = claimsOf(sharing);
   const found = new Set<Service>();
   for (const address of addresses) {
     for (const service of byAddress.get(address) ?? []) found.add(service);
   }
   if (byPublicIP.size > 0) {
-    for (const key of publicIPsAt(world, addresses)) {
+    for (const key of publicIPsAt(sharing, addresses)) {
       for (const service of byPublicIP.get(key) ?? []) found.add(service);
     }
   }
@@ -46,16 +46,16 @@ export function sharersOf(world: Sharing, uid: string, addresses: ReadonlySet<st
 }
 
 /** Other Services that open something at the nodes' own addresses: they share those. */
-export function nodeSharersOf(world: Sharing, uid: string): readonly Service[] {
-  return claimsOf(world).onNodes.filter((service) => service.metadata.uid !== uid);
+export function nodeSharersOf(sharing: Sharing, uid: string): readonly Service[] {
+  return claimsOf(sharing).onNodes.filter((service) => service.metadata.uid !== uid);
 }
 
-/** `undefined`: nobody can tell what it wants, so that what it has must stay. */
-export function openingOf(service: Service, world: Sharing, nodes: ServiceAddresses["nodes"]): Opening | undefined {
-  const parsed = parseService(service, world.config);
+/** `undefined`: the Service cannot be parsed, so what it has must stay. */
+export function openingOf(service: Service, sharing: Sharing, nodes: ServiceAddresses["nodes"]): Opening | undefined {
+  const parsed = parseService(service, sharing.config);
   if (!("intent" in parsed)) return undefined;
   const { intent } = parsed;
-  const held = [...heldAddresses(service, intent), ...namedAddresses(intent, world)];
+  const held = [...heldAddresses(service, intent), ...namedAddresses(intent, sharing)];
   const current: Record<Family, string[]> = { IPv4: [], IPv6: [] };
   for (const address of new Set(held)) {
     const family = familyOf(address);

@@ -14,7 +14,7 @@ export interface WantedRule {
 /** By name in lower case, in the order in which new ones get their priorities. */
 export type WantedRules = Map<string, WantedRule>;
 
-/** `present`: UIDs of owners who speak for themselves in this batch, so that nobody speaks for them. */
+/** `present`: UIDs of owners with a fragment of their own in this batch, which counts instead of `others`. */
 export function wantedRules(
   index: SecurityGroupIndex,
   fragment: SecurityGroupFragment,
