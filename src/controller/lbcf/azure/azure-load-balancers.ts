@@ -9,13 +9,8 @@ import type { GroupCommit } from "../../../azure/group-commit/group-commit.ts";
 import { WriteKind } from "../../../azure/group-commit/write-kind.ts";
 import type { ClusterConfig } from "../../../core/config/cluster-config.ts";
 import { type AzureClaim, azureClaim, claimConflict } from "../../../core/lbcf/azure/azure-claims.ts";
-import {
-  absentParts,
-  azureLoadBalancerId,
-  azureParts,
-  azurePublicIP,
-  azurePublicIPId,
-} from "../../../core/lbcf/azure/azure-parts.ts";
+import { absentParts, azureLoadBalancerId, azureParts } from "../../../core/lbcf/azure/azure-parts.ts";
+import { azurePublicIP, azurePublicIPId } from "../../../core/lbcf/azure/azure-public-ip.ts";
 import {
   type AzureAttributes,
   type AzureTarget,

@@ -1,17 +1,15 @@
 /**
  * What one LoadBalancer of LBCF owns in Azure: frontend, rules, probes and pool, as the same kind of fragment that a
- * Service has, so that both can share a load balancer; and its public IP.
+ * Service has, so that both can share a load balancer. `azure-public-ip.ts` has its public IP.
  */
 import type { Frontend, LoadBalancingRule, Probe } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
-import { loadBalancerPartId, publicIPId, subnetId } from "../../model/ids.ts";
+import { loadBalancerPartId, subnetId } from "../../model/ids.ts";
 import type { LoadBalancerFragment } from "../../resources/load-balancer/fragment.ts";
-import { publicIPName, ruleName } from "../../model/names.ts";
-import { absentPublicIP, type PublicIPFragment } from "../../resources/public-ip/fragment.ts";
-import { CLUSTER_TAG } from "../../resources/public-ip/public-ip-tags.ts";
-import type { Owner } from "../../outcome.ts";
+import { ruleName } from "../../model/names.ts";
 import type { AzureRule } from "./azure-rules.ts";
-import { type AzureTarget, type AzureAttributes, baseOfObject, type ObjectKey } from "./azure-spec.ts";
+import { azurePublicIPId } from "./azure-public-ip.ts";
+import { type AzureAttributes, azureOwner, type AzureTarget, baseOfObject, type ObjectKey } from "./azure-spec.ts";
 
 export interface AzurePartsInput {
   readonly key: ObjectKey;
@@ -31,10 +29,6 @@ export function azureLoadBalancerId(
 ): string {
   const provider = "providers/Microsoft.Network/loadBalancers";
   return `/subscriptions/${networkSubscriptionId}/resourceGroups/${resourceGroup}/${provider}/${name}`;
-}
-
-function azureOwner(key: ObjectKey, { clusterName }: ClusterConfig): Owner {
-  return { key: `lbcf:${key}`, uid: key, base: baseOfObject(clusterName, key) };
 }
 
 export function azureParts(input: AzurePartsInput): LoadBalancerFragment {
@@ -133,45 +127,4 @@ function rulePart(
     },
   };
   return { rule, probe };
-}
-
-function azurePublicIPName(key: ObjectKey, config: ClusterConfig): string {
-  return publicIPName(config.clusterName, { base: baseOfObject(config.clusterName, key), families: ["IPv4"] }, "IPv4");
-}
-
-/** In the resource group of the cluster's load balancers, whichever group holds this load balancer. */
-export function azurePublicIPId(key: ObjectKey, config: ClusterConfig): string {
-  return publicIPId(config, config.loadBalancerResourceGroup, azurePublicIPName(key, config));
-}
-
-/** `release` deletes the public IP if it exists and belongs to this object. */
-export function azurePublicIP(
-  key: ObjectKey,
-  config: ClusterConfig,
-  zones: readonly string[],
-  action: "use" | "release",
-): PublicIPFragment {
-  const owner = azureOwner(key, config);
-  if (action === "release") return absentPublicIP(owner, undefined);
-  const isZonal = config.extendedLocation === undefined && !config.azureStack && zones.length > 0;
-  return {
-    kind: "present",
-    owner,
-    family: "IPv4",
-    create: {
-      id: azurePublicIPId(key, config),
-      name: azurePublicIPName(key, config),
-      location: config.location,
-      ...(config.extendedLocation && { extendedLocation: config.extendedLocation }),
-      sku: { name: "Standard" },
-      ...(isZonal && { zones }),
-      tags: { [CLUSTER_TAG]: config.clusterName },
-      properties: { publicIPAddressVersion: "IPv4", publicIPAllocationMethod: "Static" },
-    },
-    sku: "Standard",
-    dnsLabel: undefined,
-    tags: {},
-    systemTags: [],
-    ipTags: undefined,
-  };
 }

@@ -18,6 +18,7 @@ import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { md5 } from "../../util/md5.ts";
 import { poolName } from "../../model/names.ts";
 import { closestMatch } from "../../util/text.ts";
+import type { Owner } from "../../outcome.ts";
 import type { StringMap } from "../objects/objects.ts";
 import { parseRules, type AzureRule } from "./azure-rules.ts";
 
@@ -113,6 +114,11 @@ function unknownKey(field: string, map: StringMap, known: readonly string[]): Mi
 /** The prefix of all Azure names that belong to one LoadBalancer; without a dash, see `load-balancer-index.ts`. */
 export function baseOfObject(clusterName: string, key: ObjectKey): string {
   return `lbcf${md5(`${clusterName}/${key}`).slice(0, 20)}`;
+}
+
+/** The owner of what one LoadBalancer has in Azure. */
+export function azureOwner(key: ObjectKey, { clusterName }: ClusterConfig): Owner {
+  return { key: `lbcf:${key}`, uid: key, base: baseOfObject(clusterName, key) };
 }
 
 function ownPoolName(clusterName: string, key: ObjectKey): string {
