@@ -30,7 +30,7 @@ export interface Warning {
 
 /** What a merge of fragments into a shared resource comes to. */
 export interface Merged<Body> {
-  /** The body to PUT, `"delete"` where nothing of anyone is left, `"unchanged"` where what is there is right. */
+  /** The body to PUT, `"delete"` where nothing is left on it, `"unchanged"` where what is there is right. */
   readonly outcome:
     | { readonly kind: "put"; readonly body: Body }
     | { readonly kind: "delete" }

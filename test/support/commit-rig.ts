@@ -1,11 +1,11 @@
-/** A group commit on an Azure in memory, in virtual time, merging wishes into a shared list. */
+/** A group commit on an Azure in memory, in virtual time, merging fragments into a shared list. */
 import type { ArmClientOptions } from "../../src/azure/arm/arm-client.ts";
 import type { ArmBody, AttemptReport, Committed } from "../../src/azure/group-commit/commit-types.ts";
 import { GroupCommit, type GroupCommitOptions } from "../../src/azure/group-commit/group-commit.ts";
 import type { ArmRequest } from "../../src/azure/arm/transport.ts";
 import { armRig } from "./arm-rig.ts";
 import type { MemoryArmOptions } from "./memory-arm.ts";
-import { LIST, type SharedList, type Wish } from "./shared-list.ts";
+import { LIST, type SharedList, type ListFragment } from "./shared-list.ts";
 import { seededRandom } from "./virtual-clock.ts";
 
 export const GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network";
@@ -33,8 +33,11 @@ export function commitRig(
     onAttempt: (report) => attempts.push(report),
     ...options,
   });
-  const submit = (fragment: Wish, id = LB, priority: "create" | "drain" = "create"): Promise<Committed<SharedList>> =>
-    commit.submit({ id, kind: LIST, dedupKey: fragment.owner, fragment, priority });
+  const submit = (
+    fragment: ListFragment,
+    id = LB,
+    priority: "create" | "drain" = "create",
+  ): Promise<Committed<SharedList>> => commit.submit({ id, kind: LIST, dedupKey: fragment.owner, fragment, priority });
   /** `name value` of all parts, sorted. */
   const parts = (id = LB): string[] => {
     const list = arm.read(id) as unknown as SharedList | undefined;
@@ -42,7 +45,7 @@ export function commitRig(
   };
   const foreign = (value: number): void => {
     const list = arm.read(LB) as unknown as SharedList | undefined;
-    const theirs = { name: "foreign", owner: "somebody", value };
+    const theirs = { name: "foreign", owner: "another", value };
     const kept = (list?.properties.parts ?? []).filter(({ name }) => name !== "foreign");
     arm.write(LB, { ...list, properties: { provisioningState: "Succeeded", parts: [...kept, theirs] } });
   };

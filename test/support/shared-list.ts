@@ -17,19 +17,19 @@ export interface SharedList extends ArmBody {
 }
 
 /** All that the owner wants there. */
-export interface Wish {
+export interface ListFragment {
   readonly owner: string;
   readonly parts: readonly Part[];
 }
 
-export function wish(owner: string, ...values: number[]): Wish {
+export function wanted(owner: string, ...values: number[]): ListFragment {
   return { owner, parts: values.map((value, at) => ({ name: `${owner}-${at}`, owner, value })) };
 }
 
 /** Negative values cannot stand; without parts of anyone the list goes. */
-export const mergeList: Merge<SharedList, Wish> = (seen, wishes): Merged<SharedList> => {
-  const refused = wishes.filter(({ parts }) => parts.some(({ value }) => value < 0));
-  const accepted = wishes.filter((each) => !refused.includes(each));
+export const mergeList: Merge<SharedList, ListFragment> = (seen, fragments): Merged<SharedList> => {
+  const refused = fragments.filter(({ parts }) => parts.some(({ value }) => value < 0));
+  const accepted = fragments.filter((each) => !refused.includes(each));
   const owners = new Set(accepted.map(({ owner }) => owner));
   const kept = (seen?.properties.parts ?? []).filter(({ owner }) => !owners.has(owner));
   const added = accepted.flatMap(({ parts }) => parts).filter((part) => !kept.includes(part));
@@ -37,13 +37,13 @@ export const mergeList: Merge<SharedList, Wish> = (seen, wishes): Merged<SharedL
   const body = { ...seen, properties: { ...seen?.properties, parts } };
   return {
     outcome: outcomeOf(seen, body, parts),
-    answers: wishes.map((each) => (refused.includes(each) ? refusal(each) : ACCEPTED)),
+    answers: fragments.map((each) => (refused.includes(each) ? refusal(each) : ACCEPTED)),
   };
 };
 
 export const LIST = new WriteKind("list", mergeList);
 
-function refusal({ owner }: Wish): Answer {
+function refusal({ owner }: ListFragment): Answer {
   const rejection = { kind: "rejection", reason: "InvalidService", message: `${owner} is negative` } as const;
   return { kind: "refused", rejection };
 }

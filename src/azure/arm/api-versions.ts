@@ -1,7 +1,7 @@
 /**
- * Which api-version each type of resource is asked with: the newest stable one that we know, because an older one hides
- * newer fields, and what is hidden on reading is lost on writing. A cloud that does not have it yet says so, and is
- * asked with the next older one from then on. Azure Stack has only old ones.
+ * Which api-version each type of resource is requested with: the newest stable one known here, because an older one hides
+ * newer fields, and a field that a read does not show is lost by the next write. A cloud that lacks a version refuses it,
+ * and gets the next older one from then on. Azure Stack has only old ones.
  */
 
 export type ApiProfile = "current" | "azureStack";

@@ -1,7 +1,7 @@
 /**
- * Reads and writes of ARM resources as raw JSON: whatever Azure sent comes out, whatever goes in is sent. Writes are
- * followed to their end. Reads are repeated when Azure stumbles; writes never are, because only who merged them knows
- * whether they may be sent again (`group-commit.ts`). All failures are `ArmError`.
+ * Reads and writes of ARM resources as raw JSON, unknown fields included. Writes are followed to their end. Reads are
+ * repeated after failures that pass; writes never are, because only the lane that merged them knows whether they may be
+ * sent again (`lane.ts`). All failures are `ArmError`.
  */
 import { MOST, readAgainMs, RETRY } from "../../core/retry.ts";
 import { typeOf } from "./api-versions.ts";
@@ -28,14 +28,14 @@ export interface WriteOptions extends CallOptions {
   readonly ifMatch?: string | undefined;
   /** Ends the wait for its turn, but not the write once it has left. */
   readonly queueSignal?: AbortSignal;
-  /** The last word before the write leaves, after all waiting: throws to keep it back. */
+  /** Called right before the write leaves, after all waiting; throws to hold it back. */
   readonly guard?: () => void | Promise<void>;
 }
 
 export interface PutOptions extends WriteOptions {
   /** What to read when the write is over: the resource itself, or the one that it is a part of. */
   readonly thenRead?: string;
-  /** Does the reading once the write is over; whatever else then may go on is its business. */
+  /** Calls the given read once the write is over, at once or after something else. */
   readonly reading?: <Body>(read: () => Promise<Body>) => Promise<Body>;
 }
 
@@ -164,7 +164,7 @@ export class ArmClient {
   }
 }
 
-/** Whatever the read after a write ends in, the write had its effect: it was not refused. */
+/** However the read after a write fails, the write had its effect: it was not refused. */
 function unread(id: string, cause: ArmError): ArmError {
   const { code, message } = cause.failure;
   return new ArmError(transient(`written, but it cannot be read: ${message}`, true, code), `writing ${id}`, { cause });

@@ -1,6 +1,6 @@
 /**
  * One request to ARM and its answer: its turn in the budget, the token, the headers, the classified failure, and a
- * report to whoever counts calls. Repeats only what cannot have had an effect: a refused token, a refused api-version.
+ * report for metrics. Repeats only what cannot have had an effect: a refused token, a refused api-version.
  */
 import { tracingChannel } from "node:diagnostics_channel";
 
@@ -16,8 +16,8 @@ import { NoAnswerError, type ArmRequest, type ArmResponse, type ArmTransport } f
 export type Verb = "get" | "list" | "put" | "delete" | "post" | "poll";
 
 /**
- * A span around each call on the wire, for whoever traces: `tracing:azlb:arm:call:start`, `…:asyncEnd`, `…:error` of
- * `node:diagnostics_channel`. Costs nothing where nobody listens.
+ * A span around each call on the wire, for tracers: `tracing:azlb:arm:call:start`, `…:asyncEnd`, `…:error` of
+ * `node:diagnostics_channel`. Costs nothing without a subscriber.
  */
 const armCalls = tracingChannel<unknown, Pick<CallReport, "verb" | "type" | "id" | "priority">>("azlb:arm:call");
 
@@ -41,7 +41,7 @@ export interface ExchangeOptions {
   readonly cloud: Cloud;
   readonly transport: ArmTransport;
   readonly tokens: TokenSource;
-  /** Where the network resources' subscription belongs to another tenant: who we are there. */
+  /** The identity in the other tenant, where the network resources' subscription belongs to one. */
   readonly network?: { readonly subscriptionId: string; readonly tokens: TokenSource };
   readonly clock: Clock;
   readonly random: Random;
@@ -61,7 +61,7 @@ export interface Ask {
   readonly signal?: AbortSignal | undefined;
   /** Ends the wait for its turn, but not the call once it has left. */
   readonly queueSignal?: AbortSignal | undefined;
-  /** The last word before it leaves, after all waiting: throws to keep it back. */
+  /** Called right before it leaves, after all waiting; throws to hold it back. */
   readonly guard?: (() => void | Promise<void>) | undefined;
 }
 
@@ -121,7 +121,7 @@ export class ArmExchange {
     };
     try {
       const { source, token, headers } = await this.#authorization(ask.path);
-      const request = this.#requestOf(ask, url, headers); // before the last word: a megabyte takes its time
+      const request = this.#requestOf(ask, url, headers); // before the guard: serializing a megabyte takes time
       await ask.guard?.();
       const span = { verb: ask.verb, type, id, priority: ask.priority };
       const response = await armCalls.tracePromise(() => transport.send(request), span);
@@ -165,7 +165,7 @@ export class ArmExchange {
     return { method: ask.method, url, headers, body, signal: ask.signal };
   }
 
-  /** Addresses that Azure gave (polls, next pages) are used as they are, but the token goes to nobody else. */
+  /** Addresses that Azure gave (polls, next pages) are used as they are, but the token is sent to no other host. */
   #urlOf(path: string, version: string): string {
     const home = this.#options.cloud.resourceManager;
     if (!isAddress(path)) return `${home}${path}${path.includes("?") ? "&" : "?"}api-version=${version}`;
@@ -205,7 +205,7 @@ function kindOf(method: ArmRequest["method"]): CallKind {
   return method === "GET" || method === "HEAD" ? "reads" : "writes";
 }
 
-/** The tighter of what the headers grant us and the whole subscription. */
+/** The tighter of what the headers grant this principal and the whole subscription. */
 function remainingOf({ headers }: ArmResponse, kind: CallKind): number | undefined {
   const granted = ["", "global-"]
     .map((scope) => headers[`x-ms-ratelimit-remaining-subscription-${scope}${kind}`])

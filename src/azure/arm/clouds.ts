@@ -1,5 +1,5 @@
 /**
- * Which Azure we talk to: where its resource manager and its sign-in are, for whom its tokens must be made out, and
+ * Which Azure cloud is used: where its resource manager and its sign-in are, for whom its tokens must be made out, and
  * which api-versions it knows. Named clouds are a table; a custom one describes itself at `/metadata/endpoints` of its
  * `resourceManagerEndpoint`, Azure Stack may instead be described by the file that AZURE_ENVIRONMENT_FILEPATH names.
  */

@@ -95,7 +95,7 @@ async function readCertificate(file: string): Promise<string> {
 /** Where the library learns how to ask for tokens. */
 const DISCOVERY = "/.well-known/";
 
-/** Carries `@azure/identity`'s requests over our transport, and remembers how the last one ended. */
+/** Carries `@azure/identity`'s requests over the controller's transport, and remembers how the last one ended. */
 class IdentityWire implements HttpClient {
   transport: ArmTransport | undefined;
   lastStatus: number | undefined;
@@ -145,7 +145,7 @@ function headersOf<Headers>(
   return create(Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, value ?? ""])));
 }
 
-/** Nobody answered, or not properly: later it may work. Anything else is ours or the operator's to mend. */
+/** No answer, or an unusable one: a retry may work. Anything else must be mended in the config or the tenant. */
 function signInError(error: unknown, credential: Credential, cloud: Cloud, wire: IdentityWire): ArmError {
   const doing = `signing in by ${WAYS[credential.kind]}`;
   if (wire.unanswered !== undefined) return new ArmError(transient(wire.unanswered.message, false), doing);

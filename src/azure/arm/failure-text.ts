@@ -1,10 +1,10 @@
 /**
  * A failure in words for the people who look at events and logs: what happened and what they can do about it.
- * Azure's own words are quoted where they help; ours name the fix.
+ * Azure's own words are quoted where they help; the rest names the fix.
  */
 import type { ArmFailure } from "./failures.ts";
 
-/** One or two sentences; `what` says what we were doing, as in "writing load balancer kubernetes". */
+/** One or two sentences; `what` says what was being done, as in "writing load balancer kubernetes". */
 export function describeFailure(failure: ArmFailure, what: string): string {
   return `${what}: ${causeOf(failure)}${fixOf(failure)}`;
 }
@@ -51,7 +51,7 @@ function inSeconds(ms: number | undefined): string {
   return ms === undefined ? "" : ` for ${Math.ceil(ms / 1000)} s`;
 }
 
-/** Empty where waiting is all that helps, which we do by ourselves. */
+/** Empty where waiting is all that helps, which the controller does by itself. */
 function fixOf(failure: ArmFailure): string {
   const fix = CODE_FIXES[failure.code] ?? KIND_FIXES[failure.kind];
   if (failure.kind === "denied" && failure.action !== undefined) {
@@ -69,7 +69,7 @@ const KIND_FIXES: Readonly<Partial<Record<ArmFailure["kind"], string>>> = {
   unauthenticated: "Check tenantId, aadClientId and the secret, certificate or identity in the cloud config.",
 };
 
-/** Codes whose remedy we know better than the kind does. */
+/** Codes with a more precise remedy than their kind has. */
 const CODE_FIXES: Readonly<Record<string, string>> = {
   RulesUseSameFrontendPortProtocolAndIPConfig:
     "Two Services, or a Service and a rule made by hand, want the same port of the same address: change one of them.",

@@ -1,13 +1,13 @@
 /**
  * What went wrong at Azure, as a closed union by `kind`. What each kind leads to is told in one table, `core/retry.ts`; a
- * new kind does not compile until it stands there. Classified by status and code, never by what a message says; messages are only
- * searched for the ids that they name.
+ * new kind does not compile until it stands there. Classified by status and code, never by what a message says; messages
+ * are only searched for the ids that they name.
  *
  *   kind            | Azure said                                             | what helps
  *   ----------------|--------------------------------------------------------|-------------------------------------
  *   notFound        | 404, by what is missing                                | depends on what was asked
  *   conflict        | 412: changed since it was read                         | read, merge, write again
- *   superseded      | our operation was cancelled by a newer one             | the same
+ *   superseded      | the operation was cancelled by a newer one             | the same
  *   busy            | locked by another operation (429 that is no throttle)  | wait, read, write again
  *   notProvisioned  | a reference to something that isn't ready              | wait for it or repair it
  *   throttled       | 429                                                    | wait as long as told
@@ -18,7 +18,7 @@
  *   denied          | 403                                                    | a role assignment
  *   unauthenticated | 401, or no token to be had                             | the credentials
  *   transient       | 408, 5xx, no answer                                    | read, then write again
- *   fenced          | ours: this process may not write (any more)            | its successor does it
+ *   fenced          | nothing: this process may not write (any more)         | its successor does it
  */
 import type { ArmResponse } from "./transport.ts";
 import { parseErrorBody, partsOf, field, textField, type ErrorPart } from "./error-body.ts";
@@ -95,7 +95,7 @@ export function transient(message: string, maybeApplied: boolean, code = ""): Ar
   return { kind: "transient", ...base, maybeApplied, retryAfterMs: undefined };
 }
 
-/** One that we find ourselves, without Azure having said so. */
+/** One that the controller finds by itself, without an answer of Azure. */
 export function plainFailure(kind: "fenced" | "unauthenticated" | "busy", message: string): ArmFailure {
   const base = { code: "", message, status: undefined, details: [], requestId: undefined };
   return kind === "busy" ? { kind, ...base, retryAfterMs: undefined } : { kind, ...base };
@@ -145,7 +145,7 @@ function classify(parts: readonly ErrorPart[], facts: Facts): ArmFailure {
   }
 }
 
-/** The innermost code that we know decides; else the status does. */
+/** The innermost known code decides; else the status does. */
 function decisive(parts: readonly ErrorPart[], status: number | undefined): { kind: FailureKind; part: ErrorPart } {
   const outermost = parts[0] ?? { code: "", message: "", target: undefined };
   const byStatus = status === undefined ? undefined : kindOfStatus(status);

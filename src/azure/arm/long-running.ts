@@ -1,6 +1,6 @@
 /**
  * Follows an operation to its end by reading the polls' bodies, since the reason of a cancelled one stands nowhere
- * else. Decides when it is over and how it ended; what that means for the writer is the caller's business.
+ * else. Decides when it is over and how it ended; what that means for the write is decided by the caller.
  *
  *   the answer has                | followed by
  *   ------------------------------|---------------------------------------------------------------
@@ -58,8 +58,8 @@ export async function followOperation(followed: Followed, options: FollowOptions
 }
 
 /**
- * Azure suggests ten seconds however soon an operation will be over, and whoever waits for the same resource waits
- * along. So the polls come earlier than suggested, until the operation has run for as long as that: what is still
+ * Azure suggests ten seconds however soon an operation will be over, and all writes to the same resource wait
+ * for it. So the polls come earlier than suggested, until the operation has run for as long as that: what is still
  * running then is polled as suggested.
  */
 function nextWaitMs(elapsedMs: number, plenty: number, suggestedMs: number | undefined): number {

@@ -1,11 +1,11 @@
 /**
- * When to ask whether an operation is over. Each poll is a read of the budget, and each moment that an operation is over
- * and nobody has asked is lost by all who wait for the same resource. So:
+ * When to poll an operation. Each poll takes a read of the budget; each moment between the end of an operation and the next
+ * poll delays all writes to the same resource. So:
  *
  *   the first wait | is learned per type of write: shorter after a poll that found it over; else towards what that
  *                  | operation took, but not far, since a few take a hundred times as long as the rest
- *   later waits    | a share of the time that the operation has taken so far, so whoever learns of its end late is
- *                  | late by that share: a quarter while the budget of reads is full, all of it as that runs out
+ *   later waits    | a share of the time that the operation has taken so far, so its end is noticed late by at most that
+ *                  | share: a quarter while the budget of reads is full, all of it as that runs out
  */
 const FIRST_GUESS_MS = 250;
 const SHORTEST_MS = 20;

@@ -1,7 +1,7 @@
 /**
- * Whether an answer can be a resource at all. What came garbled (a proxy, a half-told answer) must not pass for a
- * resource that has nothing on it: a merge into that would write everything else away. Decides nothing about values;
- * those that we don't know go back as they were read.
+ * Whether an answer can be a resource at all. A garbled answer (of a proxy, or cut short) must not pass for a resource
+ * that has nothing on it: a merge into that would write everything else away. Decides nothing about values; unknown ones
+ * go back as they were read.
  */
 import { isObject } from "./error-body.ts";
 import { ArmError, transient } from "./failures.ts";

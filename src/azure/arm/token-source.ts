@@ -23,7 +23,7 @@ export interface TokenSource {
 
 /** Refreshed this long before it runs out: just after the identity library stops repeating the one it has. */
 const EARLY_MS = 290_000;
-/** Not served to anybody when it has less left than this. */
+/** A token with less time left than this is not served. */
 const LEAST_LEFT_MS = 60_000;
 /** After a refresh in the background failed. */
 const RETRY_AFTER_MS = 30_000;

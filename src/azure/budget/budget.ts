@@ -1,22 +1,23 @@
 /**
- * How many calls a subscription may get from us, and whose turn it is. Azure refills a bucket of tokens per kind of
- * call; the network provider counts calls in five minutes besides. We spend no more than that, so that a burst of work
- * is spread instead of refused, and keep the last tokens for what is urgent:
+ * How many calls the controller makes to a subscription, and which call is next. Azure refills a bucket of tokens per kind
+ * of call; the network provider counts calls in five minutes besides. The budget spends no more than that, so that a burst
+ * of work is spread instead of refused, and keeps the last tokens for urgent calls:
  *
  *   priority | may spend all but | for
  *   ---------|-------------------|-----------------------------------------------
  *   drain    | nothing           | a node that is going away
  *   delete   | 2.5 %             | what must not stay open or be paid for longer
- *   create   | 5 %               | what somebody waits for
+ *   create   | 5 %               | what a user waits for
  *   resync   | 20 %              | what can wait
  *
- * A call that many wait for leaves only half of that to others: who has got a public IP is not kept from its load
- * balancer by those who have not.
+ * A call that many Services wait for leaves only half of that to others: a Service that has its public IP is not kept from
+ * its load balancer by Services that have none yet.
  *
  * The buckets are estimates, which the remaining-quota headers of each answer correct both ways. Calls and answers overtake
  * each other on their way, so an answer bounds the estimate: at most what it grants less the calls without an answer; at
  * least that less all calls that it may not know of, which are those that were let in after the one that it answers, and
- * earlier ones without an answer. A 429 closes the gate for its kind until `Retry-After`, for everybody, since Azure renews the wait of whoever asks earlier.
+ * earlier ones without an answer. A 429 closes the gate for its kind until `Retry-After`, for all callers, since Azure
+ * renews the wait at every earlier call.
  */
 import { DELAY } from "../../core/retry.ts";
 import type { CancelSignal, Clock, Timer } from "../../core/util/clock.ts";
@@ -99,7 +100,7 @@ export class Budget {
   }
 
   /**
-   * Waits for the caller's turn. Whoever was let in must say `answered` or `throttled`, exactly once.
+   * Waits for the caller's turn. The caller must then call `answered` or `throttled`, exactly once.
    * `isAhead`: before others of the same priority, because many wait for this one call.
    */
   enter(kind: CallKind, priority: Priority, signal?: CancelSignal, isAhead = false): Promise<Entry> {
@@ -108,7 +109,7 @@ export class Budget {
       const giveUp = (): void => {
         const at = this.#waiting[kind].indexOf(waiter);
         if (at !== -1) this.#waiting[kind].splice(at, 1);
-        this.#admit(kind); // another one is first now, or nobody: no timer may outlive the last
+        this.#admit(kind); // another one is first now, or none: no timer may outlive the last
         reject(signal?.reason);
       };
       const go = (entry: Entry): void => {
@@ -150,7 +151,7 @@ export class Budget {
     return this.#waiting[kind].length;
   }
 
-  /** What is left to spend, as far as we know. */
+  /** What is left to spend, as estimated. */
   tokens(kind: CallKind): number {
     this.#refill(this.#gates[kind]);
     return Math.max(0, Math.floor(this.#gates[kind].tokens));
@@ -167,7 +168,7 @@ export class Budget {
     queue.splice(at === -1 ? queue.length : at, 0, waiter);
   }
 
-  /** Lets in whoever may go, most urgent first; whoever is behind somebody that must wait, waits too. */
+  /** Lets calls in, most urgent first; a call behind one that must wait waits too. */
   #admit(kind: CallKind): void {
     this.#timers[kind]?.cancel();
     delete this.#timers[kind];

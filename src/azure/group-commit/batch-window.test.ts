@@ -11,7 +11,7 @@ function written(size: number, id = LB): AttemptReport {
   return { id, kind: "loadBalancer", size, outcome: "written", durationMs: 1_000 };
 }
 
-test("a resource that nobody shares waits no longer than the least", () => {
+test("a resource that is not shared waits no longer than the least", () => {
   const gathering = new BatchWindow(new VirtualClock(), 10);
   assert.equal(gathering.waitMs(LB), 10);
   gathering.note(written(1));

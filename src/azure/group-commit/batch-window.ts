@@ -1,13 +1,13 @@
 /**
- * How long a write to an idle resource waits for company. A moment is enough as a rule; a resource that many have just
- * written together is being asked for by more, and then a fraction of what a write takes saves whole writes.
+ * How long a write to an idle resource waits for others to join it. A moment is enough as a rule; a resource that was just
+ * written for many is likely to be written for more, and then a share of the time that a write takes saves whole writes.
  */
 import { batchWindowShareOf } from "../../core/resources/kinds.ts";
 import type { Clock } from "../../core/util/clock.ts";
 import type { AttemptReport } from "./commit-types.ts";
 import { wholeOf } from "./resource-parts.ts";
 
-/** In writes' times: so long a resource counts as asked for after it was written. */
+/** In durations of its last write: for so long a resource counts as in demand after it was written. */
 const HOT_FOR = 5;
 
 interface Written {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { LB } from "../../../test/support/commit-rig.ts";
-import { LIST, wish, type SharedList } from "../../../test/support/shared-list.ts";
+import { LIST, wanted, type SharedList } from "../../../test/support/shared-list.ts";
 import { answersOf } from "../../core/outcome.ts";
 import { baseFromLastSeen, baseFromRead, NO_PRIOR_ATTEMPT, type PriorAttempt } from "./choose-base.ts";
 import type { ArmBody } from "./commit-types.ts";
@@ -13,12 +13,12 @@ import { WriteKind } from "./write-kind.ts";
 const REREAD: PriorAttempt = { mustReread: true, rollback: undefined };
 
 function list(etag: string, owners: readonly string[], provisioningState = "Succeeded"): SharedList {
-  return { etag, properties: { provisioningState, parts: owners.flatMap((owner) => wish(owner, 1).parts) } };
+  return { etag, properties: { provisioningState, parts: owners.flatMap((owner) => wanted(owner, 1).parts) } };
 }
 
-function batch(owner: string, values: readonly number[] = [1], afresh = false): Ticket[] {
-  const fragment = wish(owner, ...values);
-  return [LIST.open({ id: LB, kind: LIST, fragment, dedupKey: owner, priority: "create", afresh }, 0)[0]];
+function batch(owner: string, values: readonly number[] = [1], readFirst = false): Ticket[] {
+  const fragment = wanted(owner, ...values);
+  return [LIST.open({ id: LB, kind: LIST, fragment, dedupKey: owner, priority: "create", readFirst }, 0)[0]];
 }
 
 /** A write of a pool that is to be down. */

@@ -5,7 +5,7 @@
  *   ------------------------------------------------|--------------------------------------------------------------
  *   last seen, settled, and the merge is good news  | what was last seen: a conflict tells when that is outdated
  *   anything else                                   | what a read of Azure shows
- *   … and it shows our own failed write             | what was there before that write (`rollback.ts`)
+ *   … and it shows a failed write of this lane      | what was there before that write (`rollback.ts`)
  *   … and the merge then changes nothing, although  | what was last seen: the read may be older, which the ETag tells
  *     into what was last seen it would              |
  */
@@ -40,7 +40,8 @@ export function baseFromLastSeen(
   last: ArmBody | null | undefined,
   { mustReread }: PriorAttempt,
 ): Base | undefined {
-  const isUsable = !mustReread && last !== undefined && !isChanging(last) && !tickets.some(({ afresh }) => afresh);
+  const isUsable =
+    !mustReread && last !== undefined && !isChanging(last) && !tickets.some(({ readFirst }) => readFirst);
   if (!isUsable) return undefined;
   const merged = mergeIntoWhole(last, tickets);
   return needsFreshRead(merged) ? undefined : { whole: last, merged, write: "outcome" };

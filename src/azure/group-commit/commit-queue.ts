@@ -1,7 +1,7 @@
 /**
  * The writes that wait for one resource and its parts, and which of them go next: all of one kind for one id go
- * together, those with the most urgent write first, then those whose oldest write waited longest. Who has waited too long
- * is as urgent as a drain: a node doomed every second must not keep Services waiting for ever. Batches that were set apart
+ * together, those with the most urgent write first, then those whose oldest write waited longest. A write that has waited too
+ * long is as urgent as a drain: a stream of drains must not keep Services waiting for ever. Batches that were set apart
  * to find a culprit stay apart, and go before what came later.
  */
 import type { Clock } from "../../core/util/clock.ts";
@@ -160,7 +160,7 @@ export class CommitQueue {
     return rank(one) - rank(other) || Number(other.isApart) - Number(one.isApart) || since(one) - since(other);
   }
 
-  /** Nobody waits behind what fails again and again. */
+  /** A write that has failed before never becomes overdue: no other waits behind what fails again and again. */
   #rankOf({ rank, sinceMs, failures, conflicts }: Ticket): number {
     const isOverdue = this.#clock.monotonicMs() - sinceMs >= PATIENCE_MS && failures + conflicts === 0;
     return isOverdue ? 0 : rank;

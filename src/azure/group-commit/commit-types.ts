@@ -13,9 +13,9 @@ export interface ArmBody {
 /** Pure. Puts all fragments into what is there; `undefined`: nothing is. */
 export type Merge<Body, Fragment> = (seen: Body | undefined, fragments: readonly Fragment[]) => Merged<Body>;
 
-/** One caller's fragment for one resource. Whoever submits it is told what came of it, and nobody else. */
+/** One caller's fragment for one resource; that caller alone is told what came of it. */
 export interface Write<Body extends ArmBody, Fragment, Whole extends ArmBody = Body> {
-  /** What is PUT or deleted: a resource, or a part of one that Azure lets us write by itself. */
+  /** What is PUT or deleted: a resource, or a part that Azure lets clients write by itself. */
   readonly id: string;
   /** Writes of one kind to one id leave together. */
   readonly kind: WriteKind<Body, Fragment, Whole>;
@@ -24,7 +24,7 @@ export interface Write<Body extends ArmBody, Fragment, Whole extends ArmBody = B
   readonly dedupKey?: string;
   readonly priority: Priority;
   /** Read the resource first, whatever was last seen. */
-  readonly afresh?: boolean;
+  readonly readFirst?: boolean;
 }
 
 export type Committed<Body> =

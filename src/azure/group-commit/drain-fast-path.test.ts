@@ -1,10 +1,10 @@
-/** A drain of a part while its whole is being written: it goes before the whole is read, and keeps nobody waiting. */
+/** A drain of a part while its whole is being written: it goes before the whole is read, and keeps no caller waiting. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { commitRig, LB, kinds } from "../../../test/support/commit-rig.ts";
 import { error, json } from "../../../test/support/memory-arm.ts";
-import { wish, type SharedList } from "../../../test/support/shared-list.ts";
+import { wanted, type SharedList } from "../../../test/support/shared-list.ts";
 import type { VirtualClock } from "../../../test/support/virtual-clock.ts";
 import { answersOf, type Merged } from "../../core/outcome.ts";
 import type { ArmBody, Committed } from "./commit-types.ts";
@@ -19,7 +19,7 @@ type Trouble = (step: string) => ArmResponse | Promise<undefined> | undefined;
 /** A load balancer with a pool, whose writes take a second; `trouble` answers in Azure's place, or takes its time. */
 async function rig(trouble: Trouble = () => undefined) {
   const { clock, arm, attempts, commit, known, submit, run } = commitRig({ operationMs: 1_000 });
-  await run(submit(wish("a", 1)));
+  await run(submit(wanted("a", 1)));
   const list = arm.read(LB) as unknown as SharedList;
   arm.write(LB, { ...list, properties: { ...list.properties, backendAddressPools: [{ name: "pool" }] } });
   known.clear();
@@ -40,9 +40,9 @@ async function rig(trouble: Trouble = () => undefined) {
     const troubled = await trouble(step);
     return troubled ?? (path === POOL ? answered(request, arm.read(LB) as unknown as SharedList) : undefined);
   };
-  const doomed = new Set<string>();
+  const draining = new Set<string>();
   const merge = (seen: ArmBody | undefined, fragments: readonly undefined[]): Merged<ArmBody> => {
-    const down = [...doomed].sort();
+    const down = [...draining].sort();
     const isRight = JSON.stringify(field(seen?.properties, "down") ?? []) === JSON.stringify(down);
     const outcome = isRight
       ? ({ kind: "unchanged" } as const)
@@ -50,16 +50,16 @@ async function rig(trouble: Trouble = () => undefined) {
     return { outcome, answers: answersOf(fragments) };
   };
   const kind = new WriteKind("adminState", merge);
-  /** Decides, as real drains do, by who is doomed when it leaves. */
+  /** Decides, as real drains do, by the nodes that drain when it leaves. */
   const drain = (node = "n1"): Promise<Committed<ArmBody>> => {
-    doomed.add(node);
+    draining.add(node);
     return commit.submit({ id: POOL, kind, fragment: undefined, priority: "drain" });
   };
   const pool = (): ArmBody =>
     (field(arm.read(LB)?.["properties"], "backendAddressPools") as readonly ArmBody[]).at(0) ?? {};
   const down = (): unknown => field(pool().properties, "down");
   const inFlight = (step = "PUT whole"): Promise<number> => clock.advanceUntil(() => steps.includes(step));
-  return { clock, attempts, submit, run, steps, drain, doomed, down, inFlight };
+  return { clock, attempts, submit, run, steps, drain, draining, down, inFlight };
 }
 
 function isDown(whole: ArmBody | null): boolean {
@@ -68,7 +68,7 @@ function isDown(whole: ArmBody | null): boolean {
 
 test("it leaves when the write is over, after a look at its part alone; the whole is read after it has left", async () => {
   const { submit, run, steps, drain, down, inFlight } = await rig();
-  const service = submit(wish("a", 2));
+  const service = submit(wanted("a", 2));
   await inFlight();
   const drained = drain();
   const [first, second] = await run(Promise.all([service, drained]));
@@ -83,7 +83,7 @@ test("those whose write it was do not wait for it", async () => {
   const slow = (step: string) => (step === "PUT pool" ? clockOf?.sleep(30_000).then(() => undefined) : undefined);
   const { clock, submit, run, drain, inFlight } = await rig(slow);
   clockOf = clock;
-  const service = submit(wish("a", 2));
+  const service = submit(wanted("a", 2));
   await inFlight();
   const drained = drain();
   const startMs = clock.monotonicMs();
@@ -98,13 +98,13 @@ test("the next one does not wait for the whole either, and nothing else is writt
   const slow = (step: string) => (step === "PUT pool" ? clockOf?.sleep(5_000).then(() => undefined) : undefined);
   const { clock, submit, run, steps, drain, down, inFlight } = await rig(slow);
   clockOf = clock;
-  const service = submit(wish("a", 2));
+  const service = submit(wanted("a", 2));
   await inFlight();
   const one = drain("n1");
   await inFlight("PUT pool");
   const two = drain("n2");
   await run(service);
-  const later = submit(wish("b", 1));
+  const later = submit(wanted("b", 1));
   assert.deepEqual(kinds(await run(Promise.all([one, two, later]))), ["written", "written", "written"]);
   assert.deepEqual(down(), ["n1", "n2"]);
   const others = steps.filter((step) => step !== "GET whole");
@@ -113,7 +113,7 @@ test("the next one does not wait for the whole either, and nothing else is writt
 
 test("what comes before it has left leaves with it", async () => {
   const { clock, submit, run, steps, drain, down, inFlight } = await rig();
-  const service = submit(wish("a", 2));
+  const service = submit(wanted("a", 2));
   await inFlight();
   const one = drain("n1");
   await inFlight("GET pool");
@@ -126,13 +126,13 @@ test("what comes before it has left leaves with it", async () => {
   assert.equal(steps.filter((step) => step === "PUT pool").length, 1);
 });
 
-test("where somebody was faster it has its turn as ever", async () => {
+test("where another client was faster it has its turn as ever", async () => {
   let conflicts = 0;
   const conflict = (step: string) => {
     return step === "PUT pool" && ++conflicts === 1 ? error(412, "PreconditionFailed") : undefined;
   };
   const { submit, run, drain, down, inFlight } = await rig(conflict);
-  const service = submit(wish("a", 2));
+  const service = submit(wanted("a", 2));
   await inFlight();
   assert.deepEqual(kinds(await run(Promise.all([service, drain()]))), ["written", "written"]);
   assert.deepEqual(down(), ["n1"]);
@@ -142,7 +142,7 @@ test("where somebody was faster it has its turn as ever", async () => {
 test("where its part cannot be read it has its turn as ever", async () => {
   const denied = (step: string) => (step === "GET pool" ? error(403, "AuthorizationFailed") : undefined);
   const { attempts, submit, run, drain, down, inFlight } = await rig(denied);
-  const service = submit(wish("a", 2));
+  const service = submit(wanted("a", 2));
   await inFlight();
   assert.deepEqual(kinds(await run(Promise.all([service, drain()]))), ["written", "written"]);
   assert.deepEqual(down(), ["n1"]);
@@ -157,7 +157,7 @@ test("where the whole cannot be read afterwards it is found done", async () => {
   let isLost = false;
   const lost = (step: string) => (step === "GET whole" && isLost ? error(403, "AuthorizationFailed") : undefined);
   const { clock, submit, run, steps, drain, down, inFlight } = await rig(lost);
-  const service = submit(wish("a", 2));
+  const service = submit(wanted("a", 2));
   await inFlight();
   isLost = true;
   const drained = drain();
@@ -180,7 +180,7 @@ test("it does not sit out a failure of the write that it waited for", async () =
   };
   const { clock, submit, run, drain, inFlight } = await rig(busy);
   isBusy = true;
-  void submit(wish("a", 2));
+  void submit(wanted("a", 2));
   await inFlight();
   const startMs = clock.monotonicMs();
   assert.equal((await run(drain())).kind, "written");

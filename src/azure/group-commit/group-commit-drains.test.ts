@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { commitRig, isPut, kinds, LB } from "../../../test/support/commit-rig.ts";
 import { error } from "../../../test/support/memory-arm.ts";
-import { mergeList, wish } from "../../../test/support/shared-list.ts";
+import { mergeList, wanted } from "../../../test/support/shared-list.ts";
 import { settled } from "../../../test/support/virtual-clock.ts";
 import { AZURE_LIMITS } from "../budget/budget.ts";
 import { WriteKind } from "./write-kind.ts";
@@ -14,36 +14,36 @@ const OTHER = new WriteKind("other", mergeList);
 
 test("a drain does not wait for others to gather", async () => {
   const { clock, submit, run } = commitRig({}, { gatherMs: 60_000 });
-  void submit(wish("a", 1));
+  void submit(wanted("a", 1));
   await settled();
-  const outcome = await run(submit(wish("doomed", 1), LB, "drain"));
+  const outcome = await run(submit(wanted("draining", 1), LB, "drain"));
   assert.equal(outcome.kind, "written");
   assert.ok(clock.monotonicMs() < 1_000);
 });
 
 test("a drain leaves before those whose write has just ended go on", async () => {
   const { clock, arm, submit, run } = commitRig({ operationMs: 1_000 });
-  const first = submit(wish("a", 1)).then(() => arm.count("PUT"));
+  const first = submit(wanted("a", 1)).then(() => arm.count("PUT"));
   await clock.advanceUntil(() => arm.count("PUT") === 1);
   clock.nextTurn = () => clock.sleep(1);
-  const doomed = submit(wish("doomed", 1), LB, "drain");
-  assert.deepEqual(kinds([await run(doomed)]), ["written"]);
+  const draining = submit(wanted("draining", 1), LB, "drain");
+  assert.deepEqual(kinds([await run(draining)]), ["written"]);
   assert.equal(await first, 2);
 });
 
 test("a drain does not sit out the failures of others, only its own", async () => {
   const { clock, arm, submit, run, parts } = commitRig();
   arm.interpose = (request) => {
-    if (!isPut(request) || request.body?.includes("doomed")) return undefined;
+    if (!isPut(request) || request.body?.includes("draining")) return undefined;
     return { ...error(503, "ServiceUnavailable"), headers: { "retry-after": "600" } };
   };
-  void submit(wish("a", 1));
+  void submit(wanted("a", 1));
   await clock.advanceUntil(() => arm.count("PUT") === 1);
   await clock.advance(1_000);
-  const outcome = await run(submit(wish("doomed", 1), LB, "drain"));
+  const outcome = await run(submit(wanted("draining", 1), LB, "drain"));
   assert.equal(outcome.kind, "written");
   assert.ok(clock.monotonicMs() < 2_000);
-  assert.deepEqual(parts(), ["a-0 1", "doomed-0 1"], "the others go along");
+  assert.deepEqual(parts(), ["a-0 1", "draining-0 1"], "the others go along");
 });
 
 test("what waits for its turn in the budget gives way to a drain", async () => {
@@ -51,18 +51,18 @@ test("what waits for its turn in the budget gives way to a drain", async () => {
   const limits = { ...AZURE_LIMITS, buckets: { ...AZURE_LIMITS.buckets, writes } };
   const { clock, client, arm, submit, run, parts } = commitRig({}, {}, { limits });
   for (let call = 0; call < 98; call++) await client.budgetOf(LB).enter("writes", "drain");
-  void submit(wish("a", 1));
+  void submit(wanted("a", 1));
   await clock.advance(500);
   assert.equal(arm.count("PUT"), 0, "it waits");
   const startMs = clock.monotonicMs();
-  assert.equal((await run(submit(wish("doomed", 1), LB, "drain"))).kind, "written");
+  assert.equal((await run(submit(wanted("draining", 1), LB, "drain"))).kind, "written");
   assert.ok(clock.monotonicMs() - startMs < 500);
-  assert.deepEqual(parts(), ["a-0 1", "doomed-0 1"], "they leave together where they can");
+  assert.deepEqual(parts(), ["a-0 1", "draining-0 1"], "they leave together where they can");
 });
 
 test("what is still looking gives way to a drain", async () => {
   const { clock, arm, commit, submit, run } = commitRig();
-  await run(submit(wish("a", 1)));
+  await run(submit(wanted("a", 1)));
   arm.interpose = async ({ method, signal }) => {
     if (method === "GET") await clock.sleep(60_000, signal);
     return undefined;
@@ -71,28 +71,28 @@ test("what is still looking gives way to a drain", async () => {
     id: LB,
     kind: OTHER,
     dedupKey: "b",
-    fragment: wish("b", 1),
-    afresh: true,
+    fragment: wanted("b", 1),
+    readFirst: true,
   } as const;
   const other = commit.submit({ ...looking, priority: "create" });
   await clock.advance(100);
   const startMs = clock.monotonicMs();
-  assert.equal((await run(submit(wish("doomed", 1), LB, "drain"))).kind, "written");
+  assert.equal((await run(submit(wanted("draining", 1), LB, "drain"))).kind, "written");
   assert.ok(clock.monotonicMs() - startMs < 1_000);
   assert.equal((await run(other)).kind, "written");
 });
 
 test("drains that come before one has left leave with it, but cannot keep it for ever", async () => {
   const { clock, arm, submit, run, parts } = commitRig();
-  await run(submit(wish("a", 1)));
+  await run(submit(wanted("a", 1)));
   let later = 0;
   clock.nextTurn = async () => {
-    if (later < 3) void submit(wish(`doomed${++later}`, 1), LB, "drain");
+    if (later < 3) void submit(wanted(`draining${++later}`, 1), LB, "drain");
   };
-  assert.equal((await run(submit(wish("doomed", 1), LB, "drain"))).kind, "written");
+  assert.equal((await run(submit(wanted("draining", 1), LB, "drain"))).kind, "written");
   await clock.advanceUntil(() => parts().length === 5);
   const [, drain, ...rest] = arm.requests.filter(isPut);
-  assert.deepEqual(drain?.body?.match(/doomed\d?-0/g)?.sort(), ["doomed-0", "doomed1-0", "doomed2-0"]);
+  assert.deepEqual(drain?.body?.match(/draining\d?-0/g)?.sort(), ["draining-0", "draining1-0", "draining2-0"]);
   assert.equal(rest.length, 1);
 });
 
@@ -101,11 +101,11 @@ test("an endless stream of drains does not keep others waiting for ever", async 
   let drains = 0;
   let isOver = false;
   const stream = (owner: string): void =>
-    void submit(wish(owner, ++drains), LB, "drain").then(() => isOver || stream(owner));
-  stream("doomed");
+    void submit(wanted(owner, ++drains), LB, "drain").then(() => isOver || stream(owner));
+  stream("draining");
   await clock.advanceUntil(() => arm.count("PUT") === 1);
-  stream("doomed too");
-  const service = { id: LB, kind: OTHER, dedupKey: "a", fragment: wish("a", 1) } as const;
+  stream("draining too");
+  const service = { id: LB, kind: OTHER, dedupKey: "a", fragment: wanted("a", 1) } as const;
   void commit.submit({ ...service, priority: "create" }).then(() => (isOver = true));
   const waitedMs = await clock.advanceUntil(() => isOver, 300_000);
   assert.ok(waitedMs > 30_000 && waitedMs < 90_000, `it waited ${waitedMs} ms`);

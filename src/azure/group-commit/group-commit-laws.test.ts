@@ -1,6 +1,6 @@
 /**
- * Whatever the interleaving of wishes, edits by others and faults: every owner's last wish stands, what others wrote
- * stands as they last wrote it, and the number of writes stays within what the wishes and conflicts explain.
+ * Whatever the interleaving of fragments, edits by others and faults: every owner's last fragment stands, what others wrote
+ * stands as they last wrote it, and the number of writes stays within what the fragments and conflicts explain.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -8,7 +8,7 @@ import { test } from "node:test";
 import * as fc from "../../../test/support/laws.ts";
 import { armRig } from "../../../test/support/arm-rig.ts";
 import { error, json, type MemoryArm } from "../../../test/support/memory-arm.ts";
-import { LIST, wish, type SharedList } from "../../../test/support/shared-list.ts";
+import { LIST, wanted, type SharedList } from "../../../test/support/shared-list.ts";
 import { seededRandom } from "../../../test/support/virtual-clock.ts";
 import type { ArmBody } from "./commit-types.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -18,7 +18,7 @@ const LB = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/loadBa
 const LAST_MS = 20_000;
 
 type Action =
-  | { readonly kind: "wish"; readonly atMs: number; readonly owner: string; readonly value: number }
+  | { readonly kind: "submit"; readonly atMs: number; readonly owner: string; readonly value: number }
   | { readonly kind: "edit"; readonly atMs: number; readonly value: number };
 
 /** What happens to the n-th PUT, DELETE or poll. */
@@ -29,7 +29,7 @@ const actions = fc.array(
     {
       weight: 4,
       arbitrary: fc.record({
-        kind: fc.constant("wish" as const),
+        kind: fc.constant("submit" as const),
         atMs: fc.nat(LAST_MS),
         owner: fc.constantFrom("a", "b", "c", "d", "e"),
         value: fc.nat(3),
@@ -92,11 +92,11 @@ async function play(script: readonly Action[], luck: readonly Fault[], operation
   let edited: number | undefined;
   let underway = 0;
   let submits = 0;
-  /** Tries again as a controller does, unless the owner has wished anew. */
+  /** Tries again as a controller does, unless the owner has submitted another since. */
   const submit = async (owner: string, value: number, attempt: number): Promise<void> => {
     submits++;
     underway++;
-    const fragment = value === 0 ? wish(owner) : wish(owner, value);
+    const fragment = value === 0 ? wanted(owner) : wanted(owner, value);
     const outcome = await commit.submit({
       id: LB,
       kind: LIST,
@@ -109,7 +109,7 @@ async function play(script: readonly Action[], luck: readonly Fault[], operation
   };
   const turns = new Map<string, number>();
   const act = (action: Action): void => {
-    if (action.kind === "wish") {
+    if (action.kind === "submit") {
       const turn = (turns.get(action.owner) ?? 0) + 1;
       turns.set(action.owner, turn);
       last.set(action.owner, action.value);
@@ -123,7 +123,7 @@ async function play(script: readonly Action[], luck: readonly Fault[], operation
       }
       edited = action.value;
       const kept = (list?.properties.parts ?? []).filter(({ name }) => name !== "edit");
-      const parts = [...kept, { name: "edit", owner: "somebody", value: action.value }];
+      const parts = [...kept, { name: "edit", owner: "another", value: action.value }];
       arm.write(LB, { ...list, properties: { ...list?.properties, provisioningState: "Succeeded", parts } });
     }
   };
@@ -134,8 +134,8 @@ async function play(script: readonly Action[], luck: readonly Fault[], operation
 }
 
 function expected(last: ReadonlyMap<string, number>, edited: number | undefined): string[] {
-  const wishes = [...last].filter(([, value]) => value > 0).map(([owner, value]) => `${owner}-0 ${value}`);
-  return [...wishes, ...(edited === undefined ? [] : [`edit ${edited}`])].sort();
+  const fragments = [...last].filter(([, value]) => value > 0).map(([owner, value]) => `${owner}-0 ${value}`);
+  return [...fragments, ...(edited === undefined ? [] : [`edit ${edited}`])].sort();
 }
 
 function partsOf(arm: MemoryArm): string[] {
@@ -143,14 +143,14 @@ function partsOf(arm: MemoryArm): string[] {
   return (list?.properties.parts ?? []).map(({ name, value }) => `${name} ${value}`).sort();
 }
 
-test("every owner's last wish and everybody's last edit stand at the end, with no more writes than they explain", async () => {
+test("every owner's last fragment and every last edit stand at the end, with no more writes than they explain", async () => {
   await fc.assert(
     fc.asyncProperty(actions, fc.constantFrom(undefined, 0, 2_000), async (script, operationMs) => {
       const { clock, arm, last, edited, submits } = await play(script, [], operationMs);
       assert.deepEqual(partsOf(arm), expected(last, edited));
       const edits = script.filter(({ kind }) => kind === "edit").length;
       const writes = arm.count("PUT") + arm.count("DELETE");
-      assert.ok(writes <= submits + edits, `${writes} writes for ${submits} wishes and ${edits} edits`);
+      assert.ok(writes <= submits + edits, `${writes} writes for ${submits} fragments and ${edits} edits`);
       assert.equal(clock.timers, 0);
     }),
     { numRuns: 150 },

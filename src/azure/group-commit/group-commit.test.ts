@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { commitRig, GROUP, isPut, kinds, LB, owners, PIP } from "../../../test/support/commit-rig.ts";
 import { error, json } from "../../../test/support/memory-arm.ts";
-import { mergeList, wish, type SharedList, type Wish } from "../../../test/support/shared-list.ts";
+import { mergeList, wanted, type SharedList, type ListFragment } from "../../../test/support/shared-list.ts";
 import { settled } from "../../../test/support/virtual-clock.ts";
 import { type Answer, answersOf, type Merged } from "../../core/outcome.ts";
 import type { ArmBody } from "./commit-types.ts";
@@ -17,7 +17,7 @@ function putDown(seen: ArmBody | undefined, fragments: readonly unknown[]): Merg
 
 test("writes that come together leave together", async () => {
   const { arm, submit, run, parts } = commitRig();
-  const outcomes = await run(Promise.all(owners(50).map((owner) => submit(wish(owner, 1)))));
+  const outcomes = await run(Promise.all(owners(50).map((owner) => submit(wanted(owner, 1)))));
   assert.deepEqual(new Set(kinds(outcomes)), new Set(["written"]));
   assert.equal(parts().length, 50);
   assert.equal(arm.count("PUT"), 1);
@@ -25,9 +25,9 @@ test("writes that come together leave together", async () => {
 
 test("what comes while a write is in flight leaves with the next one", async () => {
   const { clock, arm, submit, run, parts } = commitRig({ operationMs: 1_000 });
-  const first = submit(wish("first", 1));
+  const first = submit(wanted("first", 1));
   await clock.advanceUntil(() => arm.count("PUT") === 1);
-  const later = owners(100).map((owner) => submit(wish(owner, 1)));
+  const later = owners(100).map((owner) => submit(wanted(owner, 1)));
   await run(Promise.all([first, ...later]));
   assert.equal(arm.count("PUT"), 2);
   assert.equal(parts().length, 101);
@@ -35,17 +35,17 @@ test("what comes while a write is in flight leaves with the next one", async () 
 
 test("a write ends with the resource as Azure then has it, which is published too", async () => {
   const { arm, known, submit, run } = commitRig({ operationMs: 1_000 });
-  const outcome = await run(submit(wish("a", 1)));
+  const outcome = await run(submit(wanted("a", 1)));
   assert.ok(outcome.kind === "written");
   assert.equal(outcome.body.etag, arm.read(LB)?.["etag"]);
   assert.deepEqual(known.get(LB.toLowerCase()), outcome.body);
 });
 
-test("a newer wish of an owner takes the place of one that waits, and both get its outcome", async () => {
+test("a newer fragment of an owner takes the place of one that waits, and both get its outcome", async () => {
   const { clock, arm, submit, run, parts } = commitRig({ operationMs: 1_000 });
-  const first = submit(wish("first", 1));
+  const first = submit(wanted("first", 1));
   await clock.advanceUntil(() => arm.count("PUT") === 1);
-  const outcomes = [first, submit(wish("a", 1)), submit(wish("a", 2)), submit(wish("a", 3))];
+  const outcomes = [first, submit(wanted("a", 1)), submit(wanted("a", 2)), submit(wanted("a", 3))];
   assert.deepEqual(kinds(await run(Promise.all(outcomes))), ["written", "written", "written", "written"]);
   assert.deepEqual(parts(), ["a-0 3", "first-0 1"]);
   assert.equal(arm.count("PUT"), 2);
@@ -53,28 +53,28 @@ test("a newer wish of an owner takes the place of one that waits, and both get i
 
 test("what is right already costs no write, and with the mirror no read", async () => {
   const { arm, submit, run } = commitRig();
-  await run(submit(wish("a", 1)));
+  await run(submit(wanted("a", 1)));
   const before = arm.requests.length;
-  assert.equal((await run(submit(wish("a", 1)))).kind, "unchanged");
+  assert.equal((await run(submit(wanted("a", 1)))).kind, "unchanged");
   assert.equal(arm.requests.length, before);
 });
 
-test("a change by somebody else is seen, kept and merged with", async () => {
+test("a change by another client is seen, kept and merged with", async () => {
   const { arm, submit, run, parts, foreign } = commitRig();
-  await run(submit(wish("a", 1)));
+  await run(submit(wanted("a", 1)));
   foreign(7);
-  assert.equal((await run(submit(wish("a", 2)))).kind, "written");
+  assert.equal((await run(submit(wanted("a", 2)))).kind, "written");
   assert.deepEqual(parts(), ["a-0 2", "foreign 7"]);
   assert.equal(arm.count("PUT"), 3, "one, one refused, one after another look");
 });
 
-test("a creation that somebody else beats becomes a merge", async () => {
+test("a creation that another client beats becomes a merge", async () => {
   const { arm, submit, run, parts, foreign } = commitRig();
   arm.interpose = (request) => {
     if (isPut(request) && arm.count("PUT") === 1) foreign(7);
     return undefined;
   };
-  await run(submit(wish("a", 1)));
+  await run(submit(wanted("a", 1)));
   assert.deepEqual(parts(), ["a-0 1", "foreign 7"]);
 });
 
@@ -85,7 +85,7 @@ test("a storm of conflicts ends when the other writer does", async () => {
     if (isPut(request) && arm.count("PUT") <= 8) foreign(arm.count("PUT"));
     return undefined;
   };
-  assert.equal((await run(submit(wish("a", 1)))).kind, "written");
+  assert.equal((await run(submit(wanted("a", 1)))).kind, "written");
   assert.deepEqual(parts(), ["a-0 1", "foreign 8"]);
 });
 
@@ -95,7 +95,7 @@ test("a storm without end fails, bounded, with the conflict", async () => {
     if (isPut(request)) foreign(arm.count("PUT"));
     return undefined;
   };
-  const outcome = await run(submit(wish("a", 1)));
+  const outcome = await run(submit(wanted("a", 1)));
   assert.ok(outcome.kind === "failed" && outcome.failure.kind === "conflict");
   assert.ok(arm.count("PUT") <= 14);
   assert.ok(clock.monotonicMs() < 60_000);
@@ -112,14 +112,14 @@ test("an operation that a newer one cancelled is done again on what that one lef
     return json(200, { status: "Canceled", error: { code: "Canceled", message: "Operation was canceled.", details } });
   };
   arm.write(LB, { properties: { parts: [] } });
-  assert.equal((await run(submit(wish("a", 1)))).kind, "written");
+  assert.equal((await run(submit(wanted("a", 1)))).kind, "written");
   assert.deepEqual(parts(), ["a-0 1", "foreign 7"]);
 });
 
-test("a running operation of somebody else is waited for, not cancelled", async () => {
+test("a running operation of another client is waited for, not cancelled", async () => {
   const { clock, arm, submit, run, parts } = commitRig();
   arm.write(LB, { properties: { provisioningState: "Updating", parts: [] } });
-  const outcome = submit(wish("a", 1));
+  const outcome = submit(wanted("a", 1));
   clock.setTimer(4_000, () => arm.write(LB, { properties: { provisioningState: "Succeeded", parts: [] } }));
   await clock.advance(3_999);
   assert.equal(arm.count("PUT"), 0);
@@ -127,9 +127,9 @@ test("a running operation of somebody else is waited for, not cancelled", async 
   assert.deepEqual(parts(), ["a-0 1"]);
 });
 
-test("a wish that cannot stand is refused alone", async () => {
+test("a fragment that cannot stand is refused alone", async () => {
   const { submit, run, parts } = commitRig();
-  const outcomes = await run(Promise.all([submit(wish("a", 1)), submit(wish("bad", -1)), submit(wish("b", 2))]));
+  const outcomes = await run(Promise.all([submit(wanted("a", 1)), submit(wanted("bad", -1)), submit(wanted("b", 2))]));
   assert.deepEqual(kinds(outcomes), ["written", "refused", "written"]);
   assert.ok(outcomes[1]?.kind === "refused" && outcomes[1].rejection.message === "bad is negative");
   assert.deepEqual(parts(), ["a-0 1", "b-0 2"]);
@@ -160,58 +160,61 @@ test("an answer that makes no sense is no base for a write: nothing of others go
   let garbled = 3;
   arm.interpose = ({ method }) =>
     method === "GET" && garbled-- > 0 ? json(200, { ...arm.read(LB), properties: 7 }) : undefined;
-  assert.equal((await run(submit(wish("a", 1)))).kind, "written");
+  assert.equal((await run(submit(wanted("a", 1)))).kind, "written");
   assert.deepEqual(parts(), ["a-0 1", "foreign 7"]);
 });
 
 test("bad news is only believed after a look at Azure itself", async () => {
   const { arm, commit, submit, run } = commitRig();
-  await run(submit(wish("a", 1)));
-  // somebody has changed what stands in the way, which the last sighting does not show
-  const kind = new WriteKind("list", (seen: SharedList | undefined, wishes: readonly Wish[]): Merged<SharedList> => {
-    const blocked = seen?.properties.parts?.some(({ owner }) => owner === "a") ?? false;
-    const rejection = { kind: "rejection", reason: "PortConflict", message: "blocked" } as const;
-    if (!blocked) return mergeList(seen, wishes);
-    return { outcome: { kind: "unchanged" }, answers: wishes.map(() => ({ kind: "refused", rejection })) };
-  });
-  const write = { id: LB, kind, dedupKey: "b", fragment: wish("b", 1), priority: "create" } as const;
+  await run(submit(wanted("a", 1)));
+  // another client has changed what stands in the way, which the last sighting does not show
+  const kind = new WriteKind(
+    "list",
+    (seen: SharedList | undefined, fragments: readonly ListFragment[]): Merged<SharedList> => {
+      const blocked = seen?.properties.parts?.some(({ owner }) => owner === "a") ?? false;
+      const rejection = { kind: "rejection", reason: "PortConflict", message: "blocked" } as const;
+      if (!blocked) return mergeList(seen, fragments);
+      return { outcome: { kind: "unchanged" }, answers: fragments.map(() => ({ kind: "refused", rejection })) };
+    },
+  );
+  const write = { id: LB, kind, dedupKey: "b", fragment: wanted("b", 1), priority: "create" } as const;
   arm.write(LB, { properties: { parts: [] } });
   assert.equal((await run(commit.submit(write))).kind, "written");
-  arm.write(LB, { properties: { parts: wish("a", 1).parts } });
-  assert.equal((await run(commit.submit({ ...write, afresh: true }))).kind, "refused");
+  arm.write(LB, { properties: { parts: wanted("a", 1).parts } });
+  assert.equal((await run(commit.submit({ ...write, readFirst: true }))).kind, "refused");
 });
 
 test("nothing of anyone left deletes the resource, under the ETag of a fresh look", async () => {
   const { arm, submit, run } = commitRig({ operationMs: 1_000 });
-  await run(submit(wish("a", 1)));
-  assert.equal((await run(submit(wish("a")))).kind, "deleted");
+  await run(submit(wanted("a", 1)));
+  assert.equal((await run(submit(wanted("a")))).kind, "deleted");
   assert.equal(arm.read(LB), undefined);
   assert.ok(arm.requests.find(({ method }) => method === "DELETE")?.headers["if-match"] !== undefined);
 });
 
-test("a resource that somebody has begun to use is not deleted", async () => {
+test("a resource that another client has begun to use is not deleted", async () => {
   const { arm, submit, run, parts, foreign } = commitRig();
-  await run(submit(wish("a", 1)));
+  await run(submit(wanted("a", 1)));
   foreign(7);
-  assert.equal((await run(submit(wish("a")))).kind, "written");
+  assert.equal((await run(submit(wanted("a")))).kind, "written");
   assert.deepEqual(parts(), ["foreign 7"]);
   assert.equal(arm.count("DELETE"), 0);
 });
 
-test("somebody who begins to use it between look and delete wins", async () => {
+test("another client that begins to use it between look and delete wins", async () => {
   const { arm, submit, run, parts, foreign } = commitRig();
-  await run(submit(wish("a", 1)));
+  await run(submit(wanted("a", 1)));
   arm.interpose = ({ method }) => {
     if (method === "DELETE") foreign(7);
     return undefined;
   };
-  assert.equal((await run(submit(wish("a")))).kind, "written");
+  assert.equal((await run(submit(wanted("a")))).kind, "written");
   assert.deepEqual(parts(), ["foreign 7"]);
 });
 
 test("a part goes through the lane of its whole, urgent ones first, and the whole is read after it", async () => {
   const { clock, arm, commit, known, submit, run } = commitRig();
-  await run(submit(wish("a", 1)));
+  await run(submit(wanted("a", 1)));
   const pool = `${LB}/backendAddressPools/pool`;
   const list = arm.read(LB) as unknown as SharedList;
   arm.write(LB, { ...list, properties: { ...list.properties, backendAddressPools: [{ name: "pool" }] } });
@@ -229,9 +232,9 @@ test("a part goes through the lane of its whole, urgent ones first, and the whol
     });
     return json(200, { properties: { provisioningState: "Succeeded" } });
   };
-  const first = submit(wish("a", 2));
+  const first = submit(wanted("a", 2));
   await clock.advanceUntil(() => order.length === 1);
-  const lb = submit(wish("a", 3));
+  const lb = submit(wanted("a", 3));
   const seenByMerge: unknown[] = [];
   const drained = commit.submit({
     id: pool,
@@ -258,19 +261,19 @@ test("without leave to write nothing is written, however long the write had wait
     clock.setTimer(10_000, () => (isLeader = false));
     return { ...error(429, "SubscriptionRequestsThrottled"), headers: { "retry-after": "30" } };
   };
-  const outcome = await run(submit(wish("a", 1)));
+  const outcome = await run(submit(wanted("a", 1)));
   assert.ok(outcome.kind === "failed" && outcome.failure.kind === "fenced");
   assert.equal(arm.count("PUT"), 1);
 });
 
 test("closing lets the write in flight end and fails what waits", async () => {
   const { clock, arm, commit, submit, run, parts } = commitRig({ operationMs: 15_000 });
-  const inFlight = submit(wish("a", 1));
+  const inFlight = submit(wanted("a", 1));
   await clock.advanceUntil(() => arm.count("PUT") === 1);
-  const waiting = submit(wish("b", 1));
+  const waiting = submit(wanted("b", 1));
   const closed = commit.close();
   await run(closed);
-  assert.deepEqual(kinds(await Promise.all([inFlight, waiting, submit(wish("c", 1))])), [
+  assert.deepEqual(kinds(await Promise.all([inFlight, waiting, submit(wanted("c", 1))])), [
     "written",
     "failed",
     "failed",
@@ -283,7 +286,7 @@ test("closing cuts every wait short", async () => {
   const { clock, arm, commit, submit, run } = commitRig();
   arm.interpose = (request) =>
     isPut(request) ? { ...error(429, "SubscriptionRequestsThrottled"), headers: { "retry-after": "300" } } : undefined;
-  const outcomes = [submit(wish("a", 1)), submit(wish("b", 1), PIP)];
+  const outcomes = [submit(wanted("a", 1)), submit(wanted("b", 1), PIP)];
   await clock.advance(5_000);
   await run(commit.close());
   assert.deepEqual(kinds(await Promise.all(outcomes)), ["failed", "failed"]);
@@ -300,7 +303,7 @@ for (const provisioningState of ["Failed", "Canceled"]) {
       const message = `Cannot proceed because resource ${PIP} used by resource ${LB} is not in Succeeded state.`;
       return error(429, "RetryableError", { details: [{ code: "ReferencedResourceNotProvisioned", message }] });
     };
-    assert.equal((await run(submit(wish("a", 1)))).kind, "written");
+    assert.equal((await run(submit(wanted("a", 1)))).kind, "written");
   });
 }
 
@@ -310,23 +313,25 @@ test("a reference that never gets ready fails its own writer alone", async () =>
     if (!isPut(request) || !request.body?.includes('"value":666')) return undefined;
     return error(429, "ReferencedResourceNotProvisioned", { message: `${PIP} is not ready` });
   };
-  const outcomes = await run(Promise.all([submit(wish("a", 1)), submit(wish("slow", 666)), submit(wish("b", 2))]));
+  const outcomes = await run(
+    Promise.all([submit(wanted("a", 1)), submit(wanted("slow", 666)), submit(wanted("b", 2))]),
+  );
   assert.deepEqual(kinds(outcomes), ["written", "failed", "written"]);
 });
 
 test("a missing permission fails everybody at once", async () => {
   const { arm, submit, run } = commitRig();
   arm.interpose = (request) => (isPut(request) ? error(403, "AuthorizationFailed") : undefined);
-  const outcomes = await run(Promise.all(owners(9).map((owner) => submit(wish(owner, 1)))));
+  const outcomes = await run(Promise.all(owners(9).map((owner) => submit(wanted(owner, 1)))));
   assert.deepEqual(new Set(kinds(outcomes)), new Set(["failed"]));
   assert.equal(arm.count("PUT"), 1);
 });
 
 test("a read that fails is never taken for an absent resource", async () => {
   const { arm, submit, run } = commitRig();
-  arm.write(LB, { properties: { parts: wish("somebody", 1).parts } });
+  arm.write(LB, { properties: { parts: wanted("another", 1).parts } });
   arm.interpose = ({ method }) => (method === "GET" ? error(403, "AuthorizationFailed") : undefined);
-  const outcome = await run(submit(wish("a", 1)));
+  const outcome = await run(submit(wanted("a", 1)));
   assert.ok(outcome.kind === "failed" && outcome.failure.kind === "denied");
   assert.equal(arm.count("PUT"), 0);
 });
@@ -334,7 +339,7 @@ test("a read that fails is never taken for an absent resource", async () => {
 test("different resources are written at the same time", async () => {
   const { clock, submit, run } = commitRig();
   const ids = owners(20).map((name) => `${GROUP}/publicIPAddresses/${name}`);
-  await run(Promise.all(ids.map((id) => submit(wish("a", 1), id))));
+  await run(Promise.all(ids.map((id) => submit(wanted("a", 1), id))));
   assert.ok(clock.monotonicMs() <= 10 + 2 * 100, "one look and one write of 100 ms each");
 });
 
@@ -348,7 +353,7 @@ test("a merge that throws fails its writers and nothing else", async () => {
     fragment: undefined,
     priority: "create",
   });
-  const fine = submit(wish("b", 1));
+  const fine = submit(wanted("b", 1));
   await assert.rejects(run(broken), /a bug/);
   assert.equal((await run(fine)).kind, "written");
   assert.deepEqual(parts(), ["b-0 1"]);
@@ -356,9 +361,9 @@ test("a merge that throws fails its writers and nothing else", async () => {
 
 test("each attempt is reported with its size and how it ended", async () => {
   const { attempts, submit, run, foreign } = commitRig();
-  await run(submit(wish("a", 1)));
+  await run(submit(wanted("a", 1)));
   foreign(1);
-  await run(Promise.all([submit(wish("a", 2)), submit(wish("b", 2))]));
+  await run(Promise.all([submit(wanted("a", 2)), submit(wanted("b", 2))]));
   await settled();
   assert.deepEqual(
     attempts.map(({ size, outcome }) => [size, outcome]),
@@ -399,7 +404,7 @@ test("a part of what failed is written once the whole was made good", async () =
 
 test("what is read after a write, but from before it, is no base for the next one", async () => {
   const { arm, submit, run, parts } = commitRig({ operationMs: 1_000 });
-  await run(submit(wish("a", 1)));
+  await run(submit(wanted("a", 1)));
   const before = arm.read(LB);
   let isOld = true;
   arm.interpose = ({ method, url }) => {
@@ -408,8 +413,8 @@ test("what is read after a write, but from before it, is no base for the next on
     isOld = false;
     return json(200, before);
   };
-  await run(submit(wish("a", 2)));
+  await run(submit(wanted("a", 2)));
   assert.equal(isOld, false);
-  await run(submit(wish("a", 1)));
+  await run(submit(wanted("a", 1)));
   assert.deepEqual(parts(), ["a-0 1"]);
 });

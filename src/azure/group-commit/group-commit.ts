@@ -1,8 +1,8 @@
 /**
- * One writer per Azure resource, for as many who want to write. A load balancer or a security group is shared by many
- * Services under one ETag, so writing them one after the other costs a round trip each; here the fragments that come
- * while a write is in flight are merged and leave together in the next. What a fragment means, and what it may touch,
- * is the merge's business alone.
+ * One writer (`lane.ts`) per Azure resource, for any number of callers. A load balancer or a security group is shared by
+ * many Services under one ETag, so separate writes would cost a round trip each; here the fragments that come while a
+ * write is in flight are merged and leave together in the next. What a fragment means, and what it may touch, is decided
+ * by the merge alone.
  */
 import { setMaxListeners } from "node:events";
 
@@ -23,7 +23,7 @@ export interface GroupCommitOptions {
   readonly random: Random;
   /** Asked right before each write leaves: does this process still hold its lease? */
   readonly mayWrite: (priority: Priority) => boolean | Promise<boolean>;
-  /** What is known without asking Azure, and where to tell what was seen: `undefined` when we can't know. */
+  /** What is known without asking Azure, and where to note what was seen: `undefined` when that is unknown. */
   readonly lastSeen?: (id: string) => ArmBody | null | undefined;
   readonly onSeen?: (id: string, body: ArmBody | null | undefined) => void;
   /** How long the first write to an idle resource waits at least for others that are on their way. */
@@ -88,9 +88,9 @@ export class GroupCommit {
     return lane;
   }
 
-  /** Nobody waits for it: whoever needs it looks again anyway, and two lanes must never wait for each other. */
+  /** No caller waits for it: the write that needs it is retried anyway, and two lanes must never wait for each other. */
   #repair(id: string): void {
-    void this.submit({ id, kind: REPAIR, fragment: undefined, afresh: true, priority: "create" });
+    void this.submit({ id, kind: REPAIR, fragment: undefined, readFirst: true, priority: "create" });
   }
 }
 

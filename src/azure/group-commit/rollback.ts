@@ -1,7 +1,7 @@
 /**
- * A write that Azure accepts and then, as an operation, fails leaves its content behind: the next look shows the
- * culprit's fragment as if it stood. So what was there before is remembered, and taken up again in place of what the
- * look shows, unless somebody else has changed the resource since: then theirs must not be lost.
+ * A write that Azure accepts and then, as an operation, fails leaves its content behind: the next read shows the
+ * culprit's fragment as if it were in place. So what was there before is remembered and becomes the base again, unless
+ * another client has changed the resource since: that change must not be lost.
  */
 import type { ArmBody } from "./commit-types.ts";
 

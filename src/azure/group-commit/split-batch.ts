@@ -1,5 +1,5 @@
 /**
- * How a batch that Azure refused is taken apart to find whose fault it is: in halves, or, where the refusal mentions
+ * How a batch that Azure refused is taken apart to find the culprit: in halves, or, where the refusal mentions
  * names that only a few of its fragments have, those few from the rest. A mention is a hint for speed and nothing
  * more: both groups are tried, and each answers for itself.
  */

@@ -17,7 +17,7 @@ interface AnyWrite {
   readonly fragment: unknown;
   readonly dedupKey?: string;
   readonly priority: Priority;
-  readonly afresh?: boolean;
+  readonly readFirst?: boolean;
 }
 
 interface Waiter {
@@ -37,18 +37,18 @@ export class Ticket {
   /** How often it has stepped back for a drain before it left. */
   deferrals = 0;
   #priority: Priority;
-  #afresh: boolean;
+  #readFirst: boolean;
   #sinceMs: number;
   readonly #waiters: Waiter[] = [];
 
-  constructor({ id, kind, dedupKey, fragment, priority, afresh = false }: AnyWrite, sinceMs: number) {
+  constructor({ id, kind, dedupKey, fragment, priority, readFirst = false }: AnyWrite, sinceMs: number) {
     this.id = id;
     this.kind = kind;
     this.dedupKey = dedupKey;
     this.fragment = fragment;
     this.#sinceMs = sinceMs;
     this.#priority = priority;
-    this.#afresh = afresh;
+    this.#readFirst = readFirst;
   }
 
   get priority(): Priority {
@@ -56,8 +56,8 @@ export class Ticket {
   }
 
   /** Whether the resource must be read before it is merged into. */
-  get afresh(): boolean {
-    return this.#afresh;
+  get readFirst(): boolean {
+    return this.#readFirst;
   }
 
   /** Since when a caller waits for it. */
@@ -77,7 +77,7 @@ export class Ticket {
   replace(older: Ticket): void {
     this.#waiters.push(...older.#waiters.splice(0));
     if (older.rank < this.rank) this.#priority = older.#priority;
-    this.#afresh ||= older.#afresh;
+    this.#readFirst ||= older.#readFirst;
     this.#sinceMs = Math.min(this.#sinceMs, older.#sinceMs);
     this.deferrals = Math.max(this.deferrals, older.deferrals);
   }

@@ -63,8 +63,8 @@ export class AdminStateManager {
 
   async #write(place: AdminStatePool, whose: Whose): Promise<PoolUpdate> {
     const { commit, taints } = this.#options;
-    const afresh = "node" in whose ? this.#mayHoldUnseen(place, whose.node) : whose.all === "afresh";
-    const write = { id: place.id, kind: ADMIN_STATE, fragment: taints, priority: "drain", afresh } as const;
+    const readFirst = "node" in whose ? this.#mayHoldUnseen(place, whose.node) : whose.all === "afresh";
+    const write = { id: place.id, kind: ADMIN_STATE, fragment: taints, priority: "drain", readFirst } as const;
     const committed = await commit.submit(write);
     if (committed.kind === "failed") return { place, outcome: committed.failure, loadBalancer: null };
     const loadBalancer = "body" in committed ? committed.body : null;

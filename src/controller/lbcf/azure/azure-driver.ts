@@ -125,7 +125,7 @@ export class AzureDriver implements BackendDriver {
       change: { virtualNetworkId: virtualNetworkId(config), change },
       dedupKey: record.metadata.uid,
       priority,
-      afresh: record.spec.ensurePolicy.policy === "Always",
+      readFirst: record.spec.ensurePolicy.policy === "Always",
     });
   }
 

@@ -37,7 +37,7 @@ import { answerOf, asAnswer, SUCC } from "./azure-answers.ts";
 const AZURE_PARTS = new WriteKind("lbcf-parts", mergeAzureParts);
 const PUBLIC_IP = new WriteKind("publicIP", mergePublicIP);
 /** These writes are rare, and users edit load balancers by hand: Azure is always read first. */
-const READ_FIRST = { afresh: true } as const;
+const READ_FIRST = { readFirst: true } as const;
 
 export interface AzureLoadBalancersOptions {
   readonly config: ClusterConfig;

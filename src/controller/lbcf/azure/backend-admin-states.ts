@@ -41,7 +41,7 @@ export class BackendAdminStates {
     const writes = [...this.#statesByPool()].map(async ([poolId, states]) => {
       const change = { virtualNetworkId: network, change: { kind: "states", states } as const };
       try {
-        const committed = await batcher.submit({ poolId, change, dedupKey: DEDUP_KEY, priority, afresh: false });
+        const committed = await batcher.submit({ poolId, change, dedupKey: DEDUP_KEY, priority, readFirst: false });
         if (committed.kind === "failed") log.warn(`admin states of ${poolId}: ${committed.failure.message}`);
       } catch (error) {
         log.warn(`admin states of ${poolId}: ${String(error)}`);

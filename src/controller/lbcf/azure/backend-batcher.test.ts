@@ -17,7 +17,7 @@ describe("the batcher", () => {
     const batcher = new BackendBatcher(commit, clock);
     const submit = (priority: "create" | "drain" = "create"): void => {
       const change = { virtualNetworkId: "", change: { kind: "absent", name: "n" } as const };
-      void batcher.submit({ poolId: "pool", change, dedupKey: "o", priority, afresh: false });
+      void batcher.submit({ poolId: "pool", change, dedupKey: "o", priority, readFirst: false });
     };
     return { clock, submitted, submit };
   };

@@ -21,7 +21,7 @@ export interface BatchedChange {
   readonly dedupKey: string;
   readonly priority: Priority;
   /** Read Azure first, instead of merging into what was last seen. */
-  readonly afresh: boolean;
+  readonly readFirst: boolean;
 }
 
 const FIRST_MS = 50;
@@ -50,8 +50,8 @@ export class BackendBatcher {
 
   async submit(batched: BatchedChange): Promise<Committed<LoadBalancer>> {
     if (batched.priority !== "drain") await this.#windowClosed(batched.poolId);
-    const { poolId, change, dedupKey, priority, afresh } = batched;
-    return this.#commit.submit({ id: poolId, kind: BACKENDS, fragment: change, dedupKey, priority, afresh });
+    const { poolId, change, dedupKey, priority, readFirst } = batched;
+    return this.#commit.submit({ id: poolId, kind: BACKENDS, fragment: change, dedupKey, priority, readFirst });
   }
 
   #windowClosed(poolId: string): Promise<void> {
