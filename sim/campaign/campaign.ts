@@ -2,7 +2,7 @@
  * Runs many histories one after the other and collects the findings. A history that breaks a law is shrunk and reported
  * with the command that replays it. How one history runs is `run-history.ts`; several threads are `campaign-pool.ts`.
  */
-import { describe, drawHistory, HISTORY_LENGTH, type History, type Setup } from "./history.ts";
+import { describe, drawHistory, HISTORY_LENGTH, type History, type Setup, withoutDriftCheck } from "./history.ts";
 import type { PlantedBugName } from "./planted-bugs.ts";
 import { runHistory } from "./run-history.ts";
 import { only, shrink } from "./shrink.ts";
@@ -17,6 +17,7 @@ export interface CampaignOptions {
   /** Indexes of the actions to run; all of them when absent. */
   readonly indexes?: readonly number[] | undefined;
   readonly bug?: PlantedBugName | undefined;
+  readonly isWithoutDriftCheck?: boolean | undefined;
   /** The campaign stops after this many findings. */
   readonly mostFindings?: number;
   readonly onProgress?: (progress: Progress) => void;
@@ -55,12 +56,21 @@ export interface CampaignResult {
 
 export const MOST_FINDINGS = 5;
 
+/** Of a seed, as the options ask for it. */
+export function historyOf(
+  seed: number,
+  { length, isWithoutDriftCheck = false }: Pick<CampaignOptions, "length" | "isWithoutDriftCheck">,
+): History {
+  const history = drawHistory(seed, length);
+  return isWithoutDriftCheck ? withoutDriftCheck(history) : history;
+}
+
 export async function runCampaign(options: CampaignOptions): Promise<CampaignResult> {
-  const { firstSeed, seeds, recorded, length, indexes, bug, mostFindings = MOST_FINDINGS, onProgress } = options;
+  const { firstSeed, seeds, recorded, indexes, bug, mostFindings = MOST_FINDINGS, onProgress } = options;
   const findings: Finding[] = [];
   const sums = { histories: 0, actions: 0, steps: 0, writes: 0 };
   for (let seed = firstSeed; seed < firstSeed + seeds && findings.length < mostFindings; seed++) {
-    const whole = recorded?.history ?? drawHistory(seed, length);
+    const whole = recorded?.history ?? historyOf(seed, options);
     const history = indexes === undefined ? whole : only(whole, indexes);
     const { violations, steps, writes } = await runHistory(history, { bug });
     sums.histories += 1;
@@ -90,13 +100,14 @@ async function findingOf(whole: History, kept: readonly number[], options: Campa
 function replayOf(
   { seed, actions }: History,
   kept: readonly number[],
-  { recorded, bug }: Pick<CampaignOptions, "recorded" | "bug">,
+  { recorded, bug, isWithoutDriftCheck }: Pick<CampaignOptions, "recorded" | "bug" | "isWithoutDriftCheck">,
 ): string {
   const isDrawn = recorded === undefined;
   return [
     `bin/azlb simulate ${isDrawn ? `--seed ${seed}` : `--history ${recorded.file}`}`,
     ...(kept.length === actions.length ? [] : [`--only ${kept.length === 0 ? "none" : kept.join(",")}`]),
     ...(isDrawn && actions.length !== HISTORY_LENGTH ? [`--length ${actions.length}`] : []),
+    ...(isDrawn && isWithoutDriftCheck === true ? ["--no-drift-check"] : []),
     ...(bug === undefined ? [] : [`--plant ${bug}`]),
   ].join(" ");
 }

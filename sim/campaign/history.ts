@@ -42,6 +42,8 @@ export interface Setup {
   readonly hasGates?: boolean;
   /** A Bind is used as well. */
   readonly hasBinds?: boolean;
+  /** The controllers never compare Azure with what they know by a timer. */
+  readonly isWithoutDriftCheck?: boolean;
 }
 
 export type NodeAction =
@@ -143,6 +145,20 @@ export function drawHistory(seed: number, length = HISTORY_LENGTH): History {
     return { ...(hasBackends && backends.bool(BACKEND_SHARE) ? drawLbcfAction(backends) : action), thenMs };
   });
   return { seed, setup, actions };
+}
+
+/**
+ * The same history for controllers without a drift check. Edits by other clients, among them a second controller, and
+ * stale answers of Azure are left out: only a drift check can find these.
+ */
+export function withoutDriftCheck({ seed, setup, actions }: History): History {
+  const isFoundByDriftCheck = (action: Action): boolean =>
+    action.do === "edit" || (action.do === "fault" && action.fault.kind === "stale");
+  return {
+    seed,
+    setup: { ...setup, hasRival: false, isWithoutDriftCheck: true },
+    actions: actions.map((action) => (isFoundByDriftCheck(action) ? { do: "compact", thenMs: action.thenMs } : action)),
+  };
 }
 
 function drawSetup(random: Random): Setup {

@@ -30,6 +30,7 @@ export interface ControllerInstanceOptions {
   readonly classFilter: ClassFilter;
   readonly isElected: boolean;
   readonly hasBackends: boolean;
+  readonly isWithoutDriftCheck: boolean;
   /** Replaces the controller's fence; used by a planted bug. */
   readonly fenceOf?: (fence: Fence) => Fence;
   /** The process ended by itself: it lost the lease, was stopped, or failed. */
@@ -114,7 +115,7 @@ export class ControllerInstance {
       fence,
       classFilter,
       driftPolicy: "enforce",
-      driftPeriodMs: DRIFT_PERIOD_MS,
+      driftPeriodMs: this.#options.isWithoutDriftCheck ? 0 : DRIFT_PERIOD_MS,
       workers: WORKERS,
       ...(hasBackends && { lbcf: { webhooks: NO_WEBHOOKS } }),
     });

@@ -147,6 +147,7 @@ export class ControllerReplicas {
       classFilter: replica.classFilter,
       isElected: replica.isElected,
       hasBackends: hasBackends && replica.classFilter === undefined,
+      isWithoutDriftCheck: simulation.setup.isWithoutDriftCheck === true,
       onEnd: (ended, end) => {
         if (ended.isDead) return;
         if (typeof end === "object") listener()?.onFailure(ended.name, end.error);

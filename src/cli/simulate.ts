@@ -22,6 +22,7 @@ interface SimulateFlags {
   readonly history?: string;
   readonly plant?: string;
   readonly planted?: boolean;
+  readonly driftCheck: boolean;
   readonly trace?: boolean;
   readonly json?: boolean;
 }
@@ -41,6 +42,7 @@ export function registerSimulate(azlb: Command): void {
     .option("--jobs <count>", "worker threads", "1")
     .option("--only <indexes>", "run only these actions of the history, as printed with a finding")
     .option("--history <file>", 'run a recorded history: the "history" of a finding, as printed by --json')
+    .option("--no-drift-check", "controllers without a drift check, and no actions that only a drift check can find")
     .option("--trace", "print every action and call of one history")
     .option(
       "--planted",
@@ -60,6 +62,7 @@ async function run(flags: SimulateFlags): Promise<void> {
     recorded: flags.history === undefined ? undefined : await readRecordedHistory(flags.history),
     indexes: parseIndexes(flags.only),
     bug: await bugOf(flags.plant),
+    isWithoutDriftCheck: !flags.driftCheck,
     onProgress: progressOnTerminal(),
   };
   if (flags.planted === true) await detect({ ...options, seeds: seeds ?? DEFAULT_SEEDS }, flags);
@@ -102,13 +105,14 @@ async function detect(options: CampaignOptions, { json }: SimulateFlags): Promis
   if (detections.some(({ law }) => law === undefined)) process.exitCode = 1;
 }
 
-async function trace({ firstSeed, recorded, length, indexes, bug }: CampaignOptions): Promise<void> {
-  const [{ drawHistory }, { runHistory }, { only }] = await Promise.all([
-    import("../../sim/campaign/history.ts"),
+async function trace(options: CampaignOptions): Promise<void> {
+  const { firstSeed, recorded, indexes, bug } = options;
+  const [{ historyOf }, { runHistory }, { only }] = await Promise.all([
+    import("../../sim/campaign/campaign.ts"),
     import("../../sim/campaign/run-history.ts"),
     import("../../sim/campaign/shrink.ts"),
   ]);
-  const whole = recorded?.history ?? drawHistory(firstSeed, length);
+  const whole = recorded?.history ?? historyOf(firstSeed, options);
   const history = indexes === undefined ? whole : only(whole, indexes);
   const { lines, violations, digest } = await runHistory(history, { bug, keepLines: true });
   process.stdout.write(`${lines.join("\n")}\ndigest ${digest}\n`);

@@ -28,6 +28,13 @@ describe("laws hold", () => {
     });
   }
 
+  for (let firstSeed = 1; firstSeed <= SEEDS; firstSeed += SEEDS_PER_TEST) {
+    test(`without a drift check, in histories ${firstSeed} to ${firstSeed + SEEDS_PER_TEST - 1}`, async () => {
+      const options = { firstSeed, seeds: SEEDS_PER_TEST, mostFindings: 1, isWithoutDriftCheck: true };
+      assert.deepEqual((await runCampaign(options)).findings, []);
+    });
+  }
+
   for (const file of readdirSync(REGRESSIONS)) {
     test(`where they once did not: ${file.replace(".json", "").replaceAll("-", " ")}`, async () => {
       const history = JSON.parse(readFileSync(join(REGRESSIONS, file), "utf8")) as History;
