@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { CONFIG } from "../../../../test/support/core-fixtures.ts";
 import { record } from "../../../../test/support/lbcf-objects.ts";
-import { recordMistake } from "./azure-record.ts";
+import { poolConflict, recordMistake } from "./azure-record.ts";
 
 const LOAD_BALANCER = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/lb";
 const mistakeOf = (pool: string | undefined, backendAddr = "10.0.0.1"): string | undefined =>
@@ -45,4 +45,20 @@ test("anything else leads nowhere, and the way out is named", () => {
     assert.match(mistake, /is no IP address: .*forget: "true"/);
     assert.ok(mistake.length < 500);
   }
+});
+
+test("a record enters only a pool that its load balancer's namespace has", () => {
+  const lbInfo = { pool: `${LOAD_BALANCER}/backendAddressPools/web` };
+  const conflict = (lbName: string, holder: string | undefined, owner?: "Bind"): string | undefined => {
+    const metadata = { namespace: "team", ...(owner && { owner: { kind: owner, name: "b", uid: "u" } }) };
+    return poolConflict(record({}, metadata, { lbInfo, lbName }), holder);
+  };
+  assert.equal(conflict("web", undefined), undefined);
+  assert.equal(conflict("web", "team"), undefined);
+  assert.equal(conflict("lbcf-wide", "kube-system"), undefined);
+  assert.equal(conflict("lbcf-inner", "team", "Bind"), undefined);
+  for (const holder of ["other", "tea", "team-2"]) {
+    assert.match(conflict("web", holder) ?? "", /lbInfo\.pool ".*" is used by namespace "/, holder);
+  }
+  assert.match(conflict("lbcf-wide", "team") ?? "", /namespace "team"/);
 });
