@@ -45,7 +45,7 @@ export function commitRig(
   };
   const foreign = (value: number): void => {
     const list = arm.read(LB) as unknown as SharedList | undefined;
-    const theirs = { name: "foreign", owner: "another", value };
+    const theirs = { name: "foreign", owner: "theirs", value };
     const kept = (list?.properties.parts ?? []).filter(({ name }) => name !== "foreign");
     arm.write(LB, { ...list, properties: { provisioningState: "Succeeded", parts: [...kept, theirs] } });
   };

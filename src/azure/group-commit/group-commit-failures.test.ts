@@ -13,7 +13,7 @@ for (const { name, message } of [
 ]) {
   test(`one invalid fragment among a hundred, ${name}, fails alone and with its own error`, async () => {
     const { arm, submit, run, parts } = commitRig();
-    arm.write(LB, { properties: { parts: wanted("another", 1).parts } });
+    arm.write(LB, { properties: { parts: wanted("theirs", 1).parts } });
     arm.interpose = (request) =>
       isPut(request) && request.body?.includes('"value":666')
         ? error(400, "Clash", { message: message("o37") })
@@ -45,7 +45,7 @@ test("several invalid fragments are all found", async () => {
 
 /** Somebody's part is there; a write with 666 in it is accepted, stays as it is, and its operation fails. */
 function takesThenFails(arm: ReturnType<typeof commitRig>["arm"]): void {
-  arm.write(LB, { properties: { parts: wanted("another", 1).parts, provisioningState: "Succeeded" } });
+  arm.write(LB, { properties: { parts: wanted("theirs", 1).parts, provisioningState: "Succeeded" } });
   arm.interpose = (request) => {
     const list = arm.read(LB) as unknown as SharedList;
     if (!request.url.includes("/operations/") || !JSON.stringify(list).includes('"value":666')) return undefined;
@@ -54,13 +54,13 @@ function takesThenFails(arm: ReturnType<typeof commitRig>["arm"]): void {
   };
 }
 
-test("a poison that shows only as the operation's failure is found too, and nothing of it stays", async () => {
+test("an invalid fragment that shows only as the operation's failure is found too, and nothing of it stays", async () => {
   const { arm, submit, run, parts } = commitRig({ operationMs: 0 });
   takesThenFails(arm);
   const outcomes = await run(Promise.all([submit(wanted("a", 1)), submit(wanted("bad", 666)), submit(wanted("b", 2))]));
   assert.deepEqual(kinds(outcomes), ["written", "failed", "written"]);
   await run(submit(wanted("c", 3)));
-  assert.deepEqual(parts(), ["a-0 1", "b-0 2", "c-0 3", "another-0 1"]);
+  assert.deepEqual(parts(), ["a-0 1", "b-0 2", "c-0 3", "theirs-0 1"]);
   assert.equal((arm.read(LB) as unknown as SharedList).properties.provisioningState, "Succeeded");
 });
 
@@ -69,7 +69,7 @@ test("a poison that is alone leaves nothing behind either", async () => {
   takesThenFails(arm);
   assert.equal((await run(submit(wanted("bad", 666)))).kind, "failed");
   await clock.advanceUntil(() => commit.resourcesAtWork === 0);
-  assert.deepEqual(parts(), ["another-0 1"]);
+  assert.deepEqual(parts(), ["theirs-0 1"]);
 });
 
 test("when Azure stumbles the whole batch is tried again, with what came meanwhile", async () => {
@@ -153,7 +153,7 @@ test("what a failed operation left broken is written once more, although it look
 
 test("what a failure without a culprit left behind stays: its owner may have seen it by now", async () => {
   const { clock, arm, submit, run, parts } = commitRig({ operationMs: 0 });
-  arm.write(LB, { properties: { parts: wanted("another", 1).parts, provisioningState: "Succeeded" } });
+  arm.write(LB, { properties: { parts: wanted("theirs", 1).parts, provisioningState: "Succeeded" } });
   let [failures, isDown] = [1, true];
   arm.interpose = (request) => {
     if (isPut(request) && failures === 0 && isDown) throw new NoAnswerError("cut", true);
@@ -168,7 +168,7 @@ test("what a failure without a culprit left behind stays: its owner may have see
   assert.equal((await run(first)).kind, "failed");
   isDown = false;
   assert.equal((await run(late)).kind, "written");
-  assert.deepEqual(parts(), ["a-0 1", "late-0 1", "another-0 1"]);
+  assert.deepEqual(parts(), ["a-0 1", "late-0 1", "theirs-0 1"]);
 });
 
 test("a fresh look that shows what was there before our own write is not believed", async () => {

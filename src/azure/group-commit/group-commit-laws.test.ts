@@ -123,7 +123,7 @@ async function play(script: readonly Action[], luck: readonly Fault[], operation
       }
       edited = action.value;
       const kept = (list?.properties.parts ?? []).filter(({ name }) => name !== "edit");
-      const parts = [...kept, { name: "edit", owner: "another", value: action.value }];
+      const parts = [...kept, { name: "edit", owner: "theirs", value: action.value }];
       arm.write(LB, { ...list, properties: { ...list?.properties, provisioningState: "Succeeded", parts } });
     }
   };

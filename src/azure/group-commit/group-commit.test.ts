@@ -201,7 +201,7 @@ test("a resource that another client has begun to use is not deleted", async () 
   assert.equal(arm.count("DELETE"), 0);
 });
 
-test("another client that begins to use it between look and delete wins", async () => {
+test("another client that begins to use it between read and delete wins", async () => {
   const { arm, submit, run, parts, foreign } = commitRig();
   await run(submit(wanted("a", 1)));
   arm.interpose = ({ method }) => {
@@ -329,7 +329,7 @@ test("a missing permission fails everybody at once", async () => {
 
 test("a read that fails is never taken for an absent resource", async () => {
   const { arm, submit, run } = commitRig();
-  arm.write(LB, { properties: { parts: wanted("another", 1).parts } });
+  arm.write(LB, { properties: { parts: wanted("theirs", 1).parts } });
   arm.interpose = ({ method }) => (method === "GET" ? error(403, "AuthorizationFailed") : undefined);
   const outcome = await run(submit(wanted("a", 1)));
   assert.ok(outcome.kind === "failed" && outcome.failure.kind === "denied");
