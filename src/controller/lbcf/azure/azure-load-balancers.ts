@@ -30,12 +30,12 @@ import { loadBalancerPartId } from "../../../core/model/ids.ts";
 import { isManagedLoadBalancer, poolName } from "../../../core/model/names.ts";
 import type { OwnEntries } from "../../../core/resources/backend-pool/own-entries.ts";
 import type { LoadBalancerFragment } from "../../../core/resources/load-balancer/fragment.ts";
-import { mergePublicIP } from "../../../core/resources/public-ip/merge-public-ip.ts";
+import { KINDS } from "../../../core/resources/kinds.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
 import { answerOf, asAnswer, SUCC } from "./azure-answers.ts";
 
 const AZURE_PARTS = new WriteKind("lbcf-parts", mergeAzureParts);
-const PUBLIC_IP = new WriteKind("publicIP", mergePublicIP);
+const PUBLIC_IP = new WriteKind(KINDS.publicIP.metricLabel, KINDS.publicIP.merge);
 /** These writes are rare, and users edit load balancers by hand: Azure is always read first. */
 const READ_FIRST = { readFirst: true } as const;
 
