@@ -62,8 +62,3 @@ export function answersOf<Fragment>(
 export function unchanged(fragments: readonly unknown[]): Merged<never> {
   return { outcome: { kind: "unchanged" }, answers: answersOf(fragments) };
 }
-
-/** The rejection of a merge of one fragment; `undefined` where it was not refused. */
-export function rejectionIn({ answers: [answer] }: Pick<Merged<unknown>, "answers">): Rejection | undefined {
-  return answer?.kind === "refused" ? answer.rejection : undefined;
-}
