@@ -45,13 +45,15 @@ export function assemble(options: AzureOptions, directory: DataDirectory): Parts
   const closing = new AbortController();
   const urls = { authority: "", audiences: [] as string[] };
   const settings: Settings = { latencyFactor: options.latency ?? 0, roles: {} };
+  const { seed, topology: wanted = {}, log = () => {} } = options;
   const store = openAzureStore({
     directory: directory.state,
+    acceptJournalLoss: options.acceptJournalLoss ?? false,
+    log,
     options: { subscriptions: [account.subscriptionId], ...options.model },
     nowMs,
   });
   const seedContext = { store, nowMs, guid };
-  const { seed, topology: wanted = {}, log = () => {} } = options;
   const topology = seedOnce({ account, wanted, seed, directory, context: seedContext, log });
   const dataPlane = options.dataPlane === true ? startDataPlane(store, log) : undefined;
   mapMembers(dataPlane, seed);

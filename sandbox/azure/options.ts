@@ -11,6 +11,8 @@ export interface AzureOptions {
   readonly controlPort?: number;
   /** Directory of state, certificates and ports. Absent: state in memory, the rest in a temporary directory. */
   readonly dataDir?: string;
+  /** Starts from a damaged journal, without its damaged record and those after it. */
+  readonly acceptJournalLoss?: boolean;
   readonly topology?: Partial<Topology>;
   readonly seed?: Seed;
   /** 0: none; 1: realistic; or a factor of it. */

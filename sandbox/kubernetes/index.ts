@@ -39,6 +39,8 @@ export interface KubernetesOptions {
   readonly controllers?: boolean;
   /** Whether nodes become Ready, pods run and EndpointSlices follow; default false. */
   readonly simulate?: boolean;
+  /** Starts from a damaged journal, without its damaged record and those after it. */
+  readonly acceptJournalLoss?: boolean;
   /** Receives errors of the server; default: stderr. */
   readonly log?: (line: string) => void;
 }
@@ -81,11 +83,12 @@ async function start(
   options: KubernetesOptions,
   atEnd: (end: () => void | Promise<void>) => void,
 ): Promise<Omit<RunningKubernetes, "close" | typeof Symbol.asyncDispose>> {
+  const log = options.log ?? ((line: string) => void process.stderr.write(`${line}\n`));
   const directory = openDataDirectory(options.dataDir);
   atEnd(() => directory.dispose());
-  const api = openApi(directory, options.dualStack ?? true, atEnd);
+  const api = openApi(directory, { ...options, log }, atEnd);
   seedCluster(api, options.nodes ?? []);
-  const loops = driveLoops(api, { controllers: true, simulate: false, ...options }, nowMs);
+  const loops = driveLoops(api, { controllers: true, simulate: false, ...options, log }, nowMs);
   atEnd(() => loops.stop());
   const authority = await openCertificateAuthority(directory.pki);
   const token = storedToken(directory);
@@ -97,7 +100,7 @@ async function start(
     token,
     handle: (request: ApiRequest) => faultInjection.request(request),
     watches,
-    log: options.log ?? ((line: string) => void process.stderr.write(`${line}\n`)),
+    log,
   };
   const ports = portAllocator(directory);
   const serving = await ports.listen("kube", options.port, (port) => listen({ ...serverOptions, port }));
@@ -119,7 +122,15 @@ async function start(
 }
 
 /** The model, restored from the state directory if there is one, to which it then journals its changes. */
-function openApi({ state }: DataDirectory, dualStack: boolean, atEnd: (end: () => void) => void): EmbeddedApi {
+function openApi(
+  { state }: DataDirectory,
+  {
+    dualStack = true,
+    acceptJournalLoss: acceptLoss = false,
+    log,
+  }: KubernetesOptions & { readonly log: (line: string) => void },
+  atEnd: (end: () => void) => void,
+): EmbeddedApi {
   let durable: Durable | undefined;
   const api = new EmbeddedApi({
     clock: { nowMs },
@@ -128,7 +139,7 @@ function openApi({ state }: DataDirectory, dualStack: boolean, atEnd: (end: () =
     version: VERSION,
     record: (changes: readonly Change[]) => durable?.record(changes),
   });
-  if (state !== undefined) durable = openDurable(state, api);
+  if (state !== undefined) durable = openDurable(state, api, { acceptLoss, log: (line) => log(`kube: ${line}`) });
   atEnd(() => durable?.close());
   return api;
 }

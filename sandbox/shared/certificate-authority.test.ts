@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { createServer, get } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -75,4 +75,16 @@ test("a stranger's certificate is refused", async () => {
   const authority = await openCertificateAuthority(directory);
   const stranger = await openCertificateAuthority(join(directory, "stranger"));
   await assert.rejects(handshake(await stranger.issueServer(), { ca: authority.caPem, host: "127.0.0.1" }));
+});
+
+test("the key and its folder are readable by their owner only, also where they were readable by others", async () => {
+  const folder = join(directory, "private");
+  const modes = (): string[] =>
+    [folder, join(folder, "ca.key")].map((path) => (statSync(path).mode & 0o777).toString(8));
+  await openCertificateAuthority(folder);
+  assert.deepEqual(modes(), ["700", "600"]);
+  chmodSync(folder, 0o755);
+  chmodSync(join(folder, "ca.key"), 0o644);
+  await openCertificateAuthority(folder);
+  assert.deepEqual(modes(), ["700", "600"]);
 });

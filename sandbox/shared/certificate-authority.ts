@@ -1,19 +1,22 @@
 /**
  * A private certificate authority in a directory: created at first use, loaded afterwards, so that clients which trust
  * it keep trusting it after a restart. It signs certificates for servers on loopback and for client users, with P-256
- * keys. The caller decides which clients trust it and where certificates are installed.
+ * keys. Directory and files are readable by their owner only. The caller decides which clients trust it and where
+ * certificates are installed.
  *
  *   file in the directory | content
  *   ----------------------|------------------------------------------
- *   ca.key                | private key, readable by the owner only
+ *   ca.key                | private key
  *   ca.crt                | certificate: `caFile`, what clients trust
  */
 import type { webcrypto } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import "reflect-metadata"; // required by x509's dependency injection
 import * as x509 from "@peculiar/x509";
+
+import { makePrivateFolder, restrictFile, writePrivate } from "./private-files.ts";
 
 type KeyPair = webcrypto.CryptoKeyPair;
 
@@ -53,7 +56,7 @@ export async function openCertificateAuthority(
   directory: string,
   now: () => Date = () => new Date(),
 ): Promise<CertificateAuthority> {
-  mkdirSync(directory, { recursive: true });
+  makePrivateFolder(directory);
   const caFile = join(directory, "ca.crt");
   const keyFile = join(directory, "ca.key");
   const signer = (await loadSigner(caFile, keyFile)) ?? (await makeSigner(caFile, keyFile, now()));
@@ -66,6 +69,7 @@ export async function openCertificateAuthority(
 }
 
 async function loadSigner(caFile: string, keyFile: string): Promise<Signer | undefined> {
+  restrictFile(keyFile);
   const certPem = readIfThere(caFile);
   const keyPem = readIfThere(keyFile);
   if (certPem === undefined || keyPem === undefined) return undefined;
@@ -91,8 +95,8 @@ async function makeSigner(caFile: string, keyFile: string, now: Date): Promise<S
     ],
   });
   // The key is written first, so that a certificate on disk always has its key, even after a kill in between.
-  writeWhole(keyFile, await keyPemOf(keys.privateKey), 0o600);
-  writeWhole(caFile, `${certificate.toString("pem")}\n`, 0o644);
+  writePrivate(keyFile, await keyPemOf(keys.privateKey));
+  writePrivate(caFile, `${certificate.toString("pem")}\n`);
   return { certificate, keys };
 }
 
@@ -161,11 +165,6 @@ async function keyPemOf(key: webcrypto.CryptoKey): Promise<string> {
 
 function isAddress(name: string): boolean {
   return name.includes(":") || /^\d+(\.\d+){3}$/.test(name);
-}
-
-function writeWhole(path: string, text: string, mode: number): void {
-  writeFileSync(`${path}.new`, text, { mode });
-  renameSync(`${path}.new`, path);
 }
 
 function readIfThere(path: string): string | undefined {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -31,4 +31,34 @@ test("one that cannot be is refused in one line with the flag, the value and the
       ),
     });
   }
+});
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+test("it and its files are readable by their owner only, also where they were readable by others", () => {
+  const path = join(root, "private");
+  const first = openDataDirectory(path);
+  const file = first.write("token.json", "secret");
+  mkdirSync(first.pki);
+  first.dispose();
+  assert.deepEqual([modeOf(path), modeOf(file)], ["700", "600"]);
+
+  chmodSync(path, 0o755);
+  chmodSync(file, 0o644);
+  writeFileSync(`${file}.new`, "", { mode: 0o644 }); // a write that was killed
+  const again = openDataDirectory(path);
+  assert.equal(again.read("token.json"), "secret");
+  assert.deepEqual([modeOf(path), modeOf(file)], ["700", "600"]);
+  again.write("token.json", "other");
+  assert.equal(modeOf(file), "600");
+  again.dispose();
+});
+
+test("a directory with files of others keeps its mode", () => {
+  const path = join(root, "shared");
+  mkdirSync(path);
+  chmodSync(path, 0o755);
+  writeFileSync(join(path, "notes.txt"), "");
+  openDataDirectory(path).dispose();
+  assert.equal(modeOf(path), "755");
 });

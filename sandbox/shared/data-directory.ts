@@ -1,18 +1,22 @@
 /**
  * The files of one server of the sandbox. In a directory that the user names, everything survives a restart; without one,
- * certificates and small files are in a temporary directory, removed at the end, and the state is in memory.
+ * certificates and small files are in a temporary directory, removed at the end, and the state is in memory. Files and
+ * folders are readable by their owner only; a directory that holds files of others keeps its mode.
  *
  *   pki/        certificate authority
  *   state/      journal and snapshots of the model
  *   *.json      ports, seed, tokens; the cloud config of a seeded cluster
  *   lock.json   the process that has it open: `directory-lock.ts`
  */
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
 import { BadInput } from "./input.ts";
 import { lockDirectory } from "./directory-lock.ts";
+import { makePrivateFolder, restrictFile, writePrivate } from "./private-files.ts";
+
+const PKI = "pki";
 
 export interface DataDirectory {
   readonly pki: string;
@@ -31,15 +35,15 @@ export function openDataDirectory(path: string | undefined): DataDirectory {
   const root = path ?? mkdtempSync(join(tmpdir(), "azlb-"));
   const unlock = path === undefined ? undefined : createAndLock(path);
   return {
-    pki: join(root, "pki"),
+    pki: join(root, PKI),
     state: path === undefined ? undefined : join(root, "state"),
     write(name, value) {
       const file = join(root, name);
-      writeFileSync(`${file}.new`, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
-      renameSync(`${file}.new`, file);
+      writePrivate(file, `${JSON.stringify(value, null, 2)}\n`);
       return file;
     },
     read(name) {
+      restrictFile(join(root, name));
       try {
         return JSON.parse(readFileSync(join(root, name), "utf8")) as unknown;
       } catch (error) {
@@ -57,7 +61,8 @@ export function openDataDirectory(path: string | undefined): DataDirectory {
 /** Creates the directory if needed, and locks it against other processes. */
 function createAndLock(path: string): () => void {
   try {
-    makeDirectory(path);
+    makeDirectory(dirname(resolve(path)));
+    if (!isDirectory(path) || isOurs(path)) makePrivateFolder(path);
     return lockDirectory(path);
   } catch (error) {
     if (error instanceof BadInput) throw error;
@@ -82,6 +87,12 @@ function makeDirectory(path: string): void {
   } catch (error) {
     if (!isDirectory(whole)) throw error; // another process made it first
   }
+}
+
+/** Whether it is empty, or was used as a data directory before. */
+function isOurs(path: string): boolean {
+  const files = readdirSync(path);
+  return files.length === 0 || files.includes(PKI);
 }
 
 function isDirectory(path: string): boolean {

@@ -1,29 +1,19 @@
 /**
  * A durable log of JSON records with snapshots, safe against a kill at any moment: `append` returns after the kernel has
- * the bytes, and opening detects a torn last line by its checksum and truncates it. The records are opaque here.
+ * the bytes, and opening cuts a torn last line, which was never acknowledged. The records are opaque here.
  *
  *   file in the directory | content
  *   ----------------------|--------------------------------------------------------------
  *   snapshot-N.json       | checksum and JSON of everything before journal N
  *   journal-N.log         | one line a record since then: checksum, space, JSON
  *
- * Generation N replaces N-1: its snapshot is written to a temporary file and renamed, then the older files are removed.
- * Opening uses the newest snapshot that is complete.
+ * Generation N replaces N-1: its journal is created, its snapshot is written to a temporary file and renamed, then the
+ * older files are removed. `journal-files.ts` reads them, and decides what is torn and what is damaged.
  */
-import {
-  closeSync,
-  fsyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
-import { join } from "node:path";
-import { crc32 } from "node:zlib";
+import { closeSync, fsyncSync, ftruncateSync, renameSync, rmSync, writeSync } from "node:fs";
+
+import { checksummed, dropGenerationsBefore, journalPath, readJournal, snapshotPath } from "./journal-files.ts";
+import { makePrivateFolder, openPrivate } from "./private-files.ts";
 
 export interface Opened<Snapshot, Entry> {
   readonly snapshot: Snapshot | undefined;
@@ -33,115 +23,141 @@ export interface Opened<Snapshot, Entry> {
 }
 
 export interface Journal<Snapshot, Entry> {
+  /** Throws `JournalWriteError` if the record cannot be kept; the journal then holds what it held before. */
   append(entry: Entry): void;
-  /** Bytes since the last snapshot; the caller decides when to compact. */
-  readonly size: number;
-  compact(snapshot: Snapshot): void;
+  /** Replaces the records by a snapshot once they exceed the limit. A failure is logged: the records stay. */
+  compactIfLong(snapshot: () => Snapshot): void;
   close(): void;
 }
 
-export function openJournal<Snapshot, Entry>(directory: string): Opened<Snapshot, Entry> {
-  mkdirSync(directory, { recursive: true });
-  const found = newestSnapshot(directory);
-  let generation = found?.generation ?? 0;
-  const read = readEntries(journalPath(directory, generation));
-  let file = openSync(journalPath(directory, generation), "a");
-  ftruncateSync(file, read.wholeBytes);
-  dropGenerationsBefore(directory, generation);
-  let size = read.wholeBytes;
-
-  return {
-    snapshot: found?.snapshot as Snapshot | undefined,
-    entries: read.entries as Entry[],
-    journal: {
-      append(entry) {
-        const line = Buffer.from(sealed(JSON.stringify(entry)));
-        writeAll(file, line);
-        size += line.length;
-      },
-      get size() {
-        return size;
-      },
-      compact(snapshot) {
-        const next = generation + 1;
-        writeSnapshot(snapshotPath(directory, next), JSON.stringify(snapshot));
-        const nextFile = openSync(journalPath(directory, next), "w");
-        closeSync(file);
-        [file, generation, size] = [nextFile, next, 0];
-        dropGenerationsBefore(directory, generation);
-      },
-      close() {
-        closeSync(file);
-      },
-    },
-  };
+export interface JournalOptions {
+  /** Journals beyond this size are compacted, unless the state itself is about as large. */
+  readonly compactAtBytes: number;
+  /** Opens a damaged journal without its damaged record and those after it. */
+  readonly acceptLoss: boolean;
+  readonly log: (line: string) => void;
 }
 
-const snapshotPath = (directory: string, generation: number): string => join(directory, `snapshot-${generation}.json`);
-const journalPath = (directory: string, generation: number): string => join(directory, `journal-${generation}.log`);
+/** A change could not be written to the disk, so it must be neither applied nor acknowledged. */
+export class JournalWriteError extends Error {
+  override readonly name = "JournalWriteError";
+}
 
-function newestSnapshot(directory: string): { generation: number; snapshot: unknown } | undefined {
-  const generations = readdirSync(directory)
-    .map((file) => /^snapshot-(\d+)\.json$/.exec(file)?.[1])
-    .filter((digits) => digits !== undefined)
-    .map(Number)
-    .sort((a, b) => b - a);
-  for (const generation of generations) {
-    const json = unsealed(readFileSync(snapshotPath(directory, generation), "utf8").trimEnd());
-    if (json !== undefined) return { generation, snapshot: JSON.parse(json) as unknown };
+const SNAPSHOT_FACTOR = 4;
+
+/** Throws `BadInput` if a record other than the last is damaged and the loss is not accepted. */
+export function openJournal<Snapshot, Entry>(directory: string, options: JournalOptions): Opened<Snapshot, Entry> {
+  makePrivateFolder(directory);
+  const read = readJournal(directory, options);
+  const writer = new JournalWriter<Snapshot, Entry>(directory, options, read);
+  return { snapshot: read.snapshot as Snapshot | undefined, entries: read.entries as Entry[], journal: writer };
+}
+
+class JournalWriter<Snapshot, Entry> implements Journal<Snapshot, Entry> {
+  readonly #directory: string;
+  readonly #log: (line: string) => void;
+  readonly #leastCompactAtBytes: number;
+  #compactAtBytes: number;
+  #generation: number;
+  #file: number;
+  /** Bytes of whole records. */
+  #size: number;
+  /** Whether bytes of a failed write may follow the whole records. */
+  #torn = true;
+
+  constructor(directory: string, options: JournalOptions, read: { generation: number; wholeBytes: number }) {
+    this.#directory = directory;
+    this.#log = options.log;
+    this.#leastCompactAtBytes = options.compactAtBytes;
+    this.#compactAtBytes = options.compactAtBytes;
+    this.#generation = read.generation;
+    this.#size = read.wholeBytes;
+    this.#file = openPrivate(journalPath(directory, read.generation), "a");
+    this.#cutTorn();
+    dropGenerationsBefore(directory, read.generation);
   }
-  return undefined;
+
+  append(entry: Entry): void {
+    const line = Buffer.from(checksummed(JSON.stringify(entry)));
+    try {
+      if (this.#torn) this.#cutTorn();
+      this.#torn = true;
+      writeAll(this.#file, line);
+    } catch (error) {
+      this.#cutTornIfPossible();
+      const path = journalPath(this.#directory, this.#generation);
+      throw new JournalWriteError(`the change could not be written to ${path}: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+    this.#torn = false;
+    this.#size += line.length;
+  }
+
+  compactIfLong(snapshot: () => Snapshot): void {
+    if (this.#size <= this.#compactAtBytes) return;
+    const json = JSON.stringify(snapshot());
+    try {
+      this.#compact(json);
+      this.#compactAtBytes = Math.max(this.#leastCompactAtBytes, SNAPSHOT_FACTOR * json.length);
+    } catch (error) {
+      this.#compactAtBytes = 2 * this.#size; // not again at every change
+      this.#log(`the journal could not be replaced by a snapshot, and stays: ${(error as Error).message}`);
+    }
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  /** A failure before the rename leaves this generation as it was. */
+  #compact(json: string): void {
+    const next = this.#generation + 1;
+    const nextFile = openPrivate(journalPath(this.#directory, next), "w");
+    try {
+      writeSnapshot(snapshotPath(this.#directory, next), json);
+    } catch (error) {
+      closeSync(nextFile);
+      rmSync(journalPath(this.#directory, next), { force: true });
+      throw error;
+    }
+    closeSync(this.#file);
+    [this.#file, this.#generation, this.#size, this.#torn] = [nextFile, next, 0, false];
+    dropGenerationsBefore(this.#directory, next);
+  }
+
+  #cutTorn(): void {
+    ftruncateSync(this.#file, this.#size);
+    this.#torn = false;
+  }
+
+  /** At once, so that a process killed later leaves a clean end; `append` tries again if it fails. */
+  #cutTornIfPossible(): void {
+    try {
+      this.#cutTorn();
+    } catch {
+      // The append has failed already, and the next one cuts first.
+    }
+  }
 }
 
 function writeSnapshot(path: string, json: string): void {
   const aside = `${path}.new`;
-  const file = openSync(aside, "w");
-  writeAll(file, Buffer.from(sealed(json)));
-  fsyncSync(file);
-  closeSync(file);
-  renameSync(aside, path);
-}
-
-function dropGenerationsBefore(directory: string, generation: number): void {
-  for (const file of readdirSync(directory)) {
-    const digits = /^(?:snapshot|journal)-(\d+)\.(?:json|log)$/.exec(file)?.[1];
-    if (digits !== undefined && Number(digits) < generation) rmSync(join(directory, file), { force: true });
+  try {
+    const file = openPrivate(aside, "w");
+    try {
+      writeAll(file, Buffer.from(checksummed(json)));
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(aside, path);
+  } catch (error) {
+    rmSync(aside, { force: true });
+    throw error;
   }
-}
-
-/** The complete records at the start of the file; nothing after the first damaged line was acknowledged. */
-function readEntries(path: string): { entries: unknown[]; wholeBytes: number } {
-  const entries: unknown[] = [];
-  let wholeBytes = 0;
-  const bytes = readIfThere(path);
-  for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, wholeBytes)) {
-    const json = unsealed(bytes.toString("utf8", wholeBytes, end));
-    if (json === undefined) break;
-    entries.push(JSON.parse(json));
-    wholeBytes = end + 1;
-  }
-  return { entries, wholeBytes };
-}
-
-/** A line with its checksum. JSON has no raw line feed, so the line end is unambiguous. */
-function sealed(json: string): string {
-  return `${crc32(json).toString(16).padStart(8, "0")} ${json}\n`;
-}
-
-function unsealed(line: string): string | undefined {
-  const json = line.slice(9);
-  return line[8] === " " && crc32(json).toString(16).padStart(8, "0") === line.slice(0, 8) ? json : undefined;
 }
 
 function writeAll(file: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
-}
-
-function readIfThere(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return Buffer.alloc(0);
-    throw error;
-  }
 }

@@ -31,6 +31,7 @@ export interface AzureFlags {
   readonly limits?: string;
   readonly maxBodyBytes?: string;
   readonly dataDir?: string;
+  readonly acceptJournalLoss?: boolean;
   readonly seed?: string;
   readonly dataPlane?: boolean;
 }
@@ -74,7 +75,11 @@ export function withAzureFlags(command: Command): Command {
     .option("--http", "also serve Resource Manager over plain HTTP")
     .option("--limits <name=value,…>", "override Azure's limits: rulesPerLoadBalancer=5000,…")
     .option("--max-body-bytes <bytes>", "maximum size of a request body (default: 4 MB, as in Azure)")
-    .option("--data-dir <dir>", "directory for state, certificates and ports (default: in memory only)");
+    .option("--data-dir <dir>", "directory for state, certificates and ports (default: in memory only)")
+    .option(
+      "--accept-journal-loss",
+      "start from a damaged journal in --data-dir, without the damaged record and those after it",
+    );
 }
 
 export function registerAzure(azlb: Command): void {
@@ -116,6 +121,7 @@ export async function azureOptions(flags: AzureFlags): Promise<AzureOptions> {
     throttling: flags.throttling ?? false,
     plainHttp: flags.http ?? false,
     dataPlane: flags.dataPlane ?? false,
+    acceptJournalLoss: flags.acceptJournalLoss ?? false,
     ...(limits === undefined ? {} : { model: { limits: named("--limits", () => parseLimits(assignments(limits))) } }),
     ...(maxBodyBytes === undefined
       ? {}

@@ -18,6 +18,7 @@ interface KubeFlags {
   readonly nodes: string;
   readonly withoutSimulation?: boolean;
   readonly dataDir?: string;
+  readonly acceptJournalLoss?: boolean;
   readonly json?: boolean;
 }
 
@@ -31,6 +32,10 @@ export function registerKube(azlb: Command): void {
     .option("--nodes <count>", "nodes to register", "3")
     .option("--without-simulation", "API server only: no node becomes Ready, no pod runs")
     .option("--data-dir <dir>", "directory for state, certificates and kubeconfig (default: in memory only)")
+    .option(
+      "--accept-journal-loss",
+      "start from a damaged journal in --data-dir, without the damaged record and those after it",
+    )
     .action(run);
 }
 
@@ -40,6 +45,7 @@ async function run(flags: KubeFlags): Promise<void> {
     controlPort: parseFlagNumber("--control-port", flags.controlPort, 0, MOST_PORT),
     simulate: flags.withoutSimulation !== true,
     nodes: exampleNodes(parseFlagNumber("--nodes", flags.nodes, 0, MOST_NODES)),
+    acceptJournalLoss: flags.acceptJournalLoss ?? false,
     ...(flags.dataDir === undefined ? {} : { dataDir: flags.dataDir }),
     log: (line) => process.stderr.write(`${line}\n`),
   });

@@ -47,6 +47,7 @@ async function run(flags: SandboxFlags): Promise<void> {
     azure: await azureOptions(flags),
     kubeconfig: flags.kubeconfig,
     dataDir: flags.dataDir,
+    acceptJournalLoss: flags.acceptJournalLoss ?? false,
     withController: flags.withoutController !== true,
     log: stderrLog(),
   });

@@ -18,6 +18,8 @@ export interface SandboxOptions {
   /** Use this API server instead of the embedded one. */
   readonly kubeconfig?: string | undefined;
   readonly dataDir?: string | undefined;
+  /** Of the embedded API; Azure has its own option. */
+  readonly acceptJournalLoss?: boolean;
   readonly withController: boolean;
   readonly log: Log;
 }
@@ -58,7 +60,8 @@ interface Cluster {
   readonly close: () => Promise<void>;
 }
 
-async function openCluster({ kubeconfig, dataDir, log }: SandboxOptions, nodes: ClusterNode[]): Promise<Cluster> {
+async function openCluster(options: SandboxOptions, nodes: ClusterNode[]): Promise<Cluster> {
+  const { kubeconfig, dataDir, log } = options;
   if (kubeconfig !== undefined) {
     const { client, close } = openKubeClient({ kubeconfig, userAgent: "azlb-sandbox" });
     await ensureNodes(client, nodes);
@@ -68,6 +71,7 @@ async function openCluster({ kubeconfig, dataDir, log }: SandboxOptions, nodes: 
   const kubernetes = await startKubernetes({
     nodes,
     simulate: true,
+    acceptJournalLoss: options.acceptJournalLoss ?? false,
     log: (line) => log.info(line),
     ...(dataDir !== undefined && { dataDir: `${dataDir}/kubernetes` }),
   });

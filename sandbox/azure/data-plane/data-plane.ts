@@ -5,6 +5,7 @@
  *   store → applied state → rules ┬→ probes → health ┐
  *                                 └→ listeners ← admission: eligible members, hash, security groups, member table
  */
+import { JournalWriteError } from "../../shared/journal.ts";
 import { keyOf } from "../model/ids.ts";
 import type { AzureStore } from "../store/azure-store.ts";
 import { admitFlow } from "./admit-flow.ts";
@@ -55,7 +56,7 @@ export function openDataPlane({ store, clock, log }: DataPlaneOptions): DataPlan
     settling.arm();
   });
   const applied = appliedState(seen);
-  const settling = settleInTime(store, clock);
+  const settling = settleInTime({ store, clock, log });
   const probes = memberProbes({
     clock,
     applied,
@@ -135,8 +136,10 @@ export function openDataPlane({ store, clock, log }: DataPlaneOptions): DataPlan
   };
 }
 
+const RETRY_AFTER_MS = 1_000;
+
 /** Completes operations when they are due, without waiting for a client to poll them. */
-function settleInTime(store: AzureStore, clock: Clock): { arm(): void; close(): void } {
+function settleInTime({ store, clock, log }: DataPlaneOptions): { arm(): void; close(): void } {
   let timer: Timer | undefined;
   const arm = (): void => {
     timer?.cancel();
@@ -144,8 +147,14 @@ function settleInTime(store: AzureStore, clock: Clock): { arm(): void; close(): 
     timer = atMs === undefined ? undefined : clock.setTimer(Math.max(1, atMs - clock.nowMs()), due);
   };
   const due = (): void => {
-    store.settle();
-    arm();
+    try {
+      store.settle();
+      arm();
+    } catch (error) {
+      if (!(error instanceof JournalWriteError)) throw error;
+      log(`${error.message}; the operation ends later`);
+      timer = clock.setTimer(RETRY_AFTER_MS, due);
+    }
   };
   return { arm, close: () => timer?.cancel() };
 }

@@ -1,12 +1,13 @@
 /**
  * The HTTP(S) server: reads whole requests, sends replies. No request can end the process: unreadable requests are
- * answered with an error, unexpected exceptions with a 500.
+ * answered with an error, a change that the disk refused with a 503, unexpected exceptions with a 500.
  */
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createNetServer, type AddressInfo, type Server as NetServer, type Socket } from "node:net";
 import { createSecureContext, TLSSocket } from "node:tls";
 
 import type { IssuedCertificate } from "../../shared/certificate-authority.ts";
+import { JournalWriteError } from "../../shared/journal.ts";
 import { gatewayError } from "./arm-headers.ts";
 import { CUT, type Answer, type HttpReply, type HttpRequest } from "./http-message.ts";
 import { LOOPBACK } from "../../shared/loopback.ts";
@@ -108,6 +109,7 @@ async function safely(answer: Answer, request: HttpRequest, options: ListenOptio
     return await answer(request);
   } catch (error) {
     options.onError(error);
+    if (error instanceof JournalWriteError) return gatewayError(503, "ServiceUnavailable", error.message);
     const body = { error: { code: "InternalServerError", message: "An error occurred.", details: [] } };
     return { status: 500, headers: { "x-ms-failure-cause": "service" }, body };
   }

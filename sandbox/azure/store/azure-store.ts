@@ -39,6 +39,7 @@ interface Handled {
 }
 
 export interface AzureStore {
+  /** Throws `JournalWriteError` if the change cannot be kept; then nothing changed. The same holds for `settle`. */
   handle(request: ArmRequest, draws: Draws): Handled;
   /** Answers a read with the state before the last write of the resource. */
   readStale(request: ArmRequest, draws: Draws): ArmResponse;
@@ -57,17 +58,20 @@ export interface AzureStore {
 export interface AzureStoreOptions {
   /** Directory of the journal; `undefined`: memory only. */
   readonly directory: string | undefined;
+  /** Opens a damaged journal without its damaged record and those after it. */
+  readonly acceptJournalLoss?: boolean;
+  readonly log?: (line: string) => void;
   readonly options: OptionOverrides;
   readonly nowMs: () => number;
 }
 
 type StateJournal = Journal<Snapshot, readonly Change[]>;
 
-export function openAzureStore({ directory, options, nowMs }: AzureStoreOptions): AzureStore {
-  const { state, journal } = load(directory);
+export function openAzureStore(wanted: AzureStoreOptions): AzureStore {
+  const { options, nowMs } = wanted;
+  const { state, journal } = load(wanted);
   const previous = new Map<string, Resource | undefined>();
   const watchers: ((changes: readonly Change[]) => void)[] = [];
-  let compactAtBytes = COMPACT_AT_BYTES;
 
   function commit(changes: readonly Change[]): Touched[] {
     if (changes.length === 0) return [];
@@ -75,15 +79,9 @@ export function openAzureStore({ directory, options, nowMs }: AzureStoreOptions)
     const before = new Map(keysWritten(changes).map((key) => [key, state.resources.get(key)]));
     apply(state, changes);
     for (const [key, resource] of before) previous.set(key, resource);
-    if (journal !== undefined && journal.size > compactAtBytes) compact(journal);
+    journal?.compactIfLong(() => snapshot(state));
     for (const tell of watchers) tell(changes);
     return [...before].map(([key, resource]) => ({ before: resource, after: state.resources.get(key) }));
-  }
-
-  function compact(into: StateJournal): void {
-    const whole = snapshot(state);
-    into.compact(whole);
-    compactAtBytes = Math.max(COMPACT_AT_BYTES, 4 * JSON.stringify(whole).length);
   }
 
   function settleNow(): void {
@@ -125,9 +123,16 @@ export function openAzureStore({ directory, options, nowMs }: AzureStoreOptions)
   };
 }
 
-function load(directory: string | undefined): { state: State; journal: StateJournal | undefined } {
+function load({ directory, acceptJournalLoss = false, log = () => {} }: AzureStoreOptions): {
+  state: State;
+  journal: StateJournal | undefined;
+} {
   if (directory === undefined) return { state: emptyState(), journal: undefined };
-  const opened = openJournal<Snapshot, readonly Change[]>(directory);
+  const opened = openJournal<Snapshot, readonly Change[]>(directory, {
+    compactAtBytes: COMPACT_AT_BYTES,
+    acceptLoss: acceptJournalLoss,
+    log,
+  });
   const state = opened.snapshot === undefined ? emptyState() : restore(opened.snapshot);
   for (const changes of opened.entries) apply(state, changes);
   return { state, journal: opened.journal };

@@ -11,12 +11,13 @@ import { type Durable, openDurable } from "./durable.ts";
 const directory = mkdtempSync(join(tmpdir(), "azlb-durable-"));
 after(() => rmSync(directory, { recursive: true }));
 
+const options = { acceptLoss: false, log: (line: string) => assert.fail(line) };
 const MAPS = "/api/v1/namespaces/default/configmaps";
 
 test("what was recorded comes back, through as many snapshots as it takes", () => {
   let durable: Durable | undefined;
   const model = new ModelApi({ empty: true, record: (changes) => durable?.record(changes) });
-  durable = openDurable(directory, model.api, 2_000);
+  durable = openDurable(directory, model.api, { ...options, compactAtBytes: 2_000 });
   model.create("/api/v1/namespaces", { metadata: { name: "default" } });
   for (let count = 0; count < 200; count++) {
     const name = `map-${count % 7}`;
@@ -29,6 +30,6 @@ test("what was recorded comes back, through as many snapshots as it takes", () =
   assert.match(readdirSync(directory).join(" "), /snapshot-[1-9]\d*\.json/, "the journal was never compacted");
 
   const again = new ModelApi({ empty: true });
-  openDurable(directory, again.api).close();
+  openDurable(directory, again.api, options).close();
   assert.deepEqual(snapshot(again.api.state), snapshot(model.api.state));
 });

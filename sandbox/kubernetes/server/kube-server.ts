@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
 
+import { JournalWriteError } from "../../shared/journal.ts";
 import type { Answer, ApiRequest, Reply } from "../model/contract.ts";
 import { methodNotAllowed, StatusError, unsupportedMediaType } from "../model/status-error.ts";
 import { mediaType, readBody } from "./body.ts";
@@ -103,11 +104,14 @@ function refused(error: StatusError): Answer {
   return answerOf(error.code, error.toStatus());
 }
 
-/** Answers 500 for an unexpected error and logs it; the server keeps running. */
+/** Answers 503 for a change that the disk refused and 500 for an unexpected error, and logs it; the server keeps running. */
 function fail(options: KubeServerOptions, response: ServerResponse, error: unknown): void {
   if (response.destroyed || (error as NodeJS.ErrnoException).code === "ECONNRESET") return;
   options.log(`kube: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   if (response.headersSent) return void response.destroy();
-  const status = new StatusError(500, "InternalError", `Internal error occurred: ${String(error)}`);
-  response.writeHead(500, { "Content-Type": "application/json" }).end(JSON.stringify(status.toStatus()));
+  const status =
+    error instanceof JournalWriteError
+      ? new StatusError(503, "ServiceUnavailable", error.message)
+      : new StatusError(500, "InternalError", `Internal error occurred: ${String(error)}`);
+  response.writeHead(status.code, { "Content-Type": "application/json" }).end(JSON.stringify(status.toStatus()));
 }

@@ -1,6 +1,12 @@
-/** Runs the control loops: right after a change, and when a delayed task is due. */
+/**
+ * Runs the control loops: right after a change, when a delayed task is due, and again after a change of theirs could not
+ * be written to the disk.
+ */
+import { JournalWriteError } from "../../shared/journal.ts";
 import { ControlLoops } from "../model/controllers/control-loops.ts";
 import type { EmbeddedApi } from "../model/embedded-api.ts";
+
+const RETRY_AFTER_MS = 1_000;
 
 export interface LoopDriver {
   stop(): void;
@@ -8,7 +14,7 @@ export interface LoopDriver {
 
 export function driveLoops(
   api: EmbeddedApi,
-  options: { readonly controllers: boolean; readonly simulate: boolean },
+  options: { readonly controllers: boolean; readonly simulate: boolean; log(line: string): void },
   nowMs: () => number,
 ): LoopDriver {
   let timer: NodeJS.Timeout | undefined;
@@ -22,9 +28,20 @@ export function driveLoops(
     timer = setTimeout(run, Math.max(0, atMs - nowMs())).unref();
   };
   const run = (): void => {
-    loops.settle();
+    const nextAtMs = settle();
     wakesAtMs = Number.POSITIVE_INFINITY;
-    wake(loops.nextAtMs ?? Number.POSITIVE_INFINITY);
+    wake(nextAtMs);
+  };
+  /** Returns when to run again. */
+  const settle = (): number => {
+    try {
+      loops.settle();
+      return loops.nextAtMs ?? Number.POSITIVE_INFINITY;
+    } catch (error) {
+      if (!(error instanceof JournalWriteError)) throw error;
+      options.log(`kube: ${error.message}; the control loops try again`);
+      return nowMs() + RETRY_AFTER_MS;
+    }
   };
   const loops = new ControlLoops(api, { ...options, changed: () => wake(0) });
   run();

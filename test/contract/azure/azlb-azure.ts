@@ -26,7 +26,17 @@ export interface AzlbProcess {
 }
 
 export async function startAzlbAzure(...flags: string[]): Promise<AzlbProcess> {
-  const child = spawn(AZLB, ["azure", "--json", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  return ready(spawn(AZLB, ["azure", "--json", ...flags], { stdio: ["ignore", "pipe", "inherit"] }));
+}
+
+/** With a limit on the size of each file, as a full disk has; its complaints are not shown. */
+export async function startAzlbAzureWithin(kibibytes: number, ...flags: string[]): Promise<AzlbProcess> {
+  const command = `ulimit -f ${kibibytes} && exec "$0" "$@"`;
+  const args = ["-c", command, AZLB, "azure", "--json", ...flags];
+  return ready(spawn("bash", args, { stdio: ["ignore", "pipe", "ignore"] }));
+}
+
+async function ready(child: ChildProcess): Promise<AzlbProcess> {
   after(() => child.kill("SIGKILL")); // where the test gave up before it stopped it
   const ended = endOf(child);
   const lineText = await firstLine(child);

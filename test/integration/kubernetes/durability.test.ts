@@ -1,8 +1,8 @@
 /** `azlb kube --data-dir`, killed at any moment: whatever it acknowledged is there after the next start. */
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -32,7 +32,10 @@ interface Line {
 
 /** Starts the command; resolves with what it says once ready. */
 async function start(...flags: string[]): Promise<{ child: ChildProcess; line: Line }> {
-  const child = spawn(AZLB, ["kube", "--json", "--nodes", "1", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  return ready(spawn(AZLB, ["kube", "--json", "--nodes", "1", ...flags], { stdio: ["ignore", "pipe", "inherit"] }));
+}
+
+async function ready(child: ChildProcess): Promise<{ child: ChildProcess; line: Line }> {
   running.add(child);
   child.once("exit", () => running.delete(child));
   const lines = createInterface({ input: child.stdout as NodeJS.ReadableStream });
@@ -115,6 +118,68 @@ test("a watch resumes over a restart, from the version it had", async () => {
   const watch = await client.watch(`${MAPS}?watch=true&resourceVersion=${body.metadata.resourceVersion}`);
   assert.equal((await watch.next()).object.metadata.name, "missed");
   watch.close();
+  await client.close();
+  await kill(again.child, "SIGKILL");
+});
+
+test("on a full disk a write is answered with 503, and all that was acknowledged survives", async () => {
+  const folder = join(directory, "full");
+  const flags = ["kube", "--json", "--nodes", "1", "--data-dir", folder];
+  const command = 'ulimit -f 64 && exec "$0" "$@"'; // 64 KiB a file
+  const { child, line } = await ready(
+    spawn("bash", ["-c", command, AZLB, ...flags], { stdio: ["ignore", "pipe", "ignore"] }),
+  );
+  const client = connect(line.kubeconfig);
+  const acknowledged: string[] = [];
+  const codes = new Set<number>();
+  for (let count = 0; count < 30; count++) {
+    const name = `map-${count}`;
+    const data = { ballast: "x".repeat(count % 3 === 0 ? 10 : 6_000) };
+    const reply = await client.request("POST", MAPS, { body: { metadata: { name }, data } });
+    codes.add(reply.code);
+    if (reply.code === 201) acknowledged.push(name);
+    else assert.match(reply.text, /could not be written to .*journal-0\.log: EFBIG.*ServiceUnavailable/);
+  }
+  assert.deepEqual([...codes], [201, 503]);
+  const before = await client.request("GET", MAPS);
+  await client.close();
+  await kill(child, "SIGTERM");
+  const again = await start("--data-dir", folder);
+  const reader = connect(again.line.kubeconfig);
+  const after = await reader.request("GET", MAPS);
+  const namesIn = (list: KubeObject): unknown[] => (list["items"] as KubeObject[]).map((item) => item.metadata.name);
+  assert.deepEqual(namesIn(after.body), namesIn(before.body));
+  assert.deepEqual(namesIn(after.body), acknowledged.toSorted());
+  await reader.close();
+  await kill(again.child, "SIGKILL");
+});
+
+test("a damaged journal ends with 2 and its place; --accept-journal-loss starts with what came before", async () => {
+  const folder = join(directory, "damaged");
+  const { child, line } = await start("--data-dir", folder, "--without-simulation");
+  const client = connect(line.kubeconfig);
+  await client.request("POST", MAPS, { body: { metadata: { name: "before" } } });
+  const journal = join(folder, "state", "journal-0.log");
+  const place = statSync(journal).size;
+  for (const name of ["damaged", "later"]) await client.request("POST", MAPS, { body: { metadata: { name } } });
+  await kill(child, "SIGTERM");
+  const bytes = readFileSync(journal);
+  bytes[place + 20] = 0;
+  writeFileSync(journal, bytes);
+
+  const refused = spawnSync(AZLB, ["kube", "--data-dir", folder, "--without-simulation"], { encoding: "utf8" });
+  assert.equal(refused.status, 2);
+  assert.match(
+    refused.stderr,
+    new RegExp(`journal-0.log is damaged at record \\d+ .*byte ${place}\\).*--accept-journal`),
+  );
+  assert.deepEqual(readFileSync(journal), bytes);
+
+  const again = await start("--data-dir", folder, "--without-simulation", "--accept-journal-loss");
+  const reader = connect(again.line.kubeconfig);
+  assert.equal((await reader.request("GET", `${MAPS}/before`)).code, 200);
+  assert.equal((await reader.request("GET", `${MAPS}/later`)).code, 404);
+  await reader.close();
   await client.close();
   await kill(again.child, "SIGKILL");
 });

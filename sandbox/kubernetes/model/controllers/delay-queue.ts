@@ -10,10 +10,20 @@ export class DelayQueue {
     if (planned === undefined || atMs < planned.atMs) this.#due.set(key, { atMs, task });
   }
 
-  /** Runs the due tasks, and tasks that these make due, in the order of scheduling. */
+  /**
+   * Runs the due tasks, and tasks that these make due, in the order of scheduling. If one throws, it and those after it
+   * stay scheduled.
+   */
   run(nowMs: number): void {
     for (let found = this.#takeDue(nowMs); found.length > 0; found = this.#takeDue(nowMs)) {
-      for (const task of found) task();
+      for (const [at, { task }] of found.entries()) {
+        try {
+          task();
+        } catch (error) {
+          for (const { key, task: waiting } of found.slice(at)) this.schedule(key, nowMs, waiting);
+          throw error;
+        }
+      }
     }
   }
 
@@ -23,12 +33,12 @@ export class DelayQueue {
     return next;
   }
 
-  #takeDue(nowMs: number): Task[] {
-    const found: Task[] = [];
+  #takeDue(nowMs: number): { key: string; task: Task }[] {
+    const found: { key: string; task: Task }[] = [];
     for (const [key, { atMs, task }] of this.#due) {
       if (atMs > nowMs) continue;
       this.#due.delete(key);
-      found.push(task);
+      found.push({ key, task });
     }
     return found;
   }
