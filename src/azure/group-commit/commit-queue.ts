@@ -1,8 +1,9 @@
 /**
  * The writes that wait for one resource and its parts, and which of them go next: all of one kind for one id go
- * together, those with the most urgent write first, then those whose oldest write waited longest. A write that has waited too
- * long is as urgent as a drain: a stream of drains must not keep Services waiting for ever. Batches that were set apart
- * to find a culprit stay apart, and go before what came later.
+ * together, those with the most urgent write first, then those whose oldest write waited longest. A write that has waited
+ * too long is as urgent as a drain: a stream of drains must not keep Services waiting for ever. Batches that were
+ * set apart to find a culprit stay apart, and go before what came later. A batch that failed is not due before its
+ * retry, and keeps no other batch waiting.
  */
 import type { Clock } from "../../core/util/clock.ts";
 import { isPart } from "./resource-parts.ts";
@@ -31,8 +32,16 @@ export class CommitQueue {
     this.#clock = clock;
   }
 
+  /** Is a drain due? */
   get isUrgent(): boolean {
-    return this.#batches().some(({ tickets }) => tickets.some(({ priority }) => priority === "drain"));
+    return this.#due().some(({ tickets }) => tickets.some(({ priority }) => priority === "drain"));
+  }
+
+  /** Until the first batch is due; `undefined` where nothing waits. */
+  get waitMs(): number | undefined {
+    const batches = this.#batches();
+    if (batches.length === 0) return undefined;
+    return Math.max(0, Math.min(...batches.map(dueMsOf)) - this.#clock.monotonicMs());
   }
 
   /** A new write: takes the place of the one with the same key that still waits. */
@@ -61,12 +70,22 @@ export class CommitQueue {
   /** Each group goes by itself, in this order; writes that a newer one replaces go with that one. */
   setApart(groups: readonly (readonly Ticket[])[]): void {
     const left = groups.map((group) => group.filter((ticket) => !this.#giveWay(ticket)));
-    this.#apart = [...left.filter((group) => group.length > 0), ...this.#apart];
+    this.#apart = [...left.filter(isFilled), ...this.#apart];
   }
 
-  /** Removes and returns what goes next. */
+  /** Removes and returns what goes next. `undefined`: nothing is due. */
   take(): Batch | undefined {
     return this.#remove(this.#next());
+  }
+
+  /** Removes and returns everything that waits, due or not. */
+  takeAll(): Ticket[] {
+    return this.#takeWhere(() => true);
+  }
+
+  /** Removes and returns what its callers have withdrawn. */
+  takeWithdrawn(): Ticket[] {
+    return this.#takeWhere(({ isWithdrawn }) => isWithdrawn);
   }
 
   /** The same, where that is a drain of a part. */
@@ -107,7 +126,7 @@ export class CommitQueue {
   }
 
   #next(): Batch | undefined {
-    return this.#batches().sort((one, other) => this.#compare(one, other))[0];
+    return this.#due().sort((one, other) => this.#compare(one, other))[0];
   }
 
   #remove(next: Batch | undefined): Batch | undefined {
@@ -116,6 +135,26 @@ export class CommitQueue {
     if (next.isApart) this.#apart = this.#apart.filter((group) => group !== next.tickets);
     else this.#forget(first);
     return next;
+  }
+
+  #takeWhere(isTaken: (ticket: Ticket) => boolean): Ticket[] {
+    const taken = this.#batches()
+      .flatMap(({ tickets }) => tickets)
+      .filter(isTaken);
+    const gone = new Set(taken);
+    this.#apart = this.#apart.map((group) => group.filter((ticket) => !gone.has(ticket))).filter(isFilled);
+    for (const ticket of taken) {
+      const waiting = this.#waitingWith(ticket);
+      if (waiting?.get(ticket.dedupKey) !== ticket) continue;
+      waiting.delete(ticket.dedupKey);
+      if (waiting.size === 0) this.#forget(ticket);
+    }
+    return taken;
+  }
+
+  #due(): Batch[] {
+    const nowMs = this.#clock.monotonicMs();
+    return this.#batches().filter((batch) => dueMsOf(batch) <= nowMs);
   }
 
   #giveWay(ticket: Ticket): boolean {
@@ -165,6 +204,16 @@ export class CommitQueue {
     const isOverdue = this.#clock.monotonicMs() - sinceMs >= PATIENCE_MS && failures + conflicts === 0;
     return isOverdue ? 0 : rank;
   }
+}
+
+/** The most urgent decide: a drain waits for its own retry, not for that of a write that goes along. */
+function dueMsOf({ tickets }: Batch): number {
+  const urgent = mostUrgent(tickets);
+  return Math.max(...tickets.filter(({ priority }) => priority === urgent).map(({ retryAtMs }) => retryAtMs));
+}
+
+function isFilled(group: readonly Ticket[]): boolean {
+  return group.length > 0;
 }
 
 function isReplacement(ticket: Ticket, older: Ticket): boolean {

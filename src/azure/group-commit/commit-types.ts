@@ -25,6 +25,18 @@ export interface Write<Body extends ArmBody, Fragment, Whole extends ArmBody = B
   readonly priority: Priority;
   /** Read the resource first, whatever was last seen. */
   readonly readFirst?: boolean;
+  /** Called after each failed attempt that will be repeated. */
+  readonly onRetry?: (retry: Retry) => void;
+  /** Aborted: the write is withdrawn. It does not leave any more; where it has left, the attempt in flight is its last. */
+  readonly signal?: AbortSignal;
+}
+
+/** An attempt failed, and the write will be attempted again. */
+export interface Retry {
+  readonly failure: ArmFailure;
+  /** Attempts of the write that failed so far, this one included. */
+  readonly attempts: number;
+  readonly afterMs: number;
 }
 
 export type Committed<Body> =
@@ -36,6 +48,8 @@ export type Committed<Body> =
   | { readonly kind: "refused"; readonly rejection: Rejection }
   /** The fragment was decided on what has gone since: read again and decide anew. */
   | { readonly kind: "stale" }
+  /** By its caller, before it was done. */
+  | { readonly kind: "withdrawn" }
   | { readonly kind: "failed"; readonly failure: ArmFailure };
 
 /** One attempt to commit a batch, for metrics. */

@@ -64,10 +64,16 @@ export class GroupCommit {
   submit<Body extends ArmBody, Fragment, Whole extends ArmBody>(
     write: Write<Body, Fragment, Whole>,
   ): Promise<Committed<Whole>> {
+    if (write.signal?.aborted) return Promise.resolve({ kind: "withdrawn" });
     if (this.#closing.signal.aborted) return Promise.resolve({ kind: "failed", failure: STOPPING });
     const [ticket, outcome] = write.kind.open(write, this.#context.clock.monotonicMs());
-    this.#laneOf(write.id).submit(ticket);
-    return outcome;
+    const lane = this.#laneOf(write.id);
+    lane.submit(ticket);
+    const { signal } = write;
+    if (signal === undefined) return outcome;
+    const withdraw = (): void => lane.withdraw();
+    signal.addEventListener("abort", withdraw);
+    return outcome.finally(() => signal.removeEventListener("abort", withdraw));
   }
 
   /** Writes that wait or are in flight, as far as they are known here. */

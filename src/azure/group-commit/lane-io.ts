@@ -88,6 +88,7 @@ export function writeOptions(
       signal.throwIfAborted();
       if (!(await mayWrite(priority)))
         throw new ArmError(plainFailure("fenced", "this process may not write (any more)"), "writing");
+      signal.throwIfAborted();
       if (beforeLeaving !== undefined) {
         beforeLeaving();
         signal.throwIfAborted();

@@ -20,6 +20,7 @@ export type LaneEvent =
   | "submitted"
   | "windowClosed"
   | "batchTaken"
+  | "noneDue"
   | "queueEmpty"
   | "baseChosen"
   | "left"
@@ -35,21 +36,21 @@ export type LaneEvent =
 export const LANE: Transitions<LaneState, LaneEvent> = {
   idle: { submitted: "gathering" },
   gathering: { windowClosed: "selecting" },
-  selecting: { batchTaken: "choosingBase", queueEmpty: "idle" },
+  selecting: { batchTaken: "choosingBase", noneDue: "pausing", queueEmpty: "idle" },
   choosingBase: {
     baseChosen: "awaitingTurn",
     settled: "overtaken",
     interrupted: "overtaken",
     setApart: "overtaken",
     failed: "overtaken",
-    retryLater: "pausing",
+    retryLater: "overtaken",
   },
   awaitingTurn: {
     left: "inFlight",
     interrupted: "overtaken",
     setApart: "overtaken",
     failed: "overtaken",
-    retryLater: "pausing",
+    retryLater: "overtaken",
   },
   inFlight: {
     left: "inFlight",
@@ -57,9 +58,9 @@ export const LANE: Transitions<LaneState, LaneEvent> = {
     settled: "overtaken",
     setApart: "overtaken",
     failed: "overtaken",
-    retryLater: "pausing",
+    retryLater: "overtaken",
   },
-  pausing: { pauseOver: "overtaken" },
+  pausing: { pauseOver: "selecting" },
   overtaken: { drainsOver: "selecting" },
 };
 

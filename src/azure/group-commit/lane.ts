@@ -58,6 +58,8 @@ export class Lane {
   readonly #drains: DrainFastPath;
   readonly #machine = new Machine<LaneState, LaneEvent>(LANE, "idle");
   #running: Promise<void> | undefined;
+  /** Taken from the queue, and not settled yet. */
+  #taken: readonly Ticket[] = [];
   #prior: PriorAttempt = NO_PRIOR_ATTEMPT;
 
   constructor(id: string, context: LaneContext, onIdle: () => void) {
@@ -84,13 +86,32 @@ export class Lane {
     this.#running ??= this.#run();
   }
 
+  /** A caller has withdrawn its write: what has not left does not leave, and nothing waits for its retry. */
+  withdraw(): void {
+    this.#settleWithdrawn();
+    const isTaken = this.#taken.some(({ isWithdrawn }) => isWithdrawn);
+    if (isTaken || this.#machine.state === "pausing") this.#machine.interrupt?.abort();
+  }
+
   async #run(): Promise<void> {
     const gathering = new AbortController();
     this.#machine.on("submitted", gathering);
     await this.#sleepUnlessUrgent(this.#context.gatherMs(this.#id), gathering);
     this.#machine.on("windowClosed");
-    for (let batch = this.#queue.take(); batch !== undefined; batch = this.#queue.take()) {
+    while (this.#queue.waitMs !== undefined) {
+      if (this.#context.closing.aborted) {
+        failAll(this.#queue.takeAll(), STOPPING);
+        break;
+      }
+      const batch = this.#queue.take();
+      if (batch === undefined) {
+        await this.#pause();
+        continue;
+      }
+      this.#taken = batch.tickets;
       await this.#commit(batch);
+      this.#taken = [];
+      this.#settleWithdrawn();
       await this.#drains.over();
       this.#machine.on("drainsOver");
     }
@@ -100,15 +121,18 @@ export class Lane {
     this.#onIdle();
   }
 
+  /** Until the next retry; a drain, or the end of what is waited for, ends it early. */
+  async #pause(): Promise<void> {
+    const pausing = new AbortController();
+    this.#machine.on("noneDue", pausing);
+    await this.#sleep(this.#queue.waitMs ?? 0, pausing);
+    this.#machine.on("pauseOver");
+  }
+
   async #commit(batch: Batch): Promise<void> {
-    const { clock, closing } = this.#context;
     const interrupt = this.#queue.mayStepBack(batch) ? new AbortController() : undefined;
     this.#machine.on("batchTaken", interrupt);
-    if (closing.aborted) {
-      failAll(batch.tickets, STOPPING);
-      return this.#machine.on("failed");
-    }
-    const startMs = clock.monotonicMs();
+    const startMs = this.#context.clock.monotonicMs();
     const result = await this.#attempt(batch, interrupt);
     switch (result.kind) {
       case "interrupted":
@@ -160,7 +184,7 @@ export class Lane {
     await this.#context.clock.nextTurn();
   }
 
-  async #failed(batch: Batch, { failure, rollback }: Extract<AttemptResult, { kind: "failed" }>): Promise<void> {
+  #failed(batch: Batch, { failure, rollback }: Extract<AttemptResult, { kind: "failed" }>): void {
     const { id, tickets } = batch;
     if (maybeChanged(failure)) {
       this.#context.onSeen(wholeOf(id), undefined);
@@ -178,17 +202,22 @@ export class Lane {
     }
     const rest = this.#countFailure(tickets, failure);
     if (rest.length === 0) return this.#machine.on("failed");
+    this.#retryLater(rest, failure);
     if (batch.isApart) this.#queue.setApart([rest]);
     else this.#queue.putBack(rest);
     if (failure.kind === "notProvisioned" && failure.referencedId) this.#context.repair(failure.referencedId);
-    // a drain waits for its own failures, but not for those of others
-    const isDrain = mostUrgent(rest) === "drain";
-    const pausing = isDrain ? undefined : new AbortController();
-    this.#machine.on("retryLater", pausing);
-    const waitMs = retryWaitMs(failure, rest, this.#context.random);
-    if (isDrain) await this.#sleep(waitMs, undefined);
-    else await this.#sleepUnlessUrgent(waitMs, pausing);
-    this.#machine.on("pauseOver");
+    this.#machine.on("retryLater");
+  }
+
+  /** All of a batch are retried together. */
+  #retryLater(rest: readonly Ticket[], failure: ArmFailure): void {
+    const { clock, random } = this.#context;
+    const afterMs = retryWaitMs(failure, rest, random);
+    for (const ticket of rest) ticket.retryLater({ failure, afterMs }, clock.monotonicMs() + afterMs);
+  }
+
+  #settleWithdrawn(): void {
+    for (const ticket of this.#queue.takeWithdrawn()) ticket.settle({ kind: "withdrawn" });
   }
 
   /** Fails those that have failed too often; answers the others. */

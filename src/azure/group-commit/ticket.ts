@@ -1,7 +1,7 @@
 /** A write that waits for its commit, and the callers that wait for it: what the lanes know of a write. */
 import type { Merged } from "../../core/outcome.ts";
 import { mostUrgentOf, type Priority, rankOf } from "../budget/budget.ts";
-import type { ArmBody, Committed } from "./commit-types.ts";
+import type { ArmBody, Committed, Retry } from "./commit-types.ts";
 
 /** A `WriteKind` without its types. */
 export interface AnyKind {
@@ -23,6 +23,9 @@ interface AnyWrite {
 interface Waiter {
   settle(outcome: Committed<ArmBody>): void;
   crash(reason: unknown): void;
+  readonly onRetry: ((retry: Retry) => void) | undefined;
+  /** Aborted: this caller wants it no more. */
+  readonly signal: AbortSignal | undefined;
 }
 
 export class Ticket {
@@ -36,6 +39,8 @@ export class Ticket {
   conflicts = 0;
   /** How often it has stepped back for a drain before it left. */
   deferrals = 0;
+  /** It is not attempted before. */
+  retryAtMs = 0;
   #priority: Priority;
   #readFirst: boolean;
   #sinceMs: number;
@@ -69,6 +74,11 @@ export class Ticket {
     return rankOf(this.#priority);
   }
 
+  /** Every caller has withdrawn it. */
+  get isWithdrawn(): boolean {
+    return this.#waiters.length > 0 && this.#waiters.every(({ signal }) => signal?.aborted === true);
+  }
+
   await(waiter: Waiter): void {
     this.#waiters.push(waiter);
   }
@@ -76,10 +86,18 @@ export class Ticket {
   /** Takes the place of an older write: its waiters get this one's outcome, on the older one's terms where stricter. */
   replace(older: Ticket): void {
     this.#waiters.push(...older.#waiters.splice(0));
+    if (older.rank <= this.rank) this.retryAtMs = Math.max(this.retryAtMs, older.retryAtMs);
     if (older.rank < this.rank) this.#priority = older.#priority;
     this.#readFirst ||= older.#readFirst;
     this.#sinceMs = Math.min(this.#sinceMs, older.#sinceMs);
     this.deferrals = Math.max(this.deferrals, older.deferrals);
+  }
+
+  /** An attempt failed; the next one is at `retryAtMs`. */
+  retryLater(retry: Omit<Retry, "attempts">, retryAtMs: number): void {
+    this.retryAtMs = retryAtMs;
+    const attempts = this.failures + this.conflicts;
+    for (const { onRetry } of this.#waiters) onRetry?.({ ...retry, attempts });
   }
 
   settle(outcome: Committed<ArmBody>): void {

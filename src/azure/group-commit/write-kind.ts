@@ -27,7 +27,8 @@ export class WriteKind<Body extends ArmBody, Fragment, Whole extends ArmBody = B
     const ticket = new Ticket(write, sinceMs);
     this.#fragments.set(ticket, write);
     const { promise, resolve, reject } = Promise.withResolvers<Committed<Whole>>();
-    ticket.await({ settle: (outcome) => resolve(outcome as Committed<Whole>), crash: reject });
+    const { onRetry, signal } = write;
+    ticket.await({ settle: (outcome) => resolve(outcome as Committed<Whole>), crash: reject, onRetry, signal });
     return [ticket, promise];
   }
 

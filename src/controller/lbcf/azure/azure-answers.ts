@@ -45,6 +45,8 @@ export function answerOf(committed: Committed<ArmBody>, loadBalancer = ""): Unfi
       return { status: "Fail", msg: committed.rejection.message };
     case "stale":
       return { status: "Fail", msg: `attributes.frontend names none of load balancer "${loadBalancer}"` };
+    case "withdrawn":
+      return { status: "Error", msg: "the write was withdrawn" };
     case "failed":
       return failed(committed.failure);
   }
