@@ -5,7 +5,7 @@ import { GroupCommit, type GroupCommitOptions } from "../../src/azure/group-comm
 import type { ArmRequest } from "../../src/azure/arm/transport.ts";
 import { armRig } from "./arm-rig.ts";
 import type { MemoryArmOptions } from "./memory-arm.ts";
-import { LIST, type SharedList, type ListFragment } from "./shared-list.ts";
+import { findList, LIST, type ListFragment, type SharedList } from "./shared-list.ts";
 import { seededRandom } from "./virtual-clock.ts";
 
 export const GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network";
@@ -40,11 +40,11 @@ export function commitRig(
   ): Promise<Committed<SharedList>> => commit.submit({ id, kind: LIST, dedupKey: fragment.owner, fragment, priority });
   /** `name value` of all parts, sorted. */
   const parts = (id = LB): string[] => {
-    const list = arm.read(id) as unknown as SharedList | undefined;
+    const list = findList(arm, id);
     return (list?.properties.parts ?? []).map(({ name, value }) => `${name} ${value}`).sort();
   };
   const foreign = (value: number): void => {
-    const list = arm.read(LB) as unknown as SharedList | undefined;
+    const list = findList(arm, LB);
     const theirs = { name: "foreign", owner: "theirs", value };
     const kept = (list?.properties.parts ?? []).filter(({ name }) => name !== "foreign");
     arm.write(LB, { ...list, properties: { provisioningState: "Succeeded", parts: [...kept, theirs] } });

@@ -2,6 +2,8 @@
  * The smallest resource that many share: a list of parts, each marked with its owner. What group commit is tested on,
  * with a merge that anyone can check by eye.
  */
+import assert from "node:assert/strict";
+
 import type { ArmBody, Merge } from "../../src/azure/group-commit/commit-types.ts";
 import { WriteKind } from "../../src/azure/group-commit/write-kind.ts";
 import { ACCEPTED, type Answer, type Merged } from "../../src/core/outcome.ts";
@@ -24,6 +26,24 @@ export interface ListFragment {
 
 export function wanted(owner: string, ...values: number[]): ListFragment {
   return { owner, parts: values.map((value, at) => ({ name: `${owner}-${at}`, owner, value })) };
+}
+
+interface Store {
+  read(id: string): object | undefined;
+}
+
+/** The list that stands at an id. */
+export function listAt(arm: Store, id: string): SharedList {
+  return findList(arm, id) ?? assert.fail(`there is no list at ${id}`);
+}
+
+export function findList(arm: Store, id: string): SharedList | undefined {
+  const body = arm.read(id);
+  return body !== undefined && isList(body) ? body : undefined;
+}
+
+function isList(body: object): body is SharedList {
+  return "properties" in body;
 }
 
 /** Negative values cannot stand; without parts of anyone the list goes. */

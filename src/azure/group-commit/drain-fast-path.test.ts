@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { commitRig, LB, kinds } from "../../../test/support/commit-rig.ts";
 import { error, json } from "../../../test/support/memory-arm.ts";
-import { wanted, type SharedList } from "../../../test/support/shared-list.ts";
+import { listAt, type SharedList, wanted } from "../../../test/support/shared-list.ts";
 import type { VirtualClock } from "../../../test/support/virtual-clock.ts";
 import { answersOf, type Merged } from "../../core/outcome.ts";
 import type { ArmBody, Committed } from "./commit-types.ts";
@@ -20,7 +20,7 @@ type Trouble = (step: string) => ArmResponse | Promise<undefined> | undefined;
 async function rig(trouble: Trouble = () => undefined) {
   const { clock, arm, attempts, commit, known, submit, run } = commitRig({ operationMs: 1_000 });
   await run(submit(wanted("a", 1)));
-  const list = arm.read(LB) as unknown as SharedList;
+  const list = listAt(arm, LB);
   arm.write(LB, { ...list, properties: { ...list.properties, backendAddressPools: [{ name: "pool" }] } });
   known.clear();
   const steps: string[] = [];
@@ -38,7 +38,7 @@ async function rig(trouble: Trouble = () => undefined) {
     const step = `${request.method} ${path === POOL ? "pool" : "whole"}`;
     steps.push(step);
     const troubled = await trouble(step);
-    return troubled ?? (path === POOL ? answered(request, arm.read(LB) as unknown as SharedList) : undefined);
+    return troubled ?? (path === POOL ? answered(request, listAt(arm, LB)) : undefined);
   };
   const draining = new Set<string>();
   const merge = (seen: ArmBody | undefined, fragments: readonly undefined[]): Merged<ArmBody> => {

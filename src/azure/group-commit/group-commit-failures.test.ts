@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { commitRig, isPut, kinds, LB, owners } from "../../../test/support/commit-rig.ts";
 import { error, json } from "../../../test/support/memory-arm.ts";
-import { LIST, wanted, type SharedList } from "../../../test/support/shared-list.ts";
+import { LIST, listAt, type SharedList, wanted } from "../../../test/support/shared-list.ts";
 import { NoAnswerError } from "../arm/transport.ts";
 
 for (const { name, message } of [
@@ -47,7 +47,7 @@ test("several invalid fragments are all found", async () => {
 function takesThenFails(arm: ReturnType<typeof commitRig>["arm"]): void {
   arm.write(LB, { properties: { parts: wanted("theirs", 1).parts, provisioningState: "Succeeded" } });
   arm.interpose = (request) => {
-    const list = arm.read(LB) as unknown as SharedList;
+    const list = listAt(arm, LB);
     if (!request.url.includes("/operations/") || !JSON.stringify(list).includes('"value":666')) return undefined;
     arm.write(LB, { ...list, properties: { ...list.properties, provisioningState: "Failed" } });
     return json(200, { status: "Failed", error: { code: "SecurityRuleConflict", message: "no", details: [] } });
@@ -61,7 +61,7 @@ test("an invalid fragment that shows only as the operation's failure is found to
   assert.deepEqual(kinds(outcomes), ["written", "failed", "written"]);
   await run(submit(wanted("c", 3)));
   assert.deepEqual(parts(), ["a-0 1", "b-0 2", "c-0 3", "theirs-0 1"]);
-  assert.equal((arm.read(LB) as unknown as SharedList).properties.provisioningState, "Succeeded");
+  assert.equal(listAt(arm, LB).properties.provisioningState, "Succeeded");
 });
 
 test("a poison that is alone leaves nothing behind either", async () => {
@@ -142,12 +142,12 @@ test("what a failed operation left broken is written once more, although it look
   let failures = 1;
   arm.interpose = ({ url }) => {
     if (!url.includes("/operations/") || failures-- <= 0) return undefined;
-    const list = arm.read(LB) as unknown as SharedList;
+    const list = listAt(arm, LB);
     arm.write(LB, { ...list, properties: { ...list.properties, provisioningState: "Failed" } });
     return json(200, { status: "Failed", error: { code: "InternalServerError", message: "oh", details: [] } });
   };
   assert.equal((await run(submit(wanted("a", 1)))).kind, "written");
-  assert.equal((arm.read(LB) as unknown as SharedList).properties.provisioningState, "Succeeded");
+  assert.equal(listAt(arm, LB).properties.provisioningState, "Succeeded");
   assert.equal(arm.count("PUT"), 2);
 });
 
@@ -158,7 +158,7 @@ test("what a failure without a culprit left behind stays: its owner may have see
   arm.interpose = (request) => {
     if (isPut(request) && failures === 0 && isDown) throw new NoAnswerError("cut", true);
     if (!request.url.includes("/operations/") || failures-- <= 0) return undefined;
-    const list = arm.read(LB) as unknown as SharedList;
+    const list = listAt(arm, LB);
     arm.write(LB, { ...list, properties: { ...list.properties, provisioningState: "Failed" } });
     return json(200, { status: "Failed", error: { code: "InternalServerError", message: "oh", details: [] } });
   };
@@ -191,7 +191,7 @@ test("a fresh look that shows what was there before our own write is not believe
   // where others have done it, the last sighting is the older one
   isStale = false;
   await run(submit(wanted("a", 1)));
-  const list = arm.read(LB) as unknown as SharedList;
+  const list = listAt(arm, LB);
   const rest = list.properties.parts?.filter(({ owner }) => owner !== "a") ?? [];
   arm.write(LB, { ...list, properties: { ...list.properties, parts: rest } });
   assert.equal((await run(commit.submit({ ...leave, readFirst: true }))).kind, "unchanged");

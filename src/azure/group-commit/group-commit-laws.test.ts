@@ -8,7 +8,7 @@ import { test } from "node:test";
 import * as fc from "../../../test/support/laws.ts";
 import { armRig } from "../../../test/support/arm-rig.ts";
 import { error, json, type MemoryArm } from "../../../test/support/memory-arm.ts";
-import { LIST, wanted, type SharedList } from "../../../test/support/shared-list.ts";
+import { findList, LIST, wanted } from "../../../test/support/shared-list.ts";
 import { seededRandom } from "../../../test/support/virtual-clock.ts";
 import type { ArmBody } from "./commit-types.ts";
 import { GroupCommit } from "./group-commit.ts";
@@ -115,7 +115,7 @@ async function play(script: readonly Action[], luck: readonly Fault[], operation
       last.set(action.owner, action.value);
       void submit(action.owner, action.value, turn);
     } else {
-      const list = arm.read(LB) as unknown as SharedList | undefined;
+      const list = findList(arm, LB);
       // Azure takes no edits of what is on its way out: they come again later
       if (list?.properties.provisioningState === "Deleting") {
         clock.setTimer(300, () => act(action));
@@ -139,7 +139,7 @@ function expected(last: ReadonlyMap<string, number>, edited: number | undefined)
 }
 
 function partsOf(arm: MemoryArm): string[] {
-  const list = arm.read(LB) as unknown as SharedList | undefined;
+  const list = findList(arm, LB);
   return (list?.properties.parts ?? []).map(({ name, value }) => `${name} ${value}`).sort();
 }
 

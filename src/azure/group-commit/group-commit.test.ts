@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { commitRig, GROUP, isPut, kinds, LB, owners, PIP } from "../../../test/support/commit-rig.ts";
 import { error, json } from "../../../test/support/memory-arm.ts";
-import { mergeList, wanted, type SharedList, type ListFragment } from "../../../test/support/shared-list.ts";
+import { listAt, type ListFragment, mergeList, type SharedList, wanted } from "../../../test/support/shared-list.ts";
 import { settled } from "../../../test/support/virtual-clock.ts";
 import { type Answer, answersOf, type Merged } from "../../core/outcome.ts";
 import type { ArmBody } from "./commit-types.ts";
@@ -216,7 +216,7 @@ test("a part goes through the lane of its whole, urgent ones first, and the whol
   const { clock, arm, commit, known, submit, run } = commitRig();
   await run(submit(wanted("a", 1)));
   const pool = `${LB}/backendAddressPools/pool`;
-  const list = arm.read(LB) as unknown as SharedList;
+  const list = listAt(arm, LB);
   arm.write(LB, { ...list, properties: { ...list.properties, backendAddressPools: [{ name: "pool" }] } });
   known.clear();
   const order: string[] = [];
@@ -224,7 +224,7 @@ test("a part goes through the lane of its whole, urgent ones first, and the whol
     const path = new URL(request.url).pathname;
     if (isPut(request)) order.push(path);
     if (path !== pool) return undefined;
-    const whole = arm.read(LB) as unknown as SharedList;
+    const whole = listAt(arm, LB);
     if (request.headers["if-match"] !== whole.etag) return error(412, "PreconditionFailed");
     arm.write(LB, {
       ...whole,
