@@ -64,6 +64,7 @@ export class AzureConnection {
         return fence.holds();
       },
       lastSeen: (id) => this.mirror.lastSeen(id),
+      wasThere: (id) => this.mirror.wasThere(id),
       onSeen: (id, body) => this.mirror.seen(id, body),
       onAttempt: (report) => {
         measure(metrics, report);

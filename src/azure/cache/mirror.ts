@@ -114,6 +114,12 @@ export class Mirror {
     return kind && this.#written[kind].lastSeen(id);
   }
 
+  /** It was there when it was last seen, whatever has changed in it since. */
+  wasThere(id: string): boolean {
+    const kind = kindOfId(id);
+    return kind !== undefined && this.#written[kind].wasThere(id);
+  }
+
   /** What a writer has seen; `undefined`: what was last seen holds no more. */
   seen(id: string, body: ArmBody | null | undefined): void {
     const kind = kindOfId(id);

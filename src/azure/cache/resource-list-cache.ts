@@ -51,6 +51,12 @@ export class ResourceListCache<Body extends { readonly id: string; readonly etag
     return this.#loadedAt >= this.#freshSince ? null : undefined;
   }
 
+  /** It was there when it was last seen, whatever has changed in it since. */
+  wasThere(id: string): boolean {
+    const key = id.toLowerCase();
+    return this.#gaps.has(key) || Boolean(this.#entries.get(key)?.body);
+  }
+
   /** `undefined`: what was seen holds no more; readers look again. */
   seen(id: string, body: Body | null | undefined): void {
     const key = id.toLowerCase();

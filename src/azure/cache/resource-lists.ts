@@ -41,6 +41,10 @@ export class ResourceLists<Body extends Named> {
     return this.#caches.get(pathOf(id).toLowerCase())?.lastSeen(id);
   }
 
+  wasThere(id: string): boolean {
+    return this.#caches.get(pathOf(id).toLowerCase())?.wasThere(id) ?? false;
+  }
+
   /** A body that is not of this type is no news: what was last seen holds no more. */
   seen(id: string, body: ArmBody | null | undefined): void {
     this.#cacheAt(pathOf(id)).seen(id, body === null || this.#isBody(body) ? body : undefined);

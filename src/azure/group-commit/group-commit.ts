@@ -25,6 +25,7 @@ export interface GroupCommitOptions {
   readonly mayWrite: (priority: Priority) => boolean | Promise<boolean>;
   /** What is known without asking Azure, and where to note what was seen: `undefined` when that is unknown. */
   readonly lastSeen?: (id: string) => ArmBody | null | undefined;
+  readonly wasThere?: (id: string) => boolean;
   readonly onSeen?: (id: string, body: ArmBody | null | undefined) => void;
   /** How long the first write to an idle resource waits at least for others that are on their way. */
   readonly gatherMs?: number;
@@ -47,6 +48,7 @@ export class GroupCommit {
     const gathering = new BatchWindow(options.clock, gatherMs);
     this.#context = {
       lastSeen: nothing,
+      wasThere: () => false,
       onSeen: nothing,
       ...rest,
       gatherMs: (id) => gathering.waitMs(id),

@@ -13,6 +13,8 @@ export interface LaneIo {
   readonly client: ArmClient;
   /** What was last seen of a whole resource: `null` when it wasn't there, `undefined` when that is unknown. */
   readonly lastSeen: (id: string) => ArmBody | null | undefined;
+  /** Was it there when it was last seen, whatever has changed in it since? */
+  readonly wasThere: (id: string) => boolean;
   /** `undefined`: what was last seen holds no more, and nothing newer is known. */
   readonly onSeen: (id: string, body: ArmBody | null | undefined) => void;
   /** May this process still write? Asked right before each write leaves. */
@@ -32,13 +34,17 @@ export interface Turn {
   readonly onLeft: () => void;
 }
 
-/** Throws a busy `ArmError` where an operation runs, unless for a drain: a write into it would cancel it. */
+/**
+ * A resource that was there a while ago and is not there now is asked for twice: one stale answer of Azure must not pass
+ * for a deletion. Throws a busy `ArmError` where an operation runs, unless for a drain: a write into it would cancel it.
+ */
 export async function readWhole(
   id: string,
   { priority, signal }: Turn,
-  { client, onSeen }: LaneIo,
+  { client, onSeen, wasThere }: LaneIo,
 ): Promise<ArmBody | null> {
-  const found = await client.find<ArmBody>(id, { priority, signal });
+  const find = (): Promise<ArmBody | null> => client.find<ArmBody>(id, { priority, signal });
+  const found = (await find()) ?? (wasThere(id) ? await find() : null);
   const whole = found && assertResourceShape(found, `looking at ${id}`);
   onSeen(id, whole);
   if (isChanging(whole) && priority !== "drain")
