@@ -83,13 +83,20 @@ export function lifecycleSuite(name: string, open: ClusterOpener): void {
     });
 
     test("two Services that want the same port of one address: the second is told, and served when the first goes", async () => {
-      await rig.apply({ name: "holder" });
+      await rig.put("publicIPAddresses/shared", {
+        location: "westus2",
+        sku: { name: "Standard" },
+        properties: { publicIPAllocationMethod: "Static" },
+      });
+      await rig.apply({ name: "holder", annotations: { "azure-pip-name": "shared" } });
       const [address = ""] = await rig.served("holder");
+      const before = await rig.list("publicIPAddresses");
       await rig.apply({ name: "clash", annotations: { "azure-load-balancer-ipv4": address } });
       assert.match(
         await rig.warned("clash", "PortConflict"),
         /^TCP port 80 is taken on the address that it shares by Service default\/holder: use another port in spec\.ports/,
       );
+      assert.deepEqual(await rig.list("publicIPAddresses"), before, "a refused Service leaves nothing in Azure");
       await rig.delete("holder");
       await rig.annotate("clash", { "azure-load-balancer-tcp-idle-timeout": "6" });
       assert.deepEqual(await rig.served("clash"), [address]);
