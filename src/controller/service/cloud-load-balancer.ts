@@ -10,6 +10,7 @@ import type { AzureStep, Decision, ReadRequest, Step } from "../../core/steps.ts
 import { isOwnedByService } from "../../core/resources/kinds.ts";
 import { APPLIED_ANNOTATION } from "../../core/service/applied-state.ts";
 import { publishedIngress, reconcileService } from "../../core/service/reconcile-service.ts";
+import { isTotalLoss } from "../../core/service/total-loss.ts";
 import { isAzureStep } from "../../core/service/rounds.ts";
 import type { Rejection, Warning } from "../../core/outcome.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
@@ -29,6 +30,8 @@ export interface SyncOptions {
   readonly signal: AbortSignal;
   /** May what the Service owns be written now? Under some drift policies a difference is left and reported. */
   readonly mayRepair: boolean;
+  /** May what is gone entirely be made again, even so? */
+  readonly mayRestore?: boolean;
 }
 
 export class CloudLoadBalancer {
@@ -77,14 +80,22 @@ export class CloudLoadBalancer {
     }
   }
 
-  async #rounds(first: Service, { signal, mayRepair }: SyncOptions): Promise<SyncOutcome> {
+  async #rounds(first: Service, { signal, mayRestore = false, ...options }: SyncOptions): Promise<SyncOutcome> {
+    let { mayRepair } = options;
     let service = first;
     let needs: readonly ReadRequest[] = [];
     const taken: Step[] = [];
     const warnings: Warning[] = [];
     let isFresh = false;
+    /** How often everything of the Service was found gone, each time by new reads. */
+    let losses = 0;
+    const refresh = (): void => {
+      this.#executor.refresh();
+      isFresh = true;
+    };
     return untilSettled(`Service ${service.metadata.name}`, async (): Promise<SyncOutcome | undefined> => {
-      const decision: Decision = reconcileService(await this.#executor.observe(service, needs, signal));
+      const observed = await this.#executor.observe(service, needs, signal);
+      const decision: Decision = reconcileService(observed);
       switch (decision.kind) {
         case "read":
           needs = [...needs, ...decision.needs];
@@ -92,7 +103,15 @@ export class CloudLoadBalancer {
         case "act": {
           warnings.push(...decision.warnings);
           const repairs = mayRepair ? [] : decision.steps.filter(isRepair);
-          if (repairs.length > 0) return { kind: "drifted", steps: repairs };
+          if (repairs.length > 0) {
+            if (!mayRestore || !isTotalLoss(observed, decision.steps)) return { kind: "drifted", steps: repairs };
+            if (++losses < LOSSES_BELIEVED) {
+              refresh();
+              return undefined;
+            }
+            mayRepair = true;
+            warnings.push(RESTORED);
+          }
           service = (await this.#applyAll(service, decision.steps, signal)) ?? service;
           taken.push(...decision.steps);
           return undefined;
@@ -104,8 +123,7 @@ export class CloudLoadBalancer {
           return { kind: "waiting", why: decision.why };
         case "reject":
           if (isFresh) return { kind: "rejected", rejection: decision.rejection };
-          this.#executor.refresh(); // what it asks for may have been made a moment ago
-          isFresh = true;
+          refresh(); // what it asks for may have been made a moment ago
           return undefined;
       }
     });
@@ -130,6 +148,14 @@ export class CloudLoadBalancer {
     return results.map((result) => (result.status === "fulfilled" ? result.value : undefined)).find(Boolean);
   }
 }
+
+/** As often as that must be seen before it counts: once by what is known, then by two lists. */
+const LOSSES_BELIEVED = 3;
+
+const RESTORED: Warning = {
+  reason: "LoadBalancerRestored",
+  message: "everything that this Service had on its load balancer was gone from Azure, and was made again",
+};
 
 /** Writes to what the Service owns. Pools follow the nodes, and the status is written, whatever the drift policy. */
 function isRepair(step: Step): step is AzureStep {

@@ -3,7 +3,8 @@
  *
  *   policy  | what the controller does
  *   --------|-----------------------------------------------------------------------------
- *   report  | an event and a metric; nothing is written until the Service itself changes
+ *   report  | an event and a metric; nothing is written until the Service itself changes. What is gone entirely is made
+ *           | again (`core/service/total-loss.ts`)
  *   enforce | it is written as the Service asks
  *   ignore  | nothing
  *

@@ -129,7 +129,11 @@ export class ServiceController {
   #settle(service: Service, signal: AbortSignal): Promise<SyncOutcome> {
     const { cloud, drift } = this.#options;
     if (!this.#wants(service)) return cloud.ensureLoadBalancerDeleted(service, signal);
-    return cloud.ensureLoadBalancer(service, { signal, mayRepair: drift.mayRepair(service) });
+    return cloud.ensureLoadBalancer(service, {
+      signal,
+      mayRepair: drift.mayRepair(service),
+      mayRestore: drift.policyOf(service) === "report",
+    });
   }
 
   #follow(service: Service, outcome: SyncOutcome): Verdict {

@@ -32,6 +32,10 @@ const OUTCOMES = {
     SERVICE,
     "Azure was edited while the Service is unchanged, and is left so; says what differs.",
   ),
+  LoadBalancerRestored: warning(
+    SERVICE,
+    "Everything of the Service on its load balancer was gone from Azure, and was made again at the same addresses.",
+  ),
   RivalController: warning(SERVICE, "cloud-provider-azure's service controller writes the same load balancers."),
 } as const;
 

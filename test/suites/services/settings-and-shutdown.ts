@@ -64,6 +64,17 @@ export function settingsAndShutdownSuite(name: string, open: ClusterOpener): voi
           await eventually(async () => assert.equal(await minutes(rig()), 4), WITHIN_MS);
           await rig().delete("drifting");
         });
+
+        test("total loss is none: a load balancer that was deleted by hand comes back with the same addresses", async () => {
+          const { azure } = rig();
+          const names = ["lost-1", "lost-2"];
+          for (const [at, name] of names.entries()) await rig().apply({ name, spec: { ports: [{ port: 80 + at }] } });
+          const before = await Promise.all(names.map((name) => rig().served(name)));
+          await azure.network.loadBalancers.beginDeleteAndWait(azure.resourceGroup, "kubernetes");
+          for (const name of names) await rig().warned(name, "LoadBalancerRestored");
+          assert.deepEqual(await Promise.all(names.map((name) => rig().served(name))), before);
+          for (const name of names) await rig().delete(name);
+        });
       }));
 
     describe("nodes and people", () =>
