@@ -6,6 +6,7 @@
  *   node that is (not) Ready           | loses (gets) the not-ready or unreachable taints
  *   pod without a node                 | is bound to the schedulable node with the fewest pods
  *   pending pod on a node              | becomes Running and ready, with addresses
+ *   running pod with readiness gates   | is ready while other controllers' conditions meet them
  *   terminating pod                    | is deleted after a second
  */
 import type { HistoryEntry, JsonObject, KubeObject } from "../contract.ts";
@@ -14,7 +15,7 @@ import { part } from "../resource.ts";
 import { keyOf } from "../state.ts";
 import type { DelayQueue } from "./delay-queue.ts";
 import type { LoopClient } from "./loop-client.ts";
-import { nodeConditions, nodeInfo, runningStatus } from "./kubelet-status.ts";
+import { gatedConditions, nodeConditions, nodeInfo, runningStatus } from "./kubelet-status.ts";
 
 const TERMINATE_AFTER_MS = 1_000;
 const RENEW_LEASES_EVERY_MS = 20_000;
@@ -124,9 +125,16 @@ function syncPod(client: LoopClient, key: string): void {
     return;
   }
   if (!isBound(pod)) return bind(client, pod);
-  if (part(pod, "status")["phase"] !== "Pending") return;
+  const { phase } = part(pod, "status");
+  if (phase === "Running") return syncReadiness(client, pod);
+  if (phase !== "Pending") return;
   const node = client.get("nodes", asString(part(pod, "spec")["nodeName"]));
   if (node !== undefined) client.put("pods", { ...pod, status: runningStatus(client, pod, node) });
+}
+
+function syncReadiness(client: LoopClient, pod: KubeObject): void {
+  if (asArray(part(pod, "spec")["readinessGates"]).length === 0) return;
+  client.put("pods", { ...pod, status: { ...part(pod, "status"), conditions: gatedConditions(pod, client.now) } });
 }
 
 /** The schedulable node with the fewest pods; the first by name among equals. */

@@ -96,6 +96,54 @@ test("a pod waits for a node, and a deleted one is gone a second later", () => {
   assert.deepEqual(cluster.items(PODS), []);
 });
 
+const gated = (name: string, ...gates: string[]): object => {
+  const { spec, ...rest } = pod(name) as { spec: object };
+  return { ...rest, spec: { ...spec, readinessGates: gates.map((conditionType) => ({ conditionType })) } };
+};
+
+test("a pod is Ready once other controllers have met its readiness gates, and no longer", () => {
+  const cluster = simulated(1);
+  const condition = (type: string): JsonObject | undefined =>
+    (part(cluster.get(`${PODS}/a`), "status")["conditions"] as JsonObject[]).find((item) => item["type"] === type);
+  const set = (type: string, status: string): void => {
+    const patch = { status: { conditions: [{ type, status }] } };
+    cluster.send("PATCH", `${PODS}/a/status`, patch, "application/strategic-merge-patch+json");
+    cluster.settle();
+  };
+  cluster.create(PODS, gated("a", "example.com/one", "example.com/two"));
+  cluster.settle();
+  assert.equal(part(cluster.get(`${PODS}/a`), "status")["phase"], "Running");
+  assert.equal(condition("ContainersReady")?.["status"], "True");
+  assert.equal(condition("Ready")?.["status"], "False");
+  assert.equal(condition("Ready")?.["reason"], "ReadinessGatesNotReady");
+  set("example.com/one", "True");
+  assert.equal(condition("Ready")?.["status"], "False");
+  set("example.com/two", "False");
+  assert.equal(
+    condition("Ready")?.["message"],
+    'the status of pod readiness gate "example.com/two" is not "True", but False',
+  );
+  set("example.com/two", "True");
+  assert.equal(condition("Ready")?.["status"], "True");
+  assert.equal(condition("Ready")?.["reason"], undefined);
+  set("example.com/one", "False");
+  assert.equal(condition("Ready")?.["status"], "False");
+  set("example.com/one", "True");
+  set("Ready", "False");
+  cluster.pass(60_000);
+  assert.equal(condition("Ready")?.["status"], "False", "what a test patched stays");
+});
+
+test("a gate that was met before the pod ran stays met", () => {
+  const cluster = simulated(0);
+  cluster.create(PODS, gated("a", "example.com/one"));
+  const patch = { status: { conditions: [{ type: "example.com/one", status: "True" }] } };
+  cluster.send("PATCH", `${PODS}/a/status`, patch, "application/strategic-merge-patch+json");
+  cluster.create("/api/v1/nodes", { metadata: { name: "late" } });
+  cluster.settle();
+  assert.equal(readiness(cluster.get(`${PODS}/a`)), "True");
+});
+
 test("a Service's slices hold the ready pods that it selects, by the port's name, and go with it", () => {
   const cluster = simulated(1);
   const spec = { selector: { app: "web" }, ports: [{ name: "web", port: 80, targetPort: "http" }] };
