@@ -35,6 +35,16 @@ export function sameJson(left: unknown, right: unknown): boolean {
   return keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]));
 }
 
+/** The field of a JSON object; a name such as `constructor` finds nothing that is not JSON. */
+export function fieldOf(object: JsonObject, name: string): unknown {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+/** Sets a field of any name; a plain assignment to `__proto__` would replace the prototype. */
+export function setField(object: JsonObject, name: string, value: unknown): void {
+  Object.defineProperty(object, name, { value, configurable: true, enumerable: true, writable: true });
+}
+
 /** The value at a dotted path of plain field names, or undefined. */
 export function valueAt(object: unknown, path: string): unknown {
   let value: unknown = object;

@@ -65,3 +65,13 @@ test("a merge patch merges maps, deletes with null and replaces lists", () => {
     a: { b: 1, c: [2], e: 3 },
   });
 });
+
+test("names of JavaScript's own properties are keys like any other", () => {
+  for (const name of ["__proto__", "constructor"]) {
+    const patch = JSON.parse(`{"data": {"${name}": {"a": 1}}}`) as object;
+    const merged = `{"data":{"kept":1,"${name}":{"a":1}}}`;
+    assert.equal(JSON.stringify(mergePatch({ data: { kept: 1 } }, patch)), merged);
+    const operations = [{ op: "add", path: `/data/${name}`, value: { a: 1 } }];
+    assert.equal(JSON.stringify(jsonPatch({ data: { kept: 1 } }, operations)), merged);
+  }
+});

@@ -2,7 +2,7 @@
  * JSON Patch (RFC 6902) as kube-apiserver applies it, with its error texts. The document is copied along the changed
  * paths and never altered. The caller turns the two errors into responses.
  */
-import { isObject, sameJson } from "../json.ts";
+import { isObject, sameJson, setField } from "../json.ts";
 
 /** An operation does not apply to the document. */
 export class PatchMismatchError extends Error {
@@ -102,7 +102,7 @@ function write(document: unknown, path: readonly string[], value: unknown, mode:
   }
   const copy = { ...document };
   if (mode === "remove") delete copy[name];
-  else copy[name] = value ?? null;
+  else setField(copy, name, value ?? null);
   return copy;
 }
 

@@ -1,12 +1,12 @@
 /** JSON Merge Patch (RFC 7386): objects merge, null deletes, everything else replaces. */
-import { isObject } from "../json.ts";
+import { fieldOf, isObject, setField } from "../json.ts";
 
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const merged: Record<string, unknown> = isObject(target) ? { ...target } : {};
   for (const [name, value] of Object.entries(patch)) {
     if (value === null) delete merged[name];
-    else merged[name] = mergePatch(merged[name], value);
+    else setField(merged, name, mergePatch(fieldOf(merged, name), value));
   }
   return merged;
 }

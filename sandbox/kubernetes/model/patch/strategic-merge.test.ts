@@ -93,3 +93,11 @@ test("an unknown directive, a missing merge key and an incomplete order are refu
     assert.throws(() => portsAfter([HTTP], patch), BadDirectiveError, JSON.stringify(patch));
   }
 });
+
+test("names of JavaScript's own properties are keys like any other", () => {
+  for (const name of ["__proto__", "constructor"]) {
+    const patch = JSON.parse(`{"metadata": {"annotations": {"${name}": "x"}}}`) as JsonObject;
+    const merged = strategicMerge({ metadata: { annotations: { kept: "1" } } }, patch, service.schema);
+    assert.equal(JSON.stringify(merged), `{"metadata":{"annotations":{"kept":"1","${name}":"x"}}}`);
+  }
+});

@@ -13,7 +13,8 @@
  * Elements that the patch names come before the others, unless the stored order says otherwise.
  */
 import type { JsonObject } from "../contract.ts";
-import { asArray, isObject, sameJson } from "../json.ts";
+import { asArray, fieldOf, isObject, sameJson, setField } from "../json.ts";
+import { memberOf } from "../schema/prune.ts";
 import type { Schema } from "../schema/schema.ts";
 
 export class BadDirectiveError extends Error {
@@ -31,7 +32,7 @@ export function strategicMerge(original: JsonObject, patch: JsonObject, schema: 
     if (name === "$retainKeys" || name.startsWith(SET_ORDER)) continue;
     if (name.startsWith(DELETE_FROM)) deleteFromList(merged, name.slice(DELETE_FROM.length), asArray(value));
     else if (value === null) delete merged[name];
-    else mergeField(merged, name, value, patch, memberSchema(schema, name));
+    else mergeField(merged, name, value, patch, schema && memberOf(schema, name));
   }
   reorderUntouched(merged, original, patch, schema);
   return retained(merged, patch["$retainKeys"]);
@@ -44,14 +45,14 @@ function replacedMap(patch: JsonObject, directive: unknown): JsonObject {
   return cleaned({ ...patch, $patch: undefined }) as JsonObject;
 }
 
-function memberSchema(schema: Schema | undefined, name: string): Schema | undefined {
-  if (schema?.properties?.[name] !== undefined) return schema.properties[name];
-  return typeof schema?.additionalProperties === "object" ? schema.additionalProperties : undefined;
-}
-
 function deleteFromList(merged: JsonObject, name: string, values: readonly unknown[]): void {
-  if (merged[name] === undefined) return;
-  merged[name] = asArray(merged[name]).filter((item) => !values.includes(item));
+  const before = fieldOf(merged, name);
+  if (before !== undefined)
+    setField(
+      merged,
+      name,
+      asArray(before).filter((item) => !values.includes(item)),
+    );
 }
 
 function mergeField(
@@ -61,14 +62,14 @@ function mergeField(
   patch: JsonObject,
   schema: Schema | undefined,
 ): void {
-  const before = merged[name];
+  const before = fieldOf(merged, name);
   if (isObject(value)) {
-    merged[name] = isObject(before) ? strategicMerge(before, value, schema) : cleaned(value);
+    setField(merged, name, isObject(before) ? strategicMerge(before, value, schema) : cleaned(value));
   } else if (Array.isArray(value) && schema?.["x-kubernetes-patch-strategy"] === "merge") {
     const order = patch[`${SET_ORDER}${name}`];
-    merged[name] = mergeList(asArray(before), value, order === undefined ? undefined : asArray(order), schema);
+    setField(merged, name, mergeList(asArray(before), value, order === undefined ? undefined : asArray(order), schema));
   } else {
-    merged[name] = cleaned(value);
+    setField(merged, name, cleaned(value));
   }
 }
 
@@ -82,7 +83,7 @@ function reorderUntouched(
   for (const [name, order] of Object.entries(patch)) {
     const field = name.startsWith(SET_ORDER) ? name.slice(SET_ORDER.length) : "";
     if (field === "" || patch[field] !== undefined || merged[field] === undefined) continue;
-    const key = memberSchema(schema, field)?.["x-kubernetes-patch-merge-key"];
+    const key = (schema && memberOf(schema, field))?.["x-kubernetes-patch-merge-key"];
     merged[field] = ordered(asArray(merged[field]), asArray(order), asArray(original[field]), key);
   }
 }

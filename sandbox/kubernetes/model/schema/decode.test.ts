@@ -46,3 +46,10 @@ test("a value of another type cannot be decoded", () => {
     assert.throws(() => decode(service.schema, { spec }), DecodeError, JSON.stringify(spec));
   }
 });
+
+test("names of JavaScript's own properties are keys of maps, and unknown as fields", () => {
+  const body = JSON.parse('{"metadata": {"annotations": {"__proto__": "x"}}, "constructor": {"a": 1}}') as unknown;
+  const { value, unknown } = decode(service.schema, body);
+  assert.equal(JSON.stringify(value), '{"metadata":{"annotations":{"__proto__":"x"}}}');
+  assert.deepEqual(unknown, ["constructor"]);
+});

@@ -2,7 +2,8 @@
  * Decodes the body of a built-in kind to its canonical form: unknown fields are dropped and listed, empty values count as
  * unset, times are normalised. A value of the wrong type throws `DecodeError`.
  */
-import { isObject } from "../json.ts";
+import { isObject, setField } from "../json.ts";
+import { memberOf } from "./prune.ts";
 import type { Schema } from "./schema.ts";
 
 export class DecodeError extends Error {
@@ -50,14 +51,14 @@ function decodeObject(schema: Schema, value: unknown, path: string, unknown: str
   const values = typeof schema.additionalProperties === "object" ? schema.additionalProperties : undefined;
   for (const [name, member] of Object.entries(value)) {
     const at = path === "" ? name : `${path}.${name}`;
-    const memberSchema = schema.properties?.[name] ?? values;
+    const memberSchema = memberOf(schema, name);
     if (memberSchema === undefined) {
       unknown.push(at);
       continue;
     }
     const result = decodeValue(memberSchema, member, at, unknown);
-    if (result !== undefined) decoded[name] = result;
-    else if (values !== undefined) decoded[name] = memberSchema.type === "string" ? "" : {};
+    if (result !== undefined) setField(decoded, name, result);
+    else if (values !== undefined) setField(decoded, name, memberSchema.type === "string" ? "" : {});
   }
   return schema.omitEmpty && Object.keys(decoded).length === 0 ? undefined : decoded;
 }

@@ -1,6 +1,6 @@
 /** Applies the defaults of a structural schema: to absent fields, and to nulls that are not nullable. */
 import type { JsonObject } from "../contract.ts";
-import { isObject } from "../json.ts";
+import { fieldOf, isObject, setField } from "../json.ts";
 import { mapUnlessSame, memberOf } from "./prune.ts";
 import type { Schema } from "./schema.ts";
 
@@ -17,16 +17,18 @@ function defaultedObject(schema: Schema, value: JsonObject): JsonObject {
   const filled: JsonObject = { ...value };
   let changed = false;
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const absent = filled[name] === undefined || (filled[name] === null && !property.nullable);
+    const given = fieldOf(filled, name);
+    const absent = given === undefined || (given === null && !property.nullable);
     if (!absent || property.default === undefined) continue;
-    filled[name] = structuredClone(property.default);
+    setField(filled, name, structuredClone(property.default));
     changed = true;
   }
   for (const [name, member] of Object.entries(filled)) {
     const property = memberOf(schema, name);
     if (property === undefined) continue;
-    filled[name] = withDefaults(property, member);
-    changed ||= filled[name] !== member;
+    const filledMember = withDefaults(property, member);
+    setField(filled, name, filledMember);
+    changed ||= filledMember !== member;
   }
   return changed ? filled : value;
 }

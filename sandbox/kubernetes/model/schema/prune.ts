@@ -1,6 +1,6 @@
 /** Removes fields that a structural schema does not know, and lists their paths. */
 import type { JsonObject } from "../contract.ts";
-import { isObject } from "../json.ts";
+import { isObject, setField } from "../json.ts";
 import type { Schema } from "./schema.ts";
 
 /** Fields of every embedded object, independent of its schema. */
@@ -27,8 +27,9 @@ function pruneObject(schema: Schema, value: JsonObject, unknown: string[], path:
       changed = true;
       continue;
     }
-    kept[name] = memberSchema === undefined ? member : prune(memberSchema, member, unknown, at);
-    changed ||= kept[name] !== member;
+    const pruned = memberSchema === undefined ? member : prune(memberSchema, member, unknown, at);
+    setField(kept, name, pruned);
+    changed ||= pruned !== member;
   }
   return changed ? kept : value;
 }

@@ -4,7 +4,7 @@
  */
 import { Environment, Optional, type ParseResult } from "@marcbachmann/cel-js";
 
-import { isObject, sameJson } from "../json.ts";
+import { fieldOf, isObject, sameJson } from "../json.ts";
 import { type Cause, type CauseReason, invalidValue } from "../status-error.ts";
 import { memberOf } from "./prune.ts";
 import type { Schema, ValidationRule } from "./schema.ts";
@@ -73,7 +73,7 @@ function brokenInObject(schema: Schema, value: Readonly<Record<string, unknown>>
     if (memberSchema === undefined) return [];
     const named = schema.properties !== undefined && Object.hasOwn(schema.properties, name);
     const at = named ? (path === "" ? name : `${path}.${name}`) : `${path}[${name}]`;
-    return brokenRules(memberSchema, member, isObject(old) ? old[name] : undefined, at);
+    return brokenRules(memberSchema, member, isObject(old) ? fieldOf(old, name) : undefined, at);
   });
 }
 
@@ -125,14 +125,17 @@ function messageOf({ source, message }: CompiledRule, context: Record<string, un
   return source.message ?? `failed rule: ${source.rule}`;
 }
 
-/** Converts a JSON value to CEL: integers become ints, dates and durations have their own types. */
+/**
+ * Converts a JSON value to CEL: integers become ints, dates have their own type, objects become maps (in plain objects
+ * the evaluator takes a key `constructor` for the class of the value).
+ */
 function celValue(schema: Schema | undefined, value: unknown): unknown {
   if (typeof value === "number") return isInt(schema, value) ? BigInt(value) : value;
   if (typeof value === "string")
     return schema?.format === "date-time" || schema?.format === "date" ? new Date(value) : value;
   if (Array.isArray(value)) return value.map((item) => celValue(schema?.items, item));
   if (!isObject(value)) return value;
-  return Object.fromEntries(
+  return new Map(
     Object.entries(value).map(([name, member]) => [name, celValue(schema && memberOf(schema, name), member)]),
   );
 }

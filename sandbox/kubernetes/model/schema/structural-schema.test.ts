@@ -167,3 +167,25 @@ test("a structural schema is typed everywhere", () => {
   );
   assert.deepEqual(fields, ["s.properties[a].type", "s.properties[b].items"]);
 });
+
+test("names of JavaScript's own properties are keys like any other", () => {
+  const lbSpec: Schema = { type: "object", additionalProperties: { type: "string", default: "d" } };
+  const rule = "has(self.lbSpec) == has(oldSelf.lbSpec) && (!has(self.lbSpec) || self.lbSpec == oldSelf.lbSpec)";
+  const schema = OBJECT({ lbSpec }, { "x-kubernetes-validations": [{ rule, message: "changed" }], required: [] });
+  for (const name of ["constructor", "__proto__", "toString", "hasOwnProperty"]) {
+    const value: unknown = JSON.parse(`{"lbSpec": {"${name}": "x", "other": "y"}}`);
+    assert.equal(prune(schema, value, []), value, name);
+    assert.equal(withDefaults(schema, value), value, name);
+    assert.deepEqual(validateSchema(schema, value, ""), [], name);
+    assert.deepEqual(brokenRules(schema, value, structuredClone(value), "spec"), [], name);
+    const other: unknown = JSON.parse(`{"lbSpec": {"${name}": "z", "other": "y"}}`);
+    assert.equal(brokenRules(schema, value, other, "spec").length, 1, name);
+    const renamed: unknown = JSON.parse('{"lbSpec": {"b": "x", "other": "y"}}');
+    assert.match(brokenRules(schema, value, renamed, "spec")[0]?.message ?? "", /changed/, name);
+    const unknown: string[] = [];
+    prune(OBJECT({}), JSON.parse(`{"${name}": 1}`), unknown);
+    assert.deepEqual(unknown, [name]);
+    const [missing] = validateSchema(OBJECT({}, { required: [name] }), {}, "");
+    assert.equal(missing?.reason, "FieldValueRequired", name);
+  }
+});

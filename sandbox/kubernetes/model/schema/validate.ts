@@ -1,7 +1,7 @@
 /** Validates a value against a structural schema, with the reasons and field paths of kube-apiserver. */
 import { parseBlock } from "../../../shared/cidr.ts";
 import { familyOf } from "../service-ranges.ts";
-import { isObject, sameJson } from "../json.ts";
+import { fieldOf, isObject, sameJson } from "../json.ts";
 import { type Cause, type CauseReason, duplicate, notSupported } from "../status-error.ts";
 import { memberOf } from "./prune.ts";
 import type { Schema } from "./schema.ts";
@@ -174,7 +174,7 @@ function objectProblems(schema: Schema, object: Readonly<Record<string, unknown>
     causes.push(cause("FieldValueInvalid", path, size, why));
   }
   for (const name of schema.required ?? []) {
-    if (object[name] === undefined)
+    if (fieldOf(object, name) === undefined)
       causes.push({ reason: "FieldValueRequired", field: at(name), message: "Required value" });
   }
   for (const [name, member] of Object.entries(object)) {
