@@ -30,7 +30,20 @@ describe("drivers", () => {
       spec: { url: "https://x", timeoutsMs: {}, caBundle },
     });
     assert.equal(accepted(sealed("-----BEGIN CERTIFICATE-----"))?.reason, "InvalidCABundle");
-    assert.equal(accepted(sealed("LS0tLS1CRUdJTg=="))?.status, "True");
+    for (const caBundle of ["LS0tLS1CRUdJTg==", "LS0t\nLS1C\n", " LS0tLS1CRUdJTg=\n=\n", ""]) {
+      assert.equal(accepted(sealed(caBundle))?.status, "True", caBundle);
+    }
+    for (const caBundle of ["LS0t=LS0t", "LS0t===", "!"]) {
+      assert.equal(accepted(sealed(caBundle))?.reason, "InvalidCABundle", caBundle);
+    }
+  });
+
+  test("are read in linear time, whatever is in caBundle", () => {
+    const caBundle = `${" ".repeat(200_000)}!`; // quadratic: a minute
+    const sealed: Driver = { ...driver(), spec: { url: "https://x", timeoutsMs: {}, caBundle } };
+    const started = performance.now();
+    assert.equal(accepted(sealed)?.reason, "InvalidCABundle");
+    assert.ok(performance.now() - started < 1_000);
   });
 
   test("stay while they are used", () => {

@@ -44,6 +44,9 @@ export function reconcileDriver(observed: ObservedDriver): DriverDecision {
   };
 }
 
+/** Base64 with white space. No two parts match the same characters, so that a long value takes linear time. */
+const BASE64 = /^[A-Za-z0-9+/\s]*(=\s*){0,2}$/;
+
 /** Why the driver cannot be used; `undefined` when it can. */
 export function driverProblem({ metadata, spec }: Driver): { reason: string; message: string } | undefined {
   const wrongPlace = invalidName("LoadBalancerDriver", metadata);
@@ -54,7 +57,7 @@ export function driverProblem({ metadata, spec }: Driver): { reason: string; mes
   if (!/^https?:\/\/[^/?#\s]+(\/[^?#\s]*)?$/.test(spec.url)) {
     return { reason: "InvalidURL", message: `url "${spec.url}" is no http or https URL without ? and #` };
   }
-  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(spec.caBundle ?? "")) {
+  if (!BASE64.test(spec.caBundle ?? "")) {
     return { reason: "InvalidCABundle", message: "caBundle is no base64: encode the PEM file, as base64 -w0 does" };
   }
   return undefined;
