@@ -13,7 +13,8 @@
  *   no InternalIP of the family                                   | yes                | (its interface decides)
  */
 import type { Family } from "../model/arm.ts";
-import { familyOf } from "../util/cidr.ts";
+import { canonicalAddress, familyOf } from "../util/cidr.ts";
+import { memo } from "../util/memo.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Node } from "../model/kubernetes.ts";
 
@@ -74,3 +75,15 @@ export function nodeAddress(node: Node, family: Family): string | undefined {
   const internal = (node.status.addresses ?? []).filter(({ type }) => type === "InternalIP");
   return internal.find(({ address }) => familyOf(address) === family)?.address;
 }
+
+/** Every address of every node, canonically spelt, with the node that has it. */
+export const nodeAddresses = memo(
+  (nodes: readonly Node[]): ReadonlyMap<string, Node> =>
+    new Map(
+      nodes.flatMap((node) =>
+        (node.status.addresses ?? [])
+          .filter(({ address }) => familyOf(address) !== undefined)
+          .map(({ address }) => [canonicalAddress(address), node] as const),
+      ),
+    ),
+);

@@ -8,7 +8,8 @@
  *   `{fingerprint}`         | this spec, under this config, was fully applied
  *   `changing`              | an earlier spec was, another is on its way: no difference counts as drift
  *   ` groups={a},{b}` added | resource groups, besides the cluster's, where public IPs of the Service may be
- *   ` addresses={a}` added  | addresses, besides its frontends', that it may have opened
+ *
+ * A user who may write the Service may write this, too: it tells where to look, and what is found there is verified.
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Service } from "../model/kubernetes.ts";
@@ -20,33 +21,29 @@ import { specFingerprint } from "./spec-fingerprint.ts";
 export const APPLIED_ANNOTATION = "azlb.io/applied";
 
 const CHANGING = "changing";
+const GROUPS = "groups=";
 
 export interface AppliedState {
   /** `undefined` while changing. */
   readonly fingerprint: string | undefined;
   readonly groups: readonly string[];
-  readonly addresses: readonly string[];
 }
 
 export function readAppliedState(service: Service): AppliedState | undefined {
   const text = service.metadata.annotations?.[APPLIED_ANNOTATION];
   if (text === undefined) return undefined;
   const [state, ...notes] = text.split(" ");
-  const listOf = (key: string): string[] => {
-    const note = notes.find((one) => one.startsWith(`${key}=`)) ?? "";
-    return note
-      .slice(key.length + 1)
-      .split(",")
-      .filter((item) => item !== "");
-  };
-  const fingerprint = state === CHANGING ? undefined : state;
-  return { fingerprint, groups: listOf("groups").filter(isResourceGroupName), addresses: listOf("addresses") };
+  const groups =
+    notes
+      .find((note) => note.startsWith(GROUPS))
+      ?.slice(GROUPS.length)
+      .split(",") ?? [];
+  return { fingerprint: state === CHANGING ? undefined : state, groups: groups.filter(isResourceGroupName) };
 }
 
-export function renderAppliedState({ fingerprint, groups, addresses }: AppliedState): string {
-  const note = (key: string, items: readonly string[]): string[] =>
-    items.length === 0 ? [] : [`${key}=${items.toSorted().join(",")}`];
-  return [fingerprint ?? CHANGING, ...note("groups", groups), ...note("addresses", addresses)].join(" ");
+export function renderAppliedState({ fingerprint, groups }: AppliedState): string {
+  const notes = groups.length === 0 ? [] : [`groups=${groups.toSorted().join(",")}`];
+  return [fingerprint ?? CHANGING, ...notes].join(" ");
 }
 
 /** Equal for equal specs under equal configs. */

@@ -1,8 +1,7 @@
 /**
  * A change is marked on the Service before its first write, so that a half of it is never taken for drift, and that
- * what the Service itself may forget before it is published is found again: public IPs in other resource groups, and
- * additional addresses. A Service that is new, or taken over, and has none of these needs no mark: it bears no applied
- * state that could mislead.
+ * what the Service itself may forget before it is published is found again: public IPs in other resource groups. A
+ * Service that is new, or taken over, and has none of these needs no mark: it bears no applied state that could mislead.
  */
 import { parseId } from "../model/ids.ts";
 import type { Decision } from "../steps.ts";
@@ -16,9 +15,7 @@ export function markChangingFirst(resolved: ResolvedService, decision: Decision)
   const { service, config } = resolved.observed;
   if (decision.kind !== "act" || !decision.steps.some(isAzureStep)) return decision;
   const applied = readAppliedState(service);
-  const isNoted =
-    groupsNow(resolved).every((group) => applied?.groups.includes(group)) &&
-    resolved.intent.additionalPublicIPs.every((address) => applied?.addresses.includes(address));
+  const isNoted = groupsNow(resolved).every((group) => applied?.groups.includes(group));
   const isCurrent = applied?.fingerprint === undefined || isApplied(service, config);
   if (isNoted && isCurrent) return decision;
   const ingress = service.status.loadBalancer.ingress ?? [];
@@ -28,23 +25,22 @@ export function markChangingFirst(resolved: ResolvedService, decision: Decision)
 
 /** What the Service is marked with while a change is on its way. */
 export function changingState(resolved: ResolvedService): string {
-  const { groups = [], addresses = [] } = readAppliedState(resolved.observed.service) ?? {};
+  const { groups = [] } = readAppliedState(resolved.observed.service) ?? {};
   return renderAppliedState({
     fingerprint: undefined,
     groups: [...new Set([...groups, ...groupsNow(resolved)])],
-    addresses: [...new Set([...addresses, ...resolved.intent.additionalPublicIPs])],
   });
 }
 
 /** Everything is applied and nothing is left behind. */
 export function finalAppliedState(resolved: ResolvedService): string {
-  const { observed, intent, publicIPs } = resolved;
+  const { observed, publicIPs } = resolved;
   const groups = outside(
     resolved,
     publicIPs.uses.map(({ id }) => id),
   );
   const fingerprint = fingerprintOf(observed.service, observed.config);
-  return renderAppliedState({ fingerprint, groups, addresses: intent.additionalPublicIPs });
+  return renderAppliedState({ fingerprint, groups });
 }
 
 /** Resource groups that the Service has, or is about to have, public IPs in. */

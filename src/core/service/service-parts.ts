@@ -5,7 +5,7 @@ import { parseId } from "../model/ids.ts";
 import { frontendOf, loadBalancerIndex, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { publicIPIndex } from "../resources/public-ip/public-ip-index.ts";
 import type { Observed } from "../observed.ts";
-import { readAppliedState } from "./applied-state.ts";
+import { nodeAddresses } from "../backends/eligible-nodes.ts";
 
 /** The frontends that bear its name, and those of others that its rules stand on. */
 export function frontendsOf(loadBalancer: LoadBalancer, base: string): Frontend[] {
@@ -30,9 +30,10 @@ function findPublicIP({ publicIPs }: Pick<Observed, "publicIPs">, id: string): P
   return list && publicIPIndex(list).byName.get(name.toLowerCase());
 }
 
-/** Those that the Service has been seen with: in its status, or noted before they were opened. */
-export function formerAddresses({ service }: Pick<Observed, "service">): string[] {
-  return [...publishedAddresses({ service }), ...(readAppliedState(service)?.addresses ?? []).map(canonicalAddress)];
+/** Those that the Service has been seen with: in its status, unless a node has the address now. */
+export function formerAddresses({ service, nodes }: Pick<Observed, "service" | "nodes">): string[] {
+  const ofNodes = nodeAddresses(nodes);
+  return publishedAddresses({ service }).filter((address) => !ofNodes.has(address));
 }
 
 export function publishedAddresses({ service }: Pick<Observed, "service">): string[] {

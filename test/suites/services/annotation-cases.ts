@@ -119,7 +119,11 @@ export const CASES: readonly Case[] = [
     annotations: { "azure-additional-public-ips": "198.51.100.7" },
     check: ({ ips, security }) => {
       assert.deepEqual(ips.slice(1), ["198.51.100.7"]);
-      assert.ok(security[0]?.destinationAddressPrefixes?.includes("198.51.100.7"));
+      const own = security.filter(({ destinationAddressPrefix }) => destinationAddressPrefix === "198.51.100.7");
+      assert.deepEqual(
+        own.map(({ name }) => /^k8s-azure-lb_a[\da-f]{31}_allow_IPv4_/.test(name ?? "")),
+        [true],
+      );
     },
   },
   {

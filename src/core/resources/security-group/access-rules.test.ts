@@ -3,18 +3,20 @@ import { test } from "node:test";
 import { aPort, type ServiceShape } from "../../../../test/support/core-fixtures.ts";
 import { accepted } from "../../../../test/support/parsed-service.ts";
 import type { AccessRule, ServiceAddresses } from "./fragment.ts";
-import { desiredAccessRules } from "./access-rules.ts";
+import { desiredAccessRules, narrowWhere } from "./access-rules.ts";
 
 const V4: ServiceAddresses["current"] = { IPv4: ["20.0.0.1"], IPv6: [] };
 const BOTH: ServiceAddresses["current"] = { IPv4: ["20.0.0.1"], IPv6: ["2603::1"] };
 const NODES: ServiceAddresses["nodes"] = { IPv4: ["10.240.0.4", "10.240.0.5"], IPv6: ["fd00::4"] };
 
 /** One line a rule. */
-const render = ({ access, protocol, family, sources, ports, destinations }: AccessRule): string =>
-  `${access} ${protocol} ${family} ${sources.join()} → ${destinations.join()} ${ports.join() || "*"}`;
+const render = ({ access, protocol, family, sources, ports, destinations, own }: AccessRule): string =>
+  `${own === true ? "own " : ""}${access} ${protocol} ${family} ${sources.join()} → ${destinations.join()} ${ports.join() || "*"}`;
 
 const INTERNAL = { "azure-load-balancer-internal": "true" };
 const NO_FLOATING = { "azure-disable-load-balancer-floating-ip": "true" };
+const DENY = { "azure-deny-all-except-load-balancer-source-ranges": "true" };
+const SHARED = "20.0.0.7";
 const DUAL = { ipFamilies: ["IPv4", "IPv6"] } as const;
 const WEB = [aPort(80), aPort(443)];
 
@@ -87,7 +89,31 @@ const cases: readonly (readonly [string, ServiceShape, ServiceAddresses["current
     "additional addresses are opened too, by family",
     { annotations: { "azure-additional-public-ips": "20.9.9.9,2603::9" } },
     V4,
-    ["Allow Tcp IPv4 Internet → 20.0.0.1,20.9.9.9 80", "Allow Tcp IPv6 Internet → 2603::9 80"],
+    [
+      "Allow Tcp IPv4 Internet → 20.0.0.1 80",
+      "own Allow Tcp IPv4 Internet → 20.9.9.9 80",
+      "own Allow Tcp IPv6 Internet → 2603::9 80",
+    ],
+  ],
+  [
+    "on an address that it shares, a Service denies its own ports of each protocol",
+    {
+      annotations: DENY,
+      spec: { ports: [...WEB, aPort(53, { protocol: "UDP" })], loadBalancerSourceRanges: ["1.0.0.0/8"] },
+    },
+    { IPv4: [SHARED], IPv6: [] },
+    [
+      "Allow Tcp IPv4 1.0.0.0/8 → 20.0.0.7 80,443",
+      "Allow Udp IPv4 1.0.0.0/8 → 20.0.0.7 53",
+      "own Deny Tcp IPv4 * → 20.0.0.7 80,443",
+      "own Deny Udp IPv4 * → 20.0.0.7 53",
+    ],
+  ],
+  [
+    "on nodes a Service denies its own node ports",
+    { annotations: { ...NO_FLOATING, ...DENY }, spec: { loadBalancerSourceRanges: ["1.0.0.0/8"] } },
+    V4,
+    ["own Allow Tcp IPv4 1.0.0.0/8 → 10.240.0.4,10.240.0.5 30080", "own Deny Tcp IPv4 * → 10.240.0.4,10.240.0.5 30080"],
   ],
   [
     "a port without a load balancing rule is opened all the same",
@@ -99,13 +125,13 @@ const cases: readonly (readonly [string, ServiceShape, ServiceAddresses["current
     "without a floating IP the nodes are opened at their node ports",
     { annotations: NO_FLOATING, spec: { ports: WEB } },
     V4,
-    ["Allow Tcp IPv4 Internet → 10.240.0.4,10.240.0.5 30080,30443"],
+    ["own Allow Tcp IPv4 Internet → 10.240.0.4,10.240.0.5 30080,30443"],
   ],
   [
     "internal IPv6 never has a floating IP",
     { annotations: INTERNAL, spec: { ...DUAL, loadBalancerSourceRanges: ["1.0.0.0/8", "fd00::/8"] } },
     { IPv4: ["10.0.0.9"], IPv6: ["fd00::9"] },
-    ["Allow Tcp IPv4 1.0.0.0/8 → 10.0.0.9 80", "Allow Tcp IPv6 fd00::/8 → fd00::4 30080"],
+    ["Allow Tcp IPv4 1.0.0.0/8 → 10.0.0.9 80", "own Allow Tcp IPv6 fd00::/8 → fd00::4 30080"],
   ],
   [
     "the rule for all ports translates none",
@@ -114,12 +140,18 @@ const cases: readonly (readonly [string, ServiceShape, ServiceAddresses["current
       spec: { ...DUAL, loadBalancerSourceRanges: ["1.0.0.0/8", "fd00::/8"] },
     },
     { IPv4: ["10.0.0.9"], IPv6: ["fd00::9"] },
-    ["Allow Tcp IPv4 1.0.0.0/8 → 10.0.0.9 80", "Allow Tcp IPv6 fd00::/8 → fd00::4 80"],
+    ["Allow Tcp IPv4 1.0.0.0/8 → 10.0.0.9 80", "own Allow Tcp IPv6 fd00::/8 → fd00::4 80"],
   ],
   ["without an address nothing is opened", { annotations: NO_FLOATING }, { IPv4: [], IPv6: [] }, []],
 ];
+/** One address is another Service's, too. */
+const isNarrow = narrowWhere((address) => address === SHARED);
+
 for (const [sentence, shape, current, expected] of cases) {
   test(sentence, () =>
-    assert.deepEqual(desiredAccessRules(accepted(shape).intent, { current, nodes: NODES }).map(render), expected),
+    assert.deepEqual(
+      desiredAccessRules(accepted(shape).intent, { current, nodes: NODES, isNarrow }).map(render),
+      expected,
+    ),
   );
 }

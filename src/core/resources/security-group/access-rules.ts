@@ -2,6 +2,12 @@
  * The sources that may reach a Service become rules, in the order in which the incumbent hands out priorities: by
  * protocol, by family, service tags before ranges, denials last. A plain internal Service has none: the VNet may reach
  * it anyway.
+ *
+ *   address           | named by        | a denial covers
+ *   ------------------|-----------------|----------------------------------------------------------
+ *   of a frontend     | content         | all ports; the Service's, if another Service has the address
+ *   additional        | the Service     | the same
+ *   of a node         | the Service     | the Service's node ports: the others are not its own
  */
 import type { Family } from "../../model/arm.ts";
 import { familyOf } from "../../util/cidr.ts";
@@ -37,35 +43,64 @@ export function opensOnNodes(intent: ServiceIntent): boolean {
   );
 }
 
-export function desiredAccessRules(
-  intent: ServiceIntent,
-  addresses: Pick<ServiceAddresses, "current" | "nodes">,
-): readonly AccessRule[] {
+export interface AccessAddresses extends Pick<ServiceAddresses, "current" | "nodes"> {
+  /** Does a denial cover the Service's own ports only, at this address? */
+  readonly isNarrow: (address: string, kind: Target["kind"]) => boolean;
+}
+
+/** As the table says; `isShared`: another Service has the address, too. */
+export function narrowWhere(isShared: (address: string) => boolean): AccessAddresses["isNarrow"] {
+  return (address, kind) => kind === "node" || isShared(address);
+}
+
+export function desiredAccessRules(intent: ServiceIntent, addresses: AccessAddresses): readonly AccessRule[] {
   if (intent.access.unmanaged) return [];
-  const targets = FAMILIES.map((family) => ({ family, destinations: destinationsFor(intent, addresses, family) }));
-  const reached = targets.filter(({ destinations }) => destinations.length > 0);
+  const reached = FAMILIES.flatMap((family) => targetsOf(intent, addresses, family)).filter(
+    ({ destinations }) => destinations.length > 0,
+  );
   const allowed = PROTOCOLS.flatMap(([kubernetes, protocol]) =>
-    reached.flatMap(({ family, destinations }) => {
-      const ports = portsFor(intent, kubernetes, family);
+    reached.flatMap((target) => {
+      const ports = portsFor(intent, kubernetes, target.family);
       if (ports.length === 0) return [];
-      const rule = { family, access: "Allow", protocol, ports, destinations } as const;
-      return sourcesFor(intent, family).map((sources): AccessRule => ({ ...rule, sources }));
+      const rule = { ...ruleFor(target), access: "Allow", protocol, ports } as const;
+      return sourcesFor(intent, target.family).map((sources): AccessRule => ({ ...rule, sources }));
     }),
   );
   if (!intent.access.denyOthers) return allowed;
-  const everything = { access: "Deny", protocol: "*", sources: ["*"], ports: [] } as const;
-  return [...allowed, ...reached.map((target) => ({ ...everything, ...target }))];
+  return [...allowed, ...reached.flatMap((target) => denialsOf(intent, target, addresses))];
 }
 
-function destinationsFor(
-  intent: ServiceIntent,
-  { current, nodes }: Pick<ServiceAddresses, "current" | "nodes">,
-  family: Family,
-): readonly string[] {
-  const reached = landsOnNodes(intent, family) ? nodes[family] : current[family];
-  // A family without an address of its own is not reached through its nodes either.
-  const own = current[family].length === 0 ? [] : reached;
-  return [...own, ...intent.additionalPublicIPs.filter((address) => familyOf(address) === family)];
+interface Target {
+  readonly family: Family;
+  readonly destinations: readonly string[];
+  readonly kind: "frontend" | "node" | "additional";
+}
+
+function targetsOf(intent: ServiceIntent, { current, nodes }: AccessAddresses, family: Family): readonly Target[] {
+  const isOnNodes = landsOnNodes(intent, family);
+  // a family without an address of its own is not reached through the nodes either
+  const reached = current[family].length === 0 ? [] : isOnNodes ? nodes[family] : current[family];
+  const additional = intent.additionalPublicIPs.filter((address) => familyOf(address) === family);
+  return [
+    { family, destinations: reached, kind: isOnNodes ? "node" : "frontend" },
+    { family, destinations: additional, kind: "additional" },
+  ];
+}
+
+function ruleFor({ family, destinations, kind }: Target): Pick<AccessRule, "family" | "destinations" | "own"> {
+  return { family, destinations, ...(kind !== "frontend" && { own: true }) };
+}
+
+function denialsOf(intent: ServiceIntent, target: Target, { isNarrow }: AccessAddresses): readonly AccessRule[] {
+  const narrow = target.destinations.filter((address) => isNarrow(address, target.kind));
+  const wide = target.destinations.filter((address) => !narrow.includes(address));
+  const denial = { ...ruleFor(target), access: "Deny", sources: ["*"] } as const;
+  const all: AccessRule = { ...denial, protocol: "*", ports: [], destinations: wide };
+  const some = PROTOCOLS.flatMap(([kubernetes, protocol]): AccessRule[] => {
+    const ports = portsFor(intent, kubernetes, target.family);
+    return ports.length === 0 ? [] : [{ ...denial, protocol, ports, destinations: narrow, own: true }];
+  });
+  return [...(wide.length > 0 ? [all] : []), ...(narrow.length > 0 ? some : [])];
 }
 
 /** The rule for all ports translates none of them. */

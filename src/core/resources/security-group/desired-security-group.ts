@@ -2,33 +2,100 @@
  * What one Service wants of the security group, as a fragment: the rules that it opens, the addresses that it decides
  * about, and what other Services want for those. Depends on the Services and their addresses; of the group itself only
  * on which addresses of nodes it opens.
+ *
+ * An address is claimed, so that rules for it that no Service wants go, only if it is known to be the Service's or the
+ * cluster's: as Azure has it on a frontend or in a pool, as the status shows it, or as a Node has it. Whatever else the
+ * Service has opened is in rules under its own name.
  */
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Service } from "../../model/kubernetes.ts";
 import type { Owner } from "../../outcome.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import type { ObservedAzure } from "../observed-azure.ts";
-import { desiredAccessRules, opensOnNodes } from "./access-rules.ts";
-import type { Opening, SecurityGroupFragment, ServiceAddresses } from "./fragment.ts";
+import { isOwnEntry, ownEntries } from "../backend-pool/own-entries.ts";
+import { membersOf, type PoolsInput } from "../reconcile-pools.ts";
+import { nodeAddresses } from "../../backends/eligible-nodes.ts";
+import { desiredAccessRules, narrowWhere, opensOnNodes } from "./access-rules.ts";
+import {
+  type AccessRule,
+  isNarrowDenial,
+  isWideDenial,
+  type Opening,
+  type SecurityGroupFragment,
+  type ServiceAddresses,
+} from "./fragment.ts";
 import { securityGroupIndex } from "./security-group-index.ts";
 import { nodeSharersOf, openingOf, type Sharing, sharersOf } from "./shared-addresses.ts";
 
-export interface SecurityGroupInput extends Sharing, Pick<ObservedAzure, "securityGroup"> {
+export interface SecurityGroupInput
+  extends Sharing, Pick<ObservedAzure, "securityGroup">, Pick<PoolsInput, "nodes" | "loadBalancers" | "members"> {
   readonly service: Service;
 }
 
-/** `changed`: the Service is not what was last applied. */
+/** How the rules may be written: as desired, or as the incumbent and earlier sharers leave them. */
+export interface RuleForm {
+  /** `shared`: under names by content, where the Service should have rules under its own. */
+  readonly names: "desired" | "shared";
+  /** Of all ports, or of the Service's, whatever is desired. */
+  readonly denials: "desired" | "wide" | "narrow";
+}
+
+export const DESIRED_FORM: RuleForm = { names: "desired", denials: "desired" };
+
+interface SecurityGroupOptions {
+  /** The Service is not what was last applied. */
+  readonly changed: boolean;
+  readonly form?: RuleForm;
+}
+
 export function desiredSecurityGroup(
   input: SecurityGroupInput,
   intent: ServiceIntent,
   addresses: ServiceAddresses,
-  { changed }: { readonly changed: boolean },
+  { changed, form = DESIRED_FORM }: SecurityGroupOptions,
 ): SecurityGroupFragment {
-  const { owner, access } = intent;
+  const { owner } = intent;
   const lands = opensOnNodes(intent);
-  const held = [...addresses.current.IPv4, ...addresses.current.IPv6, ...intent.additionalPublicIPs];
+  const shown = new Set(ingressOf(input.service));
+  const additional = intent.additionalPublicIPs.map(canonicalAddress).filter((address) => shown.has(address));
+  const held = [...addresses.current.IPv4, ...addresses.current.IPv6, ...additional].map(canonicalAddress);
   const claim = claimAddresses(input, owner, addresses, { held, lands, changed });
-  return fragmentOf(input, { owner, rules: desiredAccessRules(intent, addresses), ownRules: access.ownRules }, claim);
+  const others = form.denials === "wide" ? claim.others : narrowedAt(claim.others, held);
+  return fragmentOf(input, openingIn(form, input, intent, addresses), { ...claim, others });
+}
+
+function openingIn(
+  { names, denials }: RuleForm,
+  input: SecurityGroupInput,
+  intent: ServiceIntent,
+  addresses: ServiceAddresses,
+): Opening {
+  const { owner, access } = intent;
+  const isShared = (address: string): boolean =>
+    sharersOf(input, owner.uid, new Set([canonicalAddress(address)])).length > 0;
+  const isNarrow = denials === "desired" ? narrowWhere(isShared) : (): boolean => denials === "narrow";
+  const rules = desiredAccessRules(intent, { ...addresses, isNarrow });
+  if (names === "desired") return { owner, rules, ownRules: access.ownRules };
+  return { owner, rules: rules.map(withSharedName), ownRules: false };
+}
+
+/** There is no shared rule that denies some ports only. */
+function withSharedName(rule: AccessRule): AccessRule {
+  const { own: _, ...shared } = rule;
+  return isNarrowDenial(rule) ? rule : shared;
+}
+
+/** Where this Service is, others close their own ports only. */
+function narrowedAt(others: readonly Opening[], held: readonly string[]): readonly Opening[] {
+  const here = new Set(held);
+  return others.map((opening) => ({
+    ...opening,
+    rules: opening.rules.flatMap((rule) => {
+      if (!isWideDenial(rule)) return [rule];
+      const destinations = rule.destinations.filter((address) => !here.has(canonicalAddress(address)));
+      return destinations.length === 0 ? [] : [{ ...rule, destinations }];
+    }),
+  }));
 }
 
 /** The Service wants nothing any more: all that opens its addresses goes, except for Services that share them. */
@@ -102,16 +169,32 @@ function hasRulesOnNodes({ service, securityGroup }: SecurityGroupInput, nodes: 
 }
 
 /**
- * What rules for its node ports open: nodes, also those that have gone, whose addresses are recorded nowhere else. A
- * node port is one Service's alone, so a rule that has one of them was made for it, with whatever other ports it had
- * then.
+ * What shared rules for its node ports open, of the cluster's nodes alone: another cluster may have the same node port.
+ * Nodes that have gone are in the Service's own rules, which need no claim.
  */
-function atItsNodePorts({ service, securityGroup }: SecurityGroupInput): readonly string[] {
+function atItsNodePorts(input: SecurityGroupInput): readonly string[] {
+  const { service, securityGroup } = input;
   if (securityGroup === undefined) return [];
   const { openers, managed } = securityGroupIndex(securityGroup);
   const ports = service.spec.ports.flatMap(({ nodePort }) => (nodePort === undefined ? [] : String(nodePort)));
   const names = new Set(ports.flatMap((port) => openers.get(port) ?? []));
-  return [...names].flatMap((name) => [...(managed.get(name)?.destinations.keys() ?? [])]);
+  if (names.size === 0) return [];
+  const known = knownNodeAddresses(input);
+  return [...names].flatMap((name) =>
+    [...(managed.get(name)?.destinations.keys() ?? [])].filter((address) => known.has(address)),
+  );
+}
+
+/** Of the cluster's nodes, and of their entries in its pools. */
+function knownNodeAddresses(input: SecurityGroupInput): ReadonlySet<string> {
+  const entries = input.loadBalancers.flatMap((loadBalancer) => {
+    const own = ownEntries(input.nodes, membersOf(input, loadBalancer));
+    return (loadBalancer.properties.backendAddressPools ?? [])
+      .flatMap(({ properties }) => properties.loadBalancerBackendAddresses ?? [])
+      .filter((entry) => isOwnEntry(entry, own))
+      .map(({ properties }) => canonicalAddress(properties.ipAddress ?? ""));
+  });
+  return new Set([...nodeAddresses(input.nodes).keys(), ...entries]);
 }
 
 /** A Service that changed may have had other node ports, which nothing tells any more. */

@@ -16,6 +16,21 @@ export interface AccessRule {
   readonly ports: readonly number[];
   /** Addresses that this Service opens. */
   readonly destinations: readonly string[];
+  /**
+   * Under the Service's own name, whatever `ownRules` says: for addresses that nothing but the name of the rule tells
+   * to be the Service's once they are gone, and for denials of some ports.
+   */
+  readonly own?: true;
+}
+
+/** Closes all ports of its addresses. */
+export function isWideDenial({ access, ports }: AccessRule): boolean {
+  return access === "Deny" && ports.length === 0;
+}
+
+/** Closes some ports only: the others may be another Service's. */
+export function isNarrowDenial({ access, ports }: AccessRule): boolean {
+  return access === "Deny" && ports.length > 0;
 }
 
 /** What one Service wants open. */
@@ -43,7 +58,10 @@ export interface SecurityGroupFragment extends Opening {
 export interface ServiceAddresses {
   /** Of its frontends. */
   readonly current: Readonly<Record<Family, readonly string[]>>;
-  /** What it had and gives up now: earlier frontends', those in its status, those of nodes that left its pools. */
+  /**
+   * What it had and gives up now: earlier frontends', those in its status, those of nodes that left its pools. Each as
+   * Azure or the status tells, never as the user may write.
+   */
   readonly released: readonly string[];
   /** Of the nodes that its pools hold. */
   readonly nodes: Readonly<Record<Family, readonly string[]>>;

@@ -6,13 +6,16 @@ import type { PublicIP, SecurityGroup, SecurityRule } from "../../model/arm.ts";
 import type { Service } from "../../model/kubernetes.ts";
 import { ownerOf } from "../../intent/ownership.ts";
 import type { Observed } from "../../observed.ts";
-import type { ServiceAddresses } from "./fragment.ts";
+import type { AccessRule, ServiceAddresses } from "./fragment.ts";
 import { mergeSecurityGroup } from "./merge-security-group.ts";
 import type { Reconciled } from "../reconciled.ts";
 import { reconcileSecurityGroup, releaseSecurityGroup } from "./reconcile-security-group.ts";
-import { destinationsOf, portsOf, sourcesOf } from "./security-rules.ts";
+import { destinationsOf, newRule, portsOf, sharedRuleName, sourcesOf } from "./security-rules.ts";
 
-type World = Pick<Observed, "config" | "otherServices" | "publicIPs" | "securityGroup">;
+type World = Pick<
+  Observed,
+  "config" | "otherServices" | "publicIPs" | "securityGroup" | "nodes" | "loadBalancers" | "members"
+>;
 
 const EMPTY: SecurityGroup = { id: "/nsg", name: "nsg", properties: { securityRules: [] } };
 const NODES: ServiceAddresses["nodes"] = { IPv4: ["10.240.0.4", "10.240.0.5"], IPv6: [] };
@@ -20,7 +23,8 @@ const NO_FLOATING = { "azure-disable-load-balancer-floating-ip": "true" };
 const INTERNAL = { "azure-load-balancer-internal": "true" };
 
 function world(securityGroup: SecurityGroup | undefined, ...otherServices: readonly Service[]): World {
-  return { config: CONFIG, otherServices, publicIPs: new Map(), securityGroup };
+  const cluster = { nodes: [], loadBalancers: [], members: new Map<string, readonly string[]>() };
+  return { config: CONFIG, otherServices, publicIPs: new Map(), securityGroup, ...cluster };
 }
 
 function at(address: string, more: Partial<ServiceAddresses> = {}): ServiceAddresses {
@@ -135,7 +139,7 @@ const guarded = (more: ServiceShape = {}): Service =>
   });
 const second = (more: ServiceShape = {}): Service =>
   aService({ name: "second", spec: { ports: [aPort(81)], loadBalancerIP: "20.0.0.1" }, ...more });
-const BOTH = ["Allow 1.2.3.0/24 → 20.0.0.1 80", "Deny * → 20.0.0.1 *", "Allow Internet → 20.0.0.1 81"];
+const BOTH = ["Allow 1.2.3.0/24 → 20.0.0.1 80", "Deny * → 20.0.0.1 80", "Allow Internet → 20.0.0.1 81"];
 
 test("a denial stays when a Service that shares the address comes, changes and goes", () => {
   const group = built([guarded(), "20.0.0.1"], [second(), "20.0.0.1"]);
@@ -165,7 +169,8 @@ test("who is being deleted wants nothing any more", () => {
   const leaving = second({ ingress: ["20.0.0.1"] });
   const deleted = { ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
   const seen = world(group, guarded(), deleted);
-  assert.deepEqual(lines(applied(seen, reconcile(seen, guarded(), at("20.0.0.1")))), BOTH.slice(0, 2));
+  const alone = ["Allow 1.2.3.0/24 → 20.0.0.1 80", "Deny * → 20.0.0.1 *"];
+  assert.deepEqual(lines(applied(seen, reconcile(seen, guarded(), at("20.0.0.1")))), alone);
 });
 
 test("an address shared with a Service that nobody can read is left alone", () => {
@@ -239,10 +244,64 @@ test("a Service whose rules are left to people has them cleaned up once", () => 
   assert.deepEqual(lines(applied(world(group), reconcile(world(group), free, at("20.0.0.1")))), []);
 });
 
+test("what the incumbent has written may stand until the Service changes", () => {
+  const shared = (
+    access: "Allow" | "Deny",
+    ports: readonly number[],
+    destinations: readonly string[],
+  ): SecurityRule => {
+    const meaning =
+      access === "Allow" ? { protocol: "Tcp", sources: ["1.2.3.0/24"] } : { protocol: "*", sources: ["*"] };
+    const rule: AccessRule = { family: "IPv4", access, ports, destinations, ...meaning };
+    return newRule(rule, { name: sharedRuleName(rule), priority: 500 + ports.length, destinations });
+  };
+  const of = (...securityRules: readonly SecurityRule[]): SecurityGroup => ({
+    ...EMPTY,
+    properties: { securityRules },
+  });
+  const denies = { "azure-deny-all-except-load-balancer-source-ranges": "true" };
+  const more = guarded({
+    annotations: { ...denies, "azure-additional-public-ips": "20.9.9.9" },
+    ingress: ["20.0.0.1", "20.9.9.9"],
+  });
+  const additional = of(shared("Allow", [80], ["20.0.0.1", "20.9.9.9"]), shared("Deny", [], ["20.0.0.1", "20.9.9.9"]));
+  const nodes = ["10.240.0.4", "10.240.0.5"];
+  const onNodes = of(shared("Allow", [30_080], nodes), shared("Deny", [], nodes));
+  const low = guarded({ annotations: { ...denies, ...NO_FLOATING } });
+  const sharing = of(shared("Allow", [80], ["20.0.0.1"]), shared("Deny", [], ["20.0.0.1"]));
+  const cases: readonly (readonly [SecurityGroup, Service, readonly Service[], readonly string[]])[] = [
+    [
+      additional,
+      more,
+      [],
+      [
+        "Allow 1.2.3.0/24 → 20.0.0.1 80",
+        "Deny * → 20.0.0.1 *",
+        "Allow 1.2.3.0/24 → 20.9.9.9 80",
+        "Deny * → 20.9.9.9 *",
+      ],
+    ],
+    [onNodes, low, [], ["Allow 1.2.3.0/24 → 10.240.0.4,10.240.0.5 30080", "Deny * → 10.240.0.4,10.240.0.5 30080"]],
+    [
+      sharing,
+      guarded(),
+      [second({ ingress: ["20.0.0.1"] })],
+      ["Allow 1.2.3.0/24 → 20.0.0.1 80", "Deny * → 20.0.0.1 80"],
+    ],
+  ];
+  for (const [group, service, others, changed] of cases) {
+    const seen = world(group, service, ...others);
+    assert.equal(reconcile(seen, service, at("20.0.0.1"), false).kind, "settled");
+    const after = applied(seen, reconcile(seen, service, at("20.0.0.1")));
+    assert.deepEqual(lines(after), changed);
+    assert.equal(reconcile(world(after, service, ...others), service, at("20.0.0.1"), false).kind, "settled");
+  }
+});
+
 test("additional addresses are opened, and closed when they go", () => {
   const more = web({ annotations: { "azure-additional-public-ips": "20.9.9.9" }, ingress: ["20.0.0.1", "20.9.9.9"] });
   const group = built([more, "20.0.0.1"]);
-  assert.deepEqual(lines(group), ["Allow Internet → 20.0.0.1,20.9.9.9 80"]);
+  assert.deepEqual(lines(group), ["Allow Internet → 20.0.0.1 80", "Allow Internet → 20.9.9.9 80"]);
   const decision = reconcile(world(group), web(), at("20.0.0.1", { released: ["20.9.9.9"] }));
   assert.deepEqual(lines(applied(world(group), decision)), ["Allow Internet → 20.0.0.1 80"]);
 });

@@ -8,9 +8,16 @@
  */
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import { securityGroupId } from "../../model/ids.ts";
+import type { Service } from "../../model/kubernetes.ts";
 import type { Owner } from "../../outcome.ts";
 import { reconciled, type Reconciled, SETTLED } from "../reconciled.ts";
-import { absentSecurityGroup, desiredSecurityGroup, type SecurityGroupInput } from "./desired-security-group.ts";
+import {
+  absentSecurityGroup,
+  DESIRED_FORM,
+  desiredSecurityGroup,
+  type RuleForm,
+  type SecurityGroupInput,
+} from "./desired-security-group.ts";
 import type { SecurityGroupFragment, ServiceAddresses } from "./fragment.ts";
 import { mergeSecurityGroup } from "./merge-security-group.ts";
 
@@ -23,14 +30,29 @@ export function reconcileSecurityGroup(
 ): Reconciled<"securityGroup"> {
   const fragment = desiredSecurityGroup(input, intent, addresses, { changed });
   const why = `who may reach ${intent.owner.key}`;
-  const isAcceptable = (lenient: SecurityGroupFragment): boolean => reconcile(input, lenient, why).kind === "settled";
-  return !changed && asItStands(fragment).some(isAcceptable) ? SETTLED : reconcile(input, fragment, why);
+  const isAcceptable = (form: RuleForm): boolean => {
+    const lenient =
+      form === DESIRED_FORM ? fragment : desiredSecurityGroup(input, intent, addresses, { changed, form });
+    return reconcile(input, { ...lenient, cleanLegacy: false }, why).kind === "settled";
+  };
+  const forms = changed ? [] : formsThatMayStand(fragment, input.service);
+  return forms.some(isAcceptable) ? SETTLED : reconcile(input, fragment, why);
 }
 
-/** What may stand until the Service changes: rules of old, and shared rules in place of its own. */
-function asItStands(fragment: SecurityGroupFragment): readonly SecurityGroupFragment[] {
-  const withLegacy = { ...fragment, cleanLegacy: false };
-  return fragment.ownRules ? [withLegacy, { ...withLegacy, ownRules: false }] : [withLegacy];
+/**
+ * What may stand until the Service changes: rules of old, shared rules in place of its own, denials of all ports where
+ * it is served already, denials of its own ports where it was not alone.
+ */
+function formsThatMayStand(fragment: SecurityGroupFragment, { status }: Service): readonly RuleForm[] {
+  const isServed = (status.loadBalancer.ingress ?? []).length > 0;
+  const isOwn = fragment.ownRules || fragment.rules.some(({ own }) => own);
+  const denies = [fragment, ...fragment.others].some(({ rules }) => rules.some(({ access }) => access === "Deny"));
+  const names = isOwn ? (["desired", "shared"] as const) : (["desired"] as const);
+  const denials = denies
+    ? (["desired", ...(isServed ? (["wide"] as const) : []), "narrow"] as const)
+    : (["desired"] as const);
+  const forms = names.flatMap((one) => denials.map((other): RuleForm => ({ names: one, denials: other })));
+  return [DESIRED_FORM, ...forms.slice(1)];
 }
 
 /** The Service should not be served at these addresses. A security group that is not there holds nothing to close. */

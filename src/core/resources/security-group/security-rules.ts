@@ -8,6 +8,7 @@
  *   shared by content             | `k8s-azure-lb_allow_{family}_{md5 of protocol, sources, ports}`
  *   denies the rest               | `k8s-azure-lb_deny-all_{family}`
  *   a Service's own               | `k8s-azure-lb_{base}_allow_{family}_{first half of that md5}`, `…_deny-all_…`
+ *   denies some ports             | `k8s-azure-lb_{base}_deny_{family}_{first half of that md5}`
  *   by releases up to 1.28        | `{base}-{PROTO}-{port}-{source}`, shared ones `shared-{PROTO}-{port}-{source}`
  *
  * Own names keep the incumbent's prefix, so that it cleans them up should a cluster be handed back to it.
@@ -15,11 +16,11 @@
 import type { SecurityRule, SecurityRuleProperties } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { md5 } from "../../util/md5.ts";
-import type { AccessRule } from "./fragment.ts";
+import { type AccessRule, isWideDenial } from "./fragment.ts";
 
 const START = "k8s-azure-lb_";
 const SHARED_NAME = /^k8s-azure-lb_(?:allow_ipv[46]_[\da-f]{32}|deny-all_ipv[46])$/;
-const OWN_NAME = /^k8s-azure-lb_([^_]+)_(?:allow_ipv[46]_[\da-f]{16}|deny-all_ipv[46])$/;
+const OWN_NAME = /^k8s-azure-lb_([^_]+)_(?:(?:allow|deny)_ipv[46]_[\da-f]{16}|deny-all_ipv[46])$/;
 const LEGACY_NAME = /^([^-]+)-(?:tcp|udp|sctp)-\d+-.+$/;
 const LEGACY_SHARED = "shared";
 
@@ -29,8 +30,8 @@ export function sharedRuleName(rule: AccessRule): string {
 }
 
 export function ownRuleName(base: string, rule: AccessRule): string {
-  if (rule.access === "Deny") return `${START}${base}_deny-all_${rule.family}`;
-  return `${START}${base}_allow_${rule.family}_${contentHash(rule).slice(0, 16)}`;
+  if (isWideDenial(rule)) return `${START}${base}_deny-all_${rule.family}`;
+  return `${START}${base}_${rule.access.toLowerCase()}_${rule.family}_${contentHash(rule).slice(0, 16)}`;
 }
 
 /** Strings are sorted as strings: `443` comes before `80`. */

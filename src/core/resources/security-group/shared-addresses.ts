@@ -10,7 +10,7 @@ import { RULES } from "../../intent/annotations.ts";
 import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { ObservedAzure } from "../observed-azure.ts";
-import type { Opening, ServiceAddresses } from "./fragment.ts";
+import { isWideDenial, type Opening, type ServiceAddresses } from "./fragment.ts";
 import { memoAll } from "../../util/memo.ts";
 import { desiredAccessRules, opensOnNodes } from "./access-rules.ts";
 
@@ -50,7 +50,10 @@ export function nodeSharersOf(sharing: Sharing, uid: string): readonly Service[]
   return claimsOf(sharing).onNodes.filter((service) => service.metadata.uid !== uid);
 }
 
-/** `undefined`: the Service cannot be parsed, so what it has must stay. */
+/**
+ * What another Service wants, with its denials both of all ports and of its own: which of them it has is told by the
+ * security group. `undefined`: what it wants cannot be told, so that what it has must stay.
+ */
 export function openingOf(service: Service, sharing: Sharing, nodes: ServiceAddresses["nodes"]): Opening | undefined {
   const parsed = parseService(service, sharing.config);
   if (!("intent" in parsed)) return undefined;
@@ -61,11 +64,9 @@ export function openingOf(service: Service, sharing: Sharing, nodes: ServiceAddr
     const family = familyOf(address);
     if (family !== undefined && !intent.additionalPublicIPs.includes(address)) current[family].push(address);
   }
-  return {
-    owner: intent.owner,
-    rules: desiredAccessRules(intent, { current, nodes }),
-    ownRules: intent.access.ownRules,
-  };
+  const narrow = desiredAccessRules(intent, { current, nodes, isNarrow: () => true });
+  const wide = desiredAccessRules(intent, { current, nodes, isNarrow: () => false }).filter(isWideDenial);
+  return { owner: intent.owner, rules: [...narrow, ...wide], ownRules: intent.access.ownRules };
 }
 
 function claimsOf({ config, otherServices }: Sharing): Claims {

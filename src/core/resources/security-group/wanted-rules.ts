@@ -1,6 +1,6 @@
 /** The rules that a fragment wants in the security group, by name, each with the addresses that it is to open. */
 import { canonicalAddress } from "../../util/cidr.ts";
-import type { SecurityGroupFragment, AccessRule, Opening } from "./fragment.ts";
+import { type AccessRule, isNarrowDenial, isWideDenial, type Opening, type SecurityGroupFragment } from "./fragment.ts";
 import type { SecurityGroupIndex } from "./security-group-index.ts";
 import { ownRuleName, sharedRuleName } from "./security-rules.ts";
 
@@ -22,7 +22,7 @@ export function wantedRules(
 ): WantedRules {
   const wanted: WantedRules = new Map();
   addOpening(wanted, fragment, (rule) =>
-    fragment.ownRules ? ownRuleName(fragment.owner.base, rule) : sharedRuleName(rule),
+    isOwn(fragment, rule) ? ownRuleName(fragment.owner.base, rule) : sharedRuleName(rule),
   );
   for (const other of fragment.others) {
     if (!present.has(other.owner.uid))
@@ -60,9 +60,14 @@ export function mergeWanted(into: WantedRules, more: WantedRules): void {
   }
 }
 
+function isOwn({ ownRules }: Opening, { own }: AccessRule): boolean {
+  return ownRules || own === true;
+}
+
 /**
- * Another Service's rules are not ours to make nor to move: what it has open stays open, where it is. What it has not
- * opened yet it opens itself, when it is ready to close it again.
+ * Another Service's rules are not this one's to make nor to move: what it has open stays open, where it is. What it has
+ * not opened yet it opens itself, when it is ready to close it again. Its denial of all ports alone is narrowed to its
+ * own, where this Service comes to the address.
  */
 function whereItStands(
   index: SecurityGroupIndex,
@@ -71,6 +76,16 @@ function whereItStands(
   address: string,
 ): string | undefined {
   const holders = index.holders.get(address) ?? [];
-  const names = [...(other.ownRules ? [ownRuleName(other.owner.base, rule)] : []), sharedRuleName(rule)];
-  return names.find((name) => holders.includes(name.toLowerCase()));
+  const namesOf = (one: AccessRule): string[] => {
+    const names = isOwn(other, one) ? [ownRuleName(other.owner.base, one)] : [];
+    return isNarrowDenial(one) ? names : [...names, sharedRuleName(one)];
+  };
+  const isThere = (name: string): boolean => holders.includes(name.toLowerCase());
+  const standing = namesOf(rule).find(isThere);
+  if (standing !== undefined || !isNarrowDenial(rule)) return standing;
+  const stays = other.rules.some(
+    (one) => isWideDenial(one) && one.destinations.some((written) => canonicalAddress(written) === address),
+  );
+  const isWide = namesOf({ ...rule, protocol: "*", ports: [] }).some(isThere);
+  return isWide && !stays ? ownRuleName(other.owner.base, rule) : undefined;
 }

@@ -1,0 +1,221 @@
+/** What one Service asks for, or says about itself, changes nothing that another Service or another cluster has. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { PREFIX } from "../../../test/support/core-fixtures.ts";
+import { aNode, CoreWorld } from "../../../test/support/core-world.ts";
+import type { SecurityRule } from "../model/arm.ts";
+import {
+  destinationsOf,
+  newRule,
+  portsOf,
+  sharedRuleName,
+  sourcesOf,
+} from "../resources/security-group/security-rules.ts";
+import type { AccessRule } from "../resources/security-group/fragment.ts";
+import { APPLIED_ANNOTATION } from "./applied-state.ts";
+
+const NO_FLOATING = { [`${PREFIX}azure-disable-load-balancer-floating-ip`]: "true" };
+const INTERNAL = { [`${PREFIX}azure-load-balancer-internal`]: "true" };
+const DENY = { [`${PREFIX}azure-deny-all-except-load-balancer-source-ranges`]: "true" };
+const ADDITIONAL = `${PREFIX}azure-additional-public-ips`;
+const RANGES = { loadBalancerSourceRanges: ["192.0.2.0/24"] };
+
+function service(name: string, annotations: Readonly<Record<string, string>>, spec: object) {
+  return { metadata: { name, annotations }, spec };
+}
+
+function rulesOf({ securityGroup }: CoreWorld): readonly SecurityRule[] {
+  return securityGroup?.properties.securityRules ?? [];
+}
+
+/** What is open or closed at these addresses, one line a rule and address. */
+function linesAt(world: CoreWorld, addresses: readonly string[]): readonly string[] {
+  return rulesOf(world)
+    .flatMap((rule) =>
+      destinationsOf(rule)
+        .filter((address) => addresses.includes(address))
+        .map(
+          (address) =>
+            `${rule.properties.access} ${rule.properties.protocol} ${sourcesOf(rule).join()} → ${address} ${portsOf(rule).join()}`,
+        ),
+    )
+    .toSorted();
+}
+
+/** Rules of another cluster, named as that cluster's controller names them. */
+function shareGroup(world: CoreWorld, rules: readonly AccessRule[]): void {
+  const { securityGroup } = world;
+  assert.ok(securityGroup !== undefined);
+  const bodies = rules.map((rule, at) =>
+    newRule(rule, { name: sharedRuleName(rule), priority: 600 + at, destinations: rule.destinations }),
+  );
+  const securityRules = [...rulesOf(world), ...bodies];
+  world.securityGroup = { ...securityGroup, properties: { ...securityGroup.properties, securityRules } };
+}
+
+const ALLOW = { family: "IPv4", access: "Allow", protocol: "Tcp", sources: ["Internet"] } as const;
+const DENY_ALL = { family: "IPv4", access: "Deny", protocol: "*", sources: ["*"], ports: [] } as const;
+const THEIR_NODES = ["10.250.0.4", "10.250.0.5"];
+const THEIR_ADDRESSES = ["20.99.0.1", "20.99.0.2"];
+
+describe("rules of another cluster on the same security group stay", () => {
+  test("when a Service without a floating IP has its node port, comes, changes and goes", () => {
+    const world = new CoreWorld();
+    const manifest = service("web", NO_FLOATING, { ports: [{ port: 80, nodePort: 30_080 }] });
+    shareGroup(world, [
+      { ...ALLOW, ports: [30_080], destinations: THEIR_NODES },
+      { ...ALLOW, ports: [30_080, 30_081], destinations: THEIR_NODES },
+    ]);
+    const before = linesAt(world, THEIR_NODES);
+    world.apply(manifest);
+    world.settle();
+    assert.deepEqual(linesAt(world, THEIR_NODES), before, "created");
+    world.annotate("web", { [`${PREFIX}azure-disable-load-balancer-floating-ip`]: null });
+    world.settle();
+    assert.deepEqual(linesAt(world, THEIR_NODES), before, "with a floating IP");
+    world.annotate("web", NO_FLOATING);
+    world.settle();
+    world.delete("web");
+    world.settle();
+    assert.deepEqual(linesAt(world, THEIR_NODES), before, "deleted");
+  });
+
+  const open: readonly AccessRule[] = [
+    { ...ALLOW, ports: [80], destinations: THEIR_ADDRESSES },
+    { ...DENY_ALL, destinations: THEIR_ADDRESSES },
+  ];
+
+  for (const status of ["changing", "0123456789abcdef"]) {
+    test(`when the annotation ${APPLIED_ANNOTATION} claims their addresses (${status})`, () => {
+      const world = new CoreWorld();
+      shareGroup(world, open);
+      const before = linesAt(world, THEIR_ADDRESSES);
+      world.apply(service("web", {}, { ports: [{ port: 80 }] }));
+      world.settle();
+      world.annotate("web", { [APPLIED_ANNOTATION]: `${status} addresses=${THEIR_ADDRESSES.join()}` });
+      world.settle();
+      assert.deepEqual(linesAt(world, THEIR_ADDRESSES), before, "annotated");
+      world.annotate("web", { [APPLIED_ANNOTATION]: `${status} addresses=${THEIR_ADDRESSES.join()}` });
+      world.delete("web");
+      world.settle();
+      assert.deepEqual(linesAt(world, THEIR_ADDRESSES), before, "deleted");
+    });
+  }
+
+  test("when a Service names their address as an additional one, and takes that back", () => {
+    const world = new CoreWorld();
+    shareGroup(world, open);
+    const before = linesAt(world, THEIR_ADDRESSES);
+    world.apply(service("web", { [ADDITIONAL]: THEIR_ADDRESSES.join() }, { ports: [{ port: 80 }] }));
+    const rejection = world.settle().get("web");
+    assert.equal(rejection?.reason, "AddressTaken");
+    assert.match(rejection?.message ?? "", /azure-additional-public-ips: "20\.99\.0\.1".*k8s-azure-lb_/);
+    world.annotate("web", { [APPLIED_ANNOTATION]: `changing addresses=${THEIR_ADDRESSES.join()}` });
+    world.settle();
+    assert.deepEqual(linesAt(world, THEIR_ADDRESSES), before, "named");
+    world.annotate("web", { [ADDITIONAL]: null });
+    world.settle();
+    world.delete("web");
+    world.settle();
+    assert.deepEqual(linesAt(world, THEIR_ADDRESSES), before, "taken back");
+  });
+});
+
+describe("additional addresses", () => {
+  test("are opened under the Service's name, and closed when they go, whatever was said in between", () => {
+    const world = new CoreWorld();
+    world.apply(service("web", { [ADDITIONAL]: "20.9.9.9" }, { ports: [{ port: 80 }] }));
+    assert.deepEqual([...world.settle()], []);
+    assert.deepEqual(linesAt(world, ["20.9.9.9"]), ["Allow Tcp Internet → 20.9.9.9 80"]);
+    world.annotate("web", { [ADDITIONAL]: null, [APPLIED_ANNOTATION]: null });
+    world.settle();
+    assert.deepEqual(linesAt(world, ["20.9.9.9"]), []);
+  });
+
+  test("of two Services of the cluster may be the same", () => {
+    const world = new CoreWorld();
+    world.apply(service("web", { [ADDITIONAL]: "20.9.9.9" }, { ports: [{ port: 80 }] }));
+    world.apply(service("api", { [ADDITIONAL]: "20.9.9.9" }, { ports: [{ port: 81 }] }));
+    assert.deepEqual([...world.settle()], []);
+    world.delete("web");
+    world.settle();
+    assert.deepEqual(linesAt(world, ["20.9.9.9"]), ["Allow Tcp Internet → 20.9.9.9 81"]);
+  });
+
+  test("are never a node's: its ports are other Services'", () => {
+    const world = new CoreWorld();
+    const nodes = ["52.0.0.4", "52.0.0.5"];
+    world.nodes = nodes.map((address, at) => aNode(`node${at}`, [address]));
+    world.apply(service("victim", NO_FLOATING, { ports: [{ port: 80 }] }));
+    world.settle();
+    const before = linesAt(world, nodes);
+    assert.equal(before.length, 2);
+    world.apply(service("evil", { [ADDITIONAL]: nodes.join() }, { ports: [{ port: 81 }] }));
+    const rejection = world.settle().get("evil");
+    assert.equal(rejection?.reason, "AddressTaken");
+    assert.match(rejection?.message ?? "", /"52\.0\.0\.4" is the address of node node0/);
+    assert.deepEqual(linesAt(world, nodes), before);
+    world.delete("evil");
+    world.settle();
+    assert.deepEqual(linesAt(world, nodes), before);
+  });
+
+  test("that a node gets later close nothing of other Services", () => {
+    const world = new CoreWorld();
+    world.apply(service("evil", { [ADDITIONAL]: "52.0.0.4" }, { ports: [{ port: 81 }] }));
+    world.settle();
+    world.nodes = [aNode("node0", ["52.0.0.4"])];
+    world.apply(service("victim", NO_FLOATING, { ports: [{ port: 80 }] }));
+    world.settle();
+    const nodePort = world.service("victim").spec.ports[0]?.nodePort;
+    const mine = `Allow Tcp Internet → 52.0.0.4 ${nodePort}`;
+    assert.ok(linesAt(world, ["52.0.0.4"]).includes(mine));
+    world.delete("evil");
+    world.settle();
+    assert.deepEqual(linesAt(world, ["52.0.0.4"]), [mine]);
+  });
+});
+
+describe("what a Service denies on an address that it shares", () => {
+  const ADDRESS = "10.240.0.77";
+  const pinned = (name: string, port: number, annotations: Readonly<Record<string, string>>, spec: object = {}) =>
+    service(name, { ...INTERNAL, ...annotations }, { ports: [{ port }], loadBalancerIP: ADDRESS, ...spec });
+  const NARROW = ["Allow Tcp 192.0.2.0/24 → 10.240.0.77 9998", "Deny Tcp * → 10.240.0.77 9998"];
+
+  test("are its own ports", () => {
+    const world = new CoreWorld();
+    world.apply(pinned("victim", 6379, {}));
+    world.settle();
+    world.apply(pinned("evil", 9998, DENY, RANGES));
+    assert.deepEqual([...world.settle()], []);
+    assert.deepEqual(linesAt(world, [ADDRESS]), NARROW);
+    assert.deepEqual([...world.settle()], []);
+    world.delete("evil");
+    world.settle();
+    assert.deepEqual(linesAt(world, [ADDRESS]), []);
+  });
+
+  test("are its own ports from the write on by which another Service comes, and stay denied when that one goes", () => {
+    const world = new CoreWorld();
+    world.apply(pinned("evil", 9998, DENY, RANGES));
+    world.settle();
+    assert.deepEqual(linesAt(world, [ADDRESS]), [NARROW[0], "Deny * * → 10.240.0.77 *"]);
+    world.apply(pinned("victim", 6379, {}));
+    world.settle();
+    assert.deepEqual(linesAt(world, [ADDRESS]), NARROW);
+    world.delete("victim");
+    world.settle();
+    assert.deepEqual(linesAt(world, [ADDRESS]), NARROW);
+  });
+
+  test("are its own node ports where it has no floating IP", () => {
+    const world = new CoreWorld();
+    const ports = [{ port: 80, nodePort: 30_080 }];
+    world.apply(service("evil", { ...NO_FLOATING, ...DENY }, { ports, ...RANGES }));
+    assert.deepEqual([...world.settle()], []);
+    assert.deepEqual(linesAt(world, ["10.240.0.4"]), [
+      "Allow Tcp 192.0.2.0/24 → 10.240.0.4 30080",
+      "Deny Tcp * → 10.240.0.4 30080",
+    ]);
+  });
+});
