@@ -4,7 +4,7 @@
  * `azlb simulate --plant`, `--planted` and tests only.
  */
 import type { ArmRequest, ArmResponse, ArmTransport } from "../../src/azure/arm/transport.ts";
-import { OPEN_FENCE, type Fence } from "../../src/kube/election/fence.ts";
+import { OPEN_FENCE, type Fence } from "../../src/kube/election/lease.ts";
 import type { Transport, WireRequest, WireResponse } from "../../src/kube/client/transport.ts";
 import { FOREIGN_NAME } from "../actions/edited-bodies.ts";
 import type { Simulation } from "../environment/simulation.ts";

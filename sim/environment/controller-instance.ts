@@ -9,7 +9,7 @@ import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import { SILENT_LOG } from "../../src/core/util/log.ts";
 import type { ClassFilter } from "../../src/core/intent/ownership.ts";
 import { EventRecorder } from "../../src/kube/events/event-recorder.ts";
-import { OPEN_FENCE, type Fence } from "../../src/kube/election/fence.ts";
+import { OPEN_FENCE, type Fence } from "../../src/kube/election/lease.ts";
 import { KubeClient } from "../../src/kube/client/kube-client.ts";
 import { LeaderElection } from "../../src/kube/election/leader-election.ts";
 import type { ArmTransport } from "../../src/azure/arm/transport.ts";

@@ -16,7 +16,7 @@ import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Clock, Random } from "../core/util/clock.ts";
 import type { Log } from "../core/util/log.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
-import type { Fence } from "../kube/election/fence.ts";
+import type { Fence } from "../kube/election/lease.ts";
 import type { Metrics } from "./metrics.ts";
 import { ResourceLock } from "./resource-lock.ts";
 

@@ -7,7 +7,7 @@ import type { Log } from "../core/util/log.ts";
 import { logWatchHealth } from "../kube/cache/log-watch-health.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { Reflector } from "../kube/cache/reflector.ts";
-import { WriteThroughStore } from "../kube/cache/write-through-store.ts";
+import { WriteThroughStore } from "../kube/cache/store.ts";
 import { CONFIG_MAPS, NODES, SERVICES } from "../kube/client/resources.ts";
 import type { LoopMetrics } from "./loop-metrics.ts";
 import { MEMBER_LIST_LABEL, MEMBER_LIST_NAMESPACE, projectMemberList, type MemberList } from "./pools/member-list.ts";

@@ -4,7 +4,7 @@
  */
 import type { ArmClient } from "../azure/arm/arm-client.ts";
 import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
-import type { Clock, Random, Timer } from "../core/util/clock.ts";
+import { type Clock, type Random, type Timer, DecisionTurns } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Service } from "../core/model/kubernetes.ts";
 import type { Log } from "../core/util/log.ts";
@@ -12,7 +12,7 @@ import type { ClassFilter } from "../core/intent/ownership.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import type { Warning } from "../core/outcome.ts";
 import type { EventRecorder } from "../kube/events/event-recorder.ts";
-import type { Fence } from "../kube/election/fence.ts";
+import type { Fence } from "../kube/election/lease.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { AdminState } from "./admin-state/admin-state.ts";
 import { AzureConnection } from "./azure-connection.ts";
@@ -30,7 +30,6 @@ import { PoolController } from "./pools/pool-controller.ts";
 import { ServiceController } from "./service/service-controller.ts";
 import { ServiceEvents } from "./service/service-events.ts";
 import { ServiceWriter } from "./service/service-writer.ts";
-import { DecisionTurns } from "./decision-turns.ts";
 
 export interface ControllerOptions {
   readonly config: ClusterConfig;

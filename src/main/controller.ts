@@ -15,7 +15,7 @@ import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Log } from "../core/util/log.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import { EventRecorder } from "../kube/events/event-recorder.ts";
-import { OPEN_FENCE, type Fence } from "../kube/election/fence.ts";
+import { OPEN_FENCE, type Fence } from "../kube/election/lease.ts";
 import type { KubeClient, RequestSample } from "../kube/client/kube-client.ts";
 import { LeaderElection } from "../kube/election/leader-election.ts";
 import { openArmClient } from "./azure-access.ts";

@@ -10,7 +10,7 @@ import type { DeregistrationLimit } from "../../core/lbcf/groups/deregistration-
 import type { RetryPolicy } from "../../core/lbcf/drivers/retry.ts";
 import type { Log } from "../../core/util/log.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
-import type { Fence } from "../../kube/election/fence.ts";
+import type { Fence } from "../../kube/election/lease.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { unlessGone } from "../../kube/client/kube-failure.ts";
 import type { ClusterCache } from "../cluster-cache.ts";

@@ -1,12 +1,10 @@
 /** The durable member list on an embedded API server. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
 import { embeddedKube } from "../../../test/support/embedded-kube.ts";
 import type { LoadBalancer } from "../../core/model/arm.ts";
 import { CONFIG_MAPS } from "../../kube/client/resources.ts";
-import { Store, type Change } from "../../kube/cache/store.ts";
-import { WriteThroughStore } from "../../kube/cache/write-through-store.ts";
+import { Store, type Change, WriteThroughStore } from "../../kube/cache/store.ts";
 import { MemberLists, projectMemberList, type MemberList } from "./member-list.ts";
 
 const LOAD_BALANCER = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/My_LB";

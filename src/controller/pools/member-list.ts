@@ -12,7 +12,7 @@ import type { BackendPoolFragment } from "../../core/resources/backend-pool/frag
 import { CONFIG_MAPS, type KubeObject } from "../../kube/client/resources.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { isFailure } from "../../kube/client/kube-failure.ts";
-import type { WriteThroughStore } from "../../kube/cache/write-through-store.ts";
+import type { WriteThroughStore } from "../../kube/cache/store.ts";
 
 export const MEMBER_LIST_NAMESPACE = "kube-system";
 const LABEL_KEY = "azlb.io/member-list";

@@ -10,7 +10,7 @@ import { isDraining } from "../../core/admin-state/desired-admin-state.ts";
 import { reconcilePools } from "../../core/resources/reconcile-pools.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
-import { sameJson } from "../../kube/client/same-json.ts";
+import { sameJson } from "../../kube/client/resources.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
 import type { AzureStepExecutor } from "../service/step-executor.ts";
 import { nextAttempt } from "../service/next-attempt.ts";

@@ -10,14 +10,14 @@
  *
  * A look costs no call to Azure unless there is something to write.
  */
-import type { Clock, Random } from "../../core/util/clock.ts";
+import type { Clock, Random, DecisionTurns } from "../../core/util/clock.ts";
 import type { WarningReason } from "../../core/events/event-reasons.ts";
 import { DELAY } from "../../core/retry.ts";
 import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../core/intent/ownership.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
-import type { WriteThroughStore } from "../../kube/cache/write-through-store.ts";
+import type { WriteThroughStore } from "../../kube/cache/store.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
 import type { CloudLoadBalancer, SyncOutcome } from "./cloud-load-balancer.ts";
 import type { DriftWatch } from "./drift-watch.ts";
@@ -25,7 +25,6 @@ import type { Metrics } from "../metrics.ts";
 import { nextAttempt } from "./next-attempt.ts";
 import type { CachedService } from "../projections.ts";
 import type { ServiceEvents } from "./service-events.ts";
-import type { DecisionTurns } from "../decision-turns.ts";
 
 export interface ServiceControllerOptions {
   readonly services: Reflector<CachedService>;

@@ -18,10 +18,10 @@ import type { AdminState } from "../admin-state/admin-state.ts";
 import { RefusedError, type StepExecutor } from "./executor.ts";
 import type { MemberLists } from "../pools/member-list.ts";
 import type { Observer } from "./observer.ts";
-import type { WriteThroughStore } from "../../kube/cache/write-through-store.ts";
+import type { WriteThroughStore } from "../../kube/cache/store.ts";
 import { projectService, type CachedService } from "../projections.ts";
 import type { ServiceWriter } from "./service-writer.ts";
-import type { DecisionTurns } from "../decision-turns.ts";
+import type { DecisionTurns } from "../../core/util/clock.ts";
 
 export interface StepExecutorOptions {
   readonly observer: Pick<Observer, "observe" | "refresh" | "nodeNames">;

@@ -1,6 +1,6 @@
 /**
  * Time, cancellation and randomness as they are handed in: `src/main/real-clock.ts` has the real ones,
- * `test/support/virtual-clock.ts` those of tests and simulations.
+ * `test/support/virtual-clock.ts` those of tests and simulations. And how long or frequent work shares the event loop.
  */
 
 /** The part of `AbortSignal` that is used; the core has no DOM or Node types to name it by. */
@@ -65,5 +65,59 @@ export async function unlessAborted<Result>(work: () => Promise<Result>, signal?
     return await Promise.race([work(), aborted]);
   } finally {
     signal.removeEventListener("abort", leave);
+  }
+}
+
+const SLICE_MS = 10;
+
+/** Keeps long work from starving timers and I/O: after a slice of time the caller yields to the event loop. */
+export class Pacer {
+  readonly #clock: Clock;
+  #sliceStartMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#sliceStartMs = clock.monotonicMs();
+  }
+
+  /** To be checked after each small piece of work; where it is true, await `turn()`. */
+  get sliceIsOver(): boolean {
+    return this.#clock.monotonicMs() - this.#sliceStartMs >= SLICE_MS;
+  }
+
+  async turn(): Promise<void> {
+    await this.#clock.nextTurn();
+    this.#sliceStartMs = this.#clock.monotonicMs();
+  }
+}
+
+/**
+ * One decision per turn of the event loop. Hundreds of Services may wake at once, and each decision takes a millisecond or
+ * two; done in one go they would hold up all timers and I/O, among them the drain of a doomed node.
+ */
+export class DecisionTurns {
+  readonly #clock: Clock;
+  readonly #waiting: (() => void)[] = [];
+  #isRunning = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** In the order they came; I/O and timers come in between. */
+  next(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (!this.#isRunning) void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true;
+    for (let go = this.#waiting.shift(); go !== undefined; go = this.#waiting.shift()) {
+      go();
+      await this.#clock.nextTurn();
+    }
+    this.#isRunning = false;
   }
 }

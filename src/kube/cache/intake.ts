@@ -5,9 +5,7 @@
  * complete list did not bring is reported as deleted. A list that breaks off changes nothing else.
  */
 import { keyOf, type KubeObject } from "../client/resources.ts";
-import { Store, type Change, type Indexers } from "./store.ts";
-
-export type Subscriber<T> = (change: Change<T>) => void | Promise<void>;
+import { Store, type Change, type Indexers, type Subscriber } from "./store.ts";
 
 export interface IntakeOptions<T> {
   readonly project: (object: KubeObject) => T;

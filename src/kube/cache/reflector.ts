@@ -10,20 +10,24 @@
  * The projection decides what is kept of an object: fields that are not read cost memory. `managedFields` does not even
  * reach it.
  */
-import type { Clock, Random } from "../../core/util/clock.ts";
-import { CancelScope } from "../client/cancel-scope.ts";
-import { Intake, type Subscriber } from "./intake.ts";
+import { type Clock, type Random, Pacer } from "../../core/util/clock.ts";
+import { CancelScope } from "../client/transport.ts";
+import { Intake } from "./intake.ts";
 import type { KubeClient, Query, Selection } from "../client/kube-client.ts";
 import { failureOfError, KubeFailure } from "../client/kube-failure.ts";
-import { LineCutter } from "../client/lines.ts";
-import { FieldOmitter } from "./omit-fields.ts";
-import { Pacer } from "./pacer.ts";
+import {
+  LineCutter,
+  FieldOmitter,
+  endsInitialEvents,
+  parseWatchEvent,
+  UnreadableEvent,
+  type WatchEvent,
+} from "./watch-event.ts";
 import { nextConnection, type Way } from "./reconnect.ts";
 import { NO_STATS, type ReflectorStats } from "./reflector-stats.ts";
 import type { KubeObject, Resource } from "../client/resources.ts";
 import { guardSilence } from "./silence-guard.ts";
-import type { Indexers, ReadonlyStore } from "./store.ts";
-import { endsInitialEvents, parseWatchEvent, UnreadableEvent, type WatchEvent } from "./watch-event.ts";
+import type { Indexers, ReadonlyStore, Subscriber } from "./store.ts";
 
 export interface ReflectorOptions<T extends KubeObject> {
   readonly client: KubeClient;

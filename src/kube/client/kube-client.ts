@@ -4,13 +4,19 @@
  * signal). It never retries: what a failure means is the caller's to decide.
  */
 import type { Clock } from "../../core/util/clock.ts";
-import { CancelScope } from "./cancel-scope.ts";
-import type { Fence } from "../election/fence.ts";
-import { failureOfError, failureOfStatus, KubeFailure, retryAfterMsOf } from "./kube-failure.ts";
-import { patchBody, type Patch, type Preconditions } from "./patch.ts";
-import { apiVersionOf, resourcePath, type KubeObject, type Place, type Resource } from "./resources.ts";
-import type { Transport, WireRequest, WireResponse } from "./transport.ts";
-import { statusOf, textOf } from "./wire-text.ts";
+import { CancelScope, type Transport, type WireRequest, type WireResponse, textOf } from "./transport.ts";
+import type { Fence } from "../election/lease.ts";
+import { failureOfError, failureOfStatus, KubeFailure, retryAfterMsOf, statusOf } from "./kube-failure.ts";
+import {
+  patchBody,
+  type Patch,
+  type Preconditions,
+  apiVersionOf,
+  resourcePath,
+  type KubeObject,
+  type Place,
+  type Resource,
+} from "./resources.ts";
 
 export interface Selection {
   readonly namespace?: string | undefined;

@@ -104,6 +104,17 @@ function kindOf(code: number, status: KubeStatus): KubeFailureKind {
   }
 }
 
+/** The `Status` of an answer. Proxies and unknown paths answer in plain text. */
+export function statusOf(text: string): KubeStatus {
+  try {
+    const status = JSON.parse(text) as KubeStatus | null;
+    if (status?.kind === "Status") return status;
+  } catch {
+    // not JSON: passed on as it is, below
+  }
+  return { message: text.slice(0, 200).trim() };
+}
+
 /** A failure that the server answered with: over HTTP, or as an ERROR event of a watch. */
 export function failureOfStatus(what: string, code: number, status: KubeStatus, retryAfterMs?: number): KubeFailure {
   const seconds = status.details?.retryAfterSeconds;

@@ -9,7 +9,7 @@ import type { Clock } from "../../core/util/clock.ts";
 import type { Access, Credentials, TlsMaterial } from "./credentials.ts";
 import { runExecPlugin, type ExecCredential } from "./exec-plugin.ts";
 import { KubeConfigError, type ClusterAccess, type Material } from "./kubeconfig.ts";
-import { sameJson } from "./same-json.ts";
+import { sameJson } from "./resources.ts";
 
 const FILES_STAY_FRESH_MS = 60_000;
 /** A token that ends while the request is under way would be refused. */

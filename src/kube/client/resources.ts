@@ -1,4 +1,7 @@
-/** What the Kubernetes API stores, and under which path. Names only; what the objects mean stands elsewhere. */
+/**
+ * What the Kubernetes API stores, under which path, how it is patched, and when two versions of it are the same. What the
+ * objects mean is decided elsewhere.
+ */
 
 interface ObjectMeta {
   readonly name: string;
@@ -80,3 +83,64 @@ export const LEASES: Resource = {
   kind: "Lease",
   namespaced: true,
 };
+
+interface JsonPatchOperation {
+  readonly op: "add" | "remove" | "replace" | "test";
+  readonly path: string;
+  readonly value?: unknown;
+}
+
+/** The three forms of a patch. Strategic merge patches are refused for custom resources. */
+export type Patch =
+  | { readonly merge: object }
+  | { readonly strategic: object }
+  | { readonly json: readonly JsonPatchOperation[] };
+
+/** Only that incarnation, only that version; otherwise `conflict` and nothing changes. */
+export interface Preconditions {
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+}
+
+/** What goes over the wire. Each form carries its preconditions as metadata, which the server compares. */
+export function patchBody(
+  patch: Patch,
+  { uid, resourceVersion }: Preconditions,
+): { contentType: string; body: unknown } {
+  const pinned = Object.entries({ uid, resourceVersion }).filter(([, value]) => value !== undefined);
+  if ("json" in patch) {
+    const pins = pinned.map(([field, value]) => ({ op: "replace", path: `/metadata/${field}`, value }));
+    return { contentType: "application/json-patch+json", body: [...pins, ...patch.json] };
+  }
+  const [strategy, change] = "merge" in patch ? ["merge", patch.merge] : ["strategic-merge", patch.strategic];
+  const metadata = { ...(change as { metadata?: object }).metadata, ...Object.fromEntries(pinned) };
+  return {
+    contentType: `application/${strategy}-patch+json`,
+    body: pinned.length === 0 ? change : { ...change, metadata },
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Are two pieces of JSON equal? The order of an object's fields does not matter; `undefined` counts as absent. */
+export function sameJson(a: unknown, b: unknown, besides?: string): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
+  }
+  if (!isRecord(a) || !isRecord(b)) return false;
+  for (const field in a) if (field !== besides && !sameJson(a[field], b[field])) return false;
+  for (const field in b) if (field !== besides && a[field] === undefined && b[field] !== undefined) return false;
+  return true;
+}
+
+interface Versioned {
+  readonly metadata: { readonly resourceVersion: string };
+}
+
+/** A write that touched only what a projection drops (heartbeats, managed fields) changes nothing for its readers. */
+export function sameBesidesVersion(a: Versioned, b: Versioned): boolean {
+  return sameJson(a.metadata, b.metadata, "resourceVersion") && sameJson(a, b, "metadata");
+}

@@ -6,7 +6,7 @@ import * as fc from "../../../test/support/laws.ts";
 import { LeaseServer } from "../../../test/support/lease-server.ts";
 import { seededRandom, settled, VirtualClock } from "../../../test/support/virtual-clock.ts";
 import type { Clock } from "../../core/util/clock.ts";
-import { LostLease, type Fence } from "./fence.ts";
+import { LostLease, type Fence } from "./lease.ts";
 import { KubeClient } from "../client/kube-client.ts";
 import { LeaderElection } from "./leader-election.ts";
 import { CONFIG_MAPS } from "../client/resources.ts";

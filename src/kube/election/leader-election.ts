@@ -7,14 +7,11 @@
  * once the lease is lost, even if the process slept through the loss.
  */
 import type { Clock, Random } from "../../core/util/clock.ts";
-import { CancelScope } from "../client/cancel-scope.ts";
-import type { Fence } from "./fence.ts";
+import { CancelScope } from "../client/transport.ts";
+import { type Fence, instantOf, LeaseFence, type Instant, microTime, type Lease } from "./lease.ts";
 import type { KubeClient } from "../client/kube-client.ts";
 import { isFailure } from "../client/kube-failure.ts";
-import { instantOf, LeaseFence, type Instant } from "./lease-fence.ts";
-import { microTime, type Lease } from "./lease.ts";
-import { LEASES } from "../client/resources.ts";
-import { sameJson } from "../client/same-json.ts";
+import { LEASES, sameJson } from "../client/resources.ts";
 
 export interface LeaderElectionOptions {
   /** Without a fence: it makes one. */

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import { EventRecorder } from "../../../src/kube/events/event-recorder.ts";
-import type { Fence } from "../../../src/kube/election/fence.ts";
+import type { Fence } from "../../../src/kube/election/lease.ts";
 import { findCluster } from "../../../src/kube/client/find-cluster.ts";
 import { HttpTransport } from "../../../src/kube/client/http-transport.ts";
 import { KubeClient } from "../../../src/kube/client/kube-client.ts";

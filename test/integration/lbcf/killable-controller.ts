@@ -13,7 +13,7 @@ import { Metrics } from "../../../src/controller/metrics.ts";
 import { sleepOn, type Clock, type Timer } from "../../../src/core/util/clock.ts";
 import { SILENT_LOG } from "../../../src/core/util/log.ts";
 import { EventRecorder } from "../../../src/kube/events/event-recorder.ts";
-import { OPEN_FENCE } from "../../../src/kube/election/fence.ts";
+import { OPEN_FENCE } from "../../../src/kube/election/lease.ts";
 import { findCluster } from "../../../src/kube/client/find-cluster.ts";
 import { HttpTransport as KubeHttp } from "../../../src/kube/client/http-transport.ts";
 import { KubeClient } from "../../../src/kube/client/kube-client.ts";

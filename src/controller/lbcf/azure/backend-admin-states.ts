@@ -14,7 +14,7 @@ import { isLive } from "../../../core/lbcf/records/reconcile-backend-record.ts";
 import { referencedKey } from "../../../core/lbcf/objects/references.ts";
 import type { Log } from "../../../core/util/log.ts";
 import type { BackendBatcher } from "./backend-batcher.ts";
-import type { WriteThroughStore } from "../../../kube/cache/write-through-store.ts";
+import type { WriteThroughStore } from "../../../kube/cache/store.ts";
 
 export interface BackendAdminStatesOptions {
   readonly config: ClusterConfig;

@@ -8,8 +8,7 @@ import {
   withoutLoadBalancer,
 } from "../../../core/lbcf/binds/bind-load-balancers.ts";
 import type { BackendRecord, Bind, GroupStatus, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
-import { keyOf } from "../../../kube/client/resources.ts";
-import { sameJson } from "../../../kube/client/same-json.ts";
+import { keyOf, sameJson } from "../../../kube/client/resources.ts";
 import type { LbcfContext } from "../lbcf-loop.ts";
 import type { LoadBalancerStorage } from "../load-balancers/load-balancer-steps.ts";
 import { BINDS } from "../objects/resources.ts";

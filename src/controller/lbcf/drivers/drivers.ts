@@ -1,11 +1,10 @@
 /** Resolves a driver's name: the built-in driver, or the webhooks of a LoadBalancerDriver. */
-import type { DriverState } from "../../../core/lbcf/drivers/reconcile-driver.ts";
+import { type DriverState, driverProblem } from "../../../core/lbcf/drivers/reconcile-driver.ts";
 import { AZURE_DRIVER } from "../../../core/lbcf/objects/names.ts";
 import type { Driver } from "../../../core/lbcf/objects/objects.ts";
 import { isDraining, referencedKey } from "../../../core/lbcf/objects/references.ts";
-import { driverProblem } from "../../../core/lbcf/drivers/reconcile-driver.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
-import type { WriteThroughStore } from "../../../kube/cache/write-through-store.ts";
+import type { WriteThroughStore } from "../../../kube/cache/store.ts";
 import type { BackendDriver } from "./driver.ts";
 import type { WebhookDriver } from "./webhook-driver.ts";
 

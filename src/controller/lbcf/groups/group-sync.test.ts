@@ -1,9 +1,7 @@
 /** How a group's decision is carried out when the caches and the API server disagree. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-
 import { Registry } from "prom-client";
-
 import { group, loadBalancer, meta, pod, record, registered } from "../../../../test/support/lbcf-objects.ts";
 import { VirtualClock } from "../../../../test/support/virtual-clock.ts";
 import { DEFAULT_DEREGISTRATION_LIMIT } from "../../../core/lbcf/groups/deregistration-limit.ts";
@@ -11,8 +9,7 @@ import type { Cluster } from "../../../core/lbcf/groups/candidates.ts";
 import { findCondition } from "../../../core/lbcf/objects/conditions.ts";
 import { recordName } from "../../../core/lbcf/objects/names.ts";
 import type { BackendRecord, Pod } from "../../../core/lbcf/objects/objects.ts";
-import { Store } from "../../../kube/cache/store.ts";
-import { WriteThroughStore } from "../../../kube/cache/write-through-store.ts";
+import { Store, WriteThroughStore } from "../../../kube/cache/store.ts";
 import type { Drivers } from "../drivers/drivers.ts";
 import { GroupSync } from "./group-sync.ts";
 import { LbcfMetrics } from "../lbcf-metrics.ts";

@@ -6,12 +6,11 @@
 import { pluralize } from "../../../core/util/text.ts";
 import { untilSettled } from "../../../core/util/until-settled.ts";
 import { MOST_DRIVER_ROUNDS } from "../lbcf-loop.ts";
-import type { JudgedPods } from "../../../core/lbcf/drivers/driver-answers.ts";
+import type { JudgedPods, ValidationResult } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { DeregistrationLimit } from "../../../core/lbcf/groups/deregistration-limit.ts";
 import { type EventText, eventText } from "../../../core/events/event-reasons.ts";
 import { groupStatus, groupEvents } from "../../../core/lbcf/groups/group-status.ts";
 import type { Lookup } from "../../../core/lbcf/groups/load-balancer-use.ts";
-import type { ValidationResult } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { BackendGroup, BackendRecord, GroupStatus } from "../../../core/lbcf/objects/objects.ts";
 import {
   type GroupActions,
@@ -22,7 +21,7 @@ import {
 } from "../../../core/lbcf/groups/reconcile-backend-group.ts";
 import type { Clock } from "../../../core/util/clock.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
-import type { WriteThroughStore } from "../../../kube/cache/write-through-store.ts";
+import type { WriteThroughStore } from "../../../kube/cache/store.ts";
 import type { Drivers } from "../drivers/drivers.ts";
 import type { GroupCluster } from "./group-cluster.ts";
 import type { LbcfMetrics } from "../lbcf-metrics.ts";

@@ -9,7 +9,7 @@ import { referencedKey } from "../../../core/lbcf/objects/references.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { unlessGone } from "../../../kube/client/kube-failure.ts";
 import { keyOf, placeOfKey, type KubeObject } from "../../../kube/client/resources.ts";
-import type { WriteThroughStore } from "../../../kube/cache/write-through-store.ts";
+import type { WriteThroughStore } from "../../../kube/cache/store.ts";
 import type { Drivers } from "../drivers/drivers.ts";
 import { LOAD_BALANCERS } from "../objects/resources.ts";
 import { errorText } from "../../../core/util/text.ts";

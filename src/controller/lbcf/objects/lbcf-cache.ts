@@ -26,8 +26,7 @@ import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { Reflector } from "../../../kube/cache/reflector.ts";
 import type { LoopMetrics } from "../../loop-metrics.ts";
 import { PODS, type KubeObject, type Resource } from "../../../kube/client/resources.ts";
-import type { Indexers } from "../../../kube/cache/store.ts";
-import { WriteThroughStore } from "../../../kube/cache/write-through-store.ts";
+import { type Indexers, WriteThroughStore } from "../../../kube/cache/store.ts";
 import { BACKEND_GROUPS, BACKEND_RECORDS, BINDS, DRIVERS, LOAD_BALANCERS } from "./resources.ts";
 
 export interface LbcfCacheOptions {

@@ -11,9 +11,8 @@ import { readBackendRecord } from "../../../core/lbcf/records/read-backend-recor
 import type { GateDecision } from "../../../core/lbcf/pods/readiness-gate.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { isFailure, unlessGone } from "../../../kube/client/kube-failure.ts";
-import type { Patch } from "../../../kube/client/patch.ts";
-import { PODS, type KubeObject, type Resource } from "../../../kube/client/resources.ts";
-import type { WriteThroughStore } from "../../../kube/cache/write-through-store.ts";
+import { type Patch, PODS, type KubeObject, type Resource } from "../../../kube/client/resources.ts";
+import type { WriteThroughStore } from "../../../kube/cache/store.ts";
 import type { LbcfMetrics } from "../lbcf-metrics.ts";
 import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { BACKEND_RECORDS } from "./resources.ts";

@@ -4,8 +4,7 @@ import type { BackendRecord, Pod } from "../../../core/lbcf/objects/objects.ts";
 import { isAvailable } from "../../../core/lbcf/pods/pods.ts";
 import type { Node } from "../../../core/model/kubernetes.ts";
 import type { Change } from "../../../kube/cache/store.ts";
-import type { KubeObject } from "../../../kube/client/resources.ts";
-import { sameJson } from "../../../kube/client/same-json.ts";
+import { type KubeObject, sameJson } from "../../../kube/client/resources.ts";
 
 /** Whether both versions of the pod are registered alike: same readiness, address, phase, deletion and labels. */
 export function sameRegistration(old: Pod, now: Pod): boolean {

@@ -2,10 +2,9 @@
 import type { Node, Service } from "../../../core/model/kubernetes.ts";
 import type { BackendGroup, BackendRecord, Bind, Driver, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
 import { addressKey } from "../../../core/lbcf/records/reconcile-backend-record.ts";
-import { keyOf, type KubeObject } from "../../../kube/client/resources.ts";
+import { keyOf, type KubeObject, sameJson } from "../../../kube/client/resources.ts";
 import type { Reflector } from "../../../kube/cache/reflector.ts";
 import type { Change } from "../../../kube/cache/store.ts";
-import { sameJson } from "../../../kube/client/same-json.ts";
 import type { AzureClaims } from "../azure/azure-claims.ts";
 import type { BackendAdminStates } from "../azure/backend-admin-states.ts";
 import type { BindController } from "../binds/bind-controller.ts";
