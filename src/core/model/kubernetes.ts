@@ -65,3 +65,8 @@ export interface Node {
 export function serviceKey(object: { readonly metadata: ObjectMeta }): string {
   return `${object.metadata.namespace ?? "default"}/${object.metadata.name}`;
 }
+
+/** Sorts by creation; equal ones by UID, so that of two Services exactly one is the older. */
+export function ageOf({ metadata }: Service): string {
+  return `${metadata.creationTimestamp ?? ""} ${metadata.uid}`;
+}

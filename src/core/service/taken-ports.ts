@@ -10,7 +10,7 @@
  *   has none, and this Service is not served at the address yet         | refused
  *   has none, both are served there, and the other is older             | refused
  */
-import { serviceKey, type Service } from "../model/kubernetes.ts";
+import { ageOf, serviceKey, type Service } from "../model/kubernetes.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import { baseName } from "../model/names.ts";
 import { parseService } from "../intent/parse-service.ts";
@@ -49,11 +49,6 @@ function isFirst(input: PortsInput, other: Service, port: PortIntent, address: s
   const { service } = input.observed;
   if (hasRule(input, baseName(other.metadata.uid), port) || !isServedAt(service, address)) return true;
   return ageOf(other) < ageOf(service);
-}
-
-/** Sorts by creation; equal ones by UID, so that of two Services exactly one is the older. */
-function ageOf({ metadata }: Service): string {
-  return `${metadata.creationTimestamp ?? ""} ${metadata.uid}`;
 }
 
 function isServedAt({ status }: Service, address: string): boolean {

@@ -127,3 +127,32 @@ describe("Basic", () => {
     assert.deepEqual(namesOf(placement.movedFrom), ["as-1"]);
   });
 });
+
+describe("many Services at once", () => {
+  const services = Array.from({ length: 12 }, (_, at) => {
+    const service = aService({ name: `many-${at}`, annotations: { [MODE]: "__auto__" } });
+    return { ...service, metadata: { ...service.metadata, creationTimestamp: "2026-01-01T00:00:00Z" } };
+  });
+  const place = (config: ClusterConfig, loadBalancers: readonly LoadBalancer[] = []): (string | undefined)[] =>
+    services.map((service) => {
+      const parsed = parseService(service, config);
+      const intent = "intent" in parsed ? parsed.intent : assert.fail(parsed.message);
+      const input = { config, nodes, loadBalancers, service, otherServices: services };
+      const placement = getServiceLoadBalancer(input, intent);
+      return "kind" in placement ? undefined : placement.name;
+    });
+  const counts = (names: readonly (string | undefined)[]): Record<string, number> =>
+    Object.fromEntries(
+      [...new Set(names.map(String))].sort().map((name) => [name, names.filter((one) => String(one) === name).length]),
+    );
+
+  test("spread over the sets as if they came one by one", () => {
+    assert.deepEqual(counts(place(BASIC)), { "as-2": 4, "as-3": 4, kubernetes: 4 });
+    assert.deepEqual(counts(place(BASIC, [named("as-2", 4)])), { "as-2": 1, "as-3": 5, kubernetes: 6 });
+  });
+
+  test("stay below the limit together: those beyond it are refused", () => {
+    const config = { ...BASIC, maximumLoadBalancerRuleCount: 3 };
+    assert.deepEqual(counts(place(config)), { "as-2": 3, "as-3": 3, kubernetes: 3, undefined: 3 });
+  });
+});

@@ -10,7 +10,9 @@
  *   `__auto__`          | every VM set of the nodes (no control plane)
  *   `name1,name2`       | those
  *
- * Of the candidates the first without a load balancer wins, else the one with the fewest rules below the limit.
+ * Of the candidates the first without a load balancer wins, else the one with the fewest rules. Services that are yet to
+ * be placed are placed in the order of their creation, each counting those before it, so that many at once spread as if
+ * they came one by one, and stay below the limit together.
  */
 import type { LoadBalancer } from "../../model/arm.ts";
 import type { Compute } from "../../backends/compute.ts";
@@ -18,8 +20,9 @@ import { isControlPlane } from "../../backends/eligible-nodes.ts";
 import { vmSetOf } from "../../backends/machines.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerId } from "../../model/ids.ts";
-import type { Node } from "../../model/kubernetes.ts";
+import { ageOf, type Node, type Service } from "../../model/kubernetes.ts";
 import { externalName, isInternalName, loadBalancerName } from "../../model/names.ts";
+import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Rejection } from "../../outcome.ts";
 import { loadBalancerIndex, partsOf } from "./load-balancer-index.ts";
@@ -29,6 +32,9 @@ export interface PlacementInput {
   readonly nodes: readonly Node[];
   readonly loadBalancers: readonly LoadBalancer[];
   readonly compute?: Compute;
+  /** The Service itself, and all that may be placed beside it. */
+  readonly service?: Service;
+  readonly otherServices?: readonly Service[];
 }
 
 export interface Placement {
@@ -78,7 +84,7 @@ function chooseName(
   if ("kind" in candidates) return candidates;
   const names = candidates.map((vmSet) => loadBalancerName(config, intent.scope, vmSet));
   const stays = present.find(({ name }) => mayStay(config, intent, names, name));
-  return stays?.name ?? leastUsed(input, names);
+  return stays?.name ?? leastUsed(input, intent, names);
 }
 
 /** Without a mode, or with `__auto__`, a Service never moves, but for a VM set that has become the primary one. */
@@ -108,16 +114,64 @@ function candidateSets(input: PlacementInput, intent: ServiceIntent): readonly s
   return { kind: "rejection", reason: "UnknownVMSet", message };
 }
 
-function leastUsed({ config, loadBalancers }: PlacementInput, names: readonly string[]): string | Rejection {
-  const byName = new Map(loadBalancers.map((loadBalancer) => [loadBalancer.name.toLowerCase(), loadBalancer]));
-  const ranked = names.map((name) => {
-    const rules = byName.get(name.toLowerCase())?.properties.loadBalancingRules ?? [];
-    return { name, rules: byName.has(name.toLowerCase()) ? rules.length : -1 };
-  });
-  const best = ranked.reduce((least, one) => (one.rules < least.rules ? one : least));
-  if (best.rules < config.maximumLoadBalancerRuleCount) return best.name;
+function leastUsed(input: PlacementInput, intent: ServiceIntent, names: readonly string[]): string | Rejection {
+  const { config } = input;
+  const usage = new Usage(input);
+  for (const earlier of unplacedBefore(input, intent)) {
+    const candidates = candidateSets(input, earlier);
+    if (!("kind" in candidates)) {
+      usage.place(
+        candidates.map((vmSet) => loadBalancerName(config, earlier.scope, vmSet)),
+        earlier,
+      );
+    }
+  }
+  const placed = usage.place(names, intent);
+  if (placed !== undefined) return placed;
   const message =
-    `every load balancer that could serve it (${names.join(", ")}) has ${config.maximumLoadBalancerRuleCount} rules ` +
-    `or more: raise maximumLoadBalancerRuleCount or add a VM set`;
+    `every load balancer that could serve it (${names.join(", ")}) would have more than ` +
+    `${config.maximumLoadBalancerRuleCount} rules: raise maximumLoadBalancerRuleCount or add a VM set`;
   return { kind: "rejection", reason: "TooManyRules", message };
+}
+
+/** The rules on each load balancer, with those of the Services placed so far. */
+class Usage {
+  readonly #most: number;
+  readonly #rules: Map<string, number>;
+
+  constructor({ config, loadBalancers }: PlacementInput) {
+    this.#most = config.maximumLoadBalancerRuleCount;
+    this.#rules = new Map(
+      loadBalancers.map(({ name, properties }) => [name.toLowerCase(), properties.loadBalancingRules?.length ?? 0]),
+    );
+  }
+
+  /** `undefined`: none has room. */
+  place(names: readonly string[], intent: ServiceIntent): string | undefined {
+    const rulesOn = (name: string): number => this.#rules.get(name.toLowerCase()) ?? -1;
+    const best = names.reduce((least, name) => (rulesOn(name) < rulesOn(least) ? name : least));
+    const rules = Math.max(0, rulesOn(best)) + ruleCount(intent);
+    if (rules > this.#most) return undefined;
+    this.#rules.set(best.toLowerCase(), rules);
+    return best;
+  }
+}
+
+function ruleCount({ ports, families, highAvailabilityPorts }: ServiceIntent): number {
+  return families.length * (highAvailabilityPorts ? 1 : ports.filter(({ rule }) => rule).length);
+}
+
+/** What older Services ask for that have nothing on a load balancer of this kind yet, oldest first. */
+function unplacedBefore(input: PlacementInput, { owner, scope }: ServiceIntent): ServiceIntent[] {
+  const { service, otherServices = [], config, loadBalancers } = input;
+  if (service === undefined) return [];
+  const sameKind = loadBalancers.filter(({ name }) => isInternalName(name) === (scope === "internal"));
+  return otherServices
+    .filter((other) => other.metadata.uid !== owner.uid && ageOf(other) < ageOf(service))
+    .sort((one, other) => (ageOf(one) < ageOf(other) ? -1 : 1))
+    .flatMap((other) => {
+      const parsed = parseService(other, config);
+      return "intent" in parsed && parsed.intent.scope === scope ? [parsed.intent] : [];
+    })
+    .filter((intent) => loadBalancersWith(sameKind, intent.owner.base).length === 0);
 }
