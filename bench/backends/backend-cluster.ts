@@ -140,7 +140,11 @@ export async function mapPods(
   port: number | null,
 ): Promise<void> {
   const table = Object.fromEntries(pods.map(({ ip }) => [ip, port === null ? null : { "*": port }]));
-  const reply = await fetch(`${cluster.controlUrl}/members`, { method: "POST", body: JSON.stringify(table) });
+  const reply = await fetch(`${cluster.controlUrl}/members`, {
+    method: "POST",
+    body: JSON.stringify(table),
+    headers: { "content-type": "application/json" },
+  });
   if (!reply.ok) throw new Error(`/members: ${await reply.text()}`);
 }
 

@@ -118,6 +118,7 @@ async function drive(line: Line): Promise<Record<string, number>> {
   await fetch(`${line.azureControlUrl}/seed`, {
     method: "POST",
     body: JSON.stringify({ resources: large.prerequisites }),
+    headers: { "content-type": "application/json" },
   });
   const send = await sender(line);
   const url = `${line.armEndpoint}${large.path}?api-version=${VERSION}`;

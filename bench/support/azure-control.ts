@@ -45,7 +45,7 @@ export class AzureControl {
   async #ask(method: string, path: string, body?: unknown): Promise<unknown> {
     const response = await fetch(`${this.#url}${path}`, {
       method,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(body !== undefined && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
     });
     if (!response.ok) throw new Error(`${method} ${path} of the control endpoint: ${response.status}`);
     return response.json();

@@ -108,7 +108,11 @@ test("taken again while its release is still on the way, it stays ours", async (
   const lock = lockWith([]);
   await lock.hold();
   const delay = { method: "PATCH", path: "**/leases/*", effect: { kind: "delay", delayMs: 500 } };
-  await fetch(`${kube.controlUrl}/faults`, { method: "POST", body: JSON.stringify(delay) });
+  await fetch(`${kube.controlUrl}/faults`, {
+    method: "POST",
+    body: JSON.stringify(delay),
+    headers: { "content-type": "application/json" },
+  });
   const released = lock.release();
   await lock.hold();
   await released;

@@ -1,8 +1,10 @@
 /**
  * The control endpoint, through which tests and users arm faults, read the audit log and counters, change settings, seed
- * resources and dump the state: plain HTTP on loopback, separate from the emulated Azure; documented in docs/emulator.md.
+ * resources and dump the state: plain HTTP on loopback, separate from the emulated Azure, closed to web pages; documented
+ * in docs/emulator.md.
  */
 import { BadInput, parseJson } from "../../shared/input.ts";
+import { refusalOf } from "../../shared/control-guard.ts";
 import { wholeNumber } from "./query.ts";
 import { jsonReply, type Answer, type HttpReply, type HttpRequest } from "../server/http-message.ts";
 import type { AuditLog, AuditQuery } from "./audit.ts";
@@ -45,6 +47,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
 
 export function controlAnswer(controlled: Controlled): Answer {
   return async (request) => {
+    const refusal = refusalOf({ ...request, hasBody: request.text !== "" });
+    if (refusal !== undefined) {
+      return jsonReply(refusal.status, { error: { code: refusal.code, message: refusal.message } });
+    }
     const [name = "", id] = request.path.split("/").slice(1);
     const route = ROUTES[`${request.method} /${name}${id === undefined ? "" : "/{id}"}`];
     if (route === undefined) {

@@ -9,6 +9,8 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
   readonly secure: boolean;
+  /** The listener's port. */
+  readonly port: number;
   /** Absolute base URL that the caller used, without a trailing slash. */
   readonly baseUrl: string;
 }

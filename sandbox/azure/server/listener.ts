@@ -143,6 +143,7 @@ function requestOf(message: IncomingMessage, text: string, secure: boolean): Htt
       headers: headersOf(message),
       text,
       secure,
+      port: message.socket.localPort ?? 0,
       baseUrl: new URL(baseUrl).origin,
     };
   } catch {

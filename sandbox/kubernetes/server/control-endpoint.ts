@@ -1,10 +1,11 @@
 /**
  * The control endpoint, through which tests and users inject faults into the embedded API: plain HTTP on loopback,
- * separate from the Kubernetes API; documented in docs/embedded-kubernetes.md.
+ * separate from the Kubernetes API, closed to web pages; documented in docs/embedded-kubernetes.md.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
+import { refusalOf } from "../../shared/control-guard.ts";
 import { BadInput, choiceOf, countOf, type Fields, fieldsOf, onlyKeys, parseJson, textOf } from "../../shared/input.ts";
 import type { EmbeddedApi } from "../model/embedded-api.ts";
 import { parseKubeFault } from "./faults.ts";
@@ -80,6 +81,9 @@ async function serve(controlled: Controlled, message: IncomingMessage, response:
 }
 
 function answer(controlled: Controlled, message: IncomingMessage, body: string): { status: number; body: unknown } {
+  const { headers, socket } = message;
+  const forbidden = refusalOf({ headers, port: socket.localPort ?? 0, hasBody: body !== "" });
+  if (forbidden !== undefined) return refusal(forbidden.status, forbidden.code, forbidden.message);
   const path = new URL(message.url ?? "/", "http://control").pathname;
   const id = /^\/faults\/([^/]+)$/.exec(path)?.[1] ?? "";
   const asked = `${message.method ?? "GET"} ${id === "" ? path : "/faults/{id}"}`;

@@ -69,7 +69,7 @@ export function trust(caPem: string): void {
 async function control(controlUrl: string, method: string, path: string, body: unknown): Promise<unknown> {
   const response = await fetch(`${controlUrl}${path}`, {
     method,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
   });
   const text = await response.text();
   const value: unknown = text === "" ? undefined : JSON.parse(text);

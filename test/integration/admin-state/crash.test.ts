@@ -110,7 +110,10 @@ describe("a controller that is killed when", { concurrency: 3 }, () => {
 });
 
 async function control(method: string, url: string, body?: unknown): Promise<unknown> {
-  const response = await fetch(url, { method, ...(body !== undefined && { body: JSON.stringify(body) }) });
+  const response = await fetch(url, {
+    method,
+    ...(body !== undefined && { body: JSON.stringify(body), headers: { "content-type": "application/json" } }),
+  });
   assert.ok(response.ok, `${method} ${url}: ${response.status}`);
   return response.json();
 }

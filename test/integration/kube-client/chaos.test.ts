@@ -55,7 +55,10 @@ function transportTo(server: string): HttpTransport {
 }
 
 async function control(method: string, path: string, body?: object): Promise<void> {
-  const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+  const init =
+    body === undefined
+      ? { method }
+      : { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
   const response = await fetch(`${kubernetes.controlUrl}${path}`, init);
   assert.equal(response.status, 200, await response.text());
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import { type RunningKubernetes, startKubernetes } from "../../../sandbox/kubernetes/index.ts";
+import { rawRequest } from "../../support/raw-request.ts";
 import { type KubeConnection, type KubeObject, connect } from "../../support/kube-connection.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
@@ -20,7 +21,10 @@ describe("the control endpoint of the embedded API", () => {
   });
 
   async function control(method: string, path: string, body?: unknown): Promise<{ code: number; body: KubeObject }> {
-    const init = body === undefined ? { method } : { method, body: JSON.stringify(body) };
+    const init =
+      body === undefined
+        ? { method }
+        : { method, body: JSON.stringify(body), headers: { "content-type": "application/json" } };
     const reply = await fetch(`${kubernetes.controlUrl}${path}`, init);
     return { code: reply.status, body: (await reply.json()) as KubeObject };
   }
@@ -107,5 +111,28 @@ describe("the control endpoint of the embedded API", () => {
       assert.match((reply.body["error"] as { message: string }).message, message);
     }
     assert.equal((await control("GET", "/nothing")).code, 404);
+  });
+
+  test("web pages cannot use it: neither by a name of their own nor across sites", async () => {
+    const fault = JSON.stringify({ effect: { kind: "cutBefore" } });
+    const json = { "content-type": "application/json" };
+    const port = new URL(kubernetes.controlUrl).port;
+    for (const [headers, status, message] of [
+      [{ ...json, host: `rebound.example:${port}` }, 403, /Host .* the control endpoint answers under these only/],
+      [{ ...json, origin: "https://evil.example" }, 403, /Origin .* web pages of other sites may not use it/],
+      [{ ...json, origin: "null" }, 403, /Origin .*null/],
+      [{ "content-type": "text/plain" }, 415, /send JSON, with the header .*content-type: application\/json/],
+      [{}, 415, /content type is missing/],
+    ] as const) {
+      const answer = await rawRequest(`${kubernetes.controlUrl}/faults`, "POST", headers, fault);
+      assert.equal(answer.status, status, answer.text);
+      assert.match(answer.text, message);
+    }
+    assert.equal(
+      (await rawRequest(`${kubernetes.controlUrl}/`, "GET", { host: `rebound.example:${port}` })).status,
+      403,
+    );
+    assert.equal((await rawRequest(kubernetes.controlUrl, "GET", { host: `localhost:${port}` })).status, 200);
+    assert.match((await rawRequest(`${kubernetes.controlUrl}/faults`, "GET", {})).text, /"faults":\[\]/);
   });
 });
