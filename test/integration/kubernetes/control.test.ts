@@ -114,6 +114,7 @@ describe("the control endpoint of the embedded API", () => {
   });
 
   test("web pages cannot use it: neither by a name of their own nor across sites", async () => {
+    await control("DELETE", "/faults");
     const fault = JSON.stringify({ effect: { kind: "cutBefore" } });
     const json = { "content-type": "application/json" };
     const port = new URL(kubernetes.controlUrl).port;
