@@ -98,6 +98,43 @@ test("what is added in one breath to idle workers still runs by urgency", async 
   assert.deepEqual(started, ["drain"]);
 });
 
+test("groups take turns: 25 keys that are always ready again keep no other group's key waiting for more than one", async () => {
+  const ran: string[] = [];
+  const groupOf = (key: string): string => key.slice(0, key.indexOf("/"));
+  const work = async ({ key }: Job): Promise<Verdict> => {
+    ran.push(key);
+    await clock.sleep(1_000);
+    return key.startsWith("storm/") ? { kind: "again", afterMs: 0 } : DONE;
+  };
+  const { queue, clock } = queueOf(work, { groupOf });
+  for (let i = 0; i < 25; i++) queue.add(`storm/${i}`);
+  queue.start();
+  await clock.advance(10_500);
+  for (const key of ["quiet/a", "quiet/b", "calm/c"]) queue.add(key);
+  const before = ran.length;
+  await clock.advance(6_000);
+  const others = ran.slice(before).map((key) => (key.startsWith("storm/") ? "storm" : key));
+  assert.deepEqual(others, ["storm", "quiet/a", "calm/c", "storm", "quiet/b", "storm"]);
+  await clock.advance(60_000);
+  assert.deepEqual(new Set(ran).size, 28, "within a group all keys get their turn");
+});
+
+test("a more urgent key goes before the turns of the groups, and without groups the order is that of arrival", async () => {
+  const ran: string[] = [];
+  const work = async ({ key }: Job): Promise<Verdict> => {
+    ran.push(key);
+    return DONE;
+  };
+  for (const options of [{ groupOf: (key: string) => key.charAt(0) }, {}]) {
+    const { queue } = queueOf(work, options);
+    for (const key of ["a1", "a2", "b1"]) queue.add(key);
+    queue.add("a3", { priority: 1 });
+    queue.start();
+    await queue.whenIdle();
+  }
+  assert.deepEqual(ran, ["a3", "a1", "b1", "a2", "a3", "a1", "a2", "b1"]);
+});
+
 test("a delayed key runs when it is due, and at once when it is added without delay", async () => {
   const ranMs: number[] = [];
   const { queue, clock } = queueOf(async () => {

@@ -8,12 +8,13 @@
  *   delayed, backing off | runs at the earlier of the two times: at once when `add` has no delay
  *   running              | runs again right after, never twice at the same time
  *
- * Keys of a higher priority run first; equals run in the order they came. What the work is, and how long a
- * particular failure should wait, is the worker's to decide.
+ * Which of the keys that are due runs first: `ready-keys.ts`. What the work is, and how long a particular failure should
+ * wait, is the worker's to decide.
  */
 import { BACKOFF, type Backoff } from "../core/retry.ts";
 import type { Clock, Random, Timer } from "../core/util/clock.ts";
 import { backoffMs } from "./client/backoff.ts";
+import { ReadyKeys } from "./ready-keys.ts";
 
 /** The worker's result for a key; throwing means `retry`. */
 export type Verdict =
@@ -37,6 +38,8 @@ export interface WorkQueueOptions {
   readonly workers: number;
   readonly work: (job: Job) => Promise<Verdict>;
   readonly backoff?: Backoff;
+  /** Groups of keys take turns within a priority: the namespace, say. Without it all keys are one group. */
+  readonly groupOf?: (key: string) => string;
   /** The worker threw: for logs. The key is retried. */
   readonly onError?: (key: string, error: unknown) => void;
 }
@@ -48,6 +51,7 @@ export interface AddOptions {
 
 interface Entry {
   readonly key: string;
+  readonly group: string;
   failures: number;
   priority: number;
   state: "queued" | "delayed" | "running" | "idle";
@@ -73,12 +77,10 @@ export interface QueueStats {
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #entries = new Map<string, Entry>();
-  /** priority → keys in the order they came. */
-  readonly #queued = new Map<number, Set<Entry>>();
+  readonly #queued = new ReadyKeys<Entry>();
   readonly #abort = new AbortController();
   readonly #idleWaiters: (() => void)[] = [];
   #running = 0;
-  #ready = 0;
   #waking = false;
   #state: "new" | "started" | "stopped" = "new";
   #runs = 0;
@@ -111,7 +113,6 @@ export class WorkQueue {
     this.#state = "stopped";
     for (const entry of this.#entries.values()) entry.timer?.cancel();
     this.#queued.clear();
-    this.#ready = 0;
     const timer = this.#options.clock.setTimer(patienceMs, () => this.#abort.abort(new Error("the queue stops")));
     await this.whenIdle();
     timer.cancel();
@@ -119,18 +120,20 @@ export class WorkQueue {
 
   /** Resolves once nothing runs and nothing is ready to run; delayed keys may still wait. */
   whenIdle(): Promise<void> {
-    if (this.#running === 0 && this.#ready === 0) return Promise.resolve();
+    if (this.#running === 0 && this.#queued.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
   stats(): QueueStats {
     let delayed = 0;
     for (const entry of this.#entries.values()) if (entry.state === "delayed") delayed += 1;
-    return { queued: this.#ready, running: this.#running, delayed, runs: this.#runs, failures: this.#failed };
+    return { queued: this.#queued.size, running: this.#running, delayed, runs: this.#runs, failures: this.#failed };
   }
 
   #newEntry(key: string): Entry {
-    const entry: Entry = { key, failures: 0, priority: 0, state: "idle", again: undefined, timer: undefined, dueMs: 0 };
+    const group = this.#options.groupOf?.(key) ?? "";
+    const unscheduled = { state: "idle", again: undefined, timer: undefined, dueMs: 0 } as const;
+    const entry: Entry = { key, group, failures: 0, priority: 0, ...unscheduled };
     this.#entries.set(key, entry);
     return entry;
   }
@@ -150,25 +153,10 @@ export class WorkQueue {
   }
 
   #enqueue(entry: Entry, priority: number): void {
-    if (entry.state === "queued") this.#dequeue(entry);
+    if (entry.state === "queued") this.#queued.delete(entry);
     Object.assign(entry, { state: "queued", priority, timer: undefined });
-    const line = this.#queued.get(priority) ?? new Set();
-    this.#queued.set(priority, line.add(entry));
-    this.#ready += 1;
+    this.#queued.add(entry);
     this.#wake();
-  }
-
-  #dequeue(entry: Entry): void {
-    const line = this.#queued.get(entry.priority);
-    line?.delete(entry);
-    if (line?.size === 0) this.#queued.delete(entry.priority);
-    this.#ready -= 1;
-  }
-
-  #next(): Entry | undefined {
-    if (this.#ready === 0) return undefined;
-    const [first] = this.#queued.get(Math.max(...this.#queued.keys())) ?? [];
-    return first;
   }
 
   /** Not at once: what is added in the same breath is sorted by priority first. */
@@ -183,9 +171,8 @@ export class WorkQueue {
 
   #dispatch(): void {
     while (this.#state === "started" && this.#running < this.#options.workers) {
-      const entry = this.#next();
+      const entry = this.#queued.take();
       if (entry === undefined) return;
-      this.#dequeue(entry);
       entry.state = "running";
       this.#running += 1;
       void this.#run(entry);
@@ -198,7 +185,7 @@ export class WorkQueue {
     this.#runs += 1;
     entry.state = "idle";
     if (this.#state === "started") this.#follow(entry, verdict);
-    if (this.#running === 0 && this.#ready === 0) for (const wake of this.#idleWaiters.splice(0)) wake();
+    if (this.#running === 0 && this.#queued.size === 0) for (const wake of this.#idleWaiters.splice(0)) wake();
     this.#dispatch();
   }
 

@@ -8,12 +8,13 @@
  *   nodes changed, once their pools are right      | all, at low priority (rules that name nodes)
  *   every `driftPeriodMs`, after a fresh look      | all, at low priority
  *
- * A look costs no call to Azure unless there is something to write.
+ * A look costs no call to Azure unless there is something to write. Namespaces take turns, so that one with many changes
+ * does not hold up the Services of another.
  */
 import type { Clock, Random, DecisionTurns } from "../../core/util/clock.ts";
 import type { WarningReason } from "../../core/events/event-reasons.ts";
 import { DELAY } from "../../core/retry.ts";
-import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
+import { namespaceOfKey, serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../core/intent/ownership.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
@@ -56,6 +57,7 @@ export class ServiceController {
       random,
       workers,
       work: (job) => this.#sync(job),
+      groupOf: namespaceOfKey,
       onError: (key, error) => log.error(`Service ${key}: ${String(error)}`),
     });
     metrics.loops.addQueue("service", this.#queue);

@@ -66,6 +66,11 @@ export function serviceKey(object: { readonly metadata: ObjectMeta }): string {
   return `${object.metadata.namespace ?? "default"}/${object.metadata.name}`;
 }
 
+/** Of a key that `serviceKey` made. */
+export function namespaceOfKey(key: string): string {
+  return key.slice(0, key.indexOf("/"));
+}
+
 /** Sorts by creation; equal ones by UID, so that of two Services exactly one is the older. */
 export function ageOf({ metadata }: Service): string {
   return `${metadata.creationTimestamp ?? ""} ${metadata.uid}`;
