@@ -4,11 +4,12 @@
  *
  *   before a write leaves              | the lock is held, except for drains; and the leader's lease must hold
  *   a body was read or written         | the mirror has it from then on
- *   a write was attempted              | metrics count it, and `onAttempt` is called
+ *   a write was attempted              | metrics count it; where it failed, `onFailure` is called
  *   the lock had another holder before | the mirror expires: what it has may be out of date
  *   the lock is to be given back       | not while the group commit has writes in flight
  */
 import type { ArmClient } from "../azure/arm/arm-client.ts";
+import type { ArmFailure } from "../azure/arm/failures.ts";
 import { Mirror } from "../azure/cache/mirror.ts";
 import type { AttemptReport } from "../azure/group-commit/commit-types.ts";
 import { GroupCommit } from "../azure/group-commit/group-commit.ts";
@@ -20,6 +21,10 @@ import type { Fence } from "../kube/election/lease.ts";
 import type { Metrics } from "./metrics.ts";
 import { ResourceLock } from "./resource-lock.ts";
 
+export interface FailedAttempt extends AttemptReport {
+  readonly failure: ArmFailure;
+}
+
 export interface AzureConnectionOptions {
   readonly config: ClusterConfig;
   readonly arm: ArmClient;
@@ -30,8 +35,8 @@ export interface AzureConnectionOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** Each attempt to write, successful or not. */
-  readonly onAttempt: (report: AttemptReport) => void;
+  /** Each attempt to write that failed. */
+  readonly onFailure: (report: FailedAttempt) => void;
   /** cloud-provider-azure's service controller writes the same load balancers. */
   readonly onRival: (message: string) => void;
 }
@@ -43,13 +48,14 @@ export class AzureConnection {
   readonly #closing = new AbortController();
 
   constructor(options: AzureConnectionOptions) {
-    const { config, arm, kube, fence, metrics, clock, random, log, onAttempt, onRival } = options;
-    this.mirror = new Mirror({ client: arm, config });
+    const { config, arm, kube, fence, metrics, clock, random, log, onFailure, onRival } = options;
+    const mirror = new Mirror({ client: arm, config });
+    this.mirror = mirror;
     this.#lock = new ResourceLock({
       client: kube,
       clock,
       signal: this.#closing.signal,
-      onOthers: () => this.mirror.expire(),
+      onOthers: () => mirror.expire(),
       onRival,
       onWait: (message) => log.warn(message),
       isInUse: () => this.commit.resourcesAtWork > 0,
@@ -63,12 +69,13 @@ export class AzureConnection {
         if (priority !== "drain") await this.#lock.hold();
         return fence.holds();
       },
-      lastSeen: (id) => this.mirror.lastSeen(id),
-      wasThere: (id) => this.mirror.wasThere(id),
-      onSeen: (id, body) => this.mirror.seen(id, body),
+      lastSeen: mirror.lastSeen.bind(mirror),
+      wasThere: mirror.wasThere.bind(mirror),
+      onSeen: mirror.seen.bind(mirror),
       onAttempt: (report) => {
         measure(metrics, report);
-        onAttempt(report);
+        const { failure } = report;
+        if (failure !== undefined) onFailure({ ...report, failure });
       },
     });
   }

@@ -16,7 +16,7 @@ import type { Fence } from "../kube/election/lease.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { AdminState } from "./admin-state/admin-state.ts";
 import { AzureConnection } from "./azure-connection.ts";
-import { AzureStepExecutor } from "./service/step-executor.ts";
+import { AzureStepExecutor, ServiceWriter } from "./service/step-executor.ts";
 import { CloudLoadBalancer } from "./service/cloud-load-balancer.ts";
 import { ClusterCache } from "./cluster-cache.ts";
 import { Events } from "./events.ts";
@@ -29,7 +29,6 @@ import { Observer } from "./service/observer.ts";
 import { PoolController } from "./pools/pool-controller.ts";
 import { ServiceController } from "./service/service-controller.ts";
 import { ServiceEvents } from "./service/service-events.ts";
-import { ServiceWriter } from "./service/service-writer.ts";
 
 export interface ControllerOptions {
   readonly config: ClusterConfig;
@@ -76,7 +75,7 @@ export class Controller {
     this.#azure = new AzureConnection({
       ...options,
       kube,
-      onAttempt: (report) => this.#adminState?.attempted(report),
+      onFailure: (report) => this.#adminState?.attemptFailed(report),
       onRival: (message) => this.#services.warnAll("RivalController", message),
     });
     const { mirror, commit } = this.#azure;

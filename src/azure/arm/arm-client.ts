@@ -9,8 +9,7 @@ import { ArmExchange, type Ask, type ExchangeOptions, type Verb } from "./arm-ex
 import type { Budget, Priority } from "../budget/budget.ts";
 import { field, jsonOf, textField } from "./error-body.ts";
 import { ArmError, transient } from "./failures.ts";
-import { followOperation } from "./long-running.ts";
-import { PollPace } from "./poll-pace.ts";
+import { followOperation, PollPace } from "./long-running.ts";
 import type { ArmResponse } from "./transport.ts";
 
 export interface ArmClientOptions extends ExchangeOptions {

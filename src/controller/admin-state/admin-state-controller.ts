@@ -14,7 +14,7 @@
  * @design AdminStateController
  */
 import { BACKOFF } from "../../core/retry.ts";
-import type { AttemptReport } from "../../azure/group-commit/commit-types.ts";
+import type { FailedAttempt } from "../azure-connection.ts";
 import { describeFailure } from "../../azure/arm/failure-text.ts";
 import { ArmError } from "../../azure/arm/failures.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
@@ -82,9 +82,9 @@ export class AdminStateController {
     if (this.#draining.size > 0) this.#queue.add(ALL_AFRESH);
   }
 
-  /** Each attempt to write a pool, by whomever. */
-  attempted({ id, kind, failure }: AttemptReport): void {
-    if (kind !== ADMIN_STATE.name || failure === undefined) return;
+  /** Each failed attempt to write, of whichever kind. */
+  attemptFailed({ id, kind, failure }: FailedAttempt): void {
+    if (kind !== ADMIN_STATE.name) return;
     const { metrics, events } = this.#options;
     metrics.drainErrors.inc({ kind: failure.kind });
     if (failure.kind === "throttled") metrics.drainThrottled.inc();

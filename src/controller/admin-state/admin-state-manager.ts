@@ -1,7 +1,7 @@
 /**
  * Brings the admin state of every pool in line with the taints of the nodes in it. One write per pool for all nodes that
  * wait, on the lane of its load balancer, ahead of everything else there and in the throttle budget. What is written is
- * decided when the write leaves (`newest-taints.ts`); where the pool as last seen is right by then, nothing is sent.
+ * decided when the write leaves; where the pool as last seen is right by then, nothing is sent.
  * When to do it, and again after a failure, is `admin-state-controller.ts`'s; entries of BackendRecords are
  * `lbcf/azure/backend-admin-states.ts`'s.
  * @design AdminStateManager
@@ -12,11 +12,18 @@ import type { ArmFailure } from "../../azure/arm/failures.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { BackendPool, LoadBalancer } from "../../core/model/arm.ts";
 import { adminStatePools, type AdminStatePool } from "../../core/admin-state/admin-state-pools.ts";
-import { type AdminStateFragment, mergeAdminState } from "../../core/admin-state/reconcile-admin-state.ts";
+import {
+  type AdminStateFragment,
+  mergeAdminState,
+  nodeFinder,
+  type NodeFinder,
+} from "../../core/admin-state/reconcile-admin-state.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Node } from "../../core/model/kubernetes.ts";
 import type { MachineListing } from "../machine-listing.ts";
-import type { NewestTaints } from "./newest-taints.ts";
+import type { Compute } from "../../core/backends/compute.ts";
+import { ipConfigurationFinder } from "../../core/backends/machines.ts";
+import type { Snapshot } from "../cluster-cache.ts";
 
 /** The kind of these writes. */
 export const ADMIN_STATE = new WriteKind<BackendPool, AdminStateFragment, LoadBalancer>("adminState", mergeAdminState);
@@ -77,5 +84,35 @@ export class AdminStateManager {
     if (config.poolType !== "nodeIPConfiguration") return false;
     const entries = pool.properties.loadBalancerBackendAddresses ?? [];
     return !entries.some((entry) => taints.nodeOf(entry)?.metadata.uid === uid);
+  }
+}
+
+/**
+ * Which node a pool entry is of, as the cluster is at this moment. Writes ask when they leave, not when they were
+ * decided, so that one which waited long brings no doomed node back and holds no cleared one down.
+ */
+export class NewestTaints {
+  readonly #nodes: Snapshot<Node>;
+  #compute: Compute | undefined;
+  #made: { readonly nodes: readonly Node[]; readonly compute: Compute | undefined; readonly nodeOf: NodeFinder };
+
+  constructor(nodes: Snapshot<Node>) {
+    this.#nodes = nodes;
+    this.#made = { nodes: [], compute: undefined, nodeOf: nodeFinder([]) };
+  }
+
+  /** The machines behind the nodes, where pools hold network interfaces. */
+  learn(compute: Compute): void {
+    this.#compute = compute;
+  }
+
+  get nodeOf(): NodeFinder {
+    const nodes = this.#nodes.values;
+    const compute = this.#compute;
+    if (this.#made.nodes !== nodes || this.#made.compute !== compute) {
+      const byIPConfiguration = compute && ipConfigurationFinder(nodes, compute);
+      this.#made = { nodes, compute, nodeOf: nodeFinder(nodes, byIPConfiguration) };
+    }
+    return this.#made.nodeOf;
   }
 }

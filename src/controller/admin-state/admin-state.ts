@@ -2,10 +2,9 @@
  * Everything about doomed nodes, put together: the watch that turns eviction notices into taints, the controller that
  * turns taints into admin states, and what other writers of pools must ask. One switch leaves it all out.
  */
-import type { AttemptReport } from "../../azure/group-commit/commit-types.ts";
+import type { FailedAttempt } from "../azure-connection.ts";
 import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
-import type { NodeFinder } from "../../core/admin-state/reconcile-admin-state.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Node } from "../../core/model/kubernetes.ts";
@@ -13,15 +12,13 @@ import type { Log } from "../../core/util/log.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { AdminStateController } from "./admin-state-controller.ts";
-import { AdminStateManager } from "./admin-state-manager.ts";
+import { AdminStateManager, NewestTaints } from "./admin-state-manager.ts";
 import { AdminStateEvents } from "./admin-state-events.ts";
-import type { ClusterCache } from "../cluster-cache.ts";
+import { type ClusterCache, Snapshot } from "../cluster-cache.ts";
 import type { Metrics } from "../metrics.ts";
 import type { MachineListing } from "../machine-listing.ts";
-import { NewestTaints } from "./newest-taints.ts";
 import { PreemptionWatch } from "./preemption-watch.ts";
 import { Events } from "../events.ts";
-import { Snapshot } from "../snapshot.ts";
 
 export interface AdminStateOptions {
   readonly config: ClusterConfig;
@@ -38,7 +35,8 @@ export interface AdminStateOptions {
 }
 
 export class AdminState {
-  readonly #taints: NewestTaints;
+  /** The nodes with their newest taints, for writes that may have waited since they were decided. */
+  readonly taints: NewestTaints;
   readonly #controller: AdminStateController;
   readonly #preemptions: PreemptionWatch;
 
@@ -51,8 +49,8 @@ export class AdminState {
       clock,
       services: () => services.store.values(),
     });
-    this.#taints = new NewestTaints(new Snapshot<Node>(nodes));
-    const manager = new AdminStateManager({ ...options, taints: this.#taints });
+    this.taints = new NewestTaints(new Snapshot<Node>(nodes));
+    const manager = new AdminStateManager({ ...options, taints: this.taints });
     this.#controller = new AdminStateController({ nodes, manager, events, metrics, clock, random, log });
     this.#preemptions = new PreemptionWatch({
       client: kube,
@@ -72,11 +70,6 @@ export class AdminState {
     return this.#preemptions.run(signal);
   }
 
-  /** The nodes with their newest taints, for writes that may have waited since they were decided. */
-  get nodeOf(): NodeFinder {
-    return this.#taints.nodeOf;
-  }
-
   resync(): void {
     this.#controller.resync();
   }
@@ -85,8 +78,8 @@ export class AdminState {
     this.#controller.joined();
   }
 
-  attempted(report: AttemptReport): void {
-    this.#controller.attempted(report);
+  attemptFailed(report: FailedAttempt): void {
+    this.#controller.attemptFailed(report);
   }
 
   async stop(patienceMs: number): Promise<void> {

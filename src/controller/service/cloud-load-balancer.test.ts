@@ -1,13 +1,11 @@
 /** The four verbs of the designs, on a cluster and an Azure in memory. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-
 import { CoreWorld } from "../../../test/support/core-world.ts";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import { serviceKey } from "../../core/model/kubernetes.ts";
 import type { Step } from "../../core/steps.ts";
-import { CloudLoadBalancer } from "./cloud-load-balancer.ts";
-import type { StepExecutor } from "./executor.ts";
+import { CloudLoadBalancer, type StepExecutor } from "./cloud-load-balancer.ts";
 
 const { signal } = new AbortController();
 const OPTIONS = { signal, mayRepair: true };

@@ -14,7 +14,7 @@ import { isTotalLoss } from "../../core/service/total-loss.ts";
 import { isAzureStep } from "../../core/service/rounds.ts";
 import type { Rejection, Warning } from "../../core/outcome.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
-import { RefusedError, type StepExecutor } from "./executor.ts";
+import type { Observed } from "../../core/observed.ts";
 
 export type SyncOutcome =
   /** `steps`: what had to be done for it. */
@@ -32,6 +32,27 @@ export interface SyncOptions {
   readonly mayRepair: boolean;
   /** May what is gone entirely be made again, even so? */
   readonly mayRestore?: boolean;
+}
+
+/** What the loop needs of the executor that reads and writes for it: `step-executor.ts`, and those of tests. */
+export interface StepExecutor {
+  /** Everything the core may look at for this Service, with what it asked to read; throws where a read fails. */
+  observe(service: Service, needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed>;
+  /** What was seen may be old: the next `observe` reads Azure itself. */
+  refresh(): void;
+  /** Makes one step true; resolves with the Service as it is afterwards where the step wrote to it. */
+  apply(service: Service, step: Step, signal: AbortSignal): Promise<Service | undefined>;
+}
+
+/** A merge found that the Service's part cannot stand where it would go, until a user changes something. */
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+  readonly rejection: Rejection;
+
+  constructor(rejection: Rejection) {
+    super(rejection.message);
+    this.rejection = rejection;
+  }
 }
 
 export class CloudLoadBalancer {

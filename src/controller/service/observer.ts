@@ -12,11 +12,10 @@ import { needsCompute } from "../../core/backends/compute.ts";
 import type { ReadRequest } from "../../core/steps.ts";
 import { countsForOthers, type ClassFilter } from "../../core/intent/ownership.ts";
 import type { Observed } from "../../core/observed.ts";
-import type { ClusterCache } from "../cluster-cache.ts";
+import { type ClusterCache, Snapshot } from "../cluster-cache.ts";
 import type { MachineListing } from "../machine-listing.ts";
 import type { MemberList } from "../pools/member-list.ts";
 import { memo } from "../../core/util/memo.ts";
-import { Snapshot } from "../snapshot.ts";
 
 export interface ObserverOptions {
   readonly config: ClusterConfig;

@@ -1,15 +1,22 @@
 /** What an Azure step comes to for the loop that asked for it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
 import { commitRig, LB } from "../../../test/support/commit-rig.ts";
 import { CONFIG } from "../../../test/support/core-fixtures.ts";
 import { aNode } from "../../../test/support/core-world.ts";
 import { json } from "../../../test/support/memory-arm.ts";
 import type { Warning } from "../../core/outcome.ts";
 import { desiredBackendPool } from "../../core/resources/backend-pool/desired-backend-pool.ts";
-import { RefusedError } from "./executor.ts";
-import { AzureStepExecutor } from "./step-executor.ts";
+import { RefusedError } from "./cloud-load-balancer.ts";
+import { AzureStepExecutor, ServiceWriter } from "./step-executor.ts";
+import { ModelApi } from "../../../sandbox/kubernetes/testing/model-api.ts";
+import { VirtualClock } from "../../../test/support/virtual-clock.ts";
+import { FINALIZER } from "../../core/intent/ownership.ts";
+import { KubeClient } from "../../kube/client/kube-client.ts";
+import { isFailure } from "../../kube/client/kube-failure.ts";
+import type { KubeObject } from "../../kube/client/resources.ts";
+import type { Transport } from "../../kube/client/transport.ts";
+import { projectService } from "../projections.ts";
 
 const POOL = `${LB}/backendAddressPools/kubernetes`;
 const STEP = {
@@ -58,4 +65,64 @@ test("an entry of somebody else is told of, also by a write that no Service aske
     warnings.map(({ reason, message }) => [reason, message.includes('"by-hand"')]),
     [["ForeignBackendAddress", true]],
   );
+});
+
+const PATH = "/api/v1/namespaces/default/services/web";
+
+/** A client of the embedded API, without a socket. */
+function transportTo(api: ModelApi): Transport {
+  return {
+    send: ({ method, path, headers, body }) => {
+      const reply = api.request(method, path, JSON.parse(body ?? "null"), headers["content-type"]);
+      if (reply.kind !== "answer") throw new Error(`${path} opened a watch`);
+      const bytes = Buffer.from(JSON.stringify(reply.body));
+      return Promise.resolve({ status: reply.status, headers: {}, body: toAsync(bytes) });
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+async function* toAsync(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function rig() {
+  const api = new ModelApi();
+  const writer = new ServiceWriter(
+    new KubeClient({ transport: transportTo(api), clock: new VirtualClock() }),
+    undefined,
+  );
+  api.create("/api/v1/namespaces/default/services", {
+    metadata: { name: "web", finalizers: [FINALIZER, "example.com/other"] },
+    spec: { type: "ClusterIP", ports: [{ port: 80 }] },
+  });
+  const seen = () => projectService(api.get(PATH) as unknown as KubeObject);
+  return { api, writer, seen };
+}
+
+test("our finalizer goes, others' stay", async () => {
+  const { writer, seen } = rig();
+  await writer.apply(seen(), { kind: "removeFinalizer", why: "" });
+  assert.deepEqual(seen().metadata.finalizers, ["example.com/other"]);
+});
+
+test("a Service that asks for a load balancer again keeps its finalizer, however late the patch arrives", async () => {
+  const { api, writer, seen } = rig();
+  const decidedOn = seen();
+  api.mergePatch(PATH, { spec: { type: "LoadBalancer" } });
+  await assert.rejects(writer.apply(decidedOn, { kind: "removeFinalizer", why: "" }), (error) =>
+    isFailure(error, "conflict"),
+  );
+  assert.ok(seen().metadata.finalizers?.includes(FINALIZER));
+});
+
+test("a status is written on the version that it was decided on, and on no later one", async () => {
+  const { api, writer, seen } = rig();
+  api.mergePatch(PATH, { spec: { type: "LoadBalancer" } });
+  const decidedOn = seen();
+  const publish = (ip: string) =>
+    writer.apply(decidedOn, { kind: "updateStatus", ingress: [{ ip, ipMode: "VIP" }], applied: "mark", why: "" });
+  await publish("20.0.0.2");
+  await assert.rejects(publish("20.0.0.1"), (error) => isFailure(error, "conflict"));
+  assert.deepEqual(seen().status.loadBalancer.ingress, [{ ip: "20.0.0.2", ipMode: "VIP" }]);
 });

@@ -61,6 +61,7 @@ const UNREAD = new FieldOmitter(["managedFields"]);
 export class Reflector<T extends KubeObject> {
   /** Resolves once, after the first complete list. */
   readonly synced: Promise<void>;
+  readonly store: ReadonlyStore<T>;
   readonly #options: ReflectorOptions<T>;
   readonly #what: string;
   readonly #intake: Intake<T>;
@@ -87,6 +88,7 @@ export class Reflector<T extends KubeObject> {
       this.#report({ error });
     };
     this.#intake = new Intake({ project: options.project, indexers: options.indexers, onError });
+    this.store = this.#intake.store;
     this.synced = new Promise((resolve) => {
       this.#resolveSynced = resolve;
     });
@@ -95,10 +97,6 @@ export class Reflector<T extends KubeObject> {
   /** What is watched, as the API names it. */
   get plural(): string {
     return this.#options.resource.plural;
-  }
-
-  get store(): ReadonlyStore<T> {
-    return this.#intake.store;
   }
 
   /** Gets everything that is already known first, as added. */

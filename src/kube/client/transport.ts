@@ -34,6 +34,7 @@ export interface Transport {
  */
 export class CancelScope implements Disposable {
   readonly #controller = new AbortController();
+  readonly signal = this.#controller.signal;
   readonly #parents: readonly AbortSignal[];
   readonly #follow = (): void => this.#controller.abort(this.#parents.find((parent) => parent.aborted)?.reason);
 
@@ -41,10 +42,6 @@ export class CancelScope implements Disposable {
     this.#parents = parents.filter((parent) => parent !== undefined);
     for (const parent of this.#parents) parent.addEventListener("abort", this.#follow);
     if (this.#parents.some((parent) => parent.aborted)) this.#follow();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   abort(reason: unknown): void {
