@@ -3,6 +3,7 @@
  * simulation runs the same code. `start` fills the caches, then starts the loops; `stop` ends what is in flight.
  */
 import type { ArmClient } from "../azure/arm/arm-client.ts";
+import { describeFailure } from "../azure/arm/failure-text.ts";
 import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
 import { type Clock, type Random, type Timer, DecisionTurns } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
@@ -96,6 +97,10 @@ export class Controller {
       services: new ServiceWriter(kube, classFilter),
       members: new MemberLists(kube, written.memberLists),
       onWarning: (service, warning) => emitWarning(events, log, service, warning),
+      onRetry: (service, what, retry) => {
+        if (service !== undefined) events.retrying(service, what, retry);
+        else log.info(`will try again: ${describeFailure(retry.failure, what)}`);
+      },
       adminState: this.#adminState,
       turns,
     });

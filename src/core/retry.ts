@@ -38,7 +38,7 @@ export interface RetryRule {
    * backoff; `asTold`: after Azure's `Retry-After`, else by backoff; `slowly`: after `DELAY.slowRequeueMs`.
    */
   readonly requeue: "atOnceFirst" | "asTold" | "backoff" | "slowly";
-  /** When the user is told by an event: at once, after `MOST.quietFailures` in a row, or never. */
+  /** When the user is told by an event: at the first failure, after `MOST.quietFailures` in a row, or never. */
   readonly tell: "now" | "later" | "never";
 }
 
@@ -46,8 +46,8 @@ export const RETRY: Readonly<Record<FailureKind, RetryRule>> = {
   conflict: { lane: "conflict", read: "fail", poll: "fail", requeue: "atOnceFirst", tell: "later" },
   superseded: { lane: "conflict", read: "fail", poll: "fail", requeue: "atOnceFirst", tell: "later" },
   busy: { lane: "failure", read: "again", poll: "again", requeue: "asTold", tell: "later" },
-  transient: { lane: "failure", read: "again", poll: "again", requeue: "asTold", tell: "later" },
-  throttled: { lane: "failure", read: "atGate", poll: "again", requeue: "asTold", tell: "later" },
+  transient: { lane: "failure", read: "again", poll: "again", requeue: "asTold", tell: "now" },
+  throttled: { lane: "failure", read: "atGate", poll: "again", requeue: "asTold", tell: "now" },
   notProvisioned: { lane: "repair", read: "fail", poll: "fail", requeue: "backoff", tell: "later" },
   invalid: { lane: "apart", read: "fail", poll: "fail", requeue: "backoff", tell: "now" },
   quota: { lane: "apart", read: "fail", poll: "fail", requeue: "backoff", tell: "now" },
@@ -99,7 +99,7 @@ export const MOST = {
   reads: 5,
   /** Failed polls in a row after the first, before the operation is lost. */
   polls: 8,
-  /** Failures of an object in a row that the user need not know of: writers meet now and then. */
+  /** Failures in a row, of an object or a write, that the user need not know of: writers meet now and then. */
   quietFailures: 3,
 } as const;
 

@@ -115,6 +115,7 @@ export class CloudLoadBalancer {
       isFresh = true;
     };
     return untilSettled(`Service ${service.metadata.name}`, async (): Promise<SyncOutcome | undefined> => {
+      signal.throwIfAborted();
       const observed = await this.#executor.observe(service, needs, signal);
       const decision: Decision = reconcileService(observed);
       switch (decision.kind) {

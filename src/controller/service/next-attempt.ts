@@ -13,7 +13,7 @@ export interface Attempt {
 
 export function nextAttempt(error: unknown, failuresBefore: number): Attempt {
   if (error instanceof ArmError)
-    return { afterMs: afterMs(error.failure, failuresBefore), tellUser: tellUser(error.failure, failuresBefore) };
+    return { afterMs: afterMs(error.failure, failuresBefore), tellUser: isTold(error.failure, failuresBefore) };
   if (error instanceof KubeFailure) {
     return { afterMs: error.retryAfterMs, tellUser: error.kind !== "conflict" && failuresBefore >= MOST.quietFailures };
   }
@@ -33,7 +33,8 @@ function afterMs(failure: ArmFailure, failuresBefore: number): number | undefine
   }
 }
 
-function tellUser({ kind }: ArmFailure, failuresBefore: number): boolean {
+/** Is the user told of a failure now? `failuresBefore`: of the same work, in a row. */
+export function isTold({ kind }: ArmFailure, failuresBefore: number): boolean {
   switch (RETRY[kind].tell) {
     case "now":
       return true;

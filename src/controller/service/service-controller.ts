@@ -8,15 +8,19 @@
  *   nodes changed, once their pools are right      | all, at low priority (rules that name nodes)
  *   every `driftPeriodMs`, after a fresh look      | all, at low priority
  *
+ * A Service that is no longer to be served is not kept waiting by what was being done for it: that sync is aborted, its
+ * writes are withdrawn, and the next one deletes.
+ *
  * A look costs no call to Azure unless there is something to write. Namespaces take turns, so that one with many changes
  * does not hold up the Services of another.
  */
 import type { Clock, Random, DecisionTurns } from "../../core/util/clock.ts";
 import type { WarningReason } from "../../core/events/event-reasons.ts";
-import { DELAY } from "../../core/retry.ts";
+import { BACKOFF, DELAY } from "../../core/retry.ts";
 import { namespaceOfKey, serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../core/intent/ownership.ts";
+import { backoffMs } from "../../kube/client/backoff.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
 import type { WriteThroughStore } from "../../kube/cache/store.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
@@ -28,10 +32,10 @@ import type { CachedService } from "../projections.ts";
 import type { ServiceEvents } from "./service-events.ts";
 
 export interface ServiceControllerOptions {
-  readonly services: Reflector<CachedService>;
-  readonly cloud: CloudLoadBalancer;
-  readonly events: ServiceEvents;
-  readonly drift: DriftWatch;
+  readonly services: Pick<Reflector<CachedService>, "subscribe" | "store">;
+  readonly cloud: Pick<CloudLoadBalancer, "ensureLoadBalancer" | "ensureLoadBalancerDeleted">;
+  readonly events: Pick<ServiceEvents, "settled" | "warned" | "rejected" | "waiting" | "drifted" | "failed" | "forget">;
+  readonly drift: Pick<DriftWatch, "policyOf" | "mayRepair" | "note" | "forget">;
   /** The same Services, with the controller's own writes that the watch has not brought yet. */
   readonly written: Pick<WriteThroughStore<CachedService>, "get">;
   readonly metrics: Metrics;
@@ -40,7 +44,7 @@ export interface ServiceControllerOptions {
   readonly log: Log;
   readonly classFilter: ClassFilter;
   readonly workers: number;
-  readonly turns: DecisionTurns;
+  readonly turns: Pick<DecisionTurns, "next">;
 }
 
 const PRIORITY = { delete: 2, change: 1, resync: 0 } as const;
@@ -48,6 +52,8 @@ const PRIORITY = { delete: 2, change: 1, resync: 0 } as const;
 export class ServiceController {
   readonly #options: ServiceControllerOptions;
   readonly #queue: WorkQueue;
+  /** By key: aborts the sync that serves a Service. */
+  readonly #serving = new Map<string, AbortController>();
 
   constructor(options: ServiceControllerOptions) {
     this.#options = options;
@@ -71,9 +77,10 @@ export class ServiceController {
         this.#options.events.forget(service);
         this.#options.drift.forget(serviceKey(service));
       } else if (this.#concerns(service)) {
-        this.#queue.add(serviceKey(service), {
-          priority: this.#wants(service) ? PRIORITY.change : PRIORITY.delete,
-        });
+        const key = serviceKey(service);
+        const isWanted = this.#wants(service);
+        this.#queue.add(key, { priority: isWanted ? PRIORITY.change : PRIORITY.delete });
+        if (!isWanted) this.#serving.get(key)?.abort(new Error("the Service is no longer to be served"));
       }
     });
     this.#queue.start();
@@ -107,22 +114,27 @@ export class ServiceController {
   }
 
   async #sync({ key, failures, signal }: Job): Promise<Verdict> {
-    const { written, events, metrics, clock, turns } = this.#options;
+    const { written, events, metrics, clock, random, turns } = this.#options;
     await turns.next();
     const service = written.get(key);
     if (service === undefined || !this.#concerns(service)) return { kind: "done" };
     const request = this.#wants(service) ? "services_ensure_loadbalancer" : "services_ensure_loadbalancer_deleted";
     const startedMs = clock.monotonicMs();
+    const aborting = new AbortController();
+    if (this.#wants(service)) this.#serving.set(key, aborting);
     try {
-      const outcome = await this.#settle(service, signal);
+      const outcome = await this.#settle(service, AbortSignal.any([signal, aborting.signal]));
       metrics.syncs.inc({ outcome: outcome.kind });
       return this.#follow(service, outcome);
     } catch (error) {
+      if (aborting.signal.aborted) return { kind: "done" }; // what aborted it has added the key again
       metrics.operationFailures.inc({ request });
       const attempt = nextAttempt(error, failures);
-      events.failed(service, error, attempt);
-      return { kind: "retry", ...(attempt.afterMs !== undefined && { afterMs: attempt.afterMs }) };
+      const afterMs = attempt.afterMs ?? backoffMs(BACKOFF.requeue, failures, random);
+      events.failed(service, error, { ...attempt, afterMs });
+      return { kind: "retry", afterMs };
     } finally {
+      this.#serving.delete(key);
       metrics.operationSeconds.observe({ request }, (clock.monotonicMs() - startedMs) / 1000);
     }
   }

@@ -3,7 +3,9 @@
  * is `../events.ts`'s.
  */
 import { describeFailure } from "../../azure/arm/failure-text.ts";
-import { ArmError } from "../../azure/arm/failures.ts";
+import { ArmError, type ArmFailure } from "../../azure/arm/failures.ts";
+import type { Retry } from "../../azure/group-commit/commit-types.ts";
+import { isRetryable } from "../../azure/group-commit/retry-policy.ts";
 import { type EventText, eventText } from "../../core/events/event-reasons.ts";
 import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import { SERVICES } from "../../kube/client/resources.ts";
@@ -11,7 +13,7 @@ import type { Log } from "../../core/util/log.ts";
 import type { Events } from "../events.ts";
 import type { AzureStep, Step } from "../../core/steps.ts";
 import type { Rejection, Warning } from "../../core/outcome.ts";
-import type { Attempt } from "./next-attempt.ts";
+import { isTold, type Attempt } from "./next-attempt.ts";
 import { errorText } from "../../core/util/text.ts";
 
 export class ServiceEvents {
@@ -48,12 +50,24 @@ export class ServiceEvents {
     this.#events.emitOnce(SERVICES, service, eventText("DriftDetected", message));
   }
 
-  failed(service: Service, error: unknown, { tellUser }: Attempt): void {
+  /** A write failed and will be repeated; the sync goes on. `what`: as in `load balancer "kubernetes"`. */
+  retrying(service: Service, what: string, { failure, attempts, afterMs }: Retry): void {
+    this.#failed(service, new ArmError(failure, what), { afterMs, tellUser: isTold(failure, attempts - 1) });
+  }
+
+  /** The sync failed; the next one is after `afterMs`. */
+  failed(service: Service, error: unknown, attempt: Attempt & { readonly afterMs: number }): void {
+    this.#failed(service, error, attempt);
+  }
+
+  /** Once until the cause changes or the Service is settled: the next try's time is no news. */
+  #failed(service: Service, error: unknown, { afterMs, tellUser }: Attempt & { readonly afterMs: number }): void {
     const reason =
       service.metadata.deletionTimestamp === undefined ? "SyncLoadBalancerFailed" : "DeleteLoadBalancerFailed";
-    const message = textOf(error);
-    if (tellUser) this.#events.emitOnce(SERVICES, service, eventText(reason, message));
-    else this.#events.logRetry(SERVICES, serviceKey(service), message);
+    const cause = textOf(error);
+    const message = `${cause}${cause.endsWith(".") ? "" : "."} Next try in ${Math.max(1, Math.round(afterMs / 1000))} s.`;
+    if (tellUser) this.#events.emitOnce(SERVICES, service, eventText(reason, message), `${reason} ${causeId(error)}`);
+    else this.#events.logRetry(SERVICES, serviceKey(service), cause);
   }
 
   /** The Service is gone. */
@@ -72,6 +86,13 @@ function doneText(steps: readonly Step[]): EventText {
   if (isGone) return eventText("DeletedLoadBalancer", "Deleted load balancer");
   const addresses = published?.ingress.map(({ ip }) => ip).join(", ");
   return eventText("EnsuredLoadBalancer", `Ensured load balancer${addresses ? `: ${addresses}` : ""}`);
+}
+
+/** What makes two failures the same. Azure's words of one that passes vary: they name servers and times. */
+function causeId(error: unknown): string {
+  if (!(error instanceof ArmError) || !isRetryable(error.failure)) return textOf(error);
+  const { kind, code }: ArmFailure = error.failure;
+  return `${error.doing} ${kind} ${code}`;
 }
 
 function textOf(error: unknown): string {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { commitRig, LB } from "../../../test/support/commit-rig.ts";
 import { CONFIG } from "../../../test/support/core-fixtures.ts";
 import { aNode } from "../../../test/support/core-world.ts";
-import { json } from "../../../test/support/memory-arm.ts";
+import { error, json } from "../../../test/support/memory-arm.ts";
 import type { Warning } from "../../core/outcome.ts";
 import { desiredBackendPool } from "../../core/resources/backend-pool/desired-backend-pool.ts";
 import { RefusedError } from "./cloud-load-balancer.ts";
@@ -33,6 +33,7 @@ function setUp(properties: object) {
   arm.interpose = ({ method, url }) =>
     method === "PUT" && new URL(url).pathname === POOL ? json(200, { properties: {} }) : undefined;
   const warnings: Warning[] = [];
+  const retries: string[] = [];
   const never = (): never => assert.fail("nothing is observed, and no Service written");
   const executor = new AzureStepExecutor({
     commit,
@@ -42,15 +43,16 @@ function setUp(properties: object) {
     written: { wrote: never },
     turns: { next: async () => {} },
     onWarning: (_, warning) => warnings.push(warning),
+    onRetry: (_, what, { failure }) => retries.push(`${what} ${failure.code}`),
   });
-  return { arm, run, warnings, executor };
+  return { arm, run, warnings, retries, executor };
 }
 
 test("a pool of network interfaces refuses the cluster's write with the reason, and nothing is written", async () => {
   const { arm, run, executor } = setUp({ backendIPConfigurations: [{ id: "/nic/ipConfigurations/one" }] });
-  await assert.rejects(run(executor.write(STEP, "create")), (error) => {
-    assert.ok(error instanceof RefusedError);
-    assert.equal(error.rejection.reason, "BackendPoolType");
+  await assert.rejects(run(executor.write(STEP, "create")), (thrown) => {
+    assert.ok(thrown instanceof RefusedError);
+    assert.equal(thrown.rejection.reason, "BackendPoolType");
     return true;
   });
   assert.equal(arm.count("PUT"), 0);
@@ -125,4 +127,13 @@ test("a status is written on the version that it was decided on, and on no later
   await publish("20.0.0.2");
   await assert.rejects(publish("20.0.0.1"), (error) => isFailure(error, "conflict"));
   assert.deepEqual(seen().status.loadBalancer.ingress, [{ ip: "20.0.0.2", ipMode: "VIP" }]);
+});
+
+test("a write that fails and is repeated is reported, with the name of its resource", async () => {
+  const { arm, run, retries, executor } = setUp({});
+  const answered = arm.interpose;
+  arm.interpose = (request) =>
+    request.method === "PUT" && arm.count("PUT") === 1 ? error(500, "InternalServerError") : answered(request);
+  await run(executor.write(STEP, "create"));
+  assert.deepEqual(retries, ['pool "kubernetes" InternalServerError']);
 });

@@ -5,7 +5,7 @@
 import { ArmError } from "../../azure/arm/failures.ts";
 import type { Priority } from "../../azure/budget/budget.ts";
 import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
-import type { Committed, ArmBody } from "../../azure/group-commit/commit-types.ts";
+import type { Committed, ArmBody, Retry, Write } from "../../azure/group-commit/commit-types.ts";
 import { WriteKind } from "../../azure/group-commit/write-kind.ts";
 import { nameOfId } from "../../core/model/ids.ts";
 import type { Service, Ingress } from "../../core/model/kubernetes.ts";
@@ -35,6 +35,8 @@ export interface StepExecutorOptions {
   /** Where the answers to writes of Services go. */
   readonly written: Pick<WriteThroughStore<CachedService>, "wrote">;
   readonly onWarning: (service: Service | undefined, warning: Warning) => void;
+  /** A write failed and will be repeated. `what`: as in `load balancer "kubernetes"`. */
+  readonly onRetry: (service: Service | undefined, what: string, retry: Retry) => void;
   readonly turns: Pick<DecisionTurns, "next">;
   readonly adminState?: Pick<AdminState, "taints" | "joined"> | undefined;
 }
@@ -65,10 +67,10 @@ export class AzureStepExecutor implements StepExecutor {
     this.#options.observer.refresh();
   }
 
-  async apply(service: Service, step: Step): Promise<Service | undefined> {
+  async apply(service: Service, step: Step, signal: AbortSignal): Promise<Service | undefined> {
     if ("id" in step) {
       const priority = service.metadata.deletionTimestamp === undefined ? "create" : "delete";
-      await this.write(step, priority, service);
+      await this.write(step, priority, { service, signal });
       return undefined;
     }
     const stored = await this.#options.services.apply(service, step);
@@ -78,13 +80,19 @@ export class AzureStepExecutor implements StepExecutor {
     return written;
   }
 
-  /** Also for writes that no Service asked for: pools that follow the nodes. */
-  async write(step: AzureStep, priority: Priority, service?: Service): Promise<void> {
-    const { onWarning, adminState, members } = this.#options;
+  /** `by`: the Service that asks for it, and the signal that withdraws it; no Service asks for pools that follow the nodes. */
+  async write(step: AzureStep, priority: Priority, by?: { service: Service; signal: AbortSignal }): Promise<void> {
+    const { onWarning, onRetry, adminState, members } = this.#options;
+    const service = by?.service;
     await this.#remember(step);
-    const committed = await this.#commit(step, priority);
+    const committed = await this.#commit(step, {
+      priority,
+      onRetry: (retry) => onRetry(service, nameOf(step), retry),
+      ...(by && { signal: by.signal }),
+    });
     for (const warning of warningsOf(committed)) onWarning(service, warning);
     if (committed.kind === "refused") throw new RefusedError(committed.rejection);
+    if (committed.kind === "withdrawn") by?.signal.throwIfAborted();
     if (committed.kind === "failed") throw new ArmError(committed.failure, nameOf(step));
     if (committed.kind !== "written") return;
     if (step.kind === "nicPools") adminState?.joined();
@@ -102,7 +110,10 @@ export class AzureStepExecutor implements StepExecutor {
   }
 
   /** What no Service owns has no key: its newest write takes the place of an older one that still waits. */
-  #commit<K extends Kind>(step: StepOf<K>, priority: Priority): Promise<Committed<Bodies[K]>> {
+  #commit<K extends Kind>(
+    step: StepOf<K>,
+    options: Pick<Write<Bodies[K], Fragments[K]>, "priority" | "onRetry" | "signal">,
+  ): Promise<Committed<Bodies[K]>> {
     const { id, kind, fragment } = step;
     const owner = KINDS[kind].ownerOf?.(fragment);
     return this.#options.commit.submit<Bodies[K], Fragments[K], Bodies[K]>({
@@ -110,7 +121,7 @@ export class AzureStepExecutor implements StepExecutor {
       kind: this.#kinds[kind],
       fragment,
       ...(owner && { dedupKey: owner.key }),
-      priority,
+      ...options,
     });
   }
 

@@ -1,0 +1,85 @@
+/** Which sync runs when: a Service that is deleted is not kept waiting by what was being done for it. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { CoreWorld } from "../../../test/support/core-world.ts";
+import { seededRandom, settled, VirtualClock } from "../../../test/support/virtual-clock.ts";
+import { FINALIZER } from "../../core/intent/ownership.ts";
+import { unlessAborted } from "../../core/util/clock.ts";
+import { SILENT_LOG } from "../../core/util/log.ts";
+import { Store, type Subscriber } from "../../kube/cache/store.ts";
+import { Metrics } from "../metrics.ts";
+import { projectService, type CachedService } from "../projections.ts";
+import type { SyncOutcome } from "./cloud-load-balancer.ts";
+import { ServiceController } from "./service-controller.ts";
+
+/** A controller whose syncs of a Service that is to be served never end by themselves. */
+function rig() {
+  const clock = new VirtualClock();
+  const store = new Store<CachedService>();
+  const calls: string[] = [];
+  const failures: unknown[] = [];
+  let notify: Subscriber<CachedService> = () => {};
+  const done: SyncOutcome = { kind: "settled", steps: [], warnings: [] };
+  const metrics = new Metrics();
+  const controller = new ServiceController({
+    services: { store, subscribe: (subscriber) => (notify = subscriber) },
+    written: store,
+    cloud: {
+      ensureLoadBalancer: (_, { signal }) => {
+        calls.push("ensure");
+        return unlessAborted(() => new Promise<SyncOutcome>(() => {}), signal);
+      },
+      ensureLoadBalancerDeleted: async () => {
+        calls.push("delete");
+        return done;
+      },
+    },
+    events: {
+      settled: () => {},
+      warned: () => {},
+      rejected: () => {},
+      waiting: () => {},
+      drifted: () => {},
+      failed: (_, error) => void failures.push(error),
+      forget: () => {},
+    },
+    drift: { policyOf: () => "report", mayRepair: () => true, note: () => {}, forget: () => {} },
+    metrics,
+    clock,
+    random: seededRandom(1),
+    log: SILENT_LOG,
+    classFilter: undefined,
+    workers: 4,
+    turns: { next: async () => {} },
+  });
+  controller.start();
+  const change = async (service: CachedService): Promise<void> => {
+    for (const each of store.put(service)) void notify(each);
+    await settled();
+  };
+  return { clock, calls, failures, metrics, change };
+}
+
+function aService(change: object = {}): CachedService {
+  const world = new CoreWorld();
+  world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+  const { metadata, ...rest } = world.service("web");
+  return projectService({
+    ...rest,
+    metadata: { ...metadata, finalizers: [FINALIZER], resourceVersion: "1", ...change },
+  });
+}
+
+test("a deletion ends the sync that serves the Service, without a failure, and runs at once", async () => {
+  const { clock, calls, failures, metrics, change } = rig();
+  await change(aService());
+  await change(aService({ resourceVersion: "2", annotations: { "azlb.io/drift-policy": "enforce" } }));
+  assert.deepEqual(calls, ["ensure"], "a change waits for the sync that runs");
+  await change(aService({ resourceVersion: "3", deletionTimestamp: "2026-01-01T00:00:00Z" }));
+  assert.deepEqual(calls, ["ensure", "delete"]);
+  assert.equal(clock.monotonicMs(), 0);
+  assert.deepEqual(failures, []);
+  const { values } = await metrics.operationFailures.get();
+  assert.deepEqual(values, []);
+});

@@ -1,0 +1,90 @@
+/**
+ * Services while Azure fails, throttles or refuses: the first failure is told at once, with its cause and the next try; it
+ * is not repeated; and everything comes right when the cause is gone. On the embedded server.
+ */
+import assert from "node:assert/strict";
+import { afterEach, beforeEach, describe, test } from "node:test";
+
+import { FaultControl } from "../../support/fault-control.ts";
+import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
+
+const BALANCERS = "**/loadBalancers/*";
+const INTERNAL_ERROR = { kind: "status", status: 500, code: "InternalServerError" };
+
+let rig: ServiceRig;
+let faults: FaultControl;
+
+beforeEach(async () => {
+  rig = await ServiceRig.open(openEmbeddedCluster);
+  faults = new FaultControl(rig.azure.controlUrl);
+});
+afterEach(() => rig.close());
+
+async function hit(id: string, times: number): Promise<void> {
+  await eventually(async () => assert.ok((await faults.hits(id)) >= times), WITHIN_MS);
+}
+
+async function warnings(name: string): Promise<string[]> {
+  return (await rig.events(name)).filter(({ type }) => type === "Warning").map(({ reason }) => reason);
+}
+
+describe("a write that Azure answers with 500", () => {
+  test("is told once, with the next try, while it is retried; then the Service is served", async () => {
+    const id = await faults.arm({ method: ["PUT"], path: BALANCERS, count: null, effect: INTERNAL_ERROR });
+    await rig.apply({ name: "web" });
+    const said = await rig.warned("web", "SyncLoadBalancerFailed");
+    assert.match(said, /^load balancer "kubernetes": Azure did not answer properly \(InternalServerError/);
+    assert.match(said, /\. Next try in \d+ s\.$/);
+    await hit(id, 3);
+    assert.deepEqual(await warnings("web"), ["SyncLoadBalancerFailed"]);
+    await faults.clear();
+    await rig.served("web");
+  });
+
+  test("is told on deletion too", async () => {
+    await rig.apply({ name: "web" });
+    await rig.served("web");
+    await faults.arm({ method: ["PUT", "DELETE"], path: BALANCERS, count: null, effect: INTERNAL_ERROR });
+    const gone = rig.delete("web");
+    const said = await rig.warned("web", "DeleteLoadBalancerFailed");
+    assert.match(said, /^load balancer "kubernetes": .*\. Next try in \d+ s\.$/);
+    await faults.clear();
+    await gone;
+  });
+
+  test("is not retried any more once the Service is deleted, which does not wait for it", async () => {
+    const id = await faults.arm({ method: ["PUT"], path: BALANCERS, count: null, effect: INTERNAL_ERROR });
+    await rig.apply({ name: "web" });
+    await hit(id, 4);
+    await rig.delete("web");
+    assert.equal(await faults.hits(id), 4);
+    assert.deepEqual(await rig.list("publicIPAddresses"), []);
+  });
+});
+
+for (const { title, effect, said } of [
+  {
+    title: "a policy forbids",
+    effect: { kind: "status", status: 403, code: "RequestDisallowedByPolicy", message: "Denied by policy 'no-pips'." },
+    said: /^public IP "[^"]+": not allowed: RequestDisallowedByPolicy: Denied by policy 'no-pips'\. Ask .*\. Next try in 60 s\.$/,
+  },
+  {
+    title: "a management lock forbids",
+    effect: { kind: "status", status: 409, code: "ScopeLocked", message: "The scope is locked." },
+    said: /^public IP "[^"]+": Azure does not let it be changed: ScopeLocked: The scope is locked\. Remove the management lock, .*\. Next try in 60 s\.$/,
+  },
+]) {
+  test(`what ${title} is told at once, once, with the fix, and is not hammered`, async () => {
+    const id = await faults.arm({ method: ["PUT"], path: "**/publicIPAddresses/*", count: null, effect });
+    await rig.apply({ name: "web" });
+    assert.match(await rig.warned("web", "SyncLoadBalancerFailed"), said);
+    await rig.apply({ name: "web", annotations: { "azure-load-balancer-tcp-idle-timeout": "5" } });
+    await hit(id, 2);
+    assert.deepEqual(await warnings("web"), ["SyncLoadBalancerFailed"], "a change is tried at once, and is no news");
+    await faults.clear();
+    await rig.annotate("web", { "azure-load-balancer-tcp-idle-timeout": "6" });
+    await rig.served("web");
+  });
+}
