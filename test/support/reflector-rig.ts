@@ -39,7 +39,16 @@ export function told(change: Change<Thing>): string {
 
 export async function startedReflector(t: TestContext, { random = seededRandom(1) } = {}) {
   const clock = new VirtualClock();
-  const wire = new ScriptedWire();
+  /** What the checks of the server's version are answered: its version, or a failure where there is none. */
+  const server: { version?: number } = {};
+  let checks = 0;
+  const wire = new ScriptedWire((exchange) => {
+    if (exchange.url.searchParams.get("limit") !== "1") return false;
+    checks += 1;
+    if (server.version === undefined) exchange.fail(new Error("ECONNREFUSED"));
+    else exchange.answer(200, { metadata: { resourceVersion: String(server.version) }, items: [] });
+    return true;
+  });
   const problems: ReflectorProblem[] = [];
   let recoveries = 0;
   const changes: string[] = [];
@@ -66,7 +75,17 @@ export async function startedReflector(t: TestContext, { random = seededRandom(1
   await settled();
   const takeChanges = (): string[] => changes.splice(0);
   const names = (): string[] => [...reflector.store.keys()].sort();
-  return { clock, wire, problems, recoveries: () => recoveries, reflector, takeChanges, names };
+  return {
+    clock,
+    wire,
+    server,
+    checks: () => checks,
+    problems,
+    recoveries: () => recoveries,
+    reflector,
+    takeChanges,
+    names,
+  };
 }
 
 /** A reflector that has things a and b at version 10, and follows. */

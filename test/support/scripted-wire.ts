@@ -79,10 +79,17 @@ export class Exchange {
 export class ScriptedWire implements Transport {
   /** Every request so far, in order. */
   readonly exchanges: Exchange[] = [];
+  readonly #answerAside: (exchange: Exchange) => boolean;
+
+  /** `answerAside` returns whether it has answered the exchange, which is then none of the test's. */
+  constructor(answerAside: (exchange: Exchange) => boolean = () => false) {
+    this.#answerAside = answerAside;
+  }
 
   send(request: WireRequest): Promise<WireResponse> {
     return new Promise((respond, refuse) => {
-      this.exchanges.push(new Exchange(request, respond, refuse));
+      const exchange = new Exchange(request, respond, refuse);
+      if (!this.#answerAside(exchange)) this.exchanges.push(exchange);
     });
   }
 

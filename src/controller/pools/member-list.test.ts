@@ -25,7 +25,7 @@ function balancerWith(...names: string[]): LoadBalancer {
 
 /** As before the watch has brought anything. */
 function unwatched(): WriteThroughStore<MemberList> {
-  return new WriteThroughStore<MemberList>({ subscribe: () => {}, store: new Store() });
+  return new WriteThroughStore<MemberList>({ subscribe: () => {}, onRewind: () => {}, store: new Store() });
 }
 
 async function stored(): Promise<readonly string[]> {
@@ -57,7 +57,8 @@ test("changes at the same moment lose no name", async () => {
 
 test("a list that another client deletes is written anew", async () => {
   let subscriber: (change: Change<MemberList>) => void = () => {};
-  const watch = { store: new Store<MemberList>(), subscribe: (each: typeof subscriber) => (subscriber = each) };
+  const subscribe = (each: typeof subscriber) => (subscriber = each);
+  const watch = { store: new Store<MemberList>(), subscribe, onRewind: () => {} };
   const lists = new MemberLists(kube.client, new WriteThroughStore<MemberList>(watch));
   const place = { namespace: "kube-system", name: "azlb-members-my-lb" };
   await lists.remember(step("a"));

@@ -2,7 +2,9 @@
  * Puts what lists and watches bring into the store, and notifies the subscribers. Knows nothing of connections or time.
  *
  * A list may arrive over an older state, in pieces and more than once: objects are reported as they come, and what the
- * complete list did not bring is reported as deleted. A list that breaks off changes nothing else.
+ * complete list did not bring is reported as deleted. A list that breaks off changes nothing else. After a rewind (the
+ * server went back to an older state) the next complete list reports every object, changed or not: decisions may rest on
+ * writes that the server no longer has.
  */
 import { keyOf, type KubeObject } from "../client/resources.ts";
 import { Store, type Change, type Indexers, type Subscriber } from "./store.ts";
@@ -20,7 +22,10 @@ export class Intake<T extends KubeObject> {
   unchanged = 0;
   readonly #options: IntakeOptions<T>;
   readonly #subscribers: Subscriber<T>[] = [];
+  readonly #rewindListeners: (() => void)[] = [];
   #listed: Set<string> | undefined;
+  /** Until the next list is complete. */
+  #isRewound = false;
 
   constructor(options: IntakeOptions<T>) {
     this.#options = options;
@@ -33,6 +38,15 @@ export class Intake<T extends KubeObject> {
     for (const object of this.store.values()) this.#notify(subscriber, { kind: "added", object });
   }
 
+  onRewind(listener: () => void): void {
+    this.#rewindListeners.push(listener);
+  }
+
+  rewind(): void {
+    this.#isRewound = true;
+    for (const listener of this.#rewindListeners) listener();
+  }
+
   beginList(): void {
     this.#listed = new Set();
   }
@@ -41,6 +55,7 @@ export class Intake<T extends KubeObject> {
   completeList(): void {
     const listed = this.#listed ?? new Set();
     this.#listed = undefined;
+    this.#isRewound = false;
     for (const key of this.store.keys()) if (!listed.has(key)) this.#notifyAll(this.store.remove(key));
   }
 
@@ -48,9 +63,10 @@ export class Intake<T extends KubeObject> {
     this.#listed?.add(keyOf(object));
     const known = this.#projected(object);
     if (known === undefined) return;
-    const changes = this.store.put(known);
+    const changes = this.#isRewound ? this.store.replace(known) : this.store.put(known);
     if (changes.length === 0) this.unchanged += 1;
-    this.#notifyAll(changes);
+    const isToldAgain = changes.length === 0 && this.#isRewound;
+    this.#notifyAll(isToldAgain ? [{ kind: "updated", old: known, object: known }] : changes);
   }
 
   /** A late delete of an earlier object of the same name does not concern the one in the store. */

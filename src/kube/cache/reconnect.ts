@@ -6,6 +6,7 @@
  *   cleanly, after a while               | resuming                       | at once
  *   cleanly, at once                     | resuming                       | backoff: or it would hammer the server
  *   version too old (410, in both forms) | listing anew                   | at once, then backoff
+ *   the server went back (restored)      | listing anew                   | at once: checks are rare
  *   unreadable                           | listing anew                   | backoff
  *   streaming list refused               | listing by pages, ever after   | at once
  *   a list broke off                     | listing the other way          | backoff
@@ -18,6 +19,7 @@ import type { Random } from "../../core/util/clock.ts";
 import type { Backoff } from "../../core/retry.ts";
 import { backoffMs } from "../client/backoff.ts";
 import type { KubeFailure } from "../client/kube-failure.ts";
+import { Rewound } from "./revision-check.ts";
 import { UnreadableEvent } from "./watch-event.ts";
 
 export type Way = "resume" | "stream" | "pages";
@@ -66,6 +68,7 @@ export function nextConnection(ending: Ending, random: Random): Continuation {
     if (way === "stream") return go("pages", backoff());
     return liveMs >= BRIEF_MS ? { ...go(way, 0), failures: 0 } : go(way, backoff());
   }
+  if (failure instanceof Rewound) return go("stream", 0);
   if (failure.kind === "gone") return go("stream", failures === 0 ? 0 : backoff());
   if (failure instanceof UnreadableEvent) return go(way === "stream" ? "pages" : "stream", backoff());
   if (way === "stream" && (failure.kind === "invalid" || failure.kind === "unsupported")) {

@@ -5,6 +5,7 @@
  *   - each change comes once, in the order the server made it per object, with the object as it was before;
  *   - what vanished while no connection was open comes as deleted; what took its name is another object;
  *   - a subscriber that throws does not affect the others; the error goes to `onProblem`;
+ *   - after the server went back to an older state, everything that it has is reported again, changed or not;
  *   - `synced` resolves once everything that was there at the start has been handed over.
  *
  * The projection decides what is kept of an object: fields that are not read cost memory. `managedFields` does not even
@@ -25,6 +26,7 @@ import {
 } from "./watch-event.ts";
 import { nextConnection, type Way } from "./reconnect.ts";
 import { NO_STATS, type ReflectorStats } from "./reflector-stats.ts";
+import { checkRevisions, isOlder, Rewound } from "./revision-check.ts";
 import type { KubeObject, Resource } from "../client/resources.ts";
 import { guardSilence } from "./silence-guard.ts";
 import type { Indexers, ReadonlyStore, Subscriber } from "./store.ts";
@@ -46,6 +48,8 @@ export interface ReflectorOptions<T extends KubeObject> {
   readonly openingMs?: number;
   /** Longest silence of a watch; bookmarks come about every 60 s. */
   readonly silenceMs?: number;
+  /** How often the server is asked whether it went back to an older state. */
+  readonly revisionCheckMs?: number;
 }
 
 export interface ReflectorProblem {
@@ -72,6 +76,8 @@ export class Reflector<T extends KubeObject> {
   #streamingRefused = false;
   /** Resume here; known only once a list is complete. */
   #version: string | undefined;
+  /** The newest version that the server is known to have reached: of changes, bookmarks and lists, also in checks. */
+  #newest = "0";
   #heardMs: number | undefined;
   /** Since when the present connection delivers changes, and whether any came. */
   #liveSinceMs: number | undefined;
@@ -104,6 +110,11 @@ export class Reflector<T extends KubeObject> {
     this.#intake.subscribe(subscriber);
   }
 
+  /** The listener is called when the server went back to an older state, before that is listed. */
+  onRewind(listener: () => void): void {
+    this.#intake.onRewind(listener);
+  }
+
   stats(): Readonly<ReflectorStats> {
     const { store, unchanged } = this.#intake;
     const heardMs = this.#heardMs;
@@ -125,6 +136,7 @@ export class Reflector<T extends KubeObject> {
       if (this.#version !== undefined) way = "resume"; // the list is complete: that is not what ended
       const next = nextConnection({ way, failure, liveMs: this.#liveMs, news: this.#news, failures }, random);
       this.#count(failure);
+      if (failure instanceof Rewound) this.#rewind();
       if (failure !== undefined) this.#report({ error: failure, retryAfterMs: next.afterMs });
       this.#streamingRefused ||= next.streamingRefused;
       ({ way, failures } = next);
@@ -165,8 +177,10 @@ export class Reflector<T extends KubeObject> {
 
   /** Resumes; with no version to resume from, everything streams in first. */
   async #watch(signal: AbortSignal): Promise<void> {
-    const { client, clock, resource, selection = {}, openingMs = 30_000, silenceMs = 100_000 } = this.#options;
+    const { client, clock, resource, selection = {} } = this.#options;
+    const { openingMs = 30_000, silenceMs = 100_000, revisionCheckMs = 30_000 } = this.#options;
     let opened = false;
+    const isResumed = this.#version !== undefined && this.#liveSinceMs === undefined;
     const startMs = clock.monotonicMs();
     using scope = new CancelScope(signal);
     using _guard = guardSilence(clock, {
@@ -177,6 +191,10 @@ export class Reflector<T extends KubeObject> {
         scope.abort(new KubeFailure("transient", `${this.#what}: silent for ${limitMs} ms`));
       },
     });
+    using _checks = checkRevisions(
+      { clock, everyMs: revisionCheckMs, atOnce: isResumed, check: (until) => this.#checkRevision(scope, until) },
+      scope.signal,
+    );
     try {
       const body = await client.watch(resource, this.#watchQuery(), selection, scope.signal);
       opened = true;
@@ -227,8 +245,10 @@ export class Reflector<T extends KubeObject> {
   }
 
   #completeList(version: string): void {
+    this.#refuseOlder(version, this.#newest);
     this.#intake.completeList();
     this.#version = version;
+    this.#newest = version;
     this.#becomeLive();
     this.#stats.lists += 1;
     this.#resolveSynced();
@@ -236,8 +256,34 @@ export class Reflector<T extends KubeObject> {
 
   #advance(version: string): void {
     if (version === this.#version) return;
+    if (this.#version !== undefined) this.#refuseOlder(version, this.#version);
     this.#version = version;
+    if (isOlder(this.#newest, version)) this.#newest = version;
     this.#news = true;
+  }
+
+  /**
+   * Asks for the version of the present state, and ends the connection where that is older than one known before. Only
+   * the first page of the list is read, and no selector is sent: either would make the server look at every object.
+   */
+  async #checkRevision(connection: CancelScope, signal: AbortSignal): Promise<void> {
+    if (this.#version === undefined) return; // a list under way is compared when it is complete
+    const { client, resource, selection = {} } = this.#options;
+    const before = this.#newest; // what the watch brings while the list is answered may be newer than the list
+    const first = await client.listPages(resource, { namespace: selection.namespace }, signal, 1).next();
+    if (first.done === true) return;
+    const { resourceVersion } = first.value;
+    if (isOlder(resourceVersion, before)) connection.abort(new Rewound(this.#what, before, resourceVersion));
+    else if (isOlder(this.#newest, resourceVersion)) this.#newest = resourceVersion;
+  }
+
+  #refuseOlder(version: string, than: string): void {
+    if (isOlder(version, than)) throw new Rewound(this.#what, than, version);
+  }
+
+  #rewind(): void {
+    this.#newest = "0";
+    this.#intake.rewind();
   }
 
   #becomeLive(): void {

@@ -108,15 +108,21 @@ function thing(resourceVersion: string, uid = "u1", more: Partial<Thing> = {}): 
 function rig() {
   const watched = new Store<Thing>();
   let subscriber: (change: Change<Thing>) => void = () => {};
-  const reflector = { store: watched, subscribe: (each: typeof subscriber) => (subscriber = each) };
+  let rewound = (): void => {};
+  const reflector = {
+    store: watched,
+    subscribe: (each: typeof subscriber) => (subscriber = each),
+    onRewind: (listener: () => void) => (rewound = listener),
+  };
   const store = new WriteThroughStore<Thing>(reflector, { color: ({ color }) => [color ?? "none"] });
   return {
     store,
     get: () => store.get("default/web"),
     seen: (object: Thing): Thing => {
-      for (const change of watched.put(object)) subscriber(change);
+      for (const change of watched.replace(object)) subscriber(change);
       return object;
     },
+    rewound: () => rewound(),
     gone: (uid?: string) => {
       for (const change of watched.remove("default/web", uid)) subscriber(change);
     },
@@ -177,5 +183,32 @@ test("what the watch reports as deleted is gone, and an answer that comes later 
   store.lost(thing("1", "u1"));
   assert.equal(get()?.metadata.uid, "u2", "another object of that name");
   store.lost(thing("1", "u2"));
+  assert.equal(get(), undefined);
+});
+
+test("once the server went back to an older state, no write of before hides what it says", () => {
+  const { store, get, seen, rewound } = rig();
+  const restored = seen(thing("8"));
+  store.wrote(thing("12", "u1", { color: "lost" }));
+  rewound();
+  assert.equal(get(), restored, "a write that the watch never brought");
+  assert.deepEqual(store.by("color", "lost"), []);
+  store.wrote(thing("9", "u1", { color: "anew" }));
+  assert.equal(get()?.color, "anew", "a write of after is used as ever");
+});
+
+test("an object that is reported with an older version than before is at that version", () => {
+  const { get, seen } = rig();
+  seen(thing("50", "u1", { color: "new" }));
+  const restored = seen(thing("8", "u1", { color: "old" }));
+  assert.equal(get(), restored);
+  const another = seen(thing("8", "u1", { color: "another" }));
+  assert.equal(get(), another, "also at an equal version");
+});
+
+test("what was only written, and is unknown to a server that went back, is gone", () => {
+  const { store, get, rewound } = rig();
+  store.wrote(thing("12"));
+  rewound();
   assert.equal(get(), undefined);
 });

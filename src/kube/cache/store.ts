@@ -4,6 +4,7 @@
  * add, never an update.
  */
 import { keyOf, type KubeObject, sameBesidesVersion } from "../client/resources.ts";
+import { isOlder } from "./revision-check.ts";
 
 export type Change<T> =
   | { readonly kind: "added"; readonly object: T }
@@ -63,6 +64,13 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
 
   /** Returns what that changed for a reader: nothing if it was known, or if nothing but its version differs. */
   put(object: T): Change<T>[] {
+    const known = this.#objects.get(keyOf(object))?.metadata;
+    const isKnown = known?.uid === object.metadata.uid && known.resourceVersion === object.metadata.resourceVersion;
+    return isKnown ? [] : this.replace(object);
+  }
+
+  /** As `put`, where an equal version may stand for another state: on a server that was restored to an older one. */
+  replace(object: T): Change<T>[] {
     const key = keyOf(object);
     const old = this.#objects.get(key);
     if (old === undefined) {
@@ -77,7 +85,6 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
         { kind: "added", object },
       ];
     }
-    if (old.metadata.resourceVersion === object.metadata.resourceVersion) return [];
     this.#unset(key, old);
     this.#set(key, object);
     return sameBesidesVersion(old, object) ? [] : [{ kind: "updated", old, object }];
@@ -118,6 +125,8 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
 interface Watched<T> {
   readonly store: ReadonlyStore<T>;
   subscribe(subscriber: Subscriber<T>): void;
+  /** The listener is called when the server went back to an older state, before that is listed. */
+  onRewind(listener: () => void): void;
 }
 
 /**
@@ -125,21 +134,25 @@ interface Watched<T> {
  * that it has not brought yet. Decisions that follow a write read here, because a watch lags behind the writer, and a
  * decision on the older state would write the same again.
  *
- * Of two versions of one object the newer counts. An object that the watch reports as deleted is gone; another one of its
- * name (another uid) is another object.
+ * What the watch brings counts, unless it is older than a write that it has not brought yet. An object that the watch
+ * reports as deleted is gone; another one of its name (another uid) is another object. When the server went back to an
+ * older state, the writes are forgotten: the watch alone knows which of them it still has.
  */
 export class WriteThroughStore<T extends KubeObject> {
   readonly #watched: ReadonlyStore<T>;
   readonly #store: Store<T>;
+  /** The last write of each object, until the watch reports that version or a later one. */
+  readonly #writes = new Map<string, T>();
 
   /** To be made before any other subscriber, so that it is up to date when they are called. */
   constructor(watched: Watched<T>, indexers: Indexers<T> = {}) {
     this.#watched = watched.store;
     this.#store = new Store(indexers);
     watched.subscribe((change) => {
-      if (change.kind === "deleted") this.#store.remove(keyOf(change.object), change.object.metadata.uid);
-      else this.#put(change.object);
+      if (change.kind === "deleted") this.lost(change.object);
+      else this.#watchBrought(change.object);
     });
+    watched.onRewind(() => this.#forgetWrites());
   }
 
   /** All of them; versions may be behind those of `get` where nothing else differs. */
@@ -162,17 +175,36 @@ export class WriteThroughStore<T extends KubeObject> {
    */
   wrote(object: T): void {
     const isOver = object.metadata.deletionTimestamp !== undefined && this.#store.get(keyOf(object)) === undefined;
-    if (!isOver) this.#put(object);
+    if (isOver) return;
+    const key = keyOf(object);
+    const known = this.#store.get(key);
+    if (known !== undefined && isNewer(known, object)) return;
+    this.#store.put(object);
+    this.#writes.set(key, object);
   }
 
   /** The API server says that it is gone. */
   lost(object: T): void {
-    this.#store.remove(keyOf(object), object.metadata.uid);
+    const key = keyOf(object);
+    this.#store.remove(key, object.metadata.uid);
+    if (this.#writes.get(key)?.metadata.uid === object.metadata.uid) this.#writes.delete(key);
   }
 
-  #put(object: T): void {
-    const known = this.#store.get(keyOf(object));
-    if (known === undefined || !isNewer(known, object)) this.#store.put(object);
+  #watchBrought(object: T): void {
+    const key = keyOf(object);
+    const written = this.#writes.get(key);
+    if (written !== undefined && isNewer(written, object)) return;
+    this.#writes.delete(key);
+    this.#store.replace(object);
+  }
+
+  #forgetWrites(): void {
+    for (const key of this.#writes.keys()) {
+      const watched = this.#watched.get(key);
+      if (watched === undefined) this.#store.remove(key);
+      else this.#store.replace(watched);
+    }
+    this.#writes.clear();
   }
 
   /** A reflector reports no change where only the version differs; the version is what preconditions need. */
@@ -182,10 +214,8 @@ export class WriteThroughStore<T extends KubeObject> {
   }
 }
 
-/** Of the same object? Versions are decimal and grow, as Kubernetes promises; others are not compared. */
+/** Of the same object? */
 function isNewer(one: KubeObject, other: KubeObject): boolean {
   if (one === other || one.metadata.uid !== other.metadata.uid) return false;
-  const [a, b] = [one.metadata.resourceVersion, other.metadata.resourceVersion];
-  if (!/^\d+$/.test(a) || !/^\d+$/.test(b)) return false;
-  return BigInt(a) > BigInt(b);
+  return isOlder(other.metadata.resourceVersion, one.metadata.resourceVersion);
 }

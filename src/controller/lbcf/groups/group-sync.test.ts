@@ -30,7 +30,10 @@ function clusterOf(pods: readonly Pod[]): Cluster {
 /** All five are registered; the watch shows `known`, the API server answers with `confirmed`. */
 function setUp(known: readonly Pod[], confirmed: () => Promise<Cluster>) {
   const indexers = { owner: () => ["BackendGroup default/web"] };
-  const records = new WriteThroughStore<BackendRecord>({ subscribe: () => {}, store: new Store() }, indexers);
+  const records = new WriteThroughStore<BackendRecord>(
+    { subscribe: () => {}, onRewind: () => {}, store: new Store() },
+    indexers,
+  );
   for (const each of PODS) records.wrote(recordOf(each));
   const deleted: string[] = [];
   let asked = 0;
