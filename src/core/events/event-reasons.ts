@@ -73,6 +73,10 @@ const REMARKS = {
   DeletePublicIPAddress: warning(SERVICE, "A public IP that is no longer needed stays; says what keeps it."),
   DeletingFrontendIPConfiguration: warning(SERVICE, "A frontend that is no longer needed stays; says who uses it."),
   ForeignBackendAddress: warning(SERVICE, "The pool has entries that are not of this cluster's nodes; they stay."),
+  PublicIPNotTagged: warning(
+    SERVICE,
+    "The public IP under the Service's name has no tag that says whose it is: it is used, and stays.",
+  ),
   PublicIPNotReplaced: warning(SERVICE, "A public IP keeps its IP tags, since something else uses its frontend."),
   SecurityGroupNearlyFull: warning(SERVICE, "The security group nears one of Azure's limits; says which."),
   UnAvailableLoadBalancer: warning(SERVICE, "No node can answer over an IP family; says why."),

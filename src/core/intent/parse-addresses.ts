@@ -2,6 +2,7 @@
 import type { Family } from "../model/arm.ts";
 import { formatAddress, mayBePublic, parseAddress } from "../util/cidr.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
+import { isReservedTag } from "../model/ownership-tags.ts";
 import { overlayTags, parseTagList } from "../model/tags.ts";
 import type { Service } from "../model/kubernetes.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
@@ -52,7 +53,7 @@ export function parseAddresses(
     publicIPs,
     publicIPResourceGroup: publicIPResourceGroup(service, config),
     dnsLabel: scope === "external" ? parseLabel(families, read) : undefined,
-    publicIPTags: overlayTags(config.tags, parsePairs(PLACEMENT.pipTags, read)),
+    publicIPTags: overlayTags(config.tags, parsePublicIPTags(read)),
     ipTags: parseIPTags(read),
     additionalPublicIPs: parseAdditional(read),
   };
@@ -166,6 +167,15 @@ function parsePairs(annotation: Annotation<unknown>, read: AnnotationReader): Re
     read.warn("InvalidAnnotation", `${annotation.key}: "${pair}" is not one key=value and is left out`);
   }
   return tags;
+}
+
+function parsePublicIPTags(read: AnnotationReader): Readonly<Record<string, string>> {
+  const entries = Object.entries(parsePairs(PLACEMENT.pipTags, read));
+  for (const [key] of entries.filter(([one]) => isReservedTag(one))) {
+    const why = "is a tag by which the controller tells whose a public IP is, and is left out";
+    read.warn("InvalidAnnotation", `${PLACEMENT.pipTags.key}: "${key}" ${why}`);
+  }
+  return Object.fromEntries(entries.filter(([key]) => !isReservedTag(key)));
 }
 
 function parseIPTags(read: AnnotationReader): ServiceIntent["ipTags"] {

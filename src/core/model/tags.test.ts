@@ -28,6 +28,13 @@ test("tags are read from pairs, trimmed, and what is no pair is left out by name
   });
 });
 
+test("keys that differ in case are one key, and the last one counts", () => {
+  assert.deepEqual(parseTagList("Env=a,team=x,ENV=b").tags, { team: "x", ENV: "b" });
+  const seen = { env: "b" };
+  assert.equal(mergeTags(seen, { Env: "a", ENV: "b" }, []), seen);
+  assert.deepEqual(mergeTags(undefined, { Env: "a", ENV: "b" }, []), { ENV: "b" });
+});
+
 test("an overlay of tags wins whatever the case of its keys", () => {
   assert.deepEqual(overlayTags({ Env: "test", team: "a" }, { env: "prod" }), { env: "prod", team: "a" });
 });

@@ -24,7 +24,14 @@ import { FINALIZER } from "../intent/ownership.ts";
 import { closeAddresses, givePublicIPsBack } from "./release-service.ts";
 import { act, firstRound, type Phase, reject, roundOf, wait } from "./rounds.ts";
 import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
-import { accessAddresses, addressOf, fragmentOf, ingressOf, type ResolvedService } from "./resolve-service.ts";
+import {
+  accessAddresses,
+  addressOf,
+  foreseenAddresses,
+  fragmentOf,
+  ingressOf,
+  type ResolvedService,
+} from "./resolve-service.ts";
 
 export const holdFinalizer: Phase<ResolvedService> = ({ observed: { service } }) =>
   service.metadata.finalizers?.includes(FINALIZER)
@@ -62,8 +69,23 @@ function remainder(resolved: ResolvedService, families: ResolvedService["intent"
   });
 }
 
-export const makePublicIPs: Phase<ResolvedService> = ({ publicIPs, warnings }) =>
+export const makePublicIPs: Phase<ResolvedService> = (resolved) => {
+  const round = publicIPRound(resolved);
+  return round?.kind === "act" ? (foreseenRefusal(resolved) ?? round) : round;
+};
+
+const publicIPRound: Phase<ResolvedService> = ({ publicIPs, warnings }) =>
   roundOf(together(publicIPs.uses.map(({ id, seen, fragment }) => reconcilePublicIP(id, seen, fragment))), warnings);
+
+/** A Service that its load balancer or the security group is going to refuse gets no public IP, and is told at once. */
+function foreseenRefusal(resolved: ResolvedService): Decision | undefined {
+  const { observed, intent, placement } = resolved;
+  const fragment = fragmentOf(resolved, intent.families);
+  const joining = reconcileLoadBalancer(placement.id, placement.seen, fragment);
+  if (joining.kind === "reject") return reject(joining.rejection);
+  const access = reconcileSecurityGroup(observed, intent, foreseenAddresses(resolved), { changed: true });
+  return access.kind === "reject" ? reject(access.rejection) : undefined;
+}
 
 /**
  * Addresses that were opened but never told, and that the next write of the load balancer takes from the Service: once
@@ -103,7 +125,8 @@ export const joinLoadBalancer: Phase<ResolvedService> = (resolved) => {
   const { intent, placement } = resolved;
   const fragment = fragmentOf(resolved, intent.families);
   const joining = roundOf(reconcileLoadBalancer(placement.id, placement.seen, fragment));
-  if (joining?.kind !== "act" || !hasItsAddressesAlone(resolved, fragment)) return joining;
+  if (joining?.kind !== "act") return joining;
+  if (!hasItsAddressesAlone(resolved, fragment)) return foreseenRefusal(resolved) ?? joining;
   const access = openAccess(resolved, "dead");
   return access?.kind === "act" ? act([...joining.steps, ...access.steps], joining.warnings) : (access ?? joining);
 };

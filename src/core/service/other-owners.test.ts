@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import { aNode, CoreWorld } from "../../../test/support/core-world.ts";
-import type { SecurityRule } from "../model/arm.ts";
+import type { PublicIP, SecurityRule } from "../model/arm.ts";
 import {
   destinationsOf,
   newRule,
@@ -217,5 +217,106 @@ describe("what a Service denies on an address that it shares", () => {
       "Allow Tcp 192.0.2.0/24 → 10.240.0.4 30080",
       "Deny Tcp * → 10.240.0.4 30080",
     ]);
+  });
+});
+
+describe("a public IP", () => {
+  const PIP_TAGS = `${PREFIX}azure-pip-tags`;
+  const web = service("web", {}, { ports: [{ port: 80 }] });
+  const all = (world: CoreWorld): PublicIP[] => [...world.publicIPs.values()].flat();
+
+  test("is not given away by tags that differ in case, and goes with its Service", () => {
+    for (const tags of [
+      "K8S-AZURE-CLUSTER-NAME=zzz",
+      "k8s-azure-cluster-name=other,K8S-AZURE-CLUSTER-NAME=zzz",
+      "K8S-azure-SERVICE=default/x",
+      "Team=a,TEAM=b",
+    ]) {
+      const world = new CoreWorld();
+      world.apply(service("web", { [PIP_TAGS]: tags }, { ports: [{ port: 80 }] }));
+      assert.deepEqual([...world.settle()], [], tags);
+      assert.equal(all(world)[0]?.tags?.["k8s-azure-cluster-name"], "kubernetes", tags);
+      world.delete("web");
+      world.settle();
+      assert.deepEqual(all(world), [], tags);
+    }
+  });
+
+  test("under the Service's name without tags is used, and stays with a word", () => {
+    const world = new CoreWorld();
+    world.apply(web);
+    world.settle();
+    world.publicIPs = new Map([["rg", all(world).map((publicIP) => ({ ...publicIP, tags: {} }))]]);
+    const settled = world.decide(world.service("web"));
+    assert.deepEqual(settled.kind === "settled" && settled.warnings.map(({ reason }) => reason), ["PublicIPNotTagged"]);
+    world.delete("web");
+    const told: string[] = [];
+    for (let round = 0; world.services.has("default/web") && round < 10; round++) {
+      const leaving = world.service("web");
+      const decision = world.decide(leaving);
+      assert.ok(decision.kind === "act");
+      told.push(...decision.warnings.map(({ reason, message }) => `${reason}: ${message}`));
+      world.write(leaving, decision.steps);
+    }
+    assert.equal(all(world).length, 1);
+    assert.equal(told.length, 1);
+    assert.match(told[0] ?? "", /^DeletePublicIPAddress: public IP "kubernetes-a.*" stays .* no tag k8s-azure-service/);
+  });
+
+  test("of a person keeps its DNS label and tags", () => {
+    const world = new CoreWorld();
+    const finance = world.putPublicIP("finance", {
+      sku: { name: "Standard" },
+      tags: { team: "finance" },
+      properties: { publicIPAddressVersion: "IPv4", dnsSettings: { domainNameLabel: "finance" } },
+    });
+    const annotations = { [`${PREFIX}azure-pip-name`]: "finance", [`${PREFIX}azure-dns-label-name`]: "evil-label" };
+    world.apply(service("web", { ...annotations, [PIP_TAGS]: "team=evil" }, { ports: [{ port: 80 }] }));
+    assert.equal(world.settle().get("web")?.reason, "DNSLabelConflict");
+    assert.deepEqual([all(world), world.loadBalancers], [[finance], []]);
+    world.annotate("web", { [`${PREFIX}azure-dns-label-name`]: "finance" });
+    assert.deepEqual([...world.settle()], []);
+    world.delete("web");
+    world.settle();
+    assert.deepEqual(all(world), [finance]);
+  });
+});
+
+describe("a Service that is refused changes nothing in Azure", () => {
+  const stateOf = ({ loadBalancers, publicIPs, securityGroup }: CoreWorld) =>
+    structuredClone({ loadBalancers, publicIPs: [...publicIPs], securityGroup });
+  const ranges = Array.from({ length: 3_990 }, (_, at) => `11.${at >> 8}.${at & 255}.1/32`);
+  const many = ranges.slice(0, 20).map((range) => range.replace("11.", "12."));
+
+  for (const [kind, annotations] of [
+    ["external", {}],
+    ["internal", INTERNAL],
+  ] as const) {
+    test(`${kind}, where the security group is full; the Service that fills it is named`, () => {
+      const world = new CoreWorld();
+      world.apply(service("big", {}, { ports: [{ port: 80 }], loadBalancerSourceRanges: ranges }));
+      assert.deepEqual([...world.settle()], []);
+      const before = stateOf(world);
+      world.apply(service("small", annotations, { ports: [{ port: 81 }], loadBalancerSourceRanges: many }));
+      const rejection = world.settle().get("small");
+      assert.equal(rejection?.reason, "SecurityGroupFull");
+      assert.match(
+        rejection?.message ?? "",
+        /3990 of \d+ sources are in rule "k8s-azure-lb_\w+" \(Service default\/big\)/,
+      );
+      assert.deepEqual(stateOf(world), before);
+    });
+  }
+
+  test("where its port is taken on a public IP that it shares", () => {
+    const world = new CoreWorld();
+    world.apply(service("victim", {}, { ports: [{ port: 80 }] }));
+    world.settle();
+    const [address = ""] = [...world.publicIPs.values()].flat().map(({ properties }) => properties.ipAddress);
+    const before = stateOf(world);
+    const pinned = { [`${PREFIX}azure-load-balancer-ipv4`]: address };
+    world.apply(service("evil", pinned, { ports: [{ port: 80 }] }));
+    assert.equal(world.settle().get("evil")?.reason, "PortConflict");
+    assert.deepEqual(stateOf(world), before);
   });
 });

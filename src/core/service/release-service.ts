@@ -9,7 +9,13 @@ import { loadBalancersWith } from "../resources/load-balancer/get-service-load-b
 import type { Decision } from "../steps.ts";
 import { reconcilePublicIP } from "../resources/public-ip/reconcile-public-ip.ts";
 import { together } from "../resources/reconciled.ts";
-import { boundPublicIPs, type PublicIPRelease, releasedPublicIPs } from "../resources/public-ip/desired-public-ips.ts";
+import {
+  boundPublicIPs,
+  type PublicIPRelease,
+  releasedPublicIPs,
+  untaggedPublicIPs,
+} from "../resources/public-ip/desired-public-ips.ts";
+import { SERVICE_TAG } from "../model/ownership-tags.ts";
 import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import { releaseSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
 import type { Observed } from "../observed.ts";
@@ -62,5 +68,13 @@ export const clearStatus: Phase<Observed> = ({ service }) => {
   return act([{ kind: "updateStatus", ingress: [], applied: undefined, why: "it is served no longer" }]);
 };
 
-export const dropFinalizer: Phase<Observed> = () =>
-  act([{ kind: "removeFinalizer", why: "nothing of it is left in Azure" }]);
+export const dropFinalizer: Phase<Observed> = (observed) =>
+  act(
+    [{ kind: "removeFinalizer", why: "nothing of it is left in Azure" }],
+    untaggedPublicIPs(observed, ownerOf(observed.service)).map(({ name }) => ({
+      reason: "DeletePublicIPAddress",
+      message:
+        `public IP "${name}" stays although no Service uses it: it has no tag ${SERVICE_TAG}, so a person may have made ` +
+        "it. Delete it, if it is not needed",
+    })),
+  );

@@ -17,7 +17,12 @@ import { getServiceLoadBalancer, type Placement } from "../resources/load-balanc
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { mergeLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
 import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
-import { type DesiredPublicIPs, desiredPublicIPs } from "../resources/public-ip/desired-public-ips.ts";
+import {
+  type DesiredPublicIPs,
+  desiredPublicIPs,
+  untaggedPublicIPs,
+} from "../resources/public-ip/desired-public-ips.ts";
+import { SERVICE_TAG } from "../model/ownership-tags.ts";
 import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import type { Observed } from "../observed.ts";
 import { disposableOf } from "./leave-load-balancer.ts";
@@ -55,7 +60,21 @@ export function resolveService(
   const addresses = intent.families.flatMap((family) => addressOf(resolved, family) ?? intent.pinned[family] ?? []);
   const takenPorts = refuseTakenPorts({ observed, intent, placement, addresses });
   if (takenPorts !== undefined) return takenPorts;
-  return withPossibleReplacements({ ...resolved, warnings: [...warnings, ...warnOfNoNodes(resolved)] });
+  const told = [...warnings, ...warnOfNoNodes(resolved), ...warnOfUntagged(resolved)];
+  return withPossibleReplacements({ ...resolved, warnings: told });
+}
+
+/** Without the tag it counts as a person's, whose it is cannot be told. */
+function warnOfUntagged({ observed, intent, publicIPs }: ResolvedService): Warning[] {
+  const used = untaggedPublicIPs(observed, intent.owner).filter(({ id }) =>
+    publicIPs.uses.some((use) => sameId(use.id, id)),
+  );
+  return used.map(({ name }) => ({
+    reason: "PublicIPNotTagged",
+    message:
+      `public IP "${name}" has no tag ${SERVICE_TAG}: it is used as it is and stays when this Service goes. If it should ` +
+      `go with it, give it the tag ${SERVICE_TAG}=${intent.owner.key}`,
+  }));
 }
 
 /** Under the incumbent's name: the Service has addresses, but no node answers there. */
@@ -190,6 +209,18 @@ export function accessAddresses(resolved: ResolvedService, released: "dead" | "a
   const gone = [...formerAddresses(resolved.observed), ...formerNodes(resolved)];
   const left = released === "all" ? [...gone, ...serving] : gone.filter((address) => !serving.includes(address));
   return { current, nodes, released: [...new Set(left)].filter((address) => !kept.has(address)) };
+}
+
+/** Stand for addresses that Azure has not given yet. */
+const UNKNOWN: Readonly<Record<Family, string>> = { IPv4: "192.0.2.1", IPv6: "2001:db8::1" };
+
+/** The addresses as they are going to be, as far as it matters for the room that they take. */
+export function foreseenAddresses(resolved: ResolvedService): ServiceAddresses {
+  const { nodes, released } = accessAddresses(resolved, "dead");
+  const current = perFamily(resolved, (family) => [
+    addressOf(resolved, family) ?? resolved.intent.pinned[family] ?? UNKNOWN[family],
+  ]);
+  return { current, nodes, released };
 }
 
 function perFamily(

@@ -6,13 +6,14 @@
 import type { LoadBalancer, PublicIP } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { parseId, sameId } from "../../model/ids.ts";
+import { publicIPName } from "../../model/names.ts";
 import { loadBalancerIndex } from "../load-balancer/load-balancer-index.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Owner, Rejection } from "../../outcome.ts";
 import { type DesiredPublicIP, desiredPublicIP } from "./desired-public-ip.ts";
 import { absentPublicIP, type PublicIPFragment } from "./fragment.ts";
 import { publicIPIndex } from "./public-ip-index.ts";
-import { isOtherClusters } from "./public-ip-tags.ts";
+import { isOtherClusters, servicesOf } from "./public-ip-tags.ts";
 
 export interface PublicIPsSeen {
   readonly config: ClusterConfig;
@@ -63,6 +64,17 @@ export function boundPublicIPs({ config, publicIPs }: PublicIPsSeen, owner: Owne
   return [...publicIPs.values()]
     .flatMap((list) => publicIPIndex(list).byService.get(key) ?? [])
     .filter((publicIP) => !isOtherClusters(publicIP, config.clusterName));
+}
+
+/**
+ * Those under a name that is generated for the Service, without the tag that says so: its tags were removed, or a person
+ * made it beforehand. It is used and never deleted.
+ */
+export function untaggedPublicIPs({ config, publicIPs }: PublicIPsSeen, owner: Owner): PublicIP[] {
+  const name = publicIPName(config.clusterName, { base: owner.base, families: ["IPv4"] }, "IPv4").toLowerCase();
+  return [...publicIPs.values()]
+    .flat()
+    .filter((publicIP) => publicIP.name.toLowerCase().startsWith(name) && servicesOf(publicIP) === undefined);
 }
 
 /**

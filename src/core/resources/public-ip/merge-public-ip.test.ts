@@ -119,10 +119,23 @@ describe("one that a person made", () => {
     assert.deepEqual(mergePublicIP(byHand, [release("a")]).outcome, { kind: "unchanged" });
   });
 
-  test("gets the DNS label that is asked for, without a tag", () => {
-    const body = bodyOf(mergePublicIP(byHand, [use("a", { dnsLabel: "web" })]));
-    assert.equal(body.properties.dnsSettings?.domainNameLabel, "web");
-    assert.equal(body.tags, byHand.tags);
+  test("keeps its DNS label: another one, or none, is refused with key, value and fix", () => {
+    const labelled = { ...byHand, properties: { ...byHand.properties, dnsSettings: { domainNameLabel: "finance" } } };
+    for (const [seen, dnsLabel] of [
+      [byHand, "web"],
+      [labelled, "web"],
+      [labelled, ""],
+    ] as const) {
+      const { outcome, refused } = mergePublicIP(seen, [use("a", { dnsLabel })]);
+      assert.deepEqual(outcome, { kind: "unchanged" });
+      assert.equal(refused[0]?.rejection.reason, "DNSLabelConflict");
+      const message = new RegExp(`azure-dns-label-name: "${dnsLabel}".*public IP "pip".*: remove the annotation, or`);
+      assert.match(refused[0]?.rejection.message ?? "", message);
+    }
+    for (const dnsLabel of ["finance", undefined]) {
+      const { outcome, refused } = mergePublicIP(labelled, [use("a", { dnsLabel })]);
+      assert.deepEqual([outcome, refused], [{ kind: "unchanged" }, []]);
+    }
   });
 });
 
@@ -159,6 +172,38 @@ describe("the DNS label", () => {
       [body.properties.dnsSettings, body.tags],
       [undefined, { ...CLUSTER, "k8s-azure-service": "default/b" }],
     );
+  });
+});
+
+describe("the tags that say whose it is", () => {
+  const keys = [
+    "K8S-AZURE-CLUSTER-NAME",
+    "k8s-azure-service",
+    "K8s-Azure-DNS-Label-Service",
+    "Kubernetes-Cluster-Name",
+  ];
+  const tags = Object.fromEntries(keys.map((key) => [key, "zzz"]));
+
+  test("are not for configs and annotations to say, in whatever case", () => {
+    const body = bodyOf(mergePublicIP(undefined, [use("a", { tags: { ...tags, team: "x" } })]));
+    assert.deepEqual(body.tags, { ...CLUSTER, "k8s-azure-service": "default/a", team: "x" });
+    assert.deepEqual(mergePublicIP(body, [use("a", { tags })]).outcome, { kind: "unchanged" });
+    assert.deepEqual(mergePublicIP(body, [release("a")]).outcome, { kind: "delete" });
+  });
+
+  test("are read and written in whatever case they are there", () => {
+    const shouted: PublicIP = {
+      ...NEW,
+      tags: { "K8S-AZURE-CLUSTER-NAME": "kubernetes", "K8S-AZURE-SERVICE": "default/a" },
+    };
+    assert.deepEqual(mergePublicIP(shouted, [use("a")]).outcome, { kind: "unchanged" });
+    assert.deepEqual(mergePublicIP(shouted, [release("a")]).outcome, { kind: "delete" });
+    const body = bodyOf(mergePublicIP(shouted, [use("b", { dnsLabel: "web" })]));
+    assert.deepEqual(body.tags, {
+      "K8S-AZURE-CLUSTER-NAME": "kubernetes",
+      "K8S-AZURE-SERVICE": "default/a,default/b",
+      "k8s-azure-dns-label-service": "default/b",
+    });
   });
 });
 

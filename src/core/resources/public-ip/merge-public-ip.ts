@@ -4,17 +4,19 @@
  *   made by          | tagged | DNS label, IP tags | deleted
  *   -----------------|--------|--------------------|------------------------------------------------------
  *   us (service tag) | yes    | as asked           | with its last Service, unless something else holds it
- *   a person (none)  | never  | label as asked     | never
+ *   a person (none)  | never  | as they are        | never
  *
  * The order of the fragments does not matter. A DNS label belongs to the Service that set it first.
  */
 import type { PublicIP } from "../../model/arm.ts";
 import { type Answer, answersOf, type Merged, type Rejection } from "../../outcome.ts";
-import { mergeTags } from "../../model/tags.ts";
+import { mergeTags, overlayTags, withTag } from "../../model/tags.ts";
 import { sortedByOwner } from "../sorted-by-owner.ts";
 import { hasIPTags } from "./ip-tags.ts";
 import type { PublicIPFragment } from "./fragment.ts";
-import { DNS_TAG, dnsOwnerOf, ownTags, sameKey, SERVICE_TAG, servicesOf, withoutDnsOwner } from "./public-ip-tags.ts";
+import { PLACEMENT } from "../../intent/annotations.ts";
+import { DNS_TAG, isReservedTag, SERVICE_TAG } from "../../model/ownership-tags.ts";
+import { dnsOwnerOf, ownTags, sameKey, servicesOf, withoutDnsOwner } from "./public-ip-tags.ts";
 
 type Use = Extract<PublicIPFragment, { kind: "present" }>;
 type Absence = Extract<PublicIPFragment, { kind: "absent" }>;
@@ -28,7 +30,7 @@ interface State {
   /** The Services that use it; `undefined` for one that a person made. */
   readonly services: readonly string[] | undefined;
   readonly isFreed: boolean;
-  /** The owner of the DNS label: of ours a tag names it, of a user's only this batch. */
+  /** The Service that owns the DNS label, as a tag says. */
   readonly labelOwner: string | undefined;
   /** Of those that are not simply accepted. */
   readonly answers: ReadonlyMap<PublicIPFragment, Answer>;
@@ -62,7 +64,7 @@ function outcomeOf(seen: PublicIP | undefined, { body, services, isFreed }: Stat
 }
 
 function listing(body: PublicIP, services: readonly string[]): PublicIP {
-  return { ...body, tags: { ...body.tags, [SERVICE_TAG]: services.join(",") } };
+  return { ...body, tags: withTag(body.tags, SERVICE_TAG, services.join(",")) };
 }
 
 function released(state: State, release: Absence): State {
@@ -90,11 +92,11 @@ function stays(body: PublicIP, keptBy: string | undefined): string {
 }
 
 function used(state: State, use: Use): State {
-  const rejection = refuseLabel(state, use) ?? refuseLength(state, use);
+  const rejection = refuseForeignLabel(state, use) ?? refuseLabel(state, use) ?? refuseLength(state, use);
   if (rejection !== undefined)
     return { ...state, answers: new Map(state.answers).set(use, { kind: "refused", rejection }) };
+  if (state.services === undefined) return state;
   const labelled = withLabel(state, use);
-  if (state.services === undefined) return labelled;
   const isListed = state.services.some((key) => sameKey(key, use.owner.key));
   return {
     ...labelled,
@@ -102,6 +104,16 @@ function used(state: State, use: Use): State {
     services: isListed ? state.services : [...state.services, use.owner.key],
     isFreed: false,
   };
+}
+
+/** A label is used by the clients of the person who made the public IP. */
+function refuseForeignLabel({ body, services }: State, { dnsLabel }: Use): Rejection | undefined {
+  if (services !== undefined || dnsLabel === undefined || dnsLabel === labelOf(body)) return undefined;
+  const has = labelOf(body) === "" ? "has no label" : `has the label "${labelOf(body)}"`;
+  const message =
+    `${PLACEMENT.dnsLabel.key}: "${dnsLabel}" cannot be set on public IP "${body.name}", which ${has} and was not made ` +
+    "by this controller: remove the annotation, or set the label in Azure yourself";
+  return { kind: "rejection", reason: "DNSLabelConflict", message };
 }
 
 /** A Service that asks for no label, or for the one that is there, is in no other's way. */
@@ -128,18 +140,20 @@ function refuseLength({ body, services = [] }: State, { owner }: Use): Rejection
 }
 
 function withLabel(state: State, { owner, dnsLabel }: Use): State {
-  const { body, services, labelOwner } = state;
+  const { body, labelOwner } = state;
   const isOwner = labelOwner === undefined || sameKey(labelOwner, owner.key);
   if (dnsLabel === undefined || !isOwner) return state;
   if (dnsLabel === "") {
     const isClear = labelOf(body) === "" && labelOwner === undefined;
     return isClear ? state : { ...state, body: withoutLabel(body), labelOwner: undefined };
   }
-  const isTagged = services === undefined || labelOwner !== undefined;
-  if (labelOf(body) === dnsLabel && isTagged) return { ...state, labelOwner: owner.key };
+  if (labelOf(body) === dnsLabel && labelOwner !== undefined) return { ...state, labelOwner: owner.key };
   const dnsSettings = { ...body.properties.dnsSettings, domainNameLabel: dnsLabel };
-  const tags = services === undefined ? body.tags : { ...body.tags, [DNS_TAG]: owner.key };
-  const labelled = { ...body, ...(tags && { tags }), properties: { ...body.properties, dnsSettings } };
+  const labelled = {
+    ...body,
+    tags: withTag(body.tags, DNS_TAG, owner.key),
+    properties: { ...body.properties, dnsSettings },
+  };
   return { ...state, body: labelled, labelOwner: owner.key };
 }
 
@@ -148,9 +162,10 @@ function withoutLabel(body: PublicIP): PublicIP {
   return { ...body, ...(body.tags && { tags: withoutDnsOwner(body.tags) }), properties };
 }
 
-/** The tags that name its owners are never pruned. */
+/** The tags that name its owners are neither pruned nor taken from configs and annotations. */
 function withTags(body: PublicIP, { tags, systemTags }: Use): PublicIP {
-  const merged = mergeTags(body.tags, { ...tags, ...ownTags(body.tags) }, systemTags);
+  const asked = Object.fromEntries(Object.entries(tags).filter(([key]) => !isReservedTag(key)));
+  const merged = mergeTags(body.tags, overlayTags(asked, ownTags(body.tags)), systemTags);
   return merged === body.tags || merged === undefined ? body : { ...body, tags: merged };
 }
 

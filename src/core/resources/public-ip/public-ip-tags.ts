@@ -3,19 +3,11 @@
  * older keys are read but never written; where both are there, the newer one counts.
  */
 import type { PublicIP } from "../../model/arm.ts";
-import type { Tags } from "../../model/tags.ts";
-
-export const SERVICE_TAG = "k8s-azure-service";
-export const CLUSTER_TAG = "k8s-azure-cluster-name";
-export const DNS_TAG = "k8s-azure-dns-label-service";
-const OLDER: Readonly<Record<string, string>> = {
-  [SERVICE_TAG]: "service",
-  [CLUSTER_TAG]: "kubernetes-cluster-name",
-  [DNS_TAG]: "kubernetes-dns-label-service",
-};
+import { CLUSTER_TAG, DNS_TAG, isOwnershipTag, OLDER_TAGS, SERVICE_TAG } from "../../model/ownership-tags.ts";
+import { type Tags, tagValue } from "../../model/tags.ts";
 
 function tagOf(tags: Tags | undefined, key: string): string | undefined {
-  return tags?.[key] ?? tags?.[OLDER[key] ?? key];
+  return tagValue(tags, key) ?? tagValue(tags, OLDER_TAGS[key] ?? key);
 }
 
 /** Keys `namespace/name`. `undefined`: no such tag, so a person made it and it is never deleted nor tagged. */
@@ -47,11 +39,11 @@ export function dnsOwnerOf({ tags }: Pick<PublicIP, "tags">): string | undefined
 }
 
 export function withoutDnsOwner(tags: Tags): Tags {
-  return Object.fromEntries(Object.entries(tags).filter(([key]) => key !== DNS_TAG && key !== OLDER[DNS_TAG]));
+  const gone = [DNS_TAG, OLDER_TAGS[DNS_TAG]];
+  return Object.fromEntries(Object.entries(tags).filter(([key]) => !gone.includes(key.toLowerCase())));
 }
 
-/** Those of the tags that name the owners of a public IP. */
+/** Those of the tags that say whose a public IP is. */
 export function ownTags(tags: Tags | undefined): Tags {
-  const own = new Set([...Object.keys(OLDER), ...Object.values(OLDER)]);
-  return Object.fromEntries(Object.entries(tags ?? {}).filter(([key]) => own.has(key)));
+  return Object.fromEntries(Object.entries(tags ?? {}).filter(([key]) => isOwnershipTag(key)));
 }

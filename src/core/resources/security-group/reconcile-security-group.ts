@@ -8,7 +8,8 @@
  */
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import { securityGroupId } from "../../model/ids.ts";
-import type { Service } from "../../model/kubernetes.ts";
+import { type Service, serviceKey } from "../../model/kubernetes.ts";
+import { canonicalAddress } from "../../util/cidr.ts";
 import type { Owner } from "../../outcome.ts";
 import { reconciled, type Reconciled, SETTLED } from "../reconciled.ts";
 import {
@@ -20,6 +21,12 @@ import {
 } from "./desired-security-group.ts";
 import type { SecurityGroupFragment, ServiceAddresses } from "./fragment.ts";
 import { mergeSecurityGroup } from "./merge-security-group.ts";
+import { securityGroupIndex, type Usage, usageOf } from "./security-group-index.ts";
+import { destinationsOf } from "./security-rules.ts";
+import { sharersOf } from "./shared-addresses.ts";
+
+/** An event is a sentence or two; a rule may be of a thousand Services. */
+const MOST_NAMED = 3;
 
 /** `changed`: the Service is not what was last applied. @design reconcileSecurityGroup */
 export function reconcileSecurityGroup(
@@ -66,15 +73,35 @@ export function releaseSecurityGroup(
 }
 
 function reconcile(
-  { config, securityGroup }: SecurityGroupInput,
+  input: SecurityGroupInput,
   fragment: SecurityGroupFragment,
   why: string,
 ): Reconciled<"securityGroup"> {
+  const { config, securityGroup } = input;
   const id = securityGroupId(config);
-  return reconciled(mergeSecurityGroup(securityGroup, [fragment]), () => ({
-    kind: "securityGroup",
+  const result = reconciled(mergeSecurityGroup(securityGroup, [fragment]), () => ({
+    kind: "securityGroup" as const,
     id,
     fragment,
     why,
   }));
+  if (result.kind !== "reject" || result.rejection.reason !== "SecurityGroupFull") return result;
+  const message = [result.rejection.message, ...largestUser(input)].join(". ");
+  return { kind: "reject", rejection: { ...result.rejection, message } };
+}
+
+/** The rule that takes most of what the group has least of, and the Services that it was made for. */
+function largestUser(input: SecurityGroupInput): readonly string[] {
+  const rules = input.securityGroup?.properties.securityRules ?? [];
+  const shares = rules.flatMap((rule) =>
+    Object.entries(usageOf([rule])).map(([what, count]) => ({ rule, what, count: count as number })),
+  );
+  const [largest] = shares.toSorted((one, other) => other.count - one.count);
+  if (largest === undefined || input.securityGroup === undefined) return [];
+  const { rule, what, count } = largest;
+  const addresses = new Set(destinationsOf(rule).map(canonicalAddress));
+  const keys = sharersOf(input, "", addresses).map(serviceKey).slice(0, MOST_NAMED);
+  const whose = keys.length === 0 ? "" : ` (Service ${keys.join(", ")})`;
+  const { usage } = securityGroupIndex(input.securityGroup);
+  return [`${count} of ${usage[what as keyof Usage]} ${what} are in rule "${rule.name}"${whose}`];
 }

@@ -74,7 +74,7 @@ function append(map: Map<string, string[]>, key: string, value: string): void {
   else list.push(value);
 }
 
-function usageOf(rules: readonly SecurityRule[]): Usage {
+export function usageOf(rules: readonly SecurityRule[]): Usage {
   const sum = (count: (rule: SecurityRule) => number): number => rules.reduce((total, rule) => total + count(rule), 0);
   return {
     rules: rules.length,
