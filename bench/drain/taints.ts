@@ -1,5 +1,5 @@
 /** Taints nodes and records when each taint was written and when a watcher received it. */
-import { OUT_OF_SERVICE_TAINT } from "../../src/core/admin-state/desired-admin-state.ts";
+import { OUT_OF_SERVICE_TAINT } from "../../src/core/admin-state/reconcile-admin-state.ts";
 import { projectNode, type CachedNode } from "../../src/controller/projections.ts";
 import type { KubeClient } from "../../src/kube/client/kube-client.ts";
 import { Reflector } from "../../src/kube/cache/reflector.ts";

@@ -3,14 +3,8 @@
  * to ask the core what it would still do. What must hold then is `laws/quiescence.ts`.
  */
 import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../src/core/model/arm.ts";
-import {
-  needsCompute,
-  type Compute,
-  type Instance,
-  type NetworkInterface,
-  type ScaleSet,
-  type VirtualMachine,
-} from "../../src/core/backends/compute.ts";
+import type { Compute, Instance, NetworkInterface, ScaleSet, VirtualMachine } from "../../src/core/backends/compute.ts";
+import { needsCompute } from "../../src/core/backends/eligible-nodes.ts";
 import { securityGroupId, subnetId } from "../../src/core/model/ids.ts";
 import type { ReadRequest } from "../../src/core/steps.ts";
 import { countsForOthers, needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../src/core/intent/ownership.ts";

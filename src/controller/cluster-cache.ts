@@ -8,7 +8,7 @@ import { logWatchHealth } from "../kube/cache/log-watch-health.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { Reflector } from "../kube/cache/reflector.ts";
 import { WriteThroughStore } from "../kube/cache/store.ts";
-import { CONFIG_MAPS, NODES, SERVICES, type KubeObject } from "../kube/client/resources.ts";
+import { CONFIG_MAPS, NODES, SERVICES } from "../kube/client/resources.ts";
 import type { LoopMetrics } from "./loop-metrics.ts";
 import { MEMBER_LIST_LABEL, MEMBER_LIST_NAMESPACE, projectMemberList, type MemberList } from "./pools/member-list.ts";
 import { projectNode, projectService, type CachedNode, type CachedService } from "./projections.ts";
@@ -37,7 +37,6 @@ export class ClusterCache {
       ...logWatchHealth(log, clock, "services"),
       resource: SERVICES,
       project: projectService,
-      indexers: { type: (service) => [service.spec.type] },
     });
     this.nodes = new Reflector({
       ...common,
@@ -71,28 +70,5 @@ export class ClusterCache {
   /** Runs until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([this.services.run(signal), this.nodes.run(signal), this.memberLists.run(signal)]);
-  }
-}
-
-/**
- * A cache as one array that stays the same object until the cache changes. Decisions remember indexes by that object
- * (`core/util/memo.ts`), so a thousand Services that look at one state pay for one index.
- */
-export class Snapshot<T> {
-  readonly #values: () => Iterable<T>;
-  readonly #keep: (value: T) => boolean;
-  #current: readonly T[] | undefined;
-
-  constructor(reflector: Reflector<T & KubeObject>, keep: (value: T) => boolean = () => true) {
-    this.#values = () => reflector.store.values();
-    this.#keep = keep;
-    reflector.subscribe(() => {
-      this.#current = undefined;
-    });
-  }
-
-  get values(): readonly T[] {
-    this.#current ??= [...this.#values()].filter(this.#keep);
-    return this.#current;
   }
 }

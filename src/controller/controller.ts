@@ -4,7 +4,7 @@
  */
 import type { ArmClient } from "../azure/arm/arm-client.ts";
 import { describeFailure } from "../azure/arm/failure-text.ts";
-import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
+import { hasAdminState } from "../core/admin-state/reconcile-admin-state.ts";
 import { type Clock, type Random, type Timer, DecisionTurns } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Service } from "../core/model/kubernetes.ts";

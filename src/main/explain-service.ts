@@ -1,6 +1,5 @@
 /** Renders `azlb explain` for one Service: its state (by the core), the last failure, draining nodes and recent warnings. */
-import { hasAdminState } from "../core/admin-state/admin-state-pools.ts";
-import { drainReasons } from "../core/admin-state/desired-admin-state.ts";
+import { hasAdminState, drainReasons } from "../core/admin-state/reconcile-admin-state.ts";
 import type { EventReason } from "../core/events/event-reasons.ts";
 import { serviceKey } from "../core/model/kubernetes.ts";
 import { explain } from "../core/plan/explain.ts";

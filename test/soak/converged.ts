@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { SILENT_LOG } from "../../src/core/util/log.ts";
 import { BACKEND_RECORDS } from "../../src/controller/lbcf/objects/resources.ts";
 import { projectNode } from "../../src/controller/projections.ts";
-import { desiredAdminState } from "../../src/core/admin-state/desired-admin-state.ts";
+import { desiredAdminState } from "../../src/core/admin-state/reconcile-admin-state.ts";
 import type { KubeClient } from "../../src/kube/client/kube-client.ts";
 import { NODES, PODS, SERVICES, type KubeObject } from "../../src/kube/client/resources.ts";
 import { withClusterView } from "../../src/main/cluster-view.ts";

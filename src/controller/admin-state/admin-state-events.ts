@@ -10,9 +10,7 @@ import {
   serviceStateEvent,
   nodeTaintedEvent,
 } from "../../core/admin-state/admin-state-events.ts";
-import type { AdminStatePool } from "../../core/admin-state/admin-state-pools.ts";
-import { drainReasons } from "../../core/admin-state/desired-admin-state.ts";
-import { isDrained } from "../../core/admin-state/reconcile-admin-state.ts";
+import { type AdminStatePool, drainReasons, isDrained } from "../../core/admin-state/reconcile-admin-state.ts";
 import type { LoadBalancer } from "../../core/model/arm.ts";
 import type { Clock } from "../../core/util/clock.ts";
 import type { EventText } from "../../core/events/event-reasons.ts";
@@ -23,7 +21,7 @@ import { baseName } from "../../core/model/names.ts";
 import { NODES, SERVICES } from "../../kube/client/resources.ts";
 import type { Events } from "../events.ts";
 import type { PoolUpdate } from "./admin-state-manager.ts";
-import type { Transition } from "./draining-nodes.ts";
+import type { Transition } from "./admin-state-controller.ts";
 
 export interface AdminStateEventsOptions {
   readonly events: Events;

@@ -11,8 +11,9 @@ import { WriteKind } from "../../azure/group-commit/write-kind.ts";
 import type { ArmFailure } from "../../azure/arm/failures.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { BackendPool, LoadBalancer } from "../../core/model/arm.ts";
-import { adminStatePools, type AdminStatePool } from "../../core/admin-state/admin-state-pools.ts";
 import {
+  adminStatePools,
+  type AdminStatePool,
   type AdminStateFragment,
   mergeAdminState,
   nodeFinder,
@@ -23,7 +24,7 @@ import type { Node } from "../../core/model/kubernetes.ts";
 import type { MachineListing } from "../machine-listing.ts";
 import type { Compute } from "../../core/backends/compute.ts";
 import { ipConfigurationFinder } from "../../core/backends/machines.ts";
-import type { Snapshot } from "../cluster-cache.ts";
+import type { ReadonlyStore } from "../../kube/cache/store.ts";
 
 /** The kind of these writes. */
 export const ADMIN_STATE = new WriteKind<BackendPool, AdminStateFragment, LoadBalancer>("adminState", mergeAdminState);
@@ -92,11 +93,11 @@ export class AdminStateManager {
  * decided, so that one which waited long brings no doomed node back and holds no cleared one down.
  */
 export class NewestTaints {
-  readonly #nodes: Snapshot<Node>;
+  readonly #nodes: ReadonlyStore<Node>;
   #compute: Compute | undefined;
   #made: { readonly nodes: readonly Node[]; readonly compute: Compute | undefined; readonly nodeOf: NodeFinder };
 
-  constructor(nodes: Snapshot<Node>) {
+  constructor(nodes: ReadonlyStore<Node>) {
     this.#nodes = nodes;
     this.#made = { nodes: [], compute: undefined, nodeOf: nodeFinder([]) };
   }
@@ -107,7 +108,7 @@ export class NewestTaints {
   }
 
   get nodeOf(): NodeFinder {
-    const nodes = this.#nodes.values;
+    const nodes = this.#nodes.snapshot;
     const compute = this.#compute;
     if (this.#made.nodes !== nodes || this.#made.compute !== compute) {
       const byIPConfiguration = compute && ipConfigurationFinder(nodes, compute);

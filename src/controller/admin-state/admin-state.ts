@@ -7,14 +7,13 @@ import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
-import type { Node } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { AdminStateController } from "./admin-state-controller.ts";
 import { AdminStateManager, NewestTaints } from "./admin-state-manager.ts";
 import { AdminStateEvents } from "./admin-state-events.ts";
-import { type ClusterCache, Snapshot } from "../cluster-cache.ts";
+import type { ClusterCache } from "../cluster-cache.ts";
 import type { Metrics } from "../metrics.ts";
 import type { MachineListing } from "../machine-listing.ts";
 import { PreemptionWatch } from "./preemption-watch.ts";
@@ -49,7 +48,7 @@ export class AdminState {
       clock,
       services: () => services.store.values(),
     });
-    this.taints = new NewestTaints(new Snapshot<Node>(nodes));
+    this.taints = new NewestTaints(nodes.store);
     const manager = new AdminStateManager({ ...options, taints: this.taints });
     this.#controller = new AdminStateController({ nodes, manager, events, metrics, clock, random, log });
     this.#preemptions = new PreemptionWatch({

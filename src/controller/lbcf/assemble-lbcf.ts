@@ -1,5 +1,5 @@
 /** Wires the parts of LBCF together. Nothing runs yet. */
-import { desiredAdminState } from "../../core/admin-state/desired-admin-state.ts";
+import { desiredAdminState } from "../../core/admin-state/reconcile-admin-state.ts";
 import type { AdminState } from "../../core/model/arm.ts";
 import { ownEntries, type OwnEntries } from "../../core/resources/backend-pool/own-entries.ts";
 import { DEFAULT_DEREGISTRATION_LIMIT } from "../../core/lbcf/groups/deregistration-limit.ts";

@@ -6,7 +6,7 @@ import type { AzureStep } from "../../core/steps.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
 import type { Node } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
-import { isDraining } from "../../core/admin-state/desired-admin-state.ts";
+import { isDraining } from "../../core/admin-state/reconcile-admin-state.ts";
 import { reconcilePools } from "../../core/resources/reconcile-pools.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";

@@ -8,11 +8,11 @@ import type { PublicIP, Subnet } from "../../core/model/arm.ts";
 import type { PoolsInput } from "../../core/resources/reconcile-pools.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Service } from "../../core/model/kubernetes.ts";
-import { needsCompute } from "../../core/backends/compute.ts";
+import { needsCompute } from "../../core/backends/eligible-nodes.ts";
 import type { ReadRequest } from "../../core/steps.ts";
 import { countsForOthers, type ClassFilter } from "../../core/intent/ownership.ts";
 import type { Observed } from "../../core/observed.ts";
-import { type ClusterCache, Snapshot } from "../cluster-cache.ts";
+import type { ClusterCache } from "../cluster-cache.ts";
 import type { MachineListing } from "../machine-listing.ts";
 import type { MemberList } from "../pools/member-list.ts";
 import { memo } from "../../core/util/memo.ts";
@@ -34,21 +34,18 @@ type Shared = Pick<Observed, "config" | "classFilter" | "nodes" | "loadBalancers
 
 export class Observer {
   readonly #options: ObserverOptions;
-  readonly #services: Snapshot<Service>;
-  readonly #nodes: Snapshot<Observed["nodes"][number]>;
-  readonly #members: Snapshot<MemberList>;
+  /** Remembered by the snapshot, so that it is the same array until a Service changes. */
+  readonly #counting: (services: readonly Service[]) => readonly Service[];
 
   constructor(options: ObserverOptions) {
     this.#options = options;
-    const { cache, classFilter } = options;
-    this.#services = new Snapshot(cache.services, (service) => countsForOthers(service, classFilter));
-    this.#nodes = new Snapshot(cache.nodes);
-    this.#members = new Snapshot(cache.memberLists);
+    const { classFilter } = options;
+    this.#counting = memo((services) => services.filter((service) => countsForOthers(service, classFilter)));
   }
 
   /** What every decision about a Service sees, and what the core asked for besides. */
   async observe(service: Service, needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed> {
-    const { config, mirror } = this.#options;
+    const { config, cache, mirror } = this.#options;
     const [shared, compute, publicIPs, subnets, securityGroup] = await Promise.all([
       this.#shared(signal),
       needs.some(({ kind }) => kind === "compute") ? this.#compute(signal) : {},
@@ -56,7 +53,7 @@ export class Observer {
       this.#subnets(needs, signal),
       config.securityGroupName === "" ? undefined : mirror.securityGroup(signal),
     ]);
-    const otherServices = this.#services.values;
+    const otherServices = this.#counting(cache.services.store.snapshot);
     return { ...shared, ...compute, service, otherServices, publicIPs, ...subnets, securityGroup };
   }
 
@@ -75,7 +72,7 @@ export class Observer {
   }
 
   get nodeNames(): readonly string[] {
-    return this.#nodes.values.map(({ metadata }) => metadata.name);
+    return this.#options.cache.nodes.store.snapshot.map(({ metadata }) => metadata.name);
   }
 
   /** Look at Azure itself next time. */
@@ -84,20 +81,21 @@ export class Observer {
   }
 
   async #shared(signal: AbortSignal): Promise<Shared> {
-    const { config, classFilter, mirror } = this.#options;
-    const [loadBalancers, zones] = await Promise.all([mirror.loadBalancers(signal), mirror.zones(signal)]);
+    const { config, classFilter, cache, mirror } = this.#options;
+    const [zones, loadBalancers] = await Promise.all([mirror.zones(signal), mirror.loadBalancers(signal)]);
     return {
       config,
       classFilter,
-      nodes: this.#nodes.values,
+      nodes: cache.nodes.store.snapshot,
       loadBalancers,
       zones,
-      members: membersByLoadBalancer(this.#members.values),
+      members: membersByLoadBalancer(cache.memberLists.store.snapshot),
     };
   }
 
   async #compute(signal: AbortSignal): Promise<Pick<Observed, "compute">> {
-    return { compute: await this.#options.machines.compute(this.#nodes.values, signal) };
+    const { cache, machines } = this.#options;
+    return { compute: await machines.compute(cache.nodes.store.snapshot, signal) };
   }
 
   async #publicIPs(needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed["publicIPs"]> {

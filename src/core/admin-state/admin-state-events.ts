@@ -1,6 +1,6 @@
 /** The texts of admin-state events, on the Node and on the Services whose load balancer it is in. */
 import { type EventText, eventText } from "../events/event-reasons.ts";
-import type { DrainReason } from "./desired-admin-state.ts";
+import type { DrainReason } from "./reconcile-admin-state.ts";
 
 /** Load balancer and pool often have the same name, so each is named with its kind. */
 export function poolText(loadBalancer: string, pool: string): string {

@@ -4,7 +4,7 @@
  * after a user has removed the taint, not even by a process that starts later. A recreated Node has no annotation.
  */
 import type { Node, Taint } from "../model/kubernetes.ts";
-import { DRAINING_TAINT, isDraining, SPOT_EVICTION } from "./desired-admin-state.ts";
+import { DRAINING_TAINT, isDraining, SPOT_EVICTION } from "./reconcile-admin-state.ts";
 import type { PreemptionEvent } from "./preemption-events.ts";
 
 export const PREEMPTION_ANNOTATION = "azlb.io/preempt-scheduled";

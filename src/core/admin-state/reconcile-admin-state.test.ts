@@ -1,17 +1,20 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { aNode } from "../../../test/support/core-world.ts";
-import type { BackendAddress, BackendPool } from "../model/arm.ts";
+import type { BackendAddress, BackendPool, LoadBalancer } from "../model/arm.ts";
 import type { Taint } from "../model/kubernetes.ts";
 import type { BackendPoolFragment } from "../resources/backend-pool/fragment.ts";
-import { desiredAdminState, drainReasons } from "./desired-admin-state.ts";
 import {
+  desiredAdminState,
+  drainReasons,
   isDrained,
   mergeAdminState,
   nodeFinder,
   reconcileAdminState,
   refreshAdminStates,
+  adminStatePools,
 } from "./reconcile-admin-state.ts";
+import { CONFIG } from "../../../test/support/core-fixtures.ts";
 
 const OUT: Taint = { key: "node.kubernetes.io/out-of-service", effect: "NoExecute" };
 const SPOT: Taint = { key: "cloudprovider.azure.microsoft.com/draining", value: "spot-eviction", effect: "NoSchedule" };
@@ -144,4 +147,31 @@ test("where nothing changed it is the same object, so that memoised answers abou
   const members = DECIDED.members.filter(({ name }) => name === "same");
   const fragment = { ...DECIDED, members };
   assert.equal(refreshAdminStates(fragment, nodeFinder([aNode("same", [])])), fragment);
+});
+
+function aLoadBalancer(name: string, ...pools: string[]): LoadBalancer {
+  const backendAddressPools = pools.map((pool) => ({ name: pool, properties: {} }));
+  return { id: `/lbs/${name}`, name, properties: { backendAddressPools } };
+}
+
+const ALL = [
+  aLoadBalancer("kubernetes", "kubernetes", "kubernetes-IPv6", "aksOutboundBackendPool"),
+  aLoadBalancer("kubernetes-internal", "KUBERNETES"),
+  aLoadBalancer("foreign", "kubernetes"),
+];
+
+test("the cluster's pools of every managed load balancer, of both families, and no others", () => {
+  assert.deepEqual(
+    adminStatePools(CONFIG, ALL).map(({ id }) => id),
+    [
+      "/lbs/kubernetes/backendAddressPools/kubernetes",
+      "/lbs/kubernetes/backendAddressPools/kubernetes-IPv6",
+      "/lbs/kubernetes-internal/backendAddressPools/KUBERNETES",
+    ],
+  );
+});
+
+test("none where the switch is off, or the SKU has no admin state", () => {
+  assert.deepEqual(adminStatePools({ ...CONFIG, enableAdminState: false }, ALL), []);
+  assert.deepEqual(adminStatePools({ ...CONFIG, sku: "basic" }, ALL), []);
 });

@@ -1,14 +1,109 @@
 /**
- * The admin states of a pool's entries according to their nodes' taints, and nothing else of the pool: members are
- * neither added nor removed here, and an entry that belongs to no known node is not touched.
+ * The admin state of backend addresses: what a node's taints ask for, and what that makes of the entries of its pools.
+ * Every writer of pool entries calls these functions. Nothing else of a pool is decided here: members are neither added
+ * nor removed, and an entry that belongs to no known node is not touched.
+ *
+ *   taints on the node                                              | state | reason
+ *   ----------------------------------------------------------------|-------|-----------------------------------------
+ *   none of these                                                   | None  | the health probe decides
+ *   node.kubernetes.io/out-of-service, with any value               | Down  | the node is gone; do not wait for probes
+ *   cloudprovider.azure.microsoft.com/draining=spot-eviction        | Down  | it is going; do not wait for probes
+ *
+ * Cordons and other taints don't count: they mean "no new pods", not "no traffic".
  * @design AdminStateManager
  */
-import type { AdminState, BackendAddress, BackendPool } from "../model/arm.ts";
+import type { AdminState, BackendAddress, BackendPool, LoadBalancer } from "../model/arm.ts";
 import type { IPConfigurationFinder } from "../backends/machines.ts";
 import { canonicalAddress } from "../util/cidr.ts";
-import type { Node } from "../model/kubernetes.ts";
+import type { Node, Taint } from "../model/kubernetes.ts";
 import { answersOf, type Merged, unchanged } from "../outcome.ts";
-import { adminStateOf, correctAdminState, desiredAdminState } from "./desired-admin-state.ts";
+import type { ClusterConfig } from "../config/cluster-config.ts";
+import { loadBalancerPartId } from "../model/ids.ts";
+import { isManagedLoadBalancer, poolName } from "../model/names.ts";
+
+export const OUT_OF_SERVICE_TAINT = "node.kubernetes.io/out-of-service";
+export const DRAINING_TAINT = "cloudprovider.azure.microsoft.com/draining";
+export const SPOT_EVICTION = "spot-eviction";
+
+export function desiredAdminState(node: Node): "Down" | "None" {
+  return (node.spec.taints ?? []).some(isDraining) ? "Down" : "None";
+}
+
+export type DrainReason = "out-of-service" | "spot-eviction";
+
+/** Why the node is held Down; empty where it is not. */
+export function drainReasons(node: Node): DrainReason[] {
+  const keys = new Set((node.spec.taints ?? []).filter(isDraining).map(({ key }) => key));
+  return [
+    ...(keys.has(OUT_OF_SERVICE_TAINT) ? (["out-of-service"] as const) : []),
+    ...(keys.has(DRAINING_TAINT) ? ([SPOT_EVICTION] as const) : []),
+  ];
+}
+
+export function isDraining({ key, value }: Taint): boolean {
+  return key === OUT_OF_SERVICE_TAINT || (key === DRAINING_TAINT && value === SPOT_EVICTION);
+}
+
+/**
+ * The entry with the admin state that it should have; the entry itself where it has that already.
+ *
+ *   desired   | entry has | becomes
+ *   ----------|-----------|------------------------------------------------------------------
+ *   Down      | anything  | Down
+ *   None      | Down      | None: the controller set it, or it is left over from an earlier one
+ *   None      | Up, None  | unchanged: an Up was set by a user
+ *   undefined | anything  | unchanged: not an entry of a known node
+ */
+export function correctAdminState(entry: BackendAddress, desired: AdminState | undefined): BackendAddress {
+  const current = adminStateOf(entry);
+  const isRight = desired === undefined || (desired === "Down" ? current === "Down" : current !== "Down");
+  return isRight ? entry : { ...entry, properties: { ...entry.properties, adminState: desired } };
+}
+
+/** Azure does not echo `None`. */
+function adminStateOf(entry: BackendAddress): AdminState {
+  switch ((entry.properties.adminState ?? "").toLowerCase()) {
+    case "up":
+      return "Up";
+    case "down":
+      return "Down";
+    default:
+      return "None";
+  }
+}
+
+export interface AdminStatePool {
+  readonly id: string;
+  readonly pool: BackendPool;
+  readonly loadBalancer: LoadBalancer;
+}
+
+/** Only Standard load balancers have admin state. */
+export function hasAdminState({ enableAdminState, sku }: Pick<ClusterConfig, "enableAdminState" | "sku">): boolean {
+  return enableAdminState && sku === "standard";
+}
+
+/**
+ * The pools whose entries admin state is set on: those of the cluster's nodes, in every managed load balancer, internal
+ * and external, of both families. Foreign pools in the same load balancers are never drained.
+ */
+export function adminStatePools(config: ClusterConfig, loadBalancers: readonly LoadBalancer[]): AdminStatePool[] {
+  if (!hasAdminState(config)) return [];
+  return loadBalancers
+    .filter(({ name }) => isManagedLoadBalancer(name, config, []))
+    .flatMap((loadBalancer) =>
+      (["IPv4", "IPv6"] as const).flatMap((family) => {
+        const name = poolName(config.clusterName, family).toLowerCase();
+        const pools = loadBalancer.properties.backendAddressPools ?? [];
+        return pools
+          .filter((pool) => pool.name.toLowerCase() === name)
+          .map((pool) => {
+            const id = loadBalancerPartId(loadBalancer.id, "backendAddressPools", pool.name);
+            return { id, pool, loadBalancer };
+          });
+      }),
+    );
+}
 
 export interface NodeFinder {
   /** `undefined`: the entry belongs to no known node. */

@@ -9,7 +9,6 @@
  *   uniform instance | virtualMachineScaleSets/{set}/virtualMachines/{instance id}  | described by the instance
  */
 import type { Reference } from "../model/arm.ts";
-import type { ClusterConfig } from "../config/cluster-config.ts";
 
 interface Open {
   readonly [field: string]: unknown;
@@ -94,11 +93,6 @@ export interface VirtualMachine extends Open {
     };
     readonly [field: string]: unknown;
   };
-}
-
-/** Whether decisions need to read the machines: their network interfaces, or the VM set of a node. */
-export function needsCompute({ poolType, sku }: ClusterConfig): boolean {
-  return poolType === "nodeIPConfiguration" || sku === "basic";
 }
 
 /** Everything by id in lower case. */

@@ -28,6 +28,11 @@ const FALSE = new Set(["0", "f", "F", "false", "False", "FALSE"]);
 
 type PoolConfig = Pick<ClusterConfig, "poolType" | "sku" | "excludeMasterFromStandardLB" | "resourceGroup">;
 
+/** Whether decisions need to read the machines: their network interfaces, or the VM set of a node. */
+export function needsCompute({ poolType, sku }: PoolConfig): boolean {
+  return poolType === "nodeIPConfiguration" || sku === "basic";
+}
+
 export function isEligible(node: Node, config: PoolConfig): boolean {
   const labels = node.metadata.labels ?? {};
   return (

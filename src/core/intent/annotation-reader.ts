@@ -1,24 +1,27 @@
 /**
  * Reads a Service's annotations by the table, and collects what the user must know about them: problems refuse the
- * Service, warnings do not. Reading goes on after a problem, so that a person sees all of them at once.
+ * Service, warnings do not. Reading goes on after a problem, so that a person sees all of them at once. Keys that the
+ * table does not have are found too.
  */
-import type { Annotation } from "./annotations.ts";
+import { type Annotation, EXPOSURE, GROUPS, PLACEMENT, PORT_KEYS, PREFIX } from "./annotations.ts";
 import type { WarningReason } from "../events/event-reasons.ts";
 import type { Rejection, Warning } from "../outcome.ts";
+import { closestMatch, editDistance, isNearMiss } from "../util/text.ts";
 
 type Annotations = Readonly<Record<string, string>>;
 
 export class AnnotationReader {
+  readonly keys: readonly string[];
+  readonly unknown: UnknownAnnotations;
   readonly warnings: Warning[] = [];
   readonly #annotations: Annotations;
   readonly #problems: Warning[] = [];
 
-  constructor(annotations: Annotations | undefined) {
+  /** `ports`: the numbers that a per-port key may name. */
+  constructor(annotations: Annotations | undefined, ports: readonly number[]) {
     this.#annotations = annotations ?? {};
-  }
-
-  get keys(): readonly string[] {
-    return Object.keys(this.#annotations);
+    this.keys = Object.keys(this.#annotations);
+    this.unknown = unknownAnnotations(this.keys, ports);
   }
 
   /** As it is written; `undefined` where it is absent. */
@@ -75,4 +78,127 @@ function shortened(written: string): string {
 
 export function annotationKey(annotation: Annotation<unknown>, port?: number): string {
   return port === undefined ? annotation.key : annotation.key.replace("{port}", String(port));
+}
+
+const KNOWN: readonly string[] = GROUPS.flatMap((group) => group.annotations.map((annotation) => annotation.key));
+const PLAIN = new Set(KNOWN.filter((key) => !key.includes("{port}")));
+const EXPOSURE_KEYS = new Set(EXPOSURE.map(({ key }) => key));
+const PORT_PATTERN = new RegExp(
+  `^(?:${Object.values(PORT_KEYS)
+    .map((annotation) => annotation.key.replaceAll(".", "\\.").replace("{port}", "(\\d+)"))
+    .join("|")})$`,
+);
+/** Most keys of other tools are told by their domain, without a comparison with every known key. */
+const DOMAINS = [...new Set(KNOWN.map((key) => key.slice(0, key.indexOf("/"))))];
+const LONGEST = Math.max(...KNOWN.map((key) => key.length));
+const LOOKS_LIKE_OURS = [`${PREFIX}azure-`, `${PREFIX}port_`];
+/** So many wrong letters make a key under another prefix suspicious. */
+const FEW_LETTERS = 2;
+/** How many unknown keys of one Service are looked at, and told. */
+const MOST_EXAMINED = 20;
+/** How other clouds spell "internal": a Service moved from there would be public here. */
+const INTERNAL_ELSEWHERE = new Set([
+  "service.beta.kubernetes.io/aws-load-balancer-internal",
+  "service.beta.kubernetes.io/aws-load-balancer-scheme",
+  "networking.gke.io/load-balancer-type",
+  "cloud.google.com/load-balancer-type",
+  "service.beta.kubernetes.io/openstack-internal-load-balancer",
+  "service.beta.kubernetes.io/oci-load-balancer-internal",
+  "service.beta.kubernetes.io/alibaba-cloud-loadbalancer-address-type",
+]);
+
+interface UnknownAnnotations {
+  readonly warnings: readonly Warning[];
+  /** Near misses of keys that decide who can reach the Service. */
+  readonly problems: readonly Warning[];
+}
+
+/**
+ * Finds annotations that the user meant for us and that no part of the controller reads: misspelt keys, keys without
+ * their prefix, keys of other clouds. Keys of other tools are left alone. Decides how loud each is; the work per Service
+ * is bounded, since a user chooses how many keys there are.
+ *
+ *   key                                                     | leads to
+ *   --------------------------------------------------------|--------------------------------------------------------
+ *   near miss of a key that decides who can reach a Service | a refusal: to ignore it may expose the Service
+ *   other key that looks like ours                          | a warning with the nearest known key
+ *   known key without prefix; another cloud's "internal"    | a warning
+ *   per-port key of a port that the Service has not         | a warning
+ *
+ * `ports`: the numbers that a per-port key may name.
+ */
+export function unknownAnnotations(keys: readonly string[], ports: readonly number[]): UnknownAnnotations {
+  const candidates = keys.filter((key) => !PLAIN.has(key) && isCandidate(key, ports)).sort();
+  const findings = candidates.slice(0, MOST_EXAMINED).flatMap((key) => examine(key, ports) ?? []);
+  const toWarning = ({ message }: Finding): Warning => ({ reason: "UnknownAnnotation", message });
+  const problems = findings.filter(({ decidesExposure }) => decidesExposure).map(toWarning);
+  const warnings = findings.filter(({ decidesExposure }) => !decidesExposure).map(toWarning);
+  const rest = candidates.length - MOST_EXAMINED;
+  if (rest > 0) {
+    const message = `${rest} more annotations look like ones of azlb and are unknown to it; they are ignored`;
+    warnings.push({ reason: "UnknownAnnotation", message });
+  }
+  return { warnings, problems };
+}
+
+/** Cheap: done for every key of every Service. */
+function isCandidate(key: string, ports: readonly number[]): boolean {
+  const port = portIn(key);
+  if (port !== undefined) return !ports.includes(Number(port));
+  if (INTERNAL_ELSEWHERE.has(key) || PLAIN.has(PREFIX + key)) return true;
+  if (LOOKS_LIKE_OURS.some((start) => key.toLowerCase().startsWith(start))) return true;
+  const [domain = "", name] = key.split("/");
+  const isOurs = (known: string): boolean => (name === undefined ? key.startsWith(known) : isSlipOf(domain, known));
+  return isShort(key) && (DOMAINS.includes(domain) || DOMAINS.some(isOurs));
+}
+
+/** A longer one is no misspelt known key. */
+function isShort(key: string): boolean {
+  return key.length <= LONGEST + FEW_LETTERS;
+}
+
+interface Finding {
+  readonly message: string;
+  readonly decidesExposure: boolean;
+}
+
+/** `undefined`: on a closer look, another tool's. */
+function examine(key: string, ports: readonly number[]): Finding | undefined {
+  const harmless = (message: string): Finding => ({ message, decidesExposure: false });
+  const port = portIn(key);
+  if (port !== undefined) {
+    return harmless(`${key} names port ${port}, which the Service does not have; it has ${ports.join(", ")}`);
+  }
+  if (INTERNAL_ELSEWHERE.has(key)) {
+    const fix = `for an internal Service set ${PLACEMENT.internal.key}: "true"`;
+    return harmless(`${key} is another cloud's and has no effect here: ${fix}`);
+  }
+  if (PLAIN.has(PREFIX + key)) {
+    return harmless(`${key} has no effect without its prefix: did you mean ${PREFIX + key}?`);
+  }
+  if (!isSuspicious(key)) return undefined;
+  const isPortKey = key.toLowerCase().startsWith(`${PREFIX}port`);
+  const meant = closestMatch(isPortKey ? withPlaceholder(key) : key, KNOWN) ?? "";
+  const text = `unknown annotation ${key}: did you mean ${meant}`;
+  const isUnderPrefix = key.toLowerCase().startsWith(PREFIX);
+  if (!isUnderPrefix || !EXPOSURE_KEYS.has(meant) || !isNearMiss(key, meant)) return harmless(`${text}?`);
+  return { message: `${text}, which decides who can reach the Service: correct or remove it`, decidesExposure: true };
+}
+
+function isSuspicious(key: string): boolean {
+  if (LOOKS_LIKE_OURS.some((start) => key.toLowerCase().startsWith(start))) return true;
+  return [key, withPlaceholder(key)].some((form) => KNOWN.some((known) => isSlipOf(form, known)));
+}
+
+function portIn(key: string): string | undefined {
+  return PORT_PATTERN.exec(key)?.slice(1).find(Boolean);
+}
+
+function isSlipOf(key: string, known: string): boolean {
+  return editDistance(known, key, FEW_LETTERS) <= FEW_LETTERS;
+}
+
+/** As a per-port key is listed. */
+function withPlaceholder(key: string): string {
+  return key.replace(/\d+(?=[^/]*$)/, "{port}");
 }

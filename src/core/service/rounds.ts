@@ -1,5 +1,5 @@
 /** What the phases of a Service are made of: what each asks for, and how one round follows from all. */
-import { needsCompute } from "../backends/compute.ts";
+import { needsCompute } from "../backends/eligible-nodes.ts";
 import type { Kind } from "../resources/azure-step.ts";
 import type { Reconciled } from "../resources/reconciled.ts";
 import type { AzureStep, Decision, ReadRequest, Step } from "../steps.ts";

@@ -29,6 +29,23 @@ test("objects are found by what an index says of them now, not of what they were
   assert.throws(() => store.by("zone", "x"), /there is no index zone/);
 });
 
+test("the snapshot is the same array until a change is reported", () => {
+  const store = newStore();
+  store.put(slice("a", 1, ["n1"]));
+  const first = store.snapshot;
+  assert.deepEqual(first, [slice("a", 1, ["n1"])]);
+  store.put(slice("a", 2, ["n1"]));
+  assert.equal(store.snapshot, first, "nothing but the version differs");
+  store.put(slice("a", 3, ["n2"]));
+  const second = store.snapshot;
+  assert.deepEqual(second, [slice("a", 3, ["n2"])]);
+  store.put(slice("b", 4, []));
+  assert.equal(store.snapshot.length, 2);
+  store.remove("n/a");
+  assert.deepEqual(store.snapshot, [slice("b", 4, [])]);
+  assert.deepEqual(second, [slice("a", 3, ["n2"])], "what was handed out does not change");
+});
+
 test("another uid under the same name is another object", () => {
   const store = newStore();
   const [old, next] = [slice("a", 1, ["n1"], "one"), slice("a", 2, ["n1"], "two")];

@@ -22,6 +22,11 @@ export interface ReadonlyStore<T> {
   /** `namespace/name`, or the name of a cluster-wide object. */
   get(key: string): T | undefined;
   values(): IterableIterator<T>;
+  /**
+   * All of them, as an array that stays the same object until `put` or `remove` reports a change: decisions remember
+   * indexes by it (`core/util/memo.ts`). Versions may be behind where nothing else differs.
+   */
+  readonly snapshot: readonly T[];
   keys(): IterableIterator<string>;
   /** The objects that an indexer put under that value. */
   by(index: string, value: string): T[];
@@ -32,6 +37,7 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
   readonly #indexers: Indexers<T>;
   /** index → value → keys. */
   readonly #indexes = new Map<string, Map<string, Set<string>>>();
+  #snapshot: readonly T[] | undefined;
 
   constructor(indexers: Indexers<T> = {}) {
     this.#indexers = indexers;
@@ -48,6 +54,10 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
 
   values(): IterableIterator<T> {
     return this.#objects.values();
+  }
+
+  get snapshot(): readonly T[] {
+    return (this.#snapshot ??= [...this.#objects.values()]);
   }
 
   keys(): IterableIterator<string> {
@@ -73,21 +83,14 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
   replace(object: T): Change<T>[] {
     const key = keyOf(object);
     const old = this.#objects.get(key);
-    if (old === undefined) {
-      this.#set(key, object);
-      return [{ kind: "added", object }];
-    }
-    if (old.metadata.uid !== object.metadata.uid) {
-      this.#unset(key, old);
-      this.#set(key, object);
-      return [
-        { kind: "deleted", object: old },
-        { kind: "added", object },
-      ];
-    }
-    this.#unset(key, old);
+    const isSame = old !== undefined && old.metadata.uid === object.metadata.uid;
+    if (old !== undefined) this.#unset(key, old);
     this.#set(key, object);
-    return sameBesidesVersion(old, object) ? [] : [{ kind: "updated", old, object }];
+    if (isSame && sameBesidesVersion(old, object)) return [];
+    this.#snapshot = undefined;
+    if (isSame) return [{ kind: "updated", old, object }];
+    const added = { kind: "added", object } as const;
+    return old === undefined ? [added] : [{ kind: "deleted", object: old }, added];
   }
 
   /** With a uid, only that incarnation. */
@@ -95,6 +98,7 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
     const old = this.#objects.get(key);
     if (old === undefined || (uid !== undefined && old.metadata.uid !== uid)) return [];
     this.#unset(key, old);
+    this.#snapshot = undefined;
     return [{ kind: "deleted", object: old }];
   }
 

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 
 import { NODES, EVENTS, type KubeObject } from "../../../src/kube/client/resources.ts";
-import { desiredAdminState, DRAINING_TAINT } from "../../../src/core/admin-state/desired-admin-state.ts";
+import { desiredAdminState, DRAINING_TAINT } from "../../../src/core/admin-state/reconcile-admin-state.ts";
 import { projectNode, type CachedNode } from "../../../src/controller/projections.ts";
 import type { Taint } from "../../../src/core/model/kubernetes.ts";
 import { isFailure } from "../../../src/kube/client/kube-failure.ts";

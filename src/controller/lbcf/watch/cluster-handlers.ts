@@ -1,5 +1,5 @@
 /** Enqueues the groups, Binds, records and gates that a change of a pod, Service or node affects. */
-import { desiredAdminState } from "../../../core/admin-state/desired-admin-state.ts";
+import { desiredAdminState } from "../../../core/admin-state/reconcile-admin-state.ts";
 import type { BackendGroup, Pod } from "../../../core/lbcf/objects/objects.ts";
 import { isSelected } from "../../../core/lbcf/pods/pods.ts";
 import type { Node, Service } from "../../../core/model/kubernetes.ts";

@@ -7,7 +7,7 @@
  *   - A change of admin state neither adds nor removes an entry.
  *   - Where one change adds an entry and another removes it, it stays: a live backend is never removed by mistake.
  */
-import { correctAdminState } from "../../admin-state/desired-admin-state.ts";
+import { correctAdminState } from "../../admin-state/reconcile-admin-state.ts";
 import type { AdminState, BackendAddress, BackendPool } from "../../model/arm.ts";
 import { bodyOf, corrected, entryOf, holdsInterfaces } from "../../resources/backend-pool/merge-backend-pool.ts";
 import { canonicalAddress } from "../../util/cidr.ts";

@@ -4,7 +4,7 @@
  */
 import { memo, memoAll } from "../../util/memo.ts";
 import type { Family } from "../../model/arm.ts";
-import { desiredAdminState } from "../../admin-state/desired-admin-state.ts";
+import { desiredAdminState } from "../../admin-state/reconcile-admin-state.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { virtualNetworkId } from "../../model/ids.ts";
 import type { Node } from "../../model/kubernetes.ts";

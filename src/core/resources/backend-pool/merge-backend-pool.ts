@@ -7,7 +7,7 @@
  *   - What is right stays the object that was read, unknown fields included; new entries come last, by name.
  */
 import type { BackendAddress, BackendPool, Reference } from "../../model/arm.ts";
-import { correctAdminState } from "../../admin-state/desired-admin-state.ts";
+import { correctAdminState } from "../../admin-state/reconcile-admin-state.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { ACCEPTED, type Answer, type Merged, type Rejection, unchanged, type Warning } from "../../outcome.ts";
 import type { MemberIntent, BackendPoolFragment } from "./fragment.ts";

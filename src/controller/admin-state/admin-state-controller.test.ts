@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aNode } from "../../../test/support/core-world.ts";
 import type { Node, Taint } from "../../core/model/kubernetes.ts";
-import { DrainingNodes } from "./draining-nodes.ts";
+import { DrainingNodes } from "./admin-state-controller.ts";
 
 const OUT: Taint = { key: "node.kubernetes.io/out-of-service", effect: "NoExecute" };
 const SPOT: Taint = { key: "cloudprovider.azure.microsoft.com/draining", value: "spot-eviction", effect: "NoSchedule" };
