@@ -9,6 +9,7 @@ import { checkName } from "./names.ts";
 import type { Operation } from "./operation.ts";
 import { begin, operationHeaders, runningDeletion } from "./operations.ts";
 import type { ResourceRoute } from "./route.ts";
+import { checkTags } from "./tags.ts";
 
 const ENVELOPE = new Set(["id", "name", "type", "location"]);
 
@@ -29,6 +30,7 @@ export function answerGroup(call: Call, route: ResourceRoute): Decision {
     case "PATCH": {
       const group = requireRoutedGroup(call, route);
       const { tags } = requireBody(call.request);
+      checkTags(tags, call.state.options.limits.tagsPerResource);
       return store(call, group, { ...group, body: tags === undefined ? group.body : { ...group.body, tags } }, 200);
     }
     case "POST":
@@ -48,6 +50,7 @@ function putGroup(call: Call, route: ResourceRoute): Decision {
   const given = stringOf(body["location"]);
   if (given === undefined)
     throw gateway(400, "LocationRequired", "The location property is required for this definition.");
+  checkTags(body["tags"], call.state.options.limits.tagsPerResource);
   const existing = call.state.resources.get(route.key);
   const location = canonicalLocation(given);
   if (existing && existing.location !== location) {

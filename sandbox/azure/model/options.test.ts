@@ -249,6 +249,11 @@ const LIMITS: Readonly<Record<keyof Limits, Limit>> = {
     beyond: [`${NETWORK}/privateLinkServices/b`, link(1)],
     code: "PrivateLinkServiceCountLimitReachedForLoadBalancer",
   },
+  tagsPerResource: {
+    within: [[LB, { ...lbBody(), tags: { a: "1" } }]],
+    beyond: [LB, { ...lbBody(), tags: { a: "1", b: "2" } }],
+    code: "TooManyTags",
+  },
 };
 
 /** A global load balancer whose pool holds the regional one, so many times. */

@@ -34,6 +34,7 @@ export const AZURE_LIMITS = {
   instancesPerScaleSet: 1_000,
   natAddressesPerPrivateLinkService: 8,
   privateLinkServicesPerLoadBalancer: 8,
+  tagsPerResource: 50,
 } as const satisfies Record<string, number>;
 
 export type Limits = { readonly [name in keyof typeof AZURE_LIMITS]: number };

@@ -6,12 +6,14 @@ import { resourceNotFound } from "./errors.ts";
 import { isObject, sameJson } from "./json.ts";
 import { checkUnlocked } from "./operations.ts";
 import type { ResourceRoute } from "./route.ts";
+import { checkTags } from "./tags.ts";
 
 export function patchTags(call: Call, route: ResourceRoute): Decision {
   requireGroup(call, route.subscription, route.group);
   const existing = call.state.resources.get(route.key);
   if (!existing) throw resourceNotFound(route.type.type, route.name, route.group);
   const { tags } = requireBody(call.request);
+  checkTags(tags, call.state.options.limits.tagsPerResource);
   checkPreconditions(call.request, existing.type, existing.id, existing);
   checkUnlocked(call, route.key);
   const body = isObject(tags) ? { ...existing.body, tags } : existing.body;

@@ -1,6 +1,6 @@
 /**
- * PUT: replaces a resource or one child. The order of checks is ARM's: the gateway (group, location), then preconditions,
- * then the provider's validation, then locks.
+ * PUT: replaces a resource or one child. The order of checks is ARM's: the gateway (group, location, tags), then
+ * preconditions, then the provider's validation, then locks.
  */
 import { replaceChild } from "./apply.ts";
 import { requireBody, requireGroup, shown, wireOf, type Call } from "./call.ts";
@@ -15,6 +15,7 @@ import { checkName } from "./names.ts";
 import { begin, supersedeRunning, operationHeaders, type Start } from "./operations.ts";
 import type { ChildType, Pace, Plan, PutInput } from "./resource-type.ts";
 import type { ResourceRoute } from "./route.ts";
+import { checkTags } from "./tags.ts";
 
 export function putResource(call: Call, route: ResourceRoute): Decision {
   const { state, request } = call;
@@ -23,6 +24,7 @@ export function putResource(call: Call, route: ResourceRoute): Decision {
   if (!existing) checkName(route.type.nameRule, route.name);
   const body = requireBody(request);
   const location = locationOf(call, route, existing, body, group);
+  checkTags(body["tags"], state.options.limits.tagsPerResource);
   checkPreconditions(request, route.type.type, route.id, existing);
   const id = existing?.id ?? route.id;
   const input = inputOf(call, { id, key: route.key, existing, location });

@@ -35,6 +35,13 @@ describe("a security group is refused", () => {
       "SecurityRuleInvalidAddressPrefix",
     ],
     ["a tag with a space", [rule("a", { sourceAddressPrefix: "Some Where" })], "SecurityRuleInvalidAddressPrefix"],
+    ...["Storag", "internet2", "Storage.Nowhere", "Internet.WestUS2", "Storage.", ".WestUS2", "a.b"].map(
+      (sourceAddressPrefix): readonly [string, Fields[], string] => [
+        `the unknown service tag ${sourceAddressPrefix}`,
+        [rule("a", { sourceAddressPrefix })],
+        "SecurityRuleInvalidAddressPrefix",
+      ],
+    ),
     [
       "blocks that overlap",
       [rule("a", sources("10.0.0.0/8", "10.1.0.0/16"))],
@@ -101,6 +108,21 @@ describe("a security group", () => {
     assert.deepEqual(properties.securityRules[0].properties.destinationPortRanges, []);
     assert.equal(azure.get(`${NSG}/defaultSecurityRules/DenyAllInBound`).status, 200);
     assert.equal(azure.put(`${NSG}/defaultSecurityRules/DenyAllInBound`, rule("x")).status, 405);
+  });
+
+  test("takes the service tags of Azure, of a region too, in any case", () => {
+    const tags = [
+      "Internet",
+      "VIRTUALNETWORK",
+      "AzureLoadBalancer",
+      "Storage",
+      "storage.westus2",
+      "AzureCloud.WestEurope",
+    ];
+    for (const sourceAddressPrefix of [...tags, "AzureFrontDoor.Backend", "Sql", "AzureActiveDirectory"]) {
+      const answer = azureWithGroup().put(NSG, group(rule("a", { sourceAddressPrefix })));
+      assert.equal(answer.status, 201, sourceAddressPrefix);
+    }
   });
 
   test("takes and loses one rule at a time", () => {

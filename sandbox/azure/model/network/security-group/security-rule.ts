@@ -3,11 +3,11 @@ import { firstOverlap, parseAddress, parseBlock } from "../../../../shared/cidr.
 import { invalid } from "../../errors.ts";
 import { numberOf, stringOf, stringsOf, type Json } from "../../json.ts";
 import { storedChild, writtenProperties } from "../fields.ts";
+import { isServiceTag } from "./service-tags.ts";
 
 const PROTOCOLS = new Set(["tcp", "udp", "icmp", "esp", "ah", "*"]);
 /** Tags that only a Deny rule may name. */
 const DENY_ONLY = new Set(["azureplatformdns", "azureplatformimds", "azureplatformlkm"]);
-const TAG = /^[A-Za-z][A-Za-z0-9.]*$/;
 const SIDES = ["source", "destination"] as const;
 
 export function securityRuleForm(id: string, name: string, item: Json): Json {
@@ -61,7 +61,7 @@ function checkAddresses(id: string, side: Side, properties: Json): void {
   }
   for (const value of values) {
     if (!isAddress(value)) throw badAddress(id, value);
-    if (values.length > 1 && (value === "*" || isTag(value))) {
+    if (values.length > 1 && (value === "*" || isServiceTag(value))) {
       throw invalid(
         "SecurityRuleParameterContainsUnsupportedValue",
         `Security rule parameter ${side}AddressPrefixes for rule with Id ${id} cannot specify existing VIRTUALNETWORK, INTERNET, AZURELOADBALANCER, '*' or system tags. Unsupported value used: ${value}.`,
@@ -77,13 +77,9 @@ function checkAddresses(id: string, side: Side, properties: Json): void {
   checkOverlap(id, side, values);
 }
 
-function isTag(value: string): boolean {
-  return TAG.test(value);
-}
-
-/** An address, an aligned CIDR block, a tag or `*`; Azure accepts a bare number too. */
+/** An address, an aligned CIDR block, a service tag or `*`; Azure accepts a bare number too. */
 function isAddress(value: string): boolean {
-  if (value === "*" || isTag(value) || /^\d+$/.test(value)) return true;
+  if (value === "*" || isServiceTag(value) || /^\d+$/.test(value)) return true;
   if (value.includes("/")) return parseBlock(value)?.aligned ?? false;
   return parseAddress(value) !== undefined;
 }
