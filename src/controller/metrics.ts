@@ -29,6 +29,16 @@ export class Metrics {
     "status_code",
     "error_code",
   ]);
+  readonly armWaitSeconds = this.#histogram(
+    "azlb_arm_wait_seconds",
+    "How long requests to Azure waited for the throttle budget.",
+    ["priority"],
+  );
+  readonly armThrottledSeconds = this.#counter(
+    "azlb_arm_throttled_seconds_total",
+    "Waits that Azure asked for with 429, each capped at five minutes.",
+    ["resource", "method"],
+  );
   readonly kubeSeconds = this.#histogram("azlb_kube_request_duration_seconds", "Requests to the API server.", [
     "resource",
     "method",

@@ -81,6 +81,10 @@ export const BACKOFF = {
 export const DELAY = {
   /** The budget's gate stays closed for so long after a 429 that names no time. */
   gateClosedMs: 5_000,
+  /** Azure's `Retry-After` is kept for so long at most, wherever it is met. */
+  mostRetryAfterMs: 300_000,
+  /** A drain is tried once in so long, whatever Azure has told others. */
+  drainAtClosedGateMs: 5_000,
   /** A person must act first. */
   slowRequeueMs: 60_000,
   /** A refused Service may become possible when another one goes; a look is cheap. */
@@ -107,4 +111,9 @@ export const MOST = {
 export function readAgainMs(tries: number): number {
   const { firstMs, capMs } = BACKOFF.read;
   return Math.min(capMs, firstMs * 1.5 ** tries);
+}
+
+/** What Azure asked for, as far as it is kept; `undefined` where it named no time. */
+export function keptRetryAfterMs(failure: { readonly retryAfterMs?: number | undefined }): number | undefined {
+  return failure.retryAfterMs === undefined ? undefined : Math.min(failure.retryAfterMs, DELAY.mostRetryAfterMs);
 }

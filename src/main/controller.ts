@@ -12,6 +12,7 @@ import type { LbcfOptions } from "../controller/lbcf/lbcf-part.ts";
 import { Metrics } from "../controller/metrics.ts";
 import type { Clock } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
+import { DELAY, keptRetryAfterMs } from "../core/retry.ts";
 import type { Log } from "../core/util/log.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import { EventRecorder } from "../kube/events/event-recorder.ts";
@@ -163,7 +164,7 @@ async function openAccess(
     networkSubscriptionId: config.networkSubscriptionId,
     env,
     userAgent: USER_AGENT,
-    onCall: (call) => measureCall(metrics, call),
+    onCall: (call) => measureCall(metrics, log, call),
   });
   closers.push(() => arm.close());
   const webhooks = new WebhookHttp();
@@ -242,8 +243,15 @@ function measureRequest(metrics: Metrics, { plural, method, status, durationMs }
   metrics.kubeErrors.inc({ resource: plural, method, status_code: String(status) });
 }
 
-function measureCall(metrics: Metrics, { verb, type, status, failure, durationMs }: CallReport): void {
-  metrics.armSeconds.observe({ resource: type, method: verb }, durationMs / 1000);
+function measureCall(metrics: Metrics, log: Log, call: CallReport): void {
+  const { verb, type, id, priority, status, failure, waitedMs, durationMs } = call;
+  const labels = { resource: type, method: verb };
+  metrics.armSeconds.observe(labels, durationMs / 1000);
+  metrics.armWaitSeconds.observe({ priority }, waitedMs / 1000);
   if (failure === undefined) return;
-  metrics.armErrors.inc({ resource: type, method: verb, status_code: String(status ?? 0), error_code: failure });
+  metrics.armErrors.inc({ ...labels, status_code: String(status ?? 0), error_code: failure.kind });
+  if (failure.kind !== "throttled") return;
+  const waitMs = keptRetryAfterMs(failure) ?? DELAY.gateClosedMs;
+  metrics.armThrottledSeconds.inc(labels, waitMs / 1000);
+  log.warn(`Azure throttles ${verb} of ${type}: it waits for ${Math.ceil(waitMs / 1000)} s`, { id });
 }

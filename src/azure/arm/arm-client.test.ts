@@ -335,7 +335,7 @@ test("each call is reported with its kind, its outcome and how long it took", as
       verb,
       type,
       status,
-      failure,
+      failure?.kind,
       durationMs,
       priority,
     ]),

@@ -27,6 +27,8 @@ export interface WriteOptions extends CallOptions {
   readonly ifMatch?: string | undefined;
   /** Ends the wait for its turn, but not the write once it has left. */
   readonly queueSignal?: AbortSignal;
+  /** Azure has told to wait, and the write has not left: called with the time that is left. */
+  readonly onHeld?: ((waitMs: number) => void) | undefined;
   /** Called right before the write leaves, after all waiting; throws to hold it back. */
   readonly guard?: () => void | Promise<void>;
 }

@@ -8,7 +8,6 @@ import type { Clock, Random } from "../../core/util/clock.ts";
 import { ApiVersions, typeOf } from "./api-versions.ts";
 import { AZURE_LIMITS, Budget, type BudgetLimits, type CallKind, type Priority } from "../budget/budget.ts";
 import type { Cloud } from "./clouds.ts";
-import type { FailureKind } from "../../core/retry.ts";
 import { ArmError, failureOfResponse, transient, type ArmFailure } from "./failures.ts";
 import type { TokenSource } from "./token-source.ts";
 import { NoAnswerError, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
@@ -30,7 +29,7 @@ export interface CallReport {
   readonly priority: Priority;
   /** Absent when no answer came. */
   readonly status: number | undefined;
-  readonly failure: FailureKind | undefined;
+  readonly failure: ArmFailure | undefined;
   /** In the queue of the budget. */
   readonly waitedMs: number;
   /** On the wire. */
@@ -61,6 +60,8 @@ export interface Ask {
   readonly signal?: AbortSignal | undefined;
   /** Ends the wait for its turn, but not the call once it has left. */
   readonly queueSignal?: AbortSignal | undefined;
+  /** Azure has told to wait: called with the time that is left. */
+  readonly onHeld?: ((waitMs: number) => void) | undefined;
   /** Called right before it leaves, after all waiting; throws to hold it back. */
   readonly guard?: (() => void | Promise<void>) | undefined;
 }
@@ -110,14 +111,17 @@ export class ArmExchange {
     const kind = kindOf(ask.method);
     const askedMs = clock.monotonicMs();
     const budget = this.budgetOf(ask.path);
-    const entry = await budget.enter(kind, ask.priority, ask.queueSignal ?? ask.signal, isShared(type));
+    const { onHeld } = ask;
+    const signal = ask.queueSignal ?? ask.signal;
+    const entry = await budget.enter(kind, ask.priority, { signal, isAhead: isShared(type), type, onHeld });
     const sentMs = clock.monotonicMs();
     const done = (response: ArmResponse | undefined, failure: ArmFailure | undefined): void => {
-      if (failure?.kind === "throttled") budget.throttled(kind, entry, failure.retryAfterMs);
+      if (failure?.kind === "throttled")
+        budget.throttled(kind, entry, failure.retryAfterMs, throttledType(failure, type));
       else budget.answered(kind, entry, response && remainingOf(response, kind));
       const timing = { waitedMs: sentMs - askedMs, durationMs: clock.monotonicMs() - sentMs };
       const { verb, priority } = ask;
-      this.#options.onCall?.({ verb, type, id, priority, status: response?.status, failure: failure?.kind, ...timing });
+      this.#options.onCall?.({ verb, type, id, priority, status: response?.status, failure, ...timing });
     };
     try {
       const { source, token, headers } = await this.#authorization(ask.path);
@@ -185,6 +189,11 @@ function armErrorOf(error: unknown, ask: Ask): ArmError | undefined {
 /** Many Services wait for one write of these, and have got their public IPs already. */
 function isShared(type: string): boolean {
   return /\/(loadBalancers|networkSecurityGroups)\b/i.test(type);
+}
+
+/** Which calls a 429 is about: ARM's own limits hold for a whole subscription, a provider's for its resource type. */
+function throttledType({ code }: ArmFailure, type: string): string | undefined {
+  return code === "SubscriptionRequestsThrottled" ? undefined : type;
 }
 
 function isAddress(path: string): boolean {

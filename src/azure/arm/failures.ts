@@ -101,6 +101,12 @@ export function plainFailure(kind: "fenced" | "unauthenticated" | "busy", messag
   return kind === "busy" ? { kind, ...base, retryAfterMs: undefined } : { kind, ...base };
 }
 
+/** Azure has throttled other calls of the same sort, and asked to wait for so long. */
+export function throttledFor(retryAfterMs: number): ArmFailure {
+  const base = { code: "", message: "", status: undefined, details: [], requestId: undefined };
+  return { kind: "throttled", ...base, retryAfterMs };
+}
+
 interface Facts {
   readonly status: number | undefined;
   readonly retryAfterMs: number | undefined;

@@ -19,7 +19,7 @@ function rig(limits: BudgetLimits = SMALL) {
   const budget = new Budget(clock, limits);
   const entered: string[] = [];
   const enter = (name: string, priority: Priority = "create", signal?: AbortSignal): Promise<void> =>
-    budget.enter("writes", priority, signal).then((entry) => {
+    budget.enter("writes", priority, { signal }).then((entry) => {
       entered.push(name);
       budget.answered("writes", entry);
     });
@@ -64,15 +64,85 @@ test("the last tokens are kept for what is urgent", async () => {
   assert.equal(await share("drain"), 3);
 });
 
-test("a 429 closes the gate for its kind alone, and for drains too", async () => {
-  const { clock, budget, entered, enter } = rig();
-  budget.throttled("writes", await budget.enter("writes", "create"), 30_000);
-  void enter("drain", "drain");
+const PIPS = "Microsoft.Network/publicIPAddresses";
+const BALANCERS = "Microsoft.Network/loadBalancers";
+
+/** A write got a 429. */
+async function throttle({ budget }: ReturnType<typeof rig>, retryAfterMs: number, type?: string): Promise<void> {
+  budget.throttled("writes", await budget.enter("writes", "create"), retryAfterMs, type);
+}
+
+test("a 429 of the subscription closes the gate for its kind alone, until Retry-After", async () => {
+  const world = rig();
+  const { clock, budget, entered, enter } = world;
+  await throttle(world, 30_000);
+  void enter("delete", "delete");
   await budget.enter("reads", "resync");
   await clock.advance(29_999);
   assert.deepEqual(entered, []);
   await clock.advance(1);
-  assert.deepEqual(entered, ["drain"]);
+  assert.deepEqual(entered, ["delete"]);
+});
+
+test("a 429 of a provider closes the gate for its resource type alone, whatever waits in front", async () => {
+  const world = rig();
+  const { clock, budget } = world;
+  const entered: string[] = [];
+  await throttle(world, 30_000, PIPS);
+  void budget.enter("writes", "delete", { type: PIPS }).then(() => entered.push("public IP"));
+  void budget.enter("writes", "create", { type: BALANCERS }).then(() => entered.push("load balancer"));
+  await settled();
+  assert.deepEqual(entered, ["load balancer"]);
+  assert.equal(budget.tokens("writes"), 8, "the bucket of the subscription is not empty");
+  await clock.advance(30_000);
+  assert.deepEqual(entered, ["load balancer", "public IP"]);
+  assert.equal(clock.timers, 0);
+});
+
+test("no Retry-After is kept for longer than five minutes", async () => {
+  const world = rig();
+  const { clock, entered, enter } = world;
+  await throttle(world, 3_600_000);
+  void enter("create");
+  await clock.advance(299_999);
+  assert.deepEqual(entered, []);
+  await clock.advance(1);
+  assert.deepEqual(entered, ["create"]);
+});
+
+test("a drain is let in at a closed gate, at once and then every five seconds, and no other call with it", async () => {
+  const world = rig();
+  const { clock, budget, entered, enter } = world;
+  await throttle(world, 60_000);
+  for (const name of ["1", "2", "3"]) void enter(`drain ${name}`, "drain");
+  void enter("create");
+  await clock.advance(1_000);
+  assert.deepEqual(entered, ["drain 1"], "as soon as there is a token");
+  await clock.advance(4_999);
+  assert.deepEqual(entered, ["drain 1"]);
+  await clock.advance(5_001);
+  assert.deepEqual(entered, ["drain 1", "drain 2", "drain 3"]);
+  budget.throttled("writes", await budget.enter("reads", "drain"), 60_000);
+  void enter("drain 4", "drain");
+  await clock.advance(4_999);
+  assert.equal(entered.length, 3, "another 429 does not let it in sooner");
+  await clock.advance(1);
+  assert.equal(entered.at(-1), "drain 4");
+});
+
+test("a call that Azure's throttling holds back is told so, once for each 429", async () => {
+  const world = rig();
+  const { clock, budget } = world;
+  const held: number[] = [];
+  const onHeld = (waitMs: number): void => void held.push(waitMs);
+  await throttle(world, 30_000, PIPS);
+  void budget.enter("writes", "create", { type: PIPS, onHeld });
+  void budget.enter("writes", "create", { type: BALANCERS, onHeld: () => assert.fail("it is not held back") });
+  await settled();
+  assert.deepEqual(held, [30_000]);
+  await clock.advance(10_000);
+  await throttle(world, 40_000, PIPS);
+  assert.deepEqual(held, [30_000, 40_000]);
 });
 
 test("after the gate reopens the calls go at the pace of the refill, not in a burst", async () => {
@@ -187,7 +257,7 @@ test("those who have a public IP get their load balancer while others wait for t
   let [own, shared] = [0, 0];
   for (let call = 0; call < 100; call++) void budget.enter("writes", "create").then(() => void own++);
   for (let call = 0; call < 100; call++)
-    void budget.enter("writes", "create", undefined, true).then(() => void shared++);
+    void budget.enter("writes", "create", { isAhead: true }).then(() => void shared++);
   await settled();
   assert.deepEqual([own, shared], [95, 2]);
 });

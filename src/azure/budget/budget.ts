@@ -16,8 +16,12 @@
  * The buckets are estimates, which the remaining-quota headers of each answer correct both ways. Calls and answers overtake
  * each other on their way, so an answer bounds the estimate: at most what it grants less the calls without an answer; at
  * least that less all calls that it may not know of, which are those that were let in after the one that it answers, and
- * earlier ones without an answer. A 429 closes the gate for its kind until `Retry-After`, for all callers, since Azure
- * renews the wait at every earlier call.
+ * earlier ones without an answer.
+ *
+ * A 429 closes the gate for the calls that it is about until its `Retry-After`, since Azure renews the wait of a caller that
+ * asks earlier: one of the subscription for all calls of its kind, one of a provider for those to the same resource type.
+ * The wait is capped (`DELAY.mostRetryAfterMs`): no answer may stop the controller for an hour. Drains are the exception:
+ * a node that is going away has no such time, so one is let in every `DELAY.drainAtClosedGateMs`, within the tokens.
  */
 import { DELAY } from "../../core/retry.ts";
 import type { CancelSignal, Clock, Timer } from "../../core/util/clock.ts";
@@ -49,11 +53,29 @@ export const AZURE_LIMITS: BudgetLimits = {
 
 const WINDOW_MS = 300_000;
 
-interface Waiter {
+export interface CallOptions {
+  readonly signal?: CancelSignal | undefined;
+  /** Before others of the same priority, because many wait for this one call. */
+  readonly isAhead?: boolean;
+  /** As in `Microsoft.Network/loadBalancers`. */
+  readonly type?: string;
+  /** Azure has told to wait: called with the time that is left, once for each 429 that it waits for. */
+  readonly onHeld?: ((waitMs: number) => void) | undefined;
+}
+
+interface Waiter extends CallOptions {
   readonly kind: CallKind;
   readonly priority: Priority;
-  readonly isAhead: boolean;
   readonly go: (entry: Entry) => void;
+  /** Until when it was told to wait, where it was. */
+  heldUntilMs: number | undefined;
+}
+
+/** What a 429 has closed. */
+interface Closing {
+  readonly untilMs: number;
+  /** When a drain was last let in all the same. */
+  drainAtMs: number | undefined;
 }
 
 /** The call's sequence number within its kind. */
@@ -64,7 +86,8 @@ interface Gate {
   size: number;
   readonly perSecond: number;
   filledAtMs: number;
-  closedUntilMs: number;
+  /** By resource type in lower case; empty: of all. */
+  readonly closings: Map<string, Closing>;
   /** Calls that were ever let in. */
   entries: number;
   /** Those that Azure may not have counted yet. */
@@ -86,7 +109,7 @@ export class Budget {
         size,
         perSecond,
         filledAtMs: clock.monotonicMs(),
-        closedUntilMs: 0,
+        closings: new Map(),
         entries: 0,
         underway: new Set(),
       };
@@ -103,7 +126,8 @@ export class Budget {
    * Waits for the caller's turn. The caller must then call `answered` or `throttled`, exactly once.
    * `isAhead`: before others of the same priority, because many wait for this one call.
    */
-  enter(kind: CallKind, priority: Priority, signal?: CancelSignal, isAhead = false): Promise<Entry> {
+  enter(kind: CallKind, priority: Priority, options: CallOptions = {}): Promise<Entry> {
+    const { signal } = options;
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason);
       const giveUp = (): void => {
@@ -116,7 +140,7 @@ export class Budget {
         signal?.removeEventListener("abort", giveUp);
         resolve(entry);
       };
-      const waiter = { kind, priority, isAhead, go };
+      const waiter: Waiter = { ...options, kind, priority, go, heldUntilMs: undefined };
       signal?.addEventListener("abort", giveUp);
       this.#enqueue(waiter);
       this.#admit(kind);
@@ -137,12 +161,18 @@ export class Budget {
     this.#admit(kind);
   }
 
-  throttled(kind: CallKind, entry: Entry, retryAfterMs: number = DELAY.gateClosedMs): void {
+  /** The call got a 429. `type`: for which it was; absent: for all calls of the kind. */
+  throttled(kind: CallKind, entry: Entry, retryAfterMs: number = DELAY.gateClosedMs, type = ""): void {
     const gate = this.#gates[kind];
+    const nowMs = this.#clock.monotonicMs();
     gate.underway.delete(entry);
-    gate.tokens = 0;
-    gate.filledAtMs = this.#clock.monotonicMs();
-    gate.closedUntilMs = Math.max(gate.closedUntilMs, this.#clock.monotonicMs() + retryAfterMs);
+    if (type === "") {
+      gate.tokens = 0;
+      gate.filledAtMs = nowMs;
+    }
+    const before = gate.closings.get(type.toLowerCase());
+    const untilMs = Math.max(before?.untilMs ?? 0, nowMs + Math.min(retryAfterMs, DELAY.mostRetryAfterMs));
+    gate.closings.set(type.toLowerCase(), { untilMs, drainAtMs: before?.drainAtMs });
     this.#admit(kind);
   }
 
@@ -168,24 +198,55 @@ export class Budget {
     queue.splice(at === -1 ? queue.length : at, 0, waiter);
   }
 
-  /** Lets calls in, most urgent first; a call behind one that must wait waits too. */
+  /** Lets calls in, most urgent first. One that waits for tokens holds up those behind it; one at a closed gate does not. */
   #admit(kind: CallKind): void {
     this.#timers[kind]?.cancel();
     delete this.#timers[kind];
     const queue = this.#waiting[kind];
-    for (let next = queue[0]; next !== undefined; next = queue[0]) {
-      const waitMs = this.#waitMs(next);
-      if (waitMs > 0) {
-        this.#timers[kind] = this.#clock.setTimer(waitMs, () => this.#admit(kind));
+    while (queue.length > 0) {
+      const next = queue.find((waiter) => this.#closedMs(waiter) === 0);
+      const tokenMs = next === undefined ? Infinity : this.#waitMs(next);
+      if (next === undefined || tokenMs > 0) {
+        const closedMs = queue.map((waiter) => this.#closedMs(waiter)).filter((ms) => ms > 0);
+        this.#timers[kind] = this.#clock.setTimer(Math.min(tokenMs, ...closedMs), () => this.#admit(kind));
+        for (const waiter of queue) this.#tellHeld(waiter);
         return;
       }
-      queue.shift();
-      next.go(this.#spend(kind));
+      queue.splice(queue.indexOf(next), 1);
+      next.go(this.#spend(next));
     }
   }
 
-  #spend(kind: CallKind): Entry {
+  #tellHeld(waiter: Waiter): void {
+    const untilMs = Math.max(0, ...this.#closingsOf(waiter).map((closing) => closing.untilMs));
+    if (untilMs === 0 || untilMs === waiter.heldUntilMs) return;
+    waiter.heldUntilMs = untilMs;
+    waiter.onHeld?.(untilMs - this.#clock.monotonicMs());
+  }
+
+  /** Those that are still to be waited for. */
+  #closingsOf({ kind, type = "" }: Waiter): Closing[] {
+    const { closings } = this.#gates[kind];
+    if (closings.size === 0) return [];
+    const nowMs = this.#clock.monotonicMs();
+    const scopes = [...new Set(["", type.toLowerCase()])];
+    return scopes.flatMap((scope) => closings.get(scope) ?? []).filter(({ untilMs }) => untilMs > nowMs);
+  }
+
+  /** How long its gate is closed for it; 0 when it is open. */
+  #closedMs(waiter: Waiter): number {
+    const nowMs = this.#clock.monotonicMs();
+    const leftMs = ({ untilMs, drainAtMs }: Closing): number => {
+      if (waiter.priority !== "drain") return untilMs - nowMs;
+      return Math.min(untilMs, drainAtMs === undefined ? nowMs : drainAtMs + DELAY.drainAtClosedGateMs) - nowMs;
+    };
+    return Math.max(0, ...this.#closingsOf(waiter).map(leftMs));
+  }
+
+  #spend(waiter: Waiter): Entry {
+    const { kind } = waiter;
     const gate = this.#gates[kind];
+    for (const closing of this.#closingsOf(waiter)) closing.drainAtMs = this.#clock.monotonicMs();
     gate.tokens -= 1;
     gate.entries += 1;
     gate.underway.add(gate.entries);
@@ -193,7 +254,7 @@ export class Budget {
     return gate.entries;
   }
 
-  /** 0 when it may go now. */
+  /** For tokens and the window; 0 when there is enough. */
   #waitMs({ kind, priority, isAhead }: Waiter): number {
     const gate = this.#gates[kind];
     const nowMs = this.#clock.monotonicMs();
@@ -201,7 +262,7 @@ export class Budget {
     const reserved = isAhead ? RESERVED[priority] / 2 : RESERVED[priority];
     const missing = 1 + reserved * gate.size - gate.tokens;
     const tokenMs = missing > 0 ? Math.ceil((missing / gate.perSecond) * 1000) : 0;
-    return Math.max(tokenMs, gate.closedUntilMs - nowMs, this.#windowOf(kind).waitMs(nowMs, reserved), 0);
+    return Math.max(tokenMs, this.#windowOf(kind).waitMs(nowMs, reserved), 0);
   }
 
   #windowOf(kind: CallKind): SlidingWindow {

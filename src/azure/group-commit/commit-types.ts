@@ -25,7 +25,7 @@ export interface Write<Body extends ArmBody, Fragment, Whole extends ArmBody = B
   readonly priority: Priority;
   /** Read the resource first, whatever was last seen. */
   readonly readFirst?: boolean;
-  /** Called after each failed attempt that will be repeated. */
+  /** Called after each failed attempt that will be repeated, and when Azure's throttling of others holds it back. */
   readonly onRetry?: (retry: Retry) => void;
   /** Aborted: the write is withdrawn. It does not leave any more; where it has left, the attempt in flight is its last. */
   readonly signal?: AbortSignal;

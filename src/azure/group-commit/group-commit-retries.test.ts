@@ -134,3 +134,29 @@ test("a write that is withdrawn while it is in flight has the outcome of that at
     assert.equal(arm.count("PUT"), 1);
   }
 });
+
+test("a write that waits since Azure throttles others is reported too, with the time that is left", async () => {
+  const { clock, client, commit, run } = commitRig();
+  const entry = await client.budgetOf(LB).enter("writes", "create");
+  client.budgetOf(LB).throttled("writes", entry, 60_000);
+  await clock.advance(10_000);
+  const retries: Retry[] = [];
+  const onRetry = (retry: Retry): void => void retries.push(retry);
+  const write = { id: LB, kind: LIST, fragment: wanted("a", 1), priority: "create", onRetry } as const;
+  assert.equal((await run(commit.submit(write))).kind, "written");
+  const waits = retries.map(({ failure, afterMs }) => [failure.kind, Math.ceil(afterMs / 1_000)]);
+  assert.deepEqual(waits, [["throttled", 50]]);
+});
+
+test("a drain that Azure throttles for an hour is tried again after seconds, another write after minutes", async () => {
+  for (const { priority, withinMs } of [
+    { priority: "drain", withinMs: 6_000 },
+    { priority: "create", withinMs: 301_000 },
+  ] as const) {
+    const { clock, arm, submit, run } = commitRig();
+    const throttled = { ...error(429, "SubscriptionRequestsThrottled"), headers: { "retry-after": "3600" } };
+    arm.interpose = (request) => (isPut(request) && arm.count("PUT") === 1 ? throttled : undefined);
+    assert.equal((await run(submit(wanted("a", 1), LB, priority))).kind, "written");
+    assert.ok(clock.monotonicMs() < withinMs, `${priority}: ${clock.monotonicMs()} ms`);
+  }
+});

@@ -30,6 +30,8 @@ export interface Turn {
   readonly signal: AbortSignal;
   /** The last word before it leaves; may abort `signal`. */
   readonly beforeLeaving?: () => void;
+  /** Azure has told to wait. */
+  readonly onHeld?: (waitMs: number) => void;
   /** From here on the write cannot be held back. */
   readonly onLeft: () => void;
 }
@@ -83,12 +85,13 @@ export function noteRead(read: ArmBody, id: string, etag: string | undefined, { 
 }
 
 export function writeOptions(
-  { priority, signal, beforeLeaving, onLeft }: Turn,
+  { priority, signal, beforeLeaving, onHeld, onLeft }: Turn,
   { mayWrite, nextTurn }: LaneIo,
-): Pick<WriteOptions, "guard" | "queueSignal" | "priority"> {
+): Pick<WriteOptions, "guard" | "queueSignal" | "priority" | "onHeld"> {
   return {
     priority,
     queueSignal: signal,
+    onHeld,
     guard: async () => {
       await nextTurn();
       signal.throwIfAborted();

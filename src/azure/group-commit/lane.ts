@@ -17,7 +17,7 @@
  */
 import { unchanged } from "../../core/outcome.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
-import { plainFailure, type ArmFailure } from "../arm/failures.ts";
+import { plainFailure, throttledFor, type ArmFailure } from "../arm/failures.ts";
 import { attempt, type AttemptResult } from "./attempt.ts";
 import { NO_PRIOR_ATTEMPT, type PriorAttempt } from "./choose-base.ts";
 import { CommitQueue, type Batch } from "./commit-queue.ts";
@@ -163,6 +163,9 @@ export class Lane {
       turn: {
         priority: mostUrgent(tickets),
         signal: interrupt === undefined ? closing : AbortSignal.any([closing, interrupt.signal]),
+        onHeld: (waitMs) => {
+          for (const ticket of tickets) ticket.held(throttledFor(waitMs), waitMs);
+        },
         onLeft: () => this.#machine.on("left"),
       },
       reading: (read) => this.#drains.reading(read),
@@ -212,7 +215,7 @@ export class Lane {
   /** All of a batch are retried together. */
   #retryLater(rest: readonly Ticket[], failure: ArmFailure): void {
     const { clock, random } = this.#context;
-    const afterMs = retryWaitMs(failure, rest, random);
+    const afterMs = retryWaitMs(failure, rest, random, mostUrgent(rest) === "drain");
     for (const ticket of rest) ticket.retryLater({ failure, afterMs }, clock.monotonicMs() + afterMs);
   }
 

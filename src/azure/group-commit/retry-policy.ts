@@ -1,5 +1,5 @@
 /** The lane's column of the retry table (`core/retry.ts`), applied to a batch: again, apart, or given up. Pure. */
-import { BACKOFF, MOST, RETRY } from "../../core/retry.ts";
+import { BACKOFF, DELAY, keptRetryAfterMs, MOST, RETRY } from "../../core/retry.ts";
 import type { Random } from "../../core/util/clock.ts";
 import type { ArmFailure } from "../arm/failures.ts";
 
@@ -42,14 +42,15 @@ export function shouldBisect({ kind, code }: ArmFailure, batch: readonly Tries[]
   }
 }
 
-/** Before the batch is tried again; Azure's own word counts where there is one. */
-export function retryWaitMs(failure: ArmFailure, batch: readonly Tries[], random: Random): number {
+/** Before the batch is tried again; Azure's own word counts where there is one, for a drain only within its patience. */
+export function retryWaitMs(failure: ArmFailure, batch: readonly Tries[], random: Random, isDrain: boolean): number {
   if (isConflict(failure)) {
     const { firstMs, capMs } = BACKOFF.conflict;
     const conflicts = Math.max(...batch.map((each) => each.conflicts));
     return Math.min(capMs, firstMs * 2 ** conflicts) * random();
   }
-  const toldMs = "retryAfterMs" in failure ? failure.retryAfterMs : undefined;
+  const keptMs = "retryAfterMs" in failure ? keptRetryAfterMs(failure) : undefined;
+  const toldMs = keptMs !== undefined && isDrain ? Math.min(keptMs, DELAY.drainAtClosedGateMs) : keptMs;
   const { firstMs, capMs } = BACKOFF.failure;
   const failures = Math.max(...batch.map((each) => each.failures));
   return toldMs ?? Math.min(capMs, firstMs * 2 ** (failures - 1)) * (0.5 + random() / 2);

@@ -1,6 +1,7 @@
 /** A write that waits for its commit, and the callers that wait for it: what the lanes know of a write. */
 import type { Merged } from "../../core/outcome.ts";
 import { mostUrgentOf, type Priority, rankOf } from "../budget/budget.ts";
+import type { ArmFailure } from "../arm/failures.ts";
 import type { ArmBody, Committed, Retry } from "./commit-types.ts";
 
 /** A `WriteKind` without its types. */
@@ -98,6 +99,12 @@ export class Ticket {
     this.retryAtMs = retryAtMs;
     const attempts = this.failures + this.conflicts;
     for (const { onRetry } of this.#waiters) onRetry?.({ ...retry, attempts });
+  }
+
+  /** Azure's throttling of others holds it back. */
+  held(failure: ArmFailure, afterMs: number): void {
+    const attempts = this.failures + this.conflicts + 1;
+    for (const { onRetry } of this.#waiters) onRetry?.({ failure, attempts, afterMs });
   }
 
   settle(outcome: Committed<ArmBody>): void {

@@ -3,7 +3,7 @@
  * the retry table (`core/retry.ts`); where `afterMs` is absent the queue's own backoff decides.
  */
 import { ArmError, type ArmFailure } from "../../azure/arm/failures.ts";
-import { DELAY, MOST, RETRY } from "../../core/retry.ts";
+import { DELAY, keptRetryAfterMs, MOST, RETRY } from "../../core/retry.ts";
 import { KubeFailure } from "../../kube/client/kube-failure.ts";
 
 export interface Attempt {
@@ -25,7 +25,7 @@ function afterMs(failure: ArmFailure, failuresBefore: number): number | undefine
     case "atOnceFirst":
       return failuresBefore === 0 ? 0 : undefined;
     case "asTold":
-      return "retryAfterMs" in failure ? failure.retryAfterMs : undefined;
+      return "retryAfterMs" in failure ? keptRetryAfterMs(failure) : undefined;
     case "slowly":
       return DELAY.slowRequeueMs;
     case "backoff":

@@ -7,7 +7,7 @@ import { afterEach, describe, test } from "node:test";
 
 import type { RigOptions } from "../../support/service-rig.ts";
 import { WITHIN_MS } from "../../support/service-rig.ts";
-import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
+import { openDualStackCluster, openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { AdminStateRig, OUT_OF_SERVICE, poolsOf, SPOT_EVICTION } from "../../suites/admin-state/admin-state-rig.ts";
 
@@ -108,6 +108,43 @@ describe("Azure", () => {
     await rig.expect({ [first]: "Down" });
     await rig.heard(first, "LoadBalancerAdminStateDown");
     await counted('loadbalancer_adminstate_errors_total{kind="transient"}', 3);
+  });
+
+  test("throttles other writes for an hour: the drain is tried all the same", async () => {
+    const [first] = await open();
+    const hits = await arm({
+      method: "PUT",
+      path: "**/publicIPAddresses/*",
+      effect: { kind: "status", status: 429, code: "SubscriptionRequestsThrottled", retryAfterSeconds: 3_600 },
+    });
+    await rig.services.apply({ name: "throttled" });
+    await hit(hits);
+    await rig.taint(first, OUT_OF_SERVICE);
+    await rig.expect({ [first]: "Down" });
+    assert.match(
+      await rig.services.warned("throttled", "SyncLoadBalancerFailed"),
+      /^public IP "[^"]+": Azure throttles this subscription for 3600 s\. Next try in 300 s\.$/,
+    );
+    assert.deepEqual((await rig.services.service("throttled")).status.loadBalancer.ingress ?? [], []);
+  });
+
+  test("fails one pool of a dual-stack load balancer: the other pool is drained at once", async () => {
+    rig = await AdminStateRig.open(openDualStackCluster, { azure: { topology: { nodes: 3 } }, ipv6: true });
+    await rig.serve({ dualStack: true });
+    const [first = ""] = rig.nodes;
+    const effect = { kind: "status", status: 500 };
+    await arm({ method: "PUT", path: "**/backendAddressPools/kubernetes", count: null, effect });
+    await rig.taint(first, OUT_OF_SERVICE);
+    await eventually(async () => {
+      const states = await rig.states();
+      const pools = ["kubernetes/kubernetes", "kubernetes/kubernetes-IPv6"];
+      assert.deepEqual(
+        pools.map((pool) => states[pool]?.[first]),
+        ["None", "Down"],
+      );
+    }, WITHIN_MS);
+    await rig.services.azure.control("DELETE", "/faults");
+    await rig.expect({ [first]: "Down" }, { dualStack: true });
   });
 
   test("throttles: that is counted, and the drain goes first when the gate opens", async () => {

@@ -32,7 +32,8 @@ test("a 429 holds back everyone until its time is over, then all is well", async
   });
   const startMs = performance.now();
   const first = client.get(`${NETWORK}/publicIPAddresses/p0`, CREATE);
-  while (!calls.some(({ failure }) => failure === "throttled")) await new Promise((resolve) => setImmediate(resolve));
+  while (!calls.some(({ failure }) => failure?.kind === "throttled"))
+    await new Promise((resolve) => setImmediate(resolve));
   await Promise.all([first, client.get(`${NETWORK}/publicIPAddresses/p1`, { priority: "drain" })]);
   assert.ok(performance.now() - startMs >= 990);
   assert.equal(calls.filter(({ failure }) => failure !== undefined).length, 1);

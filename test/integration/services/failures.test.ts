@@ -64,6 +64,22 @@ describe("a write that Azure answers with 500", () => {
   });
 });
 
+test("a 429 for one kind of resource holds up no other, and is told, logged and counted", async () => {
+  const effect = { kind: "status", status: 429, code: "TooManyRequests", retryAfterSeconds: 3_600 };
+  await faults.arm({ method: ["PUT"], path: "**/publicIPAddresses/*", effect });
+  await rig.apply({ name: "web" });
+  assert.match(
+    await rig.warned("web", "SyncLoadBalancerFailed"),
+    /Azure throttles .* for 3600 s\. Next try in 300 s\.$/,
+  );
+  await rig.apply({ name: "second" });
+  assert.match(await rig.warned("second", "SyncLoadBalancerFailed"), /Azure throttles .* Next try in \d+ s\.$/);
+  await rig.apply({ name: "internal", annotations: { "azure-load-balancer-internal": "true" } });
+  await rig.served("internal");
+  const counted = 'azlb_arm_throttled_seconds_total{resource="Microsoft.Network/publicIPAddresses",method="put"} 300';
+  assert.ok((await rig.metrics()).includes(counted));
+});
+
 for (const { title, effect, said } of [
   {
     title: "a policy forbids",
