@@ -7,7 +7,7 @@ import { MOST, readAgainMs, RETRY } from "../../core/retry.ts";
 import { typeOf } from "./api-versions.ts";
 import { ArmExchange, type Ask, type ExchangeOptions, type Verb } from "./arm-exchange.ts";
 import type { Budget, Priority } from "../budget/budget.ts";
-import { field, jsonOf, textField } from "./error-body.ts";
+import { field, jsonOf, shapeProblem, textField } from "./response-body.ts";
 import { ArmError, transient } from "./failures.ts";
 import { followOperation, PollPace } from "./long-running.ts";
 import type { ArmResponse } from "./transport.ts";
@@ -184,4 +184,14 @@ function bodyOf(response: ArmResponse): unknown {
   const body = jsonOf(response);
   if (body === undefined) throw new ArmError(transient("the answer is no JSON", true), `HTTP ${response.status}`);
   return body;
+}
+
+/**
+ * The resource; throws where it cannot be one. A garbled answer (of a proxy, or cut short) must not pass for a resource
+ * that has nothing on it: a merge into that would write everything else away.
+ */
+export function assertResourceShape<Body>(body: Body, doing: string): Body {
+  const garble = shapeProblem(body);
+  if (garble === undefined) return body;
+  throw new ArmError(transient(`the answer makes no sense: ${garble}`, true), doing);
 }

@@ -7,7 +7,7 @@ import { readFile } from "node:fs/promises";
 
 import type { CloudName, CredentialConfig } from "../../core/config/credential-config.ts";
 import type { ApiProfile } from "./api-versions.ts";
-import { field, parseJson, textField } from "./error-body.ts";
+import { field, parseJson, textField } from "./response-body.ts";
 import type { ArmTransport } from "./transport.ts";
 
 export interface Cloud {

@@ -10,7 +10,7 @@ import type { TokenCredential } from "@azure/identity";
 
 import type { Credential } from "../../core/config/credential-config.ts";
 import { isKnownAuthority, type Cloud } from "./clouds.ts";
-import { field, isObject, jsonOf, partsOf, textField } from "./error-body.ts";
+import { field, isObject, jsonOf, partsOf, textField } from "./response-body.ts";
 import { ArmError, plainFailure, transient } from "./failures.ts";
 import type { Issued, TokenIssuer } from "./token-source.ts";
 import { NoAnswerError, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";

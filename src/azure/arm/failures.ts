@@ -21,7 +21,7 @@
  *   fenced          | nothing: this process may not write (any more)         | its successor does it
  */
 import type { ArmResponse } from "./transport.ts";
-import { parseErrorBody, partsOf, field, textField, type ErrorPart } from "./error-body.ts";
+import { parseErrorBody, partsOf, field, textField, type ErrorPart } from "./response-body.ts";
 import type { FailureKind } from "../../core/retry.ts";
 import { kindOfCode } from "./failure-codes.ts";
 

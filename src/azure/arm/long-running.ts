@@ -12,7 +12,7 @@
 import { MOST, readAgainMs, RETRY } from "../../core/retry.ts";
 import type { Clock } from "../../core/util/clock.ts";
 import type { Ask } from "./arm-exchange.ts";
-import { field, jsonOf, textField } from "./error-body.ts";
+import { field, jsonOf, textField } from "./response-body.ts";
 import { ArmError, failureOfOperation, retryAfterMsOf, transient } from "./failures.ts";
 import type { ArmResponse } from "./transport.ts";
 

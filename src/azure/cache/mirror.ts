@@ -13,7 +13,7 @@ import { isBodyOf, kindOfId, publicIPsAfter } from "../../core/resources/kinds.t
 import { isInstance, isNetworkInterface, isScaleSet } from "../../core/resources/nic-pools/merge-nic-pools.ts";
 import { unlessAborted } from "../../core/util/clock.ts";
 import type { ArmClient } from "../arm/arm-client.ts";
-import { field, textField } from "../arm/error-body.ts";
+import { field, textField } from "../arm/response-body.ts";
 import type { ArmBody } from "../group-commit/commit-types.ts";
 import { type Age, type Named, READ, ResourceLists } from "./resource-lists.ts";
 

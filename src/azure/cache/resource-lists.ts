@@ -4,8 +4,7 @@
  */
 import { armTypeOf, listedType } from "../../core/resources/kinds.ts";
 import { unlessAborted } from "../../core/util/clock.ts";
-import type { ArmClient } from "../arm/arm-client.ts";
-import { assertResourceShape } from "../arm/resource-shape.ts";
+import { assertResourceShape, type ArmClient } from "../arm/arm-client.ts";
 import type { ArmBody } from "../group-commit/commit-types.ts";
 import { isDeepStrictEqual } from "node:util";
 

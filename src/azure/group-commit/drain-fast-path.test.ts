@@ -9,7 +9,7 @@ import type { VirtualClock } from "../../../test/support/virtual-clock.ts";
 import { answersOf, type Merged } from "../../core/outcome.ts";
 import type { ArmBody, Committed } from "./commit-types.ts";
 import { WriteKind } from "./write-kind.ts";
-import { field } from "../arm/error-body.ts";
+import { field } from "../arm/response-body.ts";
 import type { ArmRequest, ArmResponse } from "../arm/transport.ts";
 
 const POOL = `${LB}/backendAddressPools/pool`;

@@ -13,7 +13,7 @@
 import type { Merged } from "../../core/outcome.ts";
 import type { Clock } from "../../core/util/clock.ts";
 import { ArmError } from "../arm/failures.ts";
-import { assertResourceShape } from "../arm/resource-shape.ts";
+import { assertResourceShape } from "../arm/arm-client.ts";
 import type { Batch, CommitQueue } from "./commit-queue.ts";
 import type { ArmBody, AttemptReport } from "./commit-types.ts";
 import { noteRead, writeOptions, type LaneIo } from "./lane-io.ts";

@@ -6,7 +6,7 @@ import { commitRig, isPut, LB } from "../../../test/support/commit-rig.ts";
 import { error, json } from "../../../test/support/memory-arm.ts";
 import { LIST, wanted } from "../../../test/support/shared-list.ts";
 import { answersOf, type Merged } from "../../core/outcome.ts";
-import { field } from "../arm/error-body.ts";
+import { field } from "../arm/response-body.ts";
 import type { ArmBody, Committed, Retry } from "./commit-types.ts";
 import { WriteKind } from "./write-kind.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { ArmClient, PutOptions, WriteOptions } from "../arm/arm-client.ts";
 import { ArmError, plainFailure } from "../arm/failures.ts";
-import { assertResourceShape } from "../arm/resource-shape.ts";
+import { assertResourceShape } from "../arm/arm-client.ts";
 import type { Priority } from "../budget/budget.ts";
 import type { ArmBody } from "./commit-types.ts";
 import { isChanging, isPart, partOf, wholeOf } from "./resource-parts.ts";

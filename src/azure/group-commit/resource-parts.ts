@@ -1,6 +1,6 @@
 /** Parts of a resource that can be written by themselves, yet live in its body and share its ETag. */
 import type { ArmBody } from "./commit-types.ts";
-import { field, textField } from "../arm/error-body.ts";
+import { field, textField } from "../arm/response-body.ts";
 
 const PART =
   /^(.*\/(?:loadBalancers\/[^/]+\/(?:backendAddressPools|inboundNatRules)|networkSecurityGroups\/[^/]+\/securityRules|virtualNetworks\/[^/]+\/subnets))\/[^/]+$/i;

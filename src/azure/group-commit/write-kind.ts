@@ -4,7 +4,7 @@
  * way back to the merge without either side knowing the other's types.
  *
  * Bodies become typed here and nowhere else: what Azure answers was checked for its shape when it was read
- * (`resource-shape.ts`); which fields the resource at an id has is the promise of the API version.
+ * (`arm-client.ts`); which fields the resource at an id has is the promise of the API version.
  */
 import type { Merged } from "../../core/outcome.ts";
 import type { ArmBody, Committed, Merge, Write } from "./commit-types.ts";

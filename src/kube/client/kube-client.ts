@@ -53,7 +53,7 @@ export type Query = Readonly<Record<string, string | number | undefined>>;
 interface Call {
   readonly method: WireRequest["method"];
   readonly resource: Resource;
-  readonly place: Place;
+  readonly path: string;
   readonly query?: Query;
   readonly body?: unknown;
   readonly contentType?: string;
@@ -77,7 +77,7 @@ export class KubeClient {
   }
 
   get<T extends KubeObject>(resource: Resource, place: Place, signal?: AbortSignal): Promise<T> {
-    return this.#json<T>({ method: "GET", resource, place, signal });
+    return this.#json<T>({ method: "GET", resource, path: resourcePath(resource, place), signal });
   }
 
   /** Everything that matches, as one consistent snapshot, read page by page. */
@@ -98,12 +98,13 @@ export class KubeClient {
     signal?: AbortSignal,
     limit = PAGE_SIZE,
   ): AsyncGenerator<Page<T>> {
+    const path = resourcePath(resource, { namespace });
     let token: string | undefined;
     do {
       const query = { ...selectors, limit, continue: token };
-      const list = await this.#json<KubeList<T>>({ method: "GET", resource, place: { namespace }, query, signal });
+      const list = await this.#json<KubeList<T>>({ method: "GET", resource, path, query, signal });
       if (!Array.isArray(list.items) || typeof list.metadata?.resourceVersion !== "string") {
-        throw new KubeFailure("transient", `GET ${resourcePath(resource, { namespace })}: the answer is no list`);
+        throw new KubeFailure("transient", `GET ${path}: the answer is no list`);
       }
       // Items of built-in lists come without kind and apiVersion, those of a watch with them.
       const named = { apiVersion: apiVersionOf(resource), kind: resource.kind };
@@ -116,14 +117,14 @@ export class KubeClient {
   }
 
   create<T extends KubeObject>(resource: Resource, body: NewObject, signal?: AbortSignal): Promise<T> {
-    const place = { namespace: body.metadata.namespace };
-    return this.#json<T>({ method: "POST", resource, place, body: this.#named(resource, body), signal });
+    const path = resourcePath(resource, { namespace: body.metadata.namespace });
+    return this.#json<T>({ method: "POST", resource, path, body: this.#named(resource, body), signal });
   }
 
   /** PUT: for objects that the caller owns whole, such as Leases. A stale `resourceVersion` in the body is a `conflict`. */
   replace<T extends KubeObject>(resource: Resource, body: NewObject, signal?: AbortSignal): Promise<T> {
-    const place = { namespace: body.metadata.namespace, name: body.metadata.name };
-    return this.#json<T>({ method: "PUT", resource, place, body: this.#named(resource, body), signal });
+    const path = resourcePath(resource, { namespace: body.metadata.namespace, name: body.metadata.name });
+    return this.#json<T>({ method: "PUT", resource, path, body: this.#named(resource, body), signal });
   }
 
   patch<T extends KubeObject>(
@@ -133,17 +134,19 @@ export class KubeClient {
     only: Preconditions = {},
     signal?: AbortSignal,
   ): Promise<T> {
-    return this.#json<T>({ method: "PATCH", resource, place, ...patchBody(patch, only), signal });
+    const path = resourcePath(resource, place);
+    return this.#json<T>({ method: "PATCH", resource, path, ...patchBody(patch, only), signal });
   }
 
   async delete(resource: Resource, place: Place, only: Preconditions = {}, signal?: AbortSignal): Promise<void> {
     const body = { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "Background", preconditions: only };
-    await this.#json<unknown>({ method: "DELETE", resource, place, body, signal });
+    await this.#json<unknown>({ method: "DELETE", resource, path: resourcePath(resource, place), body, signal });
   }
 
   /** Opens a watch and hands over its bytes; deadlines are the reader's, who aborts the signal. */
   async watch(resource: Resource, query: Query, place: Place, signal: AbortSignal): Promise<WireResponse["body"]> {
-    const call: Call = { method: "GET", resource, place, query: { ...query, watch: "true" } };
+    const path = resourcePath(resource, place);
+    const call: Call = { method: "GET", resource, path, query: { ...query, watch: "true" } };
     const what = nameOf(call);
     try {
       const response = await this.#options.transport.send(this.#wireRequest(call, signal));
@@ -191,7 +194,7 @@ export class KubeClient {
     if (call.body !== undefined) headers["content-type"] = call.contentType ?? "application/json";
     return {
       method: call.method,
-      path: `${resourcePath(call.resource, call.place)}${queryString(call.query)}`,
+      path: `${call.path}${queryString(call.query)}`,
       headers,
       body: call.body === undefined ? undefined : JSON.stringify(call.body),
       signal,
@@ -226,7 +229,7 @@ interface KubeList<T> {
 }
 
 function nameOf(call: Call): string {
-  return `${call.method} ${resourcePath(call.resource, call.place)}`;
+  return `${call.method} ${call.path}`;
 }
 
 function queryString(query: Query = {}): string {

@@ -1,6 +1,7 @@
 /**
- * Azure's error bodies, read leniently: with or without the `error` wrapper, keys in any case, details nested to any
- * depth and flattened here. Decides nothing; `failures.ts` does.
+ * The bodies of Azure's answers, read leniently. Error bodies: with or without the `error` wrapper, keys in any case,
+ * details nested to any depth and flattened here; what they mean is decided by `failures.ts`. Resources: only whether an
+ * answer can be one at all; values are not judged, and unknown ones go back as they were read.
  */
 import { memo } from "../../core/util/memo.ts";
 import { redactTokens } from "../../core/util/text.ts";
@@ -58,4 +59,51 @@ export const jsonOf = memo(({ body }: { readonly body: string }) => parseJson(bo
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Under `properties`: lists of named parts. */
+const PART_LISTS = [
+  "frontendIPConfigurations",
+  "backendAddressPools",
+  "loadBalancingRules",
+  "probes",
+  "inboundNatRules",
+  "inboundNatPools",
+  "outboundRules",
+  "securityRules",
+  "loadBalancerBackendAddresses",
+  "ipConfigurations",
+  "subnets",
+];
+
+/** Why a body cannot be a resource, in words; `undefined`: it can. */
+export function shapeProblem(body: unknown): string | undefined {
+  if (!isObject(body)) return "it is no object";
+  if (typeof body["id"] !== "string" || body["id"] === "") return "it has no id";
+  for (const key of ["tags", "sku"]) {
+    const value = body[key] ?? undefined;
+    if (value !== undefined && !isObject(value)) return `its ${key} is no object`;
+  }
+  return garbleOfNamed(body, "it");
+}
+
+function garbleOfNamed({ name, properties }: Readonly<Record<string, unknown>>, where: string): string | undefined {
+  if (name !== undefined && typeof name !== "string") return `the name of ${where} is no text`;
+  if (properties === undefined) return undefined;
+  if (!isObject(properties)) return `the properties of ${where} are no object`;
+  for (const list of PART_LISTS) {
+    const garble = garbleOfParts(properties[list], list);
+    if (garble !== undefined) return garble;
+  }
+  return undefined;
+}
+
+function garbleOfParts(parts: unknown, list: string): string | undefined {
+  if (parts === undefined || parts === null) return undefined;
+  if (!Array.isArray(parts)) return `${list} is no list`;
+  for (const part of parts) {
+    const garble = isObject(part) ? garbleOfNamed(part, `one of ${list}`) : `one of ${list} is no object`;
+    if (garble !== undefined) return garble;
+  }
+  return undefined;
 }
