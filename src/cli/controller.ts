@@ -3,6 +3,8 @@ import { Option, type Command } from "commander";
 
 import type { ControllerProcessOptions, LeaseOptions } from "../main/controller.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
+import type { Change } from "../core/guard/configuration-changes.ts";
+import { acceptChangeFlag } from "./accept-change.ts";
 import { cloudConfigSource, withCloudConfigFlags, type CloudConfigFlags } from "./cloud-config-flags.ts";
 import { parseFlagBoolean, parseFlagDurationMs, parseFlagNumber } from "./flag-values.ts";
 import { InputError, portErrorOf } from "./input-error.ts";
@@ -18,6 +20,7 @@ interface ControllerFlags extends CloudConfigFlags {
   readonly leaderElectResourceName: string;
   readonly leaderElectResourceNamespace: string;
   readonly loadBalancerClass?: string;
+  readonly acceptChange?: Change;
   readonly driftPolicy: DriftPolicy;
   readonly driftCheckPeriod: string;
   readonly concurrentServiceSyncs: string;
@@ -71,6 +74,7 @@ export function registerController(azlb: Command): void {
     .option("--leader-elect-resource-name <name>", "name of the Lease", "azlb-controller")
     .option("--leader-elect-resource-namespace <namespace>", "namespace of the Lease", "kube-system")
     .option("--load-balancer-class <class>", "serve only Services of this class (default: those without a class)")
+    .addOption(acceptChangeFlag())
     .addOption(
       new Option(
         "--drift-policy <policy>",
@@ -124,6 +128,7 @@ function processOptions(flags: ControllerFlags): Omit<ControllerProcessOptions, 
     leaderElect: parseFlagBoolean("--leader-elect", flags.leaderElect),
     lease: leaseOptions(flags),
     loadBalancerClass: flags.loadBalancerClass,
+    acceptedChange: flags.acceptChange,
     driftPolicy: flags.driftPolicy,
     driftPeriodMs: parseFlagDurationMs("--drift-check-period", flags.driftCheckPeriod),
     workers: parseFlagNumber("--concurrent-service-syncs", flags.concurrentServiceSyncs, 1, 10_000),

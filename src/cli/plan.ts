@@ -1,6 +1,8 @@
 /** `azlb plan`: prints what the controller would write now, and why. Reads only. */
 import type { Command } from "commander";
 
+import type { Change } from "../core/guard/configuration-changes.ts";
+import { acceptChangeFlag } from "./accept-change.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
 import { parseServiceArgument } from "./service-argument.ts";
 import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
@@ -8,6 +10,7 @@ import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
 interface PlanFlags extends ViewFlags {
   readonly json?: boolean;
   readonly namespace: string;
+  readonly acceptChange?: Change;
 }
 
 export function registerPlan(azlb: Command): void {
@@ -15,7 +18,8 @@ export function registerPlan(azlb: Command): void {
     .command("plan [service]")
     .description("print what the controller would write and why, without writing. SERVICE: service/NAME (default: all)")
     .option("--json", "print one JSON object")
-    .option("-n, --namespace <namespace>", "namespace of SERVICE", "default");
+    .option("-n, --namespace <namespace>", "namespace of SERVICE", "default")
+    .addOption(acceptChangeFlag());
   withCloudConfigFlags(withViewFlags(command)).action(run);
 }
 
@@ -26,8 +30,12 @@ async function run(service: string | undefined, flags: PlanFlags): Promise<void>
     import("../main/make-plan.ts"),
     import("../main/stderr-log.ts"),
   ]);
-  const plan = await withClusterView({ ...viewOptions(flags), log: stderrLog() }, (view) => makePlan(view, only));
+  const options = { ...viewOptions(flags), acceptedChange: flags.acceptChange, log: stderrLog() };
+  const plan = await withClusterView(options, (view) => makePlan(view, only));
   process.stdout.write(
-    flags.json === true ? `${JSON.stringify({ steps: plan.steps, rejected: plan.rejected })}\n` : renderPlanText(plan),
+    flags.json === true
+      ? `${JSON.stringify({ changes: plan.changes, steps: plan.steps, rejected: plan.rejected })}\n`
+      : renderPlanText(plan),
   );
+  if (plan.changes.length > 0) process.exitCode = 1;
 }

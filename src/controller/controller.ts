@@ -1,6 +1,7 @@
 /**
  * The controller put together from its parts, free of sockets, clocks and files: those are handed in, so that a
- * simulation runs the same code. `start` fills the caches, then starts the loops; `stop` ends what is in flight.
+ * simulation runs the same code. `start` fills the caches, compares the configuration with Azure, then starts the loops;
+ * `stop` ends what is in flight.
  */
 import type { ArmClient } from "../azure/arm/arm-client.ts";
 import { describeFailure } from "../azure/arm/failure-text.ts";
@@ -9,6 +10,7 @@ import { type Clock, type Random, type Timer, DecisionTurns } from "../core/util
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Service } from "../core/model/kubernetes.ts";
 import type { Log } from "../core/util/log.ts";
+import type { Change } from "../core/guard/configuration-changes.ts";
 import type { ClassFilter } from "../core/intent/ownership.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import type { Warning } from "../core/outcome.ts";
@@ -20,6 +22,7 @@ import { AzureConnection } from "./azure-connection.ts";
 import { AzureStepExecutor, ServiceWriter } from "./service/step-executor.ts";
 import { CloudLoadBalancer } from "./service/cloud-load-balancer.ts";
 import { ClusterCache } from "./cluster-cache.ts";
+import { ConfigurationGuard } from "./configuration-guard.ts";
 import { Events } from "./events.ts";
 import { DriftWatch } from "./service/drift-watch.ts";
 import { type LbcfOptions, LbcfPart } from "./lbcf/lbcf-part.ts";
@@ -46,6 +49,8 @@ export interface ControllerOptions {
   /** How often Azure is read anew and compared. */
   readonly driftPeriodMs: number;
   readonly workers: number;
+  /** A difference between the configuration and Azure that does not keep the controller from its work. */
+  readonly acceptedChange?: Change | undefined;
   /** LBCF (lb-controlling-framework), where its definitions are installed; absent: never. */
   readonly lbcf?: LbcfOptions;
 }
@@ -57,6 +62,7 @@ export class Controller {
   readonly #options: ControllerOptions;
   readonly #cache: ClusterCache;
   readonly #azure: AzureConnection;
+  readonly #guard: ConfigurationGuard;
   readonly #services: ServiceController;
   readonly #pools: PoolController;
   readonly #stopping = new AbortController();
@@ -87,7 +93,9 @@ export class Controller {
       this.#lbcf = new LbcfPart({ ...options, ...options.lbcf, ...parts, fenced: kube });
     }
     const observer = new Observer({ config, classFilter, cache: this.#cache, mirror, machines });
-    const events = new ServiceEvents(new Events(options.recorder, log), log);
+    const emitter = new Events(options.recorder, log);
+    const events = new ServiceEvents(emitter, log);
+    this.#guard = new ConfigurationGuard({ ...options, cache: this.#cache, mirror, events: emitter });
     const { written } = this.#cache;
     const turns = new DecisionTurns(clock);
     const executor = new AzureStepExecutor({
@@ -134,13 +142,21 @@ export class Controller {
     return this.#isReady;
   }
 
-  /** Resolves once the caches are filled and the loops run, or when it is stopped before that. */
+  /** Why its loops do not run, where it is the configuration that keeps them from it. */
+  get unready(): string | undefined {
+    return this.#guard.unready;
+  }
+
+  /**
+   * Resolves once the caches are filled and the loops run, or when it is stopped before that; or without any loop where
+   * the configuration is refused.
+   */
   async start(): Promise<void> {
     this.#running = this.#cache.run(this.#ending.signal);
     const { signal } = this.#stopping;
     const stopped = new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     await Promise.race([this.#cache.synced, stopped]);
-    if (signal.aborted) return;
+    if (signal.aborted || !(await this.#mayWrite(signal))) return;
     this.#running = Promise.all([this.#running, this.#adminState?.run(this.#ending.signal)]);
     this.#pools.start();
     this.#services.start();
@@ -163,6 +179,15 @@ export class Controller {
     await Promise.race([this.#options.recorder.flushed(), this.#options.clock.sleep(LAST_EVENTS_MS)]);
     this.#ending.abort(stopping);
     await this.#running;
+  }
+
+  async #mayWrite(signal: AbortSignal): Promise<boolean> {
+    try {
+      return await this.#guard.passes(signal);
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
+    }
   }
 
   #scheduleResync(): void {

@@ -4,12 +4,14 @@
  */
 import { Mirror } from "../azure/cache/mirror.ts";
 import { ClusterCache } from "../controller/cluster-cache.ts";
+import { observeChanges } from "../controller/configuration-guard.ts";
 import { MachineListing } from "../controller/machine-listing.ts";
 import { Observer } from "../controller/service/observer.ts";
 import type { CachedService } from "../controller/projections.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Log } from "../core/util/log.ts";
 import type { ReadRequest } from "../core/steps.ts";
+import type { Change, ConfigurationChange } from "../core/guard/configuration-changes.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/intent/ownership.ts";
 import { publishedIngress, reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/observed.ts";
@@ -28,6 +30,7 @@ export interface ViewOptions {
   readonly cloudConfig: CloudConfigSource;
   readonly clusterName: string;
   readonly loadBalancerClass?: string | undefined;
+  readonly acceptedChange?: Change | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
 }
@@ -41,13 +44,15 @@ export interface ClusterView {
   find(key: string): CachedService | undefined;
   /** Everything that a decision about the Service needs. */
   observe(service: CachedService): Promise<Observed>;
+  /** Settings that would keep the controller from its work. */
+  changes(): Promise<readonly ConfigurationChange[]>;
 }
 
 const USER_AGENT = `azlb/${VERSION}`;
 
 /** Runs `read` with a fresh view, and closes all connections afterwards. */
 export async function withClusterView<R>(options: ViewOptions, read: (view: ClusterView) => Promise<R>): Promise<R> {
-  const { log, env, clusterName, loadBalancerClass: classFilter } = options;
+  const { log, env, clusterName, acceptedChange, loadBalancerClass: classFilter } = options;
   const kube = openKubeClient({ kubeconfig: options.kubeconfig, userAgent: USER_AGENT });
   const ending = new AbortController();
   const closers: (() => Promise<unknown>)[] = [() => kube.close()];
@@ -80,6 +85,7 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
       services,
       find: (key) => cache.services.store.get(key),
       observe: (service) => observeFully(observer, service, ending.signal),
+      changes: () => observeChanges({ config, classFilter, cache, mirror, acceptedChange }, ending.signal),
     });
   } finally {
     ending.abort(new Error("the view is closed"));

@@ -14,6 +14,7 @@ import type { Clock } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import { DELAY, keptRetryAfterMs } from "../core/retry.ts";
 import type { Log } from "../core/util/log.ts";
+import type { Change } from "../core/guard/configuration-changes.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import { EventRecorder } from "../kube/events/event-recorder.ts";
 import { OPEN_FENCE, type Fence } from "../kube/election/lease.ts";
@@ -40,6 +41,7 @@ export interface ControllerProcessOptions {
   readonly driftPolicy?: DriftPolicy;
   readonly driftPeriodMs?: number;
   readonly workers?: number;
+  readonly acceptedChange?: Change | undefined;
   readonly health?: { readonly host: string; readonly port: number };
   readonly lbcf?: Partial<LbcfOptions>;
   /** What it waits by, between attempts and looks; absent: real time. */
@@ -110,7 +112,8 @@ async function start(
   const health = await startHealthServer({
     ...(options.health ?? { host: "127.0.0.1", port: 0 }),
     metrics,
-    unready: () => (leading?.isReady === true ? undefined : "not leading yet, or the caches are not filled"),
+    unready: () =>
+      leading?.isReady === true ? undefined : (leading?.unready ?? "not leading yet, or the caches are not filled"),
   });
   const run = async (): Promise<"lost" | "stopped"> => {
     try {
@@ -201,6 +204,7 @@ function assemble(
     driftPolicy: options.driftPolicy ?? "report",
     driftPeriodMs: options.driftPeriodMs ?? DRIFT_PERIOD_MS,
     workers: options.workers ?? WORKERS,
+    acceptedChange: options.acceptedChange,
     lbcf: { webhooks: webhooks.send, ...options.lbcf },
   });
 }

@@ -1,5 +1,6 @@
 /** Computes and renders `azlb plan` for a cluster or one Service, from one view of it. */
 import { serviceKey } from "../core/model/kubernetes.ts";
+import type { ConfigurationChange } from "../core/guard/configuration-changes.ts";
 import { planCluster } from "../core/plan/plan-cluster.ts";
 import { renderPlan, type PlannedStep } from "../core/plan/render-plan.ts";
 import type { Rejection } from "../core/outcome.ts";
@@ -7,6 +8,8 @@ import type { ClusterView } from "./cluster-view.ts";
 import { NoSuchService } from "./no-such-service.ts";
 
 export interface Plan {
+  /** Settings that differ from what published Services have in Azure: the controller would not take a single step. */
+  readonly changes: readonly ConfigurationChange[];
   readonly steps: readonly PlannedStep[];
   /** The cluster's resource group. */
   readonly home: string;
@@ -17,6 +20,7 @@ export interface Plan {
 export async function makePlan(view: ClusterView, only: string | undefined): Promise<Plan> {
   const services = view.services.filter((service) => only === undefined || serviceKey(service) === only);
   if (only !== undefined && services.length === 0) throw new NoSuchService(only, view.find(only));
+  const changes = await view.changes();
   const observed = await Promise.all(services.map((service) => view.observe(service)));
   const { steps, ends } = planCluster(observed);
   const rejected = [...ends].flatMap(([service, { kind, ...end }]) =>
@@ -24,11 +28,12 @@ export async function makePlan(view: ClusterView, only: string | undefined): Pro
       ? [{ service, reason: end.rejection.reason, message: end.rejection.message }]
       : [],
   );
-  return { steps, home: view.config.resourceGroup, rejected };
+  return { changes, steps, home: view.config.resourceGroup, rejected };
 }
 
-export function renderPlanText({ steps, home, rejected }: Plan): string {
+export function renderPlanText({ changes, steps, home, rejected }: Plan): string {
+  const stops = changes.map(({ message }) => `refused: ${message}\n`);
   const refusals = rejected.map(({ service, reason, message }) => `refused ${service}\n  ${reason}: ${message}\n`);
   const isRefusalAll = steps.length === 0 && refusals.length > 0;
-  return [...(isRefusalAll ? [] : [renderPlan(steps, home)]), ...refusals].join("\n");
+  return [...stops, ...(isRefusalAll ? [] : [renderPlan(steps, home)]), ...refusals].join("\n");
 }

@@ -51,6 +51,7 @@ const CORE_ARROWS: Record<string, readonly string[]> = {
   "steps.ts": ["outcome.ts", "model", "resources"],
   "observed.ts": ["model", "config", "intent", "resources"],
   service: ["util", "outcome.ts", "model", "config", "backends", "intent", "resources", "steps.ts", "observed.ts"],
+  guard: ["util", "model", "config", "intent", "resources"],
   plan: ["util", "model", "intent", "resources", "steps.ts", "observed.ts", "service"],
   lbcf: ["util", "events", "outcome.ts", "model", "config", "admin-state", "resources"],
 };

@@ -39,6 +39,8 @@ export interface RigOptions {
   readonly prepare?: (rig: ServiceRig) => Promise<void>;
 }
 
+type OptionChange = Partial<ControllerProcessOptions>;
+
 export interface Manifest {
   readonly name: string;
   /** Keys without `service.beta.kubernetes.io/`, unless they have a prefix of their own. */
@@ -94,8 +96,9 @@ export class ServiceRig {
     return rig;
   }
 
-  async start(log: Log = SILENT_LOG): Promise<RunningController> {
-    this.#controller = await startController({ leaderElect: false, ...this.#processOptions(), log });
+  /** `change`: other options than at the first start. */
+  async start(log: Log = SILENT_LOG, change: OptionChange = {}): Promise<RunningController> {
+    this.#controller = await startController({ leaderElect: false, ...this.#processOptions(), ...change, log });
     return this.#controller;
   }
 
@@ -177,8 +180,8 @@ export class ServiceRig {
   }
 
   /** What the controller would still do, for one Service or for all. */
-  plan(name?: string): Promise<Plan> {
-    return withClusterView({ ...this.#processOptions(), log: SILENT_LOG }, (view) =>
+  plan(name?: string, change: OptionChange = {}): Promise<Plan> {
+    return withClusterView({ ...this.#processOptions(), ...change, log: SILENT_LOG }, (view) =>
       makePlan(view, name === undefined ? undefined : `default/${name}`),
     );
   }

@@ -36,6 +36,10 @@ const OUTCOMES = {
     SERVICE,
     "Everything of the Service on its load balancer was gone from Azure, and was made again at the same addresses.",
   ),
+  ConfigurationChanged: warning(
+    SERVICE,
+    "A setting of the controller differs from what the Service has in Azure: nothing is written until it is accepted.",
+  ),
   RivalController: warning(SERVICE, "cloud-provider-azure's service controller writes the same load balancers."),
 } as const;
 

@@ -90,6 +90,11 @@ export function poolName(clusterName: string, family: Family): string {
   return family === "IPv6" ? clusterName + IPV6_SUFFIX : clusterName;
 }
 
+/** The cluster name that a pool of that name belongs to. */
+export function clusterOfPool(pool: string): string {
+  return pool.toLowerCase().endsWith(IPV6_SUFFIX.toLowerCase()) ? pool.slice(0, -IPV6_SUFFIX.length) : pool;
+}
+
 /**
  * The base of the Service that a frontend, rule or probe belongs to, in lower case: Azure keeps the case of names and
  * compares without it. Of a foreign name, the text before its first dash, which no Service has as its base.

@@ -27,10 +27,15 @@ export function sameKey(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** Of another cluster that shares the resource group. One without a cluster tag may be any cluster's. */
-export function isOtherClusters({ tags }: Pick<PublicIP, "tags">, clusterName: string): boolean {
-  const cluster = tagOf(tags, CLUSTER_TAG) ?? "";
-  return cluster !== "" && cluster.toLowerCase() !== clusterName.toLowerCase();
+/** The name of the cluster that made it; `undefined`: it may be any cluster's. */
+export function clusterOf({ tags }: Pick<PublicIP, "tags">): string | undefined {
+  return tagOf(tags, CLUSTER_TAG) || undefined;
+}
+
+/** Of another cluster that shares the resource group. */
+export function isOtherClusters(publicIP: Pick<PublicIP, "tags">, clusterName: string): boolean {
+  const cluster = clusterOf(publicIP);
+  return cluster !== undefined && cluster.toLowerCase() !== clusterName.toLowerCase();
 }
 
 /** The Service that owns the DNS label. */

@@ -1,0 +1,169 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { CoreWorld } from "../../../test/support/core-world.ts";
+import * as fc from "../../../test/support/laws.ts";
+import { PREFIX } from "../../../test/support/core-fixtures.ts";
+import type { ClusterConfig } from "../config/cluster-config.ts";
+import type { LoadBalancer, PublicIP } from "../model/arm.ts";
+import { configurationChanges, type Change, type ConfigurationChange } from "./configuration-changes.ts";
+
+const INTERNAL = { [`${PREFIX}azure-load-balancer-internal`]: "true" };
+
+/** A settled cluster with `web` at a public and `inside` at a private address. */
+function aWorld(config: Partial<ClusterConfig> = {}): CoreWorld {
+  const world = new CoreWorld(config);
+  world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+  world.apply({ metadata: { name: "inside", annotations: INTERNAL }, spec: { ports: [{ port: 80 }] } });
+  world.settle();
+  return world;
+}
+
+function changes(world: CoreWorld, change: Partial<ClusterConfig> = {}, accepted?: Change): ConfigurationChange[] {
+  const { services, loadBalancers, publicIPs, config } = world;
+  const cluster = { services: [...services.values()], classFilter: undefined, loadBalancers, publicIPs };
+  return configurationChanges(cluster, { ...config, ...change }, accepted);
+}
+
+function facts(found: readonly ConfigurationChange[]): unknown[] {
+  return found.map(({ change, configured, found: values, services }) => ({
+    change,
+    configured,
+    found: values,
+    services,
+  }));
+}
+
+function editPublicIPs(world: CoreWorld, edit: (publicIP: PublicIP) => PublicIP): void {
+  world.publicIPs = new Map([...world.publicIPs].map(([group, list]) => [group, list.map(edit)]));
+}
+
+const PROD = { clusterName: "prod", loadBalancerName: "prod" };
+const RENAMED = {
+  change: "cluster-name",
+  configured: "prod",
+  found: ["kubernetes"],
+  services: ["default/inside", "default/web"],
+};
+
+test("another cluster name is refused with both names, the Services and what to do", () => {
+  const found = changes(aWorld(), PROD);
+  assert.deepEqual(facts(found), [RENAMED]);
+  assert.equal(
+    found[0]?.message,
+    'the cluster name is "prod", but 2 published Services (default/inside, default/web) have "kubernetes" in Azure: ' +
+      "nothing is written, neither to Azure nor to Services. To keep what is there, start with " +
+      "--cluster-name=kubernetes; to change it, which may move addresses, start with --accept-change=cluster-name",
+  );
+});
+
+test("the message names three Services and counts all", () => {
+  const world = new CoreWorld();
+  for (const name of ["a", "b", "c", "d"]) world.apply({ metadata: { name }, spec: { ports: [{ port: 80 }] } });
+  world.settle();
+  assert.match(
+    changes(world, PROD)[0]?.message ?? "",
+    /4 published Services \(default\/a, default\/b, default\/c, …\) have/,
+  );
+});
+
+test("the names of clusters differ by more than case", () => {
+  assert.deepEqual(changes(aWorld(), { clusterName: "Kubernetes" }), []);
+});
+
+test("without a cluster tag the name of the pool tells, unless the load balancer has a pool of the configured name", () => {
+  const world = aWorld();
+  editPublicIPs(world, (publicIP) => ({ ...publicIP, tags: { "k8s-azure-service": "default/web" } }));
+  assert.deepEqual(facts(changes(world, PROD)), [RENAMED]);
+  const withPool = (body: LoadBalancer): LoadBalancer => ({
+    ...body,
+    properties: {
+      ...body.properties,
+      backendAddressPools: [...(body.properties.backendAddressPools ?? []), { name: "prod", properties: {} }],
+    },
+  });
+  world.loadBalancers = world.loadBalancers.map(withPool);
+  assert.deepEqual(changes(world, PROD), []);
+});
+
+test("the older tag tells as well, and a public IP that does not list the Service tells nothing", () => {
+  const world = aWorld();
+  editPublicIPs(world, ({ tags: { "k8s-azure-cluster-name": name = "", ...tags } = {}, ...rest }) => ({
+    ...rest,
+    tags: { ...tags, "kubernetes-cluster-name": `${name}-old` },
+  }));
+  assert.deepEqual(facts(changes(world)), [
+    { ...RENAMED, configured: "kubernetes", found: ["kubernetes-old"], services: ["default/web"] },
+  ]);
+  editPublicIPs(world, (publicIP) => ({ ...publicIP, tags: { "k8s-azure-cluster-name": "theirs" } }));
+  assert.deepEqual(changes(world), []);
+});
+
+test("a cluster without published Services passes, and so does what could not be read", () => {
+  assert.deepEqual(changes(new CoreWorld(), PROD), []);
+  const unpublished = new CoreWorld();
+  unpublished.apply({ metadata: { name: "new" }, spec: { ports: [{ port: 80 }] } });
+  assert.deepEqual(changes(unpublished, PROD), []);
+  const unread = aWorld();
+  unread.services.delete("default/inside");
+  unread.publicIPs = new Map();
+  assert.deepEqual(changes(unread, PROD), []);
+});
+
+test("what is left at an address that the Service no longer publishes does not count", () => {
+  const world = aWorld();
+  for (const [key, service] of world.services) {
+    const ingress = [{ ip: "20.7.7.7" }];
+    world.services.set(key, { ...service, status: { loadBalancer: { ingress } } });
+  }
+  assert.deepEqual(changes(world, PROD), []);
+});
+
+test("another cluster with Services of the same names in the same resource group does not count", () => {
+  const theirs = aWorld();
+  const ours = aWorld(PROD);
+  for (const [key, service] of ours.services) {
+    const { uid } = service.metadata;
+    ours.services.set(key, { ...service, metadata: { ...service.metadata, uid: uid.replace(/^0/, "1") } });
+  }
+  theirs.services = ours.services;
+  assert.deepEqual(changes(theirs, PROD), []);
+});
+
+const service = fc.record({
+  internal: fc.boolean(),
+  families: fc.constantFrom(["IPv4"], ["IPv6"], ["IPv4", "IPv6"]),
+  port: fc.constantFrom(80, 443),
+  group: fc.constantFrom(undefined, "other"),
+});
+
+test("law: what was published with a configuration passes with it; any other cluster name is refused for all, unless accepted", () => {
+  fc.assert(
+    fc.property(
+      fc.array(service, { maxLength: 4 }),
+      fc.constantFrom("kubernetes", "prod", "a-IPv6"),
+      fc.constantFrom("other", "kube", "kubernetes-2"),
+      (shapes, clusterName, otherName) => {
+        const world = new CoreWorld({ clusterName, loadBalancerName: clusterName });
+        for (const [at, { internal, families, port, group }] of shapes.entries()) {
+          const annotations = {
+            ...(internal && INTERNAL),
+            ...(group !== undefined && { [`${PREFIX}azure-load-balancer-resource-group`]: group }),
+          };
+          const spec = { ports: [{ port }], ipFamilies: families };
+          world.apply({ metadata: { name: `s${at}`, annotations }, spec });
+        }
+        world.settle();
+        const published = [...world.services].filter(([, { status }]) => status.loadBalancer.ingress?.length);
+        assert.deepEqual(changes(world), []);
+        const renamed = { clusterName: otherName, loadBalancerName: otherName };
+        assert.deepEqual(
+          changes(world, renamed).flatMap(({ services }) => services),
+          published.map(([key]) => key).sort(),
+        );
+        assert.deepEqual(changes(world, renamed, "cluster-name"), []);
+      },
+    ),
+    { numRuns: 100 },
+  );
+});

@@ -1,0 +1,104 @@
+/**
+ * Settings of the controller that differ from what published Services have in Azure. Each of them would move addresses or
+ * traffic of Services that no user has changed, so the controller does not start its work unless the change is accepted.
+ * Where Azure does not tell, nothing is refused.
+ *
+ *   change       | is told by
+ *   -------------|-------------------------------------------------------------------------------------------------
+ *   cluster-name | the cluster tag of the public IP; else the pool's name, if its load balancer has none of the configured name
+ */
+import type { ClusterConfig } from "../config/cluster-config.ts";
+import { serviceKey } from "../model/kubernetes.ts";
+import { clusterOfPool, poolName } from "../model/names.ts";
+import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
+import { clusterOf, listsService } from "../resources/public-ip/public-ip-tags.ts";
+import { pluralize } from "../util/text.ts";
+import { publishedAddresses, type PublishedAddress, type PublishedCluster } from "./published-services.ts";
+
+export const CHANGES = ["cluster-name"] as const;
+export type Change = (typeof CHANGES)[number];
+
+export interface ConfigurationChange {
+  readonly change: Change;
+  readonly configured: string;
+  /** The other values, sorted. */
+  readonly found: readonly string[];
+  /** Keys of the Services that have them, sorted. */
+  readonly services: readonly string[];
+  readonly message: string;
+}
+
+interface Setting {
+  readonly noun: string;
+  readonly configured: (config: ClusterConfig) => string;
+  /** The value that the address was published with; `undefined` where it is the configured one, or cannot be told. */
+  readonly otherValue: (address: PublishedAddress, config: ClusterConfig) => string | undefined;
+  /** How the user goes on with the value that was found. */
+  readonly keep: (value: string) => string;
+}
+
+const SETTINGS: Readonly<Record<Change, Setting>> = {
+  "cluster-name": {
+    noun: "cluster name",
+    configured: ({ clusterName }) => clusterName,
+    otherValue: otherClusterName,
+    keep: (value) => `start with --cluster-name=${value}`,
+  },
+};
+
+/** Empty where the controller may start. */
+export function configurationChanges(
+  cluster: PublishedCluster,
+  config: ClusterConfig,
+  accepted: Change | undefined,
+): ConfigurationChange[] {
+  const addresses = publishedAddresses(cluster);
+  return CHANGES.filter((change) => change !== accepted).flatMap((change) => changeOf(change, addresses, config) ?? []);
+}
+
+function changeOf(
+  change: Change,
+  addresses: readonly PublishedAddress[],
+  config: ClusterConfig,
+): ConfigurationChange | undefined {
+  const { configured, otherValue } = SETTINGS[change];
+  const found = new Set<string>();
+  const services = new Set<string>();
+  for (const address of addresses) {
+    const value = otherValue(address, config);
+    if (value === undefined) continue;
+    found.add(value);
+    services.add(serviceKey(address.service));
+  }
+  if (services.size === 0) return undefined;
+  const facts = { change, configured: configured(config), found: [...found].sort(), services: [...services].sort() };
+  return { ...facts, message: messageOf(facts) };
+}
+
+const MOST_NAMES = 3;
+
+function messageOf({ change, configured, found, services }: Omit<ConfigurationChange, "message">): string {
+  const { noun, keep } = SETTINGS[change];
+  const names = services.slice(0, MOST_NAMES).join(", ") + (services.length > MOST_NAMES ? ", …" : "");
+  const values = found.map((value) => `"${value}"`).join(", ");
+  return [
+    `the ${noun} is "${configured}", but ${pluralize(services.length, "published Service")} (${names})`,
+    `${services.length === 1 ? "has" : "have"} ${values} in Azure: nothing is written, neither to Azure nor to Services.`,
+    `To keep what is there, ${keep(found[0] ?? "")};`,
+    `to change it, which may move addresses, start with --accept-change=${change}`,
+  ].join(" ");
+}
+
+function otherClusterName({ service, loadBalancer, pool, publicIP }: PublishedAddress, config: ClusterConfig) {
+  const { clusterName } = config;
+  const tagged = publicIP && listsService(publicIP, serviceKey(service)) ? clusterOf(publicIP) : undefined;
+  if (tagged !== undefined) return isSame(tagged, clusterName) ? undefined : tagged;
+  const { pools } = loadBalancerIndex(loadBalancer);
+  const families = ["IPv4", "IPv6"] as const;
+  const hasOwnPool = families.some((family) => pools.has(poolName(clusterName, family).toLowerCase()));
+  return pool === undefined || hasOwnPool ? undefined : clusterOfPool(pool.name);
+}
+
+function isSame(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}

@@ -1,0 +1,132 @@
+/**
+ * The controller restarted with another configuration than its Services were published with: it says so and writes
+ * nothing, until that one change is accepted.
+ */
+import assert from "node:assert/strict";
+import { after, afterEach, before, describe, test } from "node:test";
+
+import type { Change } from "../../../src/core/guard/configuration-changes.ts";
+import { SILENT_LOG } from "../../../src/core/util/log.ts";
+import { SERVICES } from "../../../src/kube/client/resources.ts";
+import type { ControllerProcessOptions, RunningController } from "../../../src/main/controller.ts";
+import { runAzlb } from "../../support/azlb-process.ts";
+import type { ClusterOpener } from "../../support/cluster.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
+
+type Options = Partial<ControllerProcessOptions>;
+
+const INTERNAL = { "azure-load-balancer-internal": "true" };
+const RENAMED: Options = { clusterName: "prod" };
+
+export function configurationGuardSuite(name: string, open: ClusterOpener): void {
+  describe(`a changed configuration, on ${name}`, () => {
+    let rig: ServiceRig;
+    before(async () => {
+      rig = await ServiceRig.open(open);
+      await rig.apply({ name: "web" });
+      await rig.apply({ name: "inside", annotations: INTERNAL });
+      await Promise.all(["web", "inside"].map((each) => rig.served(each)));
+      await rig.stop();
+    });
+    afterEach(() => rig.stop());
+    after(() => rig.close());
+
+    test("another cluster name: refused as a whole, and told by /readyz, event and plan", async () => {
+      await assertRefused(rig, RENAMED, {
+        change: "cluster-name",
+        said: /cluster name is "prod", but 2 published Services \(default\/inside, default\/web\) have "kubernetes"/,
+        advice: /start with --cluster-name=kubernetes; .*--accept-change=cluster-name/,
+      });
+    });
+
+    test("the command exits with 1 and says it before its steps; the accepted change passes", async () => {
+      const flags = [`--kubeconfig=${rig.cluster.kubeconfig}`, `--cloud-config=${rig.azure.cloudConfigFile}`];
+      const refused = await runAzlb("plan", ...flags, "--cluster-name=prod");
+      assert.equal(refused.code, 1, refused.stderr);
+      assert.match(refused.stdout, /^refused: the cluster name is "prod"[^\n]*\n\n(create|update|patch) /);
+      const accepted = await runAzlb("plan", ...flags, "--cluster-name=prod", "--accept-change=cluster-name");
+      assert.equal(accepted.code, 0, accepted.stderr);
+      assert.match(accepted.stdout, /^(create|update|patch) /);
+    });
+
+    test("the same configuration passes, and so does another while nothing is published", async () => {
+      assert.deepEqual((await rig.plan()).changes, []);
+      const running = await rig.start();
+      await isReady(running);
+      await rig.delete("inside");
+      await rig.stop();
+      const empty = await rig.plan(undefined, { ...RENAMED, loadBalancerClass: "example.com/none" });
+      assert.deepEqual(empty.changes, []);
+    });
+
+    test("an accepted cluster name is carried out for a public address, and needs no flag afterwards", async () => {
+      const running = await rig.start(SILENT_LOG, { ...RENAMED, acceptedChange: "cluster-name" });
+      await isReady(running);
+      await eventually(async () => {
+        const { steps } = await rig.plan(undefined, { ...RENAMED, acceptedChange: "cluster-name" });
+        assert.deepEqual(steps, []);
+      }, WITHIN_MS);
+      await rig.stop();
+      assert.deepEqual((await rig.plan(undefined, RENAMED)).changes, []);
+    });
+  });
+}
+
+interface Expected {
+  readonly change: Change;
+  readonly said: RegExp;
+  readonly advice: RegExp;
+}
+
+async function assertRefused(rig: ServiceRig, options: Options, { change, said, advice }: Expected): Promise<void> {
+  const before = await snapshot(rig);
+  await rig.azure.control("DELETE", "/audit");
+  const running = await rig.start(SILENT_LOG, options);
+  await rig.apply({ name: "late" });
+  await eventually(async () => {
+    const { status, text } = await ready(running);
+    assert.equal(status, 503);
+    assert.match(text, said);
+    assert.match(text, advice);
+  }, WITHIN_MS);
+  const messages = await Promise.all(["web", "inside"].map((each) => rig.warned(each, "ConfigurationChanged")));
+  for (const message of messages) assert.match(message, said);
+  await rig.stop();
+  assert.deepEqual((await rig.service("late")).metadata.finalizers, undefined);
+  await rig.kube.delete(SERVICES, { namespace: "default", name: "late" });
+  assert.deepEqual(await snapshot(rig), before);
+  assert.deepEqual(await writes(rig), []);
+  const { changes } = await rig.plan(undefined, options);
+  assert.deepEqual(
+    changes.map((each) => each.change),
+    [change],
+  );
+  assert.deepEqual((await rig.plan(undefined, { ...options, acceptedChange: change })).changes, []);
+}
+
+/** Azure, and the Services with their versions. */
+async function snapshot(rig: ServiceRig): Promise<unknown> {
+  return [await rig.everything(), await rig.service("web"), await rig.service("inside")];
+}
+
+async function writes(rig: ServiceRig): Promise<string[]> {
+  const { entries } = (await rig.azure.control("GET", "/audit")) as {
+    entries: { method: string; path: string; type: string | null }[];
+  };
+  return entries
+    .filter(({ method, type }) => method !== "GET" && type !== null)
+    .map(({ method, path }) => `${method} ${path}`);
+}
+
+async function ready({ metricsUrl }: RunningController): Promise<{ status: number; text: string }> {
+  const answer = await fetch(metricsUrl.replace("/metrics", "/readyz"));
+  return { status: answer.status, text: await answer.text() };
+}
+
+async function isReady(running: RunningController): Promise<void> {
+  await eventually(async () => {
+    const { status, text } = await ready(running);
+    assert.equal(status, 200, text);
+  }, WITHIN_MS);
+}
