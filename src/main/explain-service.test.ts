@@ -99,6 +99,46 @@ test("its plan names the refusal and writes nothing", async () => {
   assert.doesNotMatch(renderPlanText(plan), /Nothing to do/);
 });
 
+test("a resource group that does not exist refuses one Service, which is deleted all the same; others are planned", async () => {
+  const { client, close } = openKubeClient({ kubeconfig: sandbox.kubeconfig, userAgent: "test" });
+  const key = "service.beta.kubernetes.io/azure-load-balancer-resource-group";
+  const place = { namespace: "default", name: "moved" };
+  const spec = { type: "LoadBalancer", ports: [{ port: 80 }] };
+  await client.create(SERVICES, { metadata: place, spec });
+  await eventually(async () => {
+    const { status } = await client.get<Served>(SERVICES, place);
+    return (status?.loadBalancer?.ingress ?? []).length > 0;
+  });
+  await client.patch(SERVICES, place, { merge: { metadata: { annotations: { [key]: "other-rg" } } } });
+  const isRefused = (event: KubeObject & { readonly reason?: string }): boolean =>
+    event.reason === "ResourceGroupNotFound";
+  await eventually(async () => (await client.list(EVENTS, { namespace: "default" })).items.some(isRefused));
+  const refusal = `ResourceGroupNotFound: annotation ${key}: resource group "other-rg" does not exist`;
+  const { rejected } = await withView((view) => makePlan(view, undefined));
+  assert.deepEqual(rejected.map(({ service }) => service).sort(), ["default/moved", "default/shop"]);
+  const plan = renderPlanText(await withView((view) => makePlan(view, "default/moved")));
+  assert.ok(plan.includes(`refused default/moved\n  ${refusal}`), plan);
+  const explained = await withView((view) => explainService(view, "default/moved"));
+  assert.ok(explained.startsWith(`refused     ${refusal}`), explained);
+
+  const isGone = async (): Promise<boolean> => {
+    const { items } = await client.list(SERVICES, { namespace: "default" });
+    return !items.some(({ metadata }) => metadata.name === "moved");
+  };
+  const faults = new FaultControl(sandbox.azure.controlUrl);
+  const effect = { kind: "status", status: 403, code: "AuthorizationFailed" };
+  const path = "**/resourceGroups/other-rg/**";
+  const denied = await faults.arm({ method: ["GET"], path, count: null, effect });
+  await client.delete(SERVICES, place);
+  await eventually(async () => (await faults.hits(denied)) >= 1);
+  assert.equal(await isGone(), false, "a group that may not be read may hold something");
+  await faults.clear();
+  // a change of the Service ends the pause that follows a refusal
+  await client.patch(SERVICES, place, { merge: { metadata: { labels: { touched: "true" } } } });
+  await eventually(isGone);
+  await close();
+});
+
 test("a cluster that is not there is told as such", async () => {
   const elsewhere = `${sandbox.kubeconfig}.elsewhere`;
   const text = readFileSync(sandbox.kubeconfig, "utf8");

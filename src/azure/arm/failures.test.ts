@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { describeFailure } from "./failure-text.ts";
-import { failureOfOperation, failureOfResponse, retryAfterMsOf, transient, type ArmFailure } from "./failures.ts";
+import {
+  ArmError,
+  type ArmFailure,
+  failureOfOperation,
+  failureOfResponse,
+  isGroupMissing,
+  retryAfterMsOf,
+  transient,
+} from "./failures.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 const PIP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network/publicIPAddresses/p";
@@ -79,6 +87,17 @@ test("a missing group, parent or subscription is told from a missing resource", 
     ["ResourceNotFound", "ParentResourceNotFound", "ResourceGroupNotFound", "SubscriptionNotFound"].map(missing),
     ["resource", "parent", "resourceGroup", "subscription"],
   );
+});
+
+test("nothing but a 404 of the group itself means that the group does not exist", () => {
+  const isMissing = (status: number, code: string): boolean =>
+    isGroupMissing(new ArmError(answer(status, { code }), "listing public IPs"));
+  assert.ok(isMissing(404, "ResourceGroupNotFound"));
+  assert.ok(!isMissing(404, "ResourceNotFound"));
+  assert.ok(!isMissing(404, "SubscriptionNotFound"));
+  assert.ok(!isMissing(403, "AuthorizationFailed"));
+  assert.ok(!isMissing(503, "ServiceUnavailable"));
+  assert.ok(!isGroupMissing(new Error("ResourceGroupNotFound")));
 });
 
 test("an operation that a newer one cancelled is superseded, one that was just cancelled is not", () => {

@@ -68,6 +68,12 @@ export class ArmError extends Error {
   }
 }
 
+/** Azure said that the resource group itself does not exist; a refusal (403) or any other failure never means that. */
+export function isGroupMissing(error: unknown): boolean {
+  if (!(error instanceof ArmError)) return false;
+  return error.failure.kind === "notFound" && error.failure.missing === "resourceGroup";
+}
+
 /** What an answer with a status of 400 or more means. */
 export function failureOfResponse(response: ArmResponse, nowMs: number): ArmFailure {
   const { status, headers } = response;

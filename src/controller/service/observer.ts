@@ -2,7 +2,7 @@
  * Fills in what one decision may look at: the cluster from the caches, Azure from the mirror. A part that cannot be
  * read fails the look; it is never shown as empty.
  */
-import { ArmError } from "../../azure/arm/failures.ts";
+import { ArmError, isGroupMissing } from "../../azure/arm/failures.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { PublicIP, Subnet } from "../../core/model/arm.ts";
 import type { PoolsInput } from "../../core/resources/reconcile-pools.ts";
@@ -54,7 +54,7 @@ export class Observer {
       config.securityGroupName === "" ? undefined : mirror.securityGroup(signal),
     ]);
     const otherServices = this.#counting(cache.services.store.snapshot);
-    return { ...shared, ...compute, service, otherServices, publicIPs, ...subnets, securityGroup };
+    return { ...shared, ...compute, service, otherServices, ...publicIPs, ...subnets, securityGroup };
   }
 
   /** What pools depend on, of whichever Service they are. */
@@ -98,13 +98,35 @@ export class Observer {
     return { compute: await machines.compute(cache.nodes.store.snapshot, signal) };
   }
 
-  async #publicIPs(needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed["publicIPs"]> {
-    const found = new Map<string, readonly PublicIP[]>();
+  async #publicIPs(
+    needs: readonly ReadRequest[],
+    signal: AbortSignal,
+  ): Promise<Pick<Observed, "publicIPs" | "missingGroups">> {
+    const publicIPs = new Map<string, readonly PublicIP[]>();
+    const missingGroups = new Set<string>();
     for (const need of needs) {
       if (need.kind !== "publicIPs") continue;
-      found.set(need.resourceGroup.toLowerCase(), await this.#options.mirror.publicIPs(need.resourceGroup, signal));
+      const group = need.resourceGroup.toLowerCase();
+      const found = await this.#publicIPsOf(group, signal);
+      publicIPs.set(group, found ?? []);
+      if (found === undefined) missingGroups.add(group);
     }
-    return found;
+    return { publicIPs, missingGroups };
+  }
+
+  /**
+   * `undefined`: the group does not exist. That is asked for twice, since what is in no group is forgotten. The config's
+   * own group is never missing: the config would be wrong, and the resources elsewhere.
+   */
+  async #publicIPsOf(group: string, signal: AbortSignal): Promise<readonly PublicIP[] | undefined> {
+    const { config, mirror } = this.#options;
+    const isOptional = group !== config.resourceGroup.toLowerCase();
+    const read = (): Promise<readonly PublicIP[] | undefined> =>
+      mirror.publicIPs(group, signal).catch((error: unknown) => {
+        if (isOptional && isGroupMissing(error)) return undefined;
+        throw error;
+      });
+    return (await read()) ?? read();
   }
 
   async #subnets(

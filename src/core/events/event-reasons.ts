@@ -60,6 +60,7 @@ const REFUSALS = {
   PublicIPNotFound: warning(SERVICE, "The named or pinned public IP does not exist in that resource group."),
   PublicIPOfOtherCluster: warning(SERVICE, "The public IP is tagged as another cluster's."),
   PublicIPSku: warning(SERVICE, "The named public IP has another SKU than the config."),
+  ResourceGroupNotFound: warning(SERVICE, "The resource group that the annotation names does not exist."),
   SecurityGroupFull: warning(SERVICE, "The security group would exceed one of Azure's limits."),
   SecurityGroupMissing: warning(SERVICE, "The security group of the cloud config does not exist."),
   SubnetNotFound: warning(SERVICE, "The VNet has no subnet of that name; says which it has."),

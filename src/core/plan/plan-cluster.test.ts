@@ -35,3 +35,23 @@ test("each Service's story is told to its end, whatever the others had to look a
     ],
   );
 });
+
+test("a Service in a resource group that does not exist is refused to the end; the others are planned", () => {
+  const world = new CoreWorld();
+  world.apply({ metadata: { name: "public" }, spec: PORTS });
+  const annotations = { "service.beta.kubernetes.io/azure-load-balancer-resource-group": "nowhere" };
+  world.apply({ metadata: { name: "lost", annotations }, spec: PORTS });
+  const lost = seen(world, "lost", []);
+  const { ends, steps } = planCluster([
+    seen(world, "public", []),
+    { ...lost, publicIPs: new Map([...lost.publicIPs, ["nowhere", []]]), missingGroups: new Set(["nowhere"]) },
+  ]);
+  assert.deepEqual(
+    [...ends].map(([key, { kind }]) => [key, kind]),
+    [
+      ["default/public", "settled"],
+      ["default/lost", "reject"],
+    ],
+  );
+  assert.ok(steps.length > 0);
+});

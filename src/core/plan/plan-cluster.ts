@@ -36,9 +36,16 @@ export function planCluster(observations: readonly Observed[]): ClusterPlan {
 /** What was read for one Service is shown to all in later rounds: from there on they share one Azure. */
 function withAllReads(observations: readonly Observed[]): readonly Observed[] {
   const publicIPs = new Map(observations.flatMap((observed) => [...observed.publicIPs]));
+  const missingGroups = new Set(observations.flatMap((observed) => [...(observed.missingGroups ?? [])]));
   const subnets = new Map(observations.flatMap((observed) => [...observed.subnets]));
   const subnetNames = observations.find((observed) => observed.subnetNames !== undefined)?.subnetNames;
-  return observations.map((observed) => ({ ...observed, publicIPs, subnets, ...(subnetNames && { subnetNames }) }));
+  return observations.map((observed) => ({
+    ...observed,
+    publicIPs,
+    missingGroups,
+    subnets,
+    ...(subnetNames && { subnetNames }),
+  }));
 }
 
 function describeRound(

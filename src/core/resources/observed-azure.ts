@@ -7,6 +7,8 @@ export interface ObservedAzure {
   readonly loadBalancers: readonly LoadBalancer[];
   /** By lower-cased resource group; a group that is missing has not been read yet. */
   readonly publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
+  /** Those of the groups in `publicIPs` that do not exist, in lower case. Absent: none. */
+  readonly missingGroups?: ReadonlySet<string>;
   /** By name; `undefined` is "read, and it isn't there", a name that is missing has not been read yet. */
   readonly subnets: ReadonlyMap<string, Subnet | undefined>;
   /** The security group of the config, which is always read; `undefined`: it isn't there. */

@@ -9,6 +9,8 @@ import { APPLIED_ANNOTATION, isApplied } from "./applied-state.ts";
 import { FINALIZER } from "../intent/ownership.ts";
 import { publishedIngress } from "./reconcile-service.ts";
 import type { Rejection } from "../outcome.ts";
+import type { Observed } from "../observed.ts";
+import { reconcileService } from "./reconcile-service.ts";
 
 const INTERNAL = { [`${PREFIX}azure-load-balancer-internal`]: "true" };
 const NO_LONGER_INTERNAL = { [`${PREFIX}azure-load-balancer-internal`]: null };
@@ -127,6 +129,41 @@ describe("a Service comes and goes", () => {
     later.annotate("web", bad);
     later.delete("web");
     assert.equal(story(later, "web").at(-1), "gone");
+  });
+
+  test("a resource group that does not exist: refused by name and key; what it has is found where it is, and deleted", () => {
+    const key = `${PREFIX}azure-load-balancer-resource-group`;
+    const world = worldWith();
+    world.settle();
+    world.annotate("web", { [key]: "Other-RG" });
+    const unseen = (): Observed => {
+      const observed = world.observe(world.service("web"));
+      return {
+        ...observed,
+        publicIPs: new Map([...observed.publicIPs, ["other-rg", []]]),
+        missingGroups: new Set(["other-rg"]),
+      };
+    };
+    const refused = reconcileService(unseen());
+    assert.ok(refused.kind === "reject", refused.kind);
+    assert.equal(refused.rejection.reason, "ResourceGroupNotFound");
+    assert.match(refused.rejection.message, new RegExp(`${key}: resource group "Other-RG" does not exist`));
+    world.delete("web");
+    for (let round = 0; round < 9 && world.services.size > 0; round++) {
+      world.write(world.service("web"), lastSteps(reconcileService(unseen())));
+    }
+    assert.deepEqual([world.services.size, loadBalancers(world), pips(world)], [0, [], []]);
+  });
+
+  test("an internal Service needs no resource group for public IPs", () => {
+    const annotations = {
+      [`${PREFIX}azure-load-balancer-internal`]: "true",
+      [`${PREFIX}azure-load-balancer-resource-group`]: "nowhere",
+    };
+    const world = worldWith({ ...web, metadata: { name: "web", annotations } });
+    world.settle();
+    const missingGroups = new Set(["nowhere"]);
+    assert.equal(reconcileService({ ...world.observe(world.service("web")), missingGroups }).kind, "settled");
   });
 
   test("of another class: not ours, and left alone", () => {

@@ -2,6 +2,7 @@
  * What a Service asks for, placed: on which load balancer, with which public IPs, and the addresses that come of it.
  * Everything that the phases of `ensure-service.ts` read.
  */
+import { PLACEMENT } from "../intent/annotations.ts";
 import type { Family } from "../model/arm.ts";
 import { addressesOfMembers, desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
 import { whyNoMembers } from "../backends/eligible-nodes.ts";
@@ -48,6 +49,7 @@ export function resolveService(
   warnings: readonly Warning[],
 ): ResolvedService | Rejection {
   if (isSubnetMissing(observed, intent)) return refuseSubnet(observed, intent);
+  if (isGroupMissing(observed, intent)) return refuseGroup(observed, intent);
   const taken = refuseTakenAddresses(observed, intent);
   if (taken !== undefined) return taken;
   const placement = getServiceLoadBalancer(observed, intent);
@@ -139,6 +141,18 @@ function refuseSubnet(observed: Observed, intent: ServiceIntent): Rejection {
   const has = subnetsText(observed);
   const message = `${where}: VNet "${vnetName}" has no subnet "${subnetName(observed, intent)}": ${has}`;
   return { kind: "rejection", reason: "SubnetNotFound", message };
+}
+
+function isGroupMissing({ missingGroups }: Observed, { publicIPs, publicIPResourceGroup }: ServiceIntent): boolean {
+  const needsGroup = Object.keys(publicIPs).length > 0;
+  return needsGroup && missingGroups?.has(publicIPResourceGroup.toLowerCase()) === true;
+}
+
+function refuseGroup({ config }: Observed, { publicIPResourceGroup }: ServiceIntent): Rejection {
+  const message =
+    `annotation ${PLACEMENT.resourceGroup.key}: resource group "${publicIPResourceGroup}" does not exist: create it, name one ` +
+    `that exists, or remove the annotation, which stands for "${config.resourceGroup}"`;
+  return { kind: "rejection", reason: "ResourceGroupNotFound", message };
 }
 
 /** An event is a sentence or two; a VNet may have thousands. */
