@@ -74,3 +74,10 @@ test("a pool that cannot be filled stops no other", () => {
     "kubernetes-internal/backendAddressPools/kubernetes",
   ]);
 });
+
+test("no node joins a load balancer that is being deleted", () => {
+  const body = named("kubernetes", ["kubernetes"]);
+  const going = { ...body, properties: { ...body.properties, provisioningState: "Deleting" } };
+  assert.equal(steps([body]).length, 1);
+  assert.deepEqual(steps([going]), []);
+});

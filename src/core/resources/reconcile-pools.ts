@@ -41,7 +41,7 @@ export function reconcilePools(input: PoolsInput): AzureStep[] {
   const { config, nodes, compute, loadBalancers } = input;
   const vmSets = config.sku === "basic" ? nodes.flatMap((node) => vmSetOf(node, compute) ?? []) : [];
   return loadBalancers
-    .filter(({ name }) => isManagedLoadBalancer(name, config, vmSets))
+    .filter(({ name, properties }) => isManagedLoadBalancer(name, config, vmSets) && !isBeingDeleted(properties))
     .flatMap((loadBalancer) => {
       const result = reconcilePoolsOf({ ...input, repairs: true }, loadBalancer, BOTH);
       return result.kind === "act" ? result.steps : [];
@@ -119,4 +119,9 @@ function isManaged(
   const { loadBalancerBackendAddresses = [], backendIPConfigurations = [] } = properties;
   const isEmpty = loadBalancerBackendAddresses.length + backendIPConfigurations.length === 0;
   return !isPreConfigured(config, loadBalancer.name) || isEmpty || known.length > 0;
+}
+
+/** Azure lists it until it is gone. A machine that joined one of its pools now would name what no longer exists. */
+function isBeingDeleted({ provisioningState }: LoadBalancer["properties"]): boolean {
+  return provisioningState === "Deleting";
 }
