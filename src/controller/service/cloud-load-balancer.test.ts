@@ -76,6 +76,23 @@ describe("the four verbs", () => {
     assert.deepEqual([world.loadBalancers, [...world.publicIPs.values()].flat(), world.services.size], [[], [], 0]);
   });
 
+  test("what may not be repaired is told with what differs, and no more of it than an event can hold", async () => {
+    const { world, cloud } = rig();
+    const ports = [80, 81, 82, 83, 84, 85, 86].map((port) => ({ name: `p${port}`, port }));
+    world.apply({ metadata: { name: "web" }, spec: { ports } });
+    await cloud.ensureLoadBalancer(world.service("web"), OPTIONS);
+    world.loadBalancers = world.loadBalancers.map((body) => {
+      const rules = body.properties.loadBalancingRules ?? [];
+      const edited = rules.map((rule) => ({ ...rule, properties: { ...rule.properties, idleTimeoutInMinutes: 15 } }));
+      return { ...body, properties: { ...body.properties, loadBalancingRules: edited } };
+    });
+    const left = await cloud.ensureLoadBalancer(world.service("web"), { signal, mayRepair: false });
+    assert.ok(left.kind === "drifted");
+    const all = left.differences.split(", ");
+    assert.match(all[0] ?? "", /^loadBalancingRules\[[^\]]+-TCP-80\]\.idleTimeoutInMinutes: 15 -> 4$/);
+    assert.deepEqual([all.length, all.at(-1)], [6, "and 2 more"]);
+  });
+
   test("what may not be repaired is told and left; what cannot be served is told after a fresh look", async () => {
     const { world, kinds, cloud } = rig();
     world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
@@ -85,6 +102,7 @@ describe("the four verbs", () => {
     const left = await cloud.ensureLoadBalancer(world.service("web"), { signal, mayRepair: false });
     assert.equal(left.kind, "drifted");
     assert.deepEqual(kinds(), []);
+    assert.equal(left.differences, "", "what is missing as a whole is in the steps");
     world.annotate("web", { [`${PREFIX}azure-pip-name`]: "none-such" });
     const refused = await cloud.ensureLoadBalancer(world.service("web"), OPTIONS);
     assert.ok(refused.kind === "rejected" && refused.rejection.reason === "PublicIPNotFound");

@@ -10,6 +10,7 @@ import type { AzureStep, Decision, ReadRequest, Step } from "../../core/steps.ts
 import { isOwnedByService } from "../../core/resources/kinds.ts";
 import { APPLIED_ANNOTATION } from "../../core/service/applied-state.ts";
 import { publishedIngress, reconcileService } from "../../core/service/reconcile-service.ts";
+import { renderDifferences } from "../../core/plan/render-plan.ts";
 import { isTotalLoss } from "../../core/service/total-loss.ts";
 import { isAzureStep } from "../../core/service/rounds.ts";
 import type { Rejection, Warning } from "../../core/outcome.ts";
@@ -24,7 +25,7 @@ export type SyncOutcome =
   /** Something else has to end first: looked at again a little later. */
   | { readonly kind: "waiting"; readonly why: string }
   /** Azure differs from an unchanged Service, and the drift policy says to leave it. */
-  | { readonly kind: "drifted"; readonly steps: readonly AzureStep[] };
+  | { readonly kind: "drifted"; readonly steps: readonly AzureStep[]; readonly differences: string };
 
 export interface SyncOptions {
   readonly signal: AbortSignal;
@@ -126,7 +127,7 @@ export class CloudLoadBalancer {
           warnings.push(...decision.warnings);
           const repairs = mayRepair ? [] : decision.steps.filter(isRepair);
           if (repairs.length > 0) {
-            if (!mayRestore || !isTotalLoss(observed, decision.steps)) return { kind: "drifted", steps: repairs };
+            if (!mayRestore || !isTotalLoss(observed, decision.steps)) return drifted(observed, repairs);
             if (++losses < LOSSES_BELIEVED) {
               refresh();
               return undefined;
@@ -178,6 +179,10 @@ const RESTORED: Warning = {
   reason: "LoadBalancerRestored",
   message: "everything that this Service had on its load balancer was gone from Azure, and was made again",
 };
+
+function drifted(observed: Observed, steps: readonly AzureStep[]): SyncOutcome {
+  return { kind: "drifted", steps, differences: renderDifferences(observed, steps, observed.config.resourceGroup) };
+}
 
 /** Writes to what the Service owns. Pools follow the nodes, and the status is written, whatever the drift policy. */
 function isRepair(step: Step): step is AzureStep {

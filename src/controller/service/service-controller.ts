@@ -157,7 +157,7 @@ export class ServiceController {
         events.settled(service, outcome.steps, outcome.warnings);
         return { kind: "done" };
       case "drifted":
-        events.drifted(service, outcome.steps);
+        events.drifted(service, outcome.steps, outcome.differences);
         return { kind: "done" };
       case "rejected":
         events.rejected(service, outcome.rejection);

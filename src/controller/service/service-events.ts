@@ -44,9 +44,11 @@ export class ServiceEvents {
     this.#log.info(why, { service: serviceKey(service) });
   }
 
-  drifted(service: Service, steps: readonly AzureStep[]): void {
+  /** `differences`: from what is there to what is asked for. */
+  drifted(service: Service, steps: readonly AzureStep[], differences: string): void {
     const what = steps.map((step) => step.why).join("; ");
-    const message = `Azure differs from what this Service asks for and is left as it is: ${what}. Change the Service, or set azlb.io/drift-policy: enforce`;
+    const which = differences === "" ? "" : ` (${differences})`;
+    const message = `Azure differs from what this Service asks for and is left as it is: ${what}${which}. Change the Service, or set azlb.io/drift-policy: enforce`;
     this.#events.emitOnce(SERVICES, service, eventText("DriftDetected", message));
   }
 

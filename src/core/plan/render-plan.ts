@@ -5,7 +5,7 @@
 import { serviceKey } from "../model/kubernetes.ts";
 import type { Kind } from "../resources/azure-step.ts";
 import { KINDS } from "../resources/kinds.ts";
-import type { Decision, ServiceStep, Step } from "../steps.ts";
+import type { AzureStep, Decision, ServiceStep, Step } from "../steps.ts";
 import { type Difference, diff } from "./plan-diff.ts";
 import { predict } from "./predict.ts";
 import { resourceText, withShortIds } from "./resource-text.ts";
@@ -88,6 +88,28 @@ function describeService(observed: Observed, step: ServiceStep, predicted: boole
   };
 }
 
+const MOST_DIFFERENCES = 5;
+
+/**
+ * What differs in resources that exist, for an event: `loadBalancingRules[a1-TCP-80].idleTimeoutInMinutes: 15 -> 4`, from
+ * what is there to what is asked for. Empty where whole resources are missing: the steps say so.
+ */
+export function renderDifferences(observed: Observed, steps: readonly AzureStep[], home: string): string {
+  const updates = byResource(steps)
+    .map((write) => describeAzure(observed, write, false))
+    .filter(({ verb }) => verb === "update");
+  const lines = updates.flatMap((step) => step.diff.map((change) => differenceText(change, home)));
+  const rest = lines.length - MOST_DIFFERENCES;
+  return [...lines.slice(0, MOST_DIFFERENCES), ...(rest > 0 ? [`and ${rest} more`] : [])].join(", ");
+}
+
+function differenceText({ path, ...change }: Difference, home: string): string {
+  const text = (value: unknown): string => short(withShortIds(JSON.stringify(value) ?? "nothing", home), 40);
+  const at = path.replaceAll("properties.", "");
+  if (!("before" in change)) return `${at}: missing`;
+  return "after" in change ? `${at}: ${text(change.before)} -> ${text(change.after)}` : `${at}: to be removed`;
+}
+
 /** `home`: the cluster's resource group, which goes without saying. */
 export function renderPlan(steps: readonly PlannedStep[], home: string): string {
   if (steps.length === 0) return "Nothing to do.\n";
@@ -127,6 +149,6 @@ function content(value: unknown): unknown {
 
 const LONGEST = 120;
 
-function short(text: string): string {
-  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+function short(text: string, longest = LONGEST): string {
+  return text.length > longest ? `${text.slice(0, longest)}…` : text;
 }

@@ -136,7 +136,10 @@ export function lifecycleSuite(name: string, open: ClusterOpener): void {
       await editRule(rig, "drifting", { idleTimeoutInMinutes: 30 });
       await rig.stop();
       await rig.start();
-      assert.match(await rig.warned("drifting", "DriftDetected"), /drift-policy/);
+      assert.match(
+        await rig.warned("drifting", "DriftDetected"),
+        /^Azure differs .* \(loadBalancingRules\[[^\]]+\]\.idleTimeoutInMinutes: 30 -> 4\)\. .*drift-policy/,
+      );
       assert.equal(await ruleOf(rig, "drifting", "idleTimeoutInMinutes"), 30);
       await rig.annotate("drifting", { "azure-load-balancer-tcp-idle-timeout": "9" });
       await eventually(async () => assert.equal(await ruleOf(rig, "drifting", "idleTimeoutInMinutes"), 9), WITHIN_MS);
