@@ -42,6 +42,7 @@ export interface RigOptions {
 type OptionChange = Partial<ControllerProcessOptions>;
 
 export interface Manifest {
+  /** In namespace `default`, or `namespace/name`; so in all methods of the rig. */
   readonly name: string;
   /** Keys without `service.beta.kubernetes.io/`, unless they have a prefix of their own. */
   readonly annotations?: Readonly<Record<string, string>>;
@@ -120,16 +121,21 @@ export class ServiceRig {
     await this.azure.close();
   }
 
+  async createNamespace(name: string): Promise<void> {
+    const { code, text } = await this.cluster.request("POST", "/api/v1/namespaces", { body: { metadata: { name } } });
+    assert.ok([201, 409].includes(code), text);
+  }
+
   /** Creates the Service, or gives the one that is there these annotations and this spec. */
   async apply({ name, annotations = {}, spec = {} }: Manifest): Promise<CachedService> {
-    const metadata = { name, namespace: "default", annotations: prefixed(annotations) };
-    const whole = { type: "LoadBalancer", selector: { app: name }, ports: [{ port: 80 }], ...spec };
+    const place = placeOf(name);
+    const metadata = { ...place, annotations: prefixed(annotations) };
+    const whole = { type: "LoadBalancer", selector: { app: place.name }, ports: [{ port: 80 }], ...spec };
     try {
       return projectService(await this.kube.create(SERVICES, { metadata, spec: whole }));
     } catch (error) {
       if (!isFailure(error, "alreadyExists")) throw error;
     }
-    const place = { namespace: "default", name };
     return projectService(
       await this.kube.patch(SERVICES, place, { merge: { metadata: { annotations: metadata.annotations }, spec } }),
     );
@@ -137,7 +143,7 @@ export class ServiceRig {
 
   /** A merge patch; `null` removes. */
   async patch(name: string, patch: object): Promise<void> {
-    await this.kube.patch(SERVICES, { namespace: "default", name }, { merge: patch });
+    await this.kube.patch(SERVICES, placeOf(name), { merge: patch });
   }
 
   async annotate(name: string, annotations: Readonly<Record<string, string | null>>): Promise<void> {
@@ -145,7 +151,7 @@ export class ServiceRig {
   }
 
   async service(name: string): Promise<CachedService> {
-    return projectService(await this.kube.get<KubeObject>(SERVICES, { namespace: "default", name }));
+    return projectService(await this.kube.get<KubeObject>(SERVICES, placeOf(name)));
   }
 
   /** Its addresses, once it has them and everything that it asks for is applied. */
@@ -162,7 +168,7 @@ export class ServiceRig {
   }
 
   async delete(name: string): Promise<void> {
-    await this.kube.delete(SERVICES, { namespace: "default", name });
+    await this.kube.delete(SERVICES, placeOf(name));
     await eventually(async () => {
       const found = await this.service(name).catch((error: unknown) => {
         if (isFailure(error, "notFound")) return undefined;
@@ -182,15 +188,16 @@ export class ServiceRig {
   /** What the controller would still do, for one Service or for all. */
   plan(name?: string, change: OptionChange = {}): Promise<Plan> {
     return withClusterView({ ...this.#processOptions(), ...change, log: SILENT_LOG }, (view) =>
-      makePlan(view, name === undefined ? undefined : `default/${name}`),
+      makePlan(view, name === undefined ? undefined : keyOf(placeOf(name))),
     );
   }
 
   /** Events on a Service, newest last. */
   async events(name: string): Promise<{ type: string; reason: string; message: string }[]> {
-    const fieldSelector = `involvedObject.kind=Service,involvedObject.name=${name}`;
+    const place = placeOf(name);
+    const fieldSelector = `involvedObject.kind=Service,involvedObject.name=${place.name}`;
     const { items } = await this.kube.list<KubeObject & { type: string; reason: string; message: string }>(EVENTS, {
-      namespace: "default",
+      namespace: place.namespace,
       fieldSelector,
     });
     return items.map(({ type, reason, message }) => ({ type, reason, message }));
@@ -245,6 +252,20 @@ export class ServiceRig {
       ...this.#options.controller,
     };
   }
+}
+
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+function placeOf(text: string): Place {
+  const [name = "", namespace = "default"] = text.split("/").reverse();
+  return { namespace, name };
+}
+
+function keyOf({ namespace, name }: Place): string {
+  return `${namespace}/${name}`;
 }
 
 export type WireBody = Record<string, unknown> & { readonly id: string; readonly name: string };

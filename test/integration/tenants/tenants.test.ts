@@ -1,0 +1,4 @@
+import { tenantsSuite } from "../../suites/tenants/tenants.ts";
+import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
+
+tenantsSuite("the embedded server", openEmbeddedCluster);

@@ -1,0 +1,218 @@
+/**
+ * Two tenants of one cluster: what namespace `evil` may write changes nothing that namespace `default` has, nor what
+ * another cluster or a user has on the same Azure resources. Each story asserts Azure's state, the victim's Service, and
+ * what the victim is told: nothing.
+ */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import { EVENTS, NODES, type KubeObject } from "../../../src/kube/client/resources.ts";
+import type { ClusterOpener } from "../../support/cluster.ts";
+import { eventually } from "../../support/eventually.ts";
+import { ServiceRig, WITHIN_MS, type Manifest } from "../../support/service-rig.ts";
+import { securityRules } from "../services/annotation-cases.ts";
+
+const NO_FLOATING = { "azure-disable-load-balancer-floating-ip": "true" };
+/** Of every new Node. */
+const NOT_READY = "node.kubernetes.io/not-ready";
+const APPLIED = "azlb.io/applied";
+/** Of another cluster on the same security group. */
+const THEIR_ADDRESSES = ["20.99.0.1", "20.99.0.2"];
+const THEIR_NODES = ["10.250.0.4", "10.250.0.5"];
+
+export function tenantsSuite(name: string, open: ClusterOpener): void {
+  describe(`two tenants, on ${name}`, () => {
+    let rig: ServiceRig;
+    before(async () => {
+      rig = await ServiceRig.open(open);
+      await rig.createNamespace("evil");
+    });
+    after(() => rig.close());
+
+    const served = async (manifest: Manifest): Promise<string> => {
+      await rig.apply(manifest);
+      const [address = ""] = await rig.served(manifest.name);
+      return address;
+    };
+
+    /** What belongs to the victim is the same before and after, and no Warning is on its Service. */
+    const untouched = async (victim: string, addresses: readonly string[], attack: () => Promise<void>) => {
+      const state = async () => ({ rules: await rulesAt(rig, addresses), status: (await rig.service(victim)).status });
+      const before = await state();
+      await attack();
+      await rig.served(victim);
+      assert.deepEqual(await state(), before);
+      const told = (await rig.events(victim)).filter(({ type }) => type === "Warning");
+      assert.deepEqual(told, []);
+    };
+
+    test("an Event about a Node in the tenant's namespace drains nothing", async () => {
+      const address = await served({ name: "victim" });
+      const nodes = rig.azure.nodes.map((node) => node.name);
+      await untouched("victim", [address], async () => {
+        const now = new Date().toISOString().replace(/\.\d+/, "");
+        for (const node of nodes) {
+          await rig.kube.create(EVENTS, {
+            metadata: { name: `${node}.evil`, namespace: "evil" },
+            involvedObject: { kind: "Node", name: node, uid: node, namespace: "evil" },
+            reason: "PreemptScheduled",
+            message: "Preempt Scheduled x",
+            type: "Warning",
+            firstTimestamp: now,
+            lastTimestamp: now,
+            source: { component: "node-problem-detector" },
+          });
+        }
+        // a Service that is served after the Events says that they were seen
+        await served({ name: "evil/later", spec: { ports: [{ port: 9000 }] } });
+        await rig.delete("evil/later");
+      });
+      for (const node of nodes) {
+        const { spec } = await rig.kube.get<KubeObject & { spec?: { taints?: { key: string }[] } }>(NODES, {
+          name: node,
+        });
+        const keys = (spec?.taints ?? []).map(({ key }) => key).filter((key) => key !== NOT_READY);
+        assert.deepEqual(keys, [], node);
+      }
+      await rig.delete("victim");
+    });
+
+    test("a port of another Service is not opened by a Service without a rule for it", async () => {
+      const spec = { ports: [{ port: 5432 }], loadBalancerSourceRanges: ["192.0.2.0/24"] };
+      const address = await served({ name: "victim", spec });
+      await untouched("victim", [address], async () => {
+        await rig.apply({
+          name: "evil/opener",
+          annotations: { "azure-load-balancer-ipv4": address, port_5432_no_lb_rule: "true" },
+          spec: {
+            ports: [
+              { name: "a", port: 9999 },
+              { name: "b", port: 5432 },
+            ],
+          },
+        });
+        assert.match(await rig.warned("evil/opener", "PortConflict"), /5432 is taken .* Service default\/victim/);
+        await rig.delete("evil/opener");
+      });
+      await rig.delete("victim");
+    });
+
+    test("addresses that can never be public, and the nodes' own, are not opened, shown or closed", async () => {
+      const nodes = rig.azure.nodes.map(({ ip }) => ip);
+      await served({ name: "victim", annotations: NO_FLOATING });
+      await untouched("victim", nodes, async () => {
+        for (const address of [nodes.join(), "169.254.169.254", "127.0.0.1", "168.63.129.16"]) {
+          await rig.apply({ name: "evil/grabber", annotations: { "azure-additional-public-ips": address } });
+          await eventually(async () => {
+            const warnings = (await rig.events("evil/grabber")).filter(({ type }) => type === "Warning");
+            assert.ok(
+              warnings.some(({ message }) => message.includes("azure-additional-public-ips")),
+              address,
+            );
+          }, WITHIN_MS);
+          assert.deepEqual((await rig.service("evil/grabber")).status.loadBalancer.ingress ?? [], [], address);
+          await rig.delete("evil/grabber");
+        }
+      });
+      await rig.delete("victim");
+    });
+
+    test("rules of another cluster on the same security group survive", async () => {
+      await putRule(rig, "k8s-azure-lb_allow_IPv4_0123456789abcdef0123456789abcdef", 700, THEIR_NODES, "30080");
+      await putRule(rig, "k8s-azure-lb_allow_IPv4_fedcba9876543210fedcba9876543210", 701, THEIR_ADDRESSES, "80");
+      await served({ name: "victim" });
+      await untouched("victim", [...THEIR_NODES, ...THEIR_ADDRESSES], async () => {
+        const ports = [{ port: 80, nodePort: 30_080 }];
+        await served({ name: "evil/same-port", annotations: NO_FLOATING, spec: { ports } });
+        const claim = `changing addresses=${[...THEIR_ADDRESSES, ...THEIR_NODES].join()}`;
+        await rig.annotate("evil/same-port", { [APPLIED]: claim });
+        await rig.served("evil/same-port");
+        await rig.annotate("evil/same-port", { [APPLIED]: claim });
+        await rig.delete("evil/same-port");
+        await rig.apply({
+          name: "evil/namer",
+          annotations: { "azure-additional-public-ips": THEIR_ADDRESSES.join() },
+        });
+        assert.match(
+          await rig.warned("evil/namer", "AddressTaken"),
+          /"20\.99\.0\.1" is in security rule "k8s-azure-lb_/,
+        );
+        await rig.annotate("evil/namer", { "azure-additional-public-ips": null });
+        await rig.served("evil/namer");
+        await rig.delete("evil/namer");
+      });
+      await rig.delete("victim");
+    });
+
+    test("a denial on a shared address covers the ports of its Service", async () => {
+      const internal = { "azure-load-balancer-internal": "true" };
+      const address = await served({ name: "victim", annotations: internal, spec: { ports: [{ port: 6379 }] } });
+      await rig.apply({
+        name: "evil/denier",
+        annotations: { ...internal, "azure-deny-all-except-load-balancer-source-ranges": "true" },
+        spec: { ports: [{ port: 9998 }], loadBalancerIP: address, loadBalancerSourceRanges: ["192.0.2.0/24"] },
+      });
+      await rig.served("evil/denier");
+      assert.deepEqual(await rulesAt(rig, [address]), [
+        `Allow Tcp 192.0.2.0/24 → ${address} 9998`,
+        `Deny Tcp * → ${address} 9998`,
+      ]);
+      await rig.delete("evil/denier");
+      await untouched("victim", [address], async () => {});
+      await rig.delete("victim");
+    });
+
+    test("tags that differ in case cost few writes, and no public IP outlives its Service", async () => {
+      const address = await served({ name: "victim" });
+      const before = (await rig.list("publicIPAddresses")).map(({ name }) => name);
+      await untouched("victim", [address], async () => {
+        const tags = "k8s-azure-cluster-name=other,K8S-AZURE-CLUSTER-NAME=zzz,Team=a,TEAM=b";
+        await served({ name: "evil/tagger", annotations: { "azure-pip-tags": tags }, spec: { ports: [{ port: 81 }] } });
+        assert.match(await rig.warned("evil/tagger", "InvalidAnnotation"), /azure-pip-tags: "K8S-AZURE-CLUSTER-NAME"/);
+        await rig.delete("evil/tagger");
+      });
+      await eventually(async () => {
+        const names = (await rig.list("publicIPAddresses")).map((publicIP) => publicIP.name);
+        assert.deepEqual(names, before);
+      }, WITHIN_MS);
+      await rig.delete("victim");
+    });
+  });
+}
+
+/** One line for each rule and address. */
+async function rulesAt(rig: ServiceRig, addresses: readonly string[]): Promise<string[]> {
+  const lines = (await securityRules(rig)).flatMap((rule) => {
+    const { access, protocol, sourceAddressPrefix, sourceAddressPrefixes = [] } = rule;
+    const { destinationAddressPrefix: one, destinationAddressPrefixes: many = [] } = rule;
+    const { destinationPortRange, destinationPortRanges = [] } = rule;
+    const sources = [sourceAddressPrefix ?? [], sourceAddressPrefixes].flat().join();
+    const ports = [destinationPortRange ?? [], destinationPortRanges].flat().join();
+    return [one ?? [], many]
+      .flat()
+      .filter((address) => addresses.includes(address))
+      .map((address) => `${access} ${protocol} ${sources} → ${address} ${ports}`);
+  });
+  return lines.sort();
+}
+
+async function putRule(
+  rig: ServiceRig,
+  name: string,
+  priority: number,
+  addresses: readonly string[],
+  port: string,
+): Promise<void> {
+  await rig.put(`networkSecurityGroups/nsg/securityRules/${name}`, {
+    properties: {
+      access: "Allow",
+      direction: "Inbound",
+      priority,
+      protocol: "Tcp",
+      sourceAddressPrefix: "Internet",
+      sourcePortRange: "*",
+      destinationAddressPrefixes: addresses,
+      destinationPortRanges: [port],
+    },
+  });
+}
