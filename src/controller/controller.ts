@@ -110,11 +110,10 @@ export class Controller {
         else log.info(`will try again: ${describeFailure(retry.failure, what)}`);
       },
       adminState: this.#adminState,
-      turns,
     });
     this.#services = new ServiceController({
       services: this.#cache.services,
-      cloud: new CloudLoadBalancer(executor),
+      cloud: new CloudLoadBalancer({ observer, executor, turns }),
       written: written.services,
       events,
       drift: new DriftWatch(config, options.driftPolicy, metrics),

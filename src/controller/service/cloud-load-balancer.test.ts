@@ -5,7 +5,7 @@ import { CoreWorld } from "../../../test/support/core-world.ts";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import { serviceKey } from "../../core/model/kubernetes.ts";
 import type { Step } from "../../core/steps.ts";
-import { CloudLoadBalancer, type StepExecutor } from "./cloud-load-balancer.ts";
+import { CloudLoadBalancer, type ServiceObserver, type StepExecutor } from "./cloud-load-balancer.ts";
 
 const { signal } = new AbortController();
 const OPTIONS = { signal, mayRepair: true };
@@ -15,12 +15,14 @@ const INTERNAL = `${PREFIX}azure-load-balancer-internal`;
 function rig() {
   const world = new CoreWorld();
   const steps: Step[] = [];
-  const executor: StepExecutor = {
+  const observer: ServiceObserver = {
     observe: async (service, needs) => {
       if (needs.length > 0) world.decide(service); // shows what is asked for
       return world.observe(service);
     },
     refresh: () => {},
+  };
+  const executor: StepExecutor = {
     apply: async (service, step) => {
       steps.push(step);
       world.write(service, [step]);
@@ -29,7 +31,7 @@ function rig() {
     },
   };
   const kinds = (): string[] => steps.splice(0).map(({ kind }) => kind);
-  return { world, kinds, cloud: new CloudLoadBalancer(executor) };
+  return { world, kinds, cloud: new CloudLoadBalancer({ observer, executor, turns: { next: async () => {} } }) };
 }
 
 describe("the four verbs", () => {

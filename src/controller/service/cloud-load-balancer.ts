@@ -14,6 +14,7 @@ import { renderDifferences } from "../../core/plan/render-plan.ts";
 import { isTotalLoss } from "../../core/service/total-loss.ts";
 import { isAzureStep } from "../../core/service/rounds.ts";
 import type { Rejection, Warning } from "../../core/outcome.ts";
+import type { DecisionTurns } from "../../core/util/clock.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
 import type { Observed } from "../../core/observed.ts";
 
@@ -35,12 +36,23 @@ export interface SyncOptions {
   readonly mayRestore?: boolean;
 }
 
-/** What the loop needs of the executor that reads and writes for it: `step-executor.ts`, and those of tests. */
-export interface StepExecutor {
+export interface CloudLoadBalancerOptions {
+  readonly observer: ServiceObserver;
+  readonly executor: StepExecutor;
+  /** What is read is followed by a decision, which has a turn of its own. */
+  readonly turns: Pick<DecisionTurns, "next">;
+}
+
+/** What the loop needs of `observer.ts`; tests have their own. */
+export interface ServiceObserver {
   /** Everything the core may look at for this Service, with what it asked to read; throws where a read fails. */
   observe(service: Service, needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed>;
   /** What was seen may be old: the next `observe` reads Azure itself. */
   refresh(): void;
+}
+
+/** What the loop needs of `step-executor.ts`; tests have their own. */
+export interface StepExecutor {
   /** Makes one step true; resolves with the Service as it is afterwards where the step wrote to it. */
   apply(service: Service, step: Step, signal: AbortSignal): Promise<Service | undefined>;
 }
@@ -57,17 +69,17 @@ export class RefusedError extends Error {
 }
 
 export class CloudLoadBalancer {
-  readonly #executor: StepExecutor;
+  readonly #options: CloudLoadBalancerOptions;
 
-  constructor(executor: StepExecutor) {
-    this.#executor = executor;
+  constructor(options: CloudLoadBalancerOptions) {
+    this.#options = options;
   }
 
   /** The status that Azure stands for now. Reads only. @design GetLoadBalancer */
   async getLoadBalancer(service: Service, signal: AbortSignal): Promise<{ ingress: readonly Ingress[] } | undefined> {
     let needs: readonly ReadRequest[] = [];
     const published = await untilSettled(`Service ${service.metadata.name}`, async () => {
-      const found = publishedIngress(await this.#executor.observe(service, needs, signal));
+      const found = publishedIngress(await this.#observe(service, needs, signal));
       if (found.kind !== "read") return found;
       needs = [...needs, ...found.needs];
       return undefined;
@@ -112,12 +124,12 @@ export class CloudLoadBalancer {
     /** How often everything of the Service was found gone, each time by new reads. */
     let losses = 0;
     const refresh = (): void => {
-      this.#executor.refresh();
+      this.#options.observer.refresh();
       isFresh = true;
     };
     return untilSettled(`Service ${service.metadata.name}`, async (): Promise<SyncOutcome | undefined> => {
       signal.throwIfAborted();
-      const observed = await this.#executor.observe(service, needs, signal);
+      const observed = await this.#observe(service, needs, signal);
       const decision: Decision = reconcileService(observed);
       switch (decision.kind) {
         case "read":
@@ -152,11 +164,17 @@ export class CloudLoadBalancer {
     });
   }
 
+  async #observe(service: Service, needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed> {
+    const { observer, turns } = this.#options;
+    await turns.next();
+    return observer.observe(service, needs, signal);
+  }
+
   /** A Service that was taken over as it is bears no mark yet; from now on a difference is drift. */
   async #mark(service: Service, applied: string | undefined, signal: AbortSignal): Promise<void> {
     if (applied === undefined || service.metadata.annotations?.[APPLIED_ANNOTATION] === applied) return;
     const ingress = service.status.loadBalancer.ingress ?? [];
-    await this.#executor.apply(
+    await this.#options.executor.apply(
       service,
       { kind: "updateStatus", ingress, applied, why: "it is as it asks for" },
       signal,
@@ -165,7 +183,7 @@ export class CloudLoadBalancer {
 
   /** The steps of one round don't depend on each other. All are tried; the first failure is thrown. */
   async #applyAll(service: Service, steps: readonly Step[], signal: AbortSignal): Promise<Service | undefined> {
-    const results = await Promise.allSettled(steps.map((step) => this.#executor.apply(service, step, signal)));
+    const results = await Promise.allSettled(steps.map((step) => this.#options.executor.apply(service, step, signal)));
     const failed = results.find((result) => result.status === "rejected");
     if (failed !== undefined) throw failed.reason;
     return results.map((result) => (result.status === "fulfilled" ? result.value : undefined)).find(Boolean);

@@ -34,14 +34,13 @@ function setUp(properties: object) {
     method === "PUT" && new URL(url).pathname === POOL ? json(200, { properties: {} }) : undefined;
   const warnings: Warning[] = [];
   const retries: string[] = [];
-  const never = (): never => assert.fail("nothing is observed, and no Service written");
+  const never = (): never => assert.fail("no Service is written");
   const executor = new AzureStepExecutor({
     commit,
-    observer: { observe: never, refresh: never, nodeNames: [] },
+    observer: { nodeNames: [] },
     services: { apply: never },
     members: { remember: async () => {}, rememberNames: async () => {}, settle: async () => {} },
     written: { wrote: never },
-    turns: { next: async () => {} },
     onWarning: (_, warning) => warnings.push(warning),
     onRetry: (_, what, { failure }) => retries.push(`${what} ${failure.code}`),
   });

@@ -11,16 +11,14 @@ import { nameOfId } from "../../core/model/ids.ts";
 import type { Service, Ingress } from "../../core/model/kubernetes.ts";
 import type { AzureStep, Bodies, Fragments, Kind, StepOf } from "../../core/resources/azure-step.ts";
 import { isBodyOf, KINDS } from "../../core/resources/kinds.ts";
-import type { ReadRequest, Step, ServiceStep } from "../../core/steps.ts";
+import type { Step, ServiceStep } from "../../core/steps.ts";
 import type { Warning } from "../../core/outcome.ts";
-import type { Observed } from "../../core/observed.ts";
 import type { AdminState } from "../admin-state/admin-state.ts";
 import { RefusedError, type StepExecutor } from "./cloud-load-balancer.ts";
 import type { MemberLists } from "../pools/member-list.ts";
 import type { Observer } from "./observer.ts";
 import type { WriteThroughStore } from "../../kube/cache/store.ts";
 import { projectService, type CachedService } from "../projections.ts";
-import type { DecisionTurns } from "../../core/util/clock.ts";
 import { APPLIED_ANNOTATION } from "../../core/service/applied-state.ts";
 import { CLASS_ANNOTATION, FINALIZER, type ClassFilter } from "../../core/intent/ownership.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
@@ -28,7 +26,7 @@ import { isFailure } from "../../kube/client/kube-failure.ts";
 import { SERVICES, type KubeObject } from "../../kube/client/resources.ts";
 
 export interface StepExecutorOptions {
-  readonly observer: Pick<Observer, "observe" | "refresh" | "nodeNames">;
+  readonly observer: Pick<Observer, "nodeNames">;
   readonly commit: GroupCommit;
   readonly services: Pick<ServiceWriter, "apply">;
   readonly members: Pick<MemberLists, "remember" | "rememberNames" | "settle">;
@@ -37,7 +35,6 @@ export interface StepExecutorOptions {
   readonly onWarning: (service: Service | undefined, warning: Warning) => void;
   /** A write failed and will be repeated. `what`: as in `load balancer "kubernetes"`. */
   readonly onRetry: (service: Service | undefined, what: string, retry: Retry) => void;
-  readonly turns: Pick<DecisionTurns, "next">;
   readonly adminState?: Pick<AdminState, "taints" | "joined"> | undefined;
 }
 
@@ -55,16 +52,6 @@ export class AzureStepExecutor implements StepExecutor {
       nicPools: this.#kindOf("nicPools"),
       securityGroup: this.#kindOf("securityGroup"),
     };
-  }
-
-  /** What is read is followed by a decision, which has a turn of its own. */
-  async observe(service: Service, needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed> {
-    await this.#options.turns.next();
-    return this.#options.observer.observe(service, needs, signal);
-  }
-
-  refresh(): void {
-    this.#options.observer.refresh();
   }
 
   async apply(service: Service, step: Step, signal: AbortSignal): Promise<Service | undefined> {
