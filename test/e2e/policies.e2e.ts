@@ -107,7 +107,7 @@ test("with Deny, the controller serves a Service, speaks of a Node and cleans up
     await services.delete("web");
     await services.stop();
     const used = usedOf(plane.requests().filter(({ group }) => group !== EXTENSION));
-    for (const write of ["patch services", "patch services/status", "create events"])
+    for (const write of ["patch services", "patch services/status", "create events", "patch configmaps"])
       assert.ok(used.includes(write), write);
   } finally {
     await rig.close();

@@ -55,10 +55,17 @@ function service(name: string, { spec = {}, ...metadata }: ServiceParts): unknow
   return { metadata: { name, ...metadata }, spec: { type: "LoadBalancer", ports: [{ port: 80 }], ...spec } };
 }
 
+const MEMBER_LIST = { "azlb.io/member-list": "true" };
+
 /** Path of the collection, and the object. */
 export const PREPARED: readonly (readonly [string, unknown])[] = [
   ["/api/v1/namespaces", { metadata: { name: TENANT, labels: { "azlb.io/may-share-addresses": "false" } } }],
   ["/api/v1/namespaces", { metadata: { name: SHARING, labels: { "azlb.io/may-share-addresses": "true" } } }],
+  ["/api/v1/namespaces/kube-system/configmaps", { metadata: { name: "coredns" } }],
+  [
+    "/api/v1/namespaces/kube-system/configmaps",
+    { metadata: { name: "azlb-members-kubernetes", labels: MEMBER_LIST }, data: {} },
+  ],
   [
     `/api/v1/namespaces/${TENANT}/services`,
     service("old", {
@@ -121,6 +128,14 @@ function newEvent(namespace: string, kind: string, about = namespace): Attempt {
   return { what: `an events.k8s.io Event about a ${kind} in ${namespace}`, by: USER, method: "POST", path, body };
 }
 
+function configMap(method: "POST" | "PATCH", name: string, labels: object, by = AZLB): Attempt {
+  const collection = "/api/v1/namespaces/kube-system/configmaps";
+  const body = { metadata: { name, labels }, data: { members: "n1" } };
+  const what = `${method} of ConfigMap ${name} by ${by}`;
+  if (method === "POST") return { what, by, method, path: collection, body };
+  return { what, by, method, path: `${collection}/${name}`, body: { data: body.data }, patchType: "merge" };
+}
+
 function refusedBy(policy: string, ...attempts: readonly Attempt[]): readonly BadAttempt[] {
   return attempts.map((attempt) => ({ ...attempt, policy }));
 }
@@ -159,6 +174,12 @@ export const BAD: readonly BadAttempt[] = [
         by: `system:serviceaccount:${TENANT}:azlb-controller`,
       },
     ),
+  ),
+  ...refusedBy(
+    "azlb-member-lists",
+    configMap("POST", "kube-proxy", MEMBER_LIST),
+    configMap("POST", "azlb-members-new", {}),
+    configMap("PATCH", "coredns", {}),
   ),
   ...refusedBy(
     "azlb-exposure",
@@ -202,6 +223,9 @@ export const GOOD: readonly Attempt[] = [
   change("no value", annotate({ [INTERNAL]: null })),
   change("nothing left of it", undefined, { method: "DELETE" }),
   ...CONTROLLER_WRITES,
+  configMap("POST", "azlb-members-new", MEMBER_LIST),
+  configMap("PATCH", "azlb-members-kubernetes", {}),
+  configMap("PATCH", "coredns", {}, USER),
   event(TENANT, "Pod", USER),
   newEvent(TENANT, "Pod"),
   event("default", "Node", "system:node:n1", ""),

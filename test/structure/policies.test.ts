@@ -17,8 +17,8 @@ import { kustomizedFiles, readPolicyFiles } from "../support/policy-manifests.ts
 const RBAC_FILE = resolve(import.meta.dirname, "../../deploy/rbac.yaml");
 const files = readPolicyFiles();
 
-test("there are four, and the kustomization has all of them", () => {
-  const names = ["addresses.yaml", "controller-fields.yaml", "exposure.yaml", "node-events.yaml"];
+test("there are five, and the kustomization has all of them", () => {
+  const names = ["addresses.yaml", "controller-fields.yaml", "exposure.yaml", "member-lists.yaml", "node-events.yaml"];
   assert.deepEqual(
     files.map(({ file }) => file),
     names,
