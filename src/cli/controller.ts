@@ -89,8 +89,8 @@ export function registerController(azlb: Command): void {
       "5m",
     )
     .option("--concurrent-service-syncs <count>", "Services that are reconciled in parallel", "500")
-    .option("--bind-address <address>", "address of /healthz, /readyz and /metrics", "0.0.0.0")
-    .option("--health-port <port>", "port of /healthz, /readyz and /metrics; 0: any free port", "10358")
+    .option("--bind-address <address>", "address of /healthz, /startz, /readyz and /metrics", "0.0.0.0")
+    .option("--health-port <port>", "port of /healthz, /startz, /readyz and /metrics; 0: any free port", "10358")
     .addOption(
       new Option("--log-format <format>", "format of the log (default: text on a terminal, otherwise json)").choices([
         "text",

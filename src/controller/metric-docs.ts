@@ -11,7 +11,7 @@ const HEADER = `# Metrics
 
 Made by \`npm run docs\` from the metrics that the controller registers; do not edit.
 
-Served at \`/metrics\` of \`azlb controller\`, in Prometheus' text form, beside \`/healthz\` and \`/readyz\`
+Served at \`/metrics\` of \`azlb controller\`, in Prometheus' text form, beside the [health endpoints](../deploy/README.md#health-and-metrics)
 ([flags.md](flags.md): \`--bind-address\`, \`--health-port\`). A histogram is served as \`NAME_bucket\`, \`NAME_sum\` and
 \`NAME_count\`.
 `;

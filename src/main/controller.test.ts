@@ -1,4 +1,4 @@
-/** The controller process when the API server fails or its port is taken. */
+/** The controller process when the API server fails, its port is taken, or another process leads. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 
 import { startAzure, type RunningAzure } from "../../sandbox/azure/index.ts";
-import { startController, type ControllerProcessOptions } from "./controller.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { startController, type ControllerProcessOptions, type RunningController } from "./controller.ts";
 
 const QUIET = { info: () => {}, warn: () => {}, error: () => {} };
 
@@ -32,9 +33,9 @@ function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
 
-function options(): ControllerProcessOptions {
+function options(server = broken): ControllerProcessOptions {
   const kubeconfig = join(folder, "kubeconfig");
-  const cluster = { server: `http://127.0.0.1:${portOf(broken)}` };
+  const cluster = { server: `http://127.0.0.1:${portOf(server)}` };
   const context = { cluster: "broken", user: "nobody" };
   const config = {
     clusters: [{ name: "broken", cluster }],
@@ -49,11 +50,39 @@ function options(): ControllerProcessOptions {
 
 test("it stops although its caches were never filled", async () => {
   const controller = await startController(options());
-  const ready = await fetch(controller.metricsUrl.replace("/metrics", "/readyz"));
-  assert.equal(ready.status, 503);
+  assert.deepEqual(await statuses(controller), { healthz: 200, startz: 503, readyz: 503 });
   await controller.close();
   assert.equal(await controller.ended, "stopped");
 });
+
+test("it has not started while the Lease cannot be read", async () => {
+  const controller = await startController({ ...options(), leaderElect: true });
+  assert.deepEqual(await statuses(controller), { healthz: 200, startz: 503, readyz: 503 });
+  await controller.close();
+});
+
+test("a standby has started and is not ready", async () => {
+  const spec = { holderIdentity: "another", leaseDurationSeconds: 15 };
+  const lease = JSON.stringify({ metadata: { name: "azlb-controller", resourceVersion: "1" }, spec });
+  const kube = createServer((_, response) =>
+    response.writeHead(200, { "content-type": "application/json" }).end(lease),
+  );
+  await new Promise<void>((resolve) => kube.listen(0, "127.0.0.1", resolve));
+  const controller = await startController({ ...options(kube), leaderElect: true });
+  await eventually(async () => {
+    assert.deepEqual(await statuses(controller), { healthz: 200, startz: 200, readyz: 503 });
+  }, 10_000);
+  await controller.close();
+  kube.close();
+});
+
+async function statuses({ metricsUrl }: RunningController): Promise<Readonly<Record<string, number>>> {
+  const found: Record<string, number> = {};
+  for (const path of ["healthz", "startz", "readyz"]) {
+    found[path] = (await fetch(metricsUrl.replace(/metrics$/, path))).status;
+  }
+  return found;
+}
 
 test("a port that is taken fails the start", async () => {
   const health = { host: "127.0.0.1", port: portOf(broken) };

@@ -98,6 +98,7 @@ async function start(
   const metrics = new Metrics();
   const access = await openAccess(options, metrics, closers);
   const stopping = new AbortController();
+  const election = options.leaderElect ? openElection(options, access.kube) : undefined;
   let leading: Controller | undefined;
   const lead = async (fence: Fence): Promise<void> => {
     leading = assemble(options, access, metrics, fence);
@@ -112,12 +113,18 @@ async function start(
   const health = await startHealthServer({
     ...(options.health ?? { host: "127.0.0.1", port: 0 }),
     metrics,
+    unstarted: () => {
+      if (leading !== undefined) return leading.isReady ? undefined : (leading.unready ?? "the caches are not filled");
+      return election === undefined || election.holder === ""
+        ? "the Lease has no holder yet, or was not read"
+        : undefined;
+    },
     unready: () =>
       leading?.isReady === true ? undefined : (leading?.unready ?? "not leading yet, or the caches are not filled"),
   });
   const run = async (): Promise<"lost" | "stopped"> => {
     try {
-      return await (options.leaderElect ? elect(options, access.kube, stopping.signal, lead) : alone(lead));
+      return await (election === undefined ? alone(lead) : election.run(stopping.signal, lead));
     } finally {
       await closeAll();
     }
@@ -214,13 +221,8 @@ async function alone(lead: (fence: Fence) => Promise<void>): Promise<"stopped"> 
   return "stopped";
 }
 
-function elect(
-  { lease = DEFAULT_LEASE, log }: ControllerProcessOptions,
-  client: KubeClient,
-  signal: AbortSignal,
-  lead: (fence: Fence) => Promise<void>,
-): Promise<"lost" | "stopped"> {
-  const election = new LeaderElection({
+function openElection({ lease = DEFAULT_LEASE, log }: ControllerProcessOptions, client: KubeClient): LeaderElection {
+  return new LeaderElection({
     client,
     clock: realClock,
     random: Math.random,
@@ -228,7 +230,6 @@ function elect(
     onProblem: (error) => log.warn(`leader election: ${String(error)}`),
     ...lease,
   });
-  return election.run(signal, lead);
 }
 
 /** Resolves when either is aborted. */

@@ -1,4 +1,7 @@
-/** The plain-HTTP server of /healthz, /readyz and /metrics, for the kubelet and Prometheus. */
+/**
+ * The plain-HTTP server for the kubelet and Prometheus: /healthz, the process answers; /startz, it leads or can take over,
+ * so that a standby passes a readiness probe; /readyz, it leads; /metrics. What these mean in detail is the caller's.
+ */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -9,7 +12,9 @@ export interface HealthOptions {
   /** `0`: any free port. */
   readonly port: number;
   readonly metrics: Metrics;
-  /** Why the process is not ready; `undefined` once it is. */
+  /** Why the process neither leads nor can take over; `undefined` once it does. */
+  readonly unstarted: () => string | undefined;
+  /** Why the process does not lead; `undefined` while it does. */
   readonly unready: () => string | undefined;
 }
 
@@ -32,20 +37,20 @@ export async function startHealthServer(options: HealthOptions): Promise<Running
   return { url: `http://${options.host}:${port}`, close: () => close(server) };
 }
 
-async function answer({ metrics, unready }: HealthOptions, url: string): Promise<Answer> {
+async function answer({ metrics, unstarted, unready }: HealthOptions, url: string): Promise<Answer> {
   const [path = "/"] = url.split("?");
   switch (path) {
     case "/healthz":
     case "/livez":
       return text(200, "ok");
-    case "/readyz": {
-      const why = unready();
-      return why === undefined ? text(200, "ok") : text(503, why);
-    }
+    case "/startz":
+      return okUnless(unstarted());
+    case "/readyz":
+      return okUnless(unready());
     case "/metrics":
       return { status: 200, type: metrics.registry.contentType, body: await metrics.registry.metrics() };
     default:
-      return text(404, "not found; there are /healthz, /readyz and /metrics");
+      return text(404, "not found; there are /healthz, /startz, /readyz and /metrics");
   }
 }
 
@@ -53,6 +58,10 @@ interface Answer {
   readonly status: number;
   readonly type: string;
   readonly body: string;
+}
+
+function okUnless(why: string | undefined): Answer {
+  return why === undefined ? text(200, "ok") : text(503, why);
 }
 
 function text(status: number, body: string): Answer {
