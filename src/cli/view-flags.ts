@@ -2,12 +2,14 @@
 import type { Command } from "commander";
 
 import type { ViewOptions } from "../main/cluster-view.ts";
+import { parseFlagDurationMs } from "./flag-values.ts";
 import { cloudConfigSource, type CloudConfigFlags } from "./cloud-config-flags.ts";
 
 export interface ViewFlags extends CloudConfigFlags {
   readonly kubeconfig?: string;
   readonly clusterName: string;
   readonly loadBalancerClass?: string;
+  readonly timeout: string;
 }
 
 export function withViewFlags(command: Command): Command {
@@ -17,7 +19,8 @@ export function withViewFlags(command: Command): Command {
       "kubeconfig of the cluster (default: KUBECONFIG, the in-cluster config, or ~/.kube/config)",
     )
     .option("--cluster-name <name>", "prefix of resource names in Azure", "kubernetes")
-    .option("--load-balancer-class <class>", "Services of this class (default: those without a class)");
+    .option("--load-balancer-class <class>", "Services of this class (default: those without a class)")
+    .option("--timeout <duration>", "give up after this time; 0: never", "5m");
 }
 
 export function viewOptions(flags: ViewFlags): Omit<ViewOptions, "log"> {
@@ -26,6 +29,7 @@ export function viewOptions(flags: ViewFlags): Omit<ViewOptions, "log"> {
     cloudConfig: cloudConfigSource(flags),
     clusterName: flags.clusterName,
     loadBalancerClass: flags.loadBalancerClass,
+    timeoutMs: parseFlagDurationMs("--timeout", flags.timeout),
     env: process.env,
   };
 }

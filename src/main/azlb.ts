@@ -38,6 +38,10 @@ function exitCodeOf(error: unknown): number {
     process.stderr.write(`azlb: ${error.message}\n`);
     return EXIT_BAD_INPUT;
   }
+  if (error instanceof Error && (SERVER_ERRORS.has(error.name) || error.name === "ViewTimeout")) {
+    process.stderr.write(`azlb: ${error.message}\n`);
+    return EXIT_FAILED;
+  }
   process.stderr.write(`azlb: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   return EXIT_FAILED;
 }

@@ -2,10 +2,12 @@
  * One read of a cluster and its Azure resources, for commands that only read: the same caches, mirror and observer as in the
  * controller, filled once.
  */
+import { ArmError } from "../azure/arm/failures.ts";
 import { Mirror } from "../azure/cache/mirror.ts";
 import { ClusterCache } from "../controller/cluster-cache.ts";
 import { observeChanges } from "../controller/configuration-guard.ts";
 import { MachineListing } from "../controller/machine-listing.ts";
+import { MEMBER_LIST_NAMESPACE } from "../controller/pools/member-list.ts";
 import { Observer } from "../controller/service/observer.ts";
 import type { CachedService } from "../controller/projections.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
@@ -18,10 +20,10 @@ import type { Observed } from "../core/observed.ts";
 import { untilSettled } from "../core/util/until-settled.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { isFailure, KubeFailure } from "../kube/client/kube-failure.ts";
-import { NODES } from "../kube/client/resources.ts";
+import { CONFIG_MAPS, NODES, type Resource, SERVICES } from "../kube/client/resources.ts";
 import { openArmClient } from "./azure-access.ts";
 import { openKubeClient } from "./kube-access.ts";
-import { loadCloudConfig, type CloudConfigSource } from "./load-cloud-config.ts";
+import { CloudConfigError, loadCloudConfig, nameOf, type CloudConfigSource } from "./load-cloud-config.ts";
 import { realClock } from "./real-clock.ts";
 import { VERSION } from "./version.ts";
 
@@ -33,6 +35,13 @@ export interface ViewOptions {
   readonly acceptedChange?: Change | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
+  /** Fails as `ViewTimeout` after that; absent or 0: no limit. */
+  readonly timeoutMs?: number;
+}
+
+/** The API server or Azure did not answer in the time that the user gave. */
+class ViewTimeout extends Error {
+  override readonly name = "ViewTimeout";
 }
 
 export interface ClusterView {
@@ -56,12 +65,15 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
   const kube = openKubeClient({ kubeconfig: options.kubeconfig, userAgent: USER_AGENT });
   const ending = new AbortController();
   const closers: (() => Promise<unknown>)[] = [() => kube.close()];
-  try {
-    await checkReachable(kube.client, ending.signal);
+  let waitsFor = "the Kubernetes API server";
+  const work = async (): Promise<R> => {
+    await checkReadable(kube.client, ending.signal);
     const source = options.cloudConfig;
     const { config, credentials } = await loadCloudConfig({ source, clusterName, env, client: kube.client, log });
     const { networkSubscriptionId } = config;
     const arm = await openArmClient({ credentials, networkSubscriptionId, env, userAgent: USER_AGENT });
+    if (ending.signal.aborted) await arm.close();
+    ending.signal.throwIfAborted();
     closers.push(() => arm.close());
     const cache = new ClusterCache({ client: kube.client, clock: realClock, random: Math.random, log });
     const mirror = new Mirror({ client: arm.client, config });
@@ -75,6 +87,8 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
     const running = cache.run(ending.signal);
     closers.push(() => running);
     await cache.synced;
+    waitsFor = "Azure";
+    await checkConfigured(mirror, config, nameOf(source), ending.signal);
     const isManaged = (service: CachedService): boolean =>
       wantsLoadBalancer(service, classFilter) || needsCleanup(service, classFilter);
     const services = [...cache.services.store.values()].filter(isManaged).sort(byKey);
@@ -87,20 +101,78 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
       observe: (service) => observeFully(observer, service, ending.signal),
       changes: () => observeChanges({ config, classFilter, cache, mirror, acceptedChange }, ending.signal),
     });
+  };
+  try {
+    return await withinTimeout(work(), options.timeoutMs ?? 0, () => waitsFor);
   } finally {
     ending.abort(new Error("the view is closed"));
     for (const close of closers.reverse()) await close();
   }
 }
 
-/** Fails at once if the API server cannot be reached; the caches would retry for ever. */
-async function checkReachable(client: KubeClient, signal: AbortSignal): Promise<void> {
+async function withinTimeout<R>(work: Promise<R>, timeoutMs: number, waitsFor: () => string): Promise<R> {
+  if (timeoutMs === 0) return work;
+  const late = Promise.withResolvers<never>();
+  const message = (): string => `not done after ${timeoutMs / 1000} s (--timeout), waiting for ${waitsFor()}`;
+  const timer = realClock.setTimer(timeoutMs, () => late.reject(new ViewTimeout(message())));
   try {
-    await client.listPages(NODES, {}, signal, 1).next();
+    return await Promise.race([work, late.promise]);
+  } finally {
+    timer.cancel();
+  }
+}
+
+/** Fails at once if the API server cannot be reached or refuses a list; the caches would retry for ever. */
+async function checkReadable(client: KubeClient, signal: AbortSignal): Promise<void> {
+  await checkListable(client, NODES, undefined, signal); // one first: what cannot be reached is told once
+  await checkListable(client, SERVICES, undefined, signal);
+  await checkListable(client, CONFIG_MAPS, MEMBER_LIST_NAMESPACE, signal);
+}
+
+async function checkListable(
+  client: KubeClient,
+  resource: Resource,
+  namespace: string | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await client.listPages(resource, { namespace }, signal, 1).next();
   } catch (error) {
+    if (isFailure(error, "forbidden")) {
+      const where = namespace === undefined ? "in the whole cluster" : `in namespace ${namespace}`;
+      const message = `no right to list ${resource.plural} ${where}: grant the verbs list and watch on ${resource.plural}`;
+      throw new KubeFailure(error.kind, `${message} (${error.message})`, { status: 403, cause: error });
+    }
     if (!isFailure(error) || error.status !== undefined) throw error;
     const message = `the Kubernetes API server does not answer: is it running, and is it the one of --kubeconfig or KUBECONFIG?`;
     throw new KubeFailure(error.kind, `${message} (${error.message})`, { cause: error });
+  }
+}
+
+/** Fails if the subscription or a resource group of the config does not exist: no Service could be looked at. */
+async function checkConfigured(
+  mirror: Mirror,
+  config: ClusterConfig,
+  where: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { resourceGroup, loadBalancerResourceGroup, networkSubscriptionId, subscriptionId } = config;
+  const groups: readonly [key: string, group: string, read: () => Promise<unknown>][] = [
+    ["resourceGroup", resourceGroup, () => mirror.publicIPs(resourceGroup, signal)],
+    ["loadBalancerResourceGroup", loadBalancerResourceGroup, () => mirror.loadBalancers(signal)],
+  ];
+  for (const [key, group, read] of groups) {
+    try {
+      await read();
+    } catch (error) {
+      if (!(error instanceof ArmError) || error.failure.kind !== "notFound") throw error;
+      const subscriptionKey =
+        networkSubscriptionId === subscriptionId ? "subscriptionId" : "networkResourceSubscriptionID";
+      const missing = error.failure.missing === "subscription";
+      const [name, value] = missing ? [subscriptionKey, networkSubscriptionId] : [key, group];
+      const within = missing ? "" : ` in subscription "${networkSubscriptionId}"`;
+      throw new CloudConfigError(`${where}: ${name} "${value}" does not exist${within} (${error.failure.code})`);
+    }
   }
 }
 

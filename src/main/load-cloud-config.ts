@@ -26,7 +26,7 @@ export interface LoadedConfig {
 }
 
 /** The config is invalid. The message names the file or Secret, the key, the value and the fix. */
-class CloudConfigError extends Error {
+export class CloudConfigError extends Error {
   override readonly name = "CloudConfigError";
 }
 
@@ -46,7 +46,8 @@ export async function loadCloudConfig({ source, clusterName, env, client, log }:
   return { config: parsed.config, credentials: parsed.credentials };
 }
 
-function nameOf(source: CloudConfigSource): string {
+/** Of the file or Secret, for messages. */
+export function nameOf(source: CloudConfigSource): string {
   switch (source.kind) {
     case "object":
       return "cloud config";

@@ -12,6 +12,7 @@ import { LEASES, type KubeObject } from "../../src/kube/client/resources.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
 import { startSandbox, type RunningSandbox } from "../../src/main/sandbox.ts";
 import { SILENT_LOG } from "../../src/core/util/log.ts";
+import { FaultControl } from "../support/fault-control.ts";
 import { AzlbProcess, runAzlb } from "../support/azlb-process.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "azlb-commands-"));
@@ -70,8 +71,23 @@ const BAD: readonly [what: string, args: () => readonly string[], stderr: RegExp
     () => [...controller(cloudConfig({})), "--drift-policy", "undo"],
     /--drift-policy.*'undo' is invalid.*report, enforce, ignore/,
   ],
+  [
+    "a resource group in it that does not exist",
+    () => plan(cloudConfig({ resourceGroup: "norg" })),
+    /azure\.json: resourceGroup "norg" does not exist in subscription/,
+  ],
+  [
+    "a subscription in it that does not exist",
+    () => plan(cloudConfig({ subscriptionId: "00000000-0000-4000-8000-00000000dead" })),
+    /azure\.json: subscriptionId "00000000-0000-4000-8000-00000000dead" does not exist/,
+  ],
+  ["a wrong timeout", () => plan(cloudConfig({}), "--timeout", "soon"), /--timeout.*soon/],
   ["a sandbox of no machine type", () => ["sandbox", "--vm-type", "cloud"], /--vm-type.*cloud/],
 ];
+
+function plan(config: string, ...more: readonly string[]): readonly string[] {
+  return ["plan", "--kubeconfig", sandbox.kubeconfig, "--cloud-config", config, ...more];
+}
 
 function controller(config: string): readonly string[] {
   return ["controller", "--kubeconfig", sandbox.kubeconfig, "--cloud-config", config];
@@ -90,6 +106,26 @@ for (const [what, args, expected] of BAD) {
     assert.equal(code, 2);
   });
 }
+
+test("no right to list Services: told at once with verb and resource, exit code 2", async () => {
+  assert.ok(sandbox.kubeControlUrl !== null);
+  const faults = new FaultControl(sandbox.kubeControlUrl);
+  const effect = { kind: "status", status: 403, reason: "Forbidden" };
+  await faults.arm({ method: ["GET"], path: "/api/v1/services", count: null, effect });
+  const { code, stderr } = await runAzlb(...plan(cloudConfig({})));
+  await faults.clear();
+  assert.match(stderr, /^azlb: no right to list services in the whole cluster: grant the verbs list and watch/);
+  assert.deepEqual([code, stderr.trim().split("\n").length], [2, 1], stderr);
+});
+
+test("--timeout: told in one line what was waited for, exit code 1", async () => {
+  const faults = new FaultControl(sandbox.azure.controlUrl);
+  await faults.arm({ method: ["GET"], path: "**", count: null, effect: { kind: "delay", delayMs: 20_000 } });
+  const { code, stderr } = await runAzlb(...plan(cloudConfig({}), "--timeout", "2s"));
+  await faults.clear();
+  assert.match(stderr, /^azlb: not done after 2 s \(--timeout\), waiting for /);
+  assert.deepEqual([code, stderr.trim().split("\n").length], [1, 1], stderr);
+});
 
 test("SIGTERM ends the controller in good order and leaves its Lease free", async () => {
   const running = new AzlbProcess([
