@@ -16,7 +16,7 @@ import type { Clock } from "../../core/util/clock.ts";
 import type { EventText } from "../../core/events/event-reasons.ts";
 import { nameOfId, parentId } from "../../core/model/ids.ts";
 import type { Node, Service } from "../../core/model/kubernetes.ts";
-import { loadBalancerIndex } from "../../core/resources/load-balancer/load-balancer-index.ts";
+import { loadBalancerIndex, poolsOf } from "../../core/resources/load-balancer/load-balancer-index.ts";
 import { baseName } from "../../core/model/names.ts";
 import { NODES, SERVICES } from "../../kube/client/resources.ts";
 import type { Events } from "../events.ts";
@@ -34,8 +34,8 @@ interface Burst {
   loadBalancer: LoadBalancer;
   /** By name: the last state of each node. */
   readonly nodes: Map<string, "Down" | "None">;
-  /** Pools in which no node takes new connections any more. */
-  readonly drained: Set<string>;
+  /** Pools in which no node takes new connections any more: by name in lower case, as they are called in events. */
+  readonly drained: Map<string, string>;
 }
 
 /** Nodes are doomed in bursts; a Service gets one event for a burst. */
@@ -64,7 +64,7 @@ export class AdminStateEvents {
       burst.nodes.set(node.metadata.name, state);
       const pool = loadBalancerIndex(loadBalancer).pools.get(place.pool.name.toLowerCase());
       if (state === "None" || pool === undefined || !isDrained(pool)) continue;
-      burst.drained.add(nameOf(place));
+      burst.drained.set(place.pool.name.toLowerCase(), nameOf(place));
       this.#emit(node, poolDrainedEvent(nameOf(place)));
     }
   }
@@ -88,7 +88,7 @@ export class AdminStateEvents {
     const id = loadBalancer.id.toLowerCase();
     const burst = this.#bursts.get(id);
     if (burst !== undefined) return Object.assign(burst, { loadBalancer });
-    const begun: Burst = { loadBalancer, nodes: new Map(), drained: new Set() };
+    const begun: Burst = { loadBalancer, nodes: new Map(), drained: new Map() };
     this.#bursts.set(id, begun);
     this.#options.clock.setTimer(BURST_MS, () => {
       this.#emitting = this.#emitting.then(() => this.#emitOnServices(id, begun));
@@ -99,13 +99,13 @@ export class AdminStateEvents {
   async #emitOnServices(id: string, { loadBalancer, nodes, drained }: Burst): Promise<void> {
     const { clock, events, services } = this.#options;
     this.#bursts.delete(id); // nodes that come from now on belong to the next
-    const { parts } = loadBalancerIndex(loadBalancer);
-    const concerned = [...services()].filter(({ metadata }) => parts.has(baseName(metadata.uid)));
-    const texts = serviceTexts(nodes, drained);
+    const index = loadBalancerIndex(loadBalancer);
+    const concerned = [...services()].filter(({ metadata }) => index.parts.has(baseName(metadata.uid)));
     for (let at = 0; at < concerned.length; at += SERVICES_AT_A_TIME) {
       if (at > 0) await clock.sleep(BETWEEN_MS);
       for (const service of concerned.slice(at, at + SERVICES_AT_A_TIME)) {
-        for (const text of texts) events.emit(SERVICES, service, text, "none");
+        const used = poolsOf(index, baseName(service.metadata.uid));
+        for (const text of serviceTexts(nodes, drained, used)) events.emit(SERVICES, service, text, "none");
       }
     }
   }
@@ -119,12 +119,13 @@ function nameOf({ loadBalancer, pool }: AdminStatePool): string {
   return poolText(loadBalancer.name, pool.name);
 }
 
-function serviceTexts(nodes: Burst["nodes"], drained: Burst["drained"]): EventText[] {
+/** `used`: the pools that serve the Service. */
+function serviceTexts(nodes: Burst["nodes"], drained: Burst["drained"], used: ReadonlySet<string>): EventText[] {
   const having = (state: string): string[] => [...nodes].filter((entry) => entry[1] === state).map(([name]) => name);
   const [down, none] = [having("Down"), having("None")];
   return [
     ...(down.length > 0 ? [serviceStateEvent("Down", down)] : []),
     ...(none.length > 0 ? [serviceStateEvent("None", none)] : []),
-    ...[...drained].map(poolDrainedEvent),
+    ...[...drained].filter(([pool]) => used.has(pool)).map(([, text]) => poolDrainedEvent(text)),
   ];
 }

@@ -91,6 +91,13 @@ const warnings: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>
     /azure-pip-tags: "b" is not one key=value/,
   ],
   [
+    "a tag that says whose a public IP is",
+    { annotations: { "azure-pip-tags": "a=1,K8S-azure-Service=x" } },
+    {},
+    "InvalidAnnotation",
+    /azure-pip-tags: "K8S-azure-Service" is a tag by which .* is left out/,
+  ],
+  [
     "a pinned address beside a name",
     { annotations: { "azure-pip-name": "p", "azure-load-balancer-ipv4": "20.0.0.1" } },
     {},

@@ -63,6 +63,15 @@ export function partsOf(index: LoadBalancerIndex, base: string): Parts {
   return index.parts.get(base.toLowerCase()) ?? NO_PARTS;
 }
 
+/** The pools that the rules of a Service send to, in lower case. */
+export function poolsOf(index: LoadBalancerIndex, base: string): ReadonlySet<string> {
+  const references = partsOf(index, base).rules.flatMap(({ properties }) => [
+    properties.backendAddressPool ?? [],
+    properties.backendAddressPools ?? [],
+  ]);
+  return new Set(references.flat().map(({ id }) => nameOfId(id).toLowerCase()));
+}
+
 /** The frontend that a part of the same load balancer names, in lower case. */
 export function frontendOf(reference: Reference | undefined): string | undefined {
   return reference === undefined ? undefined : nameOfId(reference.id).toLowerCase();
