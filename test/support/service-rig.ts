@@ -216,7 +216,9 @@ export class ServiceRig {
   }
 
   /** Bodies of the network resources of a kind as they are on the wire. */
-  async list(kind: "loadBalancers" | "publicIPAddresses" | "networkSecurityGroups"): Promise<WireBody[]> {
+  async list(
+    kind: "loadBalancers" | "publicIPAddresses" | "networkSecurityGroups" | "networkInterfaces",
+  ): Promise<WireBody[]> {
     const { body } = await this.arm.send("GET", `${this.networkPath(kind)}?${API_VERSION}`);
     return (body as { value: WireBody[] }).value;
   }

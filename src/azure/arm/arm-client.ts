@@ -1,8 +1,9 @@
 /**
- * Reads and writes of ARM resources as raw JSON, unknown fields included. Writes are followed to their end. Reads are
- * repeated after failures that pass; writes never are, because only the lane that merged them knows whether they may be
- * sent again (`lane.ts`). All failures are `ArmError`.
+ * Reads and writes of ARM resources as raw JSON, unknown fields included; a PUT leaves out what Azure alone writes
+ * (`request-body.ts`). Writes are followed to their end. Reads are repeated after failures that pass; writes never are,
+ * because only the lane that merged them knows whether they may be sent again (`lane.ts`). All failures are `ArmError`.
  */
+import { requestBodyOf } from "../../core/resources/kinds.ts";
 import { MOST, readAgainMs, RETRY } from "../../core/retry.ts";
 import { typeOf } from "./api-versions.ts";
 import { ArmExchange, type Ask, type ExchangeOptions, type Verb } from "./arm-exchange.ts";
@@ -128,7 +129,8 @@ export class ArmClient {
   }
 
   async #put(id: string, body: unknown, options: WriteOptions): Promise<{ first: ArmResponse; last: ArmResponse }> {
-    const first = await this.#write({ verb: "put", method: "PUT", path: id, body }, options);
+    const what = { verb: "put", method: "PUT", path: id, body: requestBodyOf(id, body) } as const;
+    const first = await this.#write(what, options);
     return { first, last: await this.#follow("put", id, first, options) };
   }
 

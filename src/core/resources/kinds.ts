@@ -66,6 +66,12 @@ export function isOwnedByService({ kind }: Pick<AzureStep, "kind">): boolean {
   return KINDS[kind].ownerOf !== undefined;
 }
 
+/** What a PUT of this body to this id sends; the body itself where it is none that we write. */
+export function requestBodyOf(id: string, body: unknown): unknown {
+  const kind = kindOfId(id);
+  return kind !== undefined && isBodyOf(kind, body) ? requestOf(kind, body) : body;
+}
+
 /** How the write of this body, or the deletion of what it was, changes public IPs; `undefined`: not at all. */
 export function publicIPsAfter<K extends Kind>(kind: K, id: string, body: Bodies[K] | undefined) {
   return KINDS[kind].publicIPsAfter?.(id, body);
@@ -75,6 +81,10 @@ export function publicIPsAfter<K extends Kind>(kind: K, id: string, body: Bodies
 export function batchWindowShareOf(id: string): number {
   const kind = kindOfId(id);
   return kind === undefined ? USUAL_WINDOW_SHARE : KINDS[kind].batchWindowShare;
+}
+
+function requestOf<K extends Kind>(kind: K, body: Bodies[K]): object {
+  return KINDS[kind].requestBody(body);
 }
 
 function kindNames(): Kind[] {

@@ -36,6 +36,8 @@ export interface ResourceKind<Fragment, Body> {
   readonly batchWindowShare: number;
   /** Puts all fragments into what is there (`undefined`: nothing is). The plan and the group commit call the same one. */
   readonly merge: (seen: Body | undefined, fragments: readonly Fragment[]) => Merged<Body>;
+  /** What a PUT of the body sends: all of it but what Azure alone writes. */
+  readonly requestBody: (body: Body) => object;
   /** A fragment that was decided a while ago, with the admin states of now; `undefined`: it carries none. */
   readonly refresh: ((fragment: Fragment, nodeOf: NodeFinder) => Fragment) | undefined;
   readonly find: (azure: ObservedAzure, id: string) => Body | undefined;

@@ -2,9 +2,11 @@
 import { refreshAdminStates } from "../../admin-state/reconcile-admin-state.ts";
 import type { BackendPool } from "../../model/arm.ts";
 import { parentId, parseId, sameId } from "../../model/ids.ts";
+import { requestBody } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { BackendPoolFragment } from "./fragment.ts";
 import { mergeBackendPool } from "./merge-backend-pool.ts";
+import { BACKEND_POOL_OMITS } from "./omitted-fields.ts";
 
 const TYPE = "Microsoft.Network/loadBalancers/backendAddressPools";
 
@@ -16,6 +18,7 @@ export const backendPoolKind: ResourceKind<BackendPoolFragment, BackendPool> = {
   ownerOf: undefined,
   batchWindowShare: USUAL_WINDOW_SHARE,
   merge: mergeBackendPool,
+  requestBody: (body) => requestBody(body, BACKEND_POOL_OMITS),
   refresh: refreshAdminStates,
   find: ({ loadBalancers }, id) => {
     const whole = loadBalancers.find((one) => sameId(one.id, parentId(id)));

@@ -2,10 +2,12 @@
 import type { LoadBalancer } from "../../model/arm.ts";
 import { sameId } from "../../model/ids.ts";
 import { replaceById } from "../replace-by-id.ts";
+import { requestBody } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import { heldPublicIPs } from "./held-public-ips.ts";
 import { mergeLoadBalancer } from "./merge-load-balancer.ts";
+import { LOAD_BALANCER_OMITS } from "./omitted-fields.ts";
 import { predictLoadBalancer } from "./predict-load-balancer.ts";
 
 const TYPE = "Microsoft.Network/loadBalancers";
@@ -22,6 +24,7 @@ export const loadBalancerKind: ResourceKind<LoadBalancerFragment, LoadBalancer> 
   ownerOf: ({ owner }) => owner,
   batchWindowShare: USUAL_WINDOW_SHARE,
   merge: mergeLoadBalancer,
+  requestBody: (body) => requestBody(body, LOAD_BALANCER_OMITS),
   refresh: undefined,
   find: ({ loadBalancers }, id) => loadBalancers.find((one) => sameId(one.id, id)),
   replace: (azure, id, body) => {

@@ -2,6 +2,7 @@
  * Membership in pools of network interfaces, as the table of resource kinds has it: written to the network interface,
  * the scale set or the scale-set instance that joins or leaves.
  */
+import { type OmittedFields, requestBody } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { NicPoolsFragment } from "./fragment.ts";
 import { type Attachable, isInstance, isNetworkInterface, isScaleSet, mergeNicPools } from "./merge-nic-pools.ts";
@@ -10,6 +11,9 @@ import { predictPoolMembers } from "./predict-pool-members.ts";
 const INTERFACES = "Microsoft.Network/networkInterfaces";
 const SCALE_SETS = "Microsoft.Compute/virtualMachineScaleSets";
 const INSTANCES = `${SCALE_SETS}/virtualMachines`;
+
+/** Scale sets and instances are sent whole: one body holds few of them. */
+const INTERFACE_OMITS: OmittedFields = { readOnly: ["resourceGuid"], parts: { ipConfigurations: {} } };
 
 export const nicPoolsKind: ResourceKind<NicPoolsFragment, Attachable> = {
   noun: "machine or network interface",
@@ -29,6 +33,7 @@ export const nicPoolsKind: ResourceKind<NicPoolsFragment, Attachable> = {
   ownerOf: undefined,
   batchWindowShare: USUAL_WINDOW_SHARE,
   merge: mergeNicPools,
+  requestBody: (body) => (isNetworkInterface(body) ? requestBody(body, INTERFACE_OMITS) : body),
   refresh: undefined,
   find: ({ compute }, id) => {
     const key = id.toLowerCase();

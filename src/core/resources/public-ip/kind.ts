@@ -2,6 +2,7 @@
 import type { PublicIP } from "../../model/arm.ts";
 import { parseId, sameId } from "../../model/ids.ts";
 import { replaceById } from "../replace-by-id.ts";
+import { requestBody } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { PublicIPFragment } from "./fragment.ts";
 import { mergePublicIP } from "./merge-public-ip.ts";
@@ -17,6 +18,7 @@ export const publicIPKind: ResourceKind<PublicIPFragment, PublicIP> = {
   ownerOf: ({ owner }) => owner,
   batchWindowShare: USUAL_WINDOW_SHARE,
   merge: mergePublicIP,
+  requestBody: (body) => requestBody(body, { readOnly: ["resourceGuid", "ipConfiguration"] }),
   refresh: undefined,
   find: ({ publicIPs }, id) => publicIPs.get(groupOf(id))?.find((one) => sameId(one.id, id)),
   replace: (azure, id, body) => {
