@@ -5,7 +5,7 @@ import { CoreWorld } from "../../../test/support/core-world.ts";
 import * as fc from "../../../test/support/laws.ts";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import type { LoadBalancer, PublicIP } from "../model/arm.ts";
+import type { BackendPool, LoadBalancer, PublicIP } from "../model/arm.ts";
 import { configurationChanges, type Change, type ConfigurationChange } from "./configuration-changes.ts";
 
 const INTERNAL = { [`${PREFIX}azure-load-balancer-internal`]: "true" };
@@ -129,6 +129,46 @@ test("another cluster with Services of the same names in the same resource group
   theirs.services = ours.services;
   assert.deepEqual(changes(theirs, PROD), []);
 });
+
+test("another SKU is refused; a SKU that cannot be configured tells nothing", () => {
+  const world = aWorld();
+  const found = changes(world, { sku: "basic" });
+  assert.deepEqual(facts(found), [{ ...RENAMED, change: "sku", configured: "basic", found: ["standard"] }]);
+  assert.match(found[0]?.message ?? "", /set loadBalancerSku: standard in the cloud config; .*--accept-change=sku$/);
+  world.loadBalancers = world.loadBalancers.map((body) => ({ ...body, sku: { name: "Gateway" } }));
+  assert.deepEqual(changes(world, { sku: "basic" }), []);
+});
+
+test("another pool type is refused, unless the pools are empty or another tool fills them", () => {
+  const world = aWorld();
+  const interfaces = { poolType: "nodeIPConfiguration" } as const;
+  const { change, configured, found } = { change: "pool-type", configured: "nodeIPConfiguration", found: ["nodeIP"] };
+  assert.deepEqual(facts(changes(world, interfaces)), [{ ...RENAMED, change, configured, found }]);
+  assert.deepEqual(changes(world, { ...interfaces, preConfiguredPools: "all" }), []);
+  setPools(world, { backendIPConfigurations: [{ id: "nic" }] });
+  assert.deepEqual(changes(world, interfaces), []);
+  assert.deepEqual(facts(changes(world)), [{ ...RENAMED, change, configured: "nodeIP", found: [configured] }]);
+  setPools(world, {});
+  assert.deepEqual([changes(world), changes(world, interfaces)], [[], []]);
+});
+
+test("one accepted change does not let another through", () => {
+  const both = { ...PROD, sku: "basic" } as const;
+  assert.deepEqual(
+    changes(aWorld(), both, "sku").map(({ change }) => change),
+    ["cluster-name"],
+  );
+});
+
+function setPools(world: CoreWorld, properties: BackendPool["properties"]): void {
+  world.loadBalancers = world.loadBalancers.map((body) => ({
+    ...body,
+    properties: {
+      ...body.properties,
+      backendAddressPools: (body.properties.backendAddressPools ?? []).map((pool) => ({ ...pool, properties })),
+    },
+  }));
+}
 
 const service = fc.record({
   internal: fc.boolean(),

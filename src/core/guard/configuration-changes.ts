@@ -6,16 +6,19 @@
  *   change       | is told by
  *   -------------|-------------------------------------------------------------------------------------------------
  *   cluster-name | the cluster tag of the public IP; else the pool's name, if its load balancer has none of the configured name
+ *   sku          | the load balancer's
+ *   pool-type    | the pool's entries: network interfaces or addresses; not where another tool fills the pools
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { serviceKey } from "../model/kubernetes.ts";
 import { clusterOfPool, poolName } from "../model/names.ts";
+import { holdsInterfaces } from "../resources/backend-pool/merge-backend-pool.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { clusterOf, listsService } from "../resources/public-ip/public-ip-tags.ts";
 import { pluralize } from "../util/text.ts";
 import { publishedAddresses, type PublishedAddress, type PublishedCluster } from "./published-services.ts";
 
-export const CHANGES = ["cluster-name"] as const;
+export const CHANGES = ["cluster-name", "sku", "pool-type"] as const;
 export type Change = (typeof CHANGES)[number];
 
 export interface ConfigurationChange {
@@ -43,6 +46,18 @@ const SETTINGS: Readonly<Record<Change, Setting>> = {
     configured: ({ clusterName }) => clusterName,
     otherValue: otherClusterName,
     keep: (value) => `start with --cluster-name=${value}`,
+  },
+  sku: {
+    noun: "load balancer SKU",
+    configured: ({ sku }) => sku,
+    otherValue: otherSku,
+    keep: (value) => `set loadBalancerSku: ${value} in the cloud config`,
+  },
+  "pool-type": {
+    noun: "backend pool type",
+    configured: ({ poolType }) => poolType,
+    otherValue: otherPoolType,
+    keep: (value) => `set loadBalancerBackendPoolConfigurationType: ${value} in the cloud config`,
   },
 };
 
@@ -97,6 +112,20 @@ function otherClusterName({ service, loadBalancer, pool, publicIP }: PublishedAd
   const families = ["IPv4", "IPv6"] as const;
   const hasOwnPool = families.some((family) => pools.has(poolName(clusterName, family).toLowerCase()));
   return pool === undefined || hasOwnPool ? undefined : clusterOfPool(pool.name);
+}
+
+/** Only the SKUs that can be configured: a load balancer of another one was not made for Services. */
+function otherSku({ loadBalancer }: PublishedAddress, { sku }: ClusterConfig): string | undefined {
+  const found = (loadBalancer.sku?.name ?? "basic").toLowerCase();
+  return ["standard", "basic"].includes(found) && found !== sku ? found : undefined;
+}
+
+/** An empty pool tells nothing. */
+function otherPoolType({ pool }: PublishedAddress, config: ClusterConfig): string | undefined {
+  if (pool === undefined || config.preConfiguredPools !== "none") return undefined;
+  const { loadBalancerBackendAddresses: entries = [] } = pool.properties;
+  const found = holdsInterfaces(pool) ? "nodeIPConfiguration" : entries.length > 0 ? "nodeIP" : config.poolType;
+  return found === config.poolType ? undefined : found;
 }
 
 function isSame(one: string, other: string): boolean {

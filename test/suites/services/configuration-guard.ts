@@ -17,6 +17,7 @@ import { ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
 type Options = Partial<ControllerProcessOptions>;
 
 const INTERNAL = { "azure-load-balancer-internal": "true" };
+const INTERFACES = { loadBalancerBackendPoolConfigurationType: "nodeIPConfiguration" };
 const RENAMED: Options = { clusterName: "prod" };
 
 export function configurationGuardSuite(name: string, open: ClusterOpener): void {
@@ -34,9 +35,25 @@ export function configurationGuardSuite(name: string, open: ClusterOpener): void
 
     test("another cluster name: refused as a whole, and told by /readyz, event and plan", async () => {
       await assertRefused(rig, RENAMED, {
-        change: "cluster-name",
+        changes: ["cluster-name"],
         said: /cluster name is "prod", but 2 published Services \(default\/inside, default\/web\) have "kubernetes"/,
         advice: /start with --cluster-name=kubernetes; .*--accept-change=cluster-name/,
+      });
+    });
+
+    test("another pool type: refused in the same way", async () => {
+      await assertRefused(rig, withConfig(rig, INTERFACES), {
+        changes: ["pool-type"],
+        said: /backend pool type is "nodeIPConfiguration", but 2 published Services .* have "nodeIP" in Azure/,
+        advice: /set loadBalancerBackendPoolConfigurationType: nodeIP in .*--accept-change=pool-type/,
+      });
+    });
+
+    test("another SKU, which needs another pool type too: each is refused, and accepting one does not do", async () => {
+      await assertRefused(rig, withConfig(rig, { ...INTERFACES, loadBalancerSku: "basic" }), {
+        changes: ["sku", "pool-type"],
+        said: /load balancer SKU is "basic", but 2 published Services .* have "standard" in Azure/,
+        advice: /set loadBalancerSku: standard in the cloud config; .*--accept-change=sku/,
       });
     });
 
@@ -73,13 +90,17 @@ export function configurationGuardSuite(name: string, open: ClusterOpener): void
   });
 }
 
+function withConfig(rig: ServiceRig, change: Readonly<Record<string, unknown>>): Options {
+  return { cloudConfig: { kind: "object", value: { ...rig.azure.cloudConfig, ...change } } };
+}
+
 interface Expected {
-  readonly change: Change;
+  readonly changes: readonly Change[];
   readonly said: RegExp;
   readonly advice: RegExp;
 }
 
-async function assertRefused(rig: ServiceRig, options: Options, { change, said, advice }: Expected): Promise<void> {
+async function assertRefused(rig: ServiceRig, options: Options, { changes, said, advice }: Expected): Promise<void> {
   const before = await snapshot(rig);
   await rig.azure.control("DELETE", "/audit");
   const running = await rig.start(SILENT_LOG, options);
@@ -90,19 +111,28 @@ async function assertRefused(rig: ServiceRig, options: Options, { change, said, 
     assert.match(text, said);
     assert.match(text, advice);
   }, WITHIN_MS);
-  const messages = await Promise.all(["web", "inside"].map((each) => rig.warned(each, "ConfigurationChanged")));
-  for (const message of messages) assert.match(message, said);
+  await eventually(async () => {
+    for (const name of ["web", "inside"]) {
+      const events = await rig.events(name);
+      const told = events.filter(({ reason, message }) => reason === "ConfigurationChanged" && said.test(message));
+      assert.equal(told.length, 1, JSON.stringify(events));
+    }
+  }, WITHIN_MS);
   await rig.stop();
   assert.deepEqual((await rig.service("late")).metadata.finalizers, undefined);
   await rig.kube.delete(SERVICES, { namespace: "default", name: "late" });
   assert.deepEqual(await snapshot(rig), before);
   assert.deepEqual(await writes(rig), []);
+  assert.deepEqual(await plannedChanges(rig, options), changes);
+  for (const acceptedChange of changes) {
+    const left = changes.filter((change) => change !== acceptedChange);
+    assert.deepEqual(await plannedChanges(rig, { ...options, acceptedChange }), left);
+  }
+}
+
+async function plannedChanges(rig: ServiceRig, options: Options): Promise<Change[]> {
   const { changes } = await rig.plan(undefined, options);
-  assert.deepEqual(
-    changes.map((each) => each.change),
-    [change],
-  );
-  assert.deepEqual((await rig.plan(undefined, { ...options, acceptedChange: change })).changes, []);
+  return changes.map(({ change }) => change);
 }
 
 /** Azure, and the Services with their versions. */
