@@ -10,6 +10,8 @@ import { realClock } from "./real-clock.ts";
 
 export interface AzureAccessOptions {
   readonly credentials: CredentialConfig;
+  /** Reads them again for each sign-in, so that rotated ones need no restart; where that fails, the last ones are used. */
+  readonly reload?: () => Promise<CredentialConfig>;
   /** Subscription of the network resources; needed if it belongs to another tenant. */
   readonly networkSubscriptionId?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -26,17 +28,22 @@ export async function openArmClient(options: AzureAccessOptions): Promise<AzureA
   const { credentials, networkSubscriptionId, env, userAgent, onCall } = options;
   const transport = new HttpTransport({ caFile: credentials.caFile, env });
   const cloud = await findCloud(credentials, transport, env["AZURE_ENVIRONMENT_FILEPATH"]);
-  const tokensOf = (credential: Credential): CachedTokens =>
-    new CachedTokens(signIn(credential, cloud, transport), realClock);
+  let last = credentials;
+  const tokensOf = (credentialOf: (config: CredentialConfig) => Credential): CachedTokens =>
+    new CachedTokens(async (signal) => {
+      last = (await options.reload?.().catch(() => undefined)) ?? last;
+      return signIn(credentialOf(last), cloud, transport)(signal);
+    }, realClock);
+  const { networkTenantId } = credentials;
   const client = new ArmClient({
     cloud,
     transport,
-    tokens: tokensOf(credentials.credential),
+    tokens: tokensOf(({ credential }) => credential),
     ...(networkSubscriptionId !== undefined &&
-      credentials.networkTenantId !== undefined && {
+      networkTenantId !== undefined && {
         network: {
           subscriptionId: networkSubscriptionId,
-          tokens: tokensOf(inTenant(credentials.credential, credentials.networkTenantId)),
+          tokens: tokensOf(({ credential }) => inTenant(credential, networkTenantId)),
         },
       }),
     clock: realClock,

@@ -13,7 +13,7 @@ import { Metrics } from "../controller/metrics.ts";
 import type { Clock } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import { DELAY, keptRetryAfterMs } from "../core/retry.ts";
-import type { Log } from "../core/util/log.ts";
+import { SILENT_LOG, type Log } from "../core/util/log.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import { EventRecorder } from "../kube/events/event-recorder.ts";
@@ -23,7 +23,7 @@ import { LeaderElection } from "../kube/election/leader-election.ts";
 import { openArmClient } from "./azure-access.ts";
 import { startHealthServer } from "./health-server.ts";
 import { openKubeClient } from "./kube-access.ts";
-import { loadCloudConfig, type CloudConfigSource } from "./load-cloud-config.ts";
+import { loadCloudConfig, type LoadedConfig, type CloudConfigSource } from "./load-cloud-config.ts";
 import { realClock } from "./real-clock.ts";
 import { VERSION } from "./version.ts";
 import { WebhookHttp } from "./webhook-http.ts";
@@ -162,15 +162,13 @@ async function openAccess(
     onRequest: (request) => measureRequest(metrics, request),
   });
   closers.push(kube.close);
-  const { config, credentials } = await loadCloudConfig({
-    source: options.cloudConfig,
-    clusterName: options.clusterName,
-    env,
-    client: kube.client,
-    log,
-  });
+  const { cloudConfig: source, clusterName } = options;
+  const load = (logged: Log): Promise<LoadedConfig> =>
+    loadCloudConfig({ source, clusterName, env, client: kube.client, log: logged });
+  const { config, credentials } = await load(log);
   const arm = await openArmClient({
     credentials,
+    reload: async () => (await load(SILENT_LOG)).credentials,
     networkSubscriptionId: config.networkSubscriptionId,
     env,
     userAgent: USER_AGENT,

@@ -85,3 +85,39 @@ test("a refused token is forgotten, an older refused one changes nothing", async
   assert.equal(await source.token(), "two");
   assert.equal(asked.length, 2);
 });
+
+/** The wall clock is set, by so much, and the monotonic one goes on. */
+function setWallClock(clock: VirtualClock, byMs: number): void {
+  const nowMs = clock.nowMs.bind(clock);
+  clock.nowMs = () => nowMs() + byMs;
+}
+
+test("a wall clock that is set back does not put off the refresh that failed before", async () => {
+  const { clock, source, asked, grant } = rig();
+  void source.token();
+  await grant("old");
+  await clock.advance(HOUR_MS - 200_000);
+  assert.equal(await source.token(), "old");
+  asked.at(-1)?.reject(new Error("not now"));
+  await settled();
+  setWallClock(clock, -60_000);
+  await clock.advance(31_000);
+  assert.equal(await source.token(), "old");
+  assert.equal(asked.length, 3);
+});
+
+test("a wall clock that jumps ahead fetches another token; one that is set back serves the token until it is refused", async () => {
+  const { clock, source, asked, grant } = rig();
+  void source.token();
+  await grant("first");
+  setWallClock(clock, HOUR_MS);
+  const second = source.token();
+  await grant("second");
+  assert.equal(await second, "second");
+  setWallClock(clock, -24 * HOUR_MS);
+  assert.equal(await source.token(), "second");
+  source.refused("second");
+  const third = source.token();
+  await grant("third");
+  assert.deepEqual([await third, asked.length], ["third", 3]);
+});

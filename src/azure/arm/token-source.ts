@@ -33,6 +33,7 @@ export class CachedTokens implements TokenSource {
   readonly #clock: Clock;
   #current: Issued | undefined;
   #refresh: Promise<Issued> | undefined;
+  /** On the monotonic clock: the wall clock may be set back meanwhile. */
   #notBeforeMs = 0;
 
   constructor(issue: TokenIssuer, clock: Clock) {
@@ -45,9 +46,9 @@ export class CachedTokens implements TokenSource {
     const current = this.#current;
     if (current === undefined || current.expiresAtMs - nowMs < LEAST_LEFT_MS) return (await this.#refreshed()).token;
     const dueMs = Math.min(current.refreshAfterMs ?? Number.POSITIVE_INFINITY, current.expiresAtMs - EARLY_MS);
-    if (nowMs >= Math.max(dueMs, this.#notBeforeMs)) {
+    if (nowMs >= dueMs && this.#clock.monotonicMs() >= this.#notBeforeMs) {
       this.#refreshed().catch(() => {
-        this.#notBeforeMs = this.#clock.nowMs() + RETRY_AFTER_MS;
+        this.#notBeforeMs = this.#clock.monotonicMs() + RETRY_AFTER_MS;
       });
     }
     return current.token;

@@ -3,8 +3,12 @@
  * is not repeated; and everything comes right when the cause is gone. On the embedded server.
  */
 import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeEach, describe, test } from "node:test";
 
+import { SILENT_LOG } from "../../../src/core/util/log.ts";
 import { FaultControl } from "../../support/fault-control.ts";
 import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -62,6 +66,25 @@ describe("a write that Azure answers with 500", () => {
     assert.equal(await faults.hits(id), 4);
     assert.deepEqual(await rig.list("publicIPAddresses"), []);
   });
+});
+
+test("credentials that Azure does not accept are told; those that replace them on disk need no restart", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "azlb-"));
+  const path = join(directory, "azure.json");
+  const write = (change: object): Promise<void> =>
+    writeFile(path, JSON.stringify({ ...rig.azure.cloudConfig, ...change }));
+  await write({ aadClientSecret: "expired" });
+  await rig.stop();
+  await rig.start(SILENT_LOG, { cloudConfig: { kind: "file", path } });
+  await rig.apply({ name: "web" });
+  assert.match(
+    await rig.warned("web", "SyncLoadBalancerFailed"),
+    /Azure does not accept our credentials .* Check tenantId, aadClientId and the secret.* Next try in 60 s\.$/,
+  );
+  await write({});
+  await rig.annotate("web", { "azure-load-balancer-tcp-idle-timeout": "5" });
+  await rig.served("web");
+  await rm(directory, { recursive: true });
 });
 
 test("a 429 for one kind of resource holds up no other, and is told, logged and counted", async () => {
