@@ -122,7 +122,7 @@ describe("the leader is paused beyond its lease and resumed", () => {
     await served("news");
     old.controller.signal("SIGCONT");
     await eventually(() => assert.ok(old.controller.ended, "the old leader still runs"), WITHIN_MS);
-    assert.match(old.controller.output, /lease/);
+    assert.match(old.controller.output, /leader election lost/);
     const toAzure = (await azureWritesBy("old")).filter(({ sequence }) => sequence > beforeWaking);
     assert.deepEqual(toAzure, [], "to Azure");
     assert.deepEqual(old.proxy.writes.slice(kubernetesWrites), [], "to Kubernetes");
