@@ -124,6 +124,7 @@ export class Controller {
       classFilter,
       workers: options.workers,
       turns,
+      onMachinesLeft: () => this.#pools.resync(),
     });
     this.#pools = new PoolController({
       nodes: this.#cache.nodes,

@@ -15,6 +15,7 @@
  * does not hold up the Services of another.
  */
 import type { Clock, Random, DecisionTurns } from "../../core/util/clock.ts";
+import type { Step } from "../../core/steps.ts";
 import type { WarningReason } from "../../core/events/event-reasons.ts";
 import { BACKOFF, DELAY } from "../../core/retry.ts";
 import { namespaceOfKey, serviceKey, type Service } from "../../core/model/kubernetes.ts";
@@ -45,6 +46,8 @@ export interface ServiceControllerOptions {
   readonly classFilter: ClassFilter;
   readonly workers: number;
   readonly turns: Pick<DecisionTurns, "next">;
+  /** A Service has taken machines out of a load balancer's pools: another may have come to that load balancer since. */
+  readonly onMachinesLeft?: () => void;
 }
 
 const PRIORITY = { delete: 2, change: 1, resync: 0 } as const;
@@ -155,6 +158,7 @@ export class ServiceController {
     switch (outcome.kind) {
       case "settled":
         events.settled(service, outcome.steps, outcome.warnings);
+        if (outcome.steps.some(takesMachinesOut)) this.#options.onMachinesLeft?.();
         return { kind: "done" };
       case "drifted":
         events.drifted(service, outcome.steps, outcome.differences);
@@ -167,4 +171,8 @@ export class ServiceController {
         return { kind: "again", afterMs: DELAY.waitingMs };
     }
   }
+}
+
+function takesMachinesOut(step: Step): boolean {
+  return step.kind === "nicPools" && step.fragment.leave.length > 0;
 }
