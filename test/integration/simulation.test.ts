@@ -17,7 +17,8 @@ import { runAzlb } from "../support/azlb-process.ts";
 import { campaign } from "../support/campaign.ts";
 
 const REGRESSIONS = resolve(import.meta.dirname, "../../sim/regressions");
-const SEEDS = campaign({ sample: 10, long: 300 });
+/** Once with a drift check, once without. */
+const SEEDS = campaign({ sample: 10, long: 150 });
 const SEEDS_PER_TEST = 10;
 
 describe("laws hold", () => {

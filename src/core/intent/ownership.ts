@@ -44,7 +44,8 @@ function isOfClass(service: Service, classFilter: ClassFilter): boolean {
   return service.spec.loadBalancerClass === classFilter;
 }
 
-function isHeld({ metadata }: Service): boolean {
+/** Bears the finalizer: it may have something in Azure. */
+export function isHeld({ metadata }: Service): boolean {
   return metadata.finalizers?.includes(FINALIZER) ?? false;
 }
 

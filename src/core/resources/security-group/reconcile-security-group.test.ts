@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { FINALIZER } from "../../intent/ownership.ts";
 import { aPort, aService, CONFIG, type ServiceShape } from "../../../../test/support/core-fixtures.ts";
 import { intentOf } from "../../../../test/support/parsed-service.ts";
 import type { PublicIP, SecurityGroup, SecurityRule } from "../../model/arm.ts";
@@ -130,6 +131,11 @@ test("what is open in another way than it wants is put right even when it has no
   assert.equal(reconcile(world(group), narrowed, at("20.0.0.1"), false).kind, "act");
 });
 
+/** Bears the finalizer, as every Service does before its first write. */
+function held(service: Service): Service {
+  return { ...service, metadata: { ...service.metadata, finalizers: [FINALIZER] } };
+}
+
 const guarded = (more: ServiceShape = {}): Service =>
   web({
     name: "guarded",
@@ -138,7 +144,7 @@ const guarded = (more: ServiceShape = {}): Service =>
     ...more,
   });
 const second = (more: ServiceShape = {}): Service =>
-  aService({ name: "second", spec: { ports: [aPort(81)], loadBalancerIP: "20.0.0.1" }, ...more });
+  held(aService({ name: "second", spec: { ports: [aPort(81)], loadBalancerIP: "20.0.0.1" }, ...more }));
 const BOTH = ["Allow 1.2.3.0/24 → 20.0.0.1 80", "Deny * → 20.0.0.1 80", "Allow Internet → 20.0.0.1 81"];
 
 test("a denial stays when a Service that shares the address comes, changes and goes", () => {
@@ -153,6 +159,16 @@ test("a denial stays when a Service that shares the address comes, changes and g
 test("who is about to share an address by pinning it counts before its status says so", () => {
   const group = built([guarded(), "20.0.0.1"], [second(), "20.0.0.1"]);
   assert.equal(reconcile(world(group, guarded(), second()), guarded(), at("20.0.0.1")).kind, "settled");
+});
+
+test("one that pins it and was refused before its first write keeps nothing open", () => {
+  const group = built([guarded(), "20.0.0.1"], [second(), "20.0.0.1"]);
+  const refused = { ...second(), metadata: { ...second().metadata, finalizers: [] } };
+  const seen = world(group, guarded(), refused);
+  assert.deepEqual(lines(applied(seen, reconcile(seen, guarded(), at("20.0.0.1")))), [
+    "Allow 1.2.3.0/24 → 20.0.0.1 80",
+    "Deny * → 20.0.0.1 *",
+  ]);
 });
 
 test("so does who names the public IP", () => {

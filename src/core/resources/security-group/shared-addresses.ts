@@ -7,6 +7,7 @@ import { canonicalAddress, familyOf } from "../../util/cidr.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import type { Service } from "../../model/kubernetes.ts";
 import { RULES } from "../../intent/annotations.ts";
+import { isHeld } from "../../intent/ownership.ts";
 import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { ObservedAzure } from "../observed-azure.ts";
@@ -94,9 +95,11 @@ function append(map: Map<string, Service[]>, key: string, service: Service): voi
   else list.push(service);
 }
 
+/** What a Service asks for counts once it bears the finalizer: before that it has nothing that would ever be closed. */
 function heldAddresses(service: Service, intent: ServiceIntent | undefined): readonly string[] {
   const ingress = (service.status.loadBalancer.ingress ?? []).flatMap(({ ip }) => (ip === undefined ? [] : [ip]));
-  const asked = intent === undefined ? [] : [...Object.values(intent.pinned), ...intent.additionalPublicIPs];
+  const asked =
+    intent === undefined || !isHeld(service) ? [] : [...Object.values(intent.pinned), ...intent.additionalPublicIPs];
   return [...ingress, ...asked].map(canonicalAddress);
 }
 
