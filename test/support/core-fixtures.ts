@@ -39,7 +39,6 @@ export interface ServiceShape {
   readonly name?: string;
   readonly uid?: string;
   /** Keys without `service.beta.kubernetes.io/`, unless they have a prefix of their own. */
-  /** Keys without a slash get our prefix. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** Keys as they are. */
   readonly rawAnnotations?: Readonly<Record<string, string>>;
