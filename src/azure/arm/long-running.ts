@@ -12,7 +12,7 @@
 import { MOST, readAgainMs, RETRY } from "../../core/retry.ts";
 import type { Clock } from "../../core/util/clock.ts";
 import type { Ask } from "./arm-exchange.ts";
-import { field, jsonOf, textField } from "./response-body.ts";
+import { jsonOf, provisioningStateOf, textField } from "./response-body.ts";
 import { ArmError, failureOfOperation, retryAfterMsOf, transient } from "./failures.ts";
 import type { ArmResponse } from "./transport.ts";
 
@@ -72,7 +72,7 @@ type State = "running" | "succeeded" | "failed";
 
 /** Over with the first answer: nothing to poll, or already said to have succeeded. */
 function isOver(first: ArmResponse): boolean {
-  const state = provisioningStateOf(first);
+  const state = provisioningStateOf(jsonOf(first));
   if (state === "succeeded") return true;
   const hasAddress = first.headers["azure-asyncoperation"] !== undefined || first.headers["location"] !== undefined;
   return !hasAddress && state === undefined && first.status !== 202;
@@ -83,7 +83,7 @@ function addressOf({ first, id }: Followed): string {
 }
 
 function stateOf(answer: ArmResponse): State {
-  const status = textField(jsonOf(answer), "status") ?? provisioningStateOf(answer);
+  const status = textField(jsonOf(answer), "status") ?? provisioningStateOf(jsonOf(answer));
   switch (status?.toLowerCase()) {
     case undefined:
       return answer.status === 202 ? "running" : "succeeded";
@@ -96,10 +96,6 @@ function stateOf(answer: ArmResponse): State {
     default:
       return "running";
   }
-}
-
-function provisioningStateOf(answer: ArmResponse): string | undefined {
-  return textField(field(jsonOf(answer), "properties"), "provisioningState")?.toLowerCase();
 }
 
 /** A poll that gets no proper answer says nothing about the operation: it is repeated. */

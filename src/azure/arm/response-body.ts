@@ -1,7 +1,8 @@
 /**
  * The bodies of Azure's answers, read leniently. Error bodies: with or without the `error` wrapper, keys in any case,
- * details nested to any depth and flattened here; what they mean is decided by `failures.ts`. Resources: only whether an
- * answer can be one at all; values are not judged, and unknown ones go back as they were read.
+ * details nested to any depth and flattened here; what they mean is decided by `failures.ts`. Resources: whether an answer
+ * can be one at all, and whether its last operation is over; other values are not judged, and unknown ones go back as they
+ * were read.
  */
 import { memo } from "../../core/util/memo.ts";
 import { redactTokens } from "../../core/util/text.ts";
@@ -59,6 +60,21 @@ export const jsonOf = memo(({ body }: { readonly body: string }) => parseJson(bo
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Where the last operation on a resource stands, in lower case; `undefined` where it does not say. */
+export function provisioningStateOf(body: unknown): string | undefined {
+  return textField(field(body, "properties"), "provisioningState")?.toLowerCase();
+}
+
+/** Is an operation running on it? */
+export function isChanging(body: unknown): boolean {
+  return ["creating", "updating", "deleting"].includes(provisioningStateOf(body) ?? "");
+}
+
+/** Did its last operation end badly? Then it is only made good by being written once more. */
+export function isBroken(body: unknown): boolean {
+  return ["failed", "canceled", "cancelled"].includes(provisioningStateOf(body) ?? "");
 }
 
 /** Under `properties`: lists of named parts. */

@@ -30,8 +30,8 @@ import { SlidingWindow } from "./sliding-window.ts";
 export type CallKind = "reads" | "writes" | "deletes";
 export type Priority = "drain" | "delete" | "create" | "resync";
 
-/** Most urgent first. */
-const PRIORITIES: readonly Priority[] = ["drain", "delete", "create", "resync"];
+/** Lower is more urgent. */
+export const RANK: Readonly<Record<Priority, number>> = { drain: 0, delete: 1, create: 2, resync: 3 };
 const RESERVED: Readonly<Record<Priority, number>> = { drain: 0, delete: 0.025, create: 0.05, resync: 0.2 };
 
 export interface BudgetLimits {
@@ -278,15 +278,6 @@ export class Budget {
   }
 }
 
-/** Lower is more urgent. */
-export function rankOf(priority: Priority): number {
-  return PRIORITIES.indexOf(priority);
-}
-
-export function mostUrgentOf(priorities: readonly Priority[]): Priority {
-  return PRIORITIES.find((priority) => priorities.includes(priority)) ?? "resync";
-}
-
 function placeOf({ priority, isAhead }: Waiter): number {
-  return rankOf(priority) - (isAhead ? 0.5 : 0);
+  return RANK[priority] - (isAhead ? 0.5 : 0);
 }

@@ -1,17 +1,53 @@
 /**
- * One attempt to commit a batch: choose a base (`choose-base.ts`), read where that needs it, and carry out what it asks
- * for under the base's ETag. How it ended is data; trying again, waiting and taking apart are the lane's.
+ * One attempt to commit a batch: choose a base (`choose-base.ts`), read where that needs it, and send what it asks for under
+ * the base's ETag when its turn has come. What was seen is noted on the way. How it ended is data; trying again, waiting and
+ * taking apart are the lane's.
  */
-import type { Merged } from "../../core/outcome.ts";
-import type { PutOptions } from "../arm/arm-client.ts";
-import { ArmError, type ArmFailure } from "../arm/failures.ts";
-import { type Base, baseFromLastSeen, baseFromRead, NO_PRIOR_ATTEMPT, type PriorAttempt } from "./choose-base.ts";
-import type { ArmBody } from "./commit-types.ts";
-import { put, readWhole, remove, type LaneIo, type Turn } from "./lane-io.ts";
-import { type Settlement, settlements } from "./merge-batch.ts";
-import { isPart, wholeOf } from "./resource-parts.ts";
-import type { Rollback } from "./rollback.ts";
-import type { Ticket } from "./ticket.ts";
+import { isPart, wholeOf } from "../../core/model/ids.ts";
+import type { Answer, Merged } from "../../core/outcome.ts";
+import { type ArmClient, assertResourceShape, type PutOptions, type WriteOptions } from "../arm/arm-client.ts";
+import { ArmError, type ArmFailure, plainFailure } from "../arm/failures.ts";
+import { isChanging } from "../arm/response-body.ts";
+import type { Priority } from "../budget/budget.ts";
+import {
+  type Base,
+  baseFromLastSeen,
+  baseFromRead,
+  type MergedBase,
+  NO_PRIOR_ATTEMPT,
+  type PriorAttempt,
+  type Rollback,
+} from "./choose-base.ts";
+import type { ArmBody, Committed } from "./commit-types.ts";
+import type { Ticket } from "./write-kind.ts";
+
+/** What a lane needs to call Azure, and to know and to tell what was seen of it. */
+export interface LaneIo {
+  readonly client: ArmClient;
+  /** What was last seen of a whole resource: `null` when it wasn't there, `undefined` when that is unknown. */
+  readonly lastSeen: (id: string) => ArmBody | null | undefined;
+  /** Was it there when it was last seen, whatever has changed in it since? */
+  readonly wasThere: (id: string) => boolean;
+  /** `undefined`: what was last seen holds no more, and nothing newer is known. */
+  readonly onSeen: (id: string, body: ArmBody | null | undefined) => void;
+  /** May this process still write? Asked right before each write leaves. */
+  readonly mayWrite: (priority: Priority) => boolean | Promise<boolean>;
+  /** Lets in what has come while a write was composed; it may abort the turn. */
+  readonly nextTurn: () => Promise<void>;
+}
+
+/** The wait of one write for its turn. */
+export interface Turn {
+  readonly priority: Priority;
+  /** Aborted when the write must not leave any more. */
+  readonly signal: AbortSignal;
+  /** The last word before it leaves; may abort `signal`. */
+  readonly beforeLeaving?: () => void;
+  /** Azure has told to wait. */
+  readonly onHeld?: (waitMs: number) => void;
+  /** From here on the write cannot be held back. */
+  readonly onLeft: () => void;
+}
 
 export type AttemptResult =
   | {
@@ -42,7 +78,7 @@ export async function attempt(
     if (base.write === "outcome") return await carryOut(base, tickets, options);
     options.on("baseChosen");
     const id = wholeOf(idOf(tickets));
-    const result = await putOrFail(id, base.whole, base.whole, options);
+    const result = await put(id, base.whole, base, options);
     if (result.kind === "failed") return result;
     if (base.write === "whole") return written(result.body, base.merged, tickets);
     options.on("wholeRepaired");
@@ -64,11 +100,26 @@ async function chooseBase(
   return known ?? baseFromRead(tickets, await readWhole(id, turn, io), last, prior);
 }
 
-async function carryOut(
-  { whole, merged }: Extract<Base, { write: "outcome" }>,
-  tickets: readonly Ticket[],
-  options: AttemptOptions,
-): Promise<AttemptResult> {
+/**
+ * A resource that was there a while ago and is not there now is asked for twice: one stale answer of Azure must not pass
+ * for a deletion. Throws a busy `ArmError` where an operation runs, unless for a drain: a write into it would cancel it.
+ */
+async function readWhole(
+  id: string,
+  { priority, signal }: Turn,
+  { client, onSeen, wasThere }: LaneIo,
+): Promise<ArmBody | null> {
+  const find = (): Promise<ArmBody | null> => client.find<ArmBody>(id, { priority, signal });
+  const found = (await find()) ?? (wasThere(id) ? await find() : null);
+  const whole = found && assertResourceShape(found, `looking at ${id}`);
+  onSeen(id, whole);
+  if (isChanging(whole) && priority !== "drain")
+    throw new ArmError(plainFailure("busy", `${id} is being changed`), "waiting");
+  return whole;
+}
+
+async function carryOut(base: MergedBase, tickets: readonly Ticket[], options: AttemptOptions): Promise<AttemptResult> {
+  const { whole, merged } = base;
   const id = idOf(tickets);
   if (merged.outcome.kind === "unchanged") {
     const settled = settlements({ kind: "unchanged", body: whole }, merged, tickets);
@@ -77,23 +128,26 @@ async function carryOut(
   }
   options.on("baseChosen");
   if (merged.outcome.kind === "delete") {
-    await remove(id, whole, options.turn, options.io);
+    await remove(id, whole, options);
     return { kind: "settled", outcome: "deleted", settled: settlements({ kind: "deleted" }, merged, tickets) };
   }
-  const result = await putOrFail(id, merged.outcome.body, whole, options);
+  const result = await put(id, merged.outcome.body, base, options);
   return result.kind === "failed" ? result : written(result.body, merged, tickets);
 }
 
 type PutResult = { readonly kind: "written"; readonly body: ArmBody } | Extract<AttemptResult, { kind: "failed" }>;
 
-async function putOrFail(
+/** Writes a whole or a part under the ETag of the base; what is read then is the whole. */
+async function put(
   id: string,
   body: ArmBody,
-  whole: ArmBody | null,
+  { whole, isNew = false }: { readonly whole: ArmBody | null; readonly isNew?: boolean },
   { turn, io, reading }: AttemptOptions,
 ): Promise<PutResult> {
+  const options = { ...writeOptions(turn, io), ifMatch: isNew ? "absent" : whole?.etag, reading };
   try {
-    return { kind: "written", body: await put(id, body, whole, turn, io, reading) };
+    const read = await io.client.put<ArmBody>(id, body, { ...options, ...(isPart(id) && { thenRead: wholeOf(id) }) });
+    return { kind: "written", body: noteRead(read, id, whole?.etag, io) };
   } catch (error) {
     if (!(error instanceof ArmError)) throw error;
     const { failure, accepted } = error;
@@ -102,10 +156,66 @@ async function putOrFail(
   }
 }
 
+async function remove(id: string, whole: ArmBody | null, { turn, io }: AttemptOptions): Promise<void> {
+  const { priority } = turn;
+  await io.client.delete(id, { ...writeOptions(turn, io), ifMatch: whole?.etag });
+  io.onSeen(wholeOf(id), isPart(id) ? await io.client.find(wholeOf(id), { priority }) : null);
+}
+
 function written(body: ArmBody, merged: Merged<ArmBody>, tickets: readonly Ticket[]): AttemptResult {
   return { kind: "settled", outcome: "written", settled: settlements({ kind: "written", body }, merged, tickets) };
 }
 
 function idOf(tickets: readonly Ticket[]): string {
   return tickets[0]?.id ?? "";
+}
+
+/** Notes what was read after a write of `id`, which had found the whole under `etag`. */
+export function noteRead(read: ArmBody, id: string, etag: string | undefined, { onSeen }: LaneIo): ArmBody {
+  const whole = assertResourceShape(read, `writing ${id}`);
+  // what Azure shows right after a write may be from before it, which the ETag tells
+  const isOutdated = whole.etag !== undefined && whole.etag === etag;
+  onSeen(wholeOf(id), isOutdated ? undefined : whole);
+  return whole;
+}
+
+export function writeOptions(
+  { priority, signal, beforeLeaving, onHeld, onLeft }: Turn,
+  { mayWrite, nextTurn }: LaneIo,
+): Pick<WriteOptions, "guard" | "queueSignal" | "priority" | "onHeld"> {
+  return {
+    priority,
+    queueSignal: signal,
+    onHeld,
+    guard: async () => {
+      await nextTurn();
+      signal.throwIfAborted();
+      if (!(await mayWrite(priority)))
+        throw new ArmError(plainFailure("fenced", "this process may not write (any more)"), "writing");
+      signal.throwIfAborted();
+      if (beforeLeaving !== undefined) {
+        beforeLeaving();
+        signal.throwIfAborted();
+      }
+      onLeft();
+    },
+  };
+}
+
+/** What became of the resource, for all writes whose fragments were accepted. */
+type Result =
+  | { readonly kind: "written"; readonly body: ArmBody }
+  | { readonly kind: "unchanged"; readonly body: ArmBody | null }
+  | { readonly kind: "deleted" };
+
+export interface Settlement {
+  readonly ticket: Ticket;
+  readonly outcome: Committed<ArmBody>;
+}
+
+/** Each ticket gets the answer to its own fragment: the two lists have one order. */
+export function settlements(result: Result, { answers }: Merged<ArmBody>, tickets: readonly Ticket[]): Settlement[] {
+  const outcomeOf = (answer: Answer | undefined): Committed<ArmBody> =>
+    answer?.kind === "refused" || answer?.kind === "stale" ? answer : { ...result, warnings: answer?.warnings ?? [] };
+  return tickets.map((ticket, at) => ({ ticket, outcome: outcomeOf(answers[at]) }));
 }

@@ -1,14 +1,12 @@
 /** Which body a batch is merged into, for each thing that may be known of the resource. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
 import { LB } from "../../../test/support/commit-rig.ts";
 import { LIST, wanted, type SharedList } from "../../../test/support/shared-list.ts";
 import { answersOf } from "../../core/outcome.ts";
 import { baseFromLastSeen, baseFromRead, NO_PRIOR_ATTEMPT, type PriorAttempt } from "./choose-base.ts";
 import type { ArmBody } from "./commit-types.ts";
-import type { Ticket } from "./ticket.ts";
-import { WriteKind } from "./write-kind.ts";
+import { type Ticket, WriteKind } from "./write-kind.ts";
 
 const REREAD: PriorAttempt = { mustReread: true, rollback: undefined };
 

@@ -1,13 +1,12 @@
 /** What a newer write inherits from the one whose place it takes, and how often a batch steps back. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
 import { LB } from "../../../test/support/commit-rig.ts";
 import { LIST, wanted } from "../../../test/support/shared-list.ts";
 import { VirtualClock } from "../../../test/support/virtual-clock.ts";
 import type { Priority } from "../budget/budget.ts";
 import { CommitQueue, type Batch } from "./commit-queue.ts";
-import type { Ticket } from "./ticket.ts";
+import type { Ticket } from "./write-kind.ts";
 
 function ticket(dedupKey: string, priority: Priority = "create", readFirst = false, sinceMs = 0): Ticket {
   return LIST.open({ id: LB, kind: LIST, fragment: wanted(dedupKey, 1), dedupKey, priority, readFirst }, sinceMs)[0];

@@ -6,8 +6,9 @@
  * retry, and keeps no other batch waiting.
  */
 import type { Clock } from "../../core/util/clock.ts";
-import { isPart } from "./resource-parts.ts";
-import { mostUrgent, type AnyKind, type Ticket } from "./ticket.ts";
+import { isPart } from "../../core/model/ids.ts";
+import { RANK } from "../budget/budget.ts";
+import { mostUrgent, type AnyKind, type Ticket } from "./write-kind.ts";
 
 export interface Batch {
   readonly id: string;
@@ -200,9 +201,9 @@ export class CommitQueue {
   }
 
   /** A write that has failed before never becomes overdue: no other waits behind what fails again and again. */
-  #rankOf({ rank, sinceMs, failures, conflicts }: Ticket): number {
+  #rankOf({ priority, sinceMs, failures, conflicts }: Ticket): number {
     const isOverdue = this.#clock.monotonicMs() - sinceMs >= PATIENCE_MS && failures + conflicts === 0;
-    return isOverdue ? 0 : rank;
+    return isOverdue ? 0 : RANK[priority];
   }
 }
 

@@ -16,10 +16,11 @@ import { ArmError } from "../arm/failures.ts";
 import { assertResourceShape } from "../arm/arm-client.ts";
 import type { Batch, CommitQueue } from "./commit-queue.ts";
 import type { ArmBody, AttemptReport } from "./commit-types.ts";
-import { noteRead, writeOptions, type LaneIo } from "./lane-io.ts";
+import { noteRead, writeOptions, type LaneIo, settlements } from "./attempt.ts";
 import { DRAIN, Machine, type DrainEvent, type DrainState } from "./lane-states.ts";
-import { mergeTickets, needsFreshRead, settleAll, settlements } from "./merge-batch.ts";
-import { isBroken, isChanging, wholeOf } from "./resource-parts.ts";
+import { mergeTickets, needsFreshRead } from "./choose-base.ts";
+import { isBroken, isChanging } from "../arm/response-body.ts";
+import { wholeOf } from "../../core/model/ids.ts";
 import { maybeChanged } from "./retry-policy.ts";
 
 export interface DrainFastPathOptions {
@@ -168,7 +169,8 @@ export class DrainFastPath {
     try {
       const read = await this.reading(() => client.get<ArmBody>(id, { priority: "drain", signal: closing }));
       const body = noteRead(read, id, part.etag, context);
-      settleAll(settlements({ kind: "written", body }, merged, batch.tickets));
+      for (const { ticket, outcome } of settlements({ kind: "written", body }, merged, batch.tickets))
+        ticket.settle(outcome);
       machine.on("wholeRead");
     } catch (error) {
       if (!(error instanceof ArmError)) throw error;

@@ -5,17 +5,17 @@
  * by the merge alone.
  */
 import { setMaxListeners } from "node:events";
-
 import type { Clock, Random } from "../../core/util/clock.ts";
 import { answersOf, type Merged, unchanged } from "../../core/outcome.ts";
 import type { ArmClient } from "../arm/arm-client.ts";
 import type { Priority } from "../budget/budget.ts";
 import type { ArmBody, AttemptReport, Committed, Write } from "./commit-types.ts";
 import { ArmError } from "../arm/failures.ts";
-import { BatchWindow } from "./batch-window.ts";
 import { Lane, STOPPING, type LaneContext } from "./lane.ts";
-import { isBroken, wholeOf } from "./resource-parts.ts";
+import { isBroken } from "../arm/response-body.ts";
+import { wholeOf } from "../../core/model/ids.ts";
 import { WriteKind } from "./write-kind.ts";
+import { batchWindowShareOf } from "../../core/resources/kinds.ts";
 
 export interface GroupCommitOptions {
   readonly client: ArmClient;
@@ -106,4 +106,42 @@ export class GroupCommit {
 function repaired(seen: ArmBody | undefined, fragments: readonly undefined[]): Merged<ArmBody> {
   if (seen === undefined || !isBroken(seen)) return unchanged(fragments);
   return { outcome: { kind: "put", body: seen }, answers: answersOf(fragments) };
+}
+
+/** In durations of its last write: for so long a resource counts as in demand after it was written. */
+const HOT_FOR = 5;
+
+interface Written {
+  readonly durationMs: number;
+  readonly atMs: number;
+}
+
+/**
+ * How long a write to an idle resource waits for others to join it. A moment is enough as a rule; a resource that was just
+ * written for many is likely to be written for more, and then a share of the time that a write takes saves whole writes.
+ */
+export class BatchWindow {
+  readonly #clock: Clock;
+  readonly #leastMs: number;
+  /** Resources that were written for several at once, by id in lower case. */
+  readonly #shared = new Map<string, Written>();
+
+  constructor(clock: Clock, leastMs: number) {
+    this.#clock = clock;
+    this.#leastMs = leastMs;
+  }
+
+  note({ id, size, outcome, durationMs }: AttemptReport): void {
+    const key = wholeOf(id).toLowerCase();
+    if (outcome !== "written" || (size < 2 && !this.#shared.has(key))) return;
+    this.#shared.set(key, { durationMs, atMs: this.#clock.monotonicMs() });
+  }
+
+  waitMs(id: string): number {
+    const written = this.#shared.get(wholeOf(id).toLowerCase());
+    if (written === undefined) return this.#leastMs;
+    const isHot = this.#clock.monotonicMs() - written.atMs < written.durationMs * HOT_FOR;
+    const share = batchWindowShareOf(wholeOf(id));
+    return isHot ? Math.max(this.#leastMs, written.durationMs * share) : this.#leastMs;
+  }
 }

@@ -18,19 +18,16 @@
 import { unchanged } from "../../core/outcome.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
 import { plainFailure, throttledFor, type ArmFailure } from "../arm/failures.ts";
-import { attempt, type AttemptResult } from "./attempt.ts";
+import { attempt, type AttemptResult, type LaneIo } from "./attempt.ts";
 import { NO_PRIOR_ATTEMPT, type PriorAttempt } from "./choose-base.ts";
 import { CommitQueue, type Batch } from "./commit-queue.ts";
 import type { AttemptReport } from "./commit-types.ts";
 import { DrainFastPath } from "./drain-fast-path.ts";
-import type { LaneIo } from "./lane-io.ts";
 import { LANE, Machine, type LaneEvent, type LaneState } from "./lane-states.ts";
-import { settleAll } from "./merge-batch.ts";
-import { wholeOf } from "./resource-parts.ts";
+import { wholeOf } from "../../core/model/ids.ts";
 import { isConflict, isRetryable, isSpent, maybeChanged, retryWaitMs, shouldBisect } from "./retry-policy.ts";
 import { splitBatch } from "./split-batch.ts";
-import { mostUrgent, type Ticket } from "./ticket.ts";
-import { WriteKind } from "./write-kind.ts";
+import { mostUrgent, type Ticket, WriteKind } from "./write-kind.ts";
 
 export interface LaneContext extends LaneIo {
   readonly clock: Clock;
@@ -177,8 +174,11 @@ export class Lane {
 
   /** Hundreds of callers may go on now: a drain that waits leaves before they begin. */
   #settle({ settled }: Extract<AttemptResult, { kind: "settled" }>): void {
-    if (this.#queue.isUrgent) void this.#urgentHasLeft().then(() => settleAll(settled));
-    else settleAll(settled);
+    const settle = (): void => {
+      for (const { ticket, outcome } of settled) ticket.settle(outcome);
+    };
+    if (this.#queue.isUrgent) void this.#urgentHasLeft().then(settle);
+    else settle();
   }
 
   /** In one turn a write is merged, in the next given to a connection, and sent before the third. */

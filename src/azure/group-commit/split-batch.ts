@@ -4,7 +4,7 @@
  * more: both groups are tried, and each answers for itself.
  */
 import type { ArmFailure } from "../arm/failures.ts";
-import type { Ticket } from "./ticket.ts";
+import type { Ticket } from "./write-kind.ts";
 
 /** Two groups, likely innocent ones first; neither is empty for a batch of two or more. */
 export function splitBatch(batch: readonly Ticket[], failure: ArmFailure): [Ticket[], Ticket[]] {

@@ -92,6 +92,20 @@ export function parentId(id: string): string {
   return id.split("/").slice(0, -2).join("/");
 }
 
+/** Parts of a resource that Azure lets clients write by themselves, though they live in its body and share its ETag. */
+const PART =
+  /^(.*\/(?:loadBalancers\/[^/]+\/(?:backendAddressPools|inboundNatRules)|networkSecurityGroups\/[^/]+\/securityRules|virtualNetworks\/[^/]+\/subnets))\/[^/]+$/i;
+
+export function isPart(id: string): boolean {
+  return PART.test(id);
+}
+
+/** The id of the resource that is written under one ETag: that of a part's whole; of any other, the id itself. */
+export function wholeOf(id: string): string {
+  const collection = PART.exec(id)?.[1];
+  return collection === undefined ? id : collection.slice(0, collection.lastIndexOf("/"));
+}
+
 /** Checked before a name becomes part of a path, which it must not be able to leave. */
 export function isResourceName(name: string): boolean {
   return /^[a-z\d](?:[\w.-]{0,78}\w)?$/i.test(name);

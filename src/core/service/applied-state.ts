@@ -13,17 +13,21 @@
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Service } from "../model/kubernetes.ts";
-import { isResourceGroupName } from "../model/ids.ts";
+import { isResourceGroupName, parseId } from "../model/ids.ts";
 import { md5 } from "../util/md5.ts";
 import { memo, memoAll } from "../util/memo.ts";
-import { specFingerprint } from "./spec-fingerprint.ts";
+import { OURS } from "../intent/annotations.ts";
+import type { Decision } from "../steps.ts";
+import { isAzureStep } from "./rounds.ts";
+import { frontendsOf } from "./service-parts.ts";
+import type { ResolvedService } from "./resolve-service.ts";
 
 export const APPLIED_ANNOTATION = "azlb.io/applied";
 
 const CHANGING = "changing";
 const GROUPS = "groups=";
 
-export interface AppliedState {
+interface AppliedState {
   /** `undefined` while changing. */
   readonly fingerprint: string | undefined;
   readonly groups: readonly string[];
@@ -41,13 +45,13 @@ export function readAppliedState(service: Service): AppliedState | undefined {
   return { fingerprint: state === CHANGING ? undefined : state, groups: groups.filter(isResourceGroupName) };
 }
 
-export function renderAppliedState({ fingerprint, groups }: AppliedState): string {
+function renderAppliedState({ fingerprint, groups }: AppliedState): string {
   const notes = groups.length === 0 ? [] : [`groups=${groups.toSorted().join(",")}`];
   return [fingerprint ?? CHANGING, ...notes].join(" ");
 }
 
 /** Equal for equal specs under equal configs. */
-export function fingerprintOf(service: Service, config: ClusterConfig): string {
+function fingerprintOf(service: Service, config: ClusterConfig): string {
   return fingerprint(config, service);
 }
 
@@ -69,4 +73,99 @@ export function isApplied(service: Service, config: ClusterConfig): boolean {
 export function isChanged(service: Service, config: ClusterConfig): boolean {
   const applied = readAppliedState(service);
   return applied !== undefined && applied.fingerprint !== fingerprintOf(service, config);
+}
+
+const OUR_NOTES = "azlb.io/";
+const KUBECTL_NOTE = "kubectl.kubernetes.io/last-applied-configuration";
+
+/**
+ * Says whether a Service changed in what a load balancer depends on: equal fingerprints, nothing to do. It covers what
+ * the incumbent's controller compares, and leaves out what changes by itself: status, labels, other controllers' notes
+ * in the annotations and this controller's own.
+ */
+export function specFingerprint(service: Service): string {
+  const { spec, metadata } = service;
+  const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => counts(key));
+  return md5(
+    JSON.stringify([
+      metadata.uid,
+      spec.type,
+      spec.loadBalancerClass ?? null,
+      spec.ports.map((port) => [
+        port.name ?? "",
+        port.protocol,
+        port.port,
+        port.nodePort ?? 0,
+        port.targetPort ?? "",
+        port.appProtocol ?? "",
+      ]),
+      spec.loadBalancerSourceRanges ?? [],
+      spec.loadBalancerIP ?? "",
+      spec.externalTrafficPolicy ?? "Cluster",
+      spec.healthCheckNodePort ?? 0,
+      spec.sessionAffinity ?? "None",
+      spec.ipFamilies ?? ["IPv4"],
+      annotations.sort(([one], [other]) => (one < other ? -1 : 1)),
+    ]),
+  );
+}
+
+function counts(key: string): boolean {
+  return key === OURS.driftPolicy.key || (!key.startsWith(OUR_NOTES) && key !== KUBECTL_NOTE);
+}
+
+/**
+ * The decision itself, or the mark that must be written before it. A change is marked on the Service before its first
+ * write, so that a half of it is never taken for drift, and that what the Service itself may forget before it is published
+ * is found again: public IPs in other resource groups. A Service that is new, or taken over, and has none of these needs no
+ * mark: it bears no applied state that could mislead.
+ */
+export function markChangingFirst(resolved: ResolvedService, decision: Decision): Decision {
+  const { service, config } = resolved.observed;
+  if (decision.kind !== "act" || !decision.steps.some(isAzureStep)) return decision;
+  const applied = readAppliedState(service);
+  const isNoted = groupsNow(resolved).every((group) => applied?.groups.includes(group));
+  const isCurrent = applied?.fingerprint === undefined || isApplied(service, config);
+  if (isNoted && isCurrent) return decision;
+  const ingress = service.status.loadBalancer.ingress ?? [];
+  const step = { kind: "updateStatus", ingress, applied: changingState(resolved), why: "a change begins" } as const;
+  return { kind: "act", steps: [step], warnings: [] };
+}
+
+/** What the Service is marked with while a change is on its way. */
+export function changingState(resolved: ResolvedService): string {
+  const { groups = [] } = readAppliedState(resolved.observed.service) ?? {};
+  return renderAppliedState({
+    fingerprint: undefined,
+    groups: [...new Set([...groups, ...groupsNow(resolved)])],
+  });
+}
+
+/** Everything is applied and nothing is left behind. */
+export function finalAppliedState(resolved: ResolvedService): string {
+  const { observed, publicIPs } = resolved;
+  const groups = outside(
+    resolved,
+    publicIPs.uses.map(({ id }) => id),
+  );
+  const fingerprint = fingerprintOf(observed.service, observed.config);
+  return renderAppliedState({ fingerprint, groups });
+}
+
+/** Resource groups that the Service has, or is about to have, public IPs in. */
+function groupsNow(resolved: ResolvedService): string[] {
+  const { observed, intent, publicIPs } = resolved;
+  const frontends = observed.loadBalancers.flatMap((seen) => frontendsOf(seen, intent.owner.base));
+  return outside(resolved, [
+    ...publicIPs.uses.map(({ id }) => id),
+    ...publicIPs.releases.map(({ seen }) => seen.id),
+    ...frontends.flatMap(({ properties }) => properties.publicIPAddress?.id ?? []),
+  ]);
+}
+
+/** Their groups but for the cluster's own, which is looked at anyway. */
+function outside({ observed: { config } }: ResolvedService, ids: readonly string[]): string[] {
+  const groups = new Set(ids.flatMap((id) => parseId(id)?.resourceGroup.toLowerCase() ?? []));
+  groups.delete(config.resourceGroup.toLowerCase());
+  return [...groups];
 }

@@ -1,29 +1,27 @@
 /**
- * The phases of a Service that should be served: each finds its part right, or asks for one round. Their order is told
- * in `reconcile-service.ts`.
+ * The phases of a Service that should be served: each finds its part right, or asks for one round. The new side is built
+ * and published before the old one goes.
  */
 import type { Frontend } from "../model/arm.ts";
-import { reconcilePoolsOf } from "../resources/reconcile-pools.ts";
+import { poolWarnings, reconcilePoolsOf } from "../resources/reconcile-pools.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import { absentLoadBalancer } from "../resources/load-balancer/desired-load-balancer.ts";
 import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
 import { frontendOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { isRightFrontend } from "../resources/load-balancer/parts.ts";
 import { reconcileLoadBalancer } from "../resources/load-balancer/reconcile-load-balancer.ts";
+import type { Warning } from "../outcome.ts";
 import type { Decision } from "../steps.ts";
 import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
-import { listsService, servicesOf } from "../resources/public-ip/public-ip-tags.ts";
+import { listsService, servicesOf } from "../model/ownership-tags.ts";
 import { reconcilePublicIP } from "../resources/public-ip/reconcile-public-ip.ts";
 import { SETTLED, together } from "../resources/reconciled.ts";
 import { reconcileSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
-import { finalAppliedState, changingState } from "./mark-changing-first.ts";
-import { isChanged, readAppliedState } from "./applied-state.ts";
-import { disposableOf, leaveLoadBalancers } from "./leave-load-balancer.ts";
-import { surroundingsOn } from "./other-services.ts";
+import { finalAppliedState, changingState, markChangingFirst, isChanged, readAppliedState } from "./applied-state.ts";
+import { leaveLoadBalancers, closeAddresses, givePublicIPsBack } from "./release-service.ts";
+import { surroundingsOn, addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
 import { FINALIZER } from "../intent/ownership.ts";
-import { closeAddresses, givePublicIPsBack } from "./release-service.ts";
 import { act, firstRound, type Phase, reject, roundOf, wait } from "./rounds.ts";
-import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
 import {
   accessAddresses,
   addressOf,
@@ -33,13 +31,13 @@ import {
   type ResolvedService,
 } from "./resolve-service.ts";
 
-export const holdFinalizer: Phase<ResolvedService> = ({ observed: { service } }) =>
+const holdFinalizer: Phase<ResolvedService> = ({ observed: { service } }) =>
   service.metadata.finalizers?.includes(FINALIZER)
     ? undefined
     : act([{ kind: "addFinalizer", why: "a finalizer, so that nothing of it is left in Azure when it goes" }]);
 
 /** A public IP that can never be what is asked for makes way for another of its name; its address is lost. */
-export const replacePublicIPs: Phase<ResolvedService> = (resolved) => {
+const replacePublicIPs: Phase<ResolvedService> = (resolved) => {
   const { observed, intent, publicIPs, placement } = resolved;
   const replaced = publicIPs.uses.filter(({ mustBeReplaced }) => mustBeReplaced);
   if (replaced.length === 0) return undefined;
@@ -61,15 +59,10 @@ export const replacePublicIPs: Phase<ResolvedService> = (resolved) => {
 function remainder(resolved: ResolvedService, families: ResolvedService["intent"]["families"]) {
   const { observed, intent, placement } = resolved;
   if (families.length > 0 || placement.seen === undefined) return fragmentOf(resolved, families);
-  return absentLoadBalancer({
-    owner: intent.owner,
-    seen: placement.seen,
-    disposable: disposableOf(observed, placement.seen),
-    ...surroundingsOn(observed, placement.name),
-  });
+  return absentLoadBalancer({ owner: intent.owner, seen: placement.seen, ...surroundingsOn(observed, placement) });
 }
 
-export const makePublicIPs: Phase<ResolvedService> = (resolved) => {
+const makePublicIPs: Phase<ResolvedService> = (resolved) => {
   const round = publicIPRound(resolved);
   return round?.kind === "act" ? (foreseenRefusal(resolved) ?? round) : round;
 };
@@ -91,7 +84,7 @@ function foreseenRefusal(resolved: ResolvedService): Decision | undefined {
  * Addresses that were opened but never told, and that the next write of the load balancer takes from the Service: once
  * its frontend has another one, nothing says any more that it was open for it.
  */
-export const closeUntoldAddresses: Phase<ResolvedService> = (resolved) => {
+const closeUntoldAddresses: Phase<ResolvedService> = (resolved) => {
   const { observed, intent, placement } = resolved;
   const told = new Set(formerAddresses(observed));
   const isUntold = (frontend: Frontend): boolean => addressesOn(observed, [frontend]).some((ip) => !told.has(ip));
@@ -113,7 +106,7 @@ export const closeUntoldAddresses: Phase<ResolvedService> = (resolved) => {
 };
 
 /** One address cannot stand on two load balancers: another of the same kind is left first. */
-export const leaveFormerLoadBalancers: Phase<ResolvedService> = ({ observed, intent, placement }) =>
+const leaveFormerLoadBalancers: Phase<ResolvedService> = ({ observed, intent, placement }) =>
   leaveLoadBalancers(observed, intent.owner, placement.movedFrom);
 
 /**
@@ -121,7 +114,7 @@ export const leaveFormerLoadBalancers: Phase<ResolvedService> = ({ observed, int
  * write, and opens nothing but what the Service has to itself. On a shared address it waits until the ports are
  * granted.
  */
-export const joinLoadBalancer: Phase<ResolvedService> = (resolved) => {
+const joinLoadBalancer: Phase<ResolvedService> = (resolved) => {
   const { intent, placement } = resolved;
   const fragment = fragmentOf(resolved, intent.families);
   const joining = roundOf(reconcileLoadBalancer(placement.id, placement.seen, fragment));
@@ -142,7 +135,7 @@ function hasItsAddressesAlone({ intent, publicIPs }: ResolvedService, fragment: 
 }
 
 /** Neither needs the other, so both go in one round where both are left to do. */
-export const fillPoolsAndOpenAccess: Phase<ResolvedService> = (resolved) => {
+const fillPoolsAndOpenAccess: Phase<ResolvedService> = (resolved) => {
   const { observed, intent, placement } = resolved;
   const pools = placement.seen === undefined ? SETTLED : reconcilePoolsOf(observed, placement.seen, intent.families);
   if (pools.kind === "reject") return reject(pools.rejection);
@@ -162,7 +155,7 @@ function openAccess(resolved: ResolvedService, released: "dead" | "all"): Decisi
 }
 
 /** The final applied state is written along, unless something of the Service's past is still to be removed. */
-export const publishAddresses: Phase<ResolvedService> = (resolved) => {
+const publishAddresses: Phase<ResolvedService> = (resolved) => {
   const { service } = resolved.observed;
   const ingress = ingressOf(resolved);
   if (isPublished(service.status.loadBalancer.ingress ?? [], ingress)) return undefined;
@@ -190,14 +183,14 @@ const leaveOppositeLoadBalancers: Phase<ResolvedService> = ({ observed, intent, 
 const releaseFormerPublicIPs: Phase<ResolvedService> = ({ publicIPs }) => givePublicIPsBack(publicIPs.releases);
 
 /** What remains of the Service's past, in the order in which it may go. */
-export const LEFTOVERS: readonly Phase<ResolvedService>[] = [
+const LEFTOVERS: readonly Phase<ResolvedService>[] = [
   closeFormerAddresses,
   leaveOppositeLoadBalancers,
   releaseFormerPublicIPs,
 ];
 
 /** The change that the Service was marked with is over. */
-export const markApplied: Phase<ResolvedService> = (resolved) => {
+const markApplied: Phase<ResolvedService> = (resolved) => {
   const applied = readAppliedState(resolved.observed.service);
   if (applied === undefined || applied.fingerprint !== undefined) return undefined;
   const ingress = resolved.observed.service.status.loadBalancer.ingress ?? [];
@@ -205,3 +198,29 @@ export const markApplied: Phase<ResolvedService> = (resolved) => {
     { kind: "updateStatus", ingress, applied: finalAppliedState(resolved), why: "all of its change is applied" },
   ]);
 };
+
+const PHASES: readonly Phase<ResolvedService>[] = [
+  holdFinalizer,
+  replacePublicIPs,
+  makePublicIPs,
+  leaveFormerLoadBalancers,
+  closeUntoldAddresses,
+  joinLoadBalancer,
+  fillPoolsAndOpenAccess,
+  publishAddresses,
+  ...LEFTOVERS,
+  markApplied,
+];
+
+/** What the first phase asks for that is not right; settled where all are. */
+export function reconcileServed(resolved: ResolvedService): Decision {
+  const round = firstRound(PHASES, resolved);
+  if (round !== undefined) return markChangingFirst(resolved, round);
+  const warnings = [...resolved.warnings, ...warningsOfPools(resolved)];
+  return { kind: "settled", warnings, applied: finalAppliedState(resolved) };
+}
+
+/** Foreign entries of the pools that serve a Service are reported on the Service, where its user reads events. */
+function warningsOfPools({ observed, intent, placement }: ResolvedService): readonly Warning[] {
+  return placement.seen === undefined ? [] : poolWarnings(observed, placement.seen, intent.families);
+}

@@ -2,64 +2,22 @@
  * What a Service needs next, in rounds: observe, correct the first thing that is not right, observe again. The stored
  * objects say how far it has come, so the controller may be interrupted anywhere and goes on where it stopped.
  */
-import { poolWarnings } from "../resources/reconcile-pools.ts";
+import { needsCompute } from "../backends/eligible-nodes.ts";
 import type { Ingress } from "../model/kubernetes.ts";
-import type { Warning } from "../outcome.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
 import type { Decision, ReadRequest } from "../steps.ts";
 import { boundPublicIPs, publicIPGroups } from "../resources/public-ip/desired-public-ips.ts";
 import type { Observed } from "../observed.ts";
-import { markChangingFirst, finalAppliedState } from "./mark-changing-first.ts";
 import { readAppliedState } from "./applied-state.ts";
-import {
-  closeUntoldAddresses,
-  fillPoolsAndOpenAccess,
-  holdFinalizer,
-  joinLoadBalancer,
-  leaveFormerLoadBalancers,
-  LEFTOVERS,
-  makePublicIPs,
-  markApplied,
-  publishAddresses,
-  replacePublicIPs,
-} from "./ensure-service.ts";
+import { reconcileServed } from "./ensure-service.ts";
 import { needsCleanup, ownerOf, wantsLoadBalancer } from "../intent/ownership.ts";
 import { publicIPResourceGroup } from "../intent/parse-addresses.ts";
 import { parseService } from "../intent/parse-service.ts";
-import {
-  clearStatus,
-  closeAllAddresses,
-  dropFinalizer,
-  leaveAllLoadBalancers,
-  releaseAllPublicIPs,
-} from "./release-service.ts";
-import { firstRound, missingReads, type Phase, reject } from "./rounds.ts";
+import { reconcileReleased } from "./release-service.ts";
+import { reject } from "./rounds.ts";
 import type { ServiceIntent } from "../intent/service-intent.ts";
 import { addressesOn, frontendsOf } from "./service-parts.ts";
-import { subnetName, type ResolvedService, resolveService } from "./resolve-service.ts";
-
-/** The new side is built and published before the old one goes. */
-const ENSURE: readonly Phase<ResolvedService>[] = [
-  holdFinalizer,
-  replacePublicIPs,
-  makePublicIPs,
-  leaveFormerLoadBalancers,
-  closeUntoldAddresses,
-  joinLoadBalancer,
-  fillPoolsAndOpenAccess,
-  publishAddresses,
-  ...LEFTOVERS,
-  markApplied,
-];
-
-/** A public IP never before its frontend; the finalizer last. */
-const RELEASE: readonly Phase<Observed>[] = [
-  closeAllAddresses,
-  leaveAllLoadBalancers,
-  releaseAllPublicIPs,
-  clearStatus,
-  dropFinalizer,
-];
+import { subnetName, resolveService } from "./resolve-service.ts";
 
 const SETTLED: Decision = { kind: "settled", warnings: [] };
 
@@ -77,24 +35,12 @@ function ensured(observed: Observed): Decision {
   if (needs.length > 0) return { kind: "read", needs };
   const resolved = resolveService(observed, intent, warnings);
   if ("kind" in resolved) return reject(resolved);
-  const round = firstRound(ENSURE, resolved);
-  return round === undefined
-    ? {
-        kind: "settled",
-        warnings: [...resolved.warnings, ...warningsOfPools(resolved)],
-        applied: finalAppliedState(resolved),
-      }
-    : markChangingFirst(resolved, round);
-}
-
-/** Foreign entries of the pools that serve a Service are reported on the Service, where its user reads events. */
-function warningsOfPools({ observed, intent, placement }: ResolvedService): readonly Warning[] {
-  return placement.seen === undefined ? [] : poolWarnings(observed, placement.seen, intent.families);
+  return reconcileServed(resolved);
 }
 
 function released(observed: Observed): Decision {
   const needs = missingReads(observed, groupsOf(observed));
-  return needs.length > 0 ? { kind: "read", needs } : (firstRound(RELEASE, observed) ?? SETTLED);
+  return needs.length > 0 ? { kind: "read", needs } : (reconcileReleased(observed) ?? SETTLED);
 }
 
 /** Wherever public IPs of the Service may be, by what it says, by what it said, and by what stands in Azure. */
@@ -102,6 +48,16 @@ function groupsOf(observed: Observed): string[] {
   const { service, config } = observed;
   const groups = [publicIPResourceGroup(service, config), ...(readAppliedState(service)?.groups ?? [])];
   return publicIPGroups(observed, ownerOf(service), groups);
+}
+
+/** What was not read yet: public IPs of these resource groups, and the machines where decisions depend on them. */
+function missingReads(observed: Observed, groups: readonly string[]): ReadRequest[] {
+  const { config, publicIPs, compute } = observed;
+  const unread = groups.filter((group) => !publicIPs.has(group.toLowerCase()));
+  return [
+    ...unread.map((resourceGroup): ReadRequest => ({ kind: "publicIPs", resourceGroup })),
+    ...(needsCompute(config) && compute === undefined ? [{ kind: "compute" as const }] : []),
+  ];
 }
 
 function missingSubnet(observed: Observed, intent: ServiceIntent): ReadRequest[] {

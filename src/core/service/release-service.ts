@@ -6,9 +6,9 @@
 import { addressesOfMembers, desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
 import { membersOf } from "../resources/reconcile-pools.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
-import type { Decision } from "../steps.ts";
+import type { Decision, AzureStep } from "../steps.ts";
 import { reconcilePublicIP } from "../resources/public-ip/reconcile-public-ip.ts";
-import { together } from "../resources/reconciled.ts";
+import { together, type Reconciled, SETTLED } from "../resources/reconciled.ts";
 import {
   boundPublicIPs,
   type PublicIPRelease,
@@ -19,13 +19,18 @@ import { SERVICE_TAG } from "../model/ownership-tags.ts";
 import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import { releaseSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
 import type { Observed } from "../observed.ts";
-import { leaveLoadBalancers } from "./leave-load-balancer.ts";
 import { ownerOf } from "../intent/ownership.ts";
-import { act, type Phase, roundOf } from "./rounds.ts";
+import { act, firstRound, type Phase, roundOf, reject } from "./rounds.ts";
 import type { Owner } from "../outcome.ts";
-import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
+import { addressesOn, formerAddresses, frontendsOf, surroundingsOn } from "./service-parts.ts";
+import type { LoadBalancer } from "../model/arm.ts";
+import { absentNicPools } from "../resources/nic-pools/desired-nic-pools.ts";
+import { absentLoadBalancer } from "../resources/load-balancer/desired-load-balancer.ts";
+import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
+import { reconcileLoadBalancer } from "../resources/load-balancer/reconcile-load-balancer.ts";
+import { reconcileNicPools } from "../resources/nic-pools/reconcile-nic-pools.ts";
 
-export const closeAllAddresses: Phase<Observed> = (observed) => {
+const closeAllAddresses: Phase<Observed> = (observed) => {
   const owner = ownerOf(observed.service);
   const frontends = observed.loadBalancers.flatMap((seen) => frontendsOf(seen, owner.base));
   const publics = boundPublicIPs(observed, owner).flatMap(({ properties }) => properties.ipAddress ?? []);
@@ -49,12 +54,12 @@ export function closeAddresses(observed: Observed, owner: Owner, closing: Closin
 }
 
 /** On whatever load balancer, of either kind, its parts are. */
-export const leaveAllLoadBalancers: Phase<Observed> = (observed) => {
+const leaveAllLoadBalancers: Phase<Observed> = (observed) => {
   const owner = ownerOf(observed.service);
   return leaveLoadBalancers(observed, owner, loadBalancersWith(observed.loadBalancers, owner.base));
 };
 
-export const releaseAllPublicIPs: Phase<Observed> = (observed) =>
+const releaseAllPublicIPs: Phase<Observed> = (observed) =>
   givePublicIPsBack(releasedPublicIPs(observed, ownerOf(observed.service), []));
 
 export function givePublicIPsBack(releases: readonly PublicIPRelease[]): Decision | undefined {
@@ -62,13 +67,13 @@ export function givePublicIPsBack(releases: readonly PublicIPRelease[]): Decisio
 }
 
 /** A Service that is being deleted takes its status with it. */
-export const clearStatus: Phase<Observed> = ({ service }) => {
+const clearStatus: Phase<Observed> = ({ service }) => {
   const isShown = (service.status.loadBalancer.ingress ?? []).length > 0;
   if (service.metadata.deletionTimestamp !== undefined || !isShown) return undefined;
   return act([{ kind: "updateStatus", ingress: [], applied: undefined, why: "it is served no longer" }]);
 };
 
-export const dropFinalizer: Phase<Observed> = (observed) =>
+const dropFinalizer: Phase<Observed> = (observed) =>
   act(
     [{ kind: "removeFinalizer", why: "nothing of it is left in Azure" }],
     untaggedPublicIPs(observed, ownerOf(observed.service)).map(({ name }) => ({
@@ -78,3 +83,50 @@ export const dropFinalizer: Phase<Observed> = (observed) =>
         "it. Delete it, if it is not needed",
     })),
   );
+
+/** A public IP never before its frontend; the finalizer last. */
+const PHASES: readonly Phase<Observed>[] = [
+  closeAllAddresses,
+  leaveAllLoadBalancers,
+  releaseAllPublicIPs,
+  clearStatus,
+  dropFinalizer,
+];
+
+/** What the first phase asks for that is not right; `undefined` where all are. */
+export function reconcileReleased(observed: Observed): Decision | undefined {
+  return firstRound(PHASES, observed);
+}
+
+/** One that is deleted with the Service lets go of the machines in its pools first. */
+export function leaveLoadBalancers(
+  observed: Observed,
+  owner: Owner,
+  loadBalancers: readonly LoadBalancer[],
+): Decision | undefined {
+  const steps: AzureStep[] = [];
+  for (const seen of loadBalancers) {
+    const fragment = absentLoadBalancer({ owner, seen, ...surroundingsOn(observed, { name: seen.name, seen }) });
+    const result = reconcileLoadBalancer(seen.id, seen, fragment);
+    if (result.kind === "reject") return reject(result.rejection);
+    if (result.kind !== "act") continue;
+    const detachments = detachmentsOf(observed, seen);
+    if (detachments.kind !== "act") steps.push(...result.steps);
+    else if (result.deletes) steps.push(...detachments.steps);
+    else steps.push(...result.steps.map((step) => ({ ...step, fragment: amongOthers(step.fragment) })));
+  }
+  return act(steps); // what stays is told by the write: others may leave in the same one
+}
+
+/** Others may leave in the same write; then the last of them must take the machines out before the load balancer goes. */
+function amongOthers(fragment: LoadBalancerFragment): LoadBalancerFragment {
+  const { disposable } = fragment;
+  return disposable === undefined ? fragment : { ...fragment, disposable: { ...disposable, hasMachines: true } };
+}
+
+function detachmentsOf(observed: Observed, loadBalancer: LoadBalancer): Reconciled<"nicPools"> {
+  const { config, nodes, compute } = observed;
+  if (config.poolType === "nodeIP" || compute === undefined) return SETTLED;
+  const known = membersOf(observed, loadBalancer);
+  return reconcileNicPools(absentNicPools({ config, nodes, compute, loadBalancer, known }));
+}

@@ -11,8 +11,12 @@ import { membersOf } from "../resources/reconcile-pools.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import { nameOfId, sameId } from "../model/ids.ts";
-import { absentLoadBalancer, desiredLoadBalancer } from "../resources/load-balancer/desired-load-balancer.ts";
-import { desiredFrontend, type FrontendInput } from "../resources/load-balancer/desired-frontend.ts";
+import {
+  absentLoadBalancer,
+  desiredLoadBalancer,
+  desiredFrontend,
+  type FrontendInput,
+} from "../resources/load-balancer/desired-load-balancer.ts";
 import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
 import { getServiceLoadBalancer, type Placement } from "../resources/load-balancer/get-service-load-balancer.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
@@ -26,14 +30,10 @@ import {
 import { SERVICE_TAG } from "../model/ownership-tags.ts";
 import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import type { Observed } from "../observed.ts";
-import { disposableOf } from "./leave-load-balancer.ts";
-import { surroundingsOn } from "./other-services.ts";
+import { surroundingsOn, addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
 import type { ServiceIntent } from "../intent/service-intent.ts";
 import type { Owner, Rejection, Warning } from "../outcome.ts";
-import { addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
-import { refuseTakenAddresses } from "./taken-addresses.ts";
-import { refuseTakenPorts } from "./taken-ports.ts";
-import { refuseTakenLabel } from "./taken-label.ts";
+import { refuseTakenAddresses, refuseTakenLabel, refuseTakenPorts } from "./refuse-taken.ts";
 
 export interface ResolvedService {
   readonly observed: Observed;
@@ -109,8 +109,7 @@ function withPossibleReplacements(resolved: ResolvedService): ResolvedService {
 function isFreeable(observed: Observed, owner: Owner, { seen, name }: Placement, { id }: DesiredPublicIP): boolean {
   const holders = observed.loadBalancers.filter((one) => loadBalancerIndex(one).byPublicIP.has(id.toLowerCase()));
   if (seen === undefined || holders.length === 0) return holders.length === 0;
-  const disposable = disposableOf(observed, seen);
-  const absence = absentLoadBalancer({ owner, seen, disposable, ...surroundingsOn(observed, name) });
+  const absence = absentLoadBalancer({ owner, seen, ...surroundingsOn(observed, { name, seen }) });
   const { outcome } = mergeLoadBalancer(seen, [absence]);
   return (
     holders.every((one) => one === seen) &&
@@ -173,8 +172,7 @@ export function fragmentOf(resolved: ResolvedService, families: readonly Family[
     ...frontendInput(resolved),
     families,
     loadBalancer: placement,
-    disposable: placement.seen && disposableOf(observed, placement.seen),
-    ...surroundingsOn(observed, placement.name),
+    ...surroundingsOn(observed, placement),
     intent,
   });
 }

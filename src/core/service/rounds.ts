@@ -1,9 +1,7 @@
 /** What the phases of a Service are made of: what each asks for, and how one round follows from all. */
-import { needsCompute } from "../backends/eligible-nodes.ts";
 import type { Kind } from "../resources/azure-step.ts";
 import type { Reconciled } from "../resources/reconciled.ts";
-import type { AzureStep, Decision, ReadRequest, Step } from "../steps.ts";
-import type { Observed } from "../observed.ts";
+import type { AzureStep, Decision, Step } from "../steps.ts";
 import type { Rejection, Warning } from "../outcome.ts";
 
 /** One thing to get right. `undefined`: it is, go on with the next. */
@@ -45,14 +43,4 @@ export function roundOf(result: Reconciled<Kind>, warnings: readonly Warning[] =
 
 export function isAzureStep(step: Step): step is AzureStep {
   return "id" in step;
-}
-
-/** What was not read yet: public IPs of these resource groups, and the machines where decisions depend on them. */
-export function missingReads(observed: Observed, groups: readonly string[]): ReadRequest[] {
-  const { config, publicIPs, compute } = observed;
-  const unread = groups.filter((group) => !publicIPs.has(group.toLowerCase()));
-  return [
-    ...unread.map((resourceGroup): ReadRequest => ({ kind: "publicIPs", resourceGroup })),
-    ...(needsCompute(config) && compute === undefined ? [{ kind: "compute" as const }] : []),
-  ];
 }

@@ -1,4 +1,7 @@
-/** What a Service has in Azure now: on which frontends it stands, and at which addresses. */
+/**
+ * What a Service has in Azure now: on which frontends it stands, at which addresses, and what stands beside it on a load
+ * balancer.
+ */
 import type { Frontend, LoadBalancer, PublicIP } from "../model/arm.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import { parseId } from "../model/ids.ts";
@@ -6,6 +9,15 @@ import { frontendOf, loadBalancerIndex, partsOf } from "../resources/load-balanc
 import { publicIPIndex } from "../resources/public-ip/public-ip-index.ts";
 import type { Observed } from "../observed.ts";
 import { nodeAddresses } from "../backends/eligible-nodes.ts";
+import type { Service } from "../model/kubernetes.ts";
+import { baseName, isInternalName, poolName } from "../model/names.ts";
+import { desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
+import { ownEntries } from "../resources/backend-pool/own-entries.ts";
+import type { Disposable } from "../resources/load-balancer/fragment.ts";
+import { ownIPConfigurations } from "../resources/nic-pools/desired-nic-pools.ts";
+import { isPreConfigured, membersOf } from "../resources/reconcile-pools.ts";
+import { memo } from "../util/memo.ts";
+import { parseService } from "../intent/parse-service.ts";
 
 /** The frontends that bear its name, and those of others that its rules stand on. */
 export function frontendsOf(loadBalancer: LoadBalancer, base: string): Frontend[] {
@@ -40,4 +52,47 @@ export function publishedAddresses({ service }: Pick<Observed, "service">): stri
   return (service.status.loadBalancer.ingress ?? []).flatMap(({ ip }) =>
     ip === undefined ? [] : [canonicalAddress(ip)],
   );
+}
+
+const byBase = memo(
+  (services: readonly Service[]): ReadonlyMap<string, Service> =>
+    new Map(services.map((service) => [baseName(service.metadata.uid).toLowerCase(), service])),
+);
+
+/** What a Service finds beside itself on a load balancer. */
+export interface Surroundings {
+  /**
+   * Does the Service with this base want to be on a load balancer of this kind? One that cannot be read might: what it
+   * has is left alone.
+   */
+  readonly isServedHere: (base: string) => boolean;
+  /** For what is said to people. */
+  readonly neighbours: readonly Service[];
+  readonly disposable: Disposable | undefined;
+}
+
+/** `seen` is absent where the load balancer is yet to be made. */
+export function surroundingsOn(
+  observed: Observed,
+  { name, seen }: { readonly name: string; readonly seen: LoadBalancer | undefined },
+): Surroundings {
+  const { otherServices, config } = observed;
+  const isServedHere = (base: string): boolean => {
+    const service = byBase(otherServices).get(base);
+    if (service === undefined || service.metadata.deletionTimestamp !== undefined) return false;
+    const parsed = parseService(service, config);
+    return !("intent" in parsed) || (parsed.intent.scope === "internal") === isInternalName(name);
+  };
+  return { isServedHere, neighbours: otherServices, disposable: seen && disposableOf(observed, seen) };
+}
+
+/** What of a load balancer is the cluster's own. `undefined`: it stays, another tool fills its pools. */
+function disposableOf(observed: Observed, loadBalancer: LoadBalancer): Disposable | undefined {
+  const { config, nodes, compute } = observed;
+  if (isPreConfigured(config, loadBalancer.name)) return undefined;
+  const known = membersOf(observed, loadBalancer);
+  const pools = [poolName(config.clusterName, "IPv4"), poolName(config.clusterName, "IPv6")];
+  if (config.poolType === "nodeIP") return { pools, entries: desiredBackendPool({ config, nodes, known }, "IPv4").own };
+  const interfaces = compute && ownIPConfigurations({ config, nodes, compute, loadBalancer, known });
+  return { pools, entries: ownEntries(nodes, known, interfaces) };
 }

@@ -6,10 +6,11 @@ import type { Frontend, LoadBalancer } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import type { Rejection } from "../../outcome.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
-import { frontendOf, loadBalancerIndex, type LoadBalancerIndex } from "./load-balancer-index.ts";
+import { frontendOf, loadBalancerIndex, type LoadBalancerIndex, ruleUser } from "./load-balancer-index.ts";
 import { baseOf } from "../../model/names.ts";
 import { refusePortClashes } from "./port-clashes.ts";
-import { refuseMovesOfShared } from "./shared-frontends.ts";
+import { userOf } from "./part-user.ts";
+import { isRightFrontend } from "./parts.ts";
 
 type Batch = readonly LoadBalancerFragment[];
 
@@ -45,6 +46,44 @@ function refusals(seen: LoadBalancer, index: LoadBalancerIndex, batch: Batch): M
     ...refuseMovesOfShared(index, batch),
     ...refuseOtherSku(seen, batch),
   ]);
+}
+
+/**
+ * A frontend that others use too keeps its address: giving it another would move them along. The Service that wants to
+ * move is refused until it is alone.
+ */
+function refuseMovesOfShared(index: LoadBalancerIndex, batch: Batch): Map<LoadBalancerFragment, Rejection> {
+  const refused = new Map<LoadBalancerFragment, Rejection>();
+  for (const fragment of batch) {
+    const base = fragment.owner.base.toLowerCase();
+    for (const wanted of fragment.frontends) {
+      const name = wanted.name.toLowerCase();
+      const seen = index.frontends.get(name);
+      if (seen === undefined || isRightFrontend(seen, wanted)) continue;
+      const user = userBeside(index, batch, base, name);
+      if (user !== undefined) refused.set(fragment, frontendShared(wanted.name, user));
+    }
+  }
+  return refused;
+}
+
+/** Another user of the frontend that goes on using it after this batch. */
+function userBeside(index: LoadBalancerIndex, batch: Batch, base: string, frontend: string): string | undefined {
+  const moving = new Set(batch.map(({ owner }) => owner.base.toLowerCase()));
+  const staying = (index.users.get(frontend) ?? []).find((user) => user.base !== base && !moving.has(user.base));
+  const coming = batch
+    .filter(({ owner }) => owner.base.toLowerCase() !== base)
+    .flatMap(({ rules }) => rules)
+    .find(({ properties }) => frontendOf(properties.frontendIPConfiguration) === frontend);
+  const user = staying ?? (coming && ruleUser(coming));
+  return user && userOf(user, batch).text;
+}
+
+function frontendShared(frontend: string, user: string): Rejection {
+  const message =
+    `the Service cannot get another address, because ${user} uses frontend "${frontend}" too: keep the address, ` +
+    `or move the other first`;
+  return { kind: "rejection", reason: "FrontendShared", message };
 }
 
 /** A load balancer cannot change its SKU, and takes public IPs of its own SKU only. */

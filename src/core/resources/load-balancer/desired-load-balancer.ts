@@ -3,15 +3,30 @@
  * frontends that others need, which the merge knows. Leaves to others which load balancer that is
  * (`get-service-load-balancer.ts`) and which public IPs it stands on (`reconcile-public-ip.ts`).
  */
-import type { Family, LoadBalancer } from "../../model/arm.ts";
+import type { Family, LoadBalancer, Frontend, Reference, Subnet } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import type { Service } from "../../model/kubernetes.ts";
-import { baseOf, isServiceBase, poolName } from "../../model/names.ts";
+import { baseOf, isServiceBase, poolName, frontendName } from "../../model/names.ts";
 import type { Owner } from "../../outcome.ts";
-import { desiredFrontend, type FrontendInput } from "./desired-frontend.ts";
-import { desiredRules } from "./desired-rules.ts";
+import { desiredRules, namingOf } from "./desired-rules.ts";
 import type { Disposable, LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";
-import { frontendOf, loadBalancerIndex, partsOf } from "./load-balancer-index.ts";
+import { frontendOf, loadBalancerIndex, partsOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
+import { canonicalAddress, contains, parseAddress, parseCidr } from "../../util/cidr.ts";
+import { sameId, subnetId } from "../../model/ids.ts";
+import type { ServiceIntent } from "../../intent/service-intent.ts";
+
+export interface FrontendInput {
+  readonly intent: ServiceIntent;
+  readonly config: ClusterConfig;
+  readonly seen: LoadBalancer | undefined;
+  /** Ids of the public IPs to stand on; those of an external Service only. */
+  readonly publicIPs: Readonly<Partial<Record<Family, string>>>;
+  /** The subnet of an internal Service. */
+  readonly subnet: Subnet | undefined;
+  readonly zones: readonly string[];
+  /** Addresses that the Service's status names. */
+  readonly published: readonly string[];
+}
 
 export interface FragmentInput extends FrontendInput {
   /** Of the Service's families those to be served now. */
@@ -90,4 +105,108 @@ function releasesOf(
     const base = baseOf(name);
     return base !== own && isServiceBase(base) && !isServedHere(base);
   });
+}
+
+/** `own` is absent where the frontend is another's: the Service is secondary there, and only adds rules. */
+interface DesiredFrontend {
+  readonly name: string;
+  readonly own: Frontend | undefined;
+}
+
+/**
+ * The frontend that one Service asks for in one family: its own, or another owner's that already has the address.
+ *
+ *   private address           | where it comes from                            | allocation
+ *   --------------------------|------------------------------------------------|-----------
+ *   pinned                    | annotation or `spec.loadBalancerIP`            | Static
+ *   kept                      | the Service's frontend, if still in the subnet | Static
+ *   kept after a loss         | the Service's status, if in the subnet         | Static
+ *   none of these             | Azure chooses                                  | Dynamic
+ *
+ * A frontend that is right stays as it is, Dynamic included: only the address is compared. Zones cannot be changed:
+ * a frontend that replaces another keeps that one's, a new one gets all of the region's.
+ */
+export function desiredFrontend(input: FrontendInput, family: Family): DesiredFrontend {
+  const index = input.seen && loadBalancerIndex(input.seen);
+  const other = index && sharedFrontend(input, index, family);
+  if (other !== undefined) return { name: other.name, own: undefined };
+  const name = frontendName(namingOf(input.intent), family);
+  const own = input.intent.scope === "external" ? external(input, family, name) : internal(input, family, name);
+  return { name, own };
+}
+
+/** A frontend that holds the Service's address already is the one to use, whatever its owner. */
+function sharedFrontend(input: FrontendInput, index: LoadBalancerIndex, family: Family): Frontend | undefined {
+  const { intent, publicIPs } = input;
+  const pinned = intent.pinned[family];
+  const holder =
+    intent.scope === "external"
+      ? index.byPublicIP.get((publicIPs[family] ?? "").toLowerCase())
+      : index.byPrivateAddress.get(canonicalAddress(pinned ?? ""));
+  return holder !== undefined && baseOf(holder.name) !== intent.owner.base.toLowerCase() ? holder : undefined;
+}
+
+function external({ publicIPs }: FrontendInput, family: Family, name: string): Frontend | undefined {
+  const id = publicIPs[family];
+  return id === undefined ? undefined : { name, properties: { publicIPAddress: { id } } };
+}
+
+function internal(input: FrontendInput, family: Family, name: string): Frontend {
+  const { intent, config, seen } = input;
+  const current = seen && loadBalancerIndex(seen).frontends.get(name.toLowerCase());
+  const wantedSubnet = { id: subnetId(config, intent.subnet ?? config.subnetName) };
+  // The config's default subnet says where new frontends go; it moves none that stands elsewhere.
+  const subnet = intent.subnet === undefined ? (current?.properties.subnet ?? wantedSubnet) : wantedSubnet;
+  const address = intent.pinned[family] ?? keptAddress(input, family, subnet);
+  const zones = zonesOf(input, family);
+  return {
+    name,
+    ...(zones !== undefined && { zones }),
+    properties: {
+      subnet: { id: subnet.id },
+      ...(family === "IPv6" && { privateIPAddressVersion: "IPv6" }),
+      ...(address === undefined
+        ? { privateIPAllocationMethod: "Dynamic" }
+        : { privateIPAllocationMethod: "Static", privateIPAddress: address }),
+    },
+  };
+}
+
+function keptAddress(input: FrontendInput, family: Family, subnet: Reference): string | undefined {
+  const current = currentFrontends(input, family).map(({ properties }) => properties);
+  const stays = current.find((one) => one.privateIPAddress !== undefined && sameId(one.subnet?.id, subnet.id));
+  if (stays !== undefined) return stays.privateIPAddress;
+  return input.published.find((address) => isInSubnet(address, family, input.subnet) && !isTaken(input, address));
+}
+
+function isInSubnet(address: string, family: Family, subnet: Subnet | undefined): boolean {
+  const parsed = parseAddress(address);
+  if (parsed === undefined || parsed.family !== family) return false;
+  const { addressPrefix, addressPrefixes } = subnet?.properties ?? {};
+  return [addressPrefix, ...(addressPrefixes ?? [])].some((prefix) => {
+    const block = prefix === undefined ? undefined : parseCidr(prefix);
+    return block !== undefined && !("problem" in block) && contains(block, parsed);
+  });
+}
+
+/** Another's frontend has it by now, whatever the Service's status says. */
+function isTaken({ intent, seen }: FrontendInput, address: string): boolean {
+  const holder = seen && loadBalancerIndex(seen).byPrivateAddress.get(canonicalAddress(address));
+  return holder !== undefined && baseOf(holder.name) !== intent.owner.base.toLowerCase();
+}
+
+function zonesOf(input: FrontendInput, family: Family): readonly string[] | undefined {
+  const [current] = currentFrontends(input, family);
+  if (current !== undefined) return current.zones;
+  const { config, zones } = input;
+  const isZonal = config.sku === "standard" && config.extendedLocation === undefined && !config.azureStack;
+  return isZonal && zones.length > 0 ? zones : undefined;
+}
+
+/** The private frontends that the Service has in this family, under whatever name. */
+function currentFrontends({ intent, seen }: FrontendInput, family: Family): readonly Frontend[] {
+  if (seen === undefined) return [];
+  return partsOf(loadBalancerIndex(seen), intent.owner.base).frontends.filter(
+    ({ properties }) => (properties.privateIPAddressVersion ?? "IPv4") === family,
+  );
 }

@@ -11,14 +11,13 @@
  *     last of them is stale, and its Service takes the machines out first.
  *   - The work is one pass over the body and in proportion to the fragments; `isSettled` needs no pass at all.
  */
-import type { LoadBalancer, LoadBalancerProperties } from "../../model/arm.ts";
+import type { LoadBalancer, LoadBalancerProperties, BackendPool } from "../../model/arm.ts";
 import { type Answer, answersOf, type Merged, unchanged, type Warning } from "../../outcome.ts";
-import { baseOf, isServiceBase } from "../../model/names.ts";
+import { baseOf, isServiceBase, SHARED_PROBE_NAME } from "../../model/names.ts";
 import { mergeTags } from "../../model/tags.ts";
 import { sortedByOwner } from "../sorted-by-owner.ts";
 import { admitFragments } from "./admit-fragments.ts";
-import type { LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";
-import { hasForeignRest } from "./foreign-rest.ts";
+import type { LoadBalancerFragment, LoadBalancerShell, Disposable } from "./fragment.ts";
 import {
   frontendOf,
   type FrontendUser,
@@ -26,9 +25,17 @@ import {
   type LoadBalancerIndex,
   partsOf,
 } from "./load-balancer-index.ts";
-import { mergedFrontends, mergedPools, mergedProbes, mergedRules } from "./merged-parts.ts";
+import {
+  mergedFrontends,
+  mergedPools,
+  mergedProbes,
+  mergedRules,
+  isRightFrontend,
+  isRightProbe,
+  isRightRule,
+} from "./parts.ts";
 import { userOf } from "./part-user.ts";
-import { isRightFrontend, isRightProbe, isRightRule } from "./parts.ts";
+import { isOwnEntry, isOwnReference } from "../backend-pool/own-entries.ts";
 
 type Outcome = Merged<LoadBalancer>["outcome"];
 
@@ -122,6 +129,30 @@ function settle(start: LoadBalancer, pending: readonly LoadBalancerFragment[], e
   if (!hasForeignRest(body, pending)) return { kind: "delete" };
   const properties = { ...body.properties, frontendIPConfigurations: dropped.slice(0, 1) };
   return { kind: "put", body: { ...body, properties } };
+}
+
+/**
+ * Whether a load balancer that has lost all the controller's frontends still holds foreign parts. `leaving`: the fragments
+ * that left; their own rules and probes don't count, nor does the probe that all share.
+ */
+function hasForeignRest(body: LoadBalancer, leaving: readonly LoadBalancerFragment[]): boolean {
+  const { loadBalancingRules, probes, inboundNatRules, inboundNatPools, outboundRules } = body.properties;
+  const disposable = leaving[0]?.disposable;
+  if (disposable === undefined) return true;
+  const bases = new Set(leaving.map(({ owner }) => owner.base.toLowerCase()));
+  const foreign = [inboundNatRules, inboundNatPools, outboundRules, loadBalancingRules, probes]
+    .flatMap((list) => list ?? [])
+    .filter(({ name }) => !bases.has(baseOf(name)) && name.toLowerCase() !== SHARED_PROBE_NAME);
+  return foreign.length > 0 || (body.properties.backendAddressPools ?? []).some((pool) => isForeign(pool, disposable));
+}
+
+function isForeign(pool: BackendPool, { pools, entries }: Disposable): boolean {
+  if (!pools.some((name) => name.toLowerCase() === pool.name.toLowerCase())) return true;
+  const { loadBalancerBackendAddresses, backendIPConfigurations } = pool.properties;
+  return (
+    (loadBalancerBackendAddresses ?? []).some((entry) => !isOwnEntry(entry, entries)) ||
+    (backendIPConfigurations ?? []).some((reference) => !isOwnReference(reference, entries))
+  );
 }
 
 function withTags(

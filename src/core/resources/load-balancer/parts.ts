@@ -1,12 +1,118 @@
 /**
- * Our own frontends, rules and probes: when one that is there is right, and how a wrong one is put right.
+ * The lists of a load balancer after a batch: each owner's old parts make way for its new ones. A part that is right
+ * stays the object that was read; one that is wrong is put right in its place; new ones come last, in batch order.
  *
  * Only the fields that we decide are compared, so that fields which Azure fills in or adds are no change;
  * and only they are replaced, so that a field that another client set on our part survives.
  */
-import type { Frontend, LoadBalancingRule, Probe, Reference } from "../../model/arm.ts";
+import type { Frontend, LoadBalancingRule, Probe, Reference, BackendPool, LoadBalancer } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
-import { sameId } from "../../model/ids.ts";
+import { sameId, nameOfId } from "../../model/ids.ts";
+import { baseOf, SHARED_PROBE_NAME } from "../../model/names.ts";
+import type { LoadBalancerFragment } from "./fragment.ts";
+import { frontendOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
+
+type Batch = readonly LoadBalancerFragment[];
+
+interface Named {
+  readonly name: string;
+}
+
+interface Replacement<Part> {
+  readonly seen: readonly Part[];
+  readonly wanted: readonly Part[];
+  /** Asked only of parts that no fragment wants. */
+  readonly goes: (part: Part) => boolean;
+  readonly isRight: (seen: Part, wanted: Part) => boolean;
+  readonly corrected: (seen: Part, wanted: Part) => Part;
+}
+
+function replaced<Part extends Named>({ seen, wanted, goes, isRight, corrected }: Replacement<Part>): Part[] {
+  const missing = new Map(wanted.map((part) => [part.name.toLowerCase(), part]));
+  const result: Part[] = [];
+  for (const part of seen) {
+    const want = missing.get(part.name.toLowerCase());
+    if (want === undefined) {
+      if (!goes(part)) result.push(part);
+      continue;
+    }
+    missing.delete(part.name.toLowerCase());
+    result.push(isRight(part, want) ? part : corrected(part, want));
+  }
+  return [...result, ...missing.values()];
+}
+
+export function mergedRules(start: LoadBalancer, batch: Batch): LoadBalancingRule[] {
+  const bases = basesOf(batch);
+  return replaced({
+    seen: start.properties.loadBalancingRules ?? [],
+    wanted: batch.flatMap(({ rules }) => rules),
+    goes: ({ name }) => bases.has(baseOf(name)),
+    isRight: isRightRule,
+    corrected: correctedRule,
+  });
+}
+
+/** The shared probe is everybody's: it goes with the last rule that names it, if that rule was one of the batch's. */
+export function mergedProbes(
+  start: LoadBalancer,
+  index: LoadBalancerIndex,
+  batch: Batch,
+  rules: readonly LoadBalancingRule[],
+): Probe[] {
+  const bases = basesOf(batch);
+  const wasShared = (index.probeUsers.get(SHARED_PROBE_NAME) ?? []).some(({ base }) => bases.has(base));
+  const isShared = rules.some(({ properties: { probe } }) => probe !== undefined && isSharedProbe(nameOfId(probe.id)));
+  return replaced({
+    seen: start.properties.probes ?? [],
+    wanted: batch.flatMap(({ probes }) => probes),
+    goes: ({ name }) => bases.has(baseOf(name)) || (isSharedProbe(name) && wasShared && !isShared),
+    isRight: isRightProbe,
+    corrected: correctedProbe,
+  });
+}
+
+function isSharedProbe(name: string): boolean {
+  return name.toLowerCase() === SHARED_PROBE_NAME;
+}
+
+/** `rules`: as they will be; a frontend that one of them names stays, whatever its own name. */
+export function mergedFrontends(
+  start: LoadBalancer,
+  index: LoadBalancerIndex,
+  batch: Batch,
+  rules: readonly LoadBalancingRule[],
+): { readonly kept: readonly Frontend[]; readonly dropped: readonly Frontend[] } {
+  const bases = basesOf(batch);
+  const released = new Set(batch.flatMap(({ releases }) => releases.map((name) => name.toLowerCase())));
+  const needed = new Set(rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration)));
+  const isFreed = (name: string): boolean =>
+    !needed.has(name) && !(index.users.get(name) ?? []).some(({ kind }) => kind !== "load balancing rule");
+  const dropped: Frontend[] = [];
+  const kept = replaced<Frontend>({
+    seen: start.properties.frontendIPConfigurations ?? [],
+    wanted: batch.flatMap(({ frontends }) => frontends),
+    goes: (frontend) => {
+      const name = frontend.name.toLowerCase();
+      const goes = (bases.has(baseOf(name)) || released.has(name)) && isFreed(name);
+      if (goes) dropped.push(frontend);
+      return goes;
+    },
+    isRight: isRightFrontend,
+    corrected: correctedFrontend,
+  });
+  return { kept, dropped };
+}
+
+export function mergedPools(start: LoadBalancer, index: LoadBalancerIndex, batch: Batch): BackendPool[] {
+  const names = new Map(batch.flatMap(({ pools }) => pools.map((name) => [name.toLowerCase(), name])));
+  const missing = [...names].filter(([lower]) => !index.pools.has(lower)).map(([, name]) => ({ name, properties: {} }));
+  return [...(start.properties.backendAddressPools ?? []), ...missing];
+}
+
+function basesOf(batch: Batch): ReadonlySet<string> {
+  return new Set(batch.map(({ owner }) => owner.base.toLowerCase()));
+}
 
 const RULE_FIELDS: readonly string[] = [
   "protocol",
@@ -85,7 +191,7 @@ export function correctedRule(seen: LoadBalancingRule, wanted: LoadBalancingRule
   return { ...seen, properties: { ...without(seen.properties, decided), ...wanted.properties } };
 }
 
-export function correctedProbe(seen: Probe, wanted: Probe): Probe {
+function correctedProbe(seen: Probe, wanted: Probe): Probe {
   return { ...seen, properties: { ...without(seen.properties, PROBE_FIELDS), ...wanted.properties } };
 }
 

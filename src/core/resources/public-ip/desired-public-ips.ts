@@ -13,7 +13,7 @@ import type { Owner, Rejection } from "../../outcome.ts";
 import { type DesiredPublicIP, desiredPublicIP } from "./desired-public-ip.ts";
 import { absentPublicIP, type PublicIPFragment } from "./fragment.ts";
 import { publicIPIndex } from "./public-ip-index.ts";
-import { isOtherClusters, servicesOf } from "./public-ip-tags.ts";
+import { isOtherClusters, servicesOf } from "../../model/ownership-tags.ts";
 
 export interface PublicIPsSeen {
   readonly config: ClusterConfig;

@@ -15,8 +15,16 @@ import { sortedByOwner } from "../sorted-by-owner.ts";
 import { hasIPTags } from "./ip-tags.ts";
 import type { PublicIPFragment } from "./fragment.ts";
 import { PLACEMENT } from "../../intent/annotations.ts";
-import { DNS_TAG, isReservedTag, SERVICE_TAG } from "../../model/ownership-tags.ts";
-import { dnsOwnerOf, ownTags, sameKey, servicesOf, withoutDnsOwner } from "./public-ip-tags.ts";
+import {
+  DNS_TAG,
+  isReservedTag,
+  SERVICE_TAG,
+  dnsOwnerOf,
+  ownTags,
+  sameKey,
+  servicesOf,
+  withoutDnsOwner,
+} from "../../model/ownership-tags.ts";
 
 type Use = Extract<PublicIPFragment, { kind: "present" }>;
 type Absence = Extract<PublicIPFragment, { kind: "absent" }>;

@@ -12,7 +12,7 @@ import { ACCEPTED, type Answer, answersOf, type Merged, type Rejection, type War
 import { mergeTags } from "../../model/tags.ts";
 import { sortedByOwner } from "../sorted-by-owner.ts";
 import type { SecurityGroupFragment } from "./fragment.ts";
-import { LIMITS, SecurityGroupDraft } from "./security-group-draft.ts";
+import { type DraftedRule, LIMITS, SecurityGroupDraft } from "./security-group-draft.ts";
 import { securityGroupIndex, type SecurityGroupIndex, type Usage } from "./security-group-index.ts";
 import { destinationsOf, newRule, rewrittenRule, withDestinations } from "./security-rules.ts";
 
@@ -38,10 +38,11 @@ export function mergeSecurityGroup(
     if (rejection !== undefined) answers.set(fragment, { kind: "refused", rejection });
   }
   const accepted = batch.filter((fragment) => !answers.has(fragment));
-  const rules = mergedRules(seen.properties.securityRules ?? [], { index, draft, accepted });
+  const { changed, usage } = draft.result;
+  const rules = mergedRules(seen.properties.securityRules ?? [], { index, changed, accepted });
   const tags = accepted.reduce<SecurityGroup["tags"]>(tagged, seen.tags);
   const isSame = rules === undefined && tags === seen.tags;
-  const warnings = isSame ? [] : warningsOf(index.usage, draft.usage);
+  const warnings = isSame ? [] : warningsOf(index.usage, usage);
   for (const fragment of accepted)
     answers.set(fragment, { kind: "accepted", warnings: fragment.rules.length > 0 ? warnings : [] });
   return {
@@ -79,42 +80,39 @@ function bodyOf(seen: SecurityGroup, securityRules: Rules, tags: SecurityGroup["
   };
 }
 
-interface Draft {
+interface Drafted {
   readonly index: SecurityGroupIndex;
-  readonly draft: SecurityGroupDraft;
+  readonly changed: ReadonlyMap<string, DraftedRule>;
   readonly accepted: readonly SecurityGroupFragment[];
 }
 
 /** `undefined`: as they were read. */
-function mergedRules(seen: Rules, { index, draft, accepted }: Draft): Rules | undefined {
-  const changed = new Set(draft.changed);
+function mergedRules(seen: Rules, { index, changed, accepted }: Drafted): Rules | undefined {
   const legacy = legacyOf(index, accepted);
   if (changed.size === 0 && legacy.size === 0) return undefined;
   const kept = seen.flatMap((rule): Rules => {
     const name = rule.name.toLowerCase();
     const gone = legacy.get(name);
     if (gone !== undefined) return withoutLegacy(rule, gone);
-    return changed.has(name) ? changedRule(rule, name, draft) : [rule];
+    const drafted = changed.get(name);
+    return drafted === undefined ? [rule] : changedRule(rule, drafted);
   });
-  const added = [...changed].filter((name) => !index.managed.has(name));
-  return [...kept, ...newRules(added, index, draft)];
+  const added = [...changed].flatMap(([name, drafted]) => (index.managed.has(name) ? [] : drafted));
+  return [...kept, ...newRules(added, index)];
 }
 
-function changedRule(seen: SecurityRule, name: string, draft: SecurityGroupDraft): Rules {
-  const destinations = draft.destinationsOf(name);
+function changedRule(seen: SecurityRule, { wanted, destinations }: DraftedRule): Rules {
   if (destinations.length === 0) return [];
-  const wanted = draft.wantedRule(name);
   return [wanted === undefined ? withDestinations(seen, destinations) : rewrittenRule(seen, wanted.rule, destinations)];
 }
 
-function newRules(names: readonly string[], index: SecurityGroupIndex, draft: SecurityGroupDraft): Rules {
+function newRules(added: readonly DraftedRule[], index: SecurityGroupIndex): Rules {
   const taken = new Set(index.priorities);
-  return names.flatMap((key): Rules => {
-    const wanted = draft.wantedRule(key);
+  return added.flatMap(({ wanted, destinations }): Rules => {
     if (wanted === undefined) return [];
     const priority = freePriority(taken, wanted.rule.access);
     taken.add(priority);
-    return [newRule(wanted.rule, { name: wanted.name, priority, destinations: draft.destinationsOf(key) })];
+    return [newRule(wanted.rule, { name: wanted.name, priority, destinations })];
   });
 }
 

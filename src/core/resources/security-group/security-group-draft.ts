@@ -24,6 +24,20 @@ interface RuleChange {
   readonly removed: Set<string>;
 }
 
+/** A rule that differs from what was read. */
+export interface DraftedRule {
+  /** Its meaning, if an accepted fragment wants it. */
+  readonly wanted: WantedRule | undefined;
+  /** Spelt as they were read, or canonically where they are new. Empty: the rule goes. */
+  readonly destinations: readonly string[];
+}
+
+interface DraftResult {
+  /** By name, new ones included, in the order they were first wanted. */
+  readonly changed: ReadonlyMap<string, DraftedRule>;
+  readonly usage: Usage;
+}
+
 /** One address in one rule. */
 interface Spot {
   readonly rule: string;
@@ -46,25 +60,11 @@ export class SecurityGroupDraft {
     for (const wanted of this.#wantedBy.values()) mergeWanted(this.#wantedByAnyone, wanted);
   }
 
-  get usage(): Usage {
-    return this.#usage;
-  }
-
-  /** Rules that differ from what was read, new ones included, in the order they were first wanted. */
-  get changed(): readonly string[] {
-    return [...this.#changes.keys()].filter((name) => this.#isChanged(name));
-  }
-
-  wantedRule(name: string): WantedRule | undefined {
-    return this.#changes.get(name)?.wanted;
-  }
-
-  /** Spelt as they were read, or canonically where they are new. */
-  destinationsOf(name: string): readonly string[] {
-    const change = this.#changes.get(name);
-    const seen = [...(this.#index.managed.get(name)?.destinations ?? [])];
-    const kept = seen.filter(([address]) => change?.removed.has(address) !== true).map(([, written]) => written);
-    return [...kept, ...(change?.added ?? [])];
+  /** What has come of all fragments that were accepted. */
+  get result(): DraftResult {
+    const changed = [...this.#changes].filter(([name, change]) => this.#isChanged(name, change));
+    const rules = changed.map(([name, change]): [string, DraftedRule] => [name, this.#drafted(name, change)]);
+    return { changed: new Map(rules), usage: this.#usage };
   }
 
   /** Answers why the fragment cannot stand, and then leaves things as they were. */
@@ -75,7 +75,7 @@ export class SecurityGroupDraft {
     const touched = new Set([...wanted.keys(), ...removals.map((spot) => spot.rule)]);
 
     const before = this.#weightOf(touched);
-    const meanings = new Map([...touched].map((name) => [name, this.wantedRule(name)]));
+    const meanings = new Map([...touched].map((name) => [name, this.#changes.get(name)?.wanted]));
     for (const [name, rule] of wanted) this.#changeOf(name).wanted ??= rule;
     this.#move(additions, removals);
     const after = plus(minus(this.#usage, before), this.#weightOf(touched));
@@ -134,10 +134,14 @@ export class SecurityGroupDraft {
     return change;
   }
 
-  #isChanged(name: string): boolean {
-    const change = this.#changes.get(name);
-    if (change === undefined) return false;
-    return change.added.size > 0 || change.removed.size > 0 || this.#isMistaken(name, change.wanted?.rule);
+  #isChanged(name: string, { wanted, added, removed }: RuleChange): boolean {
+    return added.size > 0 || removed.size > 0 || this.#isMistaken(name, wanted?.rule);
+  }
+
+  #drafted(name: string, { wanted, added, removed }: RuleChange): DraftedRule {
+    const seen = [...(this.#index.managed.get(name)?.destinations ?? [])];
+    const kept = seen.filter(([address]) => !removed.has(address)).map(([, written]) => written);
+    return { wanted, destinations: [...kept, ...added] };
   }
 
   /** Another client gave a rule of ours another meaning. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aPort, aService, type ServiceShape } from "../../../test/support/core-fixtures.ts";
-import { specFingerprint } from "./spec-fingerprint.ts";
+import { specFingerprint } from "./applied-state.ts";
 
 const fingerprint = (shape: ServiceShape): string => specFingerprint(aService(shape));
 const plain = fingerprint({});

@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-
 import { VirtualClock } from "../../../test/support/virtual-clock.ts";
 import type { AttemptReport } from "./commit-types.ts";
-import { BatchWindow } from "./batch-window.ts";
+import { BatchWindow } from "./group-commit.ts";
 
 const LB = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/lb";
 
