@@ -119,13 +119,17 @@ function keyOf(body: { readonly id: string; readonly name: string }): string {
   return `${body.id.split("/").at(-2)}/${body.name}`;
 }
 
+/** A name, or the end of one, that Azure makes up. */
+const MADE_UP = /(?<=[".])[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}(?=[".])/g;
+
 function rename(text: string, services: readonly KnownService[]): string {
+  const stable = text.replaceAll(MADE_UP, "<guid>");
   return services.reduce((result, { name, base, healthPort }) => {
     const renamed = result.replaceAll(base, `<${name}>`);
     return healthPort === undefined
       ? renamed
       : renamed.replaceAll(`<${name}>-TCP-${healthPort}`, `<${name}>-TCP-<health:${name}>`);
-  }, text);
+  }, stable);
 }
 
 /** Ids become references, what Azure adds by itself goes, and so do empty lists. */

@@ -56,6 +56,7 @@ export class ServiceRig {
   readonly arm: ArmHttp;
   readonly #options: RigOptions;
   readonly #closeKube: () => Promise<void>;
+  #cloudConfig: Readonly<Record<string, unknown>>;
   #controller: RunningController | undefined;
 
   private constructor(parts: {
@@ -71,6 +72,7 @@ export class ServiceRig {
     this.kube = parts.kube;
     this.arm = parts.arm;
     this.#options = parts.options;
+    this.#cloudConfig = parts.options.cloudConfig ?? {};
     this.#closeKube = parts.closeKube;
   }
 
@@ -112,6 +114,18 @@ export class ServiceRig {
   async stop(): Promise<void> {
     await this.#controller?.close();
     this.#controller = undefined;
+  }
+
+  /** Stops the controller, and starts it with these keys of the cloud config changed. */
+  async restart(cloudConfig: Readonly<Record<string, unknown>>): Promise<void> {
+    await this.stop();
+    this.reconfigure(cloudConfig);
+    await this.start();
+  }
+
+  /** For the next start, and for plans from now on. */
+  reconfigure(cloudConfig: Readonly<Record<string, unknown>>): void {
+    this.#cloudConfig = { ...this.#cloudConfig, ...cloudConfig };
   }
 
   async close(): Promise<void> {
@@ -203,6 +217,17 @@ export class ServiceRig {
     return items.map(({ type, reason, message }) => ({ type, reason, message }));
   }
 
+  /** Why the Service cannot be served, once that is so. */
+  async refused(name: string): Promise<string> {
+    let message = "";
+    await eventually(async () => {
+      const { rejected } = await this.plan(name);
+      assert.equal(rejected.length, 1, `${name} is not refused`);
+      message = rejected[0]?.message ?? "";
+    }, WITHIN_MS);
+    return message;
+  }
+
   /** The first Warning with that reason, once it is there. */
   async warned(name: string, reason: string): Promise<string> {
     let message = "";
@@ -248,7 +273,7 @@ export class ServiceRig {
   #processOptions(): Omit<ControllerProcessOptions, "log" | "leaderElect"> & { leaderElect?: boolean } {
     return {
       kubeconfig: this.cluster.kubeconfig,
-      cloudConfig: { kind: "object", value: { ...this.azure.cloudConfig, ...this.#options.cloudConfig } },
+      cloudConfig: { kind: "object", value: { ...this.azure.cloudConfig, ...this.#cloudConfig } },
       clusterName: "kubernetes",
       env: {},
       ...this.#options.controller,

@@ -50,7 +50,7 @@ async function takeOverEachStep(rig: ServiceRig, { name, steps }: Scenario): Pro
     await rig.start();
     for (const service of incumbent.services) await isTakenOver(rig, service, refused);
     await rig.stop();
-    assert.deepEqual(await writes(rig), []);
+    assert.deepEqual(await writesToAzure(rig), []);
     assert.deepEqual(await rig.everything(), before);
   }
 }
@@ -71,7 +71,7 @@ async function assertSaysNothing({ cluster, azure }: ServiceRig): Promise<void> 
 }
 
 /** A Service that was found as it asks for is marked; one that cannot be served says why. */
-async function isTakenOver(rig: ServiceRig, name: string, refused: string | undefined): Promise<void> {
+export async function isTakenOver(rig: ServiceRig, name: string, refused: string | undefined): Promise<void> {
   if (refused !== undefined) return void (await rig.warned(name, refused));
   await eventually(async () => {
     const { annotations = {} } = (await rig.service(name)).metadata;
@@ -80,7 +80,7 @@ async function isTakenOver(rig: ServiceRig, name: string, refused: string | unde
   }, WITHIN_MS);
 }
 
-async function writes(rig: ServiceRig): Promise<string[]> {
+export async function writesToAzure(rig: ServiceRig): Promise<string[]> {
   const { entries } = (await rig.azure.control("GET", "/audit")) as {
     entries: { method: string; path: string; diff: unknown; poll: boolean; type: string | null }[];
   };

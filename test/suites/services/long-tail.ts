@@ -1,0 +1,50 @@
+/**
+ * The recordings of the incumbent's rarer settings, end to end: at every step Azure comes to the recorded state, and
+ * nothing is left to do. The differences are defects of the incumbent, and stand in docs/differences.md.
+ */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import type { ClusterOpener } from "../../support/cluster.ts";
+import { eventually } from "../../support/eventually.ts";
+import { differences } from "../../support/incumbent-states.ts";
+import { type LongTailDoing, readLongTail, unexplained } from "../../support/long-tail.ts";
+import { LongTailRig } from "../../support/long-tail-rig.ts";
+import { CLUSTERS_AT_ONCE, WITHIN_MS } from "../../support/service-rig.ts";
+
+export function longTailSuite(name: string, open: ClusterOpener): void {
+  describe(`the incumbent's long tail, on ${name}`, { concurrency: CLUSTERS_AT_ONCE }, () => {
+    for (const scenario of readLongTail()) {
+      test(`${scenario.name}: the same state at every step`, async () => {
+        const tail = await LongTailRig.open(open, scenario);
+        try {
+          for (const [at, { do: doing, state }] of scenario.steps.entries()) {
+            if (doing.restart !== undefined) await tail.rig.restart(doing.restart);
+            await tail.perform(doing);
+            await end(tail, doing);
+            if (state === undefined) continue;
+            await eventually(async () => {
+              const found = unexplained(scenario.name, at, differences(state, await tail.state()));
+              assert.deepEqual(found, [], `step ${at}`);
+              const { steps } = await tail.rig.plan();
+              assert.deepEqual(steps, [], `step ${at}`);
+            }, WITHIN_MS);
+          }
+        } finally {
+          await tail.close();
+        }
+      });
+    }
+  });
+}
+
+/** Waits until the Service of the step is served, refused or gone. */
+async function end(tail: LongTailRig, doing: LongTailDoing): Promise<void> {
+  const name = tail.touched(doing);
+  if (name === undefined) return;
+  if (doing.delete !== undefined) {
+    await tail.rig.delete(name);
+    tail.forget(name);
+  } else if (doing.fail === true) await tail.rig.refused(name);
+  else await tail.rig.served(name);
+}

@@ -1,0 +1,116 @@
+/**
+ * The recordings of the incumbent's rarer settings: several load balancers, private link services, NIC pools, migrations,
+ * probe modes. Each has a cloud config, a seed, steps and the state after each step. Reads them, and says which of them
+ * the controller reproduces. How their steps are carried out is `long-tail-rig.ts`.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import type { JsonObject, RecordedState } from "./incumbent-states.ts";
+
+const FOLDER = join(import.meta.dirname, "..", "fixtures", "incumbent-states", "long-tail");
+
+interface LongTailManifest {
+  readonly kind: string;
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly spec?: JsonObject;
+}
+
+/** An EndpointSlice with an endpoint on each of these nodes. */
+export type SliceDoing = readonly [
+  service: string,
+  nodes: readonly string[],
+  more?: { readonly suffix?: string; readonly family?: string; readonly conditions?: JsonObject },
+];
+
+/** One of the verbs, and how it should end. */
+export interface LongTailDoing {
+  /** A Service or a Namespace. `spec.loadBalancerIP` may be `$svcip:{name}`: the address that another Service has. */
+  readonly apply?: LongTailManifest;
+  /** Keys without `service.beta.kubernetes.io/`. */
+  readonly annotate?: readonly [name: string, annotations: Readonly<Record<string, string | null>>];
+  readonly patch?: readonly [name: string, patch: JsonObject];
+  readonly delete?: string;
+  /** A write of another client. */
+  readonly arm?: readonly [method: string, path: string, body?: JsonObject];
+  readonly slice?: SliceDoing;
+  readonly deleteSlice?: readonly [service: string, suffix?: string] | string;
+  /** A merge patch of a Node; `null` deletes it. */
+  readonly node?: readonly [name: string, patch: JsonObject | null];
+  /** Other keys of the cloud config from now on. */
+  readonly restart?: JsonObject;
+  /** The incumbent refused it. */
+  readonly fail?: boolean;
+  /** The Service has no address afterwards. */
+  readonly pending?: boolean;
+  /** Namespace of the Service. */
+  readonly ns?: string;
+}
+
+interface LongTailStep {
+  readonly do: LongTailDoing;
+  /** Absent where the step was not watched. */
+  readonly state: RecordedState | undefined;
+}
+
+export interface LongTailScenario {
+  readonly name: string;
+  /** Changes of the sandbox's cloud config. */
+  readonly azureJson: JsonObject;
+  readonly sandbox: {
+    /** Scale set `vmss2` with two instances and their Nodes. */
+    readonly secondSet?: boolean;
+    /** Resource group `rg2`, and a subnet `links` whose private link policies are on. */
+    readonly links?: boolean;
+    /** Merge patches of Nodes. */
+    readonly nodes?: Readonly<Record<string, JsonObject>>;
+  };
+  readonly steps: readonly LongTailStep[];
+}
+
+interface Recording extends Omit<LongTailScenario, "steps"> {
+  readonly does: readonly LongTailDoing[];
+  readonly recorded: readonly { readonly state: RecordedState }[];
+}
+
+/** Of these the state is not reproduced yet. A scenario that is leaves this list. */
+const NOT_YET: readonly RegExp[] = [/^migrate-/, /^multi-/, /^pls-/, /^preconfigured-/];
+
+/**
+ * By scenario and number of the step, from 0: differences from the recorded state. Each is a defect of the incumbent, and
+ * stands in docs/differences.md.
+ */
+const MENDED: Readonly<Record<string, Readonly<Record<number, readonly RegExp[]>>>> = {
+  // A node joins as soon as the label that excludes it is false or gone; the incumbent waits until it is gone, and for a sync.
+  "node-excluded-nic": { 2: [/\[kubernetes\].* found/], 3: [/\[kubernetes\].* found/], 4: [/\[kubernetes\].* found/] },
+};
+
+/** By scenario: steps after which the incumbent leaves something wrong, which a take-over puts right. */
+export const LEFT_WRONG: Readonly<Record<string, readonly number[]>> = {};
+
+/** The scenarios that are reproduced. */
+export function readLongTail(): LongTailScenario[] {
+  const files = readdirSync(FOLDER).filter((file) => file.endsWith(".json"));
+  const names = files.map((file) => file.slice(0, -".json".length)).sort();
+  return names.filter((name) => !NOT_YET.some((pattern) => pattern.test(name))).map(readOne);
+}
+
+/** Writes of other clients were not watched; all other steps were, in their order. */
+function readOne(name: string): LongTailScenario {
+  const text = readFileSync(join(FOLDER, `${name}.json`), "utf8");
+  const { does, recorded, azureJson, sandbox } = JSON.parse(text) as Recording;
+  const watched = recorded.values();
+  const steps = does.map((doing) => ({ do: doing, state: doing.arm ? undefined : watched.next().value?.state }));
+  return { name, azureJson, sandbox, steps };
+}
+
+/** Differences that no entry of `MENDED` explains. */
+export function unexplained(scenario: string, step: number, found: readonly string[]): string[] {
+  const known = MENDED[scenario]?.[step] ?? [];
+  return found.filter((difference) => !known.some((one) => one.test(difference)));
+}
