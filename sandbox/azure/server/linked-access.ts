@@ -9,6 +9,7 @@
  *   virtualNetwork (of a backend pool)    | Microsoft.Network/virtualNetworks/joinLoadBalancer/action
  *   loadBalancerBackendAddressPools       | Microsoft.Network/loadBalancers/backendAddressPools/join/action
  *   networkSecurityGroup                  | Microsoft.Network/networkSecurityGroups/join/action
+ *   loadBalancerFrontendIpConfigurations  | Microsoft.Network/loadBalancers/frontendIPConfigurations/join/action
  */
 import type { Access } from "./role.ts";
 
@@ -19,6 +20,7 @@ const JOINS = new Map([
   ["virtualNetwork", "virtualNetworks/joinLoadBalancer"],
   ["loadBalancerBackendAddressPools", "loadBalancers/backendAddressPools/join"],
   ["networkSecurityGroup", "networkSecurityGroups/join"],
+  ["loadBalancerFrontendIpConfigurations", "loadBalancers/frontendIPConfigurations/join"],
 ]);
 const WRITES = ["PUT", "PATCH"];
 

@@ -2,10 +2,12 @@
 import { parseAddress } from "../../../../shared/cidr.ts";
 import { invalid, unreadable } from "../../errors.ts";
 import { isObject, propertiesOf, stringOf, type Json } from "../../json.ts";
-import { follow } from "../../lookups.ts";
+import { keyOf } from "../../ids.ts";
+import { childId, follow, referrers } from "../../lookups.ts";
 import type { State } from "../../state.ts";
 import { idReference, storedChild, writtenProperties } from "../fields.ts";
 import { duplicateName, itemsOf } from "./draft.ts";
+import { nameIn, stored } from "./shape.ts";
 import { settleAdminState, type PoolWrite } from "./pool-write.ts";
 
 const READ_ONLY = new Set(["inboundNatRulesPortMapping"]);
@@ -23,6 +25,7 @@ export function ipMembers(
       `Basic sku load balancer cannot have IP addresses in backend pool ${poolId}.`,
     );
   }
+  if (items.length > 0) checkNoPrivateLink(write, poolId);
   const seen = new Set<string>();
   const networks = new Set<string>(poolNetwork === undefined ? [] : [poolNetwork]);
   const canonical = new Map<string, Json>();
@@ -41,6 +44,20 @@ export function ipMembers(
     );
   }
   return members;
+}
+
+/** A load balancer that a private link service stands on takes no IP members. */
+function checkNoPrivateLink({ input: { state, existing } }: PoolWrite, poolId: string): void {
+  if (existing === undefined) return;
+  for (const frontend of stored(existing.body, "frontendIPConfigurations")) {
+    const key = keyOf(childId(existing.id, "frontendIPConfigurations", nameIn(frontend)));
+    const [service] = referrers(state, key, "privateLink");
+    if (service === undefined) continue;
+    throw invalid(
+      "PrivateLinkServiceNotSupportedWithIPBasedBackendPool",
+      `Backend pool ${poolId} cannot hold IP addresses, since its load balancer is used by private link service ${service.from}.`,
+    );
+  }
 }
 
 function membersByName(write: PoolWrite): ReadonlyMap<string, Json> {

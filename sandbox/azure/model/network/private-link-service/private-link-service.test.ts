@@ -109,6 +109,35 @@ describe("a private link service", () => {
     assert.equal(codeOf(azure.put(PLS, body())), "PrivateLinkServiceNotSupportedWithIPBasedBackendPool");
   });
 
+  test("keeps addresses out of the pools of its load balancer", () => {
+    const azure = build(azureWithLoadBalancer(), [PLS, body()]);
+    const addresses = { properties: { loadBalancerBackendAddresses: [member("a", "10.0.0.1")] } };
+    assert.equal(codeOf(azure.put(poolId("pool"), addresses)), "PrivateLinkServiceNotSupportedWithIPBasedBackendPool");
+    azure.delete(PLS);
+    assert.equal(azure.put(poolId("pool"), addresses).status, 200);
+  });
+
+  test("moves between frontends of its load balancer", () => {
+    const both = lbBody({ frontends: [internalFrontend("front"), internalFrontend("second")] });
+    const azure = build(azureWithLoadBalancer(), [LB, both], [PLS, body()]);
+    const second = [{ id: `${LB}/frontendIPConfigurations/second` }];
+    assert.equal(azure.put(PLS, body({ loadBalancerFrontendIpConfigurations: second })).status, 200);
+    assert.equal(azure.put(LB, lbBody({ frontends: [internalFrontend("second")] })).status, 200);
+  });
+
+  test("approves connections of the subscriptions that it trusts", () => {
+    const trusted = "11111111-1111-4111-8111-111111111111";
+    const azure = build(azureWithLoadBalancer(), [PLS, body({ autoApproval: { subscriptions: [trusted] } })]);
+    const stateOf = (name: string, subscription: string): string => {
+      const id = `/subscriptions/${subscription}/resourceGroups/g/providers/Microsoft.Network/privateEndpoints/${name}`;
+      const connection = `${PLS}/privateEndpointConnections/${name}`;
+      build(azure, [connection, { properties: { privateEndpoint: { id } } }]);
+      return azure.get(connection).body.properties.privateLinkServiceConnectionState.status;
+    };
+    assert.equal(stateOf("theirs", trusted), "Approved");
+    assert.equal(stateOf("others", "22222222-2222-4222-8222-222222222222"), "Pending");
+  });
+
   test("stays with its load balancer, which has room for a few", () => {
     const other = `${NETWORK}/loadBalancers/other`;
     const azure = azureWithLoadBalancer({}, { limits: { privateLinkServicesPerLoadBalancer: 1 } });

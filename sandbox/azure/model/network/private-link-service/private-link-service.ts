@@ -47,7 +47,10 @@ function planOf(input: PutInput, body: Json): Plan {
   return { body, assigned, pace: "later", companions: nicOf(input, nicId, body) };
 }
 
-/** Private endpoints are not emulated: the first PUT of a connection creates it. */
+/**
+ * Private endpoints are not emulated: the first PUT of a connection creates it, approved where the endpoint that it names
+ * is of a subscription with automatic approval.
+ */
 function connectionForm(input: ChildInput): Json {
   const written = writtenProperties(input.body);
   const before = propertiesOf(input.child ?? {});
@@ -57,14 +60,21 @@ function connectionForm(input: ChildInput): Json {
     ...before,
     ...written,
     privateLinkServiceConnectionState: {
-      status: "Pending",
-      description: "",
+      ...initialState(input, written),
       actionsRequired: "None",
       ...objectOf(before["privateLinkServiceConnectionState"]),
       ...objectOf(written["privateLinkServiceConnectionState"]),
     },
   };
   return storedChild(input.name, input.body, properties);
+}
+
+function initialState(input: ChildInput, written: Json): Json {
+  const [, , subscription = ""] = (stringOf(objectOf(written["privateEndpoint"])["id"]) ?? "").toLowerCase().split("/");
+  const list = objectOf(propertiesOf(input.existing.body)["autoApproval"])["subscriptions"];
+  const approved = (Array.isArray(list) ? list : []).map((item) => String(item).toLowerCase());
+  const isApproved = subscription !== "" && (approved.includes("*") || approved.includes(subscription));
+  return isApproved ? { status: "Approved", description: "Auto-Approved" } : { status: "Pending", description: "" };
 }
 
 function references(resource: Resource): Reference[] {
