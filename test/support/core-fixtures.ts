@@ -29,6 +29,7 @@ export const CONFIG: ClusterConfig = {
   enableIPTagMutation: false,
   enableAdminState: true,
   nodeEventNamespaces: ["default"],
+  addressSharing: "any",
   tags: {},
   systemTags: [],
   extendedLocation: undefined,

@@ -53,14 +53,14 @@ export class CoreWorld {
   }
 
   apply(manifest: {
-    metadata: { name: string; annotations?: Readonly<Record<string, string>> };
+    metadata: { name: string; namespace?: string; annotations?: Readonly<Record<string, string>> };
     spec: object;
   }): Service {
-    const { name, annotations = {} } = manifest.metadata;
+    const { name, namespace = "default", annotations = {} } = manifest.metadata;
     const uid = `00000000-0000-4000-8000-${String(this.#nextUid++).padStart(11, "0")}0`;
     const spec = manifest.spec as Partial<Service["spec"]>;
     return this.#store({
-      metadata: { name, namespace: "default", uid, annotations },
+      metadata: { name, namespace, uid, annotations },
       spec: {
         ...spec,
         type: spec.type ?? "LoadBalancer",
@@ -94,8 +94,9 @@ export class CoreWorld {
     this.#collect();
   }
 
+  /** In namespace `default`, or `namespace/name`; so wherever a Service is named. */
   service(name: string): Service {
-    const service = this.services.get(`default/${name}`);
+    const service = this.services.get(name.includes("/") ? name : `default/${name}`);
     if (service === undefined) throw new Error(`no Service ${name}`);
     return service;
   }
@@ -144,7 +145,7 @@ export class CoreWorld {
     const rejected = new Map<string, Rejection>();
     for (const key of this.services.keys()) {
       const rejection = this.#settleOne(key);
-      if (rejection !== undefined) rejected.set(key.slice("default/".length), rejection);
+      if (rejection !== undefined) rejected.set(key.replace(/^default\//, ""), rejection);
     }
     this.write(aService(), this.poolSteps());
     return rejected;

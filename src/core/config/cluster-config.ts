@@ -6,6 +6,7 @@
 type VmType = "vmss" | "standard" | "vmssflex";
 type PoolType = "nodeIPConfiguration" | "nodeIP";
 type Sku = "standard" | "basic";
+export type AddressSharing = "any" | "namespace" | "consent";
 
 export interface ClusterConfig {
   readonly clusterName: string;
@@ -35,6 +36,8 @@ export interface ClusterConfig {
   readonly enableAdminState: boolean;
   /** Namespaces whose Events about Nodes are believed: the right to create Events there is the right to drain nodes. */
   readonly nodeEventNamespaces: readonly string[];
+  /** Whether a Service may join an address that a Service of another namespace has: see `intent/address-sharing.ts`. */
+  readonly addressSharing: AddressSharing;
   readonly tags: Readonly<Record<string, string>>;
   readonly systemTags: readonly string[];
   readonly extendedLocation: { readonly name: string; readonly type: string } | undefined;

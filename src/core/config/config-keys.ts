@@ -60,6 +60,7 @@ const USED = [
   "tagsMap",
   "systemTags",
   "nodeEventNamespaces",
+  "addressSharing",
 ] as const;
 export type ConfigKey = (typeof USED)[number];
 

@@ -94,6 +94,7 @@ function parseCluster(read: ConfigReader, clusterName: string): ClusterConfig {
     enableAdminState: read.flag("enableLoadBalancerAdminState", true),
     tags: overlayTags(parseTagList(read.text("tags")).tags, read.textMap("tagsMap")),
     nodeEventNamespaces: read.items("nodeEventNamespaces", ["default"]),
+    addressSharing: read.choice("addressSharing", ["any", "namespace", "consent"]),
     systemTags: read.items("systemTags", []),
     extendedLocation: extendedLocation(read),
     azureStack: isAzureStack(read),

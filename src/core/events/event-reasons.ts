@@ -50,7 +50,11 @@ const REFUSALS = {
   InvalidLoadBalancerIP: warning(SERVICE, "The pinned address is not valid, or cannot be a public one."),
   ConflictConfiguration: warning(SERVICE, "Two settings exclude each other (refused), or one has no effect beside it."),
   NotSupportedYet: warning(SERVICE, "An annotation asks for something that this controller cannot do yet."),
-  AddressTaken: warning(SERVICE, "An additional public address belongs to a frontend of another owner."),
+  AddressTaken: warning(
+    SERVICE,
+    "An additional public address belongs to another owner; or the address is a Service's of another namespace, which " +
+      "does not share it.",
+  ),
   BackendPoolType: warning(SERVICE, "The pool holds network interfaces, but the config says nodeIP."),
   DNSLabelConflict: warning(SERVICE, "Another Service has the DNS label, or has set another one on the public IP."),
   FrontendShared: warning(SERVICE, "The address cannot change, since another owner uses the same frontend."),
@@ -71,6 +75,10 @@ const REFUSALS = {
 
 /** The Service is served nevertheless. */
 const REMARKS = {
+  AddressShared: warning(
+    SERVICE,
+    "The Service shares an address with another namespace since before addressSharing was limited; it stays.",
+  ),
   AnnotationHasNoEffect: warning(SERVICE, "A setting has no effect for this Service; says why."),
   UnknownAnnotation: warning(SERVICE, "A key with a known prefix is unknown; suggests the closest key, or the ports."),
   InvalidAllowedIPRanges: warning(SERVICE, "An annotation lists an invalid range, which is ignored."),

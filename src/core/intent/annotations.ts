@@ -277,7 +277,10 @@ const PLS_DETAILS = [
   "auto-approval",
 ].map((name) => annotation(`azure-pls-${name}`, text, "none", PLS_EFFECT));
 
-export const OURS: { readonly driftPolicy: Annotation<DriftPolicy> } = {
+export const OURS: {
+  readonly driftPolicy: Annotation<DriftPolicy>;
+  readonly shareAddressWith: Annotation<readonly string[]>;
+} = {
   driftPolicy: {
     key: "azlb.io/drift-policy",
     kind: choice(["report", "enforce", "ignore"], "report"),
@@ -285,6 +288,15 @@ export const OURS: { readonly driftPolicy: Annotation<DriftPolicy> } = {
     effect:
       "What happens when somebody changes in Azure what this Service owns: `report` says so and writes nothing until " +
       "the Service changes, `enforce` puts it right, `ignore` does neither.",
+    origin: "azlb",
+  },
+  shareAddressWith: {
+    key: "azlb.io/share-address-with",
+    kind: list("namespaces, or `*` for all"),
+    byDefault: "none",
+    effect:
+      "With `addressSharing: consent` in the config: Services of these namespaces may join the addresses of this " +
+      "Service, on ports that are free. Those of its own namespace always may.",
     origin: "azlb",
   },
 };

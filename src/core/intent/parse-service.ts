@@ -40,6 +40,7 @@ const parsed = memoAll((config: ClusterConfig, service: Service): ParsedService 
     access: parseAccess(service, scope, read),
     driftPolicy: read.get(OURS.driftPolicy),
   };
+  warnOfIdleConsent(config, read);
   if (service.spec.ports.length === 0) read.reject("InvalidService", "spec.ports is empty: a load balancer needs one");
   const warnings = distinct([...read.warnings, ...unknown.warnings]);
   return read.rejection === undefined ? { intent, warnings } : { ...read.rejection, warnings };
@@ -56,6 +57,13 @@ function refuseWhatIsForLater(read: AnnotationReader): Rejection | undefined {
     `${refused.join(" and ")} cannot be honoured yet: remove it, or leave this Service to another controller by ` +
     "spec.loadBalancerClass. What it has in Azure is left as it is";
   return { kind: "rejection", reason: "NotSupportedYet", message };
+}
+
+/** What it names is read where another Service asks for the address: `address-sharing.ts`. */
+function warnOfIdleConsent({ addressSharing }: ClusterConfig, read: AnnotationReader): void {
+  const written = (read.raw(OURS.shareAddressWith) ?? "").trim();
+  if (written === "" || addressSharing === "consent") return;
+  read.warnOfNoEffect(OURS.shareAddressWith, `addressSharing in the cloud config is ${addressSharing}, not consent`);
 }
 
 function parseMode(config: ClusterConfig, read: AnnotationReader): ServiceIntent["vmSets"] {

@@ -30,6 +30,7 @@ import {
 import { SERVICE_TAG } from "../model/ownership-tags.ts";
 import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import type { Observed } from "../observed.ts";
+import { judgeJoined } from "./joined-addresses.ts";
 import { surroundingsOn, addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
 import type { ServiceIntent } from "../intent/service-intent.ts";
 import type { Owner, Rejection, Warning } from "../outcome.ts";
@@ -58,11 +59,13 @@ export function resolveService(
   if ("kind" in publicIPs) return publicIPs;
   const takenLabel = refuseTakenLabel(observed, intent, publicIPs.uses);
   if (takenLabel !== undefined) return takenLabel;
+  const joined = judgeJoined(observed, intent, publicIPs.uses);
+  if (joined.kind === "rejection") return joined;
   const resolved = { observed, intent, warnings, placement, publicIPs };
   const addresses = intent.families.flatMap((family) => addressOf(resolved, family) ?? intent.pinned[family] ?? []);
   const takenPorts = refuseTakenPorts({ observed, intent, placement, addresses });
   if (takenPorts !== undefined) return takenPorts;
-  const told = [...warnings, ...warnOfNoNodes(resolved), ...warnOfUntagged(resolved)];
+  const told = [...warnings, ...joined.warnings, ...warnOfNoNodes(resolved), ...warnOfUntagged(resolved)];
   return withPossibleReplacements({ ...resolved, warnings: told });
 }
 

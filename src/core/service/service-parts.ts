@@ -10,13 +10,13 @@ import { publicIPIndex } from "../resources/public-ip/public-ip-index.ts";
 import type { Observed } from "../observed.ts";
 import { nodeAddresses } from "../backends/eligible-nodes.ts";
 import type { Service } from "../model/kubernetes.ts";
-import { baseName, isInternalName, poolName } from "../model/names.ts";
+import { isInternalName, poolName } from "../model/names.ts";
 import { desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
 import { ownEntries } from "../resources/backend-pool/own-entries.ts";
 import type { Disposable } from "../resources/load-balancer/fragment.ts";
+import { servicesByBase } from "../resources/load-balancer/part-user.ts";
 import { ownIPConfigurations } from "../resources/nic-pools/desired-nic-pools.ts";
 import { isPreConfigured, membersOf } from "../resources/reconcile-pools.ts";
-import { memo } from "../util/memo.ts";
 import { parseService } from "../intent/parse-service.ts";
 
 /** The frontends that bear its name, and those of others that its rules stand on. */
@@ -54,11 +54,6 @@ export function publishedAddresses({ service }: Pick<Observed, "service">): stri
   );
 }
 
-const byBase = memo(
-  (services: readonly Service[]): ReadonlyMap<string, Service> =>
-    new Map(services.map((service) => [baseName(service.metadata.uid).toLowerCase(), service])),
-);
-
 /** What a Service finds beside itself on a load balancer. */
 export interface Surroundings {
   /**
@@ -78,7 +73,7 @@ export function surroundingsOn(
 ): Surroundings {
   const { otherServices, config } = observed;
   const isServedHere = (base: string): boolean => {
-    const service = byBase(otherServices).get(base);
+    const service = servicesByBase(otherServices).get(base);
     if (service === undefined || service.metadata.deletionTimestamp !== undefined) return false;
     const parsed = parseService(service, config);
     return !("intent" in parsed) || (parsed.intent.scope === "internal") === isInternalName(name);

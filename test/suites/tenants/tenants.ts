@@ -9,7 +9,7 @@ import { after, before, describe, test } from "node:test";
 import { EVENTS, NODES, type KubeObject } from "../../../src/kube/client/resources.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ServiceRig, WITHIN_MS, type Manifest } from "../../support/service-rig.ts";
+import { propertiesOf, ServiceRig, WITHIN_MS, type Manifest } from "../../support/service-rig.ts";
 import { securityRules } from "../services/annotation-cases.ts";
 
 const NO_FLOATING = { "azure-disable-load-balancer-floating-ip": "true" };
@@ -160,6 +160,55 @@ export function tenantsSuite(name: string, open: ClusterOpener): void {
       await rig.delete("evil/denier");
       await untouched("victim", [address], async () => {});
       await rig.delete("victim");
+    });
+
+    test("an address is shared with another namespace as far as addressSharing allows", async () => {
+      const internal = { "azure-load-balancer-internal": "true" };
+      const elsewhere = { "azure-additional-public-ips": "20.200.0.1" };
+      const address = await served({ name: "victim", annotations: elsewhere });
+      const inside = await served({ name: "inside", annotations: internal });
+      const publicIP = (await rig.list("publicIPAddresses")).find((one) => propertiesOf(one)["ipAddress"] === address);
+      const early = { annotations: { "azure-load-balancer-ipv4": address }, spec: { ports: [{ port: 9001 }] } };
+      assert.equal(await served({ name: "evil/early", ...early }), address);
+
+      await rig.restart({ addressSharing: "namespace" });
+      assert.match(await rig.warned("evil/early", "AddressShared"), /held by Service default\/victim/);
+      const ports = [{ port: 9002 }];
+      const attempts = {
+        "evil/by-address": { ...early, spec: { ports } },
+        "evil/by-spec": { spec: { ports, loadBalancerIP: address } },
+        "evil/by-name": { annotations: { "azure-pip-name": publicIP?.name ?? "" }, spec: { ports } },
+        "evil/by-private": { annotations: internal, spec: { ports, loadBalancerIP: inside } },
+        "evil/by-additional": { annotations: elsewhere, spec: { ports } },
+      };
+      const before = await rig.everything();
+      await untouched("victim", [address], async () => {
+        for (const [name, manifest] of Object.entries(attempts)) await rig.apply({ name, ...manifest });
+        for (const name of Object.keys(attempts)) {
+          assert.match(
+            await rig.warned(name, "AddressTaken"),
+            /held by Service default\/\w+, which does not share it with namespace "evil" \(addressSharing: namespace\)/,
+          );
+          assert.deepEqual((await rig.service(name)).status.loadBalancer.ingress ?? [], [], name);
+        }
+        assert.deepEqual(await rig.served("evil/early"), [address]);
+      });
+      assert.deepEqual(await rig.everything(), before);
+      assert.equal(await served({ name: "mate", ...attempts["evil/by-spec"] }), address);
+      await rig.delete("mate");
+
+      await rig.restart({ addressSharing: "consent" });
+      await untouched("victim", [address], () => rig.annotate("victim", { "azlb.io/share-address-with": "evil" }));
+      // a change of the Service ends the pause that follows a refusal
+      await rig.annotate("evil/by-address", { "example.com/touched": "true" });
+      assert.deepEqual(await rig.served("evil/by-address"), [address]);
+      await eventually(async () => {
+        const told = (await rig.events("evil/by-private")).map(({ message }) => message).join();
+        assert.match(told, /add "evil" to annotation azlb\.io\/share-address-with of that Service/);
+      }, WITHIN_MS);
+
+      for (const name of ["evil/early", ...Object.keys(attempts), "inside", "victim"]) await rig.delete(name);
+      await rig.restart({ addressSharing: "any" });
     });
 
     test("tags that differ in case cost few writes, and no public IP outlives its Service", async () => {

@@ -4,6 +4,7 @@
  */
 import { serviceKey, type Service } from "../../model/kubernetes.ts";
 import { baseName, isServiceBase } from "../../model/names.ts";
+import { memo } from "../../util/memo.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import type { FrontendUser } from "./load-balancer-index.ts";
 
@@ -30,6 +31,12 @@ function keyOfBase(base: string, batch: readonly LoadBalancerFragment[]): string
 
 /** `namespace/name` of the Service whose names start so, in lower case. */
 export function keyIn(services: readonly Service[], base: string): string | undefined {
-  const found = services.find(({ metadata }) => baseName(metadata.uid).toLowerCase() === base);
+  const found = servicesByBase(services).get(base);
   return found && serviceKey(found);
 }
+
+/** By the base of their names in lower case: made once for a list, however many ask. */
+export const servicesByBase = memo(
+  (services: readonly Service[]): ReadonlyMap<string, Service> =>
+    new Map(services.map((service) => [baseName(service.metadata.uid).toLowerCase(), service])),
+);

@@ -132,7 +132,7 @@ function newBody(input: PublicIPInput, family: Family, { id, name, prefixId }: N
 type Chosen = Exclude<PublicIPIntent, { kind: "generated" }>;
 
 /** The annotation or field that names a public IP of the user. */
-function annotationFor({ families }: ServiceIntent, { kind }: Chosen, family: Family): string {
+export function keyOfPublicIP({ families }: ServiceIntent, { kind }: Chosen, family: Family): string {
   if (kind === "pinned") {
     const { key } = family === "IPv4" ? PLACEMENT.ipv4 : PLACEMENT.ipv6;
     return `${key} or spec.loadBalancerIP`;
@@ -144,7 +144,7 @@ function refuseMissing({ intent }: PublicIPInput, wanted: Chosen, family: Family
   const group = intent.publicIPResourceGroup;
   const what = wanted.kind === "pinned" ? `with address ${wanted.address}` : `"${wanted.name}"`;
   const message =
-    `${annotationFor(intent, wanted, family)}: there is no public IP ${what} in resource group "${group}": create it, or name its ` +
+    `${keyOfPublicIP(intent, wanted, family)}: there is no public IP ${what} in resource group "${group}": create it, or name its ` +
     `group in annotation ${PLACEMENT.resourceGroup.key}`;
   return { kind: "rejection", reason: "PublicIPNotFound", message };
 }
@@ -156,7 +156,7 @@ function refuse(
   seen: PublicIP,
   family: Family,
 ): Rejection | undefined {
-  const subject = `${annotationFor(intent, wanted, family)}: public IP "${seen.name}"`;
+  const subject = `${keyOfPublicIP(intent, wanted, family)}: public IP "${seen.name}"`;
   const version = seen.properties.publicIPAddressVersion ?? "IPv4";
   if (version !== family) {
     const message = `${subject} is ${version}, but the Service needs ${family}: name one of that family`;
