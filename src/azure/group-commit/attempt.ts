@@ -5,6 +5,7 @@
  */
 import { isPart, wholeOf } from "../../core/model/ids.ts";
 import type { Answer, Merged } from "../../core/outcome.ts";
+import type { Clock } from "../../core/util/clock.ts";
 import { type ArmClient, assertResourceShape, type PutOptions, type WriteOptions } from "../arm/arm-client.ts";
 import { ArmError, type ArmFailure, plainFailure } from "../arm/failures.ts";
 import { isChanging } from "../arm/response-body.ts";
@@ -32,8 +33,7 @@ export interface LaneIo {
   readonly onSeen: (id: string, body: ArmBody | null | undefined) => void;
   /** May this process still write? Asked right before each write leaves. */
   readonly mayWrite: (priority: Priority) => boolean | Promise<boolean>;
-  /** Lets in what has come while a write was composed; it may abort the turn. */
-  readonly nextTurn: () => Promise<void>;
+  readonly clock: Clock;
 }
 
 /** The wait of one write for its turn. */
@@ -181,14 +181,14 @@ export function noteRead(read: ArmBody, id: string, etag: string | undefined, { 
 
 export function writeOptions(
   { priority, signal, beforeLeaving, onHeld, onLeft }: Turn,
-  { mayWrite, nextTurn }: LaneIo,
+  { mayWrite, clock }: LaneIo,
 ): Pick<WriteOptions, "guard" | "queueSignal" | "priority" | "onHeld"> {
   return {
     priority,
     queueSignal: signal,
     onHeld,
     guard: async () => {
-      await nextTurn();
+      await clock.nextTurn(); // lets in what has come while the write was composed: it may abort the turn
       signal.throwIfAborted();
       if (!(await mayWrite(priority)))
         throw new ArmError(plainFailure("fenced", "this process may not write (any more)"), "writing");

@@ -7,8 +7,8 @@
  */
 import type { Clock } from "../../core/util/clock.ts";
 import { isPart } from "../../core/model/ids.ts";
-import { RANK } from "../budget/budget.ts";
-import { mostUrgent, type AnyKind, type Ticket } from "./write-kind.ts";
+import { type Priority, RANK } from "../budget/budget.ts";
+import type { AnyKind, Ticket } from "./write-kind.ts";
 
 export interface Batch {
   readonly id: string;
@@ -205,6 +205,13 @@ export class CommitQueue {
     const isOverdue = this.#clock.monotonicMs() - sinceMs >= PATIENCE_MS && failures + conflicts === 0;
     return isOverdue ? 0 : RANK[priority];
   }
+}
+
+/** Of the most urgent of them. */
+export function mostUrgent(tickets: readonly Ticket[]): Priority {
+  let most: Priority = "resync";
+  for (const { priority } of tickets) if (RANK[priority] < RANK[most]) most = priority;
+  return most;
 }
 
 /** The most urgent decide: a drain waits for its own retry, not for that of a write that goes along. */

@@ -11,7 +11,6 @@
  * Reads of the whole are done one after the other, so that what was seen last is the newest.
  */
 import type { Merged } from "../../core/outcome.ts";
-import type { Clock } from "../../core/util/clock.ts";
 import { ArmError } from "../arm/failures.ts";
 import { assertResourceShape } from "../arm/arm-client.ts";
 import type { Batch, CommitQueue } from "./commit-queue.ts";
@@ -27,7 +26,7 @@ export interface DrainFastPathOptions {
   /** Of the whole resource. */
   readonly id: string;
   readonly queue: CommitQueue;
-  readonly context: LaneIo & { readonly clock: Clock; readonly closing: AbortSignal };
+  readonly context: LaneIo & { readonly closing: AbortSignal };
   readonly report: (batch: Batch, startMs: number, result: Pick<AttemptReport, "outcome" | "failure">) => void;
 }
 

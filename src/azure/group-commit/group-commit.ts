@@ -57,7 +57,6 @@ export class GroupCommit {
         onAttempt?.(report);
       },
       closing: this.#closing.signal,
-      nextTurn: () => options.clock.nextTurn(),
       repair: (id) => this.#repair(id),
     };
   }

@@ -16,21 +16,20 @@
  * All of it is bounded: a write that has failed too often fails for good, and the caller decides what then.
  */
 import { unchanged } from "../../core/outcome.ts";
-import type { Clock, Random } from "../../core/util/clock.ts";
+import type { Random } from "../../core/util/clock.ts";
 import { plainFailure, throttledFor, type ArmFailure } from "../arm/failures.ts";
 import { attempt, type AttemptResult, type LaneIo } from "./attempt.ts";
 import { NO_PRIOR_ATTEMPT, type PriorAttempt } from "./choose-base.ts";
-import { CommitQueue, type Batch } from "./commit-queue.ts";
+import { CommitQueue, mostUrgent, type Batch } from "./commit-queue.ts";
 import type { AttemptReport } from "./commit-types.ts";
 import { DrainFastPath } from "./drain-fast-path.ts";
 import { LANE, Machine, type LaneEvent, type LaneState } from "./lane-states.ts";
 import { wholeOf } from "../../core/model/ids.ts";
 import { isConflict, isRetryable, isSpent, maybeChanged, retryWaitMs, shouldBisect } from "./retry-policy.ts";
 import { splitBatch } from "./split-batch.ts";
-import { mostUrgent, type Ticket, WriteKind } from "./write-kind.ts";
+import { type Ticket, WriteKind } from "./write-kind.ts";
 
 export interface LaneContext extends LaneIo {
-  readonly clock: Clock;
   readonly random: Random;
   /** Aborted, with a fenced `ArmError`, when no further write may begin. */
   readonly closing: AbortSignal;
@@ -106,7 +105,7 @@ export class Lane {
         continue;
       }
       this.#taken = batch.tickets;
-      await this.#commit(batch);
+      await this.#commit(batch, this.#queue.mayStepBack(batch) ? new AbortController() : undefined);
       this.#taken = [];
       this.#settleWithdrawn();
       await this.#drains.over();
@@ -126,8 +125,8 @@ export class Lane {
     this.#machine.on("pauseOver");
   }
 
-  async #commit(batch: Batch): Promise<void> {
-    const interrupt = this.#queue.mayStepBack(batch) ? new AbortController() : undefined;
+  /** `interrupt`: makes the batch step back while it has not left; absent where it may not. */
+  async #commit(batch: Batch, interrupt: AbortController | undefined): Promise<void> {
     this.#machine.on("batchTaken", interrupt);
     const startMs = this.#context.clock.monotonicMs();
     const result = await this.#attempt(batch, interrupt);

@@ -140,9 +140,3 @@ export class Ticket {
     for (const waiter of this.#waiters.splice(0)) waiter.crash(reason);
   }
 }
-
-export function mostUrgent(tickets: readonly Ticket[]): Priority {
-  let most: Priority = "resync";
-  for (const { priority } of tickets) if (RANK[priority] < RANK[most]) most = priority;
-  return most;
-}

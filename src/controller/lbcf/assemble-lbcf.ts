@@ -1,7 +1,7 @@
 /** Wires the parts of LBCF together. Nothing runs yet. */
 import { desiredAdminState } from "../../core/admin-state/reconcile-admin-state.ts";
 import type { AdminState } from "../../core/model/arm.ts";
-import { ownEntries, type OwnEntries } from "../../core/resources/backend-pool/own-entries.ts";
+import { ownEntries, type OwnEntries } from "../../core/resources/backend-pool/desired-backend-pool.ts";
 import { DEFAULT_DEREGISTRATION_LIMIT } from "../../core/lbcf/groups/deregistration-limit.ts";
 import { ANNOTATION } from "../../core/lbcf/objects/names.ts";
 import type { BackendRecord, Driver } from "../../core/lbcf/objects/objects.ts";

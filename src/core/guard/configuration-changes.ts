@@ -14,7 +14,7 @@ import { serviceKey } from "../model/kubernetes.ts";
 import { clusterOfPool, poolName } from "../model/names.ts";
 import { holdsInterfaces } from "../resources/backend-pool/merge-backend-pool.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
-import { clusterOf, listsService } from "../model/ownership-tags.ts";
+import { clusterOf, listsService } from "../model/tags.ts";
 import { pluralize } from "../util/text.ts";
 import { publishedAddresses, type PublishedAddress, type PublishedCluster } from "./published-services.ts";
 

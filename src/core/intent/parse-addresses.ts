@@ -2,8 +2,7 @@
 import type { Family } from "../model/arm.ts";
 import { formatAddress, mayBePublic, parseAddress } from "../util/cidr.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { isReservedTag } from "../model/ownership-tags.ts";
-import { overlayTags, parseTagList } from "../model/tags.ts";
+import { isReservedTag, overlayTags, parseTagList } from "../model/tags.ts";
 import type { Service } from "../model/kubernetes.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import { type Annotation, PLACEMENT } from "./annotations.ts";

@@ -41,6 +41,15 @@ export interface Naming {
   readonly families: readonly Family[];
 }
 
+/** Of what a Service asks for. */
+export function namingOf({
+  owner,
+  subnet,
+  families,
+}: Omit<Naming, "base"> & { readonly owner: Pick<Naming, "base"> }): Naming {
+  return { base: owner.base, subnet, families };
+}
+
 /** Only the IPv6 half of a dual-stack Service has a suffix; single-stack IPv6 has the plain names. */
 function familySuffix(naming: Pick<Naming, "families">, family: Family): string {
   return family === "IPv6" && naming.families.length > 1 ? IPV6_SUFFIX : "";

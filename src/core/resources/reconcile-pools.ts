@@ -10,11 +10,11 @@ import type { ClusterConfig } from "../config/cluster-config.ts";
 import { loadBalancerPartId } from "../model/ids.ts";
 import type { Node } from "../model/kubernetes.ts";
 import { loadBalancerIndex } from "./load-balancer/load-balancer-index.ts";
-import { isInternalName, isManagedLoadBalancer, poolName } from "../model/names.ts";
+import { isManagedLoadBalancer, poolName } from "../model/names.ts";
 import type { AzureStep } from "./azure-step.ts";
 import type { Warning } from "../outcome.ts";
 import type { Compute } from "../backends/compute.ts";
-import { desiredBackendPool } from "./backend-pool/desired-backend-pool.ts";
+import { desiredBackendPool, isPreConfigured, membersOf } from "./backend-pool/desired-backend-pool.ts";
 import { mergeBackendPool } from "./backend-pool/merge-backend-pool.ts";
 import { reconcileBackendPool } from "./backend-pool/reconcile-backend-pool.ts";
 import { desiredNicPools } from "./nic-pools/desired-nic-pools.ts";
@@ -34,7 +34,6 @@ export interface PoolsInput {
 }
 
 const BOTH: readonly Family[] = ["IPv4", "IPv6"];
-const NO_MEMBERS: readonly string[] = [];
 
 /** For a change of nodes. A pool that cannot be filled is left as it is: an event on its Services says why. */
 export function reconcilePools(input: PoolsInput): AzureStep[] {
@@ -96,18 +95,6 @@ function managedPools(
     const pool = pools.get(poolName(config.clusterName, family).toLowerCase());
     return pool !== undefined && isManaged(config, loadBalancer, pool, known) ? [{ family, pool }] : [];
   });
-}
-
-export function membersOf(
-  { members }: Pick<PoolsInput, "members">,
-  loadBalancer: LoadBalancer | undefined,
-): readonly string[] {
-  return members.get(loadBalancer?.id.toLowerCase() ?? "") ?? NO_MEMBERS;
-}
-
-export function isPreConfigured({ preConfiguredPools }: ClusterConfig, loadBalancer: string): boolean {
-  const kind = isInternalName(loadBalancer) ? "internal" : "external";
-  return preConfiguredPools === "all" || preConfiguredPools === kind;
 }
 
 function isManaged(

@@ -18,7 +18,6 @@ import { md5 } from "../util/md5.ts";
 import { memo, memoAll } from "../util/memo.ts";
 import { OURS } from "../intent/annotations.ts";
 import type { Decision } from "../steps.ts";
-import { isAzureStep } from "./rounds.ts";
 import { frontendsOf } from "./service-parts.ts";
 import type { ResolvedService } from "./resolve-service.ts";
 
@@ -115,14 +114,13 @@ function counts(key: string): boolean {
 }
 
 /**
- * The decision itself, or the mark that must be written before it. A change is marked on the Service before its first
+ * A decision to write to Azure, or the mark that must be written before it. A change is marked on the Service before its first
  * write, so that a half of it is never taken for drift, and that what the Service itself may forget before it is published
  * is found again: public IPs in other resource groups. A Service that is new, or taken over, and has none of these needs no
  * mark: it bears no applied state that could mislead.
  */
 export function markChangingFirst(resolved: ResolvedService, decision: Decision): Decision {
   const { service, config } = resolved.observed;
-  if (decision.kind !== "act" || !decision.steps.some(isAzureStep)) return decision;
   const applied = readAppliedState(service);
   const isNoted = groupsNow(resolved).every((group) => applied?.groups.includes(group));
   const isCurrent = applied?.fingerprint === undefined || isApplied(service, config);

@@ -13,7 +13,7 @@ import { reconcileLoadBalancer } from "../resources/load-balancer/reconcile-load
 import type { Warning } from "../outcome.ts";
 import type { Decision } from "../steps.ts";
 import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
-import { listsService, servicesOf } from "../model/ownership-tags.ts";
+import { listsService, servicesOf } from "../model/tags.ts";
 import { reconcilePublicIP } from "../resources/public-ip/reconcile-public-ip.ts";
 import { SETTLED, together } from "../resources/reconciled.ts";
 import { reconcileSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
@@ -21,7 +21,7 @@ import { finalAppliedState, changingState, markChangingFirst, isChanged, readApp
 import { leaveLoadBalancers, closeAddresses, givePublicIPsBack } from "./release-service.ts";
 import { surroundingsOn, addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
 import { FINALIZER } from "../intent/ownership.ts";
-import { act, firstRound, type Phase, reject, roundOf, wait } from "./rounds.ts";
+import { act, firstRound, isAzureStep, type Phase, reject, roundOf, wait } from "./rounds.ts";
 import {
   accessAddresses,
   addressOf,
@@ -215,9 +215,13 @@ const PHASES: readonly Phase<ResolvedService>[] = [
 /** What the first phase asks for that is not right; settled where all are. */
 export function reconcileServed(resolved: ResolvedService): Decision {
   const round = firstRound(PHASES, resolved);
-  if (round !== undefined) return markChangingFirst(resolved, round);
+  if (round !== undefined) return writesToAzure(round) ? markChangingFirst(resolved, round) : round;
   const warnings = [...resolved.warnings, ...warningsOfPools(resolved)];
   return { kind: "settled", warnings, applied: finalAppliedState(resolved) };
+}
+
+function writesToAzure(round: Decision): boolean {
+  return round.kind === "act" && round.steps.some(isAzureStep);
 }
 
 /** Foreign entries of the pools that serve a Service are reported on the Service, where its user reads events. */

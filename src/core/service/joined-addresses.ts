@@ -24,7 +24,7 @@ import type { Rejection, Warning } from "../outcome.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { servicesByBase } from "../resources/load-balancer/part-user.ts";
 import { type DesiredPublicIP, keyOfPublicIP } from "../resources/public-ip/desired-public-ip.ts";
-import { sameKey, servicesOf } from "../model/ownership-tags.ts";
+import { sameKey, servicesOf } from "../model/tags.ts";
 import { sharersOf } from "../resources/security-group/shared-addresses.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import { publishedAddresses } from "./service-parts.ts";

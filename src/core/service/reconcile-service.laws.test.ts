@@ -10,7 +10,7 @@ import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import type { LoadBalancer } from "../model/arm.ts";
 import { nameOfId } from "../model/ids.ts";
 import { baseOf } from "../model/names.ts";
-import { listsService } from "../model/ownership-tags.ts";
+import { listsService } from "../model/tags.ts";
 import { FINALIZER } from "../intent/ownership.ts";
 
 const NAMES = ["a", "b", "c"];

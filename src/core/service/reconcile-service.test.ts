@@ -1,16 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { PREFIX } from "../../../test/support/core-fixtures.ts";
+import { aService, CONFIG, PREFIX } from "../../../test/support/core-fixtures.ts";
 import { aNode, CoreWorld } from "../../../test/support/core-world.ts";
+import { aFragment } from "../../../test/support/fragments.ts";
+import type { LoadBalancer } from "../model/arm.ts";
+import { mergeLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { AzureStep, Decision, Step } from "../steps.ts";
 import { destinationsOf } from "../resources/security-group/security-rules.ts";
 import { APPLIED_ANNOTATION, isApplied } from "./applied-state.ts";
-import { FINALIZER } from "../intent/ownership.ts";
-import { publishedIngress } from "./reconcile-service.ts";
+import { FINALIZER, ownerOf } from "../intent/ownership.ts";
 import type { Rejection } from "../outcome.ts";
 import type { Observed } from "../observed.ts";
-import { reconcileService } from "./reconcile-service.ts";
+import { publicIPGroups, publishedIngress, reconcileService } from "./reconcile-service.ts";
 
 const INTERNAL = { [`${PREFIX}azure-load-balancer-internal`]: "true" };
 const NO_LONGER_INTERNAL = { [`${PREFIX}azure-load-balancer-internal`]: null };
@@ -574,4 +576,16 @@ test("where Azure serves a Service is read without asking what it wants", () => 
   const unseen = { ...world.observe(world.service("web")), publicIPs: new Map() };
   assert.deepEqual(publishedIngress(unseen), { kind: "read", needs: [{ kind: "publicIPs", resourceGroup: "rg" }] });
   assert.ok(world.service("web").metadata.finalizers?.includes(FINALIZER));
+});
+
+test("public IPs are looked for where the Service's frontends point, besides its own group and the cluster's", () => {
+  const owner = ownerOf(aService({}));
+  const { outcome } = mergeLoadBalancer(undefined, [aFragment(owner, { ports: [80] })]);
+  const body = outcome.kind === "put" ? outcome.body : assert.fail();
+  const text = JSON.stringify(body).replaceAll(
+    "resourceGroups/rg/providers/Microsoft.Network/publicIPAddresses",
+    "resourceGroups/Old/providers/Microsoft.Network/publicIPAddresses",
+  );
+  const groups = publicIPGroups({ config: CONFIG, loadBalancers: [JSON.parse(text) as LoadBalancer] }, owner, ["Mine"]);
+  assert.deepEqual(groups, ["rg", "mine", "old"]);
 });

@@ -6,8 +6,11 @@ import { needsCompute } from "../backends/eligible-nodes.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
 import type { Decision, ReadRequest } from "../steps.ts";
-import { boundPublicIPs, publicIPGroups } from "../resources/public-ip/desired-public-ips.ts";
+import { boundPublicIPs } from "../resources/public-ip/desired-public-ips.ts";
+import { parseId } from "../model/ids.ts";
 import type { Observed } from "../observed.ts";
+import type { Owner } from "../outcome.ts";
+import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { readAppliedState } from "./applied-state.ts";
 import { reconcileServed } from "./ensure-service.ts";
 import { needsCleanup, ownerOf, wantsLoadBalancer } from "../intent/ownership.ts";
@@ -50,6 +53,19 @@ function groupsOf(observed: Observed): string[] {
   return publicIPGroups(observed, ownerOf(service), groups);
 }
 
+/** These, the cluster's, and wherever the frontends of the Service point to. */
+export function publicIPGroups(
+  { config, loadBalancers }: Pick<Observed, "config" | "loadBalancers">,
+  owner: Owner,
+  groups: readonly string[],
+): string[] {
+  const ids = loadBalancers
+    .flatMap((loadBalancer) => loadBalancerIndex(loadBalancer).parts.get(owner.base.toLowerCase())?.frontends ?? [])
+    .flatMap(({ properties }) => properties.publicIPAddress?.id ?? []);
+  const pointedTo = ids.flatMap((id) => parseId(id)?.resourceGroup ?? []);
+  return [...new Set([config.resourceGroup, ...groups, ...pointedTo].map((group) => group.toLowerCase()))];
+}
+
 /** What was not read yet: public IPs of these resource groups, and the machines where decisions depend on them. */
 function missingReads(observed: Observed, groups: readonly string[]): ReadRequest[] {
   const { config, publicIPs, compute } = observed;
@@ -61,8 +77,9 @@ function missingReads(observed: Observed, groups: readonly string[]): ReadReques
 }
 
 function missingSubnet(observed: Observed, intent: ServiceIntent): ReadRequest[] {
+  if (intent.scope === "external") return [];
   const name = subnetName(observed, intent);
-  return intent.scope === "internal" && !observed.subnets.has(name) ? [{ kind: "subnet", name }] : [];
+  return observed.subnets.has(name) ? [] : [{ kind: "subnet", name }];
 }
 
 export type Published =

@@ -3,8 +3,7 @@
  * public IPs, its status, its finalizer. Needs nothing that the Service asks for, so a Service that cannot be read can
  * be cleaned up all the same.
  */
-import { addressesOfMembers, desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
-import { membersOf } from "../resources/reconcile-pools.ts";
+import { addressesOfMembers, desiredBackendPool, membersOf } from "../resources/backend-pool/desired-backend-pool.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
 import type { Decision, AzureStep } from "../steps.ts";
 import { reconcilePublicIP } from "../resources/public-ip/reconcile-public-ip.ts";
@@ -15,7 +14,7 @@ import {
   releasedPublicIPs,
   untaggedPublicIPs,
 } from "../resources/public-ip/desired-public-ips.ts";
-import { SERVICE_TAG } from "../model/ownership-tags.ts";
+import { SERVICE_TAG } from "../model/tags.ts";
 import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import { releaseSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
 import type { Observed } from "../observed.ts";

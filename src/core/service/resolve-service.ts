@@ -4,10 +4,13 @@
  */
 import { PLACEMENT } from "../intent/annotations.ts";
 import type { Family } from "../model/arm.ts";
-import { addressesOfMembers, desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
+import {
+  addressesOfMembers,
+  desiredBackendPool,
+  isOwnEntry,
+  membersOf,
+} from "../resources/backend-pool/desired-backend-pool.ts";
 import { whyNoMembers } from "../backends/eligible-nodes.ts";
-import { isOwnEntry } from "../resources/backend-pool/own-entries.ts";
-import { membersOf } from "../resources/reconcile-pools.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import { nameOfId, sameId } from "../model/ids.ts";
@@ -27,7 +30,7 @@ import {
   desiredPublicIPs,
   untaggedPublicIPs,
 } from "../resources/public-ip/desired-public-ips.ts";
-import { SERVICE_TAG } from "../model/ownership-tags.ts";
+import { SERVICE_TAG } from "../model/tags.ts";
 import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import type { Observed } from "../observed.ts";
 import { judgeJoined } from "./joined-addresses.ts";

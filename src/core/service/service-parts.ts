@@ -11,12 +11,15 @@ import type { Observed } from "../observed.ts";
 import { nodeAddresses } from "../backends/eligible-nodes.ts";
 import type { Service } from "../model/kubernetes.ts";
 import { isInternalName, poolName } from "../model/names.ts";
-import { desiredBackendPool } from "../resources/backend-pool/desired-backend-pool.ts";
-import { ownEntries } from "../resources/backend-pool/own-entries.ts";
+import {
+  desiredBackendPool,
+  ownEntries,
+  isPreConfigured,
+  membersOf,
+} from "../resources/backend-pool/desired-backend-pool.ts";
 import type { Disposable } from "../resources/load-balancer/fragment.ts";
 import { servicesByBase } from "../resources/load-balancer/part-user.ts";
 import { ownIPConfigurations } from "../resources/nic-pools/desired-nic-pools.ts";
-import { isPreConfigured, membersOf } from "../resources/reconcile-pools.ts";
 import { parseService } from "../intent/parse-service.ts";
 
 /** The frontends that bear its name, and those of others that its rules stand on. */

@@ -28,7 +28,7 @@ import type {
 import type { LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
 import { loadBalancerPartId } from "../../../core/model/ids.ts";
 import { isManagedLoadBalancer, poolName } from "../../../core/model/names.ts";
-import type { OwnEntries } from "../../../core/resources/backend-pool/own-entries.ts";
+import type { OwnEntries } from "../../../core/resources/backend-pool/desired-backend-pool.ts";
 import type { LoadBalancerFragment } from "../../../core/resources/load-balancer/fragment.ts";
 import { KINDS } from "../../../core/resources/kinds.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
@@ -42,7 +42,7 @@ const READ_FIRST = { readFirst: true } as const;
 export interface AzureLoadBalancersOptions {
   readonly config: ClusterConfig;
   readonly commit: GroupCommit;
-  /** The entries of a load balancer's pools that are the cluster's own, as `own-entries.ts` defines them. */
+  /** The entries of a load balancer's pools that are the cluster's own, as `desired-backend-pool.ts` defines them. */
   readonly clusterEntries: (loadBalancerId: string) => OwnEntries;
   /** The pools and frontends that all LoadBalancers claim. */
   readonly claims: () => readonly AzureClaim[];

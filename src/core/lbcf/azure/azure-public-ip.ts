@@ -3,7 +3,7 @@ import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { publicIPId } from "../../model/ids.ts";
 import { publicIPName } from "../../model/names.ts";
 import { absentPublicIP, type PublicIPFragment } from "../../resources/public-ip/fragment.ts";
-import { CLUSTER_TAG } from "../../model/ownership-tags.ts";
+import { CLUSTER_TAG } from "../../model/tags.ts";
 import { azureOwner, baseOfObject, type ObjectKey } from "./azure-spec.ts";
 
 function azurePublicIPName(key: ObjectKey, config: ClusterConfig): string {

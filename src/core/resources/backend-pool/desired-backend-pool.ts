@@ -1,17 +1,17 @@
 /**
- * Which nodes should be in the cluster's pools of addresses. Made once for a set of nodes, however many Services ask:
- * the answer is remembered for as long as the list of nodes lives.
+ * Which nodes should be in the cluster's pools of addresses, and which entries of its pools are the cluster's own. Made
+ * once for a set of nodes, however many Services ask: the answer is remembered for as long as the list of nodes lives.
  */
 import { memo, memoAll } from "../../util/memo.ts";
-import type { Family } from "../../model/arm.ts";
+import type { Family, BackendAddress, LoadBalancer, Reference } from "../../model/arm.ts";
 import { desiredAdminState } from "../../admin-state/reconcile-admin-state.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { virtualNetworkId } from "../../model/ids.ts";
 import type { Node } from "../../model/kubernetes.ts";
-import { poolName } from "../../model/names.ts";
+import { isInternalName, poolName } from "../../model/names.ts";
 import { isEligible, nodeAddress } from "../../backends/eligible-nodes.ts";
 import type { MemberIntent, BackendPoolFragment } from "./fragment.ts";
-import { ownEntries } from "./own-entries.ts";
+import { canonicalAddress } from "../../util/cidr.ts";
 
 export interface BackendPoolInput {
   readonly config: ClusterConfig;
@@ -50,4 +50,60 @@ function memberOf(node: Node, config: ClusterConfig, family: Family): MemberInte
 
 function byName(one: MemberIntent, other: MemberIntent): number {
   return one.name < other.name ? -1 : Number(one.name > other.name);
+}
+
+const NO_MEMBERS: readonly string[] = [];
+
+/** The durable member list of a load balancer. */
+export function membersOf(
+  { members }: { readonly members: ReadonlyMap<string, readonly string[]> },
+  loadBalancer: LoadBalancer | undefined,
+): readonly string[] {
+  return members.get(loadBalancer?.id.toLowerCase() ?? "") ?? NO_MEMBERS;
+}
+
+/** Another tool fills the pools of this load balancer. */
+export function isPreConfigured({ preConfiguredPools }: ClusterConfig, loadBalancer: string): boolean {
+  const kind = isInternalName(loadBalancer) ? "internal" : "external";
+  return preConfiguredPools === "all" || preConfiguredPools === kind;
+}
+
+/** Lower-cased names, canonical addresses and lower-cased ipConfiguration ids: what an entry is recognised by. */
+export type OwnEntries = ReadonlySet<string>;
+
+/** `known`: the durable member list; `ipConfigurations`: ids that belong to nodes, for pools of network interfaces. */
+export function ownEntries(
+  nodes: readonly Node[],
+  known: readonly string[],
+  ipConfigurations: Iterable<string> = [],
+): OwnEntries {
+  const own = new Set<string>();
+  for (const node of nodes) {
+    own.add(node.metadata.name.toLowerCase());
+    for (const { type, address } of node.status.addresses ?? []) {
+      if (type === "InternalIP") own.add(canonicalAddress(address));
+    }
+  }
+  for (const name of known) own.add(name.toLowerCase());
+  for (const id of ipConfigurations) own.add(id.toLowerCase());
+  return own;
+}
+
+/**
+ * An entry is the cluster's if it is named after a current Node or stands in the durable member list; also if it holds a
+ * current Node's address or network interface, whatever it is called (pools that Azure migrated from network interfaces to
+ * addresses have such names). Anything else was put there by another client and is kept.
+ */
+export function isOwnEntry(entry: BackendAddress, own: OwnEntries): boolean {
+  const { ipAddress, networkInterfaceIPConfiguration } = entry.properties;
+  return (
+    own.has(entry.name.toLowerCase()) ||
+    (ipAddress !== undefined && own.has(canonicalAddress(ipAddress))) ||
+    (networkInterfaceIPConfiguration !== undefined && isOwnReference(networkInterfaceIPConfiguration, own))
+  );
+}
+
+/** For `backendIPConfigurations`, where a pool lists the network interfaces that joined it. */
+export function isOwnReference(reference: Reference, own: OwnEntries): boolean {
+  return own.has(reference.id.toLowerCase());
 }

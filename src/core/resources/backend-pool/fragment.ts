@@ -17,7 +17,7 @@ export interface BackendPoolFragment {
   readonly pool: string;
   readonly family: Family;
   readonly members: readonly MemberIntent[];
-  /** Which entries are ours to change and remove: see `own-entries.ts`. */
+  /** Which entries are ours to change and remove: see `desired-backend-pool.ts`. */
   readonly own: ReadonlySet<string>;
   /** The VNet the addresses live in. */
   readonly virtualNetworkId: string;

@@ -1,7 +1,7 @@
 /**
  * Puts the nodes into one pool of addresses.
  *
- *   - An entry is ours by the rule of `own-entries.ts`; a foreign one stays as it is, and is reported.
+ *   - An entry is ours by the rule of `desired-backend-pool.ts`; a foreign one stays as it is, and is reported.
  *   - Ours that no node stands for goes, except the last of them: a pool is never emptied because we know no nodes.
  *   - A node whose address is in the pool already is not added again, whatever that entry is called.
  *   - What is right stays the object that was read, unknown fields included; new entries come last, by name.
@@ -12,7 +12,7 @@ import { canonicalAddress } from "../../util/cidr.ts";
 import { ACCEPTED, type Answer, type Merged, type Rejection, unchanged, type Warning } from "../../outcome.ts";
 import type { MemberIntent, BackendPoolFragment } from "./fragment.ts";
 import { memoAll } from "../../util/memo.ts";
-import { isOwnEntry } from "./own-entries.ts";
+import { isOwnEntry } from "./desired-backend-pool.ts";
 
 /** Of one fragment. */
 interface Judged {

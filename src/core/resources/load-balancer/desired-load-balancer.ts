@@ -6,9 +6,9 @@
 import type { Family, LoadBalancer, Frontend, Reference, Subnet } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import type { Service } from "../../model/kubernetes.ts";
-import { baseOf, isServiceBase, poolName, frontendName } from "../../model/names.ts";
+import { baseOf, isServiceBase, poolName, frontendName, namingOf } from "../../model/names.ts";
 import type { Owner } from "../../outcome.ts";
-import { desiredRules, namingOf } from "./desired-rules.ts";
+import { desiredRules } from "./desired-rules.ts";
 import type { Disposable, LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";
 import { frontendOf, loadBalancerIndex, partsOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
 import { canonicalAddress, contains, parseAddress, parseCidr } from "../../util/cidr.ts";

@@ -6,7 +6,7 @@ import type { Family, LoadBalancingRule, Probe, ProbeProperties } from "../../mo
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerPartId } from "../../model/ids.ts";
 import type { Protocol } from "../../model/kubernetes.ts";
-import { localProbeName, type Naming, poolName, ruleName, SHARED_PROBE_NAME } from "../../model/names.ts";
+import { localProbeName, namingOf, poolName, ruleName, SHARED_PROBE_NAME } from "../../model/names.ts";
 import type { PortIntent, ProbeIntent, ServiceIntent } from "../../intent/service-intent.ts";
 
 export interface RuleInput {
@@ -27,10 +27,6 @@ const SHARED_PROBE_INTERVAL_SECONDS = 5;
 const SHARED_PROBE_THRESHOLD = 2;
 /** Azure has no SCTP: it passes with `All`. */
 const ARM_PROTOCOL: Readonly<Record<Protocol, string>> = { TCP: "Tcp", UDP: "Udp", SCTP: "All" };
-
-export function namingOf(intent: ServiceIntent): Naming {
-  return { base: intent.owner.base, subnet: intent.subnet, families: intent.families };
-}
 
 export function desiredRules(input: RuleInput): RulesAndProbes {
   const pairs = input.intent.highAvailabilityPorts ? [allPortsRule(input)] : onePortRules(input);

@@ -40,7 +40,7 @@ export interface LoadBalancerShell {
 /** The cluster's pools, and which of their entries are ours. Any other pool or entry keeps the load balancer alive. */
 export interface Disposable {
   readonly pools: readonly string[];
-  /** See `backend-pool/own-entries.ts`. */
+  /** See `isOwnEntry` of `backend-pool/desired-backend-pool.ts`. */
   readonly entries: ReadonlySet<string>;
   /**
    * Machines are in its pools, and this Service was not the last when it decided to leave, so it did not take them out.

@@ -35,7 +35,7 @@ import {
   isRightRule,
 } from "./parts.ts";
 import { userOf } from "./part-user.ts";
-import { isOwnEntry, isOwnReference } from "../backend-pool/own-entries.ts";
+import { isOwnEntry, isOwnReference } from "../backend-pool/desired-backend-pool.ts";
 
 type Outcome = Merged<LoadBalancer>["outcome"];
 

@@ -12,7 +12,7 @@ import type { Rejection } from "../../outcome.ts";
 import { hasIPTags } from "./ip-tags.ts";
 import type { PublicIPFragment } from "./fragment.ts";
 import { publicIPIndex } from "./public-ip-index.ts";
-import { CLUSTER_TAG, isOtherClusters, servicesOf } from "../../model/ownership-tags.ts";
+import { CLUSTER_TAG, isOtherClusters, servicesOf } from "../../model/tags.ts";
 
 export interface DesiredPublicIP {
   readonly family: Family;

@@ -9,7 +9,7 @@ import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Rejection } from "../../outcome.ts";
 import type { DesiredPublicIP } from "./desired-public-ip.ts";
-import { type DesiredPublicIPs, publicIPGroups, desiredPublicIPs } from "./desired-public-ips.ts";
+import { type DesiredPublicIPs, desiredPublicIPs } from "./desired-public-ips.ts";
 
 const PREFIX = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/publicIPPrefixes/block";
 
@@ -221,16 +221,4 @@ describe("what is given back", () => {
       /networkInterfaces/,
     );
   });
-});
-
-test("public IPs are looked for where the Service's frontends point, besides its own group and the cluster's", () => {
-  const { owner } = intentOf({});
-  const { outcome } = mergeLoadBalancer(undefined, [aFragment(owner, { ports: [80] })]);
-  const body = outcome.kind === "put" ? outcome.body : assert.fail();
-  const text = JSON.stringify(body).replaceAll(
-    "resourceGroups/rg/providers/Microsoft.Network/publicIPAddresses",
-    "resourceGroups/Old/providers/Microsoft.Network/publicIPAddresses",
-  );
-  const groups = publicIPGroups({ config: CONFIG, loadBalancers: [JSON.parse(text) as LoadBalancer] }, owner, ["Mine"]);
-  assert.deepEqual(groups, ["rg", "mine", "old"]);
 });

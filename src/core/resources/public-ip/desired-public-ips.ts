@@ -13,7 +13,7 @@ import type { Owner, Rejection } from "../../outcome.ts";
 import { type DesiredPublicIP, desiredPublicIP } from "./desired-public-ip.ts";
 import { absentPublicIP, type PublicIPFragment } from "./fragment.ts";
 import { publicIPIndex } from "./public-ip-index.ts";
-import { isOtherClusters, servicesOf } from "../../model/ownership-tags.ts";
+import { isOtherClusters, servicesOf } from "../../model/tags.ts";
 
 export interface PublicIPsSeen {
   readonly config: ClusterConfig;
@@ -92,20 +92,4 @@ function holderOf(publicIP: PublicIP, { config, loadBalancers }: PublicIPsSeen):
     attached.type.toLowerCase() === "loadbalancers/frontendipconfigurations" &&
     attached.resourceGroup.toLowerCase() === config.loadBalancerResourceGroup.toLowerCase();
   return isGone ? undefined : `${attached.type} ${attached.names.join("/")}`;
-}
-
-/**
- * The resource groups that may hold public IPs of a Service: its own, the cluster's, and wherever its frontends point
- * to.
- */
-export function publicIPGroups(
-  { config, loadBalancers }: Pick<PublicIPsSeen, "config" | "loadBalancers">,
-  owner: Owner,
-  groups: readonly string[],
-): string[] {
-  const ids = loadBalancers
-    .flatMap((loadBalancer) => loadBalancerIndex(loadBalancer).parts.get(owner.base.toLowerCase())?.frontends ?? [])
-    .flatMap(({ properties }) => properties.publicIPAddress?.id ?? []);
-  const pointedTo = ids.flatMap((id) => parseId(id)?.resourceGroup ?? []);
-  return [...new Set([config.resourceGroup, ...groups, ...pointedTo].map((group) => group.toLowerCase()))];
 }

@@ -10,12 +10,10 @@
  */
 import type { PublicIP } from "../../model/arm.ts";
 import { type Answer, answersOf, type Merged, type Rejection } from "../../outcome.ts";
-import { mergeTags, overlayTags, withTag } from "../../model/tags.ts";
-import { sortedByOwner } from "../sorted-by-owner.ts";
-import { hasIPTags } from "./ip-tags.ts";
-import type { PublicIPFragment } from "./fragment.ts";
-import { PLACEMENT } from "../../intent/annotations.ts";
 import {
+  mergeTags,
+  overlayTags,
+  withTag,
   DNS_TAG,
   isReservedTag,
   SERVICE_TAG,
@@ -24,7 +22,11 @@ import {
   sameKey,
   servicesOf,
   withoutDnsOwner,
-} from "../../model/ownership-tags.ts";
+} from "../../model/tags.ts";
+import { sortedByOwner } from "../sorted-by-owner.ts";
+import { hasIPTags } from "./ip-tags.ts";
+import type { PublicIPFragment } from "./fragment.ts";
+import { PLACEMENT } from "../../intent/annotations.ts";
 
 type Use = Extract<PublicIPFragment, { kind: "present" }>;
 type Absence = Extract<PublicIPFragment, { kind: "absent" }>;

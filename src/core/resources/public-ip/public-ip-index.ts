@@ -2,7 +2,7 @@
 import type { PublicIP } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { memo } from "../../util/memo.ts";
-import { servicesOf } from "../../model/ownership-tags.ts";
+import { servicesOf } from "../../model/tags.ts";
 
 export interface PublicIPIndex {
   /** By name in lower case. */

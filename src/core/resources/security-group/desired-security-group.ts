@@ -12,8 +12,8 @@ import type { Service } from "../../model/kubernetes.ts";
 import type { Owner } from "../../outcome.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import type { ObservedAzure } from "../observed-azure.ts";
-import { isOwnEntry, ownEntries } from "../backend-pool/own-entries.ts";
-import { membersOf, type PoolsInput } from "../reconcile-pools.ts";
+import { isOwnEntry, ownEntries, membersOf } from "../backend-pool/desired-backend-pool.ts";
+import type { PoolsInput } from "../reconcile-pools.ts";
 import { nodeAddresses } from "../../backends/eligible-nodes.ts";
 import { desiredAccessRules, narrowWhere, opensOnNodes } from "./access-rules.ts";
 import {
@@ -24,7 +24,7 @@ import {
   type SecurityGroupFragment,
   type ServiceAddresses,
 } from "./fragment.ts";
-import { securityGroupIndex } from "./security-group-index.ts";
+import { securityGroupIndex } from "./security-rules.ts";
 import { nodeSharersOf, openingOf, type Sharing, sharersOf } from "./shared-addresses.ts";
 
 export interface SecurityGroupInput

@@ -13,8 +13,15 @@ import { mergeTags } from "../../model/tags.ts";
 import { sortedByOwner } from "../sorted-by-owner.ts";
 import type { SecurityGroupFragment } from "./fragment.ts";
 import { type DraftedRule, LIMITS, SecurityGroupDraft } from "./security-group-draft.ts";
-import { securityGroupIndex, type SecurityGroupIndex, type Usage } from "./security-group-index.ts";
-import { destinationsOf, newRule, rewrittenRule, withDestinations } from "./security-rules.ts";
+import {
+  securityGroupIndex,
+  type SecurityGroupIndex,
+  type Usage,
+  destinationsOf,
+  newRule,
+  rewrittenRule,
+  withDestinations,
+} from "./security-rules.ts";
 
 const FIRST_PRIORITY = 500;
 const LAST_PRIORITY = 4_095;

@@ -21,8 +21,7 @@ import {
 } from "./desired-security-group.ts";
 import type { SecurityGroupFragment, ServiceAddresses } from "./fragment.ts";
 import { mergeSecurityGroup } from "./merge-security-group.ts";
-import { securityGroupIndex, type Usage, usageOf } from "./security-group-index.ts";
-import { destinationsOf } from "./security-rules.ts";
+import { securityGroupIndex, type Usage, usageOf, destinationsOf } from "./security-rules.ts";
 import { sharersOf } from "./shared-addresses.ts";
 
 /** An event is a sentence or two; a rule may be of a thousand Services. */

@@ -7,8 +7,7 @@
  */
 import type { Rejection } from "../../outcome.ts";
 import type { SecurityGroupFragment, AccessRule } from "./fragment.ts";
-import type { SecurityGroupIndex, Usage } from "./security-group-index.ts";
-import { means, portsOf, sourcesOf } from "./security-rules.ts";
+import { type SecurityGroupIndex, type Usage, means, portsOf, sourcesOf } from "./security-rules.ts";
 import { type WantedRule, type WantedRules, mergeWanted, wantedRules } from "./wanted-rules.ts";
 
 /** Azure's, over all rules of a group; sources, destinations and ports are counted each by itself. */

@@ -1,6 +1,6 @@
 /**
- * Security rules of ours: their names, their bodies, and what a body that was read says. Shared rules are named by
- * content as the incumbent names them, so Services with the same ports and sources meet in one rule and differ in its
+ * Security rules of the controller: their names, their bodies, what a body that was read says, and where each is in a
+ * group. Shared rules are named by content as the incumbent names them, so Services with the same ports and sources meet in one rule and differ in its
  * destinations only.
  *
  *   rule                          | name
@@ -13,10 +13,11 @@
  *
  * Own names keep the incumbent's prefix, so that it cleans them up should a cluster be handed back to it.
  */
-import type { SecurityRule, SecurityRuleProperties } from "../../model/arm.ts";
+import type { SecurityRule, SecurityRuleProperties, SecurityGroup } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { md5 } from "../../util/md5.ts";
 import { type AccessRule, isWideDenial } from "./fragment.ts";
+import { memo } from "../../util/memo.ts";
 
 const START = "k8s-azure-lb_";
 const SHARED_NAME = /^k8s-azure-lb_(?:allow_ipv[46]_[\da-f]{32}|deny-all_ipv[46])$/;
@@ -94,6 +95,87 @@ function sameWord(one: string, other: string): boolean {
 function sameSet(one: readonly string[], other: readonly string[]): boolean {
   const normal = (texts: readonly string[]): string => [...new Set(texts.map(canonicalAddress))].sort().join();
   return normal(one).toLowerCase() === normal(other).toLowerCase();
+}
+
+interface IndexedRule {
+  readonly rule: SecurityRule;
+  /** By canonical spelling, as they are written. */
+  readonly destinations: ReadonlyMap<string, string>;
+}
+
+/** What Azure limits, over all rules of the group. */
+export interface Usage {
+  readonly rules: number;
+  readonly sources: number;
+  readonly destinations: number;
+  readonly ports: number;
+}
+
+/** Names of rules are in lower case throughout. */
+export interface SecurityGroupIndex {
+  /** Shared rules and Services' own. */
+  readonly managed: ReadonlyMap<string, IndexedRule>;
+  /** Address → managed rules that hold it. */
+  readonly holders: ReadonlyMap<string, readonly string[]>;
+  /** Port → managed rules that open it. */
+  readonly openers: ReadonlyMap<string, readonly string[]>;
+  /** Base → the Service's own rules. */
+  readonly own: ReadonlyMap<string, readonly string[]>;
+  /** Base → rules of old for that Service alone. */
+  readonly legacy: ReadonlyMap<string, readonly string[]>;
+  /** Address → shared rules of old that hold it. */
+  readonly legacyShared: ReadonlyMap<string, readonly string[]>;
+  readonly priorities: ReadonlySet<number>;
+  readonly usage: Usage;
+}
+
+/**
+ * A security group looked through once, so that what one Service owns in it is found without walking all of it. The same
+ * object is indexed once: thousands of decisions ask about the same body.
+ */
+export const securityGroupIndex: (group: SecurityGroup) => SecurityGroupIndex = memo((group) =>
+  lookThrough(group.properties.securityRules ?? []),
+);
+
+function lookThrough(rules: readonly SecurityRule[]): SecurityGroupIndex {
+  const managed = new Map<string, IndexedRule>();
+  const [holders, openers, own, legacy, legacyShared] = [lists(), lists(), lists(), lists(), lists()];
+  for (const rule of rules) {
+    const name = rule.name.toLowerCase();
+    const kind = kindOf(name);
+    if (kind.kind === "legacy") append(legacy, kind.base, name);
+    if (kind.kind === "legacyShared") {
+      for (const address of destinationsOf(rule)) append(legacyShared, canonicalAddress(address), name);
+    }
+    if (kind.kind === "own") append(own, kind.base, name);
+    if (kind.kind !== "own" && kind.kind !== "shared") continue;
+    const destinations = new Map(destinationsOf(rule).map((address) => [canonicalAddress(address), address]));
+    managed.set(name, { rule, destinations });
+    for (const address of destinations.keys()) append(holders, address, name);
+    for (const port of portsOf(rule)) append(openers, port, name);
+  }
+  const priorities = new Set(rules.map((rule) => rule.properties.priority));
+  return { managed, holders, openers, own, legacy, legacyShared, priorities, usage: usageOf(rules) };
+}
+
+function lists(): Map<string, string[]> {
+  return new Map();
+}
+
+function append(map: Map<string, string[]>, key: string, value: string): void {
+  const list = map.get(key);
+  if (list === undefined) map.set(key, [value]);
+  else list.push(value);
+}
+
+export function usageOf(rules: readonly SecurityRule[]): Usage {
+  const sum = (count: (rule: SecurityRule) => number): number => rules.reduce((total, rule) => total + count(rule), 0);
+  return {
+    rules: rules.length,
+    sources: sum((rule) => sourcesOf(rule).length),
+    destinations: sum((rule) => destinationsOf(rule).length),
+    ports: sum((rule) => portsOf(rule).length),
+  };
 }
 
 export interface RuleBody {

@@ -1,8 +1,7 @@
 /** The rules that a fragment wants in the security group, by name, each with the addresses that it is to open. */
 import { canonicalAddress } from "../../util/cidr.ts";
 import { type AccessRule, isNarrowDenial, isWideDenial, type Opening, type SecurityGroupFragment } from "./fragment.ts";
-import type { SecurityGroupIndex } from "./security-group-index.ts";
-import { ownRuleName, sharedRuleName } from "./security-rules.ts";
+import { type SecurityGroupIndex, ownRuleName, sharedRuleName } from "./security-rules.ts";
 
 export interface WantedRule {
   readonly name: string;
