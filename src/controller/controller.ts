@@ -130,6 +130,7 @@ export class Controller {
       nodes: this.#cache.nodes,
       observer,
       executor,
+      events: emitter,
       loopMetrics: metrics.loops,
       clock,
       random,

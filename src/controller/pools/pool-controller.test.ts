@@ -16,6 +16,7 @@ function rig(isWriteKept: () => boolean) {
   world.nodes = [...world.nodes, aNode("late", ["10.240.0.99"])];
   const clock = new VirtualClock();
   const said: string[] = [];
+  const told: string[] = [];
   let writes = 0;
   let settled = 0;
   const pools = new PoolController({
@@ -27,6 +28,7 @@ function rig(isWriteKept: () => boolean) {
         if (isWriteKept()) world.write(aService(), [step]);
       },
     },
+    events: { emit: (_, node, text) => told.push(`${node.metadata.name}: ${text?.message}`) },
     loopMetrics: { addQueue: () => {} },
     clock,
     random: () => 0.5,
@@ -37,7 +39,7 @@ function rig(isWriteKept: () => boolean) {
   });
   pools.start();
   pools.resync();
-  return { clock, said, pools, counts: () => ({ writes, settled }) };
+  return { world, clock, said, told, pools, counts: () => ({ writes, settled }) };
 }
 
 test("pools that a write brings into line are settled after it", async () => {
@@ -57,5 +59,25 @@ test("pools that no write brings into line are not settled: that fails, and is t
   isWriteKept = true;
   await clock.advance(10_000);
   assert.equal(counts().settled, 1, "the queue tried again");
+  await pools.stop(0);
+});
+
+test("nodes with the same address are told once, and again when it happens again", async () => {
+  const { world, clock, told, pools } = rig(() => true);
+  await clock.advance(1);
+  assert.deepEqual(told, []);
+  const { nodes } = world;
+  const both = [...nodes, aNode("twin", ["10.240.0.99"])];
+  for (const now of [both, [...both], nodes, both]) {
+    world.nodes = now;
+    pools.resync();
+    await clock.advance(1);
+  }
+  const rule = "load balancers have it once, for the node that they had it for first. Correct or delete the wrong Node";
+  const once = [
+    `late: InternalIP 10.240.0.99 is also that of node twin: ${rule}`,
+    `twin: InternalIP 10.240.0.99 is also that of node late: ${rule}`,
+  ];
+  assert.deepEqual(told, [...once, ...once]);
   await pools.stop(0);
 });

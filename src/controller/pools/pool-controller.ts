@@ -6,12 +6,15 @@ import type { AzureStep } from "../../core/steps.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
 import type { Node } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
+import { nodeConflicts } from "../../core/backends/contested-nodes.ts";
+import { eventText } from "../../core/events/event-reasons.ts";
 import { isDraining } from "../../core/admin-state/reconcile-admin-state.ts";
 import { reconcilePools } from "../../core/resources/reconcile-pools.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
-import { sameJson } from "../../kube/client/resources.ts";
+import { NODES, sameJson } from "../../kube/client/resources.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
+import type { Events } from "../events.ts";
 import type { AzureStepExecutor } from "../service/step-executor.ts";
 import { nextAttempt } from "../service/next-attempt.ts";
 import type { Observer } from "../service/observer.ts";
@@ -23,6 +26,7 @@ export interface PoolControllerOptions {
   readonly nodes: Pick<Reflector<CachedNode>, "subscribe">;
   readonly observer: Pick<Observer, "observePools" | "awaitedMs">;
   readonly executor: Pick<AzureStepExecutor, "write">;
+  readonly events: Pick<Events, "emit">;
   readonly loopMetrics: Pick<LoopMetrics, "addQueue">;
   readonly clock: Clock;
   readonly random: Random;
@@ -39,6 +43,8 @@ const GATHER_MS = 50;
 export class PoolController {
   readonly #options: PoolControllerOptions;
   readonly #queue: WorkQueue;
+  /** Conflicts between nodes that events were emitted for: each is news once, until it is over. */
+  #conflicts: ReadonlySet<string> = new Set();
 
   constructor(options: PoolControllerOptions) {
     this.#options = options;
@@ -85,10 +91,21 @@ export class PoolController {
   async #round(signal: AbortSignal): Promise<{ readonly awaitedMs: number | undefined } | undefined> {
     const { observer } = this.#options;
     const input = await observer.observePools(signal);
+    this.#tellConflicts(input.nodes);
     const steps = reconcilePools(input);
     if (steps.length === 0) return { awaitedMs: observer.awaitedMs(input) };
     await this.#applyAll(steps);
     return undefined;
+  }
+
+  #tellConflicts(nodes: readonly Node[]): void {
+    const conflicts = new Set<string>();
+    for (const { node, message } of nodeConflicts(nodes)) {
+      const id = `${node.metadata.uid} ${message}`;
+      conflicts.add(id);
+      if (!this.#conflicts.has(id)) this.#options.events.emit(NODES, node, eventText("NodeAddressConflict", message));
+    }
+    this.#conflicts = conflicts;
   }
 
   /** All are tried, so that one bad machine or load balancer holds up no other; the first failure is thrown. */

@@ -13,6 +13,7 @@
  * @design AdminStateManager
  */
 import type { AdminState, BackendAddress, BackendPool, LoadBalancer } from "../model/arm.ts";
+import { contestedAddresses } from "../backends/contested-nodes.ts";
 import type { IPConfigurationFinder } from "../backends/machines.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import type { Node, Taint } from "../model/kubernetes.ts";
@@ -122,7 +123,11 @@ export function nodeFinder(nodes: readonly Node[], byIPConfiguration?: IPConfigu
 
 function addressesOf(nodes: readonly Node[]): ReadonlyMap<string, Node> {
   const internal = (node: Node) => (node.status.addresses ?? []).filter(({ type }) => type === "InternalIP");
-  return new Map(nodes.flatMap((node) => internal(node).map(({ address }) => [canonicalAddress(address), node])));
+  const all = nodes.flatMap((node) => internal(node).map(({ address }) => [canonicalAddress(address), node] as const));
+  const contested = [...contestedAddresses(nodes)].flatMap(([address, [oldest]]) =>
+    oldest === undefined ? [] : [[address, oldest] as const],
+  );
+  return new Map([...all, ...contested]);
 }
 
 /** The pool to write; the given one where nothing changes. */

@@ -3,7 +3,7 @@
  * describes its network interface. Read from the provider id as far as possible; only plain virtual machines need a read.
  */
 import { nameOfId, parentId } from "../model/ids.ts";
-import type { Node } from "../model/kubernetes.ts";
+import { ageOf, type Node } from "../model/kubernetes.ts";
 import type { Compute, Instance, NetworkInterface, VirtualMachine } from "./compute.ts";
 
 const PROVIDER = "azure://";
@@ -73,7 +73,9 @@ export function ipConfigurationFinder(nodes: readonly Node[], compute: Compute |
   const byMachine = new Map<string, Node>();
   for (const node of nodes) {
     const machine = machineOf(node);
-    if (machine !== undefined) byMachine.set(machine.id.toLowerCase(), node);
+    if (machine === undefined) continue;
+    const known = byMachine.get(machine.id.toLowerCase());
+    if (known === undefined || precedes(node, known)) byMachine.set(machine.id.toLowerCase(), node);
   }
   return (ipConfigurationId) => {
     const interfaceId = parentId(ipConfigurationId.toLowerCase());
@@ -82,4 +84,10 @@ export function ipConfigurationFinder(nodes: readonly Node[], compute: Compute |
     const owner = compute?.networkInterfaces.get(interfaceId)?.properties.virtualMachine;
     return owner && byMachine.get(owner.id.toLowerCase());
   };
+}
+
+/** Of two Nodes of one machine: as in `contested-nodes.ts`. */
+function precedes(one: Node, other: Node): boolean {
+  const [isHere, isOtherHere] = [one, other].map(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return isHere === isOtherHere ? ageOf(one) < ageOf(other) : isHere === true;
 }

@@ -102,6 +102,10 @@ const ADMIN_STATES = {
   SpotEvictionTainted: normal(NODE, "Azure is about to evict the node, so it was tainted."),
   BackendsDraining: normal(SERVICE, "Nodes of its load balancer get no new connections any more; names some."),
   BackendsRestored: normal(SERVICE, "Nodes of its load balancer get new connections again; names some."),
+  NodeAddressConflict: warning(
+    NODE,
+    "Another Node says that it has the same InternalIP or machine; load balancers have it once.",
+  ),
   NoEligibleBackend: warning(["Node", "Service"], "All nodes of a pool are Down: none takes new connections."),
 } as const;
 

@@ -71,7 +71,7 @@ export function namespaceOfKey(key: string): string {
   return key.slice(0, key.indexOf("/"));
 }
 
-/** Sorts by creation; equal ones by UID, so that of two Services exactly one is the older. */
-export function ageOf({ metadata }: Service): string {
+/** Sorts by creation; equal ones by UID, so that of two objects exactly one is the older. */
+export function ageOf({ metadata }: { readonly metadata: ObjectMeta }): string {
   return `${metadata.creationTimestamp ?? ""} ${metadata.uid}`;
 }

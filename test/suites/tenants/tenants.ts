@@ -9,7 +9,8 @@ import { after, before, describe, test } from "node:test";
 import { EVENTS, NODES, type KubeObject } from "../../../src/kube/client/resources.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { propertiesOf, ServiceRig, WITHIN_MS, type Manifest } from "../../support/service-rig.ts";
+import { ensureNodes } from "../../../src/main/sandbox-nodes.ts";
+import { propertiesOf, ServiceRig, WITHIN_MS, type Manifest, type WireBody } from "../../support/service-rig.ts";
 import { securityRules } from "../services/annotation-cases.ts";
 
 const NO_FLOATING = { "azure-disable-load-balancer-floating-ip": "true" };
@@ -211,6 +212,37 @@ export function tenantsSuite(name: string, open: ClusterOpener): void {
       await rig.restart({ addressSharing: "any" });
     });
 
+    test("a Node that says it has another's address takes no entry of a pool from it", async () => {
+      await served({ name: "victim" });
+      const [mark] = rig.azure.nodes;
+      assert.ok(mark !== undefined);
+      const thief = { name: "thief", internalIPs: ["10.240.99.1"] };
+      await ensureNodes(rig.kube, [thief]);
+      const honest = rig.azure.nodes.map(({ name, ip }) => `${name} ${ip}`).sort();
+      await eventually(
+        async () => assert.deepEqual(await members(rig), [...honest, "thief 10.240.99.1"].sort()),
+        WITHIN_MS,
+      );
+      const status = { addresses: [{ type: "InternalIP", address: mark.ip }] };
+      await rig.kube.patch(NODES, { name: "thief", subresource: "status" }, { merge: { status } });
+      const taints = [{ key: "node.kubernetes.io/out-of-service", effect: "NoExecute" }];
+      await rig.kube.patch(NODES, { name: "thief" }, { merge: { spec: { taints } } });
+      // a Service that is served after that says that it was seen
+      await served({ name: "evil/later", spec: { ports: [{ port: 9000 }] } });
+      await eventually(async () => assert.deepEqual(await members(rig), honest), WITHIN_MS);
+      for (const name of ["thief", mark.name]) {
+        await eventually(async () => {
+          const { items } = await rig.kube.list<KubeObject & { reason: string; message: string }>(EVENTS, {
+            fieldSelector: `involvedObject.kind=Node,involvedObject.name=${name}`,
+          });
+          const told = items.filter(({ reason }) => reason === "NodeAddressConflict").map(({ message }) => message);
+          assert.match(told.join(), new RegExp(`^InternalIP ${mark.ip} is also that of node`));
+        }, WITHIN_MS);
+      }
+      await rig.kube.delete(NODES, { name: "thief" });
+      for (const name of ["evil/later", "victim"]) await rig.delete(name);
+    });
+
     test("tags that differ in case cost few writes, and no public IP outlives its Service", async () => {
       const address = await served({ name: "victim" });
       const before = (await rig.list("publicIPAddresses")).map(({ name }) => name);
@@ -243,6 +275,21 @@ async function rulesAt(rig: ServiceRig, addresses: readonly string[]): Promise<s
       .map((address) => `${access} ${protocol} ${sources} → ${address} ${ports}`);
   });
   return lines.sort();
+}
+
+/** The entries of the external pool: name, address, and the admin state if there is one. */
+async function members(rig: ServiceRig): Promise<string[]> {
+  const loadBalancer = (await rig.list("loadBalancers")).find(({ name }) => name === "kubernetes");
+  const pools = (propertiesOf(loadBalancer)["backendAddressPools"] ?? []) as WireBody[];
+  const entries = pools.flatMap((pool) => (propertiesOf(pool)["loadBalancerBackendAddresses"] ?? []) as Entry[]);
+  return entries
+    .map(({ name, properties: { ipAddress, adminState = "" } }) => `${name} ${ipAddress} ${adminState}`.trim())
+    .sort();
+}
+
+interface Entry {
+  readonly name: string;
+  readonly properties: { readonly ipAddress: string; readonly adminState?: string };
 }
 
 async function putRule(

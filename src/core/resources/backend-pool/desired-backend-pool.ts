@@ -9,6 +9,7 @@ import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { virtualNetworkId } from "../../model/ids.ts";
 import type { Node } from "../../model/kubernetes.ts";
 import { isInternalName, poolName } from "../../model/names.ts";
+import { contestedAddresses } from "../../backends/contested-nodes.ts";
 import { isEligible, nodeAddress } from "../../backends/eligible-nodes.ts";
 import type { MemberIntent, BackendPoolFragment } from "./fragment.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
@@ -28,18 +29,32 @@ export function desiredBackendPool({ config, nodes, known }: BackendPoolInput, f
 const DESIRED = { IPv4: desiredOf("IPv4"), IPv6: desiredOf("IPv6") };
 
 function desiredOf(family: Family) {
-  return memoAll((config: ClusterConfig, nodes: readonly Node[], known: readonly string[]): BackendPoolFragment => ({
-    pool: poolName(config.clusterName, family),
-    family,
-    members: nodes.flatMap((node) => memberOf(node, config, family)).sort(byName),
-    own: ownEntries(nodes, known),
-    virtualNetworkId: virtualNetworkId(config),
-  }));
+  return memoAll((config: ClusterConfig, nodes: readonly Node[], known: readonly string[]): BackendPoolFragment => {
+    const members = nodes.flatMap((node) => memberOf(node, config, family)).sort(byName);
+    const names = new Set(members.map(({ name }) => name));
+    const outsiders = nodes.map(({ metadata }) => metadata.name).filter((name) => !names.has(name));
+    return {
+      pool: poolName(config.clusterName, family),
+      family,
+      members,
+      ...contestedBy(nodes),
+      outsiders: new Set(outsiders.map((name) => name.toLowerCase())),
+      own: ownEntries(nodes, known),
+      virtualNetworkId: virtualNetworkId(config),
+    };
+  });
 }
 
-export const addressesOfMembers = memo((fragment: BackendPoolFragment): readonly string[] =>
-  fragment.members.map(({ ipAddress }) => ipAddress),
-);
+export const addressesOfMembers = memo((fragment: BackendPoolFragment): readonly string[] => [
+  ...new Set(fragment.members.map(({ ipAddress }) => ipAddress)),
+]);
+
+function contestedBy(nodes: readonly Node[]): Pick<BackendPoolFragment, "contested"> {
+  const contested = contestedAddresses(nodes);
+  if (contested.size === 0) return {};
+  const names = (claimants: readonly Node[]): string[] => claimants.map(({ metadata }) => metadata.name);
+  return { contested: new Map([...contested].map(([address, claimants]) => [address, names(claimants)])) };
+}
 
 function memberOf(node: Node, config: ClusterConfig, family: Family): MemberIntent[] {
   const ipAddress = isEligible(node, config) ? nodeAddress(node, family) : undefined;

@@ -17,6 +17,10 @@ export interface BackendPoolFragment {
   readonly pool: string;
   readonly family: Family;
   readonly members: readonly MemberIntent[];
+  /** By address: the nodes that say they have it, oldest first, where there are several. See `contested-nodes.ts`. */
+  readonly contested?: ReadonlyMap<string, readonly string[]>;
+  /** Names, in lower case, of nodes that are no members: an entry under such a name stands for no other node. */
+  readonly outsiders?: ReadonlySet<string>;
   /** Which entries are ours to change and remove: see `desired-backend-pool.ts`. */
   readonly own: ReadonlySet<string>;
   /** The VNet the addresses live in. */

@@ -4,6 +4,7 @@ import * as fc from "../../../../test/support/laws.ts";
 import { type ByOwner, byOwner } from "../../../../test/support/by-owner.ts";
 import { CONFIG } from "../../../../test/support/core-fixtures.ts";
 import { aNode } from "../../../../test/support/core-world.ts";
+import { nodeFinder, reconcileAdminState } from "../../admin-state/reconcile-admin-state.ts";
 import type { BackendAddress, BackendPool } from "../../model/arm.ts";
 import type { Node } from "../../model/kubernetes.ts";
 import { desiredBackendPool } from "./desired-backend-pool.ts";
@@ -180,3 +181,82 @@ test("law: any pool and any nodes: others' entries are untouched, ours are the n
   );
   fc.assert(property, { numRuns: 300 });
 });
+
+describe("nodes that say they have the same address", () => {
+  const aged = (name: string, address: string, year: number, more: Partial<Node["spec"]> = {}): Node => {
+    const node = aNode(name, [address], more);
+    return { ...node, metadata: { ...node.metadata, creationTimestamp: `${year}-01-01T00:00:00Z` } };
+  };
+  const victim = aged("victim", "10.0.0.1", 2025);
+
+  for (const year of [2024, 2026]) {
+    test(`the one whose entry is there keeps it, also if the other is from ${year}`, () => {
+      const thief = aged("thief", "10.0.0.1", year, { taints: [OUT_OF_SERVICE] });
+      const seen = pool([entry("victim", "10.0.0.1")]);
+      for (const nodes of [
+        [victim, thief],
+        [thief, victim],
+      ]) {
+        assert.deepEqual(mergeBackendPool(seen, wanted(nodes)).outcome, { kind: "unchanged" });
+      }
+    });
+  }
+
+  test("one that had another address before gives up its own entry", () => {
+    const seen = pool([entry("thief", "10.0.0.2"), entry("victim", "10.0.0.1")]);
+    const fragment = wanted([aged("thief", "10.0.0.1", 2024), victim]);
+    assert.deepEqual(entriesAfter(seen, fragment), [entry("victim", "10.0.0.1")]);
+  });
+
+  test("where neither is there the oldest comes; where both are, it stays under its own name", () => {
+    const nodes = [aged("younger", "10.0.0.1", 2026, { taints: [OUT_OF_SERVICE] }), victim];
+    assert.deepEqual(entriesAfter(pool([]), wanted(nodes)), [entry("victim", "10.0.0.1")]);
+    const both = pool([entry("younger", "10.0.0.1", { adminState: "Down" }), entry("victim", "10.0.0.1")]);
+    assert.deepEqual(entriesAfter(both, wanted(nodes)), [entry("victim", "10.0.0.1")]);
+  });
+
+  test("a Node in deletion gives its address up", () => {
+    const { metadata, ...rest } = victim;
+    const leaving = { ...rest, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+    const seen = pool([entry("victim", "10.0.0.1")]);
+    assert.deepEqual(entriesAfter(seen, wanted([leaving, aged("heir", "10.0.0.1", 2026)])), [
+      entry("heir", "10.0.0.1"),
+    ]);
+  });
+
+  test("law: each address once, whatever the order of the nodes, and admin states agree with it", () => {
+    const node = fc.record({ name: fc.nat(5), address: fc.nat(2), year: fc.nat(3), isDown: fc.boolean() });
+    const seenEntry = fc.record({ name: fc.nat(6), address: fc.nat(3), isDown: fc.boolean() });
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(node, { selector: ({ name }) => name, minLength: 1 }),
+        fc.uniqueArray(seenEntry, { selector: ({ name }) => name }),
+        (shapes, entries) => {
+          const nodes = shapes.map(({ name, address, year, isDown }) =>
+            aged(`n${name}`, `10.0.0.${address}`, 2020 + year, isDown ? { taints: [OUT_OF_SERVICE] } : {}),
+          );
+          const seen = pool(
+            entries.map(({ name, address, isDown }) =>
+              entry(`n${name}`, `10.0.0.${address}`, isDown ? { adminState: "Down" } : {}),
+            ),
+          );
+          const known = [0, 1, 2, 3, 4, 5, 6].map((name) => `n${name}`);
+          const after = bodyAfter(seen, wanted(nodes, known));
+          assert.deepEqual(bodyAfter(seen, wanted(nodes.toReversed(), known)), after);
+          assert.equal(bodyAfter(after, wanted(nodes, known)), after);
+          assert.equal(reconcileAdminState(after, nodeFinder(nodes)), after);
+          const addresses = (after.properties.loadBalancerBackendAddresses ?? []).map(
+            (one) => one.properties.ipAddress,
+          );
+          assert.deepEqual(new Set(addresses), new Set(shapes.map(({ address }) => `10.0.0.${address}`)));
+          assert.equal(addresses.length, new Set(addresses).size);
+        },
+      ),
+    );
+  });
+});
+
+function bodyAfter(seen: BackendPool, fragment: BackendPoolFragment): BackendPool {
+  const { outcome } = mergeBackendPool(seen, fragment);
+  return outcome.kind === "put" ? outcome.body : seen;
+}

@@ -4,6 +4,7 @@
  *   - An entry is ours by the rule of `desired-backend-pool.ts`; a foreign one stays as it is, and is reported.
  *   - Ours that no node stands for goes, except the last of them: a pool is never emptied because we know no nodes.
  *   - A node whose address is in the pool already is not added again, whatever that entry is called.
+ *   - Of several nodes with one address the one whose entry is there stays, else the oldest comes.
  *   - What is right stays the object that was read, unknown fields included; new entries come last, by name.
  */
 import type { BackendAddress, BackendPool, Reference } from "../../model/arm.ts";
@@ -41,25 +42,59 @@ function merge(seen: BackendPool, fragment: BackendPoolFragment): Judged {
   const entries = seen.properties.loadBalancerBackendAddresses ?? [];
   if (holdsInterfaces(seen))
     return { outcome: { kind: "unchanged" }, answer: { kind: "refused", rejection: mixing(seen) } };
-  const wanted = new Map(fragment.members.map((member) => [member.name.toLowerCase(), member]));
-  const byAddress = new Map(fragment.members.map((member) => [canonicalAddress(member.ipAddress), member]));
-  const missing = new Set(fragment.members);
+  const members = withoutContested(fragment, entries);
+  const wanted = new Map(members.map((member) => [member.name.toLowerCase(), member]));
+  const byAddress = unnamedByAddress(fragment, members, entries);
+  const missing = new Set(members);
   const kept: BackendAddress[] = [];
   const dropped: BackendAddress[] = [];
   for (const entry of entries) {
-    const member =
-      wanted.get(entry.name.toLowerCase()) ?? byAddress.get(canonicalAddress(entry.properties.ipAddress ?? ""));
+    const member = wanted.get(entry.name.toLowerCase()) ?? byAddress(entry);
     if (member !== undefined && missing.delete(member)) kept.push(corrected(entry, member));
     else if (isOwnEntry(entry, fragment.own)) dropped.push(entry);
     else kept.push(entry);
   }
   const foreign = kept.filter((entry) => !isOwnEntry(entry, fragment.own));
   const answer: Answer = foreign.length === 0 ? ACCEPTED : { kind: "accepted", warnings: [warningOf(seen, foreign)] };
-  if (fragment.members.length === 0) return { outcome: { kind: "unchanged" }, answer };
+  if (members.length === 0) return { outcome: { kind: "unchanged" }, answer };
   const added = [...missing].map((member) => entryOf(member, seen, fragment));
   const isRight = dropped.length === 0 && added.length === 0 && kept.every((entry, at) => entry === entries[at]);
   if (isRight) return { outcome: { kind: "unchanged" }, answer };
   return { outcome: { kind: "put", body: bodyOf(seen, fragment, [...kept, ...added]) }, answer };
+}
+
+/** Each address once. */
+function withoutContested(
+  { members, contested }: BackendPoolFragment,
+  entries: readonly BackendAddress[],
+): readonly MemberIntent[] {
+  if (contested === undefined) return members;
+  const held = new Set(entries.map(({ name, properties }) => entryKey(name, properties.ipAddress ?? "")));
+  return members.filter(({ name, ipAddress }) => {
+    const claimants = contested.get(canonicalAddress(ipAddress));
+    const holder = claimants?.find((claimant) => held.has(entryKey(claimant, ipAddress))) ?? claimants?.[0];
+    return holder === undefined || holder === name;
+  });
+}
+
+/** The member that an entry stands for by its address: one without an entry of its name, if no other node has that name. */
+function unnamedByAddress(
+  { members: all, outsiders }: BackendPoolFragment,
+  members: readonly MemberIntent[],
+  entries: readonly BackendAddress[],
+): (entry: BackendAddress) => MemberIntent | undefined {
+  const names = new Set(entries.map(({ name }) => name.toLowerCase()));
+  const unnamed = members.filter(({ name }) => !names.has(name.toLowerCase()));
+  const byAddress = new Map(unnamed.map((member) => [canonicalAddress(member.ipAddress), member]));
+  const nodes = new Set(all.map(({ name }) => name.toLowerCase()));
+  return ({ name, properties: { ipAddress = "" } }) => {
+    const isNode = nodes.has(name.toLowerCase()) || outsiders?.has(name.toLowerCase()) === true;
+    return isNode ? undefined : byAddress.get(canonicalAddress(ipAddress));
+  };
+}
+
+function entryKey(name: string, address: string): string {
+  return `${name.toLowerCase()} ${canonicalAddress(address)}`;
 }
 
 export function corrected(entry: BackendAddress, member: MemberIntent): BackendAddress {

@@ -3,7 +3,7 @@
  *
  *   machine                                             | joins | leaves
  *   ----------------------------------------------------|-------|--------------------------------------
- *   of an eligible node                                 | yes   |
+ *   of an eligible node (the oldest, if of several)     | yes   |
  *   stopped or being deleted                            | no    | no
  *   its interface has failed                            | only where that is to be repaired: a write makes it good
  *   in a pool of another load balancer than the twins   | no    | no: Azure allows one of each kind
@@ -18,6 +18,7 @@ import type { Node } from "../../model/kubernetes.ts";
 import { externalName, loadBalancerName, poolName } from "../../model/names.ts";
 import type { NicPoolsFragment, PoolRef } from "./fragment.ts";
 import type { Compute, Instance } from "../../backends/compute.ts";
+import { nodesOfMachines } from "../../backends/contested-nodes.ts";
 import { isEligible } from "../../backends/eligible-nodes.ts";
 import { ipConfigurationFinder, type NicResource, nicResourceOf, vmSetOf } from "../../backends/machines.ts";
 import { type Attachable, isAttached, poolsOf } from "./merge-nic-pools.ts";
@@ -43,7 +44,8 @@ export interface DesiredNicPools {
 type Resource = NicPoolsFragment["resource"];
 
 /** The eligible nodes' machines join the pools of these families, and others of the cluster leave them. */
-export function desiredNicPools(input: NicPoolsInput, families: readonly Family[]): DesiredNicPools[] {
+export function desiredNicPools(all: NicPoolsInput, families: readonly Family[]): DesiredNicPools[] {
+  const input = { ...all, nodes: nodesOfMachines(all.nodes) };
   const changes = new Changes();
   for (const family of families) {
     const pool = poolIn(input, family);

@@ -123,6 +123,22 @@ describe("who joins", () => {
     assert.deepEqual(told([vmNode("vm")], { vms: { vm: { pools: [POOL] } } }), []);
   });
 
+  test("a machine that two Nodes claim follows the older one, and does not come and go", () => {
+    const older = vmNode("vm");
+    const younger: Node = { ...older, metadata: { ...older.metadata, name: "twin", uid: "node-vm-2" } };
+    for (const [nodes, joined, left] of [
+      [[excluded(older), younger], [], []],
+      [[older, excluded(younger)], ["vm-nic joins kubernetes"], []],
+    ] as const) {
+      for (const order of [nodes, nodes.toReversed()]) {
+        assert.deepEqual(told(order, { vms: { vm: {} } }), joined);
+        assert.deepEqual(told(order, { vms: { vm: { pools: [POOL] } } }), left);
+      }
+    }
+    const nodeOf = ipConfigurationFinder([younger, older], computeOf({ vms: { vm: {} } }));
+    assert.equal(nodeOf(`${nicId("vm")}/ipConfigurations/ip4`), older);
+  });
+
   test("a scale set's model in a round of its own, then its instances", () => {
     const shape = { instances: [{}, {}] };
     const nodes = [instanceNode(0), instanceNode(1)];
