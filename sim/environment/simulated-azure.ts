@@ -47,6 +47,8 @@ export class SimulatedAzure {
   readonly state: State;
   /** Factor on the duration of operations. */
   slowness = 1;
+  /** How long every operation takes, for measurements; `undefined`: as drawn. */
+  operationMs: number | undefined;
   readonly #store: AzureStore;
   readonly #options: SimulatedAzureOptions;
   /** Key of a resource → time of its last write. */
@@ -123,6 +125,7 @@ export class SimulatedAzure {
   }
 
   #tailMs(): number {
+    if (this.operationMs !== undefined) return this.operationMs;
     const { random } = this.#options;
     const draw = random.number();
     if (draw < 0.4) return 0;

@@ -48,6 +48,10 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     configure: withSizes,
     run: async (flags) => (await import("../../bench/scenarios/resync.ts")).benchResync(sizesOf(flags)),
   },
+  fairness: {
+    description: "time to serve a new Service beside 25 of another namespace that never settle, under throttling",
+    run: async () => (await import("../../bench/scenarios/fairness.ts")).benchFairness(),
+  },
   memory: {
     description: "memory at rest and CPU time per change in a large cluster",
     configure: (command) =>

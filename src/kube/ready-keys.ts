@@ -34,17 +34,21 @@ export class ReadyKeys<Key extends ReadyKey> {
     if (groups.size === 0) this.#lines.delete(key.priority);
   }
 
-  take(): Key | undefined {
+  /** `isFull`: no key of the group may be taken now. */
+  take(isFull: (group: string) => boolean = () => false): Key | undefined {
     if (this.#size === 0) return undefined;
-    const groups = this.#lines.get(Math.max(...this.#lines.keys()));
-    const [turn] = groups ?? [];
-    if (groups === undefined || turn === undefined) return undefined;
-    const [group, keys] = turn;
-    const [key] = keys;
-    groups.delete(group);
-    groups.set(group, keys); // last from now on
-    if (key !== undefined) this.delete(key);
-    return key;
+    for (const priority of [...this.#lines.keys()].sort((one, other) => other - one)) {
+      const groups = this.#lines.get(priority) ?? new Map<string, Set<Key>>();
+      for (const [group, keys] of groups) {
+        const [key] = keys;
+        if (key === undefined || isFull(group)) continue;
+        groups.delete(group);
+        groups.set(group, keys); // last from now on
+        this.delete(key);
+        return key;
+      }
+    }
+    return undefined;
   }
 
   clear(): void {

@@ -119,6 +119,20 @@ test("groups take turns: 25 keys that are always ready again keep no other group
   assert.deepEqual(new Set(ran).size, 28, "within a group all keys get their turn");
 });
 
+test("one group never has all workers: a tenth is left to the others, whatever keeps the first", async () => {
+  const { started, work, release } = gatedWorker();
+  const { queue } = queueOf(work, { groupOf: (key) => key.charAt(0), workers: 20 });
+  for (let i = 0; i < 30; i++) queue.add(`a${i}`);
+  queue.start();
+  await settled();
+  assert.equal(started.length, 18);
+  for (let i = 0; i < 3; i++) queue.add(`b${i}`);
+  await settled();
+  assert.deepEqual(started.slice(18), ["b0", "b1"]);
+  for (; queue.stats().running > 0; await settled()) release();
+  assert.equal(new Set(started).size, 33);
+});
+
 test("a more urgent key goes before the turns of the groups, and without groups the order is that of arrival", async () => {
   const ran: string[] = [];
   const work = async ({ key }: Job): Promise<Verdict> => {

@@ -38,7 +38,10 @@ export interface WorkQueueOptions {
   readonly workers: number;
   readonly work: (job: Job) => Promise<Verdict>;
   readonly backoff?: Backoff;
-  /** Groups of keys take turns within a priority: the namespace, say. Without it all keys are one group. */
+  /**
+   * Groups of keys take turns within a priority: the namespace, say; and no group has all workers, so that a worker is left
+   * for another group whatever keeps this one's. Without it all keys are one group, which has them all.
+   */
   readonly groupOf?: (key: string) => string;
   /** The worker threw: for logs. The key is retried. */
   readonly onError?: (key: string, error: unknown) => void;
@@ -74,10 +77,16 @@ export interface QueueStats {
   readonly failures: number;
 }
 
+/** Share of the workers that one group leaves to others. */
+const LEFT_TO_OTHERS = 0.1;
+
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #entries = new Map<string, Entry>();
   readonly #queued = new ReadyKeys<Entry>();
+  /** By group: how many of its keys run. */
+  readonly #workersOf = new Map<string, number>();
+  readonly #mostPerGroup: number;
   readonly #abort = new AbortController();
   readonly #idleWaiters: (() => void)[] = [];
   #running = 0;
@@ -88,6 +97,8 @@ export class WorkQueue {
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
+    const { workers, groupOf } = options;
+    this.#mostPerGroup = groupOf === undefined ? workers : Math.max(1, Math.floor(workers * (1 - LEFT_TO_OTHERS)));
   }
 
   start(): void {
@@ -171,17 +182,24 @@ export class WorkQueue {
 
   #dispatch(): void {
     while (this.#state === "started" && this.#running < this.#options.workers) {
-      const entry = this.#queued.take();
+      const entry = this.#queued.take((group) => this.#runningOf(group) >= this.#mostPerGroup);
       if (entry === undefined) return;
       entry.state = "running";
       this.#running += 1;
+      this.#workersOf.set(entry.group, this.#runningOf(entry.group) + 1);
       void this.#run(entry);
     }
+  }
+
+  #runningOf(group: string): number {
+    return this.#workersOf.get(group) ?? 0;
   }
 
   async #run(entry: Entry): Promise<void> {
     const verdict = await this.#verdictOf(entry);
     this.#running -= 1;
+    this.#workersOf.set(entry.group, this.#runningOf(entry.group) - 1);
+    if (this.#runningOf(entry.group) === 0) this.#workersOf.delete(entry.group);
     this.#runs += 1;
     entry.state = "idle";
     if (this.#state === "started") this.#follow(entry, verdict);

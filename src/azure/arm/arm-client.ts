@@ -20,6 +20,8 @@ export interface ArmClientOptions extends ExchangeOptions {
 
 export interface CallOptions {
   readonly priority: Priority;
+  /** Of the objects that the call is for: namespaces take turns in the budget. Absent: of several, or of none. */
+  readonly namespace?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -89,8 +91,8 @@ export class ArmClient {
     const { first, last } = await this.#put(id, body, options);
     const isWhole = last === first && thenRead === undefined;
     if (isWhole) return bodyOf(first) as Body;
-    const { priority, signal } = options;
-    const read = (): Promise<Body> => this.get<Body>(thenRead ?? id, { priority, signal });
+    const { priority, namespace, signal } = options;
+    const read = (): Promise<Body> => this.get<Body>(thenRead ?? id, { priority, namespace, signal });
     try {
       return await (reading?.(read) ?? read());
     } catch (error) {
@@ -139,9 +141,10 @@ export class ArmClient {
     return this.#exchange.send({ ...what, ...rest, headers: conditionOf(ifMatch) });
   }
 
-  #follow(verb: Verb, id: string, first: ArmResponse, { priority, signal }: CallOptions): Promise<ArmResponse> {
+  #follow(verb: Verb, id: string, first: ArmResponse, options: CallOptions): Promise<ArmResponse> {
+    const { priority, namespace, signal } = options;
     return followOperation(
-      { id, first, type: `${verb} ${typeOf(id)}`, ask: { priority, signal } },
+      { id, first, type: `${verb} ${typeOf(id)}`, ask: { priority, namespace, signal } },
       {
         send: (poll) => this.#exchange.send(poll),
         clock: this.#options.clock,

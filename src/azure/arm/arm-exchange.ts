@@ -55,6 +55,7 @@ export interface Ask {
   /** A path such as a resource id, with or without a query; the api-version is added. Or a whole address as Azure gave it. */
   readonly path: string;
   readonly priority: Priority;
+  readonly namespace?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
@@ -111,9 +112,9 @@ export class ArmExchange {
     const kind = kindOf(ask.method);
     const askedMs = clock.monotonicMs();
     const budget = this.budgetOf(ask.path);
-    const { onHeld } = ask;
+    const { namespace, onHeld } = ask;
     const signal = ask.queueSignal ?? ask.signal;
-    const entry = await budget.enter(kind, ask.priority, { signal, isAhead: isShared(type), type, onHeld });
+    const entry = await budget.enter(kind, ask.priority, { signal, isAhead: isShared(type), namespace, type, onHeld });
     const sentMs = clock.monotonicMs();
     const done = (response: ArmResponse | undefined, failure: ArmFailure | undefined): void => {
       if (failure?.kind === "throttled")

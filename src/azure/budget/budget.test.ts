@@ -50,6 +50,56 @@ test("waiting calls go by priority, equals in the order they came", async () => 
   assert.deepEqual(entered, ["drain", "delete", "create 1", "create 2", "resync"]);
 });
 
+test("namespaces take turns: many calls of one delay a call of another by one turn; drains and deletes stay first", async () => {
+  const { clock, budget } = rig();
+  for (let call = 0; call < 10; call++) budget.answered("writes", await budget.enter("writes", "drain"));
+  const entered: string[] = [];
+  const enter = (name: string, priority: Priority, namespace?: string): void =>
+    void budget.enter("writes", priority, { namespace }).then((entry) => {
+      entered.push(name);
+      budget.answered("writes", entry);
+    });
+  for (let call = 1; call <= 25; call++) enter(`storm ${call}`, "create", "storm");
+  await clock.advance(1_500);
+  assert.deepEqual(entered, ["storm 1"]);
+  for (const name of ["quiet 1", "quiet 2"]) enter(name, "create", "quiet");
+  enter("of several", "create");
+  enter("drain", "drain");
+  enter("storm delete", "delete", "storm");
+  await clock.advance(8_000);
+  assert.deepEqual(entered.slice(1), [
+    "drain",
+    "storm delete",
+    "quiet 1",
+    "of several",
+    "storm 2",
+    "quiet 2",
+    "storm 3",
+    "storm 4",
+  ]);
+  await clock.advance(60_000);
+  assert.equal(entered.length, 30);
+});
+
+test("a namespace at a closed gate takes no turn", async () => {
+  const world = rig();
+  const { clock, budget } = world;
+  const entered: string[] = [];
+  const enter = (namespace: string, type: string): void =>
+    void budget.enter("writes", "create", { namespace, type }).then((entry) => {
+      entered.push(namespace);
+      budget.answered("writes", entry);
+    });
+  for (let call = 0; call < 7; call++) budget.answered("writes", await budget.enter("writes", "drain"));
+  await throttle(world, 30_000, PIPS);
+  for (const namespace of ["closed", "one", "one", "other"])
+    enter(namespace, namespace === "closed" ? PIPS : BALANCERS);
+  await clock.advance(20_000);
+  assert.deepEqual(entered, ["one", "other", "one"]);
+  await clock.advance(10_000);
+  assert.deepEqual(entered.at(-1), "closed");
+});
+
 test("the last tokens are kept for what is urgent", async () => {
   const { entered, enter } = rig({ ...SMALL, buckets: { ...SMALL.buckets, writes: { size: 100, perSecond: 1 } } });
   const share = async (priority: Priority): Promise<number> => {

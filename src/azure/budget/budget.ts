@@ -11,7 +11,8 @@
  *   resync   | 20 %              | what can wait
  *
  * A call that many Services wait for leaves only half of that to others: a Service that has its public IP is not kept from
- * its load balancer by Services that have none yet.
+ * its load balancer by Services that have none yet. Among calls of equal urgency namespaces take turns, one call each
+ * (`turns.ts`): many calls of one namespace delay a call of another by one turn at most.
  *
  * The buckets are estimates, which the remaining-quota headers of each answer correct both ways. Calls and answers overtake
  * each other on their way, so an answer bounds the estimate: at most what it grants less the calls without an answer; at
@@ -26,6 +27,7 @@
 import { DELAY } from "../../core/retry.ts";
 import type { CancelSignal, Clock, Timer } from "../../core/util/clock.ts";
 import { SlidingWindow } from "./sliding-window.ts";
+import { Turns } from "./turns.ts";
 
 export type CallKind = "reads" | "writes" | "deletes";
 export type Priority = "drain" | "delete" | "create" | "resync";
@@ -57,6 +59,8 @@ export interface CallOptions {
   readonly signal?: CancelSignal | undefined;
   /** Before others of the same priority, because many wait for this one call. */
   readonly isAhead?: boolean;
+  /** Of the objects that the call is for; absent: of several namespaces, or of none. */
+  readonly namespace?: string | undefined;
   /** As in `Microsoft.Network/loadBalancers`. */
   readonly type?: string;
   /** Azure has told to wait: called with the time that is left, once for each 429 that it waits for. */
@@ -100,6 +104,11 @@ export class Budget {
   readonly #windows: Readonly<Record<"reads" | "changes", SlidingWindow>>;
   readonly #waiting: Readonly<Record<CallKind, Waiter[]>> = { reads: [], writes: [], deletes: [] };
   readonly #timers: Partial<Record<CallKind, Timer>> = {};
+  readonly #turns: Readonly<Record<CallKind, Turns>> = {
+    reads: new Turns(),
+    writes: new Turns(),
+    deletes: new Turns(),
+  };
 
   constructor(clock: Clock, limits: BudgetLimits = AZURE_LIMITS) {
     this.#clock = clock;
@@ -204,7 +213,7 @@ export class Budget {
     delete this.#timers[kind];
     const queue = this.#waiting[kind];
     while (queue.length > 0) {
-      const next = queue.find((waiter) => this.#closedMs(waiter) === 0);
+      const next = this.#next(kind);
       const tokenMs = next === undefined ? Infinity : this.#waitMs(next);
       if (next === undefined || tokenMs > 0) {
         const closedMs = queue.map((waiter) => this.#closedMs(waiter)).filter((ms) => ms > 0);
@@ -213,8 +222,19 @@ export class Budget {
         return;
       }
       queue.splice(queue.indexOf(next), 1);
+      this.#turns[kind].took([next.namespace]);
       next.go(this.#spend(next));
     }
+    this.#turns[kind].forget(); // turns matter only while calls wait
+  }
+
+  /** Of the most urgent calls whose gate is open, the one of the namespace whose turn it is. */
+  #next(kind: CallKind): Waiter | undefined {
+    const open = this.#waiting[kind].filter((waiter) => this.#closedMs(waiter) === 0);
+    const [first] = open;
+    if (first === undefined) return undefined;
+    const equals = open.filter((waiter) => placeOf(waiter) === placeOf(first));
+    return this.#turns[kind].next(equals, ({ namespace }) => namespace);
   }
 
   #tellHeld(waiter: Waiter): void {

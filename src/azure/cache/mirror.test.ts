@@ -115,6 +115,19 @@ test("after expiry everything is read anew, also by whom an older read is under 
   assert.equal(arm.count("GET"), 2);
 });
 
+test("a list that expires whenever it is read keeps no reader for more than two reads, and shows what was listed", async () => {
+  const { clock, arm, mirror } = rig();
+  arm.write(LB, { properties: {} });
+  arm.interpose = () => {
+    mirror.seen(LB, undefined); // the failed write of another Service
+    return undefined;
+  };
+  const read = mirror.loadBalancers();
+  await clock.advance(60_000);
+  assert.equal(arm.count("GET"), 2);
+  assert.deepEqual(names(await read), ["lb"]);
+});
+
 test("what has not changed stays the same object, however often it is read", async () => {
   const { arm, mirror, run } = rig();
   arm.write(LB, { properties: {} });

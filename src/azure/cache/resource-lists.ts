@@ -89,6 +89,13 @@ interface Entry<Body> {
   readonly at: number;
 }
 
+interface Loaded<Body> {
+  /** When it was asked for, counted in things learned. */
+  readonly at: number;
+  /** All that was there, without a gap. */
+  readonly shown: readonly Body[];
+}
+
 /**
  * What was last seen of one list of resources. Readers share one request and its result; writers' results are put in
  * as they come and win over a list that was asked for before. A failed read throws to every reader that waits, and the next
@@ -105,7 +112,7 @@ class ResourceListCache<Body extends { readonly id: string; readonly etag?: stri
   /** A read that began before this does not count. */
   #freshSince = 1;
   #loadedAt = 0;
-  #loading: Promise<void> | undefined;
+  #loading: Promise<Loaded<Body>> | undefined;
   /** What was there and isn't shown, since we don't know what became of it. */
   readonly #gaps = new Set<string>();
 
@@ -113,9 +120,16 @@ class ResourceListCache<Body extends { readonly id: string; readonly etag?: stri
     this.#load = load;
   }
 
-  /** The same array as long as nothing has changed. */
+  /**
+   * The same array as long as nothing has changed. Where it expires again and again while it is read, a list that was asked
+   * for after the caller came is enough: other clients' failures must not keep the caller waiting for ever.
+   */
   async read(): Promise<readonly Body[]> {
-    while (this.#loadedAt < this.#freshSince) await this.#loadOnce();
+    const cameAt = this.#freshSince;
+    for (let loads = 0; this.#loadedAt < this.#freshSince; loads++) {
+      const { at, shown } = await this.#loadOnce();
+      if (loads > 0 && at >= cameAt) return shown;
+    }
     return this.#shown();
   }
 
@@ -169,10 +183,13 @@ class ResourceListCache<Body extends { readonly id: string; readonly etag?: stri
   }
 
   /** One at a time: a read that began before the last expiry is let run out, and another one follows. */
-  #loadOnce(): Promise<void> {
+  #loadOnce(): Promise<Loaded<Body>> {
     const at = ++this.#learned;
     this.#loading ??= this.#load()
-      .then((listed) => this.#take(listed, at))
+      .then((listed) => {
+        this.#take(listed, at);
+        return { at, shown: this.#shown() };
+      })
       .finally(() => {
         this.#loading = undefined;
       });

@@ -39,6 +39,8 @@ export interface LaneIo {
 /** The wait of one write for its turn. */
 export interface Turn {
   readonly priority: Priority;
+  /** That all writes of the batch are of, where there is one. */
+  readonly namespace?: string | undefined;
   /** Aborted when the write must not leave any more. */
   readonly signal: AbortSignal;
   /** The last word before it leaves; may abort `signal`. */
@@ -106,10 +108,10 @@ async function chooseBase(
  */
 async function readWhole(
   id: string,
-  { priority, signal }: Turn,
+  { priority, namespace, signal }: Turn,
   { client, onSeen, wasThere }: LaneIo,
 ): Promise<ArmBody | null> {
-  const find = (): Promise<ArmBody | null> => client.find<ArmBody>(id, { priority, signal });
+  const find = (): Promise<ArmBody | null> => client.find<ArmBody>(id, { priority, namespace, signal });
   const found = (await find()) ?? (wasThere(id) ? await find() : null);
   const whole = found && assertResourceShape(found, `looking at ${id}`);
   onSeen(id, whole);
@@ -157,9 +159,9 @@ async function put(
 }
 
 async function remove(id: string, whole: ArmBody | null, { turn, io }: AttemptOptions): Promise<void> {
-  const { priority } = turn;
+  const { priority, namespace } = turn;
   await io.client.delete(id, { ...writeOptions(turn, io), ifMatch: whole?.etag });
-  io.onSeen(wholeOf(id), isPart(id) ? await io.client.find(wholeOf(id), { priority }) : null);
+  io.onSeen(wholeOf(id), isPart(id) ? await io.client.find(wholeOf(id), { priority, namespace }) : null);
 }
 
 function written(body: ArmBody, merged: Merged<ArmBody>, tickets: readonly Ticket[]): AttemptResult {
@@ -180,11 +182,12 @@ export function noteRead(read: ArmBody, id: string, etag: string | undefined, { 
 }
 
 export function writeOptions(
-  { priority, signal, beforeLeaving, onHeld, onLeft }: Turn,
+  { priority, namespace, signal, beforeLeaving, onHeld, onLeft }: Turn,
   { mayWrite, clock }: LaneIo,
-): Pick<WriteOptions, "guard" | "queueSignal" | "priority" | "onHeld"> {
+): Pick<WriteOptions, "guard" | "queueSignal" | "priority" | "namespace" | "onHeld"> {
   return {
     priority,
+    namespace,
     queueSignal: signal,
     onHeld,
     guard: async () => {

@@ -1,16 +1,29 @@
-/** What a newer write inherits from the one whose place it takes, and how often a batch steps back. */
+/** What a newer write inherits from the one whose place it takes, how often a batch steps back, and whose turn it is. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LB } from "../../../test/support/commit-rig.ts";
 import { LIST, wanted } from "../../../test/support/shared-list.ts";
 import { VirtualClock } from "../../../test/support/virtual-clock.ts";
 import type { Priority } from "../budget/budget.ts";
+import { plainFailure } from "../arm/failures.ts";
 import { CommitQueue, type Batch } from "./commit-queue.ts";
+import { splitBatch } from "./split-batch.ts";
 import type { Ticket } from "./write-kind.ts";
 
 function ticket(dedupKey: string, priority: Priority = "create", readFirst = false, sinceMs = 0): Ticket {
   return LIST.open({ id: LB, kind: LIST, fragment: wanted(dedupKey, 1), dedupKey, priority, readFirst }, sinceMs)[0];
 }
+
+/** `namespace/name` */
+function ticketOf(dedupKey: string): Ticket {
+  const [namespace] = dedupKey.split("/");
+  return LIST.open(
+    { id: LB, kind: LIST, fragment: wanted(dedupKey, 1), dedupKey, priority: "create", namespace },
+    0,
+  )[0];
+}
+
+const keys = (tickets: readonly Ticket[]): (string | undefined)[] => tickets.map(({ dedupKey }) => dedupKey);
 
 function taken(queue: CommitQueue): Batch {
   return queue.take() ?? assert.fail("nothing waits");
@@ -57,4 +70,42 @@ test("other writes step back for drains until they have waited for a minute", as
   }
   await clock.advance(60_000);
   assert.equal(queue.mayStepBack(batch), false);
+});
+
+test("batches that are set apart for one namespace take turns with what another namespace asks for", () => {
+  const queue = new CommitQueue(new VirtualClock());
+  for (let at = 0; at < 8; at++) queue.add(ticketOf(`storm/${at}`));
+  const refused = taken(queue).tickets;
+  queue.setApart([refused.slice(0, 4), refused.slice(4)]);
+  queue.add(ticketOf("quiet/a"));
+  assert.deepEqual(keys(taken(queue).tickets), ["quiet/a"]);
+  assert.deepEqual(keys(taken(queue).tickets), ["storm/0", "storm/1", "storm/2", "storm/3"]);
+  queue.add(ticketOf("quiet/b"));
+  assert.deepEqual(keys(taken(queue).tickets), ["quiet/b"]);
+  assert.deepEqual(keys(taken(queue).tickets), ["storm/4", "storm/5", "storm/6", "storm/7"]);
+});
+
+test("writes that wait for their retry keep no other namespace's waiting, and go with them when they are due", async () => {
+  const clock = new VirtualClock();
+  const queue = new CommitQueue(clock);
+  const failed = ticketOf("storm/a");
+  failed.retryAtMs = 10_000;
+  queue.putBack([failed]);
+  queue.add(ticketOf("storm/b"));
+  queue.add(ticketOf("quiet/a"));
+  assert.deepEqual(keys(taken(queue).tickets), ["quiet/a"]);
+  assert.equal(queue.take(), undefined);
+  assert.equal(queue.waitMs, 10_000);
+  await clock.advance(10_000);
+  queue.add(ticketOf("quiet/b"));
+  assert.deepEqual(keys(taken(queue).tickets), ["storm/a", "storm/b", "quiet/b"]);
+  assert.equal(queue.waitMs, undefined);
+});
+
+test("a refused batch is taken apart by namespace before it is by halves, the namespace with fewer writes first", () => {
+  const batch = ["storm/a", "storm/b", "quiet/c", "storm/d"].map(ticketOf);
+  const refusal = plainFailure("busy", "one of them is in the way");
+  assert.deepEqual(splitBatch(batch, refusal).map(keys), [["quiet/c"], ["storm/a", "storm/b", "storm/d"]]);
+  const storm = batch.filter(({ namespace }) => namespace === "storm");
+  assert.deepEqual(splitBatch(storm, refusal).map(keys), [["storm/a", "storm/b"], ["storm/d"]]);
 });

@@ -1,13 +1,15 @@
 /**
  * The writes that wait for one resource and its parts, and which of them go next: all of one kind for one id go
- * together, those with the most urgent write first, then those whose oldest write waited longest. A write that has waited
- * too long is as urgent as a drain: a stream of drains must not keep Services waiting for ever. Batches that were
- * set apart to find a culprit stay apart, and go before what came later. A batch that failed is not due before its
- * retry, and keeps no other batch waiting.
+ * together, those with the most urgent write first; of equal ones those of the namespace whose turn it is, then those whose
+ * oldest write waited longest. A write that has waited too long is as urgent as a drain: a stream of drains must not keep
+ * Services waiting for ever. Batches that were set apart to find a culprit stay apart, and go before what came later for the
+ * same namespace. A batch that failed is not due before its retry, and keeps neither another batch nor the writes of another
+ * namespace waiting.
  */
 import type { Clock } from "../../core/util/clock.ts";
 import { isPart } from "../../core/model/ids.ts";
 import { type Priority, RANK } from "../budget/budget.ts";
+import { Turns } from "../budget/turns.ts";
 import type { AnyKind, Ticket } from "./write-kind.ts";
 
 export interface Batch {
@@ -28,6 +30,7 @@ export class CommitQueue {
   /** By id in lower case, then by kind; none is empty. */
   readonly #waiting = new Map<string, Map<AnyKind, Waiting>>();
   #apart: Ticket[][] = [];
+  readonly #turns = new Turns();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -131,10 +134,10 @@ export class CommitQueue {
   }
 
   #remove(next: Batch | undefined): Batch | undefined {
-    const first = next?.tickets[0];
-    if (next === undefined || first === undefined) return undefined;
+    if (next === undefined) return undefined;
     if (next.isApart) this.#apart = this.#apart.filter((group) => group !== next.tickets);
-    else this.#forget(first);
+    else this.#takeOut(next.tickets);
+    this.#turns.took(next.tickets.map(({ namespace }) => namespace));
     return next;
   }
 
@@ -144,13 +147,18 @@ export class CommitQueue {
       .filter(isTaken);
     const gone = new Set(taken);
     this.#apart = this.#apart.map((group) => group.filter((ticket) => !gone.has(ticket))).filter(isFilled);
-    for (const ticket of taken) {
+    this.#takeOut(taken);
+    return taken;
+  }
+
+  /** Those of them that are not set apart. */
+  #takeOut(tickets: readonly Ticket[]): void {
+    for (const ticket of tickets) {
       const waiting = this.#waitingWith(ticket);
       if (waiting?.get(ticket.dedupKey) !== ticket) continue;
       waiting.delete(ticket.dedupKey);
       if (waiting.size === 0) this.#forget(ticket);
     }
-    return taken;
   }
 
   #due(): Batch[] {
@@ -186,18 +194,28 @@ export class CommitQueue {
     const batch = (tickets: readonly Ticket[], isApart: boolean): Batch => {
       return { id: tickets[0]?.id ?? "", tickets, isApart };
     };
+    const nowMs = this.#clock.monotonicMs();
     return [
       ...this.#apart.map((group) => batch(group, true)),
       ...[...this.#waiting.values()].flatMap((kinds) =>
-        [...kinds.values()].map((waiting) => batch([...waiting.values()], false)),
+        [...kinds.values()].flatMap((waiting) =>
+          together([...waiting.values()], nowMs).map((tickets) => batch(tickets, false)),
+        ),
       ),
     ];
   }
 
   #compare(one: Batch, other: Batch): number {
+    const turn = ({ tickets }: Batch): number =>
+      Math.min(...tickets.map(({ namespace }) => this.#turns.lastOf(namespace)));
     const rank = ({ tickets }: Batch): number => Math.min(...tickets.map((ticket) => this.#rankOf(ticket)));
     const since = ({ tickets }: Batch): number => Math.min(...tickets.map((ticket) => ticket.sinceMs));
-    return rank(one) - rank(other) || Number(other.isApart) - Number(one.isApart) || since(one) - since(other);
+    return (
+      rank(one) - rank(other) ||
+      turn(one) - turn(other) ||
+      Number(other.isApart) - Number(one.isApart) ||
+      since(one) - since(other)
+    );
   }
 
   /** A write that has failed before never becomes overdue: no other waits behind what fails again and again. */
@@ -214,8 +232,24 @@ export function mostUrgent(tickets: readonly Ticket[]): Priority {
   return most;
 }
 
+/** The namespace that all of them are of, where there is one. */
+export function namespaceOf([first, ...rest]: readonly Ticket[]): string | undefined {
+  return rest.every(({ namespace }) => namespace === first?.namespace) ? first?.namespace : undefined;
+}
+
+/**
+ * Writes of one kind and id as batches: all together, unless a namespace waits for its retry, which then goes by itself and
+ * does not keep the others. A drain is waited for by none: all go along with it.
+ */
+function together(tickets: readonly Ticket[], nowMs: number): readonly (readonly Ticket[])[] {
+  const isLate = (group: readonly Ticket[]): boolean => dueMsOf({ tickets: group }) > nowMs;
+  if (!isLate(tickets) || mostUrgent(tickets) === "drain") return [tickets];
+  const groups = [...Map.groupBy(tickets, ({ namespace }) => namespace).values()];
+  return [groups.filter((group) => !isLate(group)).flat(), ...groups.filter(isLate)].filter(isFilled);
+}
+
 /** The most urgent decide: a drain waits for its own retry, not for that of a write that goes along. */
-function dueMsOf({ tickets }: Batch): number {
+function dueMsOf({ tickets }: Pick<Batch, "tickets">): number {
   const urgent = mostUrgent(tickets);
   return Math.max(...tickets.filter(({ priority }) => priority === urgent).map(({ retryAtMs }) => retryAtMs));
 }

@@ -23,6 +23,8 @@ export interface Write<Body extends ArmBody, Fragment, Whole extends ArmBody = B
   /** A newer write of the same kind, id and key takes the place of one that still waits. Absent: of any without one. */
   readonly dedupKey?: string;
   readonly priority: Priority;
+  /** Of the object that asks for it: namespaces take turns. Absent: no object of a namespace asks. */
+  readonly namespace?: string | undefined;
   /** Read the resource first, whatever was last seen. */
   readonly readFirst?: boolean;
   /** Called after each failed attempt that will be repeated, and when Azure's throttling of others holds it back. */

@@ -20,7 +20,7 @@ import type { Random } from "../../core/util/clock.ts";
 import { plainFailure, throttledFor, type ArmFailure } from "../arm/failures.ts";
 import { attempt, type AttemptResult, type LaneIo } from "./attempt.ts";
 import { NO_PRIOR_ATTEMPT, type PriorAttempt } from "./choose-base.ts";
-import { CommitQueue, mostUrgent, type Batch } from "./commit-queue.ts";
+import { CommitQueue, mostUrgent, namespaceOf, type Batch } from "./commit-queue.ts";
 import type { AttemptReport } from "./commit-types.ts";
 import { DrainFastPath } from "./drain-fast-path.ts";
 import { LANE, Machine, type LaneEvent, type LaneState } from "./lane-states.ts";
@@ -158,6 +158,7 @@ export class Lane {
       io: this.#context,
       turn: {
         priority: mostUrgent(tickets),
+        namespace: namespaceOf(tickets),
         signal: interrupt === undefined ? closing : AbortSignal.any([closing, interrupt.signal]),
         onHeld: (waitMs) => {
           for (const ticket of tickets) ticket.held(throttledFor(waitMs), waitMs);
@@ -211,11 +212,13 @@ export class Lane {
     this.#machine.on("retryLater");
   }
 
-  /** All of a batch are retried together. */
+  /** All of a batch and a namespace are retried together: no namespace waits as long as another's failures ask for. */
   #retryLater(rest: readonly Ticket[], failure: ArmFailure): void {
     const { clock, random } = this.#context;
-    const afterMs = retryWaitMs(failure, rest, random, mostUrgent(rest) === "drain");
-    for (const ticket of rest) ticket.retryLater({ failure, afterMs }, clock.monotonicMs() + afterMs);
+    for (const group of Map.groupBy(rest, ({ namespace }) => namespace).values()) {
+      const afterMs = retryWaitMs(failure, group, random, mostUrgent(group) === "drain");
+      for (const ticket of group) ticket.retryLater({ failure, afterMs }, clock.monotonicMs() + afterMs);
+    }
   }
 
   #settleWithdrawn(): void {

@@ -34,7 +34,7 @@ export function shouldBisect({ kind, code }: ArmFailure, batch: readonly Tries[]
     case "apartIfLinked":
       return code === "LinkedAuthorizationFailed";
     case "repair":
-      return batch.every(({ failures }) => failures >= MOST.repairs);
+      return batch.some(({ failures }) => failures >= MOST.repairs);
     case "conflict":
     case "failure":
     case "fail":

@@ -56,6 +56,7 @@ interface AnyWrite {
   readonly fragment: unknown;
   readonly dedupKey?: string;
   readonly priority: Priority;
+  readonly namespace?: string | undefined;
   readonly readFirst?: boolean;
 }
 
@@ -74,6 +75,8 @@ export class Ticket {
   readonly dedupKey: string | undefined;
   /** Looked into for names only, to guess at a culprit. */
   readonly fragment: unknown;
+  /** Of the object that asks for it. */
+  readonly namespace: string | undefined;
   /** Attempts that failed for other reasons than a conflict. */
   failures = 0;
   conflicts = 0;
@@ -88,11 +91,12 @@ export class Ticket {
   sinceMs: number;
   readonly #waiters: Waiter[] = [];
 
-  constructor({ id, kind, dedupKey, fragment, priority, readFirst = false }: AnyWrite, sinceMs: number) {
+  constructor({ id, kind, dedupKey, fragment, priority, namespace, readFirst = false }: AnyWrite, sinceMs: number) {
     this.id = id;
     this.kind = kind;
     this.dedupKey = dedupKey;
     this.fragment = fragment;
+    this.namespace = namespace;
     this.sinceMs = sinceMs;
     this.priority = priority;
     this.readFirst = readFirst;

@@ -75,6 +75,7 @@ export class AzureStepExecutor implements StepExecutor {
     const committed = await this.#commit(step, {
       priority,
       onRetry: (retry) => onRetry(service, nameOf(step), retry),
+      namespace: service?.metadata.namespace,
       ...(by && { signal: by.signal }),
     });
     for (const warning of warningsOf(committed)) onWarning(service, warning);
@@ -99,7 +100,7 @@ export class AzureStepExecutor implements StepExecutor {
   /** What no Service owns has no key: its newest write takes the place of an older one that still waits. */
   #commit<K extends Kind>(
     step: StepOf<K>,
-    options: Pick<Write<Bodies[K], Fragments[K]>, "priority" | "onRetry" | "signal">,
+    options: Pick<Write<Bodies[K], Fragments[K]>, "priority" | "namespace" | "onRetry" | "signal">,
   ): Promise<Committed<Bodies[K]>> {
     const { id, kind, fragment } = step;
     const owner = KINDS[kind].ownerOf?.(fragment);

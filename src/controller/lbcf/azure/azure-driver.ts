@@ -125,6 +125,7 @@ export class AzureDriver implements BackendDriver {
       change: { virtualNetworkId: virtualNetworkId(config), change },
       dedupKey: record.metadata.uid,
       priority,
+      namespace: record.metadata.namespace,
       readFirst: record.spec.ensurePolicy.policy === "Always",
     });
   }

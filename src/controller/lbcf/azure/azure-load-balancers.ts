@@ -3,6 +3,7 @@
  * and public IP through the group commit that Services use, so that both can share a load balancer. What is written is
  * decided in `azure-parts.ts` and `merge-azure-parts.ts`; the pool's entries are `azure-driver.ts`'s.
  */
+import { namespaceOfKey } from "../../../core/model/kubernetes.ts";
 import type { Priority } from "../../../azure/budget/budget.ts";
 import type { ArmBody, Committed } from "../../../azure/group-commit/commit-types.ts";
 import type { GroupCommit } from "../../../azure/group-commit/group-commit.ts";
@@ -134,7 +135,7 @@ export class AzureLoadBalancers {
   }
 
   #commitParts(
-    { target }: ParsedLoadBalancer,
+    { key, target }: ParsedLoadBalancer,
     parts: LoadBalancerFragment,
     leftPool: AzurePartsFragment["leftPool"],
     priority: Priority,
@@ -145,7 +146,8 @@ export class AzureLoadBalancers {
     const cluster = { pools, entries: clusterEntries(id) };
     const isClusters = isManagedLoadBalancer(target.name, config, []);
     const fragment = { parts, leftPool, cluster, isClusters };
-    const write = { id, kind: AZURE_PARTS, fragment, dedupKey: parts.owner.key, priority };
+    const namespace = namespaceOfKey(key);
+    const write = { id, kind: AZURE_PARTS, fragment, dedupKey: parts.owner.key, priority, namespace };
     return this.#options.commit.submit({ ...write, ...READ_FIRST });
   }
 
@@ -155,7 +157,8 @@ export class AzureLoadBalancers {
     const fragment = azurePublicIP(key, config, zones, action);
     const id = azurePublicIPId(key, config);
     const priority = action === "use" ? "create" : "delete";
-    const write = { id, kind: PUBLIC_IP, fragment, dedupKey: fragment.owner.key, priority } as const;
+    const namespace = namespaceOfKey(key);
+    const write = { id, kind: PUBLIC_IP, fragment, dedupKey: fragment.owner.key, priority, namespace } as const;
     return answerOf(await this.#options.commit.submit({ ...write, ...READ_FIRST }));
   }
 }

@@ -20,6 +20,8 @@ export interface BatchedChange {
   /** A newer change with the same key takes the place of one that still waits. */
   readonly dedupKey: string;
   readonly priority: Priority;
+  /** Of the record; absent: no record asks for it. */
+  readonly namespace?: string | undefined;
   /** Read Azure first, instead of merging into what was last seen. */
   readonly readFirst: boolean;
 }
@@ -50,8 +52,8 @@ export class BackendBatcher {
 
   async submit(batched: BatchedChange): Promise<Committed<LoadBalancer>> {
     if (batched.priority !== "drain") await this.#windowClosed(batched.poolId);
-    const { poolId, change, dedupKey, priority, readFirst } = batched;
-    return this.#commit.submit({ id: poolId, kind: BACKENDS, fragment: change, dedupKey, priority, readFirst });
+    const { poolId, change, ...options } = batched;
+    return this.#commit.submit({ id: poolId, kind: BACKENDS, fragment: change, ...options });
   }
 
   #windowClosed(poolId: string): Promise<void> {
