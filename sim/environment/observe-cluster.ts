@@ -2,10 +2,13 @@
  * Reads everything that the core's decisions need from the simulated servers at one moment, without calls on the network:
  * to ask the core what it would still do. What must hold then is `laws/quiescence.ts`.
  */
-import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../src/core/model/arm.ts";
+import type { LoadBalancer, SecurityGroup, Subnet } from "../../src/core/model/arm.ts";
 import type { Compute, Instance, NetworkInterface, ScaleSet, VirtualMachine } from "../../src/core/backends/compute.ts";
 import { needsCompute } from "../../src/core/backends/eligible-nodes.ts";
 import { securityGroupId, subnetId } from "../../src/core/model/ids.ts";
+import type { Bodies } from "../../src/core/resources/azure-step.ts";
+import { listPath } from "../../src/core/resources/kinds.ts";
+import { type Listed, withListed } from "../../src/core/resources/observed-azure.ts";
 import type { ReadRequest } from "../../src/core/steps.ts";
 import { countsForOthers, needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../src/core/intent/ownership.ts";
 import { reconcileService } from "../../src/core/service/reconcile-service.ts";
@@ -25,7 +28,7 @@ export class UnreadableError extends Error {
 export interface ClusterObservation {
   readonly services: readonly CachedService[];
   observe(service: CachedService): Observed;
-  readonly pools: Omit<Observed, "service" | "otherServices" | "publicIPs" | "subnets" | "securityGroup">;
+  readonly pools: Omit<Observed, "service" | "otherServices" | "listed" | "subnets" | "securityGroup">;
 }
 
 /** What the controller of that class would observe. */
@@ -43,8 +46,6 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
     if (found === null) throw new UnreadableError(`${path} cannot be read`);
     return found.value;
   };
-  const network = (group: string, type: string): string =>
-    `/subscriptions/${config.networkSubscriptionId}/resourceGroups/${group}/providers/Microsoft.Network/${type}`;
   const members = cluster
     .objects("configmaps")
     .filter(
@@ -55,7 +56,9 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
     config,
     ...(classFilter !== undefined && { classFilter }),
     nodes: cluster.objects("nodes").map((object) => projectNode(storedObject(object))),
-    loadBalancers: list<LoadBalancer>(network(config.loadBalancerResourceGroup, "loadBalancers")),
+    loadBalancers: list<LoadBalancer>(
+      listPath("loadBalancer", config.networkSubscriptionId, config.loadBalancerResourceGroup),
+    ),
     zones: zonesOf(find(`/subscriptions/${config.subscriptionId}/providers/Microsoft.Compute`)),
     members: new Map(members.map(({ loadBalancerId, members: names }) => [loadBalancerId, names])),
     ...(needsCompute(config) && { compute: computeOf(config, list) }),
@@ -66,13 +69,11 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
     service,
     otherServices,
     securityGroup,
-    publicIPs: new Map(
-      needs.flatMap((need) =>
-        need.kind === "publicIPs"
-          ? [[need.resourceGroup.toLowerCase(), list<PublicIP>(network(need.resourceGroup, "publicIPAddresses"))]]
-          : [],
-      ),
-    ),
+    listed: needs.reduce<Listed>((listed, need) => {
+      if (need.kind !== "list") return listed;
+      const path = listPath(need.of, config.networkSubscriptionId, need.resourceGroup);
+      return withListed(listed, need.of, need.resourceGroup, list<Bodies[typeof need.of]>(path));
+    }, {}),
     subnets: new Map(
       needs.flatMap((need) =>
         need.kind === "subnet"

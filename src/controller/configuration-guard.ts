@@ -58,7 +58,7 @@ async function readPublicIPs(
   const found = new Map<string, readonly PublicIP[]>();
   for (const group of groups) {
     try {
-      found.set(group, await mirror.publicIPs(group, signal));
+      found.set(group, await mirror.list("publicIP", group, signal));
     } catch (error) {
       if (isPassing(error) || signal.aborted) throw error;
     }

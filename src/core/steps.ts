@@ -4,7 +4,7 @@
  */
 import type { Ingress } from "./model/kubernetes.ts";
 import type { Rejection, Warning } from "./outcome.ts";
-import type { AzureStep } from "./resources/azure-step.ts";
+import type { AzureStep, ListedKind } from "./resources/azure-step.ts";
 
 export type { AzureStep } from "./resources/azure-step.ts";
 
@@ -24,7 +24,8 @@ export type Step = AzureStep | ServiceStep;
 
 /** Something that the core must see before it decides; the caller reads it and asks again. */
 export type ReadRequest =
-  | { readonly kind: "publicIPs"; readonly resourceGroup: string }
+  /** All resources of a kind in a resource group. */
+  | { readonly kind: "list"; readonly of: ListedKind; readonly resourceGroup: string }
   | { readonly kind: "subnet"; readonly name: string }
   /** The machines behind the nodes: see `needsCompute`. */
   | { readonly kind: "compute" };

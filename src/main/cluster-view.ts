@@ -158,7 +158,7 @@ async function checkConfigured(
 ): Promise<void> {
   const { resourceGroup, loadBalancerResourceGroup, networkSubscriptionId, subscriptionId } = config;
   const groups: readonly [key: string, group: string, read: () => Promise<unknown>][] = [
-    ["resourceGroup", resourceGroup, () => mirror.publicIPs(resourceGroup, signal)],
+    ["resourceGroup", resourceGroup, () => mirror.list("publicIP", resourceGroup, signal)],
     ["loadBalancerResourceGroup", loadBalancerResourceGroup, () => mirror.loadBalancers(signal)],
   ];
   for (const [key, group, read] of groups) {

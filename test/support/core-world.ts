@@ -4,6 +4,8 @@
  */
 import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../src/core/model/arm.ts";
 import type { Compute } from "../../src/core/backends/compute.ts";
+import { LISTED_KINDS } from "../../src/core/resources/kinds.ts";
+import { type Listed, type ListedGroups, listedOf, withListed } from "../../src/core/resources/observed-azure.ts";
 import { reconcilePools } from "../../src/core/resources/reconcile-pools.ts";
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import { parentId } from "../../src/core/model/ids.ts";
@@ -26,7 +28,7 @@ export class CoreWorld {
   nodes: readonly Node[];
   services = new Map<string, Service>();
   loadBalancers: readonly LoadBalancer[] = [];
-  publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
+  listed: Listed;
   subnets: ReadonlyMap<string, Subnet | undefined>;
   securityGroup: SecurityGroup | undefined;
   zones: readonly string[] = ["1", "2", "3"];
@@ -34,8 +36,8 @@ export class CoreWorld {
   compute: Compute | undefined;
   /** Every Service that ever was. */
   readonly known = new Map<string, KnownService>();
-  /** Public IPs in groups that the controller has not looked at. */
-  #unseen = new Map<string, readonly PublicIP[]>();
+  /** What is in groups that the controller has not looked at. */
+  #unseen: Listed = {};
   #nextUid = 1;
   #nextPort = FIRST_NODE_PORT;
 
@@ -44,12 +46,20 @@ export class CoreWorld {
     this.nodes = [0, 1, 2].map((at) =>
       aNode(`vmss00000${at}`, [`10.240.0.${4 + at}`, `fd00::${(100 + at).toString(16)}`]),
     );
-    this.publicIPs = new Map([[this.config.resourceGroup, []]]);
+    this.listed = withListed({}, "publicIP", this.config.resourceGroup, []);
     this.subnets = new Map([
       ["subnet", aSubnet("subnet", "10.240.0.0/16")],
       ["subnet2", aSubnet("subnet2", "10.241.0.0/16")],
     ]);
     this.securityGroup = aSecurityGroup();
+  }
+
+  get publicIPs(): ListedGroups<"publicIP"> {
+    return listedOf(this, "publicIP");
+  }
+
+  set publicIPs(publicIP: ListedGroups<"publicIP">) {
+    this.listed = { ...this.listed, publicIP };
   }
 
   apply(manifest: {
@@ -108,7 +118,7 @@ export class CoreWorld {
       otherServices: [...this.services.values()].filter(({ spec }) => spec.type === "LoadBalancer"),
       nodes: this.nodes,
       loadBalancers: this.loadBalancers,
-      publicIPs: this.publicIPs,
+      listed: this.listed,
       subnets: this.subnets,
       subnetNames: [...this.subnets].flatMap(([name, subnet]) => (subnet === undefined ? [] : [name])),
       securityGroup: this.securityGroup,
@@ -133,7 +143,7 @@ export class CoreWorld {
     for (const step of steps) if (step.kind === "backendPool") this.#remember(step);
     const after = predict(this.observe(service), steps);
     this.loadBalancers = after.loadBalancers;
-    this.publicIPs = after.publicIPs;
+    this.listed = after.listed;
     this.securityGroup = after.securityGroup;
     this.compute = after.compute;
     if (this.services.get(serviceKey(service)) === service) this.#store(after.service);
@@ -181,21 +191,24 @@ export class CoreWorld {
       ...rest,
       properties: { idleTimeoutInMinutes: 4, ipAddress: address, ...properties },
     };
-    this.publicIPs = new Map([...this.publicIPs, [group, [...list.filter((one) => one.id !== id), made]]]);
+    this.listed = withListed(this.listed, "publicIP", group, [...list.filter((one) => one.id !== id), made]);
     return made;
   }
 
   /** A controller that starts anew has looked nowhere; what is in Azure is still there. */
   forget(): void {
-    this.#unseen = new Map([...this.#unseen, ...this.publicIPs]);
-    this.publicIPs = new Map();
+    this.#unseen = LISTED_KINDS.reduce<Listed>((unseen, kind) => {
+      const groups = [...listedOf({ listed: unseen }, kind), ...listedOf(this, kind)];
+      return { ...unseen, [kind]: new Map(groups) };
+    }, this.#unseen);
+    this.listed = {};
   }
 
   #show(need: ReadRequest): void {
-    if (need.kind === "publicIPs") {
-      const group = need.resourceGroup.toLowerCase();
-      this.publicIPs = new Map([...this.publicIPs, [group, this.#unseen.get(group) ?? []]]);
-      this.#unseen.delete(group);
+    if (need.kind === "list") {
+      const hidden = listedOf({ listed: this.#unseen }, need.of).get(need.resourceGroup.toLowerCase()) ?? [];
+      this.listed = withListed(this.listed, need.of, need.resourceGroup, hidden);
+      this.#unseen = withListed(this.#unseen, need.of, need.resourceGroup, []);
     } else if (need.kind === "subnet") {
       this.subnets = new Map([...this.subnets, [need.name, undefined]]);
     } else {

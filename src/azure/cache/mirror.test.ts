@@ -49,7 +49,7 @@ test("many readers share one request, later ones its result", async () => {
   assert.equal(arm.count("GET"), 1);
 });
 
-test("a read that fails throws to all who wait and is not remembered", async () => {
+test("a read that fails throws to every reader that waits and is not remembered", async () => {
   const { arm, mirror, run } = rig();
   arm.write(LB, { properties: {} });
   arm.interpose = () => error(403, "AuthorizationFailed");
@@ -87,7 +87,7 @@ test("a writer's result wins over a list that was asked for before it", async ()
   );
 });
 
-test("what nobody has looked at is unknown, what was listed without it is absent", async () => {
+test("what was not read is unknown, what was listed without it is absent", async () => {
   const { mirror, run } = rig();
   assert.equal(mirror.lastSeen(LB), undefined);
   await run(mirror.loadBalancers());
@@ -104,7 +104,7 @@ test("what holds no more is unknown, and the next reader looks", async () => {
   assert.equal(arm.count("GET"), 2);
 });
 
-test("after expiry everything is read anew, also by whom an older read is under way", async () => {
+test("after expiry everything is read anew, also for a reader that waits for an older read", async () => {
   const { clock, arm, mirror, run } = rig();
   const early = mirror.loadBalancers();
   await clock.advance(10);
@@ -177,26 +177,26 @@ test("what was told wrongly is put right by the next read, although its ETag is 
 test("public IPs follow what their load balancer holds, and must be read before they are written", async () => {
   const { arm, mirror, run } = rig();
   arm.write(PIP, { properties: { ipAddress: "1.2.3.4" } });
-  await run(mirror.publicIPs("lbs"));
+  await run(mirror.list("publicIP", "lbs"));
   mirror.seen(LB, loadBalancer(PIP.toUpperCase()));
-  const held = (await run(mirror.publicIPs("LBS")))[0];
+  const held = (await run(mirror.list("publicIP", "LBS")))[0];
   assert.equal(held?.properties.ipConfiguration?.id, `${LB}/frontendIPConfigurations/f0`);
   assert.equal(mirror.lastSeen(PIP), undefined);
   mirror.seen(LB, undefined);
   mirror.seen(LB, null);
-  const free = (await run(mirror.publicIPs("lbs")))[0];
+  const free = (await run(mirror.list("publicIP", "lbs")))[0];
   assert.equal(free?.properties.ipConfiguration, undefined);
   assert.equal(free?.properties.ipAddress, "1.2.3.4");
   assert.equal(arm.count("GET", "publicIPAddresses"), 1);
 });
 
-test("a public IP that somebody else holds is left alone", async () => {
+test("a public IP that another resource holds is left alone", async () => {
   const { arm, mirror, run } = rig();
   const elsewhere = { id: `${LB}-2/frontendIPConfigurations/x` };
   arm.write(PIP, { properties: { ipConfiguration: elsewhere } });
-  const before = await run(mirror.publicIPs("lbs"));
+  const before = await run(mirror.list("publicIP", "lbs"));
   mirror.seen(LB, loadBalancer());
-  assert.equal(await run(mirror.publicIPs("lbs")), before);
+  assert.equal(await run(mirror.list("publicIP", "lbs")), before);
 });
 
 test("the security group and subnets are read by themselves; absent is undefined", async () => {
@@ -245,7 +245,7 @@ test("zones are those of the region, read once", async () => {
   assert.equal(arm.requests.length, 1);
 });
 
-test("who gives up leaves the others' request alone", async () => {
+test("a reader that gives up leaves the others' request alone", async () => {
   const { arm, mirror, run } = rig();
   arm.write(LB, { properties: {} });
   const abort = new AbortController();
@@ -257,10 +257,10 @@ test("who gives up leaves the others' request alone", async () => {
   assert.equal(arm.count("GET"), 1);
 });
 
-test("whoever must not wait gets what was last read, however old; but never a list with a hole", async () => {
+test("a reader that must not wait gets what was last read, however old; but never a list with a hole", async () => {
   const { arm, mirror, run } = rig();
   arm.write(LB, { properties: {} });
-  assert.deepEqual(names(await run(mirror.loadBalancers(undefined, "known"))), ["lb"], "nobody had read before");
+  assert.deepEqual(names(await run(mirror.loadBalancers(undefined, "known"))), ["lb"], "nothing was read before");
   mirror.expire();
   arm.write(`${GROUP}/loadBalancers/new`, { properties: {} });
   assert.deepEqual(names(await mirror.loadBalancers(undefined, "known")), ["lb"]);
@@ -273,7 +273,7 @@ test("whoever must not wait gets what was last read, however old; but never a li
   assert.equal(arm.count("GET"), calls);
 });
 
-test("who has given up already asks for nothing, and fails nobody", async () => {
+test("a reader that has given up already asks for nothing, and fails no other", async () => {
   const { arm, mirror } = rig();
   const gone = AbortSignal.abort(new Error("enough"));
   await assert.rejects(mirror.loadBalancers(gone), /enough/);

@@ -1,15 +1,14 @@
 /**
- * What was last seen of Azure: load balancers, public IPs, the security group, subnets, machines. Filled by lists, so
- * that reads do not grow with the number of Services; kept current by what the writers see; read again only when told
+ * What was last seen of Azure: every kind of the table of resource kinds, subnets, machines. Filled by lists, so that reads do not grow with the number of Services; kept current by what the writers see; read again only when told
  * that it has expired. Decides nothing.
  */
 import type { Compute, VirtualMachine } from "../../core/backends/compute.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
-import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../core/model/arm.ts";
+import type { LoadBalancer, SecurityGroup, Subnet } from "../../core/model/arm.ts";
 import { takesPoolsAway } from "../../core/freshness.ts";
 import { nameOfId, securityGroupId, subnetId, virtualNetworkId } from "../../core/model/ids.ts";
-import type { Bodies, Kind } from "../../core/resources/azure-step.ts";
-import { isBodyOf, kindOfId, publicIPsAfter } from "../../core/resources/kinds.ts";
+import type { Bodies, Kind, ListedKind } from "../../core/resources/azure-step.ts";
+import { isBodyOf, knownType, listPath, publicIPsAfter } from "../../core/resources/kinds.ts";
 import { isInstance, isNetworkInterface, isScaleSet } from "../../core/resources/nic-pools/merge-nic-pools.ts";
 import { unlessAborted } from "../../core/util/clock.ts";
 import type { ArmClient } from "../arm/arm-client.ts";
@@ -25,7 +24,8 @@ export interface MirrorOptions {
 export class Mirror {
   readonly #client: ArmClient;
   readonly #config: ClusterConfig;
-  readonly #written: { readonly [K in Kind]: ResourceLists<Bodies[K] & Named> };
+  /** Of what is written; made where it is first asked for. */
+  readonly #written: WrittenLists<Kind> = {};
   readonly #subnets: ResourceLists<Subnet & Named>;
   readonly #virtualMachines: ResourceLists<VirtualMachine>;
   #compute: { readonly lists: readonly unknown[]; readonly made: Compute } | undefined;
@@ -36,28 +36,23 @@ export class Mirror {
     this.#config = config;
     this.#subnets = new ResourceLists(client);
     this.#virtualMachines = new ResourceLists(client);
-    this.#written = {
-      publicIP: listsOf("publicIP", client),
-      loadBalancer: listsOf("loadBalancer", client),
-      backendPool: listsOf("backendPool", client),
-      nicPools: listsOf("nicPools", client),
-      securityGroup: listsOf("securityGroup", client),
-    };
+  }
+
+  /** All of a kind in a resource group. */
+  list<K extends ListedKind>(kind: K, resourceGroup: string, signal?: AbortSignal): Promise<readonly Bodies[K][]> {
+    return this.#of(kind).list(listPath(kind, this.#config.networkSubscriptionId, resourceGroup), signal);
   }
 
   /** All of the load balancers' resource group. */
   loadBalancers(signal?: AbortSignal, age?: Age): Promise<readonly LoadBalancer[]> {
-    const { loadBalancerResourceGroup } = this.#config;
-    return this.#written.loadBalancer.list(this.#networkPath(loadBalancerResourceGroup, "loadBalancers"), signal, age);
-  }
-
-  publicIPs(resourceGroup: string, signal?: AbortSignal): Promise<readonly PublicIP[]> {
-    return this.#written.publicIP.list(this.#networkPath(resourceGroup, "publicIPAddresses"), signal);
+    const { networkSubscriptionId, loadBalancerResourceGroup } = this.#config;
+    const path = listPath("loadBalancer", networkSubscriptionId, loadBalancerResourceGroup);
+    return this.#of("loadBalancer").list(path, signal, age);
   }
 
   /** `undefined` where there is none. */
   async securityGroup(signal?: AbortSignal): Promise<SecurityGroup | undefined> {
-    return (await this.#written.securityGroup.list(securityGroupId(this.#config), signal))[0];
+    return (await this.#of("securityGroup").list(securityGroupId(this.#config), signal))[0];
   }
 
   async subnet(name: string, signal?: AbortSignal): Promise<Subnet | undefined> {
@@ -73,7 +68,7 @@ export class Mirror {
   async compute(signal?: AbortSignal, age?: Age): Promise<Compute> {
     const { subscriptionId, resourceGroup } = this.#config;
     const group = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers`;
-    const machines = this.#written.nicPools;
+    const machines = this.#of("nicPools");
     const [virtualMachines, interfaces, scaleSets] = await Promise.all([
       this.#virtualMachines.list(`${group}/Microsoft.Compute/virtualMachines`, signal, age),
       machines.list(`${group}/Microsoft.Network/networkInterfaces`, signal, age),
@@ -110,25 +105,25 @@ export class Mirror {
 
   /** What a writer may start from: `null` where it isn't there, `undefined` where it must be read. */
   lastSeen(id: string): ArmBody | null | undefined {
-    const kind = kindOfId(id);
-    return kind && this.#written[kind].lastSeen(id);
+    const kind = knownType(id)?.kind;
+    return kind && this.#of(kind).lastSeen(id);
   }
 
   /** It was there when it was last seen, whatever has changed in it since. */
   wasThere(id: string): boolean {
-    const kind = kindOfId(id);
-    return kind !== undefined && this.#written[kind].wasThere(id);
+    const kind = knownType(id)?.kind;
+    return kind !== undefined && this.#of(kind).wasThere(id);
   }
 
   /** What a writer has seen; `undefined`: what was last seen holds no more. */
   seen(id: string, body: ArmBody | null | undefined): void {
-    const kind = kindOfId(id);
+    const kind = knownType(id)?.kind;
     if (kind === undefined) return;
-    const before = this.#written[kind].lastSeen(id);
-    this.#written[kind].seen(id, body);
+    const before = this.#of(kind).lastSeen(id);
+    this.#of(kind).seen(id, body);
     if (body !== null && !isBodyOf(kind, body)) return;
     const change = publicIPsAfter(kind, id, body ?? undefined);
-    if (change !== undefined) this.#written.publicIP.changeAll(change);
+    if (change !== undefined) this.#of("publicIP").changeAll(change);
     if (kind !== "loadBalancer") return;
     const [old, now] = [before, body].map((each) => (isBodyOf("loadBalancer", each) ? each : undefined));
     if (takesPoolsAway(old, now)) this.expireMachines();
@@ -136,7 +131,7 @@ export class Mirror {
 
   /** The next reader of machines and their network interfaces reads from Azure. */
   expireMachines(): void {
-    for (const lists of [this.#written.nicPools, this.#virtualMachines]) lists.expire();
+    for (const lists of [this.#of("nicPools"), this.#virtualMachines]) lists.expire();
   }
 
   /** The next reader reads from Azure. */
@@ -154,14 +149,19 @@ export class Mirror {
     return Array.isArray(zones) ? zones.filter((zone) => typeof zone === "string").sort() : [];
   }
 
-  #networkPath(resourceGroup: string, type: string): string {
-    const { networkSubscriptionId } = this.#config;
-    return `/subscriptions/${networkSubscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.Network/${type}`;
+  #of<K extends Kind>(kind: K): ResourceLists<Bodies[K] & Named> {
+    return listsOf(kind, this.#written, this.#client);
   }
 }
 
-function listsOf<K extends Kind>(kind: K, client: ArmClient): ResourceLists<Bodies[K] & Named> {
-  return new ResourceLists(client, (body): body is Bodies[K] & Named => isBodyOf(kind, body));
+type WrittenLists<K extends Kind> = { [Each in K]?: ResourceLists<Bodies[Each] & Named> };
+
+function listsOf<K extends Kind>(
+  kind: K,
+  written: WrittenLists<K>,
+  client: ArmClient,
+): ResourceLists<Bodies[K] & Named> {
+  return (written[kind] ??= new ResourceLists(client, (body): body is Bodies[K] & Named => isBodyOf(kind, body)));
 }
 
 /** The first object of a field's list that fits. */

@@ -2,7 +2,7 @@
  * What was last seen of all resources of one ARM type: a cache per list, or per resource where the table of resource
  * kinds says that they are read one by one. Decides how they are read and what of a writer's news is kept.
  */
-import { armTypeOf, listedType } from "../../core/resources/kinds.ts";
+import { knownType } from "../../core/resources/kinds.ts";
 import { unlessAborted } from "../../core/util/clock.ts";
 import { assertResourceShape, type ArmClient } from "../arm/arm-client.ts";
 import type { ArmBody } from "../group-commit/commit-types.ts";
@@ -67,11 +67,11 @@ export class ResourceLists<Body extends Named> {
   }
 
   async #load(path: string): Promise<readonly Body[]> {
-    if (armTypeOf(path)?.read === "single") {
+    if (knownType(path)?.read === "single") {
       const found = await this.#client.find<Body>(path, READ);
       return found === null ? [] : [assertResourceShape(found, `reading ${path}`)];
     }
-    const query = listedType(path)?.listQuery;
+    const query = knownType(`${path}/any`)?.listQuery;
     const found = await this.#client.list<Body>(query === undefined ? path : `${path}?${query}`, READ);
     return found.map((body) => assertResourceShape(body, `listing ${path}`));
   }
@@ -79,7 +79,7 @@ export class ResourceLists<Body extends Named> {
 
 /** Of the list that a resource is in, or of itself where it is read by itself. */
 function pathOf(id: string): string {
-  return armTypeOf(id)?.read === "single" ? id : id.slice(0, id.lastIndexOf("/"));
+  return knownType(id)?.read === "single" ? id : id.slice(0, id.lastIndexOf("/"));
 }
 
 interface Entry<Body> {

@@ -4,7 +4,9 @@
  */
 import { ArmError, isGroupMissing } from "../../azure/arm/failures.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
-import type { PublicIP, Subnet } from "../../core/model/arm.ts";
+import type { Subnet } from "../../core/model/arm.ts";
+import type { Bodies, ListedKind } from "../../core/resources/azure-step.ts";
+import { type Listed, withListed } from "../../core/resources/observed-azure.ts";
 import type { PoolsInput } from "../../core/resources/reconcile-pools.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Service } from "../../core/model/kubernetes.ts";
@@ -46,15 +48,15 @@ export class Observer {
   /** What every decision about a Service sees, and what the core asked for besides. */
   async observe(service: Service, needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed> {
     const { config, cache, mirror } = this.#options;
-    const [shared, compute, publicIPs, subnets, securityGroup] = await Promise.all([
+    const [shared, compute, listed, subnets, securityGroup] = await Promise.all([
       this.#shared(signal),
       needs.some(({ kind }) => kind === "compute") ? this.#compute(signal) : {},
-      this.#publicIPs(needs, signal),
+      this.#listed(needs, signal),
       this.#subnets(needs, signal),
       config.securityGroupName === "" ? undefined : mirror.securityGroup(signal),
     ]);
     const otherServices = this.#counting(cache.services.store.snapshot);
-    return { ...shared, ...compute, service, otherServices, ...publicIPs, ...subnets, securityGroup };
+    return { ...shared, ...compute, service, otherServices, ...listed, ...subnets, securityGroup };
   }
 
   /** What pools depend on, of whichever Service they are. */
@@ -98,31 +100,35 @@ export class Observer {
     return { compute: await machines.compute(cache.nodes.store.snapshot, signal) };
   }
 
-  async #publicIPs(
+  async #listed(
     needs: readonly ReadRequest[],
     signal: AbortSignal,
-  ): Promise<Pick<Observed, "publicIPs" | "missingGroups">> {
-    const publicIPs = new Map<string, readonly PublicIP[]>();
+  ): Promise<Pick<Observed, "listed" | "missingGroups">> {
+    let listed: Listed = {};
     const missingGroups = new Set<string>();
     for (const need of needs) {
-      if (need.kind !== "publicIPs") continue;
+      if (need.kind !== "list") continue;
       const group = need.resourceGroup.toLowerCase();
-      const found = await this.#publicIPsOf(group, signal);
-      publicIPs.set(group, found ?? []);
+      const found = await this.#list(need.of, group, signal);
+      listed = withListed(listed, need.of, group, found ?? []);
       if (found === undefined) missingGroups.add(group);
     }
-    return { publicIPs, missingGroups };
+    return { listed, missingGroups };
   }
 
   /**
    * `undefined`: the group does not exist. That is asked for twice, since what is in no group is forgotten. The config's
    * own group is never missing: the config would be wrong, and the resources elsewhere.
    */
-  async #publicIPsOf(group: string, signal: AbortSignal): Promise<readonly PublicIP[] | undefined> {
+  async #list<K extends ListedKind>(
+    kind: K,
+    group: string,
+    signal: AbortSignal,
+  ): Promise<readonly Bodies[K][] | undefined> {
     const { config, mirror } = this.#options;
     const isOptional = group !== config.resourceGroup.toLowerCase();
-    const read = (): Promise<readonly PublicIP[] | undefined> =>
-      mirror.publicIPs(group, signal).catch((error: unknown) => {
+    const read = (): Promise<readonly Bodies[K][] | undefined> =>
+      mirror.list(kind, group, signal).catch((error: unknown) => {
         if (isOptional && isGroupMissing(error)) return undefined;
         throw error;
       });

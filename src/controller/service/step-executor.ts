@@ -41,17 +41,10 @@ export interface StepExecutorOptions {
 export class AzureStepExecutor implements StepExecutor {
   readonly #options: StepExecutorOptions;
   /** Each with the table's merge, so what is written is what a plan showed, merged into what is there at that moment. */
-  readonly #kinds: { readonly [K in Kind]: WriteKind<Bodies[K], Fragments[K]> };
+  readonly #kinds: WriteKinds<Kind> = {};
 
   constructor(options: StepExecutorOptions) {
     this.#options = options;
-    this.#kinds = {
-      publicIP: this.#kindOf("publicIP"),
-      loadBalancer: this.#kindOf("loadBalancer"),
-      backendPool: this.#kindOf("backendPool"),
-      nicPools: this.#kindOf("nicPools"),
-      securityGroup: this.#kindOf("securityGroup"),
-    };
   }
 
   async apply(service: Service, step: Step, signal: AbortSignal): Promise<Service | undefined> {
@@ -89,14 +82,6 @@ export class AzureStepExecutor implements StepExecutor {
     if (step.kind === "backendPool" && isBodyOf("loadBalancer", whole)) await members.settle(step, whole);
   }
 
-  #kindOf<K extends Kind>(kind: K): WriteKind<Bodies[K], Fragments[K]> {
-    const { adminState } = this.#options;
-    const { metricLabel, merge, refresh } = KINDS[kind];
-    const now = (fragment: Fragments[K]): Fragments[K] =>
-      adminState === undefined || refresh === undefined ? fragment : refresh(fragment, adminState.taints.nodeOf);
-    return new WriteKind(metricLabel, (seen, fragments) => merge(seen, fragments.map(now)));
-  }
-
   /** What no Service owns has no key: its newest write takes the place of an older one that still waits. */
   #commit<K extends Kind>(
     step: StepOf<K>,
@@ -106,7 +91,7 @@ export class AzureStepExecutor implements StepExecutor {
     const owner = KINDS[kind].ownerOf?.(fragment);
     return this.#options.commit.submit<Bodies[K], Fragments[K], Bodies[K]>({
       id,
-      kind: this.#kinds[kind],
+      kind: writeKindOf(kind, this.#kinds, this.#options.adminState?.taints),
       fragment,
       ...(owner && { dedupKey: owner.key }),
       ...options,
@@ -120,6 +105,20 @@ export class AzureStepExecutor implements StepExecutor {
     if (step.kind !== "nicPools") return;
     for (const { pool } of step.fragment.join) await members.rememberNames(pool, observer.nodeNames);
   }
+}
+
+/** Made where the first step of the kind comes. */
+type WriteKinds<K extends Kind> = { [Each in K]?: WriteKind<Bodies[Each], Fragments[Each]> };
+
+function writeKindOf<K extends Kind>(
+  kind: K,
+  made: WriteKinds<K>,
+  taints: AdminState["taints"] | undefined,
+): WriteKind<Bodies[K], Fragments[K]> {
+  const { metricLabel, merge, refresh } = KINDS[kind];
+  const now = (fragment: Fragments[K]): Fragments[K] =>
+    taints === undefined || refresh === undefined ? fragment : refresh(fragment, taints.nodeOf);
+  return (made[kind] ??= new WriteKind(metricLabel, (seen, fragments) => merge(seen, fragments.map(now))));
 }
 
 function nameOf({ kind, id }: AzureStep): string {
@@ -174,7 +173,7 @@ export class ServiceWriter {
     return this.#client.patch(SERVICES, place, { strategic: { metadata } }, { uid });
   }
 
-  /** Only from the version that was decided on: a patch that was long on its way must not expose a later wish. */
+  /** Only from the version that was decided on: after a late patch, a later version of the Service would be without it. */
   #removeFinalizer({ metadata: { uid, resourceVersion } }: Service, place: Place): Promise<KubeObject> {
     const metadata = { "$deleteFromPrimitiveList/finalizers": [FINALIZER] };
     return this.#client.patch(SERVICES, place, { strategic: { metadata } }, { uid, resourceVersion });

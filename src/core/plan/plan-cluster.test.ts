@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CoreWorld } from "../../../test/support/core-world.ts";
+import { withListed } from "../resources/observed-azure.ts";
 import { planCluster } from "./plan-cluster.ts";
 import type { Observed } from "../observed.ts";
 
@@ -9,9 +10,9 @@ const INTERNAL = "service.beta.kubernetes.io/azure-load-balancer-internal";
 
 /** What the world shows of a Service that has looked at these subnets only. */
 function seen(world: CoreWorld, name: string, subnets: readonly string[]): Observed {
-  const { config, nodes, loadBalancers, publicIPs, securityGroup, zones, members, services } = world;
+  const { config, nodes, loadBalancers, listed, securityGroup, zones, members, services } = world;
   const looked = new Map(subnets.map((subnet) => [subnet, world.subnets.get(subnet)]));
-  const shared = { config, nodes, loadBalancers, publicIPs, securityGroup, zones, members };
+  const shared = { config, nodes, loadBalancers, listed, securityGroup, zones, members };
   return { ...shared, service: world.service(name), otherServices: [...services.values()], subnets: looked };
 }
 
@@ -44,7 +45,7 @@ test("a Service in a resource group that does not exist is refused to the end; t
   const lost = seen(world, "lost", []);
   const { ends, steps } = planCluster([
     seen(world, "public", []),
-    { ...lost, publicIPs: new Map([...lost.publicIPs, ["nowhere", []]]), missingGroups: new Set(["nowhere"]) },
+    { ...lost, listed: withListed(lost.listed, "publicIP", "nowhere", []), missingGroups: new Set(["nowhere"]) },
   ]);
   assert.deepEqual(
     [...ends].map(([key, { kind }]) => [key, kind]),

@@ -4,6 +4,8 @@
  */
 import { serviceKey } from "../model/kubernetes.ts";
 import type { Decision, Step } from "../steps.ts";
+import { LISTED_KINDS } from "../resources/kinds.ts";
+import { type Listed, listedOf } from "../resources/observed-azure.ts";
 import { predict } from "./predict.ts";
 import { describeSteps, type PlannedStep } from "./render-plan.ts";
 import { reconcileService } from "../service/reconcile-service.ts";
@@ -35,13 +37,16 @@ export function planCluster(observations: readonly Observed[]): ClusterPlan {
 
 /** What was read for one Service is shown to all in later rounds: from there on they share one Azure. */
 function withAllReads(observations: readonly Observed[]): readonly Observed[] {
-  const publicIPs = new Map(observations.flatMap((observed) => [...observed.publicIPs]));
+  const listed = LISTED_KINDS.reduce<Listed>((all, kind) => {
+    const groups = new Map(observations.flatMap((observed) => [...listedOf(observed, kind)]));
+    return { ...all, [kind]: groups };
+  }, {});
   const missingGroups = new Set(observations.flatMap((observed) => [...(observed.missingGroups ?? [])]));
   const subnets = new Map(observations.flatMap((observed) => [...observed.subnets]));
   const subnetNames = observations.find((observed) => observed.subnetNames !== undefined)?.subnetNames;
   return observations.map((observed) => ({
     ...observed,
-    publicIPs,
+    listed,
     missingGroups,
     subnets,
     ...(subnetNames && { subnetNames }),

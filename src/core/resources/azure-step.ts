@@ -1,35 +1,29 @@
 /**
- * Writes to Azure as data, one type per kind of resource. A step never carries a whole shared resource: it carries the
- * fragment that its owner wants there, and the writer merges all fragments that wait for the same resource at the
- * moment of the write. What can be done with each kind is in the table of `kinds.ts`.
+ * Writes to Azure as data. A step never carries a whole shared resource: it carries the fragment that its owner wants
+ * there, and the writer merges all fragments that wait for the same resource at the moment of the write. Which kinds
+ * there are, and what can be done with each, is said by the table of `kinds.ts`; the types here follow from it.
  */
-import type { BackendPool, LoadBalancer, PublicIP, SecurityGroup } from "../model/arm.ts";
-import type { BackendPoolFragment } from "./backend-pool/fragment.ts";
-import type { LoadBalancerFragment } from "./load-balancer/fragment.ts";
-import type { NicPoolsFragment } from "./nic-pools/fragment.ts";
-import type { Attachable } from "./nic-pools/merge-nic-pools.ts";
-import type { PublicIPFragment } from "./public-ip/fragment.ts";
-import type { SecurityGroupFragment } from "./security-group/fragment.ts";
+import type { Table } from "./kinds.ts";
+import type { ResourceKind } from "./resource-kind.ts";
+
+export type Kind = keyof Table;
+
+/** Those that decisions see in lists of whole resource groups. */
+export type ListedKind = { [K in Kind]: Table[K]["observed"] extends "byGroup" ? K : never }[Kind];
 
 /** What a step of each kind carries. */
-export interface Fragments {
-  readonly publicIP: PublicIPFragment;
-  readonly loadBalancer: LoadBalancerFragment;
-  readonly backendPool: BackendPoolFragment;
-  readonly nicPools: NicPoolsFragment;
-  readonly securityGroup: SecurityGroupFragment;
-}
+export interface Fragments extends FragmentsOf<Table> {}
 
 /** What is PUT: `nicPools` writes the network interface, scale set or scale-set instance that joins the pools. */
-export interface Bodies {
-  readonly publicIP: PublicIP;
-  readonly loadBalancer: LoadBalancer;
-  readonly backendPool: BackendPool;
-  readonly nicPools: Attachable;
-  readonly securityGroup: SecurityGroup;
-}
+export interface Bodies extends BodiesOf<Table> {}
 
-export type Kind = keyof Fragments;
+type FragmentsOf<Entries> = {
+  readonly [K in keyof Entries]: Entries[K] extends ResourceKind<infer Fragment, infer _Body> ? Fragment : never;
+};
+
+type BodiesOf<Entries> = {
+  readonly [K in keyof Entries]: Entries[K] extends ResourceKind<infer _Fragment, infer Body> ? Body : never;
+};
 
 /**
  * A write to one Azure resource, on behalf of one owner. `id` is the resource, or the part of one, that is PUT or

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { armTypeOf, batchWindowShareOf, isBodyOf, isOwnedByService, KINDS, kindOfId, listedType } from "./kinds.ts";
+import { batchWindowShareOf, isBodyOf, isOwnedByService, KINDS, knownType, LISTED_KINDS, listPath } from "./kinds.ts";
 
 const GROUP = "/subscriptions/sub/resourceGroups/rg/providers";
 const LB = `${GROUP}/Microsoft.Network/loadBalancers/lb`;
@@ -8,15 +8,12 @@ const POOL = `${LB}/backendAddressPools/pool`;
 const NSG = `${GROUP}/Microsoft.Network/networkSecurityGroups/nsg`;
 const INSTANCES = `${GROUP}/Microsoft.Compute/virtualMachineScaleSets/vmss/virtualMachines`;
 
-test("metric labels are what dashboards have known since the first release", () => {
+test("metric labels are the kinds' names, or what dashboards have known since the first release", () => {
+  const first = { backendPool: "membership", nicPools: "attachment", securityGroup: "access" };
+  const names = Object.keys(KINDS).map((kind) => [kind, kind]);
   const labels = Object.entries(KINDS).map(([kind, { metricLabel }]) => [kind, metricLabel]);
-  assert.deepEqual(Object.fromEntries(labels), {
-    publicIP: "publicIP",
-    loadBalancer: "loadBalancer",
-    backendPool: "membership",
-    nicPools: "attachment",
-    securityGroup: "access",
-  });
+  assert.deepEqual(Object.fromEntries(labels), { ...Object.fromEntries(names), ...first });
+  assert.deepEqual([KINDS.publicIP.metricLabel, KINDS.loadBalancer.metricLabel], ["publicIP", "loadBalancer"]);
 });
 
 test("an id tells the kind, in whatever case it is written", () => {
@@ -30,7 +27,7 @@ test("an id tells the kind, in whatever case it is written", () => {
     [`${GROUP}/Microsoft.Other/loadBalancers/lb`, undefined],
     ["nonsense", undefined],
   ] as const;
-  for (const [id, kind] of table) assert.equal(kindOfId(id), kind, id);
+  for (const [id, kind] of table) assert.equal(knownType(id)?.kind, kind, id);
 });
 
 test("a body is of the kind that its id tells", () => {
@@ -58,8 +55,16 @@ test("a security group may gather for as long as its write takes, all others for
 test("security groups and subnets are read one by one, instances are listed with their power states", () => {
   const subnet = `${GROUP}/Microsoft.Network/virtualNetworks/vnet/subnets/subnet`;
   assert.deepEqual(
-    [NSG, subnet, LB, POOL].map((id) => armTypeOf(id)?.read),
+    [NSG, subnet, LB, POOL].map((id) => knownType(id)?.read),
     ["single", "single", "list", "part"],
   );
-  assert.equal(listedType(INSTANCES)?.listQuery, "$expand=instanceView");
+  assert.equal(knownType(`${INSTANCES}/any`)?.listQuery, "$expand=instanceView");
+});
+
+test("what decisions see by resource group is read as lists, and its resources are in the list of their group", () => {
+  assert.ok(LISTED_KINDS.includes("publicIP"));
+  for (const kind of LISTED_KINDS) {
+    const known = knownType(`${listPath(kind, "sub", "rg")}/one`);
+    assert.deepEqual([known?.kind, known?.read], [kind, "list"]);
+  }
 });

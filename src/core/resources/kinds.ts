@@ -1,9 +1,9 @@
 /**
- * The table of resource kinds. Whatever treats one kind of step differently from another reads it here, so a kind is
- * added by its folder and one line of the table; the compiler refuses a kind that is not in it.
+ * The table of resource kinds. Whatever treats one kind of resource differently from another reads it here, so a kind is
+ * added by its folder and one line of the table; the compiler refuses an entry that lacks something.
  */
 import { parseId } from "../model/ids.ts";
-import type { AzureStep, Bodies, Fragments, Kind } from "./azure-step.ts";
+import type { AzureStep, Bodies, Fragments, Kind, ListedKind } from "./azure-step.ts";
 import { backendPoolKind } from "./backend-pool/kind.ts";
 import { loadBalancerKind } from "./load-balancer/kind.ts";
 import { nicPoolsKind } from "./nic-pools/kind.ts";
@@ -11,13 +11,23 @@ import { publicIPKind } from "./public-ip/kind.ts";
 import { type ArmType, type ResourceKind, USUAL_WINDOW_SHARE } from "./resource-kind.ts";
 import { securityGroupKind } from "./security-group/kind.ts";
 
-export const KINDS: { readonly [K in Kind]: ResourceKind<Fragments[K], Bodies[K]> } = {
+const TABLE = {
   publicIP: publicIPKind,
   loadBalancer: loadBalancerKind,
   backendPool: backendPoolKind,
   nicPools: nicPoolsKind,
   securityGroup: securityGroupKind,
 };
+
+/** Whence `azure-step.ts` has the kinds, with the fragment and the body of each. */
+export type Table = typeof TABLE;
+
+export const KINDS: { readonly [K in Kind]: ResourceKind<Fragments[K], Bodies[K]> } = TABLE;
+
+/** Those that decisions see in lists of whole resource groups. */
+export const LISTED_KINDS: readonly ListedKind[] = kindNames().filter(
+  (kind): kind is ListedKind => KINDS[kind].observed === "byGroup",
+);
 
 /** Read, but never written. */
 const SUBNETS: ArmType = { type: "Microsoft.Network/virtualNetworks/subnets", noun: "subnet", read: "single" };
@@ -28,37 +38,39 @@ export const READ_RIGHTS: readonly string[] = [
   "Microsoft.Resources/subscriptions/providers/read",
 ];
 
-const kindByType = new Map(
-  kindNames().flatMap((kind) => KINDS[kind].types.map(({ type }) => [type.toLowerCase(), kind] as const)),
-);
-const armTypes = new Map(
-  [...kindNames().flatMap((kind) => KINDS[kind].types), SUBNETS].map((each) => [each.type.toLowerCase(), each]),
-);
-
-/** Of the resource with this id; `undefined` where it is none that we write. */
-export function kindOfId(id: string): Kind | undefined {
-  return kindByType.get(fullTypeOf(id));
+/** What is known of a type of resources. */
+interface KnownType extends ArmType {
+  /** `undefined`: it is read only. */
+  readonly kind: Kind | undefined;
 }
+
+const knownTypes = new Map(
+  [
+    ...kindNames().flatMap((kind) => KINDS[kind].types.map((type) => ({ ...type, kind }))),
+    { ...SUBNETS, kind: undefined },
+  ].map((known): [string, KnownType] => [known.type.toLowerCase(), known]),
+);
 
 /** Of the resource with this id; `undefined` where it is none that we know. */
-export function armTypeOf(id: string): ArmType | undefined {
-  return armTypes.get(fullTypeOf(id));
+export function knownType(id: string): KnownType | undefined {
+  const parsed = parseId(id);
+  return parsed && knownTypes.get(`${parsed.provider}/${parsed.type}`.toLowerCase());
 }
 
-/** Of the resources in the list at this path. */
-export function listedType(path: string): ArmType | undefined {
-  return armTypeOf(`${path}/any`);
+/** The path of the list of all resources of a kind in a resource group. */
+export function listPath(kind: Kind, subscription: string, resourceGroup: string): string {
+  return `/subscriptions/${subscription}/resourceGroups/${resourceGroup}/providers/${KINDS[kind].types[0].type}`;
 }
 
 /** What people call a resource of this type, `Microsoft.Network/loadBalancers`; its last segment where we know none. */
 export function nounOf(type: string): string {
-  return armTypes.get(type.toLowerCase())?.noun ?? type.slice(type.lastIndexOf("/") + 1);
+  return knownTypes.get(type.toLowerCase())?.noun ?? type.slice(type.lastIndexOf("/") + 1);
 }
 
 /** Is a body that was read of this kind? Its id tells; its shape was checked when it was read. */
 export function isBodyOf<K extends Kind>(kind: K, body: unknown): body is Bodies[K] {
   const isObject = typeof body === "object" && body !== null;
-  return isObject && "id" in body && typeof body.id === "string" && kindOfId(body.id) === kind;
+  return isObject && "id" in body && typeof body.id === "string" && knownType(body.id)?.kind === kind;
 }
 
 /** Is what the step writes a Service's? Pools follow the nodes, whatever the Services ask for. */
@@ -68,7 +80,7 @@ export function isOwnedByService({ kind }: Pick<AzureStep, "kind">): boolean {
 
 /** What a PUT of this body to this id sends; the body itself where it is none that we write. */
 export function requestBodyOf(id: string, body: unknown): unknown {
-  const kind = kindOfId(id);
+  const kind = knownType(id)?.kind;
   return kind !== undefined && isBodyOf(kind, body) ? requestOf(kind, body) : body;
 }
 
@@ -79,7 +91,7 @@ export function publicIPsAfter<K extends Kind>(kind: K, id: string, body: Bodies
 
 /** How long writes to this resource wait for others, as a share of what one takes. */
 export function batchWindowShareOf(id: string): number {
-  const kind = kindOfId(id);
+  const kind = knownType(id)?.kind;
   return kind === undefined ? USUAL_WINDOW_SHARE : KINDS[kind].batchWindowShare;
 }
 
@@ -89,9 +101,4 @@ function requestOf<K extends Kind>(kind: K, body: Bodies[K]): object {
 
 function kindNames(): Kind[] {
   return Object.keys(KINDS).filter((name): name is Kind => name in KINDS);
-}
-
-function fullTypeOf(id: string): string {
-  const parsed = parseId(id);
-  return parsed === undefined ? "" : `${parsed.provider}/${parsed.type}`.toLowerCase();
 }

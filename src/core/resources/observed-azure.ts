@@ -1,13 +1,19 @@
-/** What one decision may know of Azure's resources. A part that could not be read is never shown as empty. */
+/**
+ * What one decision may know of Azure's resources, and how resources are found and replaced in the lists of it. A part
+ * that could not be read is never shown as empty.
+ */
 import type { Compute } from "../backends/compute.ts";
-import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../model/arm.ts";
+import type { LoadBalancer, SecurityGroup, Subnet } from "../model/arm.ts";
+import { parseId, sameId } from "../model/ids.ts";
+import type { Bodies, ListedKind } from "./azure-step.ts";
+import type { ResourceKind } from "./resource-kind.ts";
 
 export interface ObservedAzure {
   /** All load balancers of the load balancer's resource group. */
   readonly loadBalancers: readonly LoadBalancer[];
-  /** By lower-cased resource group; a group that is missing has not been read yet. */
-  readonly publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
-  /** Those of the groups in `publicIPs` that do not exist, in lower case. Absent: none. */
+  /** What decisions have asked for, of every kind that the table observes by resource group. */
+  readonly listed: Listed;
+  /** Those of the groups in `listed` that do not exist, in lower case. Absent: none. */
   readonly missingGroups?: ReadonlySet<string>;
   /** By name; `undefined` is "read, and it isn't there", a name that is missing has not been read yet. */
   readonly subnets: ReadonlyMap<string, Subnet | undefined>;
@@ -15,4 +21,56 @@ export interface ObservedAzure {
   readonly securityGroup: SecurityGroup | undefined;
   /** The machines behind the nodes; read only where `needsCompute` says so. */
   readonly compute?: Compute;
+}
+
+/** By kind; a kind that is missing has not been read in any group yet. */
+export type Listed = { readonly [K in ListedKind]?: ListedGroups<K> };
+
+/** By lower-cased resource group; a group that is missing has not been read yet. */
+export type ListedGroups<K extends ListedKind> = ReadonlyMap<string, readonly Bodies[K][]>;
+
+export function listedOf<K extends ListedKind>({ listed }: Pick<ObservedAzure, "listed">, kind: K): ListedGroups<K> {
+  return listed[kind] ?? new Map();
+}
+
+/** With this list as what the resource group holds of the kind. */
+export function withListed<K extends ListedKind>(
+  listed: Listed,
+  kind: K,
+  resourceGroup: string,
+  bodies: readonly Bodies[K][],
+): Listed {
+  const groups = new Map([...listedOf({ listed }, kind), [resourceGroup.toLowerCase(), bodies]]);
+  return { ...listed, [kind]: groups };
+}
+
+/** The part of a kind's entry that says how decisions see it. `predict`: the body as Azure will show it once written. */
+export function observedByGroup<K extends ListedKind>(
+  kind: K,
+  predict: (body: Bodies[K]) => Bodies[K] = (body) => body,
+): Pick<ResourceKind<never, Bodies[K], "byGroup">, "observed" | "find" | "replace"> {
+  const inGroup = (azure: ObservedAzure, id: string) => listedOf(azure, kind).get(groupOf(id)) ?? [];
+  return {
+    observed: "byGroup",
+    find: (azure, id) => inGroup(azure, id).find((one) => sameId(one.id, id)),
+    replace: (azure, id, body) => {
+      const bodies = replaceById(inGroup(azure, id), id, body && predict(body));
+      return { ...azure, listed: withListed(azure.listed, kind, groupOf(id), bodies) };
+    },
+  };
+}
+
+/** The list with `body` in the place of what has this id, or at its end; without it where `body` is `undefined`. */
+export function replaceById<Body extends { readonly id: string }>(
+  list: readonly Body[],
+  id: string,
+  body: Body | undefined,
+): Body[] {
+  const isThere = list.some((one) => sameId(one.id, id));
+  const rest = list.flatMap((one) => (sameId(one.id, id) ? (body ?? []) : one));
+  return isThere || body === undefined ? rest : [...rest, body];
+}
+
+function groupOf(id: string): string {
+  return parseId(id)?.resourceGroup.toLowerCase() ?? "";
 }

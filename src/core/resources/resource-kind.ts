@@ -21,13 +21,19 @@ export interface ArmType {
   readonly listQuery?: string;
 }
 
-export interface ResourceKind<Fragment, Body> {
+/**
+ * How decisions see a kind. `byGroup`: in lists of whole resource groups, each read where a decision asks for it; `own`: in
+ * a field of `ObservedAzure` of its own, or in that of another kind.
+ */
+type Observation = "byGroup" | "own";
+
+export interface ResourceKind<Fragment, Body, Observed extends Observation = Observation> {
   /** What people call what is written. */
   readonly noun: string;
   /** The value of the label `kind` of `azlb_group_commit_fragments`. */
   readonly metricLabel: string;
   /** The types of what is written. */
-  readonly types: readonly ArmType[];
+  readonly types: readonly [ArmType, ...ArmType[]];
   /** The Azure actions that its writes, and the reads before them, need. */
   readonly rights: readonly string[];
   /** The Service that owns the fragment; `undefined` for what the cluster owns: there the newest fragment counts. */
@@ -40,6 +46,7 @@ export interface ResourceKind<Fragment, Body> {
   readonly requestBody: (body: Body) => object;
   /** A fragment that was decided a while ago, with the admin states of now; `undefined`: it carries none. */
   readonly refresh: ((fragment: Fragment, nodeOf: NodeFinder) => Fragment) | undefined;
+  readonly observed: Observed;
   readonly find: (azure: ObservedAzure, id: string) => Body | undefined;
   /** Azure as it will be seen once `body` is written, or once the resource is deleted (`undefined`). */
   readonly replace: (azure: ObservedAzure, id: string, body: Body | undefined) => ObservedAzure;

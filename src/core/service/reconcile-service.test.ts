@@ -7,6 +7,7 @@ import type { LoadBalancer } from "../model/arm.ts";
 import { mergeLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { AzureStep, Decision, Step } from "../steps.ts";
+import { withListed } from "../resources/observed-azure.ts";
 import { destinationsOf } from "../resources/security-group/security-rules.ts";
 import { APPLIED_ANNOTATION, isApplied } from "./applied-state.ts";
 import { FINALIZER, ownerOf } from "../intent/ownership.ts";
@@ -142,7 +143,7 @@ describe("a Service comes and goes", () => {
       const observed = world.observe(world.service("web"));
       return {
         ...observed,
-        publicIPs: new Map([...observed.publicIPs, ["other-rg", []]]),
+        listed: withListed(observed.listed, "publicIP", "other-rg", []),
         missingGroups: new Set(["other-rg"]),
       };
     };
@@ -573,8 +574,11 @@ test("where Azure serves a Service is read without asking what it wants", () => 
   });
   world.loadBalancers = [];
   assert.deepEqual(publishedIngress(world.observe(world.service("web"))), { kind: "present", ingress: [] });
-  const unseen = { ...world.observe(world.service("web")), publicIPs: new Map() };
-  assert.deepEqual(publishedIngress(unseen), { kind: "read", needs: [{ kind: "publicIPs", resourceGroup: "rg" }] });
+  const unseen = { ...world.observe(world.service("web")), listed: {} };
+  assert.deepEqual(publishedIngress(unseen), {
+    kind: "read",
+    needs: [{ kind: "list", of: "publicIP", resourceGroup: "rg" }],
+  });
   assert.ok(world.service("web").metadata.finalizers?.includes(FINALIZER));
 });
 

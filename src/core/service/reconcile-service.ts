@@ -5,6 +5,7 @@
 import { needsCompute } from "../backends/eligible-nodes.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
+import { listedOf } from "../resources/observed-azure.ts";
 import type { Decision, ReadRequest } from "../steps.ts";
 import { boundPublicIPs } from "../resources/public-ip/desired-public-ips.ts";
 import { parseId } from "../model/ids.ts";
@@ -68,10 +69,11 @@ export function publicIPGroups(
 
 /** What was not read yet: public IPs of these resource groups, and the machines where decisions depend on them. */
 function missingReads(observed: Observed, groups: readonly string[]): ReadRequest[] {
-  const { config, publicIPs, compute } = observed;
+  const { config, compute } = observed;
+  const publicIPs = listedOf(observed, "publicIP");
   const unread = groups.filter((group) => !publicIPs.has(group.toLowerCase()));
   return [
-    ...unread.map((resourceGroup): ReadRequest => ({ kind: "publicIPs", resourceGroup })),
+    ...unread.map((resourceGroup): ReadRequest => ({ kind: "list", of: "publicIP", resourceGroup })),
     ...(needsCompute(config) && compute === undefined ? [{ kind: "compute" as const }] : []),
   ];
 }

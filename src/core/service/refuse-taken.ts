@@ -8,6 +8,7 @@ import { nodeAddresses } from "../backends/eligible-nodes.ts";
 import { loadBalancerIndex, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { baseName, baseOf } from "../model/names.ts";
 import { keyIn } from "../resources/load-balancer/part-user.ts";
+import { listedOf } from "../resources/observed-azure.ts";
 import { securityGroupIndex, kindOf } from "../resources/security-group/security-rules.ts";
 import type { Observed } from "../observed.ts";
 import { PLACEMENT } from "../intent/annotations.ts";
@@ -110,7 +111,8 @@ export function refuseTakenLabel(
 ): Rejection | undefined {
   const { dnsLabel } = intent;
   if (!dnsLabel) return undefined;
-  const others = [...observed.publicIPs.values()].flat().filter(({ id }) => !used.some((own) => sameId(own.id, id)));
+  const publicIPs = [...listedOf(observed, "publicIP").values()].flat();
+  const others = publicIPs.filter(({ id }) => !used.some((own) => sameId(own.id, id)));
   for (const publicIP of others) {
     const holder = bears(publicIP, dnsLabel) ? labelHolder(observed, publicIP, dnsLabel) : undefined;
     if (holder !== undefined) return labelTaken(dnsLabel, publicIP, holder);

@@ -6,6 +6,7 @@ import type { Frontend, LoadBalancer, PublicIP } from "../model/arm.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import { parseId } from "../model/ids.ts";
 import { frontendOf, loadBalancerIndex, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { listedOf } from "../resources/observed-azure.ts";
 import { publicIPIndex } from "../resources/public-ip/public-ip-index.ts";
 import type { Observed } from "../observed.ts";
 import { nodeAddresses } from "../backends/eligible-nodes.ts";
@@ -31,7 +32,7 @@ export function frontendsOf(loadBalancer: LoadBalancer, base: string): Frontend[
 }
 
 /** The addresses of these frontends, as far as they have some yet, in their canonical spelling. */
-export function addressesOn(observed: Pick<Observed, "publicIPs">, frontends: readonly Frontend[]): string[] {
+export function addressesOn(observed: Pick<Observed, "listed">, frontends: readonly Frontend[]): string[] {
   return frontends.flatMap(({ properties: { publicIPAddress, privateIPAddress } }) => {
     const publicIP = publicIPAddress && findPublicIP(observed, publicIPAddress.id);
     const address = publicIPAddress === undefined ? privateIPAddress : publicIP?.properties.ipAddress;
@@ -39,9 +40,9 @@ export function addressesOn(observed: Pick<Observed, "publicIPs">, frontends: re
   });
 }
 
-function findPublicIP({ publicIPs }: Pick<Observed, "publicIPs">, id: string): PublicIP | undefined {
+function findPublicIP(observed: Pick<Observed, "listed">, id: string): PublicIP | undefined {
   const { resourceGroup = "", name = "" } = parseId(id) ?? {};
-  const list = publicIPs.get(resourceGroup.toLowerCase());
+  const list = listedOf(observed, "publicIP").get(resourceGroup.toLowerCase());
   return list && publicIPIndex(list).byName.get(name.toLowerCase());
 }
 

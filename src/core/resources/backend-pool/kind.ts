@@ -10,7 +10,7 @@ import { BACKEND_POOL_OMITS } from "./omitted-fields.ts";
 
 const TYPE = "Microsoft.Network/loadBalancers/backendAddressPools";
 
-export const backendPoolKind: ResourceKind<BackendPoolFragment, BackendPool> = {
+export const backendPoolKind: ResourceKind<BackendPoolFragment, BackendPool, "own"> = {
   noun: "pool",
   metricLabel: "membership",
   types: [{ type: TYPE, noun: "pool", read: "part" }],
@@ -20,6 +20,7 @@ export const backendPoolKind: ResourceKind<BackendPoolFragment, BackendPool> = {
   merge: mergeBackendPool,
   requestBody: (body) => requestBody(body, BACKEND_POOL_OMITS),
   refresh: refreshAdminStates,
+  observed: "own",
   find: ({ loadBalancers }, id) => {
     const whole = loadBalancers.find((one) => sameId(one.id, parentId(id)));
     return whole?.properties.backendAddressPools?.find((pool) => isNamed(pool, id));

@@ -1,7 +1,7 @@
 /** Load balancers, as the table of resource kinds has them. */
 import type { LoadBalancer } from "../../model/arm.ts";
 import { sameId } from "../../model/ids.ts";
-import { replaceById } from "../replace-by-id.ts";
+import { listedOf, replaceById } from "../observed-azure.ts";
 import { requestBody } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
@@ -12,7 +12,7 @@ import { predictLoadBalancer } from "./predict-load-balancer.ts";
 
 const TYPE = "Microsoft.Network/loadBalancers";
 
-export const loadBalancerKind: ResourceKind<LoadBalancerFragment, LoadBalancer> = {
+export const loadBalancerKind: ResourceKind<LoadBalancerFragment, LoadBalancer, "own"> = {
   noun: "load balancer",
   metricLabel: "loadBalancer",
   types: [{ type: TYPE, noun: "load balancer", read: "list" }],
@@ -26,12 +26,14 @@ export const loadBalancerKind: ResourceKind<LoadBalancerFragment, LoadBalancer> 
   merge: mergeLoadBalancer,
   requestBody: (body) => requestBody(body, LOAD_BALANCER_OMITS),
   refresh: undefined,
+  observed: "own",
   find: ({ loadBalancers }, id) => loadBalancers.find((one) => sameId(one.id, id)),
   replace: (azure, id, body) => {
     const after = body && predictLoadBalancer(body, azure.subnets);
     const held = heldPublicIPs(id, after);
-    const publicIPs = new Map([...azure.publicIPs].map(([group, list]) => [group, list.map(held)]));
-    return { ...azure, loadBalancers: replaceById(azure.loadBalancers, id, after), publicIPs };
+    const publicIP = new Map([...listedOf(azure, "publicIP")].map(([group, list]) => [group, list.map(held)]));
+    const listed = { ...azure.listed, publicIP };
+    return { ...azure, loadBalancers: replaceById(azure.loadBalancers, id, after), listed };
   },
   publicIPsAfter: heldPublicIPs,
 };

@@ -15,7 +15,7 @@ const INSTANCES = `${SCALE_SETS}/virtualMachines`;
 /** Scale sets and instances are sent whole: one body holds few of them. */
 const INTERFACE_OMITS: OmittedFields = { readOnly: ["resourceGuid"], parts: { ipConfigurations: {} } };
 
-export const nicPoolsKind: ResourceKind<NicPoolsFragment, Attachable> = {
+export const nicPoolsKind: ResourceKind<NicPoolsFragment, Attachable, "own"> = {
   noun: "machine or network interface",
   metricLabel: "attachment",
   types: [
@@ -35,6 +35,7 @@ export const nicPoolsKind: ResourceKind<NicPoolsFragment, Attachable> = {
   merge: mergeNicPools,
   requestBody: (body) => (isNetworkInterface(body) ? requestBody(body, INTERFACE_OMITS) : body),
   refresh: undefined,
+  observed: "own",
   find: ({ compute }, id) => {
     const key = id.toLowerCase();
     return compute?.networkInterfaces.get(key) ?? compute?.scaleSets.get(key) ?? compute?.instances.get(key);

@@ -38,7 +38,7 @@ function intentOf(
 
 function reconcile(intent: ServiceIntent, { config = CONFIG, groups = {}, loadBalancers = [] }: Seen = {}) {
   return desiredPublicIPs(
-    { config, zones: ["1", "2"], loadBalancers, publicIPs: new Map(Object.entries(groups)) },
+    { config, zones: ["1", "2"], loadBalancers, listed: { publicIP: new Map(Object.entries(groups)) } },
     intent,
   );
 }

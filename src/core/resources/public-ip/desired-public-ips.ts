@@ -10,6 +10,7 @@ import { publicIPName } from "../../model/names.ts";
 import { loadBalancerIndex } from "../load-balancer/load-balancer-index.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Owner, Rejection } from "../../outcome.ts";
+import { type Listed, listedOf } from "../observed-azure.ts";
 import { type DesiredPublicIP, desiredPublicIP } from "./desired-public-ip.ts";
 import { absentPublicIP, type PublicIPFragment } from "./fragment.ts";
 import { publicIPIndex } from "./public-ip-index.ts";
@@ -19,8 +20,8 @@ export interface PublicIPsSeen {
   readonly config: ClusterConfig;
   readonly zones: readonly string[];
   readonly loadBalancers: readonly LoadBalancer[];
-  /** By lower-cased resource group: those of the Service, and any that it may have left one in. */
-  readonly publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
+  /** With the public IPs of the Service's resource groups, and of any that it may have left one in. */
+  readonly listed: Listed;
 }
 
 export interface DesiredPublicIPs {
@@ -36,7 +37,7 @@ export interface PublicIPRelease {
 
 /** An internal Service uses none. */
 export function desiredPublicIPs(seen: PublicIPsSeen, intent: ServiceIntent): DesiredPublicIPs | Rejection {
-  const publicIPs = seen.publicIPs.get(intent.publicIPResourceGroup.toLowerCase()) ?? [];
+  const publicIPs = listedOf(seen, "publicIP").get(intent.publicIPResourceGroup.toLowerCase()) ?? [];
   const input = { intent, config: seen.config, zones: seen.zones, publicIPs };
   const uses: DesiredPublicIP[] = [];
   for (const family of intent.scope === "external" ? intent.families : []) {
@@ -59,20 +60,20 @@ export function releasedPublicIPs(seen: PublicIPsSeen, owner: Owner, used: reado
 }
 
 /** Those whose tag lists the Service. Another cluster may have a Service of the same name. */
-export function boundPublicIPs({ config, publicIPs }: PublicIPsSeen, owner: Owner): PublicIP[] {
+export function boundPublicIPs(seen: PublicIPsSeen, owner: Owner): PublicIP[] {
   const key = owner.key.toLowerCase();
-  return [...publicIPs.values()]
+  return [...listedOf(seen, "publicIP").values()]
     .flatMap((list) => publicIPIndex(list).byService.get(key) ?? [])
-    .filter((publicIP) => !isOtherClusters(publicIP, config.clusterName));
+    .filter((publicIP) => !isOtherClusters(publicIP, seen.config.clusterName));
 }
 
 /**
  * Those under a name that is generated for the Service, without the tag that says so: its tags were removed, or a person
  * made it beforehand. It is used and never deleted.
  */
-export function untaggedPublicIPs({ config, publicIPs }: PublicIPsSeen, owner: Owner): PublicIP[] {
-  const name = publicIPName(config.clusterName, { base: owner.base, families: ["IPv4"] }, "IPv4").toLowerCase();
-  return [...publicIPs.values()]
+export function untaggedPublicIPs(seen: PublicIPsSeen, owner: Owner): PublicIP[] {
+  const name = publicIPName(seen.config.clusterName, { base: owner.base, families: ["IPv4"] }, "IPv4").toLowerCase();
+  return [...listedOf(seen, "publicIP").values()]
     .flat()
     .filter((publicIP) => publicIP.name.toLowerCase().startsWith(name) && servicesOf(publicIP) === undefined);
 }

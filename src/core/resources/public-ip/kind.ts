@@ -1,7 +1,6 @@
 /** Public IP addresses, as the table of resource kinds has them. */
 import type { PublicIP } from "../../model/arm.ts";
-import { parseId, sameId } from "../../model/ids.ts";
-import { replaceById } from "../replace-by-id.ts";
+import { observedByGroup } from "../observed-azure.ts";
 import { requestBody } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { PublicIPFragment } from "./fragment.ts";
@@ -10,7 +9,7 @@ import { predictPublicIP } from "./predict-public-ip.ts";
 
 const TYPE = "Microsoft.Network/publicIPAddresses";
 
-export const publicIPKind: ResourceKind<PublicIPFragment, PublicIP> = {
+export const publicIPKind: ResourceKind<PublicIPFragment, PublicIP, "byGroup"> = {
   noun: "public IP",
   metricLabel: "publicIP",
   types: [{ type: TYPE, noun: "public IP", read: "list" }],
@@ -20,14 +19,6 @@ export const publicIPKind: ResourceKind<PublicIPFragment, PublicIP> = {
   merge: mergePublicIP,
   requestBody: (body) => requestBody(body, { readOnly: ["resourceGuid", "ipConfiguration"] }),
   refresh: undefined,
-  find: ({ publicIPs }, id) => publicIPs.get(groupOf(id))?.find((one) => sameId(one.id, id)),
-  replace: (azure, id, body) => {
-    const list = replaceById(azure.publicIPs.get(groupOf(id)) ?? [], id, body && predictPublicIP(body));
-    return { ...azure, publicIPs: new Map([...azure.publicIPs, [groupOf(id), list]]) };
-  },
+  ...observedByGroup("publicIP", predictPublicIP),
   publicIPsAfter: undefined,
 };
-
-function groupOf(id: string): string {
-  return parseId(id)?.resourceGroup.toLowerCase() ?? "";
-}

@@ -22,7 +22,7 @@ const OMITTED: OmittedFields = {
   },
 };
 
-export const securityGroupKind: ResourceKind<SecurityGroupFragment, SecurityGroup> = {
+export const securityGroupKind: ResourceKind<SecurityGroupFragment, SecurityGroup, "own"> = {
   noun: "security group",
   metricLabel: "access",
   types: [{ type: TYPE, noun: "security group", read: "single" }],
@@ -33,6 +33,7 @@ export const securityGroupKind: ResourceKind<SecurityGroupFragment, SecurityGrou
   merge: mergeSecurityGroup,
   requestBody: (body) => requestBody(body, OMITTED),
   refresh: undefined,
+  observed: "own",
   find: ({ securityGroup }) => securityGroup,
   replace: (azure, _, body) => ({ ...azure, securityGroup: body }),
   publicIPsAfter: undefined,

@@ -15,7 +15,7 @@ import { destinationsOf, newRule, portsOf, sharedRuleName, sourcesOf } from "./s
 
 type World = Pick<
   Observed,
-  "config" | "otherServices" | "publicIPs" | "securityGroup" | "nodes" | "loadBalancers" | "members"
+  "config" | "otherServices" | "listed" | "securityGroup" | "nodes" | "loadBalancers" | "members"
 >;
 
 const EMPTY: SecurityGroup = { id: "/nsg", name: "nsg", properties: { securityRules: [] } };
@@ -25,7 +25,7 @@ const INTERNAL = { "azure-load-balancer-internal": "true" };
 
 function world(securityGroup: SecurityGroup | undefined, ...otherServices: readonly Service[]): World {
   const cluster = { nodes: [], loadBalancers: [], members: new Map<string, readonly string[]>() };
-  return { config: CONFIG, otherServices, publicIPs: new Map(), securityGroup, ...cluster };
+  return { config: CONFIG, otherServices, listed: {}, securityGroup, ...cluster };
 }
 
 function at(address: string, more: Partial<ServiceAddresses> = {}): ServiceAddresses {
@@ -174,7 +174,7 @@ test("one that pins it and was refused before its first write keeps nothing open
 test("so does who names the public IP", () => {
   const named = second({ annotations: { "azure-pip-name": "mine" }, spec: { ports: [aPort(81)] } });
   const mine: PublicIP = { id: "/pip", name: "Mine", properties: { ipAddress: "20.0.0.1" } };
-  const seen = { ...world(EMPTY, guarded(), named), publicIPs: new Map([["rg", [mine]]]) };
+  const seen = { ...world(EMPTY, guarded(), named), listed: { publicIP: new Map([["rg", [mine]]]) } };
   const group = applied(seen, reconcile(seen, named, at("20.0.0.1")));
   const again = { ...seen, securityGroup: group };
   assert.deepEqual(lines(applied(again, reconcile(again, guarded(), at("20.0.0.1")))).toSorted(), BOTH.toSorted());

@@ -10,13 +10,13 @@ import { RULES } from "../../intent/annotations.ts";
 import { isHeld } from "../../intent/ownership.ts";
 import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
-import type { ObservedAzure } from "../observed-azure.ts";
+import { listedOf, type ObservedAzure } from "../observed-azure.ts";
 import { isWideDenial, type Opening, type ServiceAddresses } from "./fragment.ts";
 import { memoAll } from "../../util/memo.ts";
 import { desiredAccessRules, opensOnNodes } from "./access-rules.ts";
 
 /** What decides which Services share an address. */
-export interface Sharing extends Pick<ObservedAzure, "publicIPs"> {
+export interface Sharing extends Pick<ObservedAzure, "listed"> {
   readonly config: ClusterConfig;
   /** Every Service that counts where Services meet, the one in question perhaps included. */
   readonly otherServices: readonly Service[];
@@ -118,17 +118,17 @@ function publicIPKey(resourceGroup: string, name: string): string {
   return `${resourceGroup}/${name}`.toLowerCase();
 }
 
-function namedAddresses(intent: ServiceIntent, { publicIPs }: Sharing): readonly string[] {
+function namedAddresses(intent: ServiceIntent, sharing: Sharing): readonly string[] {
   const names = new Set(namedPublicIPs(intent));
   if (names.size === 0) return [];
   const group = intent.publicIPResourceGroup.toLowerCase();
-  return (publicIPs.get(group) ?? [])
+  return (listedOf(sharing, "publicIP").get(group) ?? [])
     .filter((publicIP) => names.has(publicIPKey(group, publicIP.name)))
     .flatMap(addressOf);
 }
 
-function publicIPsAt({ publicIPs }: Sharing, addresses: ReadonlySet<string>): readonly string[] {
-  return [...publicIPs].flatMap(([group, list]) =>
+function publicIPsAt(sharing: Sharing, addresses: ReadonlySet<string>): readonly string[] {
+  return [...listedOf(sharing, "publicIP")].flatMap(([group, list]) =>
     list
       .filter((publicIP) => addressOf(publicIP).some((address) => addresses.has(address)))
       .map((publicIP) => publicIPKey(group, publicIP.name)),
