@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Listed } from "./observed-azure.ts";
 import { batchWindowShareOf, isBodyOf, isOwnedByService, KINDS, knownType, LISTED_KINDS, listPath } from "./kinds.ts";
 
 const GROUP = "/subscriptions/sub/resourceGroups/rg/providers";
@@ -66,5 +67,16 @@ test("what decisions see by resource group is read as lists, and its resources a
   for (const kind of LISTED_KINDS) {
     const known = knownType(`${listPath(kind, "sub", "rg")}/one`);
     assert.deepEqual([known?.kind, known?.read], [kind, "list"]);
+  }
+});
+
+test("what decisions see by resource group is found and replaced in the lists of its own kind", () => {
+  for (const kind of LISTED_KINDS) {
+    const id = `${listPath(kind, "sub", "RG")}/one`;
+    const listed = { [kind]: new Map([["rg", [{ id, name: "one", properties: {} }]]]) } as Listed;
+    const azure = { loadBalancers: [], listed, subnets: new Map(), securityGroup: undefined };
+    assert.equal(KINDS[kind].find(azure, id.toLowerCase())?.id, id);
+    const without = KINDS[kind].replace(azure, id, undefined);
+    assert.deepEqual(without.listed, { [kind]: new Map([["rg", []]]) });
   }
 });
