@@ -8,7 +8,7 @@ import { assemble } from "./assemble.ts";
 import type { Account } from "./identity/account.ts";
 import { openListeners } from "./listeners.ts";
 import type { AzureOptions } from "./options.ts";
-import { cloudConfigOf, guestEnvironment, type CloudConfig } from "./seed/cloud-config.ts";
+import { cloudConfigOf, guestEnvironment, raisedLimits, type CloudConfig } from "./seed/cloud-config.ts";
 import { topologyNodes, type SeedNode } from "./seed/topology.ts";
 
 export type { AzureOptions } from "./options.ts";
@@ -60,7 +60,8 @@ async function startIn(directory: DataDirectory, options: AzureOptions): Promise
   const reach = { armEndpoint: listeners.arm.url, plainUrl: listeners.plain.url, caFile: authority.caFile };
   parts.urls.authority = listeners.arm.url;
   parts.urls.audiences.push(listeners.arm.url, listeners.plain.url);
-  const cloudConfig = cloudConfigOf(account, parts.topology, reach);
+  const limits = raisedLimits(options.model?.limits ?? {});
+  const cloudConfig = { ...cloudConfigOf(account, parts.topology, reach), ...limits };
   const running: RunningAzure = {
     armEndpoint: listeners.arm.url,
     httpEndpoint: options.plainHttp === true ? listeners.plain.url : null,

@@ -24,6 +24,7 @@ export const CONFIG: ClusterConfig = {
   excludeMasterFromStandardLB: true,
   disableOutboundSnat: false,
   maximumLoadBalancerRuleCount: 250,
+  loadBalancerLimits: { frontends: 600, rules: 1_500, rulesPerInterface: 300 },
   preConfiguredPools: "none",
   sharedProbe: undefined,
   enableIPTagMutation: false,

@@ -5,6 +5,7 @@
  */
 import type { Account } from "../identity/account.ts";
 import { IDENTITY_ENDPOINT_PATH } from "../identity/managed-identity.ts";
+import { AZURE_LIMITS, type Limits } from "../model/options.ts";
 import { NAMES } from "./scope.ts";
 import type { Topology } from "./topology.ts";
 
@@ -44,6 +45,20 @@ export function cloudConfigOf(account: Account, topology: Topology, { armEndpoin
     vmType: topology.vmType,
     ...primary,
   };
+}
+
+/** Limits above Azure's own, so that the controller under test does not keep to Azure's. */
+export function raisedLimits(limits: Partial<Limits>): CloudConfig {
+  const names = {
+    frontends: "frontendsPerLoadBalancer",
+    rules: "rulesPerLoadBalancer",
+    rulesPerInterface: "rulesPerNic",
+  } as const;
+  const raised = Object.entries(names).flatMap(([name, limit]) => {
+    const value = limits[limit] ?? 0;
+    return value > AZURE_LIMITS[limit] ? [`${name}=${value}`] : [];
+  });
+  return raised.length === 0 ? {} : { loadBalancerLimits: raised.join(",") };
 }
 
 /** Environment variables with which another controller trusts the emulator and signs in. */

@@ -6,6 +6,14 @@
 type VmType = "vmss" | "standard" | "vmssflex";
 type PoolType = "nodeIPConfiguration" | "nodeIP";
 type Sku = "standard" | "basic";
+/** Of one load balancer: see `resources/load-balancer/limits.ts`. */
+export interface LoadBalancerLimits {
+  readonly frontends: number;
+  /** Load balancing and inbound NAT rules. */
+  readonly rules: number;
+  /** Rules that one network interface is behind, over all its load balancers. */
+  readonly rulesPerInterface: number;
+}
 export type AddressSharing = "any" | "namespace" | "consent";
 
 export interface ClusterConfig {
@@ -29,6 +37,7 @@ export interface ClusterConfig {
   readonly excludeMasterFromStandardLB: boolean;
   readonly disableOutboundSnat: boolean;
   readonly maximumLoadBalancerRuleCount: number;
+  readonly loadBalancerLimits: LoadBalancerLimits;
   /** Load balancers whose pools another tool fills: the controller neither manages their members nor deletes them. */
   readonly preConfiguredPools: "none" | "internal" | "external" | "all";
   readonly sharedProbe: { readonly port: number; readonly path: string } | undefined;

@@ -61,6 +61,7 @@ const USED = [
   "systemTags",
   "nodeEventNamespaces",
   "addressSharing",
+  "loadBalancerLimits",
 ] as const;
 export type ConfigKey = (typeof USED)[number];
 

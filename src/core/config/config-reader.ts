@@ -69,6 +69,24 @@ export class ConfigReader {
     return found ?? this.#wrong(key, value, allowed.join(", "), allowed[0]);
   }
 
+  /** `name=number` between commas, for names that `byDefault` has. */
+  numbers<Name extends string>(
+    key: ConfigKey,
+    byDefault: Readonly<Record<Name, number>>,
+  ): Readonly<Record<Name, number>> {
+    const found: Record<Name, number> = { ...byDefault };
+    const names = Object.keys(byDefault) as Name[];
+    for (const item of this.items(key, [])) {
+      const [, written, number] = /^(\w+)\s*=\s*(\d+)$/.exec(item) ?? [];
+      const name = names.find((one) => one.toLowerCase() === written?.toLowerCase());
+      if (name === undefined) {
+        return this.#wrong(key, item, `${names.join(", ")}, each as name=number, between commas`, byDefault);
+      }
+      found[name] = Number(number);
+    }
+    return found;
+  }
+
   textMap(key: ConfigKey): Readonly<Record<string, string>> {
     const value = this.raw(key) ?? {};
     if (!isRecord(value) || !Object.values(value).every((entry) => typeof entry === "string")) {

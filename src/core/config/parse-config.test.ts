@@ -85,6 +85,11 @@ const refusals: readonly (readonly [string, Raw, RegExp])[] = [
   ["an unknown SKU", { loadBalancerSku: "premium" }, /^loadBalancerSku is "premium", allowed: standard, basic/],
   ["an unknown VM type", { vmType: "pods" }, /^vmType is "pods", allowed: vmss, standard, vmssflex/],
   ["sharing that is none", { addressSharing: "all" }, /^addressSharing is "all", allowed: any, namespace, consent/],
+  [
+    "a limit that is none",
+    { loadBalancerLimits: "ports=3" },
+    /^loadBalancerLimits is "ports=3", allowed: frontends, rules/,
+  ],
   ["a flag that is none", { excludeMasterFromStandardLB: "yes" }, /is "yes", allowed: true or false/],
   ["a port out of range", { clusterServiceSharedLoadBalancerHealthProbePort: 70_000 }, /is 70000, allowed: a whole/],
   ["an object where text belongs", { vnetName: {} }, /^vnetName is \{\}, allowed: text/],

@@ -3,7 +3,7 @@
  * everything that is wrong with it. Keys and defaults are the incumbent's; keys that it ignores silently get a warning.
  */
 import { closestMatch } from "../util/text.ts";
-import type { ClusterConfig } from "./cluster-config.ts";
+import type { ClusterConfig, LoadBalancerLimits } from "./cluster-config.ts";
 import { keyUse, KNOWN_KEYS } from "./config-keys.ts";
 import { ConfigReader, isRecord } from "./config-reader.ts";
 import type { CredentialConfig } from "./credential-config.ts";
@@ -82,7 +82,8 @@ function parseCluster(read: ConfigReader, clusterName: string): ClusterConfig {
     primaryVmSet: read.text(vmType === "standard" ? "primaryAvailabilitySetName" : "primaryScaleSetName"),
     excludeMasterFromStandardLB: read.flag("excludeMasterFromStandardLB", true),
     disableOutboundSnat: read.flag("disableOutboundSNAT", false),
-    maximumLoadBalancerRuleCount: read.integer("maximumLoadBalancerRuleCount", 250, [0, 100_000]) || 250,
+    maximumLoadBalancerRuleCount: mostRules(read),
+    loadBalancerLimits: read.numbers("loadBalancerLimits", limitsOf(sku, mostRules(read))),
     preConfiguredPools: read.choice("preConfiguredBackendPoolLoadBalancerTypes", [
       "none",
       "internal",
@@ -99,6 +100,18 @@ function parseCluster(read: ConfigReader, clusterName: string): ClusterConfig {
     extendedLocation: extendedLocation(read),
     azureStack: isAzureStack(read),
   };
+}
+
+function mostRules(read: ConfigReader): number {
+  return read.integer("maximumLoadBalancerRuleCount", 250, [0, 100_000]) || 250;
+}
+
+/** Azure's own. On Basic a user may have been given more rules, which `maximumLoadBalancerRuleCount` then says. */
+function limitsOf(sku: ClusterConfig["sku"], rules: number): LoadBalancerLimits {
+  const rulesPerInterface = 300;
+  return sku === "standard"
+    ? { frontends: 600, rules: 1_500, rulesPerInterface }
+    : { frontends: 200, rules: Math.max(250, rules), rulesPerInterface };
 }
 
 function poolType(read: ConfigReader): ClusterConfig["poolType"] {

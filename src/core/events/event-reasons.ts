@@ -58,6 +58,7 @@ const REFUSALS = {
   BackendPoolType: warning(SERVICE, "The pool holds network interfaces, but the config says nodeIP."),
   DNSLabelConflict: warning(SERVICE, "Another Service has the DNS label, or has set another one on the public IP."),
   FrontendShared: warning(SERVICE, "The address cannot change, since another owner uses the same frontend."),
+  LoadBalancerFull: warning(SERVICE, "The load balancer would exceed one of Azure's limits; says which."),
   LoadBalancerSkuMismatch: warning(SERVICE, "The load balancer that exists has another SKU than the config."),
   PortConflict: warning(SERVICE, "A port is already in use on that address."),
   PublicIPFamily: warning(SERVICE, "The named public IP is of the other IP family."),

@@ -7,6 +7,7 @@ import { poolWarnings, reconcilePoolsOf } from "../resources/reconcile-pools.ts"
 import type { Ingress } from "../model/kubernetes.ts";
 import { absentLoadBalancer } from "../resources/load-balancer/desired-load-balancer.ts";
 import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
+import { foreseeOverflow } from "../resources/load-balancer/limits.ts";
 import { frontendOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { isRightFrontend } from "../resources/load-balancer/parts.ts";
 import { reconcileLoadBalancer } from "../resources/load-balancer/reconcile-load-balancer.ts";
@@ -76,6 +77,9 @@ function foreseenRefusal(resolved: ResolvedService): Decision | undefined {
   const fragment = fragmentOf(resolved, intent.families);
   const joining = reconcileLoadBalancer(placement.id, placement.seen, fragment);
   if (joining.kind === "reject") return reject(joining.rejection);
+  const isNew = placement.seen === undefined || frontendsOf(placement.seen, intent.owner.base).length === 0;
+  const full = isNew && fragment.frontends.length > 0 ? foreseeOverflow(observed, intent, placement) : undefined;
+  if (full !== undefined) return reject(full);
   const access = reconcileSecurityGroup(observed, intent, foreseenAddresses(resolved), { changed: true });
   return access.kind === "reject" ? reject(access.rejection) : undefined;
 }

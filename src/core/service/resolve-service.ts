@@ -22,6 +22,7 @@ import {
 } from "../resources/load-balancer/desired-load-balancer.ts";
 import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
 import { getServiceLoadBalancer, type Placement } from "../resources/load-balancer/get-service-load-balancer.ts";
+import { limitsOf } from "../resources/load-balancer/limits.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { mergeLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
 import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
@@ -179,6 +180,7 @@ export function fragmentOf(resolved: ResolvedService, families: readonly Family[
     families,
     loadBalancer: placement,
     ...surroundingsOn(observed, placement),
+    limits: limitsOf(observed.config, observed.loadBalancers, placement.name),
     intent,
   });
 }

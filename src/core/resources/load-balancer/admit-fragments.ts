@@ -8,6 +8,7 @@ import type { Rejection } from "../../outcome.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import { frontendOf, loadBalancerIndex, type LoadBalancerIndex, ruleUser } from "./load-balancer-index.ts";
 import { baseOf } from "../../model/names.ts";
+import { refuseOverflow } from "./limits.ts";
 import { refusePortClashes } from "./port-clashes.ts";
 import { userOf } from "./part-user.ts";
 import { isRightFrontend } from "./parts.ts";
@@ -41,11 +42,12 @@ export function admitFragments(seen: LoadBalancer, batch: Batch): Admission {
 }
 
 function refusals(seen: LoadBalancer, index: LoadBalancerIndex, batch: Batch): Map<LoadBalancerFragment, Rejection> {
-  return new Map([
+  const refused = new Map([
     ...refusePortClashes(seen, batch),
     ...refuseMovesOfShared(index, batch),
     ...refuseOtherSku(seen, batch),
   ]);
+  return refused.size > 0 ? refused : refuseOverflow(seen, batch); // what is refused needs no room
 }
 
 /**

@@ -37,6 +37,7 @@ function fragmentFor(service: Service, more: Partial<FragmentInput> = {}): LoadB
     disposable: { pools: ["kubernetes"], entries: new Set() },
     isServedHere: () => false,
     neighbours: [],
+    limits: config.loadBalancerLimits,
     ...more,
   });
 }

@@ -4,7 +4,7 @@
  * (`get-service-load-balancer.ts`) and which public IPs it stands on (`reconcile-public-ip.ts`).
  */
 import type { Family, LoadBalancer, Frontend, Reference, Subnet } from "../../model/arm.ts";
-import type { ClusterConfig } from "../../config/cluster-config.ts";
+import type { ClusterConfig, LoadBalancerLimits } from "../../config/cluster-config.ts";
 import type { Service } from "../../model/kubernetes.ts";
 import { baseOf, isServiceBase, poolName, frontendName, namingOf } from "../../model/names.ts";
 import type { Owner } from "../../outcome.ts";
@@ -36,6 +36,7 @@ export interface FragmentInput extends FrontendInput {
   /** Does a Service with this base use this load balancer? */
   readonly isServedHere: (base: string) => boolean;
   readonly neighbours: readonly Service[];
+  readonly limits: LoadBalancerLimits;
 }
 
 export function desiredLoadBalancer(input: FragmentInput): LoadBalancerFragment {
@@ -58,6 +59,7 @@ export function desiredLoadBalancer(input: FragmentInput): LoadBalancerFragment 
     releases: releasesOf(seen, intent.owner, input.isServedHere).filter((name) => !used.includes(name)),
     disposable: input.disposable,
     neighbours: input.neighbours,
+    limits: input.limits,
   };
 }
 

@@ -3,6 +3,7 @@
  * (`absentLoadBalancer` where the Service should own nothing there), put in by `merge-load-balancer.ts`.
  */
 import type { Frontend, LoadBalancingRule, Probe } from "../../model/arm.ts";
+import type { LoadBalancerLimits } from "../../config/cluster-config.ts";
 import type { Service } from "../../model/kubernetes.ts";
 import type { Owner } from "../../outcome.ts";
 
@@ -22,6 +23,8 @@ export interface LoadBalancerFragment {
   readonly releases: readonly string[];
   /** What may go with the load balancer once it has no frontend; absent: it stays, another tool fills its pools. */
   readonly disposable: Disposable | undefined;
+  /** How full the load balancer may be with it; absent: as full as may be. */
+  readonly limits?: LoadBalancerLimits;
   /** The other Services, for texts only: no decision reads them. */
   readonly neighbours?: readonly Service[];
 }

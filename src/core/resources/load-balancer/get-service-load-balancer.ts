@@ -25,6 +25,7 @@ import { externalName, isInternalName, loadBalancerName } from "../../model/name
 import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Rejection } from "../../outcome.ts";
+import { demandOf } from "./limits.ts";
 import { loadBalancerIndex, partsOf } from "./load-balancer-index.ts";
 
 export interface PlacementInput {
@@ -150,15 +151,11 @@ class Usage {
   place(names: readonly string[], intent: ServiceIntent): string | undefined {
     const rulesOn = (name: string): number => this.#rules.get(name.toLowerCase()) ?? -1;
     const best = names.reduce((least, name) => (rulesOn(name) < rulesOn(least) ? name : least));
-    const rules = Math.max(0, rulesOn(best)) + ruleCount(intent);
+    const rules = Math.max(0, rulesOn(best)) + demandOf(intent).rules;
     if (rules > this.#most) return undefined;
     this.#rules.set(best.toLowerCase(), rules);
     return best;
   }
-}
-
-function ruleCount({ ports, families, highAvailabilityPorts }: ServiceIntent): number {
-  return families.length * (highAvailabilityPorts ? 1 : ports.filter(({ rule }) => rule).length);
 }
 
 /** What older Services ask for that have nothing on a load balancer of this kind yet, oldest first. */
