@@ -44,6 +44,8 @@ export function opensOnNodes(intent: ServiceIntent): boolean {
 }
 
 export interface AccessAddresses extends Pick<ServiceAddresses, "current" | "nodes"> {
+  /** Families whose address is not known yet: the Service may have opened the nodes for them already. */
+  readonly pending?: readonly Family[];
   /** Does a denial cover the Service's own ports only, at this address? */
   readonly isNarrow: (address: string, kind: Target["kind"]) => boolean;
 }
@@ -76,10 +78,12 @@ interface Target {
   readonly kind: "frontend" | "node" | "additional";
 }
 
-function targetsOf(intent: ServiceIntent, { current, nodes }: AccessAddresses, family: Family): readonly Target[] {
+function targetsOf(intent: ServiceIntent, addresses: AccessAddresses, family: Family): readonly Target[] {
+  const { current, nodes, pending = [] } = addresses;
   const isOnNodes = landsOnNodes(intent, family);
   // a family without an address of its own is not reached through the nodes either
-  const reached = current[family].length === 0 ? [] : isOnNodes ? nodes[family] : current[family];
+  const hasAddress = current[family].length > 0 || pending.includes(family);
+  const reached = !isOnNodes ? current[family] : hasAddress ? nodes[family] : [];
   const additional = intent.additionalPublicIPs.filter((address) => familyOf(address) === family);
   return [
     { family, destinations: reached, kind: isOnNodes ? "node" : "frontend" },

@@ -241,6 +241,21 @@ test("a node that went unseen is closed too when the Service has lost another of
   assert.deepEqual(lines(applied(seen, decision)), ["Allow Internet → 20.0.0.80 80"]);
 });
 
+test("a Service that leaves the nodes keeps open what another opened there for a family that it has not published yet", () => {
+  const nodes: ServiceAddresses["nodes"] = { IPv4: ["10.240.0.4"], IPv6: ["fd00::4"] };
+  const spec = { ports: [{ ...aPort(80), nodePort: 30_080 }], ipFamilies: ["IPv4", "IPv6"] } as const;
+  const dual = aService({ name: "dual", annotations: NO_FLOATING, ingress: ["20.0.0.80"], spec });
+  const leaving = aService({ name: "leaving", annotations: NO_FLOATING, ingress: ["20.0.0.81"] });
+  const both = { current: { IPv4: ["20.0.0.80"], IPv6: ["2603::80"] }, released: [], nodes };
+  const empty = world(EMPTY, dual, leaving);
+  const group = applied(empty, reconcile(empty, dual, both));
+  const opened = ["Allow Internet → 10.240.0.4 30080", "Allow Internet → fd00::4 30080"];
+  assert.deepEqual(lines(group), opened);
+  const seen = world(group, dual, leaving);
+  const decision = release(seen, leaving, at("20.0.0.81", { nodes }));
+  assert.deepEqual(decision.kind === "settled" ? opened : lines(applied(seen, decision)), opened);
+});
+
 test("a node port that changed is closed, and so is one when the floating IP comes back", () => {
   const one = low("one", 80);
   const group = built([one, "20.0.0.80"]);

@@ -65,8 +65,9 @@ export function openingOf(service: Service, sharing: Sharing, nodes: ServiceAddr
     const family = familyOf(address);
     if (family !== undefined && !intent.additionalPublicIPs.includes(address)) current[family].push(address);
   }
-  const narrow = desiredAccessRules(intent, { current, nodes, isNarrow: () => true });
-  const wide = desiredAccessRules(intent, { current, nodes, isNarrow: () => false }).filter(isWideDenial);
+  const addresses = { current, nodes, pending: intent.families }; // the status lags behind what it has opened
+  const narrow = desiredAccessRules(intent, { ...addresses, isNarrow: () => true });
+  const wide = desiredAccessRules(intent, { ...addresses, isNarrow: () => false }).filter(isWideDenial);
   return { owner: intent.owner, rules: [...narrow, ...wide], ownRules: intent.access.ownRules };
 }
 
