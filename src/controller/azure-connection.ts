@@ -37,6 +37,8 @@ export interface AzureConnectionOptions {
   readonly log: Log;
   /** Each attempt to write that failed. */
   readonly onFailure: (report: FailedAttempt) => void;
+  /** A load balancer, or one of its pools, is gone: a machine may have joined it meanwhile. */
+  readonly onPoolsGone: () => void;
   /** cloud-provider-azure's service controller writes the same load balancers. */
   readonly onRival: (message: string) => void;
 }
@@ -49,7 +51,7 @@ export class AzureConnection {
 
   constructor(options: AzureConnectionOptions) {
     const { config, arm, kube, fence, metrics, clock, random, log, onFailure, onRival } = options;
-    const mirror = new Mirror({ client: arm, config });
+    const mirror = new Mirror({ client: arm, config, onPoolsGone: options.onPoolsGone });
     this.mirror = mirror;
     this.#lock = new ResourceLock({
       client: kube,

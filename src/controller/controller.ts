@@ -83,6 +83,9 @@ export class Controller {
       ...options,
       kube,
       onFailure: (report) => this.#adminState?.attemptFailed(report),
+      onPoolsGone: () => {
+        if (config.poolType === "nodeIPConfiguration") this.#pools.resync();
+      },
       onRival: (message) => this.#services.warnAll("RivalController", message),
     });
     const { mirror, commit } = this.#azure;

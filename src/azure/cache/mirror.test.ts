@@ -27,7 +27,9 @@ function rig() {
     location: "westus2",
     azureStack: false,
   } as ClusterConfig;
-  return { ...rigged, mirror: new Mirror({ client: rigged.client, config }) };
+  const gone: string[] = [];
+  const onPoolsGone = (): void => void gone.push("pools");
+  return { ...rigged, gone, mirror: new Mirror({ client: rigged.client, config, onPoolsGone }) };
 }
 
 const names = (bodies: readonly { name: string }[]): string[] => bodies.map(({ name }) => name);
@@ -279,4 +281,19 @@ test("a reader that has given up already asks for nothing, and fails no other", 
   await assert.rejects(mirror.loadBalancers(gone), /enough/);
   await assert.rejects(mirror.zones(gone), /enough/);
   assert.equal(arm.requests.length, 0);
+});
+
+test("a load balancer that went, or lost a pool, is told; one that has changed otherwise is not", () => {
+  const { mirror, gone } = rig();
+  const withPools = (...pools: string[]): LoadBalancer => ({
+    ...loadBalancer(),
+    properties: { backendAddressPools: pools.map((name) => ({ name, properties: {} })) },
+  });
+  mirror.seen(LB, withPools("one", "two"));
+  mirror.seen(LB, { ...withPools("one", "two"), etag: "later" });
+  assert.equal(gone.length, 0);
+  mirror.seen(LB, withPools("one"));
+  assert.equal(gone.length, 1);
+  mirror.seen(LB, null);
+  assert.equal(gone.length, 2);
 });

@@ -19,11 +19,14 @@ import { type Age, type Named, READ, ResourceLists } from "./resource-lists.ts";
 export interface MirrorOptions {
   readonly client: ArmClient;
   readonly config: ClusterConfig;
+  /** A load balancer, or one of its pools, is gone. */
+  readonly onPoolsGone?: (() => void) | undefined;
 }
 
 export class Mirror {
   readonly #client: ArmClient;
   readonly #config: ClusterConfig;
+  readonly #onPoolsGone: (() => void) | undefined;
   /** Of what is written; made where it is first asked for. */
   readonly #written: WrittenLists<Kind> = {};
   readonly #subnets: ResourceLists<Subnet & Named>;
@@ -31,7 +34,8 @@ export class Mirror {
   #compute: { readonly lists: readonly unknown[]; readonly made: Compute } | undefined;
   #zones: Promise<readonly string[]> | undefined;
 
-  constructor({ client, config }: MirrorOptions) {
+  constructor({ client, config, onPoolsGone }: MirrorOptions) {
+    this.#onPoolsGone = onPoolsGone;
     this.#client = client;
     this.#config = config;
     this.#subnets = new ResourceLists(client);
@@ -126,7 +130,9 @@ export class Mirror {
     if (change !== undefined) this.#of("publicIP").changeAll(change);
     if (kind !== "loadBalancer") return;
     const [old, now] = [before, body].map((each) => (isBodyOf("loadBalancer", each) ? each : undefined));
-    if (takesPoolsAway(old, now)) this.expireMachines();
+    if (!takesPoolsAway(old, now)) return;
+    this.expireMachines();
+    this.#onPoolsGone?.();
   }
 
   /** The next reader of machines and their network interfaces reads from Azure. */

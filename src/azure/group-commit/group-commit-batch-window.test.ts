@@ -27,3 +27,9 @@ test("one that many have just written waits a part of a write's time, its pools 
   await clock.advance(6_000);
   assert.equal(gathering.waitMs(LB), 10);
 });
+
+test("a write that took very long makes no later one wait as long", () => {
+  const gathering = new BatchWindow(new VirtualClock(), 10);
+  gathering.note({ ...written(5), durationMs: 90_000 });
+  assert.equal(gathering.waitMs(LB), 10_000);
+});

@@ -109,6 +109,8 @@ function repaired(seen: ArmBody | undefined, fragments: readonly undefined[]): M
 
 /** In durations of its last write: for so long a resource counts as in demand after it was written. */
 const HOT_FOR = 5;
+/** The longest that a write waits for others, however long the last one took. */
+const LONGEST_WINDOW_MS = 10_000;
 
 interface Written {
   readonly durationMs: number;
@@ -141,6 +143,7 @@ export class BatchWindow {
     if (written === undefined) return this.#leastMs;
     const isHot = this.#clock.monotonicMs() - written.atMs < written.durationMs * HOT_FOR;
     const share = batchWindowShareOf(wholeOf(id));
-    return isHot ? Math.max(this.#leastMs, written.durationMs * share) : this.#leastMs;
+    const windowMs = Math.min(written.durationMs * share, LONGEST_WINDOW_MS);
+    return isHot ? Math.max(this.#leastMs, windowMs) : this.#leastMs;
   }
 }

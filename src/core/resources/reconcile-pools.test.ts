@@ -3,11 +3,14 @@ import { test } from "node:test";
 import { CONFIG } from "../../../test/support/core-fixtures.ts";
 import { aNode } from "../../../test/support/core-world.ts";
 import { aLoadBalancer } from "../../../test/support/fragments.ts";
+import type { Compute } from "../backends/compute.ts";
 import type { BackendPool, LoadBalancer } from "../model/arm.ts";
+import { loadBalancerId } from "../model/ids.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { AzureStep } from "../steps.ts";
 import { reconcilePools } from "./reconcile-pools.ts";
 
+const SCALE_SET = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/set";
 const nodes = [aNode("one", ["10.0.0.1", "fd00::1"])];
 
 function named(name: string, pools: readonly string[], entries: readonly string[] = []): LoadBalancer {
@@ -80,4 +83,33 @@ test("no node joins a load balancer that is being deleted", () => {
   const going = { ...body, properties: { ...body.properties, provisioningState: "Deleting" } };
   assert.equal(steps([body]).length, 1);
   assert.deepEqual(steps([going]), []);
+});
+
+test("a scale set whose model names a pool of a load balancer that is gone leaves it; pools of others stay", () => {
+  const config: ClusterConfig = { ...CONFIG, poolType: "nodeIPConfiguration" };
+  const poolOf = (loadBalancer: string): string => `${loadBalancer}/backendAddressPools/kubernetes`;
+  const gone = poolOf(loadBalancerId(config, "kubernetes-internal"));
+  const others = [
+    poolOf(loadBalancerId(config, "office")),
+    poolOf(loadBalancerId({ ...config, loadBalancerResourceGroup: "elsewhere" }, "kubernetes-internal")),
+  ];
+  const pools = [gone, ...others].map((id) => ({ id }));
+  const configuration = { name: "ip", properties: { primary: true, loadBalancerBackendAddressPools: pools } };
+  const interfaces = [{ name: "nic", properties: { primary: true, ipConfigurations: [configuration] } }];
+  const networkProfile = { networkInterfaceConfigurations: interfaces };
+  const model = { id: SCALE_SET, name: "set", properties: { virtualMachineProfile: { networkProfile } } };
+  const compute: Compute = {
+    virtualMachines: new Map(),
+    networkInterfaces: new Map(),
+    scaleSets: new Map([[SCALE_SET.toLowerCase(), model]]),
+    instances: new Map(),
+  };
+  const decided = (loadBalancers: readonly LoadBalancer[]): AzureStep[] =>
+    reconcilePools({ config, nodes: [], loadBalancers, members: new Map(), compute });
+  assert.deepEqual(
+    decided([]).map(({ id, fragment }) => ({ id, fragment })),
+    [{ id: SCALE_SET, fragment: { resource: "scaleSet", join: [], leave: [{ pool: gone, family: "IPv4" }] } }],
+  );
+  const there = { ...named("kubernetes-internal", ["kubernetes"]), id: loadBalancerId(config, "kubernetes-internal") };
+  assert.deepEqual(decided([there]), []);
 });

@@ -7,7 +7,7 @@
  */
 import type { BackendPool, Family, LoadBalancer } from "../model/arm.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { loadBalancerPartId } from "../model/ids.ts";
+import { loadBalancerId, loadBalancerPartId, nameOfId, sameId } from "../model/ids.ts";
 import type { Node } from "../model/kubernetes.ts";
 import { loadBalancerIndex } from "./load-balancer/load-balancer-index.ts";
 import { isManagedLoadBalancer, poolName } from "../model/names.ts";
@@ -17,7 +17,7 @@ import type { Compute } from "../backends/compute.ts";
 import { desiredBackendPool, isPreConfigured, membersOf } from "./backend-pool/desired-backend-pool.ts";
 import { mergeBackendPool } from "./backend-pool/merge-backend-pool.ts";
 import { reconcileBackendPool } from "./backend-pool/reconcile-backend-pool.ts";
-import { desiredNicPools } from "./nic-pools/desired-nic-pools.ts";
+import { absentModelPools, desiredNicPools } from "./nic-pools/desired-nic-pools.ts";
 import { reconcileNicPools } from "./nic-pools/reconcile-nic-pools.ts";
 import { type Reconciled, SETTLED, together } from "./reconciled.ts";
 import { vmSetOf } from "../backends/machines.ts";
@@ -39,12 +39,14 @@ const BOTH: readonly Family[] = ["IPv4", "IPv6"];
 export function reconcilePools(input: PoolsInput): AzureStep[] {
   const { config, nodes, compute, loadBalancers } = input;
   const vmSets = config.sku === "basic" ? nodes.flatMap((node) => vmSetOf(node, compute) ?? []) : [];
-  return loadBalancers
-    .filter(({ name, properties }) => isManagedLoadBalancer(name, config, vmSets) && !isBeingDeleted(properties))
-    .flatMap((loadBalancer) => {
-      const result = reconcilePoolsOf({ ...input, repairs: true }, loadBalancer, BOTH);
-      return result.kind === "act" ? result.steps : [];
-    });
+  const isOurs = (name: string): boolean => isManagedLoadBalancer(name, config, vmSets);
+  const results = loadBalancers
+    .filter(({ name, properties }) => isOurs(name) && !isBeingDeleted(properties))
+    .map((loadBalancer) => reconcilePoolsOf({ ...input, repairs: true }, loadBalancer, BOTH));
+  const hasMachines = config.poolType === "nodeIPConfiguration" && compute !== undefined;
+  const isOursById = (id: string): boolean => isOurs(nameOfId(id)) && sameId(id, loadBalancerId(config, nameOfId(id)));
+  const left = hasMachines ? reconcileNicPools(absentModelPools({ compute, loadBalancers }, isOursById)) : SETTLED;
+  return [...results, left].flatMap((result) => (result.kind === "act" ? result.steps : []));
 }
 
 /** For one load balancer. A family without a pool is skipped. */

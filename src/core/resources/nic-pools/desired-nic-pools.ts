@@ -77,6 +77,25 @@ export function absentNicPools(input: NicPoolsInput): DesiredNicPools[] {
 }
 
 /**
+ * Scale sets whose model still names a pool of a load balancer that is gone leave it: one that joined while the load
+ * balancer was being deleted. `isOurs`: is it the id of a load balancer of the cluster? Azure itself takes machines out.
+ */
+export function absentModelPools(
+  { compute, loadBalancers }: { readonly compute: Compute; readonly loadBalancers: readonly LoadBalancer[] },
+  isOurs: (loadBalancerId: string) => boolean,
+): DesiredNicPools[] {
+  const present = new Set(loadBalancers.map(({ id }) => id.toLowerCase()));
+  return [...compute.scaleSets.values()].flatMap((model) => {
+    const gone = poolsOf(model, "scaleSet").filter((pool) => {
+      const loadBalancer = parentId(pool);
+      return isOurs(loadBalancer) && !present.has(loadBalancer.toLowerCase());
+    });
+    const leave = gone.map((pool): PoolRef => ({ pool, family: "IPv4" }));
+    return leave.length === 0 ? [] : [{ id: model.id, fragment: { resource: "scaleSet", join: [], leave } }];
+  });
+}
+
+/**
  * Ids of the ipConfigurations that are ours, in lower case: of nodes, or in the durable member list. Also those that the
  * load balancer as last seen does not show as members: machines join by writes of their own.
  */
