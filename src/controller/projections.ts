@@ -36,6 +36,7 @@ function readAnnotations(
   annotations: Readonly<Record<string, string>> | undefined,
 ): Readonly<Record<string, string>> | undefined {
   if (annotations === undefined) return undefined;
+  if (![...IGNORED_ANNOTATIONS].some((key) => key in annotations)) return annotations;
   return Object.fromEntries(Object.entries(annotations).filter(([key]) => !IGNORED_ANNOTATIONS.has(key)));
 }
 

@@ -34,8 +34,13 @@ export function projectMemberList(object: KubeObject): MemberList {
   return {
     metadata: { name, uid, resourceVersion, ...(namespace !== undefined && { namespace }) },
     loadBalancerId: data["loadBalancer"] ?? "",
-    members: (data["members"] ?? "").split("\n").filter((member) => member !== ""),
+    members: membersOf(data["members"] ?? ""),
   };
+}
+
+function membersOf(lines: string): readonly string[] {
+  const members = lines.split("\n");
+  return members.includes("") ? members.filter((member) => member !== "") : members;
 }
 
 /** ConfigMap names allow lower case, digits, dots and dashes; a load balancer's allows more. */

@@ -33,8 +33,12 @@ export class AnnotationReader {
   get<Value>(annotation: Annotation<Value>, port?: number): Value | undefined {
     const written = this.raw(annotation, port);
     if (written === undefined) return undefined;
-    const reading = annotation.kind.read(written);
     const subject = `${annotationKey(annotation, port)}: "${shortened(written)}"`;
+    if (hasTooManyItems(written)) {
+      this.reject("InvalidAnnotation", `${subject} has more than ${MOST_ITEMS} items between commas: name fewer`);
+      return undefined;
+    }
+    const reading = annotation.kind.read(written);
     if ("problem" in reading) {
       this.reject("InvalidAnnotation", `${subject} ${reading.problem}`);
       return undefined;
@@ -67,6 +71,15 @@ export class AnnotationReader {
     const messages = new Set(this.#problems.map((problem) => problem.message));
     return { kind: "rejection", reason: first.reason, message: [...messages].join("; ") };
   }
+}
+
+/** Of a list: as many address ranges as Azure takes in one security rule. */
+export const MOST_ITEMS = 4_000;
+
+function hasTooManyItems(written: string): boolean {
+  let items = 1;
+  for (let at = written.indexOf(","); at !== -1 && items <= MOST_ITEMS; at = written.indexOf(",", at + 1)) items += 1;
+  return items > MOST_ITEMS;
 }
 
 /** An event is a sentence or two; an annotation may be a quarter of a megabyte. */
@@ -128,7 +141,8 @@ interface UnknownAnnotations {
  * `ports`: the numbers that a per-port key may name.
  */
 export function unknownAnnotations(keys: readonly string[], ports: readonly number[]): UnknownAnnotations {
-  const candidates = keys.filter((key) => !PLAIN.has(key) && isCandidate(key, ports)).sort();
+  const portSet = new Set(ports);
+  const candidates = keys.filter((key) => !PLAIN.has(key) && isCandidate(key, portSet)).sort();
   const findings = candidates.slice(0, MOST_EXAMINED).flatMap((key) => examine(key, ports) ?? []);
   const toWarning = ({ message }: Finding): Warning => ({ reason: "UnknownAnnotation", message });
   const problems = findings.filter(({ decidesExposure }) => decidesExposure).map(toWarning);
@@ -142,9 +156,9 @@ export function unknownAnnotations(keys: readonly string[], ports: readonly numb
 }
 
 /** Cheap: done for every key of every Service. */
-function isCandidate(key: string, ports: readonly number[]): boolean {
+function isCandidate(key: string, ports: ReadonlySet<number>): boolean {
   const port = portIn(key);
-  if (port !== undefined) return !ports.includes(Number(port));
+  if (port !== undefined) return !ports.has(Number(port));
   if (INTERNAL_ELSEWHERE.has(key) || PLAIN.has(PREFIX + key)) return true;
   if (LOOKS_LIKE_OURS.some((start) => key.toLowerCase().startsWith(start))) return true;
   const [domain = "", name] = key.split("/");

@@ -6,12 +6,17 @@ import type { Family } from "../model/arm.ts";
 import { aggregate, type Cidr, formatCidr, parseCidr } from "../util/cidr.ts";
 import type { WarningReason } from "../events/event-reasons.ts";
 import type { Service } from "../model/kubernetes.ts";
-import type { AnnotationReader } from "./annotation-reader.ts";
+import { type AnnotationReader, MOST_ITEMS } from "./annotation-reader.ts";
 import { ACCESS, type Annotation } from "./annotations.ts";
 import type { AccessIntent, ServiceIntent } from "./service-intent.ts";
 
 export function parseAccess(service: Service, scope: ServiceIntent["scope"], read: AnnotationReader): AccessIntent {
-  const fromSpec = parseRanges(service.spec.loadBalancerSourceRanges ?? []);
+  const { loadBalancerSourceRanges: given = [] } = service.spec;
+  const fromSpec = parseRanges(given.slice(0, MOST_ITEMS));
+  if (given.length > MOST_ITEMS) {
+    const message = `spec.loadBalancerSourceRanges has ${given.length} ranges, more than ${MOST_ITEMS}: name fewer`;
+    read.reject("InvalidSourceRanges", message);
+  }
   const annotated = [ACCESS.ipRanges, ACCESS.sourceRanges].map((annotation) => rangesOf(annotation, read));
   const fromAnnotations = annotated.flatMap((ranges) => ranges.valid);
   const serviceTags = parseServiceTags(read);

@@ -161,6 +161,7 @@ function onlyUsed(pinned: ServiceIntent["pinned"], publicIPs: ServiceIntent["pub
 }
 
 function parsePairs(annotation: Annotation<unknown>, read: AnnotationReader): Readonly<Record<string, string>> {
+  if (read.get(annotation) === undefined) return {};
   const { tags, malformed } = parseTagList(read.raw(annotation) ?? "");
   for (const pair of malformed) {
     read.warn("InvalidAnnotation", `${annotation.key}: "${pair}" is not one key=value and is left out`);

@@ -178,6 +178,24 @@ for (const [what, shape, config, reason, message] of warnings) {
 }
 
 const refusals: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>, RegExp])[] = [
+  [
+    "more ranges than Azure takes",
+    { spec: { loadBalancerSourceRanges: Array.from({ length: 4_001 }, () => "10.0.0.0/8") } },
+    {},
+    /has 4001 ranges, more than 4000: name fewer/,
+  ],
+  [
+    "more items in an annotation than Azure takes",
+    { annotations: { "azure-allowed-ip-ranges": "10.0.0.0/8,".repeat(4_000) } },
+    {},
+    /azure-allowed-ip-ranges: "10[^"]*…" has more than 4000 items between commas: name fewer/,
+  ],
+  [
+    "more ports than any load balancer has",
+    { spec: { ports: Array.from({ length: 4_001 }, (_, at) => aPort(at + 1)) } },
+    {},
+    /spec.ports has 4001 ports, more than 4000/,
+  ],
   ...["azure-load-balancer-internal", "azure-disable-load-balancer-nsg-rule"].map(
     (key) =>
       [

@@ -4,7 +4,7 @@
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Service } from "../model/kubernetes.ts";
-import { AnnotationReader } from "./annotation-reader.ts";
+import { AnnotationReader, MOST_ITEMS } from "./annotation-reader.ts";
 import { LATER, OURS, PLACEMENT, PORT_KEYS, RULES } from "./annotations.ts";
 import { ownerOf } from "./ownership.ts";
 import { parseAccess } from "./parse-access.ts";
@@ -24,7 +24,8 @@ export function parseService(service: Service, config: ClusterConfig): ParsedSer
 }
 
 /** A Service is parsed for itself, and again for every Service that it shares an address with. */
-const parsed = memoAll((config: ClusterConfig, service: Service): ParsedService => {
+const parsed = memoAll((config: ClusterConfig, stored: Service): ParsedService => {
+  const service = withMostPorts(stored);
   const read = new AnnotationReader(service.metadata.annotations, portsOf(service));
   const { unknown } = read;
   const later = refuseWhatIsForLater(read);
@@ -41,10 +42,22 @@ const parsed = memoAll((config: ClusterConfig, service: Service): ParsedService 
     driftPolicy: read.get(OURS.driftPolicy),
   };
   warnOfIdleConsent(config, read);
+  if (service !== stored) {
+    const message = `spec.ports has ${stored.spec.ports.length} ports, more than ${MOST_ITEMS}: no load balancer has so many`;
+    read.reject("InvalidService", message);
+  }
   if (service.spec.ports.length === 0) read.reject("InvalidService", "spec.ports is empty: a load balancer needs one");
   const warnings = distinct([...read.warnings, ...unknown.warnings]);
   return read.rejection === undefined ? { intent, warnings } : { ...read.rejection, warnings };
 });
+
+/** Its first ports, where it has more than are looked at. */
+function withMostPorts(service: Service): Service {
+  const { spec } = service;
+  return spec.ports.length <= MOST_ITEMS
+    ? service
+    : { ...service, spec: { ...spec, ports: spec.ports.slice(0, MOST_ITEMS) } };
+}
 
 /** A user who sets these relies on them, so nothing is touched. */
 function refuseWhatIsForLater(read: AnnotationReader): Rejection | undefined {

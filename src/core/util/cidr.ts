@@ -39,16 +39,30 @@ export function parseAddress(text: string): Address | undefined {
   return value === undefined ? undefined : { family: text.includes(":") ? "IPv6" : "IPv4", value };
 }
 
+/** By character codes: a Service may name thousands of ranges. */
 function parseIPv4(text: string): bigint | undefined {
-  const parts = text.split(".");
-  if (parts.length !== 4) return undefined;
-  let value = 0n;
-  for (const part of parts) {
-    if (!/^(0|[1-9]\d{0,2})$/.test(part) || Number(part) > 255) return undefined;
-    value = (value << 8n) | BigInt(part);
+  let value = 0;
+  let part = -1;
+  let parts = 0;
+  for (let at = 0; at <= text.length; at++) {
+    const code = at === text.length ? DOT : text.charCodeAt(at);
+    if (code === DOT) {
+      if (part < 0) return undefined;
+      value = value * 256 + part;
+      part = -1;
+      parts += 1;
+      continue;
+    }
+    const digit = code - ZERO;
+    if (digit < 0 || digit > 9 || part === 0) return undefined; // a leading zero
+    part = part < 0 ? digit : part * 10 + digit;
+    if (part > 255) return undefined;
   }
-  return value;
+  return parts === 4 ? BigInt(value) : undefined;
 }
+
+const DOT = 0x2e;
+const ZERO = 0x30;
 
 function parseIPv6(text: string): bigint | undefined {
   const halves = text.split("::");

@@ -3,32 +3,36 @@
  * incumbent names them, and fingerprints use it. Implemented here because the core imports no package and no Node module.
  */
 
-const SHIFTS = [
-  [7, 12, 17, 22],
-  [5, 9, 14, 20],
-  [4, 11, 16, 23],
-  [6, 10, 15, 21],
-] as const;
+/** Four for each round. */
+const SHIFTS = Uint8Array.of(7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21);
 
 /** The whole part of 2³² × |sin(i + 1)|. */
 const SINES = Uint32Array.from({ length: 64 }, (_, i) => Math.floor(Math.abs(Math.sin(i + 1)) * 2 ** 32));
 
+/** Which word of a block each step takes. */
+const WORDS = Uint8Array.from({ length: 64 }, (_, i) => wordAt(i >> 4, i));
+
 export function md5(text: string): string {
-  const words = paddedWords(utf8(text));
+  const words = paddedWords(text);
   const state = Uint32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476);
-  for (let block = 0; block < words.length; block += 16) mix(state, words.subarray(block, block + 16));
+  for (let block = 0; block < words.length; block += 16) mix(state, words, block);
   return [...state].map(littleEndianHex).join("");
 }
 
-function mix(state: Uint32Array, block: Uint32Array): void {
+function mix(state: Uint32Array, words: Uint32Array, block: number): void {
   let [a = 0, b = 0, c = 0, d = 0] = state;
   for (let i = 0; i < 64; i++) {
-    const round = i >> 4;
-    const sum = a + choose(round, b, c, d) + (SINES[i] ?? 0) + (block[wordAt(round, i)] ?? 0);
-    const shift = SHIFTS[round]?.[i & 3] ?? 0;
-    [a, d, c, b] = [d, c, b, (b + ((sum << shift) | ((sum >>> 0) >>> (32 - shift)))) | 0];
+    const sum = a + choose(i >> 4, b, c, d) + SINES[i]! + words[block + WORDS[i]!]!;
+    const shift = SHIFTS[((i >> 4) << 2) | (i & 3)]!;
+    a = d;
+    d = c;
+    c = b;
+    b = (b + ((sum << shift) | (sum >>> (32 - shift)))) | 0;
   }
-  for (const [at, word] of [a, b, c, d].entries()) state[at] = (state[at] ?? 0) + word;
+  state[0]! += a;
+  state[1]! += b;
+  state[2]! += c;
+  state[3]! += d;
 }
 
 function choose(round: number, b: number, c: number, d: number): number {
@@ -44,25 +48,40 @@ function wordAt(round: number, i: number): number {
   return (round === 2 ? 3 * i + 5 : 7 * i) % 16;
 }
 
-function paddedWords(bytes: readonly number[]): Uint32Array {
-  const words = new Uint32Array((((bytes.length + 8) >> 6) + 1) * 16);
-  for (const [at, byte] of [...bytes, 0x80].entries())
-    words[at >> 2] = (words[at >> 2] ?? 0) | (byte << ((at & 3) * 8));
-  words[words.length - 2] = bytes.length * 8;
-  words[words.length - 1] = Math.floor(bytes.length / 2 ** 29);
-  return words;
-}
-
-function utf8(text: string): number[] {
-  const bytes: number[] = [];
-  for (const character of text) {
-    const code = character.codePointAt(0) ?? 0;
-    if (code < 0x80) bytes.push(code);
-    else if (code < 0x800) bytes.push(0xc0 | (code >> 6), continuation(code));
-    else if (code < 0x1_0000) bytes.push(0xe0 | (code >> 12), continuation(code >> 6), continuation(code));
-    else bytes.push(0xf0 | (code >> 18), continuation(code >> 12), continuation(code >> 6), continuation(code));
+/** The UTF-8 bytes of the text, little-endian, with their end and their number. */
+function paddedWords(text: string): Uint32Array {
+  const most = text.length * 3; // a character takes three bytes at most for each of its code units
+  const words = new Uint32Array((((most + 8) >> 6) + 1) * 16);
+  let length = 0;
+  const push = (byte: number): void => {
+    words[length >> 2]! |= byte << ((length & 3) * 8);
+    length += 1;
+  };
+  for (let at = 0; at < text.length; at++) {
+    const code = text.codePointAt(at) ?? 0;
+    if (code < 0x80) {
+      push(code);
+    } else if (code < 0x800) {
+      push(0xc0 | (code >> 6));
+      push(continuation(code));
+    } else if (code < 0x1_0000) {
+      push(0xe0 | (code >> 12));
+      push(continuation(code >> 6));
+      push(continuation(code));
+    } else {
+      push(0xf0 | (code >> 18));
+      push(continuation(code >> 12));
+      push(continuation(code >> 6));
+      push(continuation(code));
+      at += 1; // it has two code units
+    }
   }
-  return bytes;
+  const bytes = length;
+  push(0x80);
+  const padded = words.subarray(0, (((bytes + 8) >> 6) + 1) * 16);
+  padded[padded.length - 2] = bytes * 8;
+  padded[padded.length - 1] = Math.floor(bytes / 2 ** 29);
+  return padded;
 }
 
 function continuation(bits: number): number {

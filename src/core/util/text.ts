@@ -69,6 +69,9 @@ function wordsApart(one: string, other: string): number {
 /** Levenshtein distance; where it exceeds `atMost`, any number above `atMost`. */
 export function editDistance(one: string, other: string, atMost: number = Number.POSITIVE_INFINITY): number {
   if (Math.abs(one.length - other.length) > atMost) return atMost + 1;
+  let same = 0; // keys share long prefixes, which cost nothing
+  while (same < one.length && one[same] === other[same]) same += 1;
+  if (same > 0) return editDistance(one.slice(same), other.slice(same), atMost);
   let row = Array.from({ length: other.length + 1 }, (_, at) => at);
   for (let i = 1; i <= one.length; i++) {
     const next = [i];

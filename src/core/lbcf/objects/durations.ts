@@ -11,8 +11,12 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 };
 const PART = /(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/gy;
 
+/** Every duration is written shorter; the work grows with the length, which a user chooses. */
+const LONGEST = 1_000;
+
 /** `undefined` when the text is not a duration. */
 export function parseDurationMs(text: string): number | undefined {
+  if (text.length > LONGEST) return undefined;
   let totalMs = 0;
   let read = 0;
   PART.lastIndex = 0;
