@@ -6,7 +6,8 @@ import { tracingChannel } from "node:diagnostics_channel";
 
 import type { Clock, Random } from "../../core/util/clock.ts";
 import { ApiVersions, typeOf } from "./api-versions.ts";
-import { AZURE_LIMITS, Budget, type BudgetLimits, type CallKind, type Priority } from "../budget/budget.ts";
+import { Budget } from "../budget/budget.ts";
+import { AZURE_LIMITS, type BudgetLimits, type CallKind, type Priority } from "../budget/limits.ts";
 import type { Cloud } from "./clouds.ts";
 import { ArmError, failureOfResponse, transient, type ArmFailure } from "./failures.ts";
 import type { TokenSource } from "./token-source.ts";

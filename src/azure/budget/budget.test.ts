@@ -3,7 +3,8 @@ import { test } from "node:test";
 
 import * as fc from "../../../test/support/laws.ts";
 import { settled, VirtualClock } from "../../../test/support/virtual-clock.ts";
-import { AZURE_LIMITS, Budget, type BudgetLimits, type Priority } from "./budget.ts";
+import { Budget } from "./budget.ts";
+import { AZURE_LIMITS, type BudgetLimits, type Priority } from "./limits.ts";
 
 const SMALL: BudgetLimits = {
   buckets: {

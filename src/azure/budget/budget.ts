@@ -1,18 +1,11 @@
 /**
  * How many calls the controller makes to a subscription, and which call is next. Azure refills a bucket of tokens per kind
  * of call; the network provider counts calls in five minutes besides. The budget spends no more than that, so that a burst
- * of work is spread instead of refused, and keeps the last tokens for urgent calls:
- *
- *   priority | may spend all but | for
- *   ---------|-------------------|-----------------------------------------------
- *   drain    | nothing           | a node that is going away
- *   delete   | 2.5 %             | what must not stay open or be paid for longer
- *   create   | 5 %               | what a user waits for
- *   resync   | 20 %              | what can wait
+ * of work is spread instead of refused, and keeps the last tokens for urgent calls (`limits.ts`).
  *
  * A call that many Services wait for leaves only half of that to others: a Service that has its public IP is not kept from
  * its load balancer by Services that have none yet. Among calls of equal urgency namespaces take turns, one call each
- * (`turns.ts`): many calls of one namespace delay a call of another by one turn at most.
+ * (`core/util/turns.ts`): many calls of one namespace delay a call of another by one turn at most.
  *
  * The buckets are estimates, which the remaining-quota headers of each answer correct both ways. Calls and answers overtake
  * each other on their way, so an answer bounds the estimate: at most what it grants less the calls without an answer; at
@@ -26,34 +19,11 @@
  */
 import { DELAY } from "../../core/retry.ts";
 import type { CancelSignal, Clock, Timer } from "../../core/util/clock.ts";
-import { SlidingWindow } from "./sliding-window.ts";
-import { Turns } from "./turns.ts";
-
-export type CallKind = "reads" | "writes" | "deletes";
-export type Priority = "drain" | "delete" | "create" | "resync";
-
-/** Lower is more urgent. */
-export const RANK: Readonly<Record<Priority, number>> = { drain: 0, delete: 1, create: 2, resync: 3 };
-const RESERVED: Readonly<Record<Priority, number>> = { drain: 0, delete: 0.025, create: 0.05, resync: 0.2 };
-
-export interface BudgetLimits {
-  /** Tokens and their refill, per kind. */
-  readonly buckets: Readonly<Record<CallKind, { readonly size: number; readonly perSecond: number }>>;
-  /** Calls in any five minutes; `changes` are writes and deletes together. */
-  readonly window: { readonly reads: number; readonly changes: number };
-}
-
-/** What Azure grants a principal in an ordinary subscription. */
-export const AZURE_LIMITS: BudgetLimits = {
-  buckets: {
-    reads: { size: 250, perSecond: 25 },
-    writes: { size: 200, perSecond: 10 },
-    deletes: { size: 200, perSecond: 10 },
-  },
-  window: { reads: 10_000, changes: 1_000 },
-};
+import { Turns } from "../../core/util/turns.ts";
+import { AZURE_LIMITS, type BudgetLimits, type CallKind, type Priority, RANK, RESERVED } from "./limits.ts";
 
 const WINDOW_MS = 300_000;
+const SLICES = 60;
 
 export interface CallOptions {
   readonly signal?: CancelSignal | undefined;
@@ -300,4 +270,50 @@ export class Budget {
 
 function placeOf({ priority, isAhead }: Waiter): number {
   return RANK[priority] - (isAhead ? 0.5 : 0);
+}
+
+/** Counts calls of the last while, in slices: exact to a sixtieth of the window, on the safe side. */
+class SlidingWindow {
+  readonly #limit: number;
+  readonly #sliceMs: number;
+  /** Oldest first. */
+  readonly #slices: { readonly startMs: number; count: number }[] = [];
+  #total = 0;
+
+  constructor(limit: number, lengthMs: number) {
+    this.#limit = limit;
+    this.#sliceMs = lengthMs / SLICES;
+  }
+
+  add(nowMs: number): void {
+    const startMs = Math.floor(nowMs / this.#sliceMs) * this.#sliceMs;
+    const last = this.#slices.at(-1);
+    if (last?.startMs === startMs) last.count += 1;
+    else this.#slices.push({ startMs, count: 1 });
+    this.#total += 1;
+  }
+
+  /** How long until one more fits while that share of the limit stays free; 0 when it fits now. */
+  waitMs(nowMs: number, reserved: number): number {
+    this.#forget(nowMs);
+    let excess = this.#total + 1 - Math.floor(this.#limit * (1 - reserved));
+    if (excess <= 0) return 0;
+    for (const slice of this.#slices) {
+      excess -= slice.count;
+      if (excess <= 0) return this.#endMs(slice.startMs) - nowMs;
+    }
+    return this.#sliceMs;
+  }
+
+  #forget(nowMs: number): void {
+    for (let oldest = this.#slices[0]; oldest && this.#endMs(oldest.startMs) <= nowMs; oldest = this.#slices[0]) {
+      this.#slices.shift();
+      this.#total -= oldest.count;
+    }
+  }
+
+  /** When a slice is wholly out of the window. */
+  #endMs(startMs: number): number {
+    return startMs + this.#sliceMs * (SLICES + 1);
+  }
 }

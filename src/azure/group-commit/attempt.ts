@@ -9,7 +9,7 @@ import type { Clock } from "../../core/util/clock.ts";
 import { type ArmClient, assertResourceShape, type PutOptions, type WriteOptions } from "../arm/arm-client.ts";
 import { ArmError, type ArmFailure, plainFailure } from "../arm/failures.ts";
 import { isChanging } from "../arm/response-body.ts";
-import type { Priority } from "../budget/budget.ts";
+import type { Priority } from "../budget/limits.ts";
 import {
   type Base,
   baseFromLastSeen,

@@ -7,15 +7,26 @@
  * namespace waiting.
  */
 import type { Clock } from "../../core/util/clock.ts";
+import { Turns } from "../../core/util/turns.ts";
 import { isPart } from "../../core/model/ids.ts";
-import { type Priority, RANK } from "../budget/budget.ts";
-import { Turns } from "../budget/turns.ts";
+import { type Priority, RANK } from "../budget/limits.ts";
 import type { AnyKind, Ticket } from "./write-kind.ts";
 
-export interface Batch {
+/** Writes of one kind to one id that may leave together. */
+interface Candidate {
   readonly id: string;
   readonly tickets: readonly Ticket[];
   readonly isApart: boolean;
+}
+
+/** Those that were taken from the queue, and how they leave. */
+export interface Batch extends Candidate {
+  /** Of the most urgent of them. */
+  readonly priority: Priority;
+  /** That all of them are of, where there is one. */
+  readonly namespace: string | undefined;
+  /** While it has not left: may it step back for a drain that comes meanwhile? */
+  readonly mayStepBack: boolean;
 }
 
 const PATIENCE_MS = 60_000;
@@ -43,9 +54,9 @@ export class CommitQueue {
 
   /** Until the first batch is due; `undefined` where nothing waits. */
   get waitMs(): number | undefined {
-    const batches = this.#batches();
-    if (batches.length === 0) return undefined;
-    return Math.max(0, Math.min(...batches.map(dueMsOf)) - this.#clock.monotonicMs());
+    const candidates = this.#candidates();
+    if (candidates.length === 0) return undefined;
+    return Math.max(0, Math.min(...candidates.map(dueMsOf)) - this.#clock.monotonicMs());
   }
 
   /** A new write: takes the place of the one with the same key that still waits. */
@@ -99,50 +110,52 @@ export class CommitQueue {
     return isDrain && isPart(next?.id ?? "") ? this.#remove(next) : undefined;
   }
 
-  /** May a batch that was taken, and has not left, step back for a drain that has come meanwhile? */
-  mayStepBack({ tickets }: Batch): boolean {
-    const isDrain = mostUrgent(tickets) === "drain";
-    return isDrain
-      ? tickets.every(({ deferrals }) => deferrals < MOST_DEFERRALS)
-      : tickets.every((ticket) => this.#rankOf(ticket) > 0);
-  }
-
-  /** It steps back: what is set apart stays apart. */
-  stepBack({ tickets, isApart }: Batch): void {
+  /** A batch that may step back does: what is set apart stays apart. */
+  stepBack({ tickets, isApart }: Candidate): void {
     for (const ticket of tickets) ticket.deferrals += 1;
     if (isApart) this.setApart([tickets]);
     else this.putBack(tickets);
   }
 
   /** One that steps back, with what has come for it meanwhile. */
-  joined({ id, tickets, isApart }: Batch): Batch {
+  joined({ id, tickets, isApart }: Candidate): Batch {
     this.stepBack({ id, tickets, isApart });
     const [first] = tickets;
     const all = [...((first && this.#waitingWith(first)?.values()) ?? [])];
     if (first !== undefined) this.#forget(first);
-    return { id, tickets: all, isApart: false };
+    return this.#batchOf({ id, tickets: all, isApart: false });
   }
 
   /** Has more come for it? */
-  hasMoreFor({ tickets }: Batch): boolean {
+  hasMoreFor({ tickets }: Candidate): boolean {
     const [first] = tickets;
     return first !== undefined && this.#waitingWith(first) !== undefined;
   }
 
-  #next(): Batch | undefined {
+  #next(): Candidate | undefined {
     return this.#due().sort((one, other) => this.#compare(one, other))[0];
   }
 
-  #remove(next: Batch | undefined): Batch | undefined {
+  #remove(next: Candidate | undefined): Batch | undefined {
     if (next === undefined) return undefined;
     if (next.isApart) this.#apart = this.#apart.filter((group) => group !== next.tickets);
     else this.#takeOut(next.tickets);
     this.#turns.took(next.tickets.map(({ namespace }) => namespace));
-    return next;
+    return this.#batchOf(next);
+  }
+
+  #batchOf(taken: Candidate): Batch {
+    const { tickets } = taken;
+    const priority = mostUrgent(tickets);
+    const mayStepBack =
+      priority === "drain"
+        ? tickets.every(({ deferrals }) => deferrals < MOST_DEFERRALS)
+        : tickets.every((ticket) => this.#rankOf(ticket) > 0);
+    return { ...taken, priority, namespace: namespaceOf(tickets), mayStepBack };
   }
 
   #takeWhere(isTaken: (ticket: Ticket) => boolean): Ticket[] {
-    const taken = this.#batches()
+    const taken = this.#candidates()
       .flatMap(({ tickets }) => tickets)
       .filter(isTaken);
     const gone = new Set(taken);
@@ -161,9 +174,9 @@ export class CommitQueue {
     }
   }
 
-  #due(): Batch[] {
+  #due(): Candidate[] {
     const nowMs = this.#clock.monotonicMs();
-    return this.#batches().filter((batch) => dueMsOf(batch) <= nowMs);
+    return this.#candidates().filter((candidate) => dueMsOf(candidate) <= nowMs);
   }
 
   #giveWay(ticket: Ticket): boolean {
@@ -190,26 +203,26 @@ export class CommitQueue {
     if (kinds?.size === 0) this.#waiting.delete(id.toLowerCase());
   }
 
-  #batches(): Batch[] {
-    const batch = (tickets: readonly Ticket[], isApart: boolean): Batch => {
+  #candidates(): Candidate[] {
+    const candidate = (tickets: readonly Ticket[], isApart: boolean): Candidate => {
       return { id: tickets[0]?.id ?? "", tickets, isApart };
     };
     const nowMs = this.#clock.monotonicMs();
     return [
-      ...this.#apart.map((group) => batch(group, true)),
+      ...this.#apart.map((group) => candidate(group, true)),
       ...[...this.#waiting.values()].flatMap((kinds) =>
         [...kinds.values()].flatMap((waiting) =>
-          together([...waiting.values()], nowMs).map((tickets) => batch(tickets, false)),
+          together([...waiting.values()], nowMs).map((tickets) => candidate(tickets, false)),
         ),
       ),
     ];
   }
 
-  #compare(one: Batch, other: Batch): number {
-    const turn = ({ tickets }: Batch): number =>
+  #compare(one: Candidate, other: Candidate): number {
+    const turn = ({ tickets }: Candidate): number =>
       Math.min(...tickets.map(({ namespace }) => this.#turns.lastOf(namespace)));
-    const rank = ({ tickets }: Batch): number => Math.min(...tickets.map((ticket) => this.#rankOf(ticket)));
-    const since = ({ tickets }: Batch): number => Math.min(...tickets.map((ticket) => ticket.sinceMs));
+    const rank = ({ tickets }: Candidate): number => Math.min(...tickets.map((ticket) => this.#rankOf(ticket)));
+    const since = ({ tickets }: Candidate): number => Math.min(...tickets.map((ticket) => ticket.sinceMs));
     return (
       rank(one) - rank(other) ||
       turn(one) - turn(other) ||
@@ -233,7 +246,7 @@ export function mostUrgent(tickets: readonly Ticket[]): Priority {
 }
 
 /** The namespace that all of them are of, where there is one. */
-export function namespaceOf([first, ...rest]: readonly Ticket[]): string | undefined {
+function namespaceOf([first, ...rest]: readonly Ticket[]): string | undefined {
   return rest.every(({ namespace }) => namespace === first?.namespace) ? first?.namespace : undefined;
 }
 
@@ -249,7 +262,7 @@ function together(tickets: readonly Ticket[], nowMs: number): readonly (readonly
 }
 
 /** The most urgent decide: a drain waits for its own retry, not for that of a write that goes along. */
-function dueMsOf({ tickets }: Pick<Batch, "tickets">): number {
+function dueMsOf({ tickets }: Pick<Candidate, "tickets">): number {
   const urgent = mostUrgent(tickets);
   return Math.max(...tickets.filter(({ priority }) => priority === urgent).map(({ retryAtMs }) => retryAtMs));
 }

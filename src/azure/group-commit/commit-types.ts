@@ -1,6 +1,6 @@
 /** What is submitted to group commit, and what comes of it. */
 import type { Merged, Rejection, Warning } from "../../core/outcome.ts";
-import type { Priority } from "../budget/budget.ts";
+import type { Priority } from "../budget/limits.ts";
 import type { ArmFailure } from "../arm/failures.ts";
 import type { WriteKind } from "./write-kind.ts";
 

@@ -134,7 +134,7 @@ export class DrainFastPath {
     hasLeft: () => void,
   ): Promise<"written" | "joined"> {
     const { context, queue } = this.#options;
-    const mayJoin = !batch.isApart && queue.mayStepBack(batch);
+    const mayJoin = !batch.isApart && batch.mayStepBack;
     const join = new AbortController();
     const options = writeOptions(
       {

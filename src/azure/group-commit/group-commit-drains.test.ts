@@ -6,7 +6,7 @@ import { commitRig, isPut, kinds, LB } from "../../../test/support/commit-rig.ts
 import { error } from "../../../test/support/memory-arm.ts";
 import { mergeList, wanted } from "../../../test/support/shared-list.ts";
 import { settled } from "../../../test/support/virtual-clock.ts";
-import { AZURE_LIMITS } from "../budget/budget.ts";
+import { AZURE_LIMITS } from "../budget/limits.ts";
 import { WriteKind } from "./write-kind.ts";
 
 /** Leaves apart from what the rig submits. */

@@ -8,7 +8,7 @@ import { setMaxListeners } from "node:events";
 import type { Clock, Random } from "../../core/util/clock.ts";
 import { answersOf, type Merged, unchanged } from "../../core/outcome.ts";
 import type { ArmClient } from "../arm/arm-client.ts";
-import type { Priority } from "../budget/budget.ts";
+import type { Priority } from "../budget/limits.ts";
 import type { ArmBody, AttemptReport, Committed, Write } from "./commit-types.ts";
 import { ArmError } from "../arm/failures.ts";
 import { Lane, STOPPING, type LaneContext } from "./lane.ts";

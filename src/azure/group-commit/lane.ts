@@ -20,7 +20,7 @@ import type { Random } from "../../core/util/clock.ts";
 import { plainFailure, throttledFor, type ArmFailure } from "../arm/failures.ts";
 import { attempt, type AttemptResult, type LaneIo } from "./attempt.ts";
 import { NO_PRIOR_ATTEMPT, type PriorAttempt } from "./choose-base.ts";
-import { CommitQueue, mostUrgent, namespaceOf, type Batch } from "./commit-queue.ts";
+import { CommitQueue, mostUrgent, type Batch } from "./commit-queue.ts";
 import type { AttemptReport } from "./commit-types.ts";
 import { DrainFastPath } from "./drain-fast-path.ts";
 import { LANE, Machine, type LaneEvent, type LaneState } from "./lane-states.ts";
@@ -105,7 +105,7 @@ export class Lane {
         continue;
       }
       this.#taken = batch.tickets;
-      await this.#commit(batch, this.#queue.mayStepBack(batch) ? new AbortController() : undefined);
+      await this.#commit(batch, batch.mayStepBack ? new AbortController() : undefined);
       this.#taken = [];
       this.#settleWithdrawn();
       await this.#drains.over();
@@ -150,15 +150,15 @@ export class Lane {
 
   /** `interrupted`: a drain came before it had left. */
   async #attempt(
-    { tickets }: Batch,
+    { tickets, priority, namespace }: Batch,
     interrupt: AbortController | undefined,
   ): Promise<AttemptResult | { readonly kind: "interrupted" }> {
     const { closing } = this.#context;
     const result = await attempt(tickets, this.#prior, {
       io: this.#context,
       turn: {
-        priority: mostUrgent(tickets),
-        namespace: namespaceOf(tickets),
+        priority,
+        namespace,
         signal: interrupt === undefined ? closing : AbortSignal.any([closing, interrupt.signal]),
         onHeld: (waitMs) => {
           for (const ticket of tickets) ticket.held(throttledFor(waitMs), waitMs);

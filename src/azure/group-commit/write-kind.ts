@@ -8,7 +8,7 @@
  */
 import type { Merged } from "../../core/outcome.ts";
 import type { ArmBody, Committed, Merge, Write, Retry } from "./commit-types.ts";
-import { type Priority, RANK } from "../budget/budget.ts";
+import { type Priority, RANK } from "../budget/limits.ts";
 import type { ArmFailure } from "../arm/failures.ts";
 
 /** `Whole`: what a write of a part answers with, where `Body` is the part's; the same for everything else. */

@@ -3,7 +3,7 @@
  * rejects with the failure, or with `RefusedError` where the user must change something.
  */
 import { ArmError } from "../../azure/arm/failures.ts";
-import type { Priority } from "../../azure/budget/budget.ts";
+import type { Priority } from "../../azure/budget/limits.ts";
 import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
 import type { Committed, ArmBody, Retry, Write } from "../../azure/group-commit/commit-types.ts";
 import { WriteKind } from "../../azure/group-commit/write-kind.ts";

@@ -3,7 +3,7 @@
  * backend is an entry of that pool. An entry has no port (the rule has), so records of one address share one entry;
  * `reconcile-backend-record.ts` decides which of them may remove it.
  */
-import type { Priority } from "../../../azure/budget/budget.ts";
+import type { Priority } from "../../../azure/budget/limits.ts";
 import type { ArmBody, Committed } from "../../../azure/group-commit/commit-types.ts";
 import { poolHolder } from "../../../core/lbcf/azure/azure-claims.ts";
 import { poolConflict, poolOf, recordMistake } from "../../../core/lbcf/azure/azure-record.ts";

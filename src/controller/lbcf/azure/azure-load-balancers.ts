@@ -4,7 +4,7 @@
  * decided in `azure-parts.ts` and `merge-azure-parts.ts`; the pool's entries are `azure-driver.ts`'s.
  */
 import { namespaceOfKey } from "../../../core/model/kubernetes.ts";
-import type { Priority } from "../../../azure/budget/budget.ts";
+import type { Priority } from "../../../azure/budget/limits.ts";
 import type { ArmBody, Committed } from "../../../azure/group-commit/commit-types.ts";
 import type { GroupCommit } from "../../../azure/group-commit/group-commit.ts";
 import { WriteKind } from "../../../azure/group-commit/write-kind.ts";

@@ -3,7 +3,7 @@
  * of a quiet pool waits 50 ms; while changes keep coming, each next write waits twice as long, up to five seconds.
  * Drains do not wait.
  */
-import type { Priority } from "../../../azure/budget/budget.ts";
+import type { Priority } from "../../../azure/budget/limits.ts";
 import type { Committed } from "../../../azure/group-commit/commit-types.ts";
 import type { GroupCommit } from "../../../azure/group-commit/group-commit.ts";
 import { WriteKind } from "../../../azure/group-commit/write-kind.ts";
