@@ -16,6 +16,7 @@ const BAD_INPUT = new Set([
   "CredentialError",
   "NoAnswerError",
   "NoSuchService",
+  "CannotDrain",
 ]);
 /** Errors of a server count as bad input if it does not answer at the given address or refuses the credentials. */
 const SERVER_ERRORS = new Set(["KubeFailure", "ArmError"]);

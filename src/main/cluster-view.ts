@@ -10,6 +10,13 @@ import { MachineListing } from "../controller/machine-listing.ts";
 import { MEMBER_LIST_NAMESPACE } from "../controller/pools/member-list.ts";
 import { Observer } from "../controller/service/observer.ts";
 import type { CachedService } from "../controller/projections.ts";
+import {
+  adminStatePools,
+  type AdminStatePool,
+  nodeFinder,
+  type NodeFinder,
+} from "../core/admin-state/reconcile-admin-state.ts";
+import { ipConfigurationFinder } from "../core/backends/machines.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Log } from "../core/util/log.ts";
 import type { ReadRequest } from "../core/steps.ts";
@@ -53,6 +60,8 @@ export interface ClusterView {
   find(key: string): CachedService | undefined;
   /** Everything that a decision about the Service needs. */
   observe(service: CachedService): Promise<Observed>;
+  /** The pools of the cluster's nodes as Azure has them at this moment, and the node of each entry. */
+  pools(): Promise<{ readonly places: readonly AdminStatePool[]; readonly nodeOf: NodeFinder }>;
   /** Settings that would keep the controller from its work. */
   changes(): Promise<readonly ConfigurationChange[]>;
 }
@@ -99,6 +108,16 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
       services,
       find: (key) => cache.services.store.get(key),
       observe: (service) => observeFully(observer, service, ending.signal),
+      pools: async () => {
+        mirror.expire();
+        const nodes = [...cache.nodes.store.values()];
+        const [loadBalancers, compute] = await Promise.all([
+          mirror.loadBalancers(ending.signal),
+          config.poolType === "nodeIPConfiguration" ? mirror.compute(ending.signal) : undefined,
+        ]);
+        const nodeOf = nodeFinder(nodes, compute && ipConfigurationFinder(nodes, compute));
+        return { places: adminStatePools(config, loadBalancers), nodeOf };
+      },
       changes: () => observeChanges({ config, classFilter, cache, mirror, acceptedChange }, ending.signal),
     });
   };

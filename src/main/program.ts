@@ -6,6 +6,7 @@ import { Command } from "commander";
 
 import { registerAzure } from "../cli/azure.ts";
 import { registerBench } from "../cli/bench.ts";
+import { registerDrain } from "../cli/drain.ts";
 import { registerController } from "../cli/controller.ts";
 import { registerKube } from "../cli/kube.ts";
 import { registerExplain } from "../cli/explain.ts";
@@ -25,6 +26,7 @@ export function program(): Command {
   registerController(azlb);
   registerPlan(azlb);
   registerExplain(azlb);
+  registerDrain(azlb);
   registerAzure(azlb);
   registerKube(azlb);
   registerBench(azlb);

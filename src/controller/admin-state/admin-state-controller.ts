@@ -158,7 +158,7 @@ export interface Transition {
   readonly seenMs: number;
 }
 
-const NO_REASONS: Readonly<Record<DrainReason, number>> = { "out-of-service": 0, "spot-eviction": 0 };
+const NO_REASONS: Readonly<Record<DrainReason, number>> = { "out-of-service": 0, "spot-eviction": 0, drain: 0 };
 
 /**
  * Which nodes are held Down, why, and what last became of each, by UID: a node that is made anew under the same name

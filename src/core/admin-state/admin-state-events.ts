@@ -39,8 +39,8 @@ export function serviceStateEvent(state: "Down" | "None", nodes: readonly string
 /** `pool` as in `poolText`. The last node of a pool is set Down like any other, since it is going away. */
 export function poolDrainedEvent(pool: string): EventText {
   const message =
-    `No node takes new connections in ${pool}: all are held Down, because they are out of service or ` +
-    `about to be evicted. Add nodes, or clear the taints of those that stay`;
+    `No node takes new connections in ${pool}: all are held Down, because they are out of service, ` +
+    `about to be evicted or drained. Add nodes, or clear the taints of those that stay`;
   return eventText("NoEligibleBackend", message);
 }
 

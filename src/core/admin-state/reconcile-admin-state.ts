@@ -8,6 +8,7 @@
  *   none of these                                                   | None  | the health probe decides
  *   node.kubernetes.io/out-of-service, with any value               | Down  | the node is gone; do not wait for probes
  *   cloudprovider.azure.microsoft.com/draining=spot-eviction        | Down  | it is going; do not wait for probes
+ *   azlb.io/drain, with any value                                   | Down  | an operator wants no new connections to it
  *
  * Cordons and other taints don't count: they mean "no new pods", not "no traffic".
  * @design AdminStateManager
@@ -25,12 +26,13 @@ import { isManagedLoadBalancer, poolName } from "../model/names.ts";
 export const OUT_OF_SERVICE_TAINT = "node.kubernetes.io/out-of-service";
 export const DRAINING_TAINT = "cloudprovider.azure.microsoft.com/draining";
 export const SPOT_EVICTION = "spot-eviction";
+export const DRAIN_TAINT = "azlb.io/drain";
 
 export function desiredAdminState(node: Node): "Down" | "None" {
   return (node.spec.taints ?? []).some(isDraining) ? "Down" : "None";
 }
 
-export type DrainReason = "out-of-service" | "spot-eviction";
+export type DrainReason = "out-of-service" | "spot-eviction" | "drain";
 
 /** Why the node is held Down; empty where it is not. */
 export function drainReasons(node: Node): DrainReason[] {
@@ -38,11 +40,12 @@ export function drainReasons(node: Node): DrainReason[] {
   return [
     ...(keys.has(OUT_OF_SERVICE_TAINT) ? (["out-of-service"] as const) : []),
     ...(keys.has(DRAINING_TAINT) ? ([SPOT_EVICTION] as const) : []),
+    ...(keys.has(DRAIN_TAINT) ? (["drain"] as const) : []),
   ];
 }
 
 export function isDraining({ key, value }: Taint): boolean {
-  return key === OUT_OF_SERVICE_TAINT || (key === DRAINING_TAINT && value === SPOT_EVICTION);
+  return key === OUT_OF_SERVICE_TAINT || key === DRAIN_TAINT || (key === DRAINING_TAINT && value === SPOT_EVICTION);
 }
 
 /**
@@ -62,7 +65,7 @@ export function correctAdminState(entry: BackendAddress, desired: AdminState | u
 }
 
 /** Azure does not echo `None`. */
-function adminStateOf(entry: BackendAddress): AdminState {
+export function adminStateOf(entry: BackendAddress): AdminState {
   switch ((entry.properties.adminState ?? "").toLowerCase()) {
     case "up":
       return "Up";

@@ -20,6 +20,8 @@ export const OUT_OF_SERVICE: Taint = {
   value: "nodeshutdown",
   effect: "NoExecute",
 };
+/** As `azlb drain` writes it. */
+export const DRAIN: Taint = { key: "azlb.io/drain", value: "manual", effect: "NoSchedule" };
 export const SPOT_EVICTION: Taint = { key: DRAINING_TAINT, value: "spot-eviction", effect: "NoSchedule" };
 export const ANNOUNCEMENT = "Preempt Scheduled: Wed, 26 Feb 2025 10:13:13 GMT. DurationInSeconds: -1.  EventId: 7";
 

@@ -8,7 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { NODES } from "../../../src/kube/client/resources.ts";
 import type { Topology } from "../../../sandbox/azure/index.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
-import { AdminStateRig, OUT_OF_SERVICE, SPOT_EVICTION } from "./admin-state-rig.ts";
+import { AdminStateRig, DRAIN, OUT_OF_SERVICE, SPOT_EVICTION } from "./admin-state-rig.ts";
 
 interface Kind {
   readonly what: string;
@@ -66,6 +66,13 @@ function rows({ topology, dualStack = false }: Kind, open: ClusterOpener): void 
     await rig.taint(first, SPOT_EVICTION);
     await rig.expect({ [first]: "Down" }, { dualStack });
     await rig.untaint(first, SPOT_EVICTION);
+    await rig.expect({}, { dualStack });
+  });
+
+  test("None → Down when an operator drains a node by hand, and None when the drain ends", async () => {
+    await rig.taint(third, DRAIN);
+    await rig.expect({ [third]: "Down" }, { dualStack });
+    await rig.untaint(third, DRAIN);
     await rig.expect({}, { dualStack });
   });
 
