@@ -2,6 +2,7 @@
  * One read of a cluster and its Azure resources, for commands that only read: the same caches, mirror and observer as in the
  * controller, filled once.
  */
+import type { CallReport } from "../azure/arm/arm-exchange.ts";
 import { ArmError } from "../azure/arm/failures.ts";
 import { Mirror } from "../azure/cache/mirror.ts";
 import { ClusterCache } from "../controller/cluster-cache.ts";
@@ -20,6 +21,7 @@ import { ipConfigurationFinder } from "../core/backends/machines.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Log } from "../core/util/log.ts";
 import type { ReadRequest } from "../core/steps.ts";
+import { DELAY, keptRetryAfterMs } from "../core/retry.ts";
 import type { Change, ConfigurationChange } from "../core/guard/configuration-changes.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/intent/ownership.ts";
 import { publishedIngress, reconcileService } from "../core/service/reconcile-service.ts";
@@ -62,6 +64,8 @@ export interface ClusterView {
   observe(service: CachedService): Promise<Observed>;
   /** The pools of the cluster's nodes as Azure has them at this moment, and the node of each entry. */
   pools(): Promise<{ readonly places: readonly AdminStatePool[]; readonly nodeOf: NodeFinder }>;
+  /** Until when Azure has asked this command to wait with calls, where it has. */
+  readonly throttledUntil: () => Date | undefined;
   /** Settings that would keep the controller from its work. */
   changes(): Promise<readonly ConfigurationChange[]>;
 }
@@ -75,12 +79,18 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
   const ending = new AbortController();
   const closers: (() => Promise<unknown>)[] = [() => kube.close()];
   let waitsFor = "the Kubernetes API server";
+  let throttledUntil: Date | undefined;
   const work = async (): Promise<R> => {
     await checkReadable(kube.client, ending.signal);
     const source = options.cloudConfig;
     const { config, credentials } = await loadCloudConfig({ source, clusterName, env, client: kube.client, log });
     const { networkSubscriptionId } = config;
-    const arm = await openArmClient({ credentials, networkSubscriptionId, env, userAgent: USER_AGENT });
+    const onCall = ({ failure }: CallReport): void => {
+      if (failure?.kind !== "throttled") return;
+      throttledUntil = new Date(realClock.nowMs() + (keptRetryAfterMs(failure) ?? DELAY.gateClosedMs));
+      log.warn(`Azure throttles reads until ${throttledUntil.toISOString()}: waiting`);
+    };
+    const arm = await openArmClient({ credentials, networkSubscriptionId, env, userAgent: USER_AGENT, onCall });
     if (ending.signal.aborted) await arm.close();
     ending.signal.throwIfAborted();
     closers.push(() => arm.close());
@@ -118,6 +128,7 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
         const nodeOf = nodeFinder(nodes, compute && ipConfigurationFinder(nodes, compute));
         return { places: adminStatePools(config, loadBalancers), nodeOf };
       },
+      throttledUntil: () => throttledUntil,
       changes: () => observeChanges({ config, classFilter, cache, mirror, acceptedChange }, ending.signal),
     });
   };

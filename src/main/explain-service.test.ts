@@ -53,9 +53,17 @@ function isWarning(event: KubeObject & { readonly type?: string }): boolean {
   return event.type === "Warning";
 }
 
-function withView<R>(read: (view: ClusterView) => Promise<R>, kubeconfig = sandbox.kubeconfig): Promise<R> {
+function isThrottled(event: KubeObject & { readonly message?: string }): boolean {
+  return event.message?.includes("Azure throttles this subscription") === true;
+}
+
+function withView<R>(
+  read: (view: ClusterView) => Promise<R>,
+  kubeconfig = sandbox.kubeconfig,
+  clusterName = CLUSTER_NAME,
+): Promise<R> {
   const cloudConfig = { kind: "file", path: sandbox.azure.cloudConfigFile } as const;
-  return withClusterView({ kubeconfig, cloudConfig, clusterName: CLUSTER_NAME, env: {}, log: QUIET }, read);
+  return withClusterView({ kubeconfig, cloudConfig, clusterName, env: {}, log: QUIET }, read);
 }
 
 test("a refused Service shows first what is wrong, and still what it has in Azure", async () => {
@@ -146,5 +154,35 @@ test("a cluster that is not there is told as such", async () => {
   await assert.rejects(
     withView((view) => explainService(view, "default/shop"), elsewhere),
     /does not answer: is it running, and is it the one of --kubeconfig or KUBECONFIG\? \(.*ECONNREFUSED/,
+  );
+});
+
+// the last: Azure is told to throttle the controller for longer than any test waits
+test("what is ignored, what Azure throttles, and a setting that holds the controller are told", async () => {
+  const { client, close } = openKubeClient({ kubeconfig: sandbox.kubeconfig, userAgent: "test" });
+  const faults = new FaultControl(sandbox.azure.controlUrl);
+  const place = { namespace: "default", name: "sloppy" };
+  const key = "service.beta.kubernetes.io/azure-load-balancer-mode";
+  const effect = { kind: "status", status: 429, code: "SubscriptionRequestsThrottled", retryAfterSeconds: 100 };
+  await faults.arm({ method: ["PUT"], path: "**/publicIPAddresses/*", count: 1, effect });
+  const spec = { type: "LoadBalancer", ports: [{ port: 80 }] };
+  await client.create(SERVICES, { metadata: { ...place, annotations: { [key]: "__auto__" } }, spec });
+  await eventually(async () => (await client.list(EVENTS, { namespace: "default" })).items.some(isThrottled));
+  const throttled = await withView((view) => explainService(view, "default/sloppy"));
+  const [, until = ""] = /^throttled +Azure throttles writes until (\S+)$/m.exec(throttled) ?? [];
+  assert.ok(Date.parse(until) > realClock.nowMs() + 30_000, throttled);
+  assert.match(throttled, new RegExp(`^ignored +${key} has no effect: Standard has one`, "m"));
+  await client.delete(SERVICES, place);
+
+  const annotations = { "service.beta.kubernetes.io/azure-load-balancer-tcp-idle-timeout": null, [key]: "__auto__" };
+  await client.patch(SERVICES, PLACE, { merge: { metadata: { annotations } } });
+  const settled = await withView((view) => explainService(view, "default/shop"));
+  assert.match(settled, new RegExp(`^stands +works, but ignored: ${key} has no effect: Standard has one .*$`, "m"));
+  await close();
+
+  const held = await withView((view) => explainService(view, "default/shop"), sandbox.kubeconfig, "prod");
+  assert.match(
+    held,
+    /^held +the controller writes nothing, for no Service: the cluster name is "prod", but .*"kubernetes"/,
   );
 });

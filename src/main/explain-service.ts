@@ -25,12 +25,19 @@ export async function explainService(view: ClusterView, key: string): Promise<st
   if (service === undefined) throw new NoSuchService(key, view.find(key));
   const { namespace, name, uid } = service.metadata;
   const fieldSelector = `involvedObject.kind=Service,involvedObject.name=${name},involvedObject.uid=${uid}`;
-  const [observed, events] = await Promise.all([
+  const [observed, events, changes] = await Promise.all([
     view.observe(service),
     view.client.list<Event>(EVENTS, { namespace, fieldSelector }),
+    view.changes(),
   ]);
   const sorted = events.items.toSorted((one, other) => timeOf(one).localeCompare(timeOf(other)));
-  const lines = [...failureLines(observed, sorted), ...explain(observed), ...drainLines(observed)];
+  const lines = [
+    ...changes.map(({ message }) => `held        the controller writes nothing, for no Service: ${message}`),
+    ...throttleLines(sorted, view.throttledUntil()),
+    ...failureLines(observed, sorted),
+    ...explain(observed),
+    ...drainLines(observed),
+  ];
   return [...lines, ...eventLines(sorted, lines), ""].join("\n");
 }
 
@@ -43,6 +50,22 @@ function failureLines(observed: Observed, sorted: readonly Event[]): string[] {
   const isOpen = reconcileService(observed).kind === "act";
   if (!isOpen || last === undefined || DONE.has(last.reason ?? "")) return [];
   return [`failed      ${last.message} (${whenText(last)})`];
+}
+
+/** As `failure-text.ts` renders a failure that Azure has told to wait after. */
+const THROTTLED = /Azure throttles this subscription for (\d+) s\./;
+
+/** `readUntil`: for the reads of this command. What the controller's writes wait for, their event tells. */
+function throttleLines(sorted: readonly Event[], readUntil: Date | undefined): string[] {
+  const last = sorted.findLast(({ reason = "" }) => FAILED.has(reason) || DONE.has(reason));
+  const seconds = Number(THROTTLED.exec(last?.message ?? "")?.[1] ?? 0);
+  const writeUntil = new Date(Date.parse(last?.lastTimestamp ?? "") + 1000 * seconds);
+  const isAhead = (until: Date | undefined): until is Date =>
+    until !== undefined && until.getTime() > realClock.nowMs();
+  return [
+    ...(isAhead(readUntil) ? [`throttled   Azure throttles reads until ${readUntil.toISOString()}`] : []),
+    ...(isAhead(writeUntil) ? [`throttled   Azure throttles writes until ${writeUntil.toISOString()}`] : []),
+  ];
 }
 
 function timeOf({ lastTimestamp }: Event): string {

@@ -18,16 +18,31 @@ export function explain(observed: Observed): string[] {
   const parsed = parseService(service, config);
   const plan = planService(observed);
   const warnings = (plan.end.kind === "settled" ? plan.end : parsed).warnings ?? [];
+  const ignored = warnings.filter(({ reason }) => IGNORED.has(reason));
+  const notes = warnings.filter((warning) => !ignored.includes(warning));
   return [
     ...(plan.end.kind === "reject" ? [`refused     ${plan.end.rejection.reason}: ${plan.end.rejection.message}`] : []),
     `Service     ${serviceKey(service)}`,
     ...("intent" in parsed ? [`asks for    ${wishText(parsed.intent)}`] : []),
     `published   ${(service.status.loadBalancer.ingress ?? []).map(({ ip }) => ip).join(", ") || "no address yet"}`,
     `in Azure    ${azureText(observed)}`,
-    `stands      ${standText(observed, plan)}`,
-    ...warnings.map(({ message }) => `note        ${message}`),
+    `stands      ${standText(observed, plan, ignored)}`,
+    ...(isSettled(plan) ? [] : ignored.map(({ message }) => `ignored     ${message}`)),
+    ...notes.map(({ message }) => `note        ${message}`),
   ];
 }
+
+type Warning = Extract<Decision, { kind: "settled" }>["warnings"][number];
+
+/** Warnings about what a user has written and the Service is served without. */
+const IGNORED: ReadonlySet<Warning["reason"]> = new Set<Warning["reason"]>([
+  "AnnotationHasNoEffect",
+  "ConflictConfiguration",
+  "InvalidAllowedIPRanges",
+  "InvalidAnnotation",
+  "InvalidSourceRanges",
+  "UnknownAnnotation",
+]);
 
 function wishText({ scope, families, ports, highAvailabilityPorts }: ServiceIntent): string {
   const which = highAvailabilityPorts
@@ -43,7 +58,14 @@ function azureText(observed: Observed): string {
   return found.ingress.map(({ ip }) => ip).join(", ") || "a public IP, and no frontend";
 }
 
-function standText({ service, config }: Observed, plan: ServicePlan): string {
+function isSettled({ steps, end }: ServicePlan): boolean {
+  return steps.length === 0 && end.kind === "settled";
+}
+
+function standText({ service, config }: Observed, plan: ServicePlan, ignored: readonly Warning[]): string {
+  if (isSettled(plan) && ignored.length > 0) {
+    return `works, but ignored: ${ignored.map(({ message }) => message).join("; ")}`;
+  }
   const [next] = plan.steps;
   if (next === undefined) return endText(plan.end);
   const left = pluralize(plan.steps.length, "step");
