@@ -67,7 +67,7 @@ const INVALID: readonly Part[] = [
   { "azure-pip-name": "nobody-made-it" },
   { "azure-load-balancer-internal": "true", "azure-load-balancer-internal-subnet": "no-such-subnet" },
   { "azure-load-balancer-interal": "true" },
-  { "azure-pls-create": "true" },
+  { "azure-pls-create": "true", "azure-pls-ip-configuration-ip-address-count": "9" },
   { "azure-load-balancer-resource-group": "no-such-group" },
 ];
 

@@ -56,9 +56,7 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
     config,
     ...(classFilter !== undefined && { classFilter }),
     nodes: cluster.objects("nodes").map((object) => projectNode(storedObject(object))),
-    loadBalancers: list<LoadBalancer>(
-      listPath("loadBalancer", config.networkSubscriptionId, config.loadBalancerResourceGroup),
-    ),
+    loadBalancers: list<LoadBalancer>(listPath("loadBalancer", config, config.loadBalancerResourceGroup)),
     zones: zonesOf(find(`/subscriptions/${config.subscriptionId}/providers/Microsoft.Compute`)),
     members: new Map(members.map(({ loadBalancerId, members: names }) => [loadBalancerId, names])),
     ...(needsCompute(config) && { compute: computeOf(config, list) }),
@@ -71,7 +69,7 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
     securityGroup,
     listed: needs.reduce<Listed>((listed, need) => {
       if (need.kind !== "list") return listed;
-      const path = listPath(need.of, config.networkSubscriptionId, need.resourceGroup);
+      const path = listPath(need.of, config, need.resourceGroup);
       return withListed(listed, need.of, need.resourceGroup, list<Bodies[typeof need.of]>(path));
     }, {}),
     subnets: new Map(

@@ -7,12 +7,13 @@
  *   a Node whose machine no listing shows              | machines: it is newer than the listing
  *   a load balancer or one of its pools is gone        | machines: Azure has taken them out of that pool
  *   a load balancer's frontends have changed           | public IPs: `resources/load-balancer/held-public-ips.ts`
+ *   a private link service moves to or from a frontend | load balancers: they have another ETag, and show it
  *   a refusal, before it is told                       | everything: what was missing may have been made since
  *   a write by another holder of the resource lock     | everything
  */
 import { type Compute } from "./backends/compute.ts";
 import { machineOf, nicResourceOf } from "./backends/machines.ts";
-import type { LoadBalancer } from "./model/arm.ts";
+import type { LoadBalancer, PrivateLinkService } from "./model/arm.ts";
 import type { Node } from "./model/kubernetes.ts";
 
 /** Ids, in lower case, of the nodes' machines that the listing does not show with their network interface. */
@@ -28,4 +29,15 @@ export function takesPoolsAway(before: LoadBalancer | undefined, after: LoadBala
   if (after === undefined) return true;
   const left = new Set((after.properties.backendAddressPools ?? []).map(({ name }) => name.toLowerCase()));
   return (before?.properties.backendAddressPools ?? []).some(({ name }) => !left.has(name.toLowerCase()));
+}
+
+/** Whether it stands on other frontends than before. `undefined`: not there, or never seen. */
+export function movesPrivateLink(
+  before: PrivateLinkService | undefined,
+  after: PrivateLinkService | undefined,
+): boolean {
+  const [old, now] = [before, after].map((link) =>
+    (link?.properties.loadBalancerFrontendIpConfigurations ?? []).map(({ id }) => id.toLowerCase()).toSorted(),
+  );
+  return JSON.stringify(old) !== JSON.stringify(now);
 }

@@ -11,6 +11,7 @@ export const CONFIG: ClusterConfig = {
   networkSubscriptionId: "sub",
   resourceGroup: "rg",
   loadBalancerResourceGroup: "rg",
+  privateLinkServiceResourceGroup: "rg",
   loadBalancerName: "kubernetes",
   sku: "standard",
   vmType: "vmss",

@@ -107,20 +107,27 @@ export type RealState = readonly (JsonObject & { readonly id: string; readonly n
 
 const LEFT_OUT = new Set(["id", "etag", "type", "resourceGuid", "provisioningState"]);
 
-/** The real state in the form of the recordings. */
-export function comparable(state: RealState, services: readonly KnownService[]): RecordedState {
+/** The real state in the form of the recordings. `pinned`: addresses that the scenario names, which stand for themselves. */
+export function comparable(
+  state: RealState,
+  services: readonly KnownService[],
+  pinned: (address: string) => boolean = () => false,
+): RecordedState {
   const named = new Map(state.map((body) => [keyOf(body), simplify(body)]));
   const text = rename(JSON.stringify(Object.fromEntries(named)), services);
   const renamed = JSON.parse(text) as Record<string, JsonObject>;
-  return substitute(renamed, placeholders(renamed, services)) as RecordedState;
+  return substitute(renamed, placeholders(renamed, services, pinned)) as RecordedState;
 }
 
+/** With its resource group where that is not the cluster's. */
 function keyOf(body: { readonly id: string; readonly name: string }): string {
-  return `${body.id.split("/").at(-2)}/${body.name}`;
+  const parts = body.id.split("/");
+  const group = parts[4] ?? "";
+  return `${group.toLowerCase() === "rg" ? "" : `${group}/`}${parts.at(-2)}/${body.name}`;
 }
 
-/** A name, or the end of one, that Azure makes up. */
-const MADE_UP = /(?<=[".])[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}(?=[".])/g;
+/** A name, or the end of one, that Azure makes up; subscriptions in the recordings are of one digit. */
+const MADE_UP = /(?<=[".])(?!(\d)\1{7}-)[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}(?=[".])/g;
 
 function rename(text: string, services: readonly KnownService[]): string {
   const stable = text.replaceAll(MADE_UP, "<guid>");
@@ -161,6 +168,7 @@ function byText(one: Json, other: Json): number {
 function placeholders(
   state: Readonly<Record<string, JsonObject>>,
   services: readonly KnownService[],
+  pinned: (address: string) => boolean,
 ): Map<string, string> {
   const names = new Map<string, string>();
   for (const { name, nodePorts, healthPort } of services) {
@@ -174,7 +182,8 @@ function placeholders(
       names.set(textOf(properties["ipAddress"]), `<ip:${textOf(body["name"])}>`);
     for (const frontend of (properties["frontendIPConfigurations"] ?? []) as readonly JsonObject[]) {
       const address = (frontend["properties"] as JsonObject)["privateIPAddress"];
-      if (address !== undefined) names.set(textOf(address), `<fip:${textOf(frontend["name"])}>`);
+      if (address !== undefined && !pinned(textOf(address)))
+        names.set(textOf(address), `<fip:${textOf(frontend["name"])}>`);
     }
   }
   return names;

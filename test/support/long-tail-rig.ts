@@ -90,12 +90,22 @@ export class LongTailRig {
   /** Azure in the form of the recordings. */
   async state(): Promise<RecordedState> {
     const lists = await Promise.all([
+      this.#privateLinkServices(),
       this.rig.list("loadBalancers"),
       this.rig.list("publicIPAddresses"),
       this.rig.list("networkSecurityGroups"),
     ]);
-    const network = comparable(lists.flat() as unknown as RealState, [...this.known.values()]);
+    const text = JSON.stringify(this.scenario.steps.map((step) => step.do));
+    const isPinned = (address: string): boolean => text.includes(`"${address}"`);
+    const network = comparable(lists.flat() as unknown as RealState, [...this.known.values()], isPinned);
     return { ...network, ...(await this.#subnets()), ...(await this.#scaleSets()) };
+  }
+
+  /** Of every resource group. */
+  async #privateLinkServices(): Promise<WireBody[]> {
+    const path = `/subscriptions/${this.rig.azure.subscriptionId}/providers/Microsoft.Network/privateLinkServices`;
+    const { body } = await this.rig.arm.send("GET", `${path}?${API.network}`);
+    return (body as { value: WireBody[] }).value;
   }
 
   async #subnets(): Promise<RecordedState> {

@@ -242,7 +242,7 @@ export class ServiceRig {
 
   /** Bodies of the network resources of a kind as they are on the wire. */
   async list(
-    kind: "loadBalancers" | "publicIPAddresses" | "networkSecurityGroups" | "networkInterfaces",
+    kind: "loadBalancers" | "publicIPAddresses" | "networkSecurityGroups" | "networkInterfaces" | "privateLinkServices",
   ): Promise<WireBody[]> {
     const { body } = await this.arm.send("GET", `${this.networkPath(kind)}?${API_VERSION}`);
     return (body as { value: WireBody[] }).value;

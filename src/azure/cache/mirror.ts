@@ -1,11 +1,12 @@
 /**
- * What was last seen of Azure: every kind of the table of resource kinds, subnets, machines. Filled by lists, so that reads do not grow with the number of Services; kept current by what the writers see; read again only when told
- * that it has expired. Decides nothing.
+ * What was last seen of Azure: every kind of the table of resource kinds, and machines. Filled by lists, so that reads do
+ * not grow with the number of Services; kept current by what the writers see; read again only when told that it has
+ * expired. Decides nothing.
  */
 import type { Compute, VirtualMachine } from "../../core/backends/compute.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { LoadBalancer, SecurityGroup, Subnet } from "../../core/model/arm.ts";
-import { takesPoolsAway } from "../../core/freshness.ts";
+import { movesPrivateLink, takesPoolsAway } from "../../core/freshness.ts";
 import { nameOfId, securityGroupId, subnetId, virtualNetworkId } from "../../core/model/ids.ts";
 import type { Bodies, Kind, ListedKind } from "../../core/resources/azure-step.ts";
 import { isBodyOf, knownType, listPath, publicIPsAfter } from "../../core/resources/kinds.ts";
@@ -29,7 +30,6 @@ export class Mirror {
   readonly #onPoolsGone: (() => void) | undefined;
   /** Of what is written; made where it is first asked for. */
   readonly #written: WrittenLists<Kind> = {};
-  readonly #subnets: ResourceLists<Subnet & Named>;
   readonly #virtualMachines: ResourceLists<VirtualMachine>;
   #compute: { readonly lists: readonly unknown[]; readonly made: Compute } | undefined;
   #zones: Promise<readonly string[]> | undefined;
@@ -38,19 +38,17 @@ export class Mirror {
     this.#onPoolsGone = onPoolsGone;
     this.#client = client;
     this.#config = config;
-    this.#subnets = new ResourceLists(client);
     this.#virtualMachines = new ResourceLists(client);
   }
 
   /** All of a kind in a resource group. */
   list<K extends ListedKind>(kind: K, resourceGroup: string, signal?: AbortSignal): Promise<readonly Bodies[K][]> {
-    return this.#of(kind).list(listPath(kind, this.#config.networkSubscriptionId, resourceGroup), signal);
+    return this.#of(kind).list(listPath(kind, this.#config, resourceGroup), signal);
   }
 
   /** All of the load balancers' resource group. */
   loadBalancers(signal?: AbortSignal, age?: Age): Promise<readonly LoadBalancer[]> {
-    const { networkSubscriptionId, loadBalancerResourceGroup } = this.#config;
-    const path = listPath("loadBalancer", networkSubscriptionId, loadBalancerResourceGroup);
+    const path = listPath("loadBalancer", this.#config, this.#config.loadBalancerResourceGroup);
     return this.#of("loadBalancer").list(path, signal, age);
   }
 
@@ -60,11 +58,11 @@ export class Mirror {
   }
 
   async subnet(name: string, signal?: AbortSignal): Promise<Subnet | undefined> {
-    return (await this.#subnets.list(subnetId(this.#config, name), signal))[0];
+    return (await this.#of("subnet").list(subnetId(this.#config, name), signal))[0];
   }
 
   async subnetNames(signal?: AbortSignal): Promise<readonly string[]> {
-    const subnets = await this.#subnets.list(`${virtualNetworkId(this.#config)}/subnets`, signal);
+    const subnets = await this.#of("subnet").list(`${virtualNetworkId(this.#config)}/subnets`, signal);
     return subnets.map(({ id }) => nameOfId(id));
   }
 
@@ -128,6 +126,10 @@ export class Mirror {
     if (body !== null && !isBodyOf(kind, body)) return;
     const change = publicIPsAfter(kind, id, body ?? undefined);
     if (change !== undefined) this.#of("publicIP").changeAll(change);
+    if (kind === "privateLinkService") {
+      const [old, now] = [before, body].map((each) => (isBodyOf("privateLinkService", each) ? each : undefined));
+      if (movesPrivateLink(old, now)) this.#of("loadBalancer").expire();
+    }
     if (kind !== "loadBalancer") return;
     const [old, now] = [before, body].map((each) => (isBodyOf("loadBalancer", each) ? each : undefined));
     if (!takesPoolsAway(old, now)) return;
@@ -142,7 +144,7 @@ export class Mirror {
 
   /** The next reader reads from Azure. */
   expire(): void {
-    for (const lists of [...Object.values(this.#written), this.#subnets, this.#virtualMachines]) lists.expire();
+    for (const lists of [...Object.values(this.#written), this.#virtualMachines]) lists.expire();
   }
 
   async #readZones(): Promise<readonly string[]> {

@@ -24,6 +24,7 @@ export interface ClusterConfig {
   readonly networkSubscriptionId: string;
   readonly resourceGroup: string;
   readonly loadBalancerResourceGroup: string;
+  readonly privateLinkServiceResourceGroup: string;
   readonly loadBalancerName: string;
   readonly sku: Sku;
   readonly vmType: VmType;

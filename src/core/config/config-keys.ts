@@ -62,6 +62,7 @@ const USED = [
   "nodeEventNamespaces",
   "addressSharing",
   "loadBalancerLimits",
+  "privateLinkServiceResourceGroup",
 ] as const;
 export type ConfigKey = (typeof USED)[number];
 
@@ -74,7 +75,6 @@ const ELSEWHERE = [
   "enableVmssFlexNodes",
   "nodeInstanceNotFoundGracePeriodInSeconds",
   "listVmssVirtualMachinesWithoutInstanceView",
-  "privateLinkServiceResourceGroup",
   "disableCloudProvider",
   "providerVaultName",
   "providerKeyName",

@@ -70,6 +70,7 @@ function parseCluster(read: ConfigReader, clusterName: string): ClusterConfig {
     networkSubscriptionId: read.text("networkResourceSubscriptionID") || subscriptionId,
     resourceGroup,
     loadBalancerResourceGroup: read.text("loadBalancerResourceGroup") || resourceGroup,
+    privateLinkServiceResourceGroup: read.text("privateLinkServiceResourceGroup") || resourceGroup,
     loadBalancerName: read.text("loadBalancerName") || clusterName,
     sku,
     vmType,

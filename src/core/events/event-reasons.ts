@@ -61,6 +61,15 @@ const REFUSALS = {
   LoadBalancerFull: warning(SERVICE, "The load balancer would exceed one of Azure's limits; says which."),
   LoadBalancerSkuMismatch: warning(SERVICE, "The load balancer that exists has another SKU than the config."),
   PortConflict: warning(SERVICE, "A port is already in use on that address."),
+  PrivateLinkServiceNotPossible: warning(
+    SERVICE,
+    "Azure has no private link service for such a Service, or not on the cluster's load balancer.",
+  ),
+  PrivateLinkServiceTaken: warning(
+    SERVICE,
+    "The private link service of that name, or on that frontend, belongs to another owner.",
+  ),
+  PrivateLinkServiceFixed: warning(SERVICE, "Name and resource group of a private link service cannot be changed."),
   PublicIPFamily: warning(SERVICE, "The named public IP is of the other IP family."),
   PublicIPNotFound: warning(SERVICE, "The named or pinned public IP does not exist in that resource group."),
   PublicIPOfOtherCluster: warning(SERVICE, "The public IP is tagged as another cluster's."),

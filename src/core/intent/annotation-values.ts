@@ -27,6 +27,9 @@ export const flag: ValueKind<boolean> = {
   },
 };
 
+/** As `flag`, but trimmed, as the incumbent reads the keys of private link services. */
+export const trimmedFlag: ValueKind<boolean> = { allowed: flag.allowed, read: (text) => flag.read(text.trim()) };
+
 /** Decides who can reach a Service: trimmed, and a value that is not understood is refused instead of guessed. */
 export const exposureFlag: ValueKind<boolean> = {
   allowed: "`true`, `false`",
@@ -46,6 +49,16 @@ export const text: ValueKind<string | undefined> = {
 export const subnetName: ValueKind<string | undefined> = {
   allowed: "name of a subnet",
   read: (written) => named(written, isResourceName, "is no name of a subnet: letters, digits, `_`, `.` and `-`"),
+};
+
+export const resourceName: ValueKind<string | undefined> = {
+  allowed: "name of an Azure resource",
+  read: (written) =>
+    named(
+      written,
+      isResourceName,
+      "is no name of an Azure resource: 1 to 80 letters, digits, `_`, `.` and `-`, a letter or digit first",
+    ),
 };
 
 export const resourceGroupName: ValueKind<string | undefined> = {
@@ -94,6 +107,47 @@ export function list(what: string): ValueKind<readonly string[]> {
     read: (written) => ({ value: written.split(",").map((item) => item.trim()) }),
   };
 }
+
+/** Items between blanks, each once, in the order in which they are written. */
+function words(
+  allowed: string,
+  problem: string,
+  item: (text: string) => string | undefined,
+): ValueKind<readonly string[]> {
+  return {
+    allowed: `${allowed}, between blanks`,
+    read: (written) => {
+      const texts = written.split(/\s+/).filter((text) => text !== "");
+      const wrong = texts.filter((text) => item(text) === undefined);
+      if (wrong.length > 0) return { problem: `${problem}: ${wrong.map((text) => `"${text}"`).join(", ")}` };
+      return { value: [...new Set(texts.flatMap((text) => item(text) ?? []))] };
+    },
+  };
+}
+
+export const ipv4Addresses = words("IPv4 addresses", "has what is no IPv4 address", (text) => {
+  const parsed = parseAddress(text);
+  return parsed?.family === "IPv4" ? formatAddress(parsed) : undefined;
+});
+
+export const domainNames = words("domain names", "has what is no domain name", (text) => {
+  const label = "[a-z\\d_](?:[a-z\\d_-]{0,61}[a-z\\d_])?";
+  const isName = text.length <= 253 && new RegExp(`^(?:\\*\\.)?${label}(?:\\.${label})*\\.?$`, "i").test(text);
+  return isName ? text : undefined;
+});
+
+/** `*` stands for all, so nothing else is of interest beside it. */
+export const subscriptionIds: ValueKind<readonly string[]> = {
+  allowed: "ids of subscriptions, between blanks, or `*` for all",
+  read: (written) => {
+    const reading = SUBSCRIPTIONS.read(written);
+    return reading.value?.includes("*") ? { value: ["*"] } : reading;
+  },
+};
+
+const SUBSCRIPTIONS = words("", "has what is neither the id of a subscription nor *", (text) =>
+  text === "*" || /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text) ? text : undefined,
+);
 
 /** Blank is as good as absent. */
 export function address(family: Family): ValueKind<string | undefined> {

@@ -6,7 +6,8 @@
  *   has `port_N_no_probe_rule`                     | none
  *   config shares a probe, policy is not Local     | the cluster's shared probe
  *   is UDP or SCTP                                 | that of a Local Service, else none
- *   policy is Local, no `port_N_health-probe_port` | HTTP on `healthCheckNodePort`, one for all ports
+ *   policy is Local, no `port_N_health-probe_port` | HTTP on `healthCheckNodePort`, one for all ports; not behind a
+ *                                                  | private link service with the proxy protocol, which it lacks
  *   is TCP                                         | its own
  *
  * A high-availability rule takes the first probe that any port has, so there `no_probe_rule` means nothing.
@@ -16,6 +17,7 @@ import type { Service, ServicePort } from "../model/kubernetes.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import { annotationKey } from "./annotation-reader.ts";
 import { PORT_KEYS, PROBES } from "./annotations.ts";
+import { speaksProxyProtocol } from "./parse-private-link.ts";
 import type { PortIntent, ProbeIntent } from "./service-intent.ts";
 
 const LOCAL_PATH = "/healthz";
@@ -29,18 +31,20 @@ export class ProbeParser {
   readonly #service: Service;
   readonly #config: ClusterConfig;
   readonly #read: AnnotationReader;
+  readonly #isLocal: boolean;
   readonly #local: ProbeIntent | undefined;
 
   constructor(service: Service, config: ClusterConfig, read: AnnotationReader) {
     this.#service = service;
     this.#config = config;
     this.#read = read;
-    this.#local = service.spec.externalTrafficPolicy === "Local" ? this.#localProbe() : undefined;
+    this.#isLocal = service.spec.externalTrafficPolicy === "Local";
+    this.#local = this.#isLocal && !speaksProxyProtocol(read) ? this.#localProbe() : undefined;
   }
 
   probeOf(port: ServicePort, isHighAvailability: boolean): Probe {
     if (!isHighAvailability && this.#read.isOn(PORT_KEYS.noProbe, port.port)) return { kind: "none" };
-    if (this.#config.sharedProbe !== undefined && this.#local === undefined) return { kind: "shared" };
+    if (this.#config.sharedProbe !== undefined && !this.#isLocal) return { kind: "shared" };
     const local = this.#local === undefined ? undefined : ({ kind: "local", probe: this.#local } as const);
     if (port.protocol !== "TCP") return local ?? { kind: "none" };
     if (local !== undefined && (isHighAvailability || this.#read.get(PORT_KEYS.probePort, port.port) === undefined)) {

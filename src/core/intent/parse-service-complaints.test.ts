@@ -376,12 +376,6 @@ const refusals: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>
   ],
   ["no ports", { spec: { ports: [] } }, {}, /spec\.ports is empty/],
   [
-    "a private link service",
-    { annotations: { "azure-pls-create": " True" } },
-    {},
-    /azure-pls-create cannot be honoured yet/,
-  ],
-  [
     "a choice of load balancers",
     { annotations: { "azure-Load-Balancer-configurations": "a" } },
     {},
@@ -392,8 +386,8 @@ for (const [what, shape, config, message] of refusals) {
   test(`${what} is refused by key, value and fix`, () => assert.match(refused(shape, config).message, message));
 }
 
-test("what is for later has its own reason, and other keys of a private link service refuse nothing", () => {
-  assert.equal(refused({ annotations: { "azure-pls-create": "true" } }).reason, "NotSupportedYet");
+test("what is for later has its own reason, and keys of a private link service that is not asked for refuse nothing", () => {
+  assert.equal(refused({ annotations: { "azure-load-balancer-configurations": "a" } }).reason, "NotSupportedYet");
   assert.deepEqual(accepted({ annotations: { "azure-pls-name": "x", "azure-pls-create": "false" } }).warnings, []);
 });
 
@@ -405,7 +399,10 @@ test("all that is wrong is said at once", () => {
 });
 
 test("misspelt keys are told beside what is wrong", () => {
-  for (const wrong of [{ "azure-load-balancer-tcp-idle-timeout": "3" }, { "azure-pls-create": "true" }]) {
+  for (const wrong of [
+    { "azure-load-balancer-tcp-idle-timeout": "3" },
+    { "azure-load-balancer-configurations": "a" },
+  ]) {
     const { message, warnings = [] } = refused({ annotations: { ...wrong, "azure-load-balancer-mod": "as1" } });
     assert.doesNotMatch(message, /mod\b/);
     assert.deepEqual(

@@ -35,6 +35,7 @@ test("a plain Service asks for this", () => {
     tcpReset: true,
     idleTimeoutMinutes: 4,
     distribution: "Default",
+    privateLink: undefined,
     vmSets: { kind: "primary" },
     access: {
       ranges: { IPv4: [], IPv6: [] },

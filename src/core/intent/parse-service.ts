@@ -9,6 +9,7 @@ import { LATER, OURS, PLACEMENT, PORT_KEYS, RULES } from "./annotations.ts";
 import { ownerOf } from "./ownership.ts";
 import { parseAccess } from "./parse-access.ts";
 import { parseAddresses, familiesOf } from "./parse-addresses.ts";
+import { parsePrivateLink } from "./parse-private-link.ts";
 import type { ServiceIntent } from "./service-intent.ts";
 import type { Rejection, Warning } from "../outcome.ts";
 import { memoAll } from "../util/memo.ts";
@@ -32,11 +33,14 @@ const parsed = memoAll((config: ClusterConfig, stored: Service): ParsedService =
   if (later !== undefined) return { ...later, warnings: unknown.warnings };
   for (const { reason, message } of unknown.problems) read.reject(reason, message);
   const scope = read.isOn(PLACEMENT.internal) ? "internal" : "external";
+  const addresses = parseAddresses(service, config, scope, read);
+  const ports = parsePorts(service, config, scope, read);
   const intent: ServiceIntent = {
     owner: ownerOf(service),
     scope,
-    ...parseAddresses(service, config, scope, read),
-    ...parsePorts(service, config, scope, read),
+    ...addresses,
+    ...ports,
+    privateLink: parsePrivateLink(config, { scope, ...addresses, ...ports }, read),
     vmSets: parseMode(config, read),
     access: parseAccess(service, scope, read),
     driftPolicy: read.get(OURS.driftPolicy),
@@ -61,10 +65,7 @@ function withMostPorts(service: Service): Service {
 
 /** A user who sets these relies on them, so nothing is touched. */
 function refuseWhatIsForLater(read: AnnotationReader): Rejection | undefined {
-  const refused = [
-    ...read.keys.filter((key) => key.toLowerCase() === LATER.configurations.key),
-    ...((read.raw(LATER.plsCreate) ?? "").trim().toLowerCase() === "true" ? [LATER.plsCreate.key] : []),
-  ];
+  const refused = read.keys.filter((key) => key.toLowerCase() === LATER.configurations.key);
   if (refused.length === 0) return undefined;
   const message =
     `${refused.join(" and ")} cannot be honoured yet: remove it, or leave this Service to another controller by ` +

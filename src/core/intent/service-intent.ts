@@ -48,6 +48,26 @@ export interface AccessIntent {
   readonly ownRules: boolean;
 }
 
+/** The private link service on the Service's IPv4 frontend. */
+export interface PrivateLinkIntent {
+  /** `undefined`: that of the one that is there, else a generated one. */
+  readonly name: string | undefined;
+  readonly resourceGroup: string;
+  /** Name of the subnet that `addresses` are taken from. */
+  readonly subnet: string;
+  /** How many addresses; those that Azure chooses included. */
+  readonly addressCount: number;
+  /** The first is the primary one. */
+  readonly addresses: readonly string[];
+  readonly fqdns: readonly string[];
+  readonly proxyProtocol: boolean;
+  /** Subscriptions; `*` for all. */
+  readonly visibility: readonly string[];
+  readonly autoApproval: readonly string[];
+  /** The annotations that say how it should be, by their keys: a Service that shares another's may have none. */
+  readonly details: readonly string[];
+}
+
 export type DriftPolicy = "report" | "enforce" | "ignore";
 
 export interface ServiceIntent {
@@ -77,6 +97,8 @@ export interface ServiceIntent {
   readonly ipTags: readonly { readonly type: string; readonly value: string }[] | undefined;
   readonly additionalPublicIPs: readonly string[];
   readonly access: AccessIntent;
+  /** `undefined`: none is asked for; one that is there stays until its frontend goes. */
+  readonly privateLink: PrivateLinkIntent | undefined;
   /** `undefined`: the controller's default. */
   readonly driftPolicy: DriftPolicy | undefined;
 }

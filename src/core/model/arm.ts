@@ -47,6 +47,8 @@ interface FrontendProperties extends Provisioned {
   readonly inboundNatRules?: readonly Reference[];
   readonly inboundNatPools?: readonly Reference[];
   readonly outboundRules?: readonly Reference[];
+  /** Shown by some API versions only. */
+  readonly privateLinkServices?: readonly Reference[];
 }
 export type Frontend = Child<FrontendProperties>;
 
@@ -144,5 +146,32 @@ export type SecurityGroup = Resource<SecurityGroupProperties>;
 interface SubnetProperties extends Provisioned {
   readonly addressPrefix?: string;
   readonly addressPrefixes?: readonly string[];
+  readonly privateLinkServiceNetworkPolicies?: string;
 }
 export type Subnet = Child<SubnetProperties>;
+
+interface PrivateLinkAddressProperties extends Provisioned {
+  readonly privateIPAddress?: string;
+  readonly privateIPAllocationMethod?: string;
+  readonly privateIPAddressVersion?: string;
+  readonly primary?: boolean;
+  readonly subnet?: Reference;
+}
+export type PrivateLinkAddress = Child<PrivateLinkAddressProperties>;
+
+export type PrivateEndpointConnection = Child<Provisioned>;
+
+interface PrivateLinkServiceProperties extends Provisioned {
+  readonly loadBalancerFrontendIpConfigurations?: readonly Reference[];
+  readonly ipConfigurations?: readonly PrivateLinkAddress[];
+  readonly enableProxyProtocol?: boolean;
+  readonly fqdns?: readonly string[];
+  readonly visibility?: Subscriptions;
+  readonly autoApproval?: Subscriptions;
+  readonly privateEndpointConnections?: readonly PrivateEndpointConnection[];
+}
+export type PrivateLinkService = Resource<PrivateLinkServiceProperties>;
+
+interface Subscriptions extends Open {
+  readonly subscriptions?: readonly string[];
+}

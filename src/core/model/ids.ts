@@ -38,6 +38,15 @@ export function publicIPId(config: NetworkScope, resourceGroup: string, name: st
   return networkId(config.networkSubscriptionId, resourceGroup, `publicIPAddresses/${name}`);
 }
 
+/** In the subscription of the cluster, as the incumbent has them, not that of the network. */
+export function privateLinkServiceId(
+  config: { readonly subscriptionId: string },
+  resourceGroup: string,
+  name: string,
+): string {
+  return networkId(config.subscriptionId, resourceGroup, `privateLinkServices/${name}`);
+}
+
 export function securityGroupId(
   config: NetworkScope & { readonly securityGroupResourceGroup: string; readonly securityGroupName: string },
 ): string {
@@ -92,9 +101,12 @@ export function parentId(id: string): string {
   return id.split("/").slice(0, -2).join("/");
 }
 
-/** Parts of a resource that Azure lets clients write by themselves, though they live in its body and share its ETag. */
+/**
+ * Parts of a resource that Azure lets clients write by themselves, though they live in its body and share its ETag.
+ * Subnets are none here: they are read and written alone, which needs no right to read the VNet.
+ */
 const PART =
-  /^(.*\/(?:loadBalancers\/[^/]+\/(?:backendAddressPools|inboundNatRules)|networkSecurityGroups\/[^/]+\/securityRules|virtualNetworks\/[^/]+\/subnets))\/[^/]+$/i;
+  /^(.*\/(?:loadBalancers\/[^/]+\/(?:backendAddressPools|inboundNatRules)|networkSecurityGroups\/[^/]+\/securityRules|privateLinkServices\/[^/]+\/privateEndpointConnections))\/[^/]+$/i;
 
 export function isPart(id: string): boolean {
   return PART.test(id);

@@ -8,6 +8,9 @@
  *   frontend               | `B` or `B-{subnet}`                | the whole; an end that is no letter becomes `_`
  *   rule, probe            | `B[-{subnet}]-{PROTO}-{port}`      | the subnet part only
  *   public IP              | `{cluster}-B[-{prefix}]`           | the whole
+ *   private link service   | `pls-{frontend}`                   | never
+ *   its IP configurations  | `{subnet}-{service}-static-{ip}`,  | before `-static`, to 80 characters in all
+ *                          | `{subnet}-{service}-dynamic-{n}`   |
  *   backend pool           | `{cluster}`, IPv6 `{cluster}-IPv6` | never
  *   external load balancer | configured name, or the VM set's   | never
  *   internal one           | external name + `-internal`        | never
@@ -92,6 +95,17 @@ export function publicIPName(
   const prefixName = prefixId?.split("/").findLast((segment) => segment !== "");
   const whole = [clusterName, naming.base, ...(prefixName === undefined ? [] : [prefixName])].join("-");
   return whole.slice(0, CUT_LENGTH) + familySuffix(naming, family);
+}
+
+export function privateLinkServiceName(frontend: string): string {
+  return `pls-${frontend}`;
+}
+
+const LONGEST_NAME = 80;
+
+/** `suffix`: `static-{ip}` or `dynamic-{n}`. */
+export function privateLinkAddressName(subnet: string, service: string, suffix: string): string {
+  return `${`${subnet}-${service}`.slice(0, LONGEST_NAME - suffix.length - 1)}-${suffix}`;
 }
 
 /** Pools belong to the cluster, not to a Service: IPv6 always has the suffix. */

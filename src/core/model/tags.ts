@@ -31,7 +31,7 @@ function oneOfEach(entries: readonly (readonly [key: string, value: string])[]):
 }
 
 /** The value of a tag, in whatever case its key is. */
-function tagValue(tags: Tags | undefined, key: string): string | undefined {
+export function tagValue(tags: Tags | undefined, key: string): string | undefined {
   return tags?.[spellingOf(tags, key)];
 }
 
@@ -97,6 +97,8 @@ function prunable(tags: Tags, wanted: Tags, systemTags: readonly string[]): stri
 export const SERVICE_TAG = "k8s-azure-service";
 export const CLUSTER_TAG = "k8s-azure-cluster-name";
 export const DNS_TAG = "k8s-azure-dns-label-service";
+/** Of a private link service: the Service that it was made for. */
+export const OWNER_TAG = "k8s-azure-owner-service";
 
 const OLDER_TAGS: Readonly<Record<string, string>> = {
   [SERVICE_TAG]: "service",

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import type { Listed } from "./observed-azure.ts";
 import { batchWindowShareOf, isBodyOf, isOwnedByService, KINDS, knownType, LISTED_KINDS, listPath } from "./kinds.ts";
 
+const SUBSCRIPTIONS = { subscriptionId: "sub", networkSubscriptionId: "sub" };
 const GROUP = "/subscriptions/sub/resourceGroups/rg/providers";
 const LB = `${GROUP}/Microsoft.Network/loadBalancers/lb`;
 const POOL = `${LB}/backendAddressPools/pool`;
@@ -65,14 +66,14 @@ test("security groups and subnets are read one by one, instances are listed with
 test("what decisions see by resource group is read as lists, and its resources are in the list of their group", () => {
   assert.ok(LISTED_KINDS.includes("publicIP"));
   for (const kind of LISTED_KINDS) {
-    const known = knownType(`${listPath(kind, "sub", "rg")}/one`);
+    const known = knownType(`${listPath(kind, SUBSCRIPTIONS, "rg")}/one`);
     assert.deepEqual([known?.kind, known?.read], [kind, "list"]);
   }
 });
 
 test("what decisions see by resource group is found and replaced in the lists of its own kind", () => {
   for (const kind of LISTED_KINDS) {
-    const id = `${listPath(kind, "sub", "RG")}/one`;
+    const id = `${listPath(kind, SUBSCRIPTIONS, "RG")}/one`;
     const listed = { [kind]: new Map([["rg", [{ id, name: "one", properties: {} }]]]) } as Listed;
     const azure = { loadBalancers: [], listed, subnets: new Map(), securityGroup: undefined };
     assert.equal(KINDS[kind].find(azure, id.toLowerCase())?.id, id);

@@ -2,14 +2,18 @@
  * The table of resource kinds. Whatever treats one kind of resource differently from another reads it here, so a kind is
  * added by its folder and one line of the table; the compiler refuses an entry that lacks something.
  */
+import type { ClusterConfig } from "../config/cluster-config.ts";
 import { parseId } from "../model/ids.ts";
 import type { AzureStep, Bodies, Fragments, Kind, ListedKind } from "./azure-step.ts";
 import { backendPoolKind } from "./backend-pool/kind.ts";
 import { loadBalancerKind } from "./load-balancer/kind.ts";
 import { nicPoolsKind } from "./nic-pools/kind.ts";
+import { privateEndpointConnectionKind } from "./private-endpoint-connection/kind.ts";
+import { privateLinkServiceKind } from "./private-link-service/kind.ts";
 import { publicIPKind } from "./public-ip/kind.ts";
 import { type ArmType, type ResourceKind, USUAL_WINDOW_SHARE } from "./resource-kind.ts";
 import { securityGroupKind } from "./security-group/kind.ts";
+import { subnetKind } from "./subnet/kind.ts";
 
 const TABLE = {
   publicIP: publicIPKind,
@@ -17,6 +21,9 @@ const TABLE = {
   backendPool: backendPoolKind,
   nicPools: nicPoolsKind,
   securityGroup: securityGroupKind,
+  privateLinkService: privateLinkServiceKind,
+  privateEndpointConnection: privateEndpointConnectionKind,
+  subnet: subnetKind,
 };
 
 /** Whence `azure-step.ts` has the kinds, with the fragment and the body of each. */
@@ -29,26 +36,18 @@ export const LISTED_KINDS: readonly ListedKind[] = kindNames().filter(
   (kind): kind is ListedKind => KINDS[kind].observed === "byGroup",
 );
 
-/** Read, but never written. */
-const SUBNETS: ArmType = { type: "Microsoft.Network/virtualNetworks/subnets", noun: "subnet", read: "single" };
-
-/** Needed beside the rights of the kinds: for subnets, and for the zones of the region. */
-export const READ_RIGHTS: readonly string[] = [
-  `${SUBNETS.type}/read`,
-  "Microsoft.Resources/subscriptions/providers/read",
-];
+/** Needed beside the rights of the kinds: for the zones of the region. */
+export const READ_RIGHTS: readonly string[] = ["Microsoft.Resources/subscriptions/providers/read"];
 
 /** What is known of a type of resources. */
 interface KnownType extends ArmType {
-  /** `undefined`: it is read only. */
-  readonly kind: Kind | undefined;
+  readonly kind: Kind;
 }
 
 const knownTypes = new Map(
-  [
-    ...kindNames().flatMap((kind) => KINDS[kind].types.map((type) => ({ ...type, kind }))),
-    { ...SUBNETS, kind: undefined },
-  ].map((known): [string, KnownType] => [known.type.toLowerCase(), known]),
+  kindNames().flatMap((kind) =>
+    KINDS[kind].types.map((type): [string, KnownType] => [type.type.toLowerCase(), { ...type, kind }]),
+  ),
 );
 
 /** Of the resource with this id; `undefined` where it is none that we know. */
@@ -58,8 +57,14 @@ export function knownType(id: string): KnownType | undefined {
 }
 
 /** The path of the list of all resources of a kind in a resource group. */
-export function listPath(kind: Kind, subscription: string, resourceGroup: string): string {
-  return `/subscriptions/${subscription}/resourceGroups/${resourceGroup}/providers/${KINDS[kind].types[0].type}`;
+export function listPath(
+  kind: Kind,
+  { subscriptionId, networkSubscriptionId }: Pick<ClusterConfig, "subscriptionId" | "networkSubscriptionId">,
+  resourceGroup: string,
+): string {
+  const { type, isInClusterSubscription } = KINDS[kind].types[0];
+  const subscription = isInClusterSubscription === true ? subscriptionId : networkSubscriptionId;
+  return `/subscriptions/${subscription}/resourceGroups/${resourceGroup}/providers/${type}`;
 }
 
 /** What people call a resource of this type, `Microsoft.Network/loadBalancers`; its last segment where we know none. */

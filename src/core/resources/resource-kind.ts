@@ -19,6 +19,8 @@ export interface ArmType {
   readonly read: "list" | "single" | "part";
   /** Appended to the path of a list. */
   readonly listQuery?: string;
+  /** It is in the subscription of the cluster; absent: in that of the network. */
+  readonly isInClusterSubscription?: true;
 }
 
 /**

@@ -8,6 +8,7 @@
  *   `{fingerprint}`         | this spec, under this config, was fully applied
  *   `changing`              | an earlier spec was, another is on its way: no difference counts as drift
  *   ` groups={a},{b}` added | resource groups, besides the cluster's, where public IPs of the Service may be
+ *   ` links={a},{b}` added  | resource groups where private link services on its frontends may be
  *
  * A user who may write the Service may write this, too: it tells where to look, and what is found there is verified.
  */
@@ -18,35 +19,45 @@ import { md5 } from "../util/md5.ts";
 import { memo, memoAll } from "../util/memo.ts";
 import { OURS } from "../intent/annotations.ts";
 import type { Decision } from "../steps.ts";
-import { frontendsOf } from "./service-parts.ts";
+import { frontendsOf, linksOfService } from "./service-parts.ts";
 import type { ResolvedService } from "./resolve-service.ts";
 
 export const APPLIED_ANNOTATION = "azlb.io/applied";
 
 const CHANGING = "changing";
 const GROUPS = "groups=";
+const LINKS = "links=";
 
 interface AppliedState {
   /** `undefined` while changing. */
   readonly fingerprint: string | undefined;
   readonly groups: readonly string[];
+  /** As `groups`, for private link services. */
+  readonly links: readonly string[];
 }
 
 export function readAppliedState(service: Service): AppliedState | undefined {
   const text = service.metadata.annotations?.[APPLIED_ANNOTATION];
   if (text === undefined) return undefined;
   const [state, ...notes] = text.split(" ");
-  const groups =
-    notes
-      .find((note) => note.startsWith(GROUPS))
-      ?.slice(GROUPS.length)
-      .split(",") ?? [];
-  return { fingerprint: state === CHANGING ? undefined : state, groups: groups.filter(isResourceGroupName) };
+  return {
+    fingerprint: state === CHANGING ? undefined : state,
+    groups: readNote(notes, GROUPS),
+    links: readNote(notes, LINKS),
+  };
 }
 
-function renderAppliedState({ fingerprint, groups }: AppliedState): string {
-  const notes = groups.length === 0 ? [] : [`groups=${groups.toSorted().join(",")}`];
-  return [fingerprint ?? CHANGING, ...notes].join(" ");
+function readNote(notes: readonly string[], name: string): string[] {
+  const note = notes.find((one) => one.startsWith(name));
+  return (note?.slice(name.length).split(",") ?? []).filter(isResourceGroupName);
+}
+
+function renderAppliedState({ fingerprint, groups, links }: AppliedState): string {
+  return [fingerprint ?? CHANGING, ...renderNote(GROUPS, groups), ...renderNote(LINKS, links)].join(" ");
+}
+
+function renderNote(name: string, groups: readonly string[]): string[] {
+  return groups.length === 0 ? [] : [name + groups.toSorted().join(",")];
 }
 
 /** Equal for equal specs under equal configs. */
@@ -116,13 +127,15 @@ function counts(key: string): boolean {
 /**
  * A decision to write to Azure, or the mark that must be written before it. A change is marked on the Service before its first
  * write, so that a half of it is never taken for drift, and that what the Service itself may forget before it is published
- * is found again: public IPs in other resource groups. A Service that is new, or taken over, and has none of these needs no
- * mark: it bears no applied state that could mislead.
+ * is found again: public IPs in other resource groups, and private link services. A Service that is new, or taken over,
+ * and has none of these needs no mark: it bears no applied state that could mislead.
  */
 export function markChangingFirst(resolved: ResolvedService, decision: Decision): Decision {
   const { service, config } = resolved.observed;
   const applied = readAppliedState(service);
-  const isNoted = groupsNow(resolved).every((group) => applied?.groups.includes(group));
+  const isNoted =
+    groupsNow(resolved).every((group) => applied?.groups.includes(group)) &&
+    linksNow(resolved).every((group) => applied?.links.includes(group));
   const isCurrent = applied?.fingerprint === undefined || isApplied(service, config);
   if (isNoted && isCurrent) return decision;
   const ingress = service.status.loadBalancer.ingress ?? [];
@@ -132,10 +145,11 @@ export function markChangingFirst(resolved: ResolvedService, decision: Decision)
 
 /** What the Service is marked with while a change is on its way. */
 export function changingState(resolved: ResolvedService): string {
-  const { groups = [] } = readAppliedState(resolved.observed.service) ?? {};
+  const { groups = [], links = [] } = readAppliedState(resolved.observed.service) ?? {};
   return renderAppliedState({
     fingerprint: undefined,
     groups: [...new Set([...groups, ...groupsNow(resolved)])],
+    links: [...new Set([...links, ...linksNow(resolved)])],
   });
 }
 
@@ -147,7 +161,7 @@ export function finalAppliedState(resolved: ResolvedService): string {
     publicIPs.uses.map(({ id }) => id),
   );
   const fingerprint = fingerprintOf(observed.service, observed.config);
-  return renderAppliedState({ fingerprint, groups });
+  return renderAppliedState({ fingerprint, groups, links: linksNow(resolved) });
 }
 
 /** Resource groups that the Service has, or is about to have, public IPs in. */
@@ -159,6 +173,13 @@ function groupsNow(resolved: ResolvedService): string[] {
     ...publicIPs.releases.map(({ seen }) => seen.id),
     ...frontends.flatMap(({ properties }) => properties.publicIPAddress?.id ?? []),
   ]);
+}
+
+/** Resource groups that hold private link services on the Service's frontends, or are about to. */
+function linksNow({ observed, intent }: ResolvedService): string[] {
+  const found = linksOfService(observed, intent.owner).flatMap(({ id }) => parseId(id)?.resourceGroup ?? []);
+  const asked = intent.privateLink === undefined ? [] : [intent.privateLink.resourceGroup];
+  return [...new Set([...asked, ...found].map((group) => group.toLowerCase()))];
 }
 
 /** Their groups but for the cluster's own, which is looked at anyway. */

@@ -2,7 +2,7 @@
  * The phases of a Service that should be served: each finds its part right, or asks for one round. The new side is built
  * and published before the old one goes.
  */
-import type { Frontend } from "../model/arm.ts";
+import type { Frontend, LoadBalancer } from "../model/arm.ts";
 import { poolWarnings, reconcilePoolsOf } from "../resources/reconcile-pools.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import { absentLoadBalancer } from "../resources/load-balancer/desired-load-balancer.ts";
@@ -19,6 +19,7 @@ import { reconcilePublicIP } from "../resources/public-ip/reconcile-public-ip.ts
 import { SETTLED, together } from "../resources/reconciled.ts";
 import { reconcileSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
 import { finalAppliedState, changingState, markChangingFirst, isChanged, readAppliedState } from "./applied-state.ts";
+import { ensureLink, releaseLinks } from "./private-links.ts";
 import { leaveLoadBalancers, closeAddresses, givePublicIPsBack } from "./release-service.ts";
 import { surroundingsOn, addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
 import { FINALIZER } from "../intent/ownership.ts";
@@ -49,13 +50,22 @@ const replacePublicIPs: Phase<ResolvedService> = (resolved) => {
   const ready = publicIPs.uses.filter(({ seen, mustBeReplaced }) => seen !== undefined && !mustBeReplaced);
   const families = ready.map(({ family }) => family);
   const leaveFrontends: Phase<ResolvedService> = () =>
-    placement.seen && roundOf(reconcileLoadBalancer(placement.id, placement.seen, remainder(resolved, families)));
+    placement.seen && leaveWith(resolved, placement.seen, remainder(resolved, families));
   const releases = publicIPs.releases.filter(({ seen }) => replaced.some(({ id }) => id === seen.id));
   return firstRound(
     [() => closeAddresses(observed, intent.owner, closing), leaveFrontends, () => givePublicIPsBack(releases)],
     resolved,
   );
 };
+
+function leaveWith(
+  { observed, intent }: ResolvedService,
+  seen: LoadBalancer,
+  fragment: LoadBalancerFragment,
+): Decision | undefined {
+  const links = releaseLinks(observed, intent.owner, seen, fragment);
+  return links ?? roundOf(reconcileLoadBalancer(seen.id, seen, fragment));
+}
 
 function remainder(resolved: ResolvedService, families: ResolvedService["intent"]["families"]) {
   const { observed, intent, placement } = resolved;
@@ -119,10 +129,12 @@ const leaveFormerLoadBalancers: Phase<ResolvedService> = ({ observed, intent, pl
  * granted.
  */
 const joinLoadBalancer: Phase<ResolvedService> = (resolved) => {
-  const { intent, placement } = resolved;
+  const { observed, intent, placement } = resolved;
   const fragment = fragmentOf(resolved, intent.families);
   const joining = roundOf(reconcileLoadBalancer(placement.id, placement.seen, fragment));
   if (joining?.kind !== "act") return joining;
+  const links = placement.seen && releaseLinks(observed, intent.owner, placement.seen, fragment);
+  if (links !== undefined) return foreseenRefusal(resolved) ?? links;
   if (!hasItsAddressesAlone(resolved, fragment)) return foreseenRefusal(resolved) ?? joining;
   const access = openAccess(resolved, "dead");
   return access?.kind === "act" ? act([...joining.steps, ...access.steps], joining.warnings) : (access ?? joining);
@@ -158,12 +170,13 @@ function openAccess(resolved: ResolvedService, released: "dead" | "all"): Decisi
   return roundOf(reconcileSecurityGroup(observed, intent, addresses, { changed }), warnings);
 }
 
-/** The final applied state is written along, unless something of the Service's past is still to be removed. */
+/** The final applied state is written along, unless something is left to do after it. */
 const publishAddresses: Phase<ResolvedService> = (resolved) => {
   const { service } = resolved.observed;
   const ingress = ingressOf(resolved);
   if (isPublished(service.status.loadBalancer.ingress ?? [], ingress)) return undefined;
-  const applied = firstRound(LEFTOVERS, resolved) === undefined ? finalAppliedState(resolved) : changingState(resolved);
+  const applied =
+    firstRound(AFTERWARDS, resolved) === undefined ? finalAppliedState(resolved) : changingState(resolved);
   return act(
     [{ kind: "updateStatus", ingress, applied, why: `served at ${ingress.map(({ ip }) => ip).join(", ")}` }],
     resolved.warnings,
@@ -186,11 +199,16 @@ const leaveOppositeLoadBalancers: Phase<ResolvedService> = ({ observed, intent, 
 
 const releaseFormerPublicIPs: Phase<ResolvedService> = ({ publicIPs }) => givePublicIPsBack(publicIPs.releases);
 
-/** What remains of the Service's past, in the order in which it may go. */
-const LEFTOVERS: readonly Phase<ResolvedService>[] = [
+/** A private link service that Azure refuses keeps no address from being published. */
+const ensurePrivateLink: Phase<ResolvedService> = ({ observed, intent: { owner, privateLink }, privateLink: link }) =>
+  privateLink && link && ensureLink(observed, owner, privateLink, link);
+
+/** What remains of the Service's past, in the order in which it may go; then what stands on its frontend. */
+const AFTERWARDS: readonly Phase<ResolvedService>[] = [
   closeFormerAddresses,
   leaveOppositeLoadBalancers,
   releaseFormerPublicIPs,
+  ensurePrivateLink,
 ];
 
 /** The change that the Service was marked with is over. */
@@ -212,7 +230,7 @@ const PHASES: readonly Phase<ResolvedService>[] = [
   joinLoadBalancer,
   fillPoolsAndOpenAccess,
   publishAddresses,
-  ...LEFTOVERS,
+  ...AFTERWARDS,
   markApplied,
 ];
 

@@ -17,11 +17,12 @@ import { reconcileServed } from "./ensure-service.ts";
 import { needsCleanup, ownerOf, wantsLoadBalancer } from "../intent/ownership.ts";
 import { publicIPResourceGroup } from "../intent/parse-addresses.ts";
 import { parseService } from "../intent/parse-service.ts";
+import { missingLinks } from "./private-links.ts";
 import { reconcileReleased } from "./release-service.ts";
 import { reject } from "./rounds.ts";
 import type { ServiceIntent } from "../intent/service-intent.ts";
 import { addressesOn, frontendsOf } from "./service-parts.ts";
-import { subnetName, resolveService } from "./resolve-service.ts";
+import { subnetsOf, resolveService } from "./resolve-service.ts";
 
 const SETTLED: Decision = { kind: "settled", warnings: [] };
 
@@ -35,7 +36,11 @@ function ensured(observed: Observed): Decision {
   const parsed = parseService(observed.service, observed.config);
   if (!("intent" in parsed)) return reject(parsed);
   const { intent, warnings } = parsed;
-  const needs = [...missingReads(observed, groupsOf(observed)), ...missingSubnet(observed, intent)];
+  const needs = [
+    ...missingReads(observed, groupsOf(observed)),
+    ...missingLinks(observed),
+    ...missingSubnets(observed, intent),
+  ];
   if (needs.length > 0) return { kind: "read", needs };
   const resolved = resolveService(observed, intent, warnings);
   if ("kind" in resolved) return reject(resolved);
@@ -43,7 +48,7 @@ function ensured(observed: Observed): Decision {
 }
 
 function released(observed: Observed): Decision {
-  const needs = missingReads(observed, groupsOf(observed));
+  const needs = [...missingReads(observed, groupsOf(observed)), ...missingLinks(observed)];
   return needs.length > 0 ? { kind: "read", needs } : (reconcileReleased(observed) ?? SETTLED);
 }
 
@@ -78,10 +83,9 @@ function missingReads(observed: Observed, groups: readonly string[]): ReadReques
   ];
 }
 
-function missingSubnet(observed: Observed, intent: ServiceIntent): ReadRequest[] {
-  if (intent.scope === "external") return [];
-  const name = subnetName(observed, intent);
-  return observed.subnets.has(name) ? [] : [{ kind: "subnet", name }];
+function missingSubnets(observed: Observed, intent: ServiceIntent): ReadRequest[] {
+  const unread = subnetsOf(observed, intent).filter((name) => !observed.subnets.has(name));
+  return [...new Set(unread)].map((name) => ({ kind: "subnet", name }));
 }
 
 export type Published =

@@ -3,12 +3,12 @@
  * additional address, the DNS label of a public IP, a port of a shared address. What the load balancer's merge or Azure
  * refuses by itself is left to them.
  */
+import { listedOf } from "../resources/observed-azure.ts";
 import type { Frontend, LoadBalancer, PublicIP } from "../model/arm.ts";
 import { nodeAddresses } from "../backends/eligible-nodes.ts";
 import { loadBalancerIndex, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { baseName, baseOf } from "../model/names.ts";
 import { keyIn } from "../resources/load-balancer/part-user.ts";
-import { listedOf } from "../resources/observed-azure.ts";
 import { securityGroupIndex, kindOf } from "../resources/security-group/security-rules.ts";
 import type { Observed } from "../observed.ts";
 import { PLACEMENT } from "../intent/annotations.ts";

@@ -19,6 +19,7 @@ import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import { releaseSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
 import type { Observed } from "../observed.ts";
 import { ownerOf } from "../intent/ownership.ts";
+import { handOverLinks, releaseLinks } from "./private-links.ts";
 import { act, firstRound, type Phase, roundOf, reject } from "./rounds.ts";
 import type { Owner } from "../outcome.ts";
 import { addressesOn, formerAddresses, frontendsOf, surroundingsOn } from "./service-parts.ts";
@@ -97,7 +98,10 @@ export function reconcileReleased(observed: Observed): Decision | undefined {
   return firstRound(PHASES, observed);
 }
 
-/** One that is deleted with the Service lets go of the machines in its pools first. */
+/**
+ * Private link services on the frontends that go with the Service go before them; a load balancer that is deleted with it
+ * lets go of the machines in its pools first.
+ */
 export function leaveLoadBalancers(
   observed: Observed,
   owner: Owner,
@@ -109,6 +113,8 @@ export function leaveLoadBalancers(
     const result = reconcileLoadBalancer(seen.id, seen, fragment);
     if (result.kind === "reject") return reject(result.rejection);
     if (result.kind !== "act") continue;
+    const links = handOverLinks(observed, owner, seen) ?? releaseLinks(observed, owner, seen, fragment);
+    if (links !== undefined) return links;
     const detachments = detachmentsOf(observed, seen);
     if (detachments.kind !== "act") steps.push(...result.steps);
     else if (result.deletes) steps.push(...detachments.steps);

@@ -2,7 +2,7 @@
  * What a Service asks for, placed: on which load balancer, with which public IPs, and the addresses that come of it.
  * Everything that the phases of `ensure-service.ts` read.
  */
-import { PLACEMENT } from "../intent/annotations.ts";
+import { PLACEMENT, PRIVATE_LINK } from "../intent/annotations.ts";
 import type { Family } from "../model/arm.ts";
 import {
   addressesOfMembers,
@@ -13,7 +13,7 @@ import {
 import { whyNoMembers } from "../backends/eligible-nodes.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import type { Ingress } from "../model/kubernetes.ts";
-import { nameOfId, sameId } from "../model/ids.ts";
+import { loadBalancerPartId, nameOfId, sameId } from "../model/ids.ts";
 import {
   absentLoadBalancer,
   desiredLoadBalancer,
@@ -25,6 +25,7 @@ import { getServiceLoadBalancer, type Placement } from "../resources/load-balanc
 import { limitsOf } from "../resources/load-balancer/limits.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { mergeLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
+import type { DesiredPrivateLink } from "../resources/private-link-service/desired-private-link-service.ts";
 import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
 import {
   type DesiredPublicIPs,
@@ -35,6 +36,7 @@ import { SERVICE_TAG } from "../model/tags.ts";
 import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import type { Observed } from "../observed.ts";
 import { judgeJoined } from "./joined-addresses.ts";
+import { movingFrom, resolvePrivateLink } from "./private-links.ts";
 import { surroundingsOn, addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
 import type { ServiceIntent } from "../intent/service-intent.ts";
 import type { Owner, Rejection, Warning } from "../outcome.ts";
@@ -46,6 +48,8 @@ export interface ResolvedService {
   readonly warnings: readonly Warning[];
   readonly placement: Placement;
   readonly publicIPs: DesiredPublicIPs;
+  /** `undefined`: none is asked for. */
+  readonly privateLink: DesiredPrivateLink | undefined;
 }
 
 export function resolveService(
@@ -53,7 +57,8 @@ export function resolveService(
   intent: ServiceIntent,
   warnings: readonly Warning[],
 ): ResolvedService | Rejection {
-  if (isSubnetMissing(observed, intent)) return refuseSubnet(observed, intent);
+  const missing = subnetsOf(observed, intent).find((name) => isSubnetMissing(observed, name));
+  if (missing !== undefined) return refuseSubnet(observed, intent, missing);
   if (isGroupMissing(observed, intent)) return refuseGroup(observed, intent);
   const taken = refuseTakenAddresses(observed, intent);
   if (taken !== undefined) return taken;
@@ -65,12 +70,28 @@ export function resolveService(
   if (takenLabel !== undefined) return takenLabel;
   const joined = judgeJoined(observed, intent, publicIPs.uses);
   if (joined.kind === "rejection") return joined;
-  const resolved = { observed, intent, warnings, placement, publicIPs };
+  const placed = { observed, intent, warnings, placement, publicIPs, privateLink: undefined };
+  const privateLink = privateLinkOf(placed);
+  if (privateLink?.kind === "rejection") return privateLink;
+  const resolved: ResolvedService = { ...placed, privateLink };
   const addresses = intent.families.flatMap((family) => addressOf(resolved, family) ?? intent.pinned[family] ?? []);
   const takenPorts = refuseTakenPorts({ observed, intent, placement, addresses });
   if (takenPorts !== undefined) return takenPorts;
   const told = [...warnings, ...joined.warnings, ...warnOfNoNodes(resolved), ...warnOfUntagged(resolved)];
   return withPossibleReplacements({ ...resolved, warnings: told });
+}
+
+function privateLinkOf(placed: ResolvedService): DesiredPrivateLink | Rejection | undefined {
+  const { observed, intent, placement } = placed;
+  const { owner, privateLink: link } = intent;
+  if (link === undefined) return undefined;
+  return resolvePrivateLink({ observed, owner, link, frontend: linkedFrontend(placed), loadBalancer: placement.seen });
+}
+
+/** The frontend that a private link service stands on. */
+function linkedFrontend(resolved: ResolvedService): { readonly id: string; readonly name: string } {
+  const { name } = desiredFrontend(frontendInput(resolved), "IPv4");
+  return { id: loadBalancerPartId(resolved.placement.id, "frontendIPConfigurations", name), name };
 }
 
 /** Without the tag it counts as a person's, whose it is cannot be told. */
@@ -124,8 +145,14 @@ function isFreeable(observed: Observed, owner: Owner, { seen, name }: Placement,
   );
 }
 
-export function subnetName({ config }: Pick<Observed, "config">, intent: ServiceIntent): string {
+function subnetName({ config }: Pick<Observed, "config">, intent: ServiceIntent): string {
   return intent.subnet ?? config.subnetName;
+}
+
+/** Names of the subnets that the Service has addresses in, or its private link service. */
+export function subnetsOf(observed: Pick<Observed, "config">, intent: ServiceIntent): string[] {
+  const own = intent.scope === "internal" ? [subnetName(observed, intent)] : [];
+  return [...own, ...(intent.privateLink === undefined ? [] : [intent.privateLink.subnet])];
 }
 
 function subnetOf(observed: Observed, intent: ServiceIntent) {
@@ -133,20 +160,20 @@ function subnetOf(observed: Observed, intent: ServiceIntent) {
 }
 
 /** It was read, and it isn't there. */
-function isSubnetMissing(observed: Observed, intent: ServiceIntent): boolean {
-  const isRead = observed.subnets.has(subnetName(observed, intent));
-  return intent.scope === "internal" && isRead && subnetOf(observed, intent) === undefined;
+function isSubnetMissing({ subnets }: Observed, name: string): boolean {
+  return subnets.has(name) && subnets.get(name) === undefined;
 }
 
-function refuseSubnet(observed: Observed, intent: ServiceIntent): Rejection {
+function refuseSubnet(observed: Observed, intent: ServiceIntent, name: string): Rejection {
   const { vnetName } = observed.config;
-  const where =
-    intent.subnet === undefined
-      ? "subnetName of the config"
-      : "annotation service.beta.kubernetes.io/azure-load-balancer-internal-subnet";
-  const has = subnetsText(observed);
-  const message = `${where}: VNet "${vnetName}" has no subnet "${subnetName(observed, intent)}": ${has}`;
+  const message = `${whereFrom(intent, name)}: VNet "${vnetName}" has no subnet "${name}": ${subnetsText(observed)}`;
   return { kind: "rejection", reason: "SubnetNotFound", message };
+}
+
+function whereFrom({ subnet, privateLink }: ServiceIntent, name: string): string {
+  if (name === subnet) return `annotation ${PLACEMENT.internalSubnet.key}`;
+  const isOfLink = privateLink?.details.includes(PRIVATE_LINK.subnet.key) === true && privateLink.subnet === name;
+  return isOfLink ? `annotation ${PRIVATE_LINK.subnet.key}` : "subnetName of the config";
 }
 
 function isGroupMissing({ missingGroups }: Observed, { publicIPs, publicIPResourceGroup }: ServiceIntent): boolean {
@@ -174,12 +201,15 @@ function subnetsText({ subnetNames }: Observed): string {
 
 /** The fragment for these families; a family that waits for its public IP to be replaced is left out. */
 export function fragmentOf(resolved: ResolvedService, families: readonly Family[]): LoadBalancerFragment {
-  const { observed, intent, placement } = resolved;
+  const { observed, intent, placement, privateLink } = resolved;
+  const surroundings = surroundingsOn(observed, placement);
+  const moving = privateLink === undefined ? [] : movingFrom(privateLink, linkedFrontend(resolved).id);
   return desiredLoadBalancer({
     ...frontendInput(resolved),
     families,
     loadBalancer: placement,
-    ...surroundingsOn(observed, placement),
+    ...surroundings,
+    held: [...surroundings.held, ...moving],
     limits: limitsOf(observed.config, observed.loadBalancers, placement.name),
     intent,
   });

@@ -2,7 +2,7 @@
  * What a Service has in Azure now: on which frontends it stands, at which addresses, and what stands beside it on a load
  * balancer.
  */
-import type { Frontend, LoadBalancer, PublicIP } from "../model/arm.ts";
+import type { Frontend, LoadBalancer, PrivateLinkService, PublicIP } from "../model/arm.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import { parseId } from "../model/ids.ts";
 import { frontendOf, loadBalancerIndex, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
@@ -18,8 +18,10 @@ import {
   isPreConfigured,
   membersOf,
 } from "../resources/backend-pool/desired-backend-pool.ts";
-import type { Disposable } from "../resources/load-balancer/fragment.ts";
 import { servicesByBase } from "../resources/load-balancer/part-user.ts";
+import type { Disposable, HeldFrontend } from "../resources/load-balancer/fragment.ts";
+import { isOfCluster, linkedFrontends, linksOn } from "../resources/private-link-service/private-link-services.ts";
+import type { Owner } from "../outcome.ts";
 import { ownIPConfigurations } from "../resources/nic-pools/desired-nic-pools.ts";
 import { parseService } from "../intent/parse-service.ts";
 
@@ -65,6 +67,8 @@ export interface Surroundings {
    * has is left alone.
    */
   readonly isServedHere: (base: string) => boolean;
+  /** By private link services that are not this cluster's. */
+  readonly held: readonly HeldFrontend[];
   /** For what is said to people. */
   readonly neighbours: readonly Service[];
   readonly disposable: Disposable | undefined;
@@ -82,7 +86,26 @@ export function surroundingsOn(
     const parsed = parseService(service, config);
     return !("intent" in parsed) || (parsed.intent.scope === "internal") === isInternalName(name);
   };
-  return { isServedHere, neighbours: otherServices, disposable: seen && disposableOf(observed, seen) };
+  return {
+    isServedHere,
+    held: seen === undefined ? [] : heldByOthers(observed, seen),
+    neighbours: otherServices,
+    disposable: seen && disposableOf(observed, seen),
+  };
+}
+
+function heldByOthers(observed: Observed, { id }: LoadBalancer): HeldFrontend[] {
+  const isForeign = (link: PrivateLinkService): boolean => !isOfCluster(link, observed.config.clusterName);
+  const links = linkedFrontends(listedOf(observed, "privateLinkService"), id, isForeign);
+  return [...links].map(([frontend, [link]]) => ({ frontend, by: link?.name ?? "" }));
+}
+
+/** The private link services on the frontends that a Service uses, whosever they are. */
+export function linksOfService(observed: Observed, { base }: Owner): readonly PrivateLinkService[] {
+  const all = listedOf(observed, "privateLinkService");
+  if (all.size === 0) return [];
+  const frontends = observed.loadBalancers.flatMap((seen) => frontendsOf(seen, base));
+  return [...new Set(frontends.flatMap(({ id }) => (id === undefined ? [] : linksOn(all, id))))];
 }
 
 /** What of a load balancer is the cluster's own. `undefined`: it stays, another tool fills its pools. */

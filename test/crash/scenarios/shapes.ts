@@ -1,6 +1,6 @@
 /** The same on clusters of other shapes: pools of network interfaces, availability sets, Basic, both families. */
-import type { ClusterShape } from "../crash-bed.ts";
-import { INTERNAL, create, doom, patch, remove, removeNode, save, type CrashScenario } from "./scenario.ts";
+import type { ClusterShape, CrashBed } from "../crash-bed.ts";
+import { INTERNAL, PREFIX, create, doom, patch, remove, removeNode, save, type CrashScenario } from "./scenario.ts";
 
 interface Shape {
   readonly name: string;
@@ -34,12 +34,39 @@ const SHAPES: readonly Shape[] = [
   },
 ];
 
+/** Private link services need pools of network interfaces. */
+const LINKS: ClusterShape = { topology: NICS };
+const LINK = {
+  ...INTERNAL,
+  "service.beta.kubernetes.io/azure-pls-create": "true",
+  "service.beta.kubernetes.io/azure-pls-name": "link",
+};
+
 const DUAL_STACK = { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv4", "IPv6"] };
 const IPV4_ALONE = { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4"] };
 const BOTH: ClusterShape = { topology: { nodes: 2 }, dualStack: true };
 
 export const SHAPE_SCENARIOS: readonly CrashScenario[] = [
   ...SHAPES.flatMap(onShape),
+  { name: "private link service: create", shape: LINKS, act: create("web", { annotations: LINK }) },
+  {
+    name: "private link service: change",
+    shape: LINKS,
+    before: [create("web", { annotations: LINK })],
+    act: patch("web", { metadata: { annotations: { "service.beta.kubernetes.io/azure-pls-fqdns": "a.example.com" } } }),
+  },
+  {
+    name: "private link service: move to another frontend",
+    shape: LINKS,
+    before: [create("web", { annotations: LINK }), connect],
+    act: patch("web", { metadata: { annotations: { [`${PREFIX}internal-subnet`]: "subnet2" } } }),
+  },
+  {
+    name: "private link service: delete, with a connection",
+    shape: LINKS,
+    before: [create("web", { annotations: LINK }), connect],
+    act: remove("web"),
+  },
   { name: "dual stack: create", shape: BOTH, act: create("web", { spec: DUAL_STACK }) },
   {
     name: "dual stack: one family less",
@@ -80,4 +107,9 @@ function onShape({ name, shape, node, hasAdminState }: Shape): readonly CrashSce
         ]
       : []),
   ];
+}
+
+/** Another user's private endpoint. */
+async function connect(bed: CrashBed): Promise<void> {
+  await bed.plant("Microsoft.Network/privateLinkServices/link/privateEndpointConnections/pe", { properties: {} });
 }

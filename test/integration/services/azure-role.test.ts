@@ -13,7 +13,7 @@ import { AdminStateRig, OUT_OF_SERVICE, type AuditEntry } from "../../suites/adm
 import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { addresses, onlyLeft, startDeleting } from "../../support/many-services.ts";
-import { WITHIN_MS, type Manifest } from "../../support/service-rig.ts";
+import { ServiceRig, WITHIN_MS, type Manifest } from "../../support/service-rig.ts";
 
 const ROLE_FILE = resolve(import.meta.dirname, "../../../deploy/azure-role.json");
 const ACTIONS = (JSON.parse(readFileSync(ROLE_FILE, "utf8")) as { Actions: string[] }).Actions;
@@ -22,6 +22,9 @@ const ACTIONS = (JSON.parse(readFileSync(ROLE_FILE, "utf8")) as { Actions: strin
 const READ_POOLS = "Microsoft.Network/loadBalancers/backendAddressPools/read";
 
 /** Each action is tried in the shape of cluster that is likely to need it; the last one tries all that are left. */
+/** Needed for private link services, which have a tour of their own. */
+const LINKS = /privateLink|frontendIPConfigurations|subnets\/write|networkSecurityGroups\/join/;
+
 const SHAPES = [
   {
     topology: { vmType: "vmss", backendPool: "nodeIP" },
@@ -41,8 +44,18 @@ const TOUR: readonly Manifest[] = [
   { name: "prefixed", annotations: { "azure-pip-prefix-id": "" } },
 ];
 
+const LINKED: Manifest = {
+  name: "linked",
+  annotations: {
+    "azure-load-balancer-internal": "true",
+    "azure-pls-create": "true",
+    "azure-pls-name": "link",
+    "azure-pls-ip-configuration-subnet": "links",
+  },
+};
+
 test("the role is enough for everything, and each of its actions is needed", async () => {
-  let unneeded = ACTIONS;
+  let unneeded = ACTIONS.filter((action) => !LINKS.test(action));
   for (const { topology, tries, except } of SHAPES) {
     const rig = await AdminStateRig.open(openEmbeddedCluster, { azure: { topology: { nodes: 2, ...topology } } });
     try {
@@ -66,6 +79,56 @@ test("the role is enough for everything, and each of its actions is needed", asy
   assert.deepEqual(unneeded, []);
 });
 
+test("each action for private link services is needed for one", async () => {
+  const topology = { nodes: 1, vmType: "vmss", backendPool: "nodeIPConfiguration" } as const;
+  const rig = await ServiceRig.open(openEmbeddedCluster, { azure: { topology } });
+  try {
+    const isRefused = async (): Promise<boolean> => (await auditOf(rig)).some(({ status }) => status === 403);
+    for (const without of [undefined, ...ACTIONS.filter((action) => LINKS.test(action))]) {
+      await rig.azure.control("DELETE", "/audit");
+      await limit(
+        rig,
+        ACTIONS.filter((action) => action !== without),
+      );
+      await linkTour(rig, isRefused);
+      assert.equal(await isRefused(), without !== undefined, without);
+      if (without === undefined) continue;
+      await limit(rig, ["*"]);
+      await rig.delete(LINKED.name);
+      await onlyLeft(rig, []);
+    }
+  } finally {
+    await rig.close();
+  }
+});
+
+/** A private link service in a subnet whose policies are on; it has a connection when its Service goes. */
+async function linkTour(rig: ServiceRig, isOver: () => Promise<boolean>): Promise<void> {
+  const reaches: Reaches = (assertion) =>
+    eventually(async () => {
+      if (!(await isOver())) await assertion();
+    }, WITHIN_MS);
+  await rig.put("virtualNetworks/vnet/subnets/links", {
+    properties: {
+      addressPrefix: "10.242.0.0/16",
+      privateLinkServiceNetworkPolicies: "Enabled",
+      networkSecurityGroup: { id: rig.networkPath("networkSecurityGroups/nsg") },
+    },
+  });
+  await rig.apply(LINKED);
+  const isThere = async (): Promise<boolean> => (await rig.list("privateLinkServices")).length === 1;
+  await reaches(async () => assert.ok(await isThere()));
+  if (!(await isThere())) return;
+  await rig.put("privateLinkServices/link/privateEndpointConnections/pe", { properties: {} });
+  await startDeleting(rig, [LINKED.name]);
+  await reaches(async () => assert.equal((await addresses(rig)).size, 0));
+}
+
+async function auditOf(rig: ServiceRig): Promise<readonly AuditEntry[]> {
+  const { entries } = (await rig.azure.control("GET", "/audit")) as { entries: AuditEntry[] };
+  return entries;
+}
+
 /** The refused calls of a tour with these rights: none, or those until the first was seen. */
 async function refusals(rig: AdminStateRig, actions: readonly string[]): Promise<readonly AuditEntry[]> {
   const since = await rig.sequence();
@@ -82,11 +145,15 @@ async function refusals(rig: AdminStateRig, actions: readonly string[]): Promise
   return found;
 }
 
-async function restart(rig: AdminStateRig, actions: readonly string[]): Promise<void> {
-  await rig.services.stop();
-  const { clientId } = rig.services.azure.account;
-  await rig.services.azure.control("PATCH", "/settings", { roles: { [clientId]: { actions } } });
-  await rig.services.start();
+function restart({ services }: AdminStateRig, actions: readonly string[]): Promise<void> {
+  return limit(services, actions);
+}
+
+async function limit(rig: ServiceRig, actions: readonly string[]): Promise<void> {
+  await rig.stop();
+  const { clientId } = rig.azure.account;
+  await rig.azure.control("PATCH", "/settings", { roles: { [clientId]: { actions } } });
+  await rig.start();
 }
 
 type Reaches = (assertion: () => Promise<void>) => Promise<void>;

@@ -8,7 +8,7 @@ import { describe, test } from "node:test";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { differences } from "../../support/incumbent-states.ts";
-import { type LongTailDoing, readLongTail, unexplained } from "../../support/long-tail.ts";
+import { isRefused, type LongTailDoing, readLongTail, unexplained } from "../../support/long-tail.ts";
 import { LongTailRig } from "../../support/long-tail-rig.ts";
 import { CLUSTERS_AT_ONCE, WITHIN_MS } from "../../support/service-rig.ts";
 
@@ -21,7 +21,7 @@ export function longTailSuite(name: string, open: ClusterOpener): void {
           for (const [at, { do: doing, state }] of scenario.steps.entries()) {
             if (doing.restart !== undefined) await tail.rig.restart(doing.restart);
             await tail.perform(doing);
-            await end(tail, doing);
+            await end(tail, doing, isRefused(scenario, at, doing));
             if (state === undefined) continue;
             await eventually(async () => {
               const found = unexplained(scenario.name, at, differences(state, await tail.state()));
@@ -39,12 +39,12 @@ export function longTailSuite(name: string, open: ClusterOpener): void {
 }
 
 /** Waits until the Service of the step is served, refused or gone. */
-async function end(tail: LongTailRig, doing: LongTailDoing): Promise<void> {
+async function end(tail: LongTailRig, doing: LongTailDoing, refused: boolean): Promise<void> {
   const name = tail.touched(doing);
   if (name === undefined) return;
   if (doing.delete !== undefined) {
     await tail.rig.delete(name);
     tail.forget(name);
-  } else if (doing.fail === true) await tail.rig.refused(name);
+  } else if (refused) await tail.rig.refused(name);
   else await tail.rig.served(name);
 }

@@ -36,6 +36,7 @@ function fragmentFor(service: Service, more: Partial<FragmentInput> = {}): LoadB
     published: [],
     disposable: { pools: ["kubernetes"], entries: new Set() },
     isServedHere: () => false,
+    held: [],
     neighbours: [],
     limits: config.loadBalancerLimits,
     ...more,
@@ -266,6 +267,7 @@ describe("a frontend of a Service that has left", () => {
       seen,
       disposable: undefined,
       isServedHere: () => isServedHere,
+      held: [],
       neighbours: [],
     });
 

@@ -9,7 +9,7 @@ import type { Service } from "../../model/kubernetes.ts";
 import { baseOf, isServiceBase, poolName, frontendName, namingOf } from "../../model/names.ts";
 import type { Owner } from "../../outcome.ts";
 import { desiredRules } from "./desired-rules.ts";
-import type { Disposable, LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";
+import type { Disposable, HeldFrontend, LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";
 import { frontendOf, loadBalancerIndex, partsOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
 import { canonicalAddress, contains, parseAddress, parseCidr } from "../../util/cidr.ts";
 import { sameId, subnetId } from "../../model/ids.ts";
@@ -35,6 +35,7 @@ export interface FragmentInput extends FrontendInput {
   readonly disposable: Disposable | undefined;
   /** Does a Service with this base use this load balancer? */
   readonly isServedHere: (base: string) => boolean;
+  readonly held: readonly HeldFrontend[];
   readonly neighbours: readonly Service[];
   readonly limits: LoadBalancerLimits;
 }
@@ -57,6 +58,7 @@ export function desiredLoadBalancer(input: FragmentInput): LoadBalancerFragment 
     rules,
     pools: families.map((family) => poolName(config.clusterName, family)),
     releases: releasesOf(seen, intent.owner, input.isServedHere).filter((name) => !used.includes(name)),
+    held: input.held,
     disposable: input.disposable,
     neighbours: input.neighbours,
     limits: input.limits,
@@ -68,6 +70,7 @@ export interface AbsenceInput {
   readonly seen: LoadBalancer;
   readonly disposable: Disposable | undefined;
   readonly isServedHere: (base: string) => boolean;
+  readonly held: readonly HeldFrontend[];
   readonly neighbours: readonly Service[];
 }
 

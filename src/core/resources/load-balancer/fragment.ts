@@ -21,12 +21,21 @@ export interface LoadBalancerFragment {
    * its use, unless another owner needs them by then.
    */
   readonly releases: readonly string[];
+  /** Frontends that private link services stand on, so that Azure lets none of them go; absent: none. */
+  readonly held?: readonly HeldFrontend[];
   /** What may go with the load balancer once it has no frontend; absent: it stays, another tool fills its pools. */
   readonly disposable: Disposable | undefined;
   /** How full the load balancer may be with it; absent: as full as may be. */
   readonly limits?: LoadBalancerLimits;
   /** The other Services, for texts only: no decision reads them. */
   readonly neighbours?: readonly Service[];
+}
+
+export interface HeldFrontend {
+  /** In lower case. */
+  readonly frontend: string;
+  /** The private link service that stays there; `undefined`: one that is about to move to another frontend. */
+  readonly by: string | undefined;
 }
 
 export interface LoadBalancerShell {

@@ -5,6 +5,7 @@
  *   - The order of the fragments does not matter; there is at most one of an owner.
  *   - What is right already is not touched; merging the result again changes nothing.
  *   - A frontend that another owner needs stays, with a warning to the Service that left it.
+ *   - A frontend that a private link service stands on stays too.
  *   - Without frontends nothing may stand in a load balancer: it goes when all that is left is the cluster's own pools;
  *     if something foreign is left, the last frontend stays.
  *   - Fragments that each decided to leave others behind do not delete it together while machines are in its pools: the
@@ -101,10 +102,18 @@ function leftFrontends(index: LoadBalancerIndex, fragment: LoadBalancerFragment)
   return [...own, ...released].filter((name) => !wanted.has(name));
 }
 
-/** Either another needs it, or it is the last one and the foreign rest of the load balancer needs any. */
+/** Others need it, a private link service holds it, or it is the last one and the foreign rest needs any. */
 function mustStay(seen: LoadBalancer, index: LoadBalancerIndex, fragment: LoadBalancerFragment, name: string): boolean {
   const isLast = index.frontends.size === 1 && fragment.frontends.length === 0;
-  return otherUsers(index, fragment, name).length > 0 || (isLast && hasForeignRest(seen, [fragment]));
+  return (
+    otherUsers(index, fragment, name).length > 0 ||
+    isHeld(fragment, name) ||
+    (isLast && hasForeignRest(seen, [fragment]))
+  );
+}
+
+function isHeld({ held = [] }: LoadBalancerFragment, name: string): boolean {
+  return held.some(({ frontend }) => frontend === name);
 }
 
 function otherUsers(index: LoadBalancerIndex, fragment: LoadBalancerFragment, name: string): readonly FrontendUser[] {
@@ -189,17 +198,26 @@ function warningsFor(
   fragment: LoadBalancerFragment,
   remaining: ReadonlySet<string>,
 ): Warning[] {
-  const staying = leftFrontends(index, fragment).filter((name) => remaining.has(name));
+  const { held = [] } = fragment;
+  const isMoving = (name: string): boolean => held.some(({ frontend, by }) => frontend === name && by === undefined);
+  const staying = leftFrontends(index, fragment).filter((name) => remaining.has(name) && !isMoving(name));
   return staying.map((name) => {
-    const message = `frontend "${name}" stays: ${whyItStays(otherUsers(index, fragment, name)[0], fragment)}`;
-    return { reason: "DeletingFrontendIPConfiguration", message };
+    const [user] = otherUsers(index, fragment, name);
+    const link = held.find(({ frontend }) => frontend === name)?.by;
+    const why = user === undefined && link !== undefined ? heldBy(link) : whyItStays(user, fragment);
+    return { reason: "DeletingFrontendIPConfiguration", message: `frontend "${name}" stays: ${why}` };
   });
 }
 
+function heldBy(link: string): string {
+  return `private link service "${link}", which is not this cluster's, uses it; ${BY_HAND}`;
+}
+
+const BY_HAND = "remove the frontend by hand once nobody needs it";
+
 /** No Service comes back for a frontend that a foreign part keeps: the warning says so. */
 function whyItStays(user: FrontendUser | undefined, fragment: LoadBalancerFragment): string {
-  const byHand = "remove the frontend by hand once nobody needs it";
-  if (user === undefined) return `a load balancer needs one, and this one holds parts of somebody else; ${byHand}`;
+  if (user === undefined) return `a load balancer needs one, and this one holds parts of somebody else; ${BY_HAND}`;
   const uses = `${userOf(user, [fragment]).text} uses it`;
-  return isServiceBase(user.base) ? `${uses}, and it goes with that Service` : `${uses}; ${byHand}`;
+  return isServiceBase(user.base) ? `${uses}, and it goes with that Service` : `${uses}; ${BY_HAND}`;
 }

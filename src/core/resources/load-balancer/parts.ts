@@ -86,8 +86,11 @@ export function mergedFrontends(
   const bases = basesOf(batch);
   const released = new Set(batch.flatMap(({ releases }) => releases.map((name) => name.toLowerCase())));
   const needed = new Set(rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration)));
+  const held = new Set(batch.flatMap((fragment) => (fragment.held ?? []).map(({ frontend }) => frontend)));
   const isFreed = (name: string): boolean =>
-    !needed.has(name) && !(index.users.get(name) ?? []).some(({ kind }) => kind !== "load balancing rule");
+    !needed.has(name) &&
+    !held.has(name) &&
+    !(index.users.get(name) ?? []).some(({ kind }) => kind !== "load balancing rule");
   const dropped: Frontend[] = [];
   const kept = replaced<Frontend>({
     seen: start.properties.frontendIPConfigurations ?? [],
