@@ -11,6 +11,7 @@
 import type { ArmClient } from "../azure/arm/arm-client.ts";
 import type { ArmFailure } from "../azure/arm/failures.ts";
 import { Mirror } from "../azure/cache/mirror.ts";
+import type { ArmReader } from "../azure/cache/resource-lists.ts";
 import type { AttemptReport } from "../azure/group-commit/commit-types.ts";
 import { GroupCommit } from "../azure/group-commit/group-commit.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
@@ -26,6 +27,8 @@ export interface FailedAttempt extends AttemptReport {
 }
 
 export interface AzureConnectionOptions {
+  /** Azure has told a read of the mirror to wait: called with the time that is left. */
+  readonly onReadHeld: (waitMs: number) => void;
   readonly config: ClusterConfig;
   readonly arm: ArmClient;
   /** For the lock; its writes need the leader's lease. */
@@ -51,7 +54,7 @@ export class AzureConnection {
 
   constructor(options: AzureConnectionOptions) {
     const { config, arm, kube, fence, metrics, clock, random, log, onFailure, onRival } = options;
-    const mirror = new Mirror({ client: arm, config, onPoolsGone: options.onPoolsGone });
+    const mirror = new Mirror({ client: toldOf(arm, options.onReadHeld), config, onPoolsGone: options.onPoolsGone });
     this.mirror = mirror;
     this.#lock = new ResourceLock({
       client: kube,
@@ -102,4 +105,13 @@ function measure(metrics: Metrics, { id, size, outcome }: AttemptReport): void {
   const kind = id.split("/").at(-2) ?? "";
   if (outcome === "written" || outcome === "deleted") metrics.batchSize.observe({ kind }, size);
   else if (outcome !== "unchanged" && outcome !== "refused") metrics.conflicts.inc({ reason: outcome });
+}
+
+/** The client's reads; `onHeld` is called when Azure tells one of them to wait. */
+function toldOf(arm: ArmClient, onHeld: (waitMs: number) => void): ArmReader {
+  return {
+    get: (id, options) => arm.get(id, { ...options, onHeld }),
+    find: (id, options) => arm.find(id, { ...options, onHeld }),
+    list: (path, options) => arm.list(path, { ...options, onHeld }),
+  };
 }

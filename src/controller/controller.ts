@@ -4,6 +4,9 @@
  * `stop` ends what is in flight.
  */
 import type { ArmClient } from "../azure/arm/arm-client.ts";
+import { throttledFor } from "../azure/arm/failures.ts";
+import type { Retry } from "../azure/group-commit/commit-types.ts";
+import { isApplied } from "../core/service/applied-state.ts";
 import { describeFailure } from "../azure/arm/failure-text.ts";
 import { hasAdminState } from "../core/admin-state/reconcile-admin-state.ts";
 import { type Clock, type Random, type Timer, DecisionTurns } from "../core/util/clock.ts";
@@ -29,6 +32,7 @@ import { type LbcfOptions, LbcfPart } from "./lbcf/lbcf-part.ts";
 import { MachineListing } from "./machine-listing.ts";
 import { MemberLists } from "./pools/member-list.ts";
 import type { Metrics } from "./metrics.ts";
+import { ReadWaits } from "./service/read-waits.ts";
 import { Observer } from "./service/observer.ts";
 import { PoolController } from "./pools/pool-controller.ts";
 import { ServiceController } from "./service/service-controller.ts";
@@ -79,6 +83,7 @@ export class Controller {
     const kube = options.kube.fencedBy(options.fence);
     this.#cache = new ClusterCache({ client: options.kube, clock, random, log });
     this.#cache.countIn(metrics.loops);
+    const waits = new ReadWaits(clock);
     this.#azure = new AzureConnection({
       ...options,
       kube,
@@ -86,6 +91,7 @@ export class Controller {
       onPoolsGone: () => {
         if (config.poolType === "nodeIPConfiguration") this.#pools.resync();
       },
+      onReadHeld: (waitMs) => waits.held(waitMs),
       onRival: (message) => this.#services.warnAll("RivalController", message),
     });
     const { mirror, commit } = this.#azure;
@@ -114,9 +120,18 @@ export class Controller {
       },
       adminState: this.#adminState,
     });
+    const observe: Observer["observe"] = (service, needs, signal) =>
+      waits.during(
+        () => observer.observe(service, needs, signal),
+        (waitMs) => {
+          // one that is as it asks is only compared: it waits for nothing
+          if (service.metadata.deletionTimestamp === undefined && isApplied(service, config)) return;
+          events.retrying(service, "reading from Azure", readHeld(waitMs));
+        },
+      );
     this.#services = new ServiceController({
       services: this.#cache.services,
-      cloud: new CloudLoadBalancer({ observer, executor, turns }),
+      cloud: new CloudLoadBalancer({ observer: { observe, refresh: () => observer.refresh() }, executor, turns }),
       written: written.services,
       events,
       drift: new DriftWatch(config, options.driftPolicy, metrics),
@@ -206,6 +221,10 @@ export class Controller {
       this.#scheduleResync();
     });
   }
+}
+
+function readHeld(waitMs: number): Retry {
+  return { failure: throttledFor(waitMs), attempts: 1, afterMs: waitMs };
 }
 
 /** Where no Service asked for the write, as for pools that follow the nodes, the warning is the operator's. */

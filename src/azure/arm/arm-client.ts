@@ -24,6 +24,8 @@ export interface CallOptions {
   /** Of the objects that the call is for: namespaces take turns in the budget. Absent: of several, or of none. */
   readonly namespace?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Azure has told to wait: called with the time that is left, of a write as of the reads that follow it to its end. */
+  readonly onHeld?: ((waitMs: number) => void) | undefined;
 }
 
 export interface WriteOptions extends CallOptions {
@@ -31,8 +33,6 @@ export interface WriteOptions extends CallOptions {
   readonly ifMatch?: string | undefined;
   /** Ends the wait for its turn, but not the write once it has left. */
   readonly queueSignal?: AbortSignal;
-  /** Azure has told to wait, and the write has not left: called with the time that is left. */
-  readonly onHeld?: ((waitMs: number) => void) | undefined;
   /** Called right before the write leaves, after all waiting; throws to hold it back. */
   readonly guard?: () => void | Promise<void>;
 }
@@ -92,8 +92,8 @@ export class ArmClient {
     const { first, last } = await this.#put(id, body, options);
     const isWhole = last === first && thenRead === undefined;
     if (isWhole) return bodyOf(first) as Body;
-    const { priority, namespace, signal } = options;
-    const read = (): Promise<Body> => this.get<Body>(thenRead ?? id, { priority, namespace, signal });
+    const { priority, namespace, signal, onHeld } = options;
+    const read = (): Promise<Body> => this.get<Body>(thenRead ?? id, { priority, namespace, signal, onHeld });
     try {
       return await (reading?.(read) ?? read());
     } catch (error) {
@@ -143,9 +143,9 @@ export class ArmClient {
   }
 
   #follow(verb: Verb, id: string, first: ArmResponse, options: CallOptions): Promise<ArmResponse> {
-    const { priority, namespace, signal } = options;
+    const { priority, namespace, signal, onHeld } = options;
     return followOperation(
-      { id, first, type: `${verb} ${typeOf(id)}`, ask: { priority, namespace, signal } },
+      { id, first, type: `${verb} ${typeOf(id)}`, ask: { priority, namespace, signal, onHeld } },
       {
         send: (poll) => this.#exchange.send(poll),
         clock: this.#options.clock,

@@ -12,20 +12,19 @@ import type { Bodies, Kind, ListedKind } from "../../core/resources/azure-step.t
 import { isBodyOf, knownType, listPath, publicIPsAfter } from "../../core/resources/kinds.ts";
 import { isInstance, isNetworkInterface, isScaleSet } from "../../core/resources/nic-pools/merge-nic-pools.ts";
 import { unlessAborted } from "../../core/util/clock.ts";
-import type { ArmClient } from "../arm/arm-client.ts";
 import { field, textField } from "../arm/response-body.ts";
 import type { ArmBody } from "../group-commit/commit-types.ts";
-import { type Age, type Named, READ, ResourceLists } from "./resource-lists.ts";
+import { type Age, type ArmReader, type Named, READ, ResourceLists } from "./resource-lists.ts";
 
 export interface MirrorOptions {
-  readonly client: ArmClient;
+  readonly client: ArmReader;
   readonly config: ClusterConfig;
   /** A load balancer, or one of its pools, is gone. */
   readonly onPoolsGone?: (() => void) | undefined;
 }
 
 export class Mirror {
-  readonly #client: ArmClient;
+  readonly #client: ArmReader;
   readonly #config: ClusterConfig;
   readonly #onPoolsGone: (() => void) | undefined;
   /** Of what is written; made where it is first asked for. */
@@ -167,7 +166,7 @@ type WrittenLists<K extends Kind> = { [Each in K]?: ResourceLists<Bodies[Each] &
 function listsOf<K extends Kind>(
   kind: K,
   written: WrittenLists<K>,
-  client: ArmClient,
+  client: ArmReader,
 ): ResourceLists<Bodies[K] & Named> {
   return (written[kind] ??= new ResourceLists(client, (body): body is Bodies[K] & Named => isBodyOf(kind, body)));
 }

@@ -17,14 +17,17 @@ export type Age = "fresh" | "known";
 
 export const READ = { priority: "create" } as const;
 
+/** The calls that are made here. */
+export type ArmReader = Pick<ArmClient, "get" | "find" | "list">;
+
 export class ResourceLists<Body extends Named> {
-  readonly #client: ArmClient;
+  readonly #client: ArmReader;
   readonly #isBody: (body: unknown) => body is Body;
   /** By the path of the list, or by the id of what is read by itself; in lower case. */
   readonly #caches = new Map<string, ResourceListCache<Body>>();
 
   /** `isBody`: is what a writer has seen of this type? Not needed for what is only read. */
-  constructor(client: ArmClient, isBody: (body: unknown) => body is Body = (_body): _body is Body => false) {
+  constructor(client: ArmReader, isBody: (body: unknown) => body is Body = (_body): _body is Body => false) {
     this.#client = client;
     this.#isBody = isBody;
   }

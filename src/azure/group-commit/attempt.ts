@@ -108,10 +108,10 @@ async function chooseBase(
  */
 async function readWhole(
   id: string,
-  { priority, namespace, signal }: Turn,
+  { priority, namespace, signal, onHeld }: Turn,
   { client, onSeen, wasThere }: LaneIo,
 ): Promise<ArmBody | null> {
-  const find = (): Promise<ArmBody | null> => client.find<ArmBody>(id, { priority, namespace, signal });
+  const find = (): Promise<ArmBody | null> => client.find<ArmBody>(id, { priority, namespace, signal, onHeld });
   const found = (await find()) ?? (wasThere(id) ? await find() : null);
   const whole = found && assertResourceShape(found, `looking at ${id}`);
   onSeen(id, whole);

@@ -103,6 +103,18 @@ test("a 429 for one kind of resource holds up no other, and is told, logged and 
   assert.ok((await rig.metrics()).includes(counted));
 });
 
+test("throttled reads are told at once to the Service that waits for them, and once; then it is served", async () => {
+  const effect = { kind: "status", status: 429, code: "TooManyRequests", retryAfterSeconds: 2 };
+  await faults.arm({ method: ["GET"], path: "**/publicIPAddresses", count: 2, effect });
+  await rig.apply({ name: "web" });
+  assert.match(
+    await rig.warned("web", "SyncLoadBalancerFailed"),
+    /^reading from Azure: Azure throttles this subscription for \d s\. Next try in \d s\.$/,
+  );
+  await rig.served("web");
+  assert.deepEqual(await warnings("web"), ["SyncLoadBalancerFailed"]);
+});
+
 for (const { title, effect, said } of [
   {
     title: "a policy forbids",
