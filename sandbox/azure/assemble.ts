@@ -50,7 +50,7 @@ export function assemble(options: AzureOptions, directory: DataDirectory): Parts
     directory: directory.state,
     acceptJournalLoss: options.acceptJournalLoss ?? false,
     log,
-    options: { subscriptions: [account.subscriptionId], ...options.model },
+    options: { subscriptions: [account.subscriptionId], tenant: account.tenantId, ...options.model },
     nowMs,
   });
   const seedContext = { store, nowMs, guid };

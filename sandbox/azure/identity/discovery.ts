@@ -8,8 +8,15 @@ import { jsonReply } from "../server/http-message.ts";
 import type { Account } from "./account.ts";
 
 const OPENID = /^\/([^/]+)\/(?:v2\.0\/)?\.well-known\/openid-configuration$/i;
-/** From this api-version on the document is an array of clouds, before it is one object. */
-const ARRAY_SINCE = "2019-05-01";
+/**
+ * What the document is, by api-version:
+ *
+ *   before 2019-05-01 | one object with the endpoints alone
+ *   before 2022-09-01 | a list of clouds, as Azure Stack's profile and Go's clients read it
+ *   from then on      | one object, as `az` and Terraform read it
+ */
+const LIST_SINCE = "2019-05-01";
+const OBJECT_SINCE = "2022-09-01";
 
 export function answerDiscovery(request: HttpRequest, account: Account, authorityUrl: string): HttpReply | undefined {
   const tenant = OPENID.exec(request.path)?.[1];
@@ -50,8 +57,8 @@ function metadataEndpoints(request: HttpRequest, account: Account, authorityUrl:
     tenant: account.tenantId,
     identityProvider: "AAD",
   };
-  const asksArray = (request.query["api-version"] ?? ARRAY_SINCE) >= ARRAY_SINCE;
-  if (!asksArray) {
+  const version = request.query["api-version"] ?? LIST_SINCE;
+  if (version < LIST_SINCE) {
     return jsonReply(200, {
       galleryEndpoint: "",
       graphEndpoint: "",
@@ -59,12 +66,43 @@ function metadataEndpoints(request: HttpRequest, account: Account, authorityUrl:
       authentication: { loginEndpoint: authentication.loginEndpoint, audiences: authentication.audiences },
     });
   }
-  return jsonReply(200, [
-    {
-      name: "AzureCloud",
-      resourceManager: request.baseUrl,
-      authentication,
-      suffixes: { storage: "core.windows.net", acrLoginServer: "azurecr.io", keyVaultDns: "vault.azure.net" },
+  const cloud = {
+    name: "AzureCloud",
+    resourceManager: request.baseUrl,
+    authentication,
+    suffixes: { storage: "core.windows.net", acrLoginServer: "azurecr.io", keyVaultDns: "vault.azure.net" },
+  };
+  return jsonReply(200, version < OBJECT_SINCE ? [cloud] : wholeCloud(cloud, request.baseUrl));
+}
+
+/**
+ * Clients of this form take any tenant but `common` for Azure Stack. Endpoints that the emulator does not have point to
+ * itself: nothing leaves the machine.
+ */
+function wholeCloud(cloud: { authentication: object; suffixes: object }, baseUrl: string): object {
+  return {
+    ...cloud,
+    portal: baseUrl,
+    authentication: { ...cloud.authentication, tenant: "common" },
+    graph: baseUrl,
+    graphAudience: baseUrl,
+    microsoftGraphResourceId: baseUrl,
+    media: baseUrl,
+    batch: baseUrl,
+    gallery: baseUrl,
+    sqlManagement: baseUrl,
+    vmImageAliasDoc: baseUrl,
+    activeDirectoryDataLake: baseUrl,
+    logAnalyticsResourceId: baseUrl,
+    appInsightsResourceId: baseUrl,
+    suffixes: {
+      ...cloud.suffixes,
+      sqlServerHostname: "database.windows.net",
+      mysqlServerEndpoint: "mysql.database.azure.com",
+      postgresqlServerEndpoint: "postgres.database.azure.com",
+      mariadbServerEndpoint: "mariadb.database.azure.com",
+      azureDataLakeStoreFileSystem: "azuredatalakestore.net",
+      azureDataLakeAnalyticsCatalogAndJob: "azuredatalakeanalytics.net",
     },
-  ]);
+  };
 }

@@ -3,6 +3,7 @@ import type { Call } from "./call.ts";
 import type { ArmRequest, Decision, Draws, OperationKind } from "./contract.ts";
 import { gateway, ArmError } from "./errors.ts";
 import { postAction } from "./post.ts";
+import { answerDirectory } from "./directory.ts";
 import { answerGroup } from "./groups.ts";
 import { kindOf } from "./operation-kind.ts";
 import { operationResult, pollOperation } from "./operations.ts";
@@ -20,7 +21,7 @@ export function decide(state: State, request: ArmRequest, draws: Draws): Decisio
     const apiVersion = checkApiVersion(request);
     const route = routeOf(request.path, apiVersion);
     kind = kindOf(route, request);
-    checkSubscription(state, request.path);
+    if (route.kind !== "directory" || "subscription" in route) checkSubscription(state, request.path);
     return answer({ state, request, draws, kind }, route);
   } catch (error) {
     if (!(error instanceof ArmError)) throw error;
@@ -46,6 +47,8 @@ function answer(call: Call, route: Route): Decision {
       return operationResult(call, route.operationId);
     case "provider":
       return answerProvider(call, route.subscription, route.provider);
+    case "directory":
+      return answerDirectory(call, route);
     case "collection":
       if (call.request.method === "GET") return readCollection(call, route);
       throw notAllowed(call);

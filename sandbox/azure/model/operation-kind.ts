@@ -12,6 +12,8 @@ export function kindOf(route: Route, request: ArmRequest): OperationKind {
       return { type: `${route.provider}/locations/operations`, verb, weight: 0, bare: true };
     case "provider":
       return { type: "Microsoft.Resources/providers", verb, weight: 0, bare: true };
+    case "directory":
+      return { type: `Microsoft.Resources/${route.what}`, verb, weight: 0, bare: true };
     case "collection":
       return { type: route.type.type, verb: verb === "GET" ? "LIST" : verb, weight: 0, bare: true };
     case "resource": {

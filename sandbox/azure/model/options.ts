@@ -81,6 +81,8 @@ export interface Options {
   readonly regions: readonly string[];
   /** Known subscriptions. Empty: any is accepted. */
   readonly subscriptions: readonly string[];
+  /** The id of the tenant of all subscriptions. */
+  readonly tenant: string;
   /** Items per page of a list; 0 puts everything on one page. */
   readonly pageSize: number;
   /** How long an ended operation can be polled. */
@@ -95,6 +97,7 @@ const DEFAULTS: Options = {
   adminStateSurvives: { ipMembers: false, nicMembers: true },
   regions: [],
   subscriptions: [],
+  tenant: "00000000-0000-4000-8000-000000000000",
   pageSize: 0,
   operationRetentionMs: 900_000,
 };

@@ -1,4 +1,5 @@
 /** Parses a path into a route: a resource, a child, a collection, or an endpoint of ARM itself. */
+import { directoryRouteOf, type DirectoryRoute } from "./directory.ts";
 import { gateway } from "./errors.ts";
 import { keyOf, parsePath, type ArmPath } from "./ids.ts";
 import { findType } from "./registry.ts";
@@ -32,11 +33,14 @@ export interface CollectionRoute {
 export type Route =
   | ResourceRoute
   | CollectionRoute
+  | DirectoryRoute
   | { readonly kind: "operation" | "operationResult"; readonly provider: string; readonly operationId: string }
   | { readonly kind: "provider"; readonly subscription: string; readonly provider: string; readonly action?: string };
 
 /** Refuses unknown paths as the ARM gateway does. */
 export function routeOf(path: string, apiVersion: string): Route {
+  const directory = directoryRouteOf(path);
+  if (directory !== undefined) return directory;
   const parsed = parsePath(path);
   if (!parsed)
     throw gateway(

@@ -1,0 +1,118 @@
+/**
+ * What clients look up before they name a resource: tenants, subscriptions, regions, resource providers, and the resources
+ * of a group or subscription as a whole. Reads only.
+ */
+import { reply, shown, wireOf, type Call } from "./call.ts";
+import type { Resource } from "./changes.ts";
+import type { Decision } from "./contract.ts";
+import { gateway, groupNotFound } from "./errors.ts";
+import { keyOf } from "./ids.ts";
+import type { Json } from "./json.ts";
+import { PROVIDERS, providerBody, regionsOf } from "./provider.ts";
+import { typeNamed } from "./registry.ts";
+
+/** `resources`: of the group, or of the whole subscription. */
+export type DirectoryRoute =
+  | { readonly kind: "directory"; readonly what: "tenants" | "subscriptions" }
+  | {
+      readonly kind: "directory";
+      readonly what: "subscription" | "locations" | "providers" | "resources";
+      readonly subscription: string;
+      readonly group?: string;
+    };
+
+const BELOW_SUBSCRIPTION = ["locations", "providers", "resources"] as const;
+
+/** `undefined`: the path names something else. */
+export function directoryRouteOf(path: string): DirectoryRoute | undefined {
+  const [, first = "", subscription, ...rest] = path.toLowerCase().replace(/\/$/, "").split("/");
+  const [, , spelled = ""] = path.split("/");
+  if (subscription === undefined)
+    return first === "tenants" || first === "subscriptions" ? { kind: "directory", what: first } : undefined;
+  if (first !== "subscriptions" || subscription === "") return undefined;
+  if (rest.length === 0) return { kind: "directory", what: "subscription", subscription: spelled };
+  const inGroup = rest[0] === "resourcegroups" && rest.length === 3 && rest[2] === "resources";
+  if (inGroup) return { kind: "directory", what: "resources", subscription: spelled, group: path.split("/")[4] ?? "" };
+  const what = rest.length === 1 ? BELOW_SUBSCRIPTION.find((one) => one === rest[0]) : undefined;
+  return what === undefined ? undefined : { kind: "directory", what, subscription: spelled };
+}
+
+export function answerDirectory(call: Call, route: DirectoryRoute): Decision {
+  if (call.request.method !== "GET")
+    throw gateway(405, "HttpMethodNotAllowed", `'${call.request.method}' is not allowed on '${call.request.path}'.`);
+  const { options } = call.state;
+  switch (route.what) {
+    case "tenants":
+      return list(call, [tenant(options.tenant)]);
+    case "subscriptions":
+      return list(
+        call,
+        options.subscriptions.map((id) => subscriptionBody(id, options.tenant)),
+      );
+    case "subscription":
+      return reply(call, { status: 200, headers: {}, body: subscriptionBody(route.subscription, options.tenant) });
+    case "locations":
+      return list(
+        call,
+        regionsOf(call.state).map((name) => location(name, route.subscription)),
+      );
+    case "providers":
+      return list(
+        call,
+        PROVIDERS.map((namespace) => providerBody(call.state, route.subscription, namespace)),
+      );
+    case "resources":
+      return list(call, resourcesIn(call, route.subscription, route.group));
+  }
+}
+
+function list(call: Call, value: readonly Json[]): Decision {
+  return reply(call, { status: 200, headers: {}, body: { value: [...value] } });
+}
+
+function tenant(id: string): Json {
+  return { id: `/tenants/${id}`, tenantId: id, displayName: "Sandbox", tenantCategory: "Home", countryCode: "US" };
+}
+
+function subscriptionBody(id: string, tenantId: string): Json {
+  return {
+    id: `/subscriptions/${id}`,
+    authorizationSource: "RoleBased",
+    managedByTenants: [],
+    subscriptionId: id,
+    tenantId,
+    displayName: "Sandbox",
+    state: "Enabled",
+    subscriptionPolicies: { locationPlacementId: "Public_2014-09-01", quotaId: "Sandbox", spendingLimit: "Off" },
+  };
+}
+
+function location(name: string, subscription: string): Json {
+  return {
+    id: `/subscriptions/${subscription}/locations/${name}`,
+    name,
+    type: "Region",
+    displayName: name,
+    regionalDisplayName: name,
+    metadata: { regionType: "Physical", regionCategory: "Recommended" },
+  };
+}
+
+/** Envelopes only: what Azure lists here has no properties. */
+function resourcesIn(call: Call, subscription: string, group: string | undefined): Json[] {
+  const { resources } = call.state;
+  const whole = keyOf(`/subscriptions/${subscription}`);
+  const scope = group === undefined ? whole : keyOf(`/subscriptions/${subscription}/resourceGroups/${group}`);
+  if (group !== undefined && !resources.has(scope)) throw groupNotFound(group);
+  const isListed = (resource: Resource, key: string): boolean =>
+    key.startsWith(`${scope}/`) && key.includes("/providers/") && typeNamed(resource.type).untracked !== true;
+  return [...resources]
+    .filter(([key, resource]) => isListed(resource, key))
+    .map(([, resource]) => envelope(shown(call, resource.type, wireOf(call.state, resource))));
+}
+
+const ENVELOPE = ["id", "name", "type", "location", "tags", "sku", "zones", "kind"];
+
+function envelope(wire: Json): Json {
+  return Object.fromEntries(ENVELOPE.filter((key) => wire[key] !== undefined).map((key) => [key, wire[key]]));
+}
