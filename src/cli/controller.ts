@@ -5,12 +5,13 @@ import type { ControllerProcessOptions, LeaseOptions } from "../main/controller.
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
 import { acceptChangeFlag } from "./accept-change.ts";
+import { brakeLimits, withBrakeFlags, type BrakeFlags } from "./brake-flags.ts";
 import { cloudConfigSource, withCloudConfigFlags, type CloudConfigFlags } from "./cloud-config-flags.ts";
 import { parseFlagBoolean, parseFlagDurationMs, parseFlagNumber } from "./flag-values.ts";
 import { InputError, portErrorOf } from "./input-error.ts";
 import { untilSignal } from "./sandbox-line.ts";
 
-interface ControllerFlags extends CloudConfigFlags {
+interface ControllerFlags extends CloudConfigFlags, BrakeFlags {
   readonly kubeconfig?: string;
   readonly clusterName: string;
   readonly leaderElect: string | boolean;
@@ -98,7 +99,7 @@ export function registerController(azlb: Command): void {
       ]),
     );
   for (const flag of WITHOUT_EFFECT) command.addOption(new Option(`--${flag} [value]`).hideHelp());
-  withCloudConfigFlags(command).action(run);
+  withCloudConfigFlags(withBrakeFlags(command)).action(run);
 }
 
 async function run(flags: ControllerFlags & Readonly<Record<string, unknown>>): Promise<void> {
@@ -129,6 +130,7 @@ function processOptions(flags: ControllerFlags): Omit<ControllerProcessOptions, 
     lease: leaseOptions(flags),
     loadBalancerClass: flags.loadBalancerClass,
     acceptedChange: flags.acceptChange,
+    brakeLimits: brakeLimits(flags),
     driftPolicy: flags.driftPolicy,
     driftPeriodMs: parseFlagDurationMs("--drift-check-period", flags.driftCheckPeriod),
     workers: parseFlagNumber("--concurrent-service-syncs", flags.concurrentServiceSyncs, 1, 10_000),

@@ -34,7 +34,7 @@ async function run(service: string | undefined, flags: PlanFlags): Promise<void>
   const plan = await withClusterView(options, (view) => makePlan(view, only));
   process.stdout.write(
     flags.json === true
-      ? `${JSON.stringify({ changes: plan.changes, steps: plan.steps, rejected: plan.rejected })}\n`
+      ? `${JSON.stringify({ changes: plan.changes, steps: plan.steps, rejected: plan.rejected, withheld: plan.withheld })}\n`
       : renderPlanText(plan),
   );
   if (plan.changes.length > 0) process.exitCode = 1;

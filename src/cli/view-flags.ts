@@ -2,10 +2,11 @@
 import type { Command } from "commander";
 
 import type { ViewOptions } from "../main/cluster-view.ts";
+import { brakeLimits, withBrakeFlags, type BrakeFlags } from "./brake-flags.ts";
 import { parseFlagDurationMs } from "./flag-values.ts";
 import { cloudConfigSource, type CloudConfigFlags } from "./cloud-config-flags.ts";
 
-export interface ViewFlags extends CloudConfigFlags {
+export interface ViewFlags extends CloudConfigFlags, BrakeFlags {
   readonly kubeconfig?: string;
   readonly clusterName: string;
   readonly loadBalancerClass?: string;
@@ -13,7 +14,7 @@ export interface ViewFlags extends CloudConfigFlags {
 }
 
 export function withViewFlags(command: Command): Command {
-  return command
+  return withBrakeFlags(command)
     .option(
       "--kubeconfig <file>",
       "kubeconfig of the cluster (default: KUBECONFIG, the in-cluster config, or ~/.kube/config)",
@@ -29,6 +30,7 @@ export function viewOptions(flags: ViewFlags): Omit<ViewOptions, "log"> {
     cloudConfig: cloudConfigSource(flags),
     clusterName: flags.clusterName,
     loadBalancerClass: flags.loadBalancerClass,
+    brakeLimits: brakeLimits(flags),
     timeoutMs: parseFlagDurationMs("--timeout", flags.timeout),
     env: process.env,
   };

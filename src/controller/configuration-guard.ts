@@ -11,7 +11,12 @@ import { ArmError } from "../azure/arm/failures.ts";
 import type { Mirror } from "../azure/cache/mirror.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import { eventText } from "../core/events/event-reasons.ts";
-import { configurationChanges, type Change, type ConfigurationChange } from "../core/guard/configuration-changes.ts";
+import {
+  acceptedServices,
+  configurationChanges,
+  type Change,
+  type ConfigurationChange,
+} from "../core/guard/configuration-changes.ts";
 import { publicIPGroups, publishedServices, type PublishedCluster } from "../core/guard/published-services.ts";
 import type { ClassFilter } from "../core/intent/ownership.ts";
 import type { PublicIP } from "../core/model/arm.ts";
@@ -33,20 +38,32 @@ export interface ConfigurationSource {
   readonly acceptedChange?: Change | undefined;
 }
 
+export interface ObservedChanges {
+  /** Empty: the controller may start. */
+  readonly refused: readonly ConfigurationChange[];
+  /** Keys of the Services that the accepted change concerns. */
+  readonly accepted: ReadonlySet<string>;
+}
+
+const NO_CHANGES: ObservedChanges = { refused: [], accepted: new Set() };
+
 /** Call once the caches are filled. */
 export async function observeChanges(
   { config, classFilter, cache, mirror, acceptedChange }: ConfigurationSource,
   signal: AbortSignal,
-): Promise<ConfigurationChange[]> {
+): Promise<ObservedChanges> {
   const services = [...cache.services.store.values()];
-  if (publishedServices({ services, classFilter }).length === 0) return [];
+  if (publishedServices({ services, classFilter }).length === 0) return NO_CHANGES;
   try {
     const cluster = { services, classFilter, loadBalancers: await mirror.loadBalancers(signal) };
-    const publicIPs = await readPublicIPs(mirror, publicIPGroups(cluster), signal);
-    return configurationChanges({ ...cluster, publicIPs }, config, acceptedChange);
+    const published = { ...cluster, publicIPs: await readPublicIPs(mirror, publicIPGroups(cluster), signal) };
+    return {
+      refused: configurationChanges(published, config, acceptedChange),
+      accepted: new Set(acceptedServices(published, config, acceptedChange)),
+    };
   } catch (error) {
     if (isPassing(error) || signal.aborted) throw error;
-    return [];
+    return NO_CHANGES;
   }
 }
 
@@ -82,6 +99,7 @@ export interface ConfigurationGuardOptions extends ConfigurationSource {
 export class ConfigurationGuard {
   readonly #options: ConfigurationGuardOptions;
   #unready: string | undefined;
+  #accepted: ReadonlySet<string> = NO_CHANGES.accepted;
 
   constructor(options: ConfigurationGuardOptions) {
     this.#options = options;
@@ -92,15 +110,21 @@ export class ConfigurationGuard {
     return this.#unready;
   }
 
+  /** Keys of the Services that the accepted change concerns, once that is known. */
+  get acceptedServices(): ReadonlySet<string> {
+    return this.#accepted;
+  }
+
   /** Whether the controller may start. Warns each Service concerned where it may not. Rejects if the signal is aborted. */
   async passes(signal: AbortSignal): Promise<boolean> {
-    const changes = await this.#changes(signal);
+    const { refused: changes, accepted } = await this.#changes(signal);
+    this.#accepted = accepted;
     this.#unready = changes.length === 0 ? undefined : changes.map(({ message }) => message).join("\n");
     for (const change of changes) this.#tell(change);
     return changes.length === 0;
   }
 
-  async #changes(signal: AbortSignal): Promise<ConfigurationChange[]> {
+  async #changes(signal: AbortSignal): Promise<ObservedChanges> {
     const { clock, log } = this.#options;
     for (let failures = 0; ; failures++) {
       try {

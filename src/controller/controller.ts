@@ -8,6 +8,8 @@ import { throttledFor } from "../azure/arm/failures.ts";
 import type { Retry } from "../azure/group-commit/commit-types.ts";
 import { isApplied } from "../core/service/applied-state.ts";
 import { describeFailure } from "../azure/arm/failure-text.ts";
+import { type BrakeLimits, DEFAULT_BRAKE_LIMITS } from "../core/brake/brake-limits.ts";
+import { isWithheld } from "../core/brake/withheld-writes.ts";
 import { hasAdminState } from "../core/admin-state/reconcile-admin-state.ts";
 import { type Clock, type Random, type Timer, DecisionTurns } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
@@ -21,6 +23,8 @@ import type { EventRecorder } from "../kube/events/event-recorder.ts";
 import type { Fence } from "../kube/election/lease.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { AdminState } from "./admin-state/admin-state.ts";
+import { Brake } from "./brake/brake.ts";
+import { ReleaseWatch } from "./brake/release-watch.ts";
 import { AzureConnection } from "./azure-connection.ts";
 import { AzureStepExecutor, ServiceWriter } from "./service/step-executor.ts";
 import { CloudLoadBalancer } from "./service/cloud-load-balancer.ts";
@@ -55,6 +59,8 @@ export interface ControllerOptions {
   readonly workers: number;
   /** A difference between the configuration and Azure that does not keep the controller from its work. */
   readonly acceptedChange?: Change | undefined;
+  /** Absent: the default. */
+  readonly brakeLimits?: BrakeLimits | undefined;
   /** LBCF (lb-controlling-framework), where its definitions are installed; absent: never. */
   readonly lbcf?: LbcfOptions;
 }
@@ -69,6 +75,8 @@ export class Controller {
   readonly #guard: ConfigurationGuard;
   readonly #services: ServiceController;
   readonly #pools: PoolController;
+  readonly #brake: Brake;
+  readonly #release: ReleaseWatch;
   readonly #stopping = new AbortController();
   readonly #ending = new AbortController();
   readonly #adminState: AdminState | undefined;
@@ -101,7 +109,26 @@ export class Controller {
     if (options.lbcf !== undefined) {
       this.#lbcf = new LbcfPart({ ...options, ...options.lbcf, ...parts, fenced: kube });
     }
-    const observer = new Observer({ config, classFilter, cache: this.#cache, mirror, machines });
+    const brake = new Brake({
+      limits: options.brakeLimits ?? DEFAULT_BRAKE_LIMITS,
+      clock,
+      metrics,
+      onEngaged: () => this.#release.engage(),
+    });
+    this.#brake = brake;
+    this.#release = new ReleaseWatch({
+      client: kube,
+      clock,
+      log,
+      isEngaged: () => isWithheld(brake.withheld),
+      onReleased: (writes, forMs) => {
+        brake.release(writes, forMs);
+        this.#pools.resync();
+        this.#services.resync();
+      },
+    });
+    this.#cache.nodes.subscribe(({ kind, object }) => brake.noteNode(object, kind === "deleted"));
+    const observer = new Observer({ config, classFilter, cache: this.#cache, mirror, machines, brake });
     const emitter = new Events(options.recorder, log);
     const events = new ServiceEvents(emitter, log);
     this.#guard = new ConfigurationGuard({ ...options, cache: this.#cache, mirror, events: emitter });
@@ -131,7 +158,13 @@ export class Controller {
       );
     this.#services = new ServiceController({
       services: this.#cache.services,
-      cloud: new CloudLoadBalancer({ observer: { observe, refresh: () => observer.refresh() }, executor, turns }),
+      cloud: new CloudLoadBalancer({
+        observer: { observe, refresh: () => observer.refresh() },
+        executor,
+        turns,
+        brake,
+      }),
+      brake,
       written: written.services,
       events,
       drift: new DriftWatch(config, options.driftPolicy, metrics),
@@ -188,6 +221,7 @@ export class Controller {
   async stop(patienceMs = 20_000): Promise<void> {
     this.#isReady = false;
     this.#resyncTimer?.cancel();
+    this.#release.stop();
     const stopping = new Error("the controller stops");
     this.#stopping.abort(stopping);
     this.#azure.stopWaiting(stopping);
@@ -202,7 +236,9 @@ export class Controller {
 
   async #mayWrite(signal: AbortSignal): Promise<boolean> {
     try {
-      return await this.#guard.passes(signal);
+      const passes = await this.#guard.passes(signal);
+      this.#brake.exempt(this.#guard.acceptedServices);
+      return passes;
     } catch (error) {
       if (signal.aborted) return false;
       throw error;

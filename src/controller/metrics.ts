@@ -58,6 +58,11 @@ export class Metrics {
   readonly drift = this.#gauge("azlb_drifted_services", "Services whose Azure side differs from what they ask for.", [
     "policy",
   ]);
+  readonly withheld = this.#gauge(
+    "azlb_brake_withheld",
+    "What the brake withholds: Services that would lose addresses, and members that would leave pools.",
+    ["what"],
+  );
   readonly drainSeconds = this.#histogram(
     "loadbalancer_adminstate_latency_seconds",
     "From a taint seen to the admin state accepted by Azure.",

@@ -2,6 +2,7 @@
  * Everything that one decision reads. The caller fills it in, and fails where a part cannot be read: a failed lookup must
  * not look like "nothing there".
  */
+import type { PoolBrake } from "./brake/pool-brake.ts";
 import type { ClusterConfig } from "./config/cluster-config.ts";
 import type { Node, Service } from "./model/kubernetes.ts";
 import type { ObservedAzure } from "./resources/observed-azure.ts";
@@ -22,4 +23,6 @@ export interface Observed extends ObservedAzure {
   readonly zones: readonly string[];
   /** Pool entries that the controller added, by load balancer id in lower case: the durable member list. */
   readonly members: ReadonlyMap<string, readonly string[]>;
+  /** Absent: no member of a pool is withheld. */
+  readonly brake?: PoolBrake;
 }

@@ -6,7 +6,7 @@ import type { CallReport } from "../azure/arm/arm-exchange.ts";
 import { ArmError } from "../azure/arm/failures.ts";
 import { Mirror } from "../azure/cache/mirror.ts";
 import { ClusterCache } from "../controller/cluster-cache.ts";
-import { observeChanges } from "../controller/configuration-guard.ts";
+import { observeChanges, type ObservedChanges } from "../controller/configuration-guard.ts";
 import { MachineListing } from "../controller/machine-listing.ts";
 import { MEMBER_LIST_NAMESPACE } from "../controller/pools/member-list.ts";
 import { Observer } from "../controller/service/observer.ts";
@@ -18,11 +18,13 @@ import {
   type NodeFinder,
 } from "../core/admin-state/reconcile-admin-state.ts";
 import { ipConfigurationFinder } from "../core/backends/machines.ts";
+import { type BrakeLimits, DEFAULT_BRAKE_LIMITS } from "../core/brake/brake-limits.ts";
+import type { PoolBrake } from "../core/brake/pool-brake.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Log } from "../core/util/log.ts";
 import type { ReadRequest } from "../core/steps.ts";
 import { DELAY, keptRetryAfterMs } from "../core/retry.ts";
-import type { Change, ConfigurationChange } from "../core/guard/configuration-changes.ts";
+import type { Change } from "../core/guard/configuration-changes.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/intent/ownership.ts";
 import { publishedIngress, reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/observed.ts";
@@ -42,6 +44,8 @@ export interface ViewOptions {
   readonly clusterName: string;
   readonly loadBalancerClass?: string | undefined;
   readonly acceptedChange?: Change | undefined;
+  /** As the controller has them; absent: the default. */
+  readonly brakeLimits?: BrakeLimits | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: Log;
   /** Fails as `ViewTimeout` after that; absent or 0: no limit. */
@@ -67,10 +71,12 @@ export interface ClusterView {
   /** Until when Azure has asked this command to wait with calls, where it has. */
   readonly throttledUntil: () => Date | undefined;
   /** Settings that would keep the controller from its work. */
-  changes(): Promise<readonly ConfigurationChange[]>;
+  changes(): Promise<ObservedChanges>;
 }
 
 const USER_AGENT = `azlb/${VERSION}`;
+/** What went before is known to the running controller alone. */
+const NO_MEMORY: Omit<PoolBrake, "limits"> = { recent: new Map(), departed: new Set(), released: new Set() };
 
 /** Runs `read` with a fresh view, and closes all connections afterwards. */
 export async function withClusterView<R>(options: ViewOptions, read: (view: ClusterView) => Promise<R>): Promise<R> {
@@ -102,6 +108,7 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
       cache,
       mirror,
       machines: new MachineListing(mirror, realClock),
+      brake: { pools: { ...NO_MEMORY, limits: options.brakeLimits ?? DEFAULT_BRAKE_LIMITS } },
     });
     const running = cache.run(ending.signal);
     closers.push(() => running);

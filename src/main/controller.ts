@@ -10,6 +10,7 @@ import type { CallReport } from "../azure/arm/arm-exchange.ts";
 import { Controller } from "../controller/controller.ts";
 import type { LbcfOptions } from "../controller/lbcf/lbcf-part.ts";
 import { Metrics } from "../controller/metrics.ts";
+import type { BrakeLimits } from "../core/brake/brake-limits.ts";
 import type { Clock } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import { DELAY, keptRetryAfterMs } from "../core/retry.ts";
@@ -42,6 +43,8 @@ export interface ControllerProcessOptions {
   readonly driftPeriodMs?: number;
   readonly workers?: number;
   readonly acceptedChange?: Change | undefined;
+  /** Of the brake on blast radius; absent: the default. */
+  readonly brakeLimits?: BrakeLimits | undefined;
   readonly health?: { readonly host: string; readonly port: number };
   readonly lbcf?: Partial<LbcfOptions>;
   /** What it waits by, between attempts and looks; absent: real time. */
@@ -210,6 +213,7 @@ function assemble(
     driftPeriodMs: options.driftPeriodMs ?? DRIFT_PERIOD_MS,
     workers: options.workers ?? WORKERS,
     acceptedChange: options.acceptedChange,
+    brakeLimits: options.brakeLimits,
     lbcf: { webhooks: webhooks.send, ...options.lbcf },
   });
 }

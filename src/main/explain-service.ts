@@ -6,7 +6,9 @@ import { explain } from "../core/plan/explain.ts";
 import { reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/observed.ts";
 import { EVENTS, type KubeObject } from "../kube/client/resources.ts";
+import type { WithheldService } from "../core/brake/withheld-writes.ts";
 import type { ClusterView } from "./cluster-view.ts";
+import { withheldWith } from "./make-plan.ts";
 import { NoSuchService } from "./no-such-service.ts";
 import { realClock } from "./real-clock.ts";
 
@@ -32,13 +34,22 @@ export async function explainService(view: ClusterView, key: string): Promise<st
   ]);
   const sorted = events.items.toSorted((one, other) => timeOf(one).localeCompare(timeOf(other)));
   const lines = [
-    ...changes.map(({ message }) => `held        the controller writes nothing, for no Service: ${message}`),
+    ...changes.refused.map(({ message }) => `held        the controller writes nothing, for no Service: ${message}`),
+    ...withheldLines(await withheldWith(view, observed)),
     ...throttleLines(sorted, view.throttledUntil()),
     ...failureLines(observed, sorted),
     ...explain(observed),
     ...drainLines(observed),
   ];
   return [...lines, ...eventLines(sorted, lines), ""].join("\n");
+}
+
+function withheldLines(withheld: WithheldService | undefined): string[] {
+  if (withheld === undefined) return [];
+  const lost = withheld.addresses.join(", ");
+  return [
+    `withheld    too many unchanged Services would lose an address at once, this one ${lost}: azlb plan shows all of it`,
+  ];
 }
 
 const FAILED: ReadonlySet<string> = new Set<EventReason>(["SyncLoadBalancerFailed", "DeleteLoadBalancerFailed"]);

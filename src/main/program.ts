@@ -11,6 +11,7 @@ import { registerController } from "../cli/controller.ts";
 import { registerKube } from "../cli/kube.ts";
 import { registerExplain } from "../cli/explain.ts";
 import { registerPlan } from "../cli/plan.ts";
+import { registerReleaseBrake } from "../cli/release-brake.ts";
 import { registerSandbox } from "../cli/sandbox.ts";
 import { registerSimulate } from "../cli/simulate.ts";
 import { VERSION } from "./version.ts";
@@ -27,6 +28,7 @@ export function program(): Command {
   registerPlan(azlb);
   registerExplain(azlb);
   registerDrain(azlb);
+  registerReleaseBrake(azlb);
   registerAzure(azlb);
   registerKube(azlb);
   registerBench(azlb);

@@ -44,16 +44,17 @@ const CORE_ARROWS: Record<string, readonly string[]> = {
   model: ["util"],
   config: ["util", "model"],
   backends: ["util", "model", "config"],
+  brake: ["util", "model"],
   "freshness.ts": ["model", "backends"],
   "admin-state": ["util", "events", "outcome.ts", "model", "config", "backends"],
   intent: ["util", "events", "outcome.ts", "model", "config"],
-  resources: ["util", "outcome.ts", "model", "config", "backends", "admin-state", "intent"],
+  resources: ["util", "outcome.ts", "model", "config", "backends", "brake", "admin-state", "intent"],
   "steps.ts": ["outcome.ts", "model", "resources"],
-  "observed.ts": ["model", "config", "intent", "resources"],
+  "observed.ts": ["model", "config", "brake", "intent", "resources"],
   service: ["util", "outcome.ts", "model", "config", "backends", "intent", "resources", "steps.ts", "observed.ts"],
   guard: ["util", "model", "config", "intent", "resources"],
-  plan: ["util", "model", "intent", "resources", "steps.ts", "observed.ts", "service"],
-  lbcf: ["util", "events", "outcome.ts", "model", "config", "admin-state", "resources"],
+  plan: ["util", "model", "brake", "intent", "resources", "steps.ts", "observed.ts", "service"],
+  lbcf: ["util", "events", "outcome.ts", "model", "config", "brake", "admin-state", "resources"],
 };
 
 function sources(folder: string): string[] {

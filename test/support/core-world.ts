@@ -6,6 +6,8 @@ import type { LoadBalancer, PublicIP, SecurityGroup, Subnet } from "../../src/co
 import type { Compute } from "../../src/core/backends/compute.ts";
 import { LISTED_KINDS } from "../../src/core/resources/kinds.ts";
 import { type Listed, type ListedGroups, listedOf, withListed } from "../../src/core/resources/observed-azure.ts";
+import type { PoolBrake } from "../../src/core/brake/pool-brake.ts";
+import type { PoolsInput } from "../../src/core/resources/managed-pools.ts";
 import { reconcilePools } from "../../src/core/resources/reconcile-pools.ts";
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import { parentId } from "../../src/core/model/ids.ts";
@@ -34,6 +36,8 @@ export class CoreWorld {
   zones: readonly string[] = ["1", "2", "3"];
   members = new Map<string, readonly string[]>();
   compute: Compute | undefined;
+  /** Absent: nothing is withheld. */
+  brake: PoolBrake | undefined;
   /** Every Service that ever was. */
   readonly known = new Map<string, KnownService>();
   /** What is in groups that the controller has not looked at. */
@@ -125,6 +129,7 @@ export class CoreWorld {
       zones: this.zones,
       members: this.members,
       ...(this.compute && { compute: this.compute }),
+      ...(this.brake && { brake: this.brake }),
     };
   }
 
@@ -162,8 +167,12 @@ export class CoreWorld {
   }
 
   poolSteps(): AzureStep[] {
-    const { config, nodes, loadBalancers, members, compute } = this;
-    return reconcilePools({ config, nodes, loadBalancers, members, ...(compute && { compute }) });
+    return reconcilePools(this.observePools());
+  }
+
+  observePools(): PoolsInput {
+    const { config, nodes, loadBalancers, members, compute, brake } = this;
+    return { config, nodes, loadBalancers, members, ...(compute && { compute }), ...(brake && { brake }) };
   }
 
   #settleOne(key: string): Rejection | undefined {

@@ -206,6 +206,11 @@ export class ServiceRig {
     );
   }
 
+  /** What the commands that only read connect with. */
+  get viewOptions(): Omit<ControllerProcessOptions, "log" | "leaderElect" | "lease" | "health"> {
+    return this.#processOptions();
+  }
+
   /** Events on a Service, newest last. */
   async events(name: string): Promise<{ type: string; reason: string; message: string }[]> {
     const place = placeOf(name);

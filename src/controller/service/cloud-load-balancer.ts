@@ -16,6 +16,7 @@ import { isAzureStep } from "../../core/service/rounds.ts";
 import type { Rejection, Warning } from "../../core/outcome.ts";
 import type { DecisionTurns } from "../../core/util/clock.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
+import type { Brake } from "../brake/brake.ts";
 import type { Observed } from "../../core/observed.ts";
 
 export type SyncOutcome =
@@ -41,6 +42,8 @@ export interface CloudLoadBalancerOptions {
   readonly executor: StepExecutor;
   /** What is read is followed by a decision, which has a turn of its own. */
   readonly turns: Pick<DecisionTurns, "next">;
+  /** Absent: nothing is withheld. */
+  readonly brake?: Pick<Brake, "admit">;
 }
 
 /** What the loop needs of `observer.ts`; tests have their own. */
@@ -147,6 +150,8 @@ export class CloudLoadBalancer {
             mayRepair = true;
             warnings.push(RESTORED);
           }
+          const withheld = await this.#options.brake?.admit(observed, decision.steps, signal);
+          if (withheld !== undefined) return { kind: "rejected", rejection: withheld };
           service = (await this.#applyAll(service, decision.steps, signal)) ?? service;
           taken.push(...decision.steps);
           return undefined;

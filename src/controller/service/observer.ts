@@ -4,10 +4,11 @@
  */
 import { ArmError, isGroupMissing } from "../../azure/arm/failures.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
+import type { PoolBrake } from "../../core/brake/pool-brake.ts";
 import type { Subnet } from "../../core/model/arm.ts";
 import type { Bodies, ListedKind } from "../../core/resources/azure-step.ts";
 import { type Listed, withListed } from "../../core/resources/observed-azure.ts";
-import type { PoolsInput } from "../../core/resources/reconcile-pools.ts";
+import type { PoolsInput } from "../../core/resources/managed-pools.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Service } from "../../core/model/kubernetes.ts";
 import { needsCompute } from "../../core/backends/eligible-nodes.ts";
@@ -25,6 +26,8 @@ export interface ObserverOptions {
   readonly cache: ClusterCache;
   readonly mirror: Mirror;
   readonly machines: MachineListing;
+  /** Absent: no member of a pool is withheld. */
+  readonly brake?: { readonly pools: PoolBrake; notePools?(input: PoolsInput): void };
 }
 
 const membersByLoadBalancer = memo(
@@ -32,7 +35,7 @@ const membersByLoadBalancer = memo(
     new Map(lists.map((list) => [list.loadBalancerId, list.members])),
 );
 
-type Shared = Pick<Observed, "config" | "classFilter" | "nodes" | "loadBalancers" | "zones" | "members">;
+type Shared = Pick<Observed, "config" | "classFilter" | "nodes" | "loadBalancers" | "zones" | "members" | "brake">;
 
 export class Observer {
   readonly #options: ObserverOptions;
@@ -65,7 +68,9 @@ export class Observer {
       this.#shared(signal),
       needsCompute(this.#options.config) ? this.#compute(signal) : {},
     ]);
-    return { ...shared, ...compute };
+    const input = { ...shared, ...compute };
+    this.#options.brake?.notePools?.(input);
+    return input;
   }
 
   /** When a machine that the pools wait for is worth another listing; `undefined` where none is missing. */
@@ -83,7 +88,7 @@ export class Observer {
   }
 
   async #shared(signal: AbortSignal): Promise<Shared> {
-    const { config, classFilter, cache, mirror } = this.#options;
+    const { config, classFilter, cache, mirror, brake } = this.#options;
     const [zones, loadBalancers] = await Promise.all([mirror.zones(signal), mirror.loadBalancers(signal)]);
     return {
       config,
@@ -92,6 +97,7 @@ export class Observer {
       loadBalancers,
       zones,
       members: membersByLoadBalancer(cache.memberLists.store.snapshot),
+      ...(brake && { brake: brake.pools }),
     };
   }
 

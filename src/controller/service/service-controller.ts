@@ -30,6 +30,7 @@ import type { DriftWatch } from "./drift-watch.ts";
 import type { Metrics } from "../metrics.ts";
 import { nextAttempt } from "./next-attempt.ts";
 import type { CachedService } from "../projections.ts";
+import type { Brake } from "../brake/brake.ts";
 import type { ServiceEvents } from "./service-events.ts";
 
 export interface ServiceControllerOptions {
@@ -46,6 +47,7 @@ export interface ServiceControllerOptions {
   readonly classFilter: ClassFilter;
   readonly workers: number;
   readonly turns: Pick<DecisionTurns, "next">;
+  readonly brake?: Pick<Brake, "noteChange" | "settled" | "clear">;
   /** A Service has taken machines out of a load balancer's pools: another may have come to that load balancer since. */
   readonly onMachinesLeft?: () => void;
 }
@@ -79,7 +81,9 @@ export class ServiceController {
       if (change.kind === "deleted") {
         this.#options.events.forget(service);
         this.#options.drift.forget(serviceKey(service));
+        this.#options.brake?.settled(serviceKey(service));
       } else if (this.#concerns(service)) {
+        if (change.kind === "updated") this.#options.brake?.noteChange(change.old, service);
         const key = serviceKey(service);
         const isWanted = this.#wants(service);
         this.#queue.add(key, { priority: isWanted ? PRIORITY.change : PRIORITY.delete });
@@ -153,8 +157,11 @@ export class ServiceController {
   }
 
   #follow(service: Service, outcome: SyncOutcome): Verdict {
-    const { events, drift } = this.#options;
+    const { events, drift, brake } = this.#options;
     drift.note(service, outcome);
+    if (outcome.kind === "settled") brake?.settled(serviceKey(service));
+    else if (outcome.kind !== "rejected" || outcome.rejection.reason !== "WriteWithheld")
+      brake?.clear(serviceKey(service));
     switch (outcome.kind) {
       case "settled":
         events.settled(service, outcome.steps, outcome.warnings);

@@ -40,6 +40,10 @@ const OUTCOMES = {
     SERVICE,
     "A setting of the controller differs from what the Service has in Azure: nothing is written until it is accepted.",
   ),
+  WriteWithheld: warning(
+    SERVICE,
+    "The brake: a write would take addresses, or members of its pool, from many unchanged Services at once, and waits.",
+  ),
   RivalController: warning(SERVICE, "cloud-provider-azure's service controller writes the same load balancers."),
 } as const;
 

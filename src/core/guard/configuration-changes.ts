@@ -71,6 +71,15 @@ export function configurationChanges(
   return CHANGES.filter((change) => change !== accepted).flatMap((change) => changeOf(change, addresses, config) ?? []);
 }
 
+/** Keys, sorted, of the Services that have another value than the configured one of the setting that the user lets differ. */
+export function acceptedServices(
+  cluster: PublishedCluster,
+  config: ClusterConfig,
+  accepted: Change | undefined,
+): readonly string[] {
+  return (accepted && changeOf(accepted, publishedAddresses(cluster), config)?.services) ?? [];
+}
+
 function changeOf(
   change: Change,
   addresses: readonly PublishedAddress[],

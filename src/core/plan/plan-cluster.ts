@@ -1,7 +1,11 @@
 /**
  * The plan of a whole cluster: all Services decide at once, round by round, and what they want of one resource is one
  * line, as it will be one write. The first round is exact; later ones rest on what the earlier are expected to lead to.
+ * Where more unchanged Services than the brake allows would lose an address, each stops before the round in which it would.
  */
+import type { WithheldService, WithheldWrites } from "../brake/withheld-writes.ts";
+import { withheldInPools } from "../resources/braked-pools.ts";
+import { lostAddresses } from "./lost-addresses.ts";
 import { serviceKey } from "../model/kubernetes.ts";
 import type { Decision, Step } from "../steps.ts";
 import { LISTED_KINDS } from "../resources/kinds.ts";
@@ -16,23 +20,55 @@ export interface ClusterPlan {
   readonly steps: readonly PlannedStep[];
   /** The last decision for each Service, by `namespace/name`. */
   readonly ends: ReadonlyMap<string, Decision>;
+  /** Unchanged Services that would lose addresses, each as of the first round in which it would, withheld or not. */
+  readonly losses: readonly WithheldService[];
+  readonly withheld: WithheldWrites;
 }
 
 /** More rounds than any Service needs: one that does not settle is a bug, and shows as one. */
 const MOST_ROUNDS = 30;
+const NONE: ReadonlySet<string> = new Set();
 
-/** One observation per Service, all of the same moment, with everything that was asked for read. */
-export function planCluster(observations: readonly Observed[]): ClusterPlan {
+/**
+ * One observation per Service, all of the same moment, with everything that was asked for read. `exempt`: keys of Services
+ * whose addresses an operator lets go.
+ */
+export function planCluster(observations: readonly Observed[], exempt: ReadonlySet<string> = NONE): ClusterPlan {
+  const [any] = observations;
+  const members = any?.brake === undefined ? [] : withheldInPools(any);
+  const plan = planRounds(observations, exempt, "goOn");
+  if (any?.brake === undefined || plan.losses.length <= any.brake.limits.services)
+    return { ...plan, withheld: { services: [], members } };
+  return { ...planRounds(observations, exempt, "stop"), withheld: { services: plan.losses, members } };
+}
+
+/** `atLoss`: what a Service does before the round in which it would lose an address. */
+function planRounds(
+  observations: readonly Observed[],
+  exempt: ReadonlySet<string>,
+  atLoss: "goOn" | "stop",
+): Omit<ClusterPlan, "withheld"> {
   const steps: PlannedStep[] = [];
+  const losses = new Map<string, WithheldService>();
+  const decide = (observed: Observed): Decision => {
+    const decision = reconcileService(observed);
+    const service = serviceKey(observed.service);
+    if (decision.kind !== "act" || exempt.has(service)) return decision;
+    const addresses = lostAddresses(observed, decision.steps);
+    if (addresses.length === 0) return decision;
+    if (!losses.has(service)) losses.set(service, { service, uid: observed.service.metadata.uid, addresses });
+    return atLoss === "goOn" ? decision : { kind: "wait", why: "the brake withholds the write" };
+  };
   let seen = withAllReads(observations);
-  let decisions = seen.map(reconcileService);
+  let decisions = seen.map(decide);
   for (let round = 0; round < MOST_ROUNDS && decisions.some(({ kind }) => kind === "act"); round++) {
     const wanted = decisions.map((decision) => (decision.kind === "act" ? decision.steps : []));
     steps.push(...describeRound(seen, wanted, round > 0));
     seen = afterRound(seen, wanted);
-    decisions = seen.map(reconcileService);
+    decisions = seen.map(decide);
   }
-  return { steps, ends: new Map(seen.map(({ service }, at) => [serviceKey(service), decisions[at]!])) };
+  const ends = new Map(seen.map(({ service }, at) => [serviceKey(service), decisions[at]!]));
+  return { steps, ends, losses: [...losses.values()] };
 }
 
 /** What was read for one Service is shown to all in later rounds: from there on they share one Azure. */

@@ -9,6 +9,8 @@
  *   `changing`              | an earlier spec was, another is on its way: no difference counts as drift
  *   ` groups={a},{b}` added | resource groups, besides the cluster's, where public IPs of the Service may be
  *   ` links={a},{b}` added  | resource groups where private link services on its frontends may be
+ *   ` spec={fingerprint}`   | the spec that was last fully applied, under whatever config; while the Service's own
+ *     added                 | change is on its way, `spec=another`
  *
  * A user who may write the Service may write this, too: it tells where to look, and what is found there is verified.
  */
@@ -27,6 +29,8 @@ export const APPLIED_ANNOTATION = "azlb.io/applied";
 const CHANGING = "changing";
 const GROUPS = "groups=";
 const LINKS = "links=";
+const SPEC = "spec=";
+const ANOTHER_SPEC = "another";
 
 interface AppliedState {
   /** `undefined` while changing. */
@@ -34,6 +38,8 @@ interface AppliedState {
   readonly groups: readonly string[];
   /** As `groups`, for private link services. */
   readonly links: readonly string[];
+  /** Fingerprint of the spec alone; `undefined` where none is noted. */
+  readonly spec: string | undefined;
 }
 
 export function readAppliedState(service: Service): AppliedState | undefined {
@@ -42,21 +48,26 @@ export function readAppliedState(service: Service): AppliedState | undefined {
   const [state, ...notes] = text.split(" ");
   return {
     fingerprint: state === CHANGING ? undefined : state,
-    groups: readNote(notes, GROUPS),
-    links: readNote(notes, LINKS),
+    groups: readGroups(notes, GROUPS),
+    links: readGroups(notes, LINKS),
+    spec: readNote(notes, SPEC),
   };
 }
 
-function readNote(notes: readonly string[], name: string): string[] {
-  const note = notes.find((one) => one.startsWith(name));
-  return (note?.slice(name.length).split(",") ?? []).filter(isResourceGroupName);
+function readNote(notes: readonly string[], name: string): string | undefined {
+  return notes.find((one) => one.startsWith(name))?.slice(name.length);
 }
 
-function renderAppliedState({ fingerprint, groups, links }: AppliedState): string {
-  return [fingerprint ?? CHANGING, ...renderNote(GROUPS, groups), ...renderNote(LINKS, links)].join(" ");
+function readGroups(notes: readonly string[], name: string): string[] {
+  return (readNote(notes, name)?.split(",") ?? []).filter(isResourceGroupName);
 }
 
-function renderNote(name: string, groups: readonly string[]): string[] {
+function renderAppliedState({ fingerprint, groups, links, spec }: AppliedState): string {
+  const notes = [...renderGroups(GROUPS, groups), ...renderGroups(LINKS, links)];
+  return [fingerprint ?? CHANGING, ...notes, ...(spec === undefined ? [] : [SPEC + spec])].join(" ");
+}
+
+function renderGroups(name: string, groups: readonly string[]): string[] {
   return groups.length === 0 ? [] : [name + groups.toSorted().join(",")];
 }
 
@@ -85,6 +96,20 @@ export function isChanged(service: Service, config: ClusterConfig): boolean {
   return applied !== undefined && applied.fingerprint !== fingerprintOf(service, config);
 }
 
+/**
+ * The Service itself asks for something else than what was last applied, or for nothing any more; a change of the config
+ * is none of the Service's.
+ */
+export function isChangedItself(service: Service): boolean {
+  const { metadata, spec } = service;
+  const applied = readAppliedState(service)?.spec;
+  return (
+    metadata.deletionTimestamp !== undefined ||
+    spec.type !== "LoadBalancer" ||
+    (applied !== undefined && applied !== specFingerprint(service))
+  );
+}
+
 const OUR_NOTES = "azlb.io/";
 const KUBECTL_NOTE = "kubectl.kubernetes.io/last-applied-configuration";
 
@@ -93,8 +118,7 @@ const KUBECTL_NOTE = "kubectl.kubernetes.io/last-applied-configuration";
  * the incumbent's controller compares, and leaves out what changes by itself: status, labels, other controllers' notes
  * in the annotations and this controller's own.
  */
-export function specFingerprint(service: Service): string {
-  const { spec, metadata } = service;
+export const specFingerprint: (service: Service) => string = memo(({ spec, metadata }: Service) => {
   const annotations = Object.entries(metadata.annotations ?? {}).filter(([key]) => counts(key));
   return md5(
     JSON.stringify([
@@ -118,7 +142,7 @@ export function specFingerprint(service: Service): string {
       annotations.sort(([one], [other]) => (one < other ? -1 : 1)),
     ]),
   );
-}
+});
 
 function counts(key: string): boolean {
   return key === OURS.driftPolicy.key || (!key.startsWith(OUR_NOTES) && key !== KUBECTL_NOTE);
@@ -145,11 +169,13 @@ export function markChangingFirst(resolved: ResolvedService, decision: Decision)
 
 /** What the Service is marked with while a change is on its way. */
 export function changingState(resolved: ResolvedService): string {
-  const { groups = [], links = [] } = readAppliedState(resolved.observed.service) ?? {};
+  const { service } = resolved.observed;
+  const { groups = [], links = [], spec } = readAppliedState(service) ?? {};
   return renderAppliedState({
     fingerprint: undefined,
     groups: [...new Set([...groups, ...groupsNow(resolved)])],
     links: [...new Set([...links, ...linksNow(resolved)])],
+    spec: isChangedItself(service) ? ANOTHER_SPEC : spec,
   });
 }
 
@@ -161,7 +187,12 @@ export function finalAppliedState(resolved: ResolvedService): string {
     publicIPs.uses.map(({ id }) => id),
   );
   const fingerprint = fingerprintOf(observed.service, observed.config);
-  return renderAppliedState({ fingerprint, groups, links: linksNow(resolved) });
+  return renderAppliedState({
+    fingerprint,
+    groups,
+    links: linksNow(resolved),
+    spec: specFingerprint(observed.service),
+  });
 }
 
 /** Resource groups that the Service has, or is about to have, public IPs in. */

@@ -23,6 +23,8 @@ export interface BackendPoolFragment {
   readonly outsiders?: ReadonlySet<string>;
   /** Which entries are ours to change and remove: see `desired-backend-pool.ts`. */
   readonly own: ReadonlySet<string>;
+  /** Names, in lower case, of own entries that stay although no node stands for them: see `brake/pool-brake.ts`. */
+  readonly keep?: ReadonlySet<string>;
   /** The VNet the addresses live in. */
   readonly virtualNetworkId: string;
 }

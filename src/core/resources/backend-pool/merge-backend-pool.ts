@@ -2,7 +2,8 @@
  * Puts the nodes into one pool of addresses.
  *
  *   - An entry is ours by the rule of `desired-backend-pool.ts`; a foreign one stays as it is, and is reported.
- *   - Ours that no node stands for goes, except the last of them: a pool is never emptied because we know no nodes.
+ *   - Ours that no node stands for goes, except the last of them: a pool is never emptied because we know no nodes; and
+ *     except those that the brake withholds.
  *   - A node whose address is in the pool already is not added again, whatever that entry is called.
  *   - Of several nodes with one address the one whose entry is there stays, else the oldest comes.
  *   - What is right stays the object that was read, unknown fields included; new entries come last, by name.
@@ -51,7 +52,7 @@ function merge(seen: BackendPool, fragment: BackendPoolFragment): Judged {
   for (const entry of entries) {
     const member = wanted.get(entry.name.toLowerCase()) ?? byAddress(entry);
     if (member !== undefined && missing.delete(member)) kept.push(corrected(entry, member));
-    else if (isOwnEntry(entry, fragment.own)) dropped.push(entry);
+    else if (isOwnEntry(entry, fragment.own) && !fragment.keep?.has(entry.name.toLowerCase())) dropped.push(entry);
     else kept.push(entry);
   }
   const foreign = kept.filter((entry) => !isOwnEntry(entry, fragment.own));

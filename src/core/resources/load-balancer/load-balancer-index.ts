@@ -8,7 +8,7 @@ import { memo } from "../../util/memo.ts";
 import type { BackendPool, Frontend, LoadBalancer, LoadBalancingRule, Probe, Reference } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { nameOfId } from "../../model/ids.ts";
-import { baseOf } from "../../model/names.ts";
+import { baseOf, isServiceBase } from "../../model/names.ts";
 
 /**
  * Something that needs a frontend to exist. `base` is the name's first part, which tells the owner if that is a
@@ -70,6 +70,12 @@ export function poolsOf(index: LoadBalancerIndex, base: string): ReadonlySet<str
     properties.backendAddressPools ?? [],
   ]);
   return new Set(references.flat().map(({ id }) => nameOfId(id).toLowerCase()));
+}
+
+/** How many Services have rules that send to the pool. */
+export function countServicesOn(index: LoadBalancerIndex, pool: string): number {
+  const bases = [...index.parts.keys()].filter((base) => isServiceBase(base));
+  return bases.filter((base) => poolsOf(index, base).has(pool.toLowerCase())).length;
 }
 
 /** The frontend that a part of the same load balancer names, in lower case. */

@@ -9,8 +9,10 @@
  *   in a pool of another load balancer than the twins   | no    | no: Azure allows one of each kind
  *   of a node that is not eligible (any more)           |       | yes, but never the last of the pool
  *   of no node                                          |       | if it stands in the durable member list
+ *   one of too many that would leave at once            |       | no: `leaving-machines.ts`
  *   Basic: of another VM set than the load balancer's   | no    | no
  */
+import type { PoolBrake } from "../../brake/pool-brake.ts";
 import type { Family, LoadBalancer } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerPartId, nameOfId, parentId } from "../../model/ids.ts";
@@ -23,6 +25,7 @@ import { isEligible } from "../../backends/eligible-nodes.ts";
 import { ipConfigurationFinder, type NicResource, nicResourceOf, vmSetOf } from "../../backends/machines.ts";
 import { type Attachable, isAttached, poolsOf } from "./merge-nic-pools.ts";
 import { ipConfigurationsOf } from "./predict-pool-members.ts";
+import { isKnownAs, leavingMachines, machinesIn, withheldIn } from "./leaving-machines.ts";
 
 export interface NicPoolsInput {
   readonly config: ClusterConfig;
@@ -33,6 +36,7 @@ export interface NicPoolsInput {
   readonly known: readonly string[];
   /** Interfaces that have failed are written too. Not for a Service: one broken machine must not keep it waiting. */
   readonly repairs?: boolean | undefined;
+  readonly brake?: PoolBrake | undefined;
 }
 
 /** The network interface, scale set or scale-set instance with this id, and the pools that it joins and leaves. */
@@ -42,6 +46,16 @@ export interface DesiredNicPools {
 }
 
 type Resource = NicPoolsFragment["resource"];
+
+/** Ids, in lower case, of machines that stay in the pool for now: too many would leave it at once. */
+export function withheldMachines(input: NicPoolsInput, family: Family): ReadonlySet<string> {
+  return withheldIn(input, poolIn(input, family));
+}
+
+/** Ids, in lower case, of the cluster's machines in the pool. */
+export function ownMachines(input: NicPoolsInput, family: Family): ReadonlySet<string> {
+  return machinesIn(input, poolIn(input, family));
+}
 
 /** The eligible nodes' machines join the pools of these families, and others of the cluster leave them. */
 export function desiredNicPools(all: NicPoolsInput, families: readonly Family[]): DesiredNicPools[] {
@@ -58,7 +72,7 @@ export function desiredNicPools(all: NicPoolsInput, families: readonly Family[])
     }
     // one whose last write failed may fail again, but not leave the pool that it is in
     if (!joining.some((one) => isActive(one) || isAttached(one.body, one.kind, pool.pool))) continue;
-    for (const { kind, body } of leavingResources(input, pool)) changes.leave(kind, body, pool);
+    for (const { kind, body } of leavingMachines(input, pool)) changes.leave(kind, body, pool);
   }
   return changes.all();
 }
@@ -160,38 +174,6 @@ function powerOf({ properties }: Instance): string {
 
 function isBeingDeleted({ properties }: Attachable): boolean {
   return properties.provisioningState === "Deleting";
-}
-
-interface Leaving {
-  readonly kind: Resource;
-  readonly body: Attachable;
-}
-
-function leavingResources(input: NicPoolsInput, { pool }: PoolRef): Leaving[] {
-  const { config, nodes, compute, known } = input;
-  const excluded = nodes
-    .filter((node) => !isEligible(node, config))
-    .flatMap((node) => nicResourceOf(node, compute) ?? []);
-  const current = new Set(nodes.flatMap((node) => nicResourceOf(node, compute)?.body.id.toLowerCase() ?? []));
-  const names = new Set(known.map((name) => name.toLowerCase()));
-  const isForgotten = (body: Attachable): boolean =>
-    !current.has(body.id.toLowerCase()) && isKnownAs(body, names, compute);
-  const forgotten: Leaving[] = [
-    ...[...compute.networkInterfaces.values()]
-      .filter(isForgotten)
-      .map((body) => ({ kind: "networkInterface" as const, body })),
-    ...[...compute.instances.values()].filter(isForgotten).map((body) => ({ kind: "instance" as const, body })),
-  ];
-  return [...excluded, ...forgotten].filter(({ kind, body }) => isAttached(body, kind, pool));
-}
-
-/** Nodes are named after the computer name of their machine. */
-function isKnownAs(body: Attachable, names: ReadonlySet<string>, compute: Compute): boolean {
-  const machine = body.properties["virtualMachine"] as { readonly id: string } | undefined;
-  const holder = machine === undefined ? body : compute.virtualMachines.get(machine.id.toLowerCase());
-  const profile = holder?.properties["osProfile"] as { readonly computerName?: string } | undefined;
-  const candidates = [profile?.computerName, holder?.name].filter((name) => typeof name === "string");
-  return candidates.some((name) => names.has(name.toLowerCase()));
 }
 
 /** One fragment per resource, with all the pools that it joins and leaves; only where that changes something. */

@@ -13,7 +13,7 @@ import type { Owner } from "../../outcome.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import type { ObservedAzure } from "../observed-azure.ts";
 import { isOwnEntry, ownEntries, membersOf } from "../backend-pool/desired-backend-pool.ts";
-import type { PoolsInput } from "../reconcile-pools.ts";
+import type { PoolsInput } from "../managed-pools.ts";
 import { nodeAddresses } from "../../backends/eligible-nodes.ts";
 import { desiredAccessRules, narrowWhere, opensOnNodes } from "./access-rules.ts";
 import {

@@ -1,0 +1,140 @@
+/**
+ * The brake on blast radius: what would take too much at once from Services that did not change waits, is told, and goes
+ * only when an operator releases it; everything else goes on.
+ */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import { RELEASE_PLACE } from "../../../src/controller/brake/release-watch.ts";
+import { SILENT_LOG } from "../../../src/core/util/log.ts";
+import { isFailure } from "../../../src/kube/client/kube-failure.ts";
+import { CONFIG_MAPS, NODES } from "../../../src/kube/client/resources.ts";
+import { withClusterView } from "../../../src/main/cluster-view.ts";
+import { explainService } from "../../../src/main/explain-service.ts";
+import { releaseBrake, type Released } from "../../../src/main/release-brake.ts";
+import type { ClusterOpener } from "../../support/cluster.ts";
+import { eventually } from "../../support/eventually.ts";
+import { propertiesOf, ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
+
+const NAMES = ["a", "b", "c", "d"];
+const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
+const LIMITS = { services: 2, members: { share: 0.5, minimum: 3 } };
+
+export function brakeSuite(name: string, open: ClusterOpener): void {
+  describe(`the brake, on ${name}`, () => {
+    let rig: ServiceRig;
+    before(async () => {
+      rig = await ServiceRig.open(open, {
+        azure: { topology: { nodes: 5 } },
+        controller: { brakeLimits: LIMITS },
+      });
+      await Promise.all(NAMES.map((each) => rig.apply({ name: each })));
+      await Promise.all(NAMES.map((each) => rig.served(each)));
+    });
+    after(() => rig.close());
+
+    test("most nodes are labelled to be left out: they stay, each Service is warned, and a new one is served", async () => {
+      await label(rig, 4, "true");
+      for (const each of NAMES) assert.match(await rig.warned(each, "WriteWithheld"), /4 members of backend pool/);
+      await eventually(async () => {
+        assert.match(await rig.metrics(), /azlb_brake_withheld\{what="members"\} 4/);
+      }, WITHIN_MS);
+      assert.equal(await poolSize(rig), 5);
+      const { withheld } = await rig.plan();
+      assert.deepEqual(
+        withheld.members.map(({ members }) => members.length),
+        [4],
+      );
+      await rig.apply({ name: "new", spec: { ports: [{ port: 443 }] } });
+      await rig.served("new");
+      assert.match(await view(rig, (cluster) => explainService(cluster, "default/a")), /4 members of backend pool/);
+    });
+
+    test("neither a ConfigMap of a tenant nor the hash of something else releases it", async () => {
+      const { withheld } = await rig.plan();
+      const { hash } = withheld;
+      const data = { hash, writes: "x" };
+      await rig.kube.create(CONFIG_MAPS, { metadata: { ...RELEASE_PLACE, namespace: "default" }, data });
+      await rig.kube.create(CONFIG_MAPS, { metadata: { ...RELEASE_PLACE }, data });
+      await gone(rig);
+      const wrong = await view(rig, (cluster) => releaseBrake(cluster, "000000000000"));
+      assert.deepEqual([wrong.isReleased, wrong.text.includes(hash)], [false, true]);
+      assert.equal(await poolSize(rig), 5);
+    });
+
+    test("an operator releases what the plan shows, once", async () => {
+      const { withheld } = await rig.plan();
+      const released = await view<Released>(rig, (cluster) => releaseBrake(cluster, withheld.hash));
+      assert.equal(released.isReleased, true, released.text);
+      await eventually(async () => assert.equal(await poolSize(rig), 1), WITHIN_MS);
+      await gone(rig);
+      await eventually(async () => {
+        assert.match(await rig.metrics(), /azlb_brake_withheld\{what="members"\} 0/);
+      }, WITHIN_MS);
+      await label(rig, 4, null);
+      await eventually(async () => assert.equal(await poolSize(rig), 5), WITHIN_MS);
+      await label(rig, 4, "true");
+      await eventually(async () => {
+        assert.match(await rig.metrics(), /azlb_brake_withheld\{what="members"\} 4/);
+      }, WITHIN_MS);
+      await label(rig, 4, null);
+      await eventually(async () => {
+        assert.match(await rig.metrics(), /azlb_brake_withheld\{what="members"\} 0/);
+      }, WITHIN_MS);
+    });
+
+    test("another load balancer name in the config: no address moves but that of the Service that changed", async () => {
+      const before = await Promise.all(NAMES.map((each) => rig.served(each)));
+      await rig.restart({ loadBalancerName: "other" });
+      await eventually(async () => {
+        for (const each of NAMES) {
+          const told = (await rig.events(each)).filter(({ message }) => /would lose an address at once/.test(message));
+          assert.equal(told.length, 1, each);
+        }
+      }, WITHIN_MS);
+      await eventually(async () => {
+        assert.match(await rig.metrics(), /azlb_brake_withheld\{what="addresses"\} 5/);
+      }, WITHIN_MS);
+      assert.deepEqual(await loadBalancers(rig), ["kubernetes"]);
+      assert.match(await view(rig, (cluster) => explainService(cluster, "default/a")), /^withheld /);
+      await rig.annotate("new", { "azure-load-balancer-tcp-idle-timeout": "10" });
+      await eventually(async () => assert.deepEqual(await loadBalancers(rig), ["kubernetes", "other"]), WITHIN_MS);
+      const { hash } = (await rig.plan()).withheld;
+      assert.equal((await view(rig, (cluster) => releaseBrake(cluster, hash))).isReleased, true);
+      await eventually(async () => assert.deepEqual(await loadBalancers(rig), ["other"]), WITHIN_MS);
+      const afterwards = await Promise.all(NAMES.map((each) => rig.served(each)));
+      assert.deepEqual(afterwards, before, "on another load balancer, at the same addresses");
+    });
+  });
+
+  function view<Result>(rig: ServiceRig, read: Parameters<typeof withClusterView<Result>>[1]): Promise<Result> {
+    return withClusterView({ ...rig.viewOptions, log: SILENT_LOG }, read);
+  }
+}
+
+async function label(rig: ServiceRig, count: number, value: string | null): Promise<void> {
+  const names = rig.azure.nodes.slice(0, count).map((node) => node.name);
+  await Promise.all(
+    names.map((each) =>
+      rig.kube.patch(NODES, { name: each }, { merge: { metadata: { labels: { [EXCLUDE]: value } } } }),
+    ),
+  );
+}
+
+async function poolSize(rig: ServiceRig): Promise<number> {
+  const [body] = await rig.list("loadBalancers");
+  const pools = propertiesOf(body)["backendAddressPools"] as readonly { properties: Record<string, unknown> }[];
+  const [pool] = pools;
+  return pool === undefined ? 0 : (pool.properties["loadBalancerBackendAddresses"] as readonly unknown[]).length;
+}
+
+async function loadBalancers(rig: ServiceRig): Promise<string[]> {
+  return (await rig.list("loadBalancers")).map((each) => each.name).sort();
+}
+
+/** The release was taken. */
+async function gone(rig: ServiceRig): Promise<void> {
+  await eventually(async () => {
+    await assert.rejects(rig.kube.get(CONFIG_MAPS, RELEASE_PLACE), (error) => isFailure(error, "notFound"));
+  }, WITHIN_MS);
+}
