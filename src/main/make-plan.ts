@@ -28,7 +28,7 @@ export interface Plan {
 }
 
 /** What the brake would withhold; a write of it is released by the hash of all. */
-export interface WithheldPlan extends WithheldWrites {
+interface WithheldPlan extends WithheldWrites {
   readonly hash: string;
 }
 

@@ -14,7 +14,7 @@ import { CONFIG_MAPS, type KubeObject } from "../../kube/client/resources.ts";
 
 export const RELEASE_PLACE = { namespace: "kube-system", name: "azlb-brake-release" } as const;
 
-export interface BrakeRelease extends KubeObject {
+interface BrakeRelease extends KubeObject {
   readonly data?: { readonly hash?: string; readonly writes?: string };
 }
 
