@@ -50,15 +50,21 @@ function options(server = broken): ControllerProcessOptions {
 
 test("it stops although its caches were never filled", async () => {
   const controller = await startController(options());
-  assert.deepEqual(await statuses(controller), { healthz: 200, startz: 503, readyz: 503 });
-  await controller.close();
+  try {
+    assert.deepEqual(await statuses(controller), { healthz: 200, startz: 503, readyz: 503 });
+  } finally {
+    await controller.close();
+  }
   assert.equal(await controller.ended, "stopped");
 });
 
 test("it has not started while the Lease cannot be read", async () => {
   const controller = await startController({ ...options(), leaderElect: true });
-  assert.deepEqual(await statuses(controller), { healthz: 200, startz: 503, readyz: 503 });
-  await controller.close();
+  try {
+    assert.deepEqual(await statuses(controller), { healthz: 200, startz: 503, readyz: 503 });
+  } finally {
+    await controller.close();
+  }
 });
 
 test("a standby has started and is not ready", async () => {
@@ -68,12 +74,19 @@ test("a standby has started and is not ready", async () => {
     response.writeHead(200, { "content-type": "application/json" }).end(lease),
   );
   await new Promise<void>((resolve) => kube.listen(0, "127.0.0.1", resolve));
-  const controller = await startController({ ...options(kube), leaderElect: true });
-  await eventually(async () => {
-    assert.deepEqual(await statuses(controller), { healthz: 200, startz: 200, readyz: 503 });
-  }, 10_000);
-  await controller.close();
-  kube.close();
+  try {
+    const controller = await startController({ ...options(kube), leaderElect: true });
+    try {
+      await eventually(async () => {
+        assert.deepEqual(await statuses(controller), { healthz: 200, startz: 200, readyz: 503 });
+      }, 10_000);
+    } finally {
+      await controller.close();
+    }
+  } finally {
+    kube.close();
+    kube.closeAllConnections();
+  }
 });
 
 async function statuses({ metricsUrl }: RunningController): Promise<Readonly<Record<string, number>>> {

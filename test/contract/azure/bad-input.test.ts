@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { afterEach, test } from "node:test";
 
-import { rawRequest } from "../../support/raw-request.ts";
 import { armHttp, errorCode, wire } from "./arm-http.ts";
 import { azureUnderTest } from "./azure-under-test.ts";
+import { refusesWebPages } from "../../suites/control/refuses-web-pages.ts";
 
 const LIMIT = 256 * 1024;
 const VERSION = "?api-version=2025-05-01";
@@ -167,22 +167,4 @@ test("the control endpoint explains what it does not understand", async () => {
   assert.equal((await post("/nowhere", "")).status, 404);
 });
 
-test("web pages cannot use it: neither by a name of their own nor across sites", async () => {
-  const fault = JSON.stringify({ effect: { kind: "cutBefore" } });
-  const json = { "content-type": "application/json" };
-  const port = new URL(azure.controlUrl).port;
-  for (const [headers, status, message] of [
-    [{ ...json, host: `rebound.example:${port}` }, 403, /Host .* the control endpoint answers under these only/],
-    [{ ...json, origin: "https://evil.example" }, 403, /Origin .* web pages of other sites may not use it/],
-    [{ ...json, origin: "null" }, 403, /Origin .*null/],
-    [{ "content-type": "text/plain" }, 415, /send JSON, with the header .*content-type: application\/json/],
-    [{}, 415, /content type is missing/],
-  ] as const) {
-    const answer = await rawRequest(`${azure.controlUrl}/faults`, "POST", headers, fault);
-    assert.equal(answer.status, status, answer.text);
-    assert.match(answer.text, message);
-  }
-  assert.equal((await rawRequest(`${azure.controlUrl}/`, "GET", { host: `rebound.example:${port}` })).status, 403);
-  assert.equal((await rawRequest(azure.controlUrl, "GET", { host: `localhost:${port}` })).status, 200);
-  assert.match((await rawRequest(`${azure.controlUrl}/faults`, "GET", {})).text, /"faults":\[\]/);
-});
+refusesWebPages(() => azure.controlUrl);

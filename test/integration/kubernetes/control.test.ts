@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import { type RunningKubernetes, startKubernetes } from "../../../sandbox/kubernetes/index.ts";
-import { rawRequest } from "../../support/raw-request.ts";
 import { type KubeConnection, type KubeObject, connect } from "../../support/kube-connection.ts";
+import { refusesWebPages } from "../../suites/control/refuses-web-pages.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 
@@ -113,27 +113,5 @@ describe("the control endpoint of the embedded API", () => {
     assert.equal((await control("GET", "/nothing")).code, 404);
   });
 
-  test("web pages cannot use it: neither by a name of their own nor across sites", async () => {
-    await control("DELETE", "/faults");
-    const fault = JSON.stringify({ effect: { kind: "cutBefore" } });
-    const json = { "content-type": "application/json" };
-    const port = new URL(kubernetes.controlUrl).port;
-    for (const [headers, status, message] of [
-      [{ ...json, host: `rebound.example:${port}` }, 403, /Host .* the control endpoint answers under these only/],
-      [{ ...json, origin: "https://evil.example" }, 403, /Origin .* web pages of other sites may not use it/],
-      [{ ...json, origin: "null" }, 403, /Origin .*null/],
-      [{ "content-type": "text/plain" }, 415, /send JSON, with the header .*content-type: application\/json/],
-      [{}, 415, /content type is missing/],
-    ] as const) {
-      const answer = await rawRequest(`${kubernetes.controlUrl}/faults`, "POST", headers, fault);
-      assert.equal(answer.status, status, answer.text);
-      assert.match(answer.text, message);
-    }
-    assert.equal(
-      (await rawRequest(`${kubernetes.controlUrl}/`, "GET", { host: `rebound.example:${port}` })).status,
-      403,
-    );
-    assert.equal((await rawRequest(kubernetes.controlUrl, "GET", { host: `localhost:${port}` })).status, 200);
-    assert.match((await rawRequest(`${kubernetes.controlUrl}/faults`, "GET", {})).text, /"faults":\[\]/);
-  });
+  refusesWebPages(() => kubernetes.controlUrl);
 });

@@ -1,0 +1,91 @@
+/** Services that share an address. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { PREFIX } from "../../../test/support/core-fixtures.ts";
+import {
+  web,
+  roundsOf,
+  rejectionOf,
+  worldWith,
+  ingressOf,
+  pips,
+  loadBalancers,
+  pinned,
+} from "../../../test/support/service-rounds.ts";
+
+describe("several Services", () => {
+  test("share an address; the frontend and the public IP live as long as the last of them", () => {
+    const world = worldWith();
+    world.settle();
+    world.apply({ metadata: { name: "shop", annotations: pinned(world, "web") }, spec: { ports: [{ port: 81 }] } });
+    world.settle();
+    assert.deepEqual(ingressOf(world, "shop"), ingressOf(world));
+    world.delete("web");
+    world.settle();
+    assert.equal(world.loadBalancers[0]?.properties.frontendIPConfigurations?.length, 1);
+    assert.equal(pips(world).length, 1);
+    world.delete("shop");
+    world.settle();
+    assert.deepEqual([loadBalancers(world), pips(world)], [[], []]);
+  });
+
+  test("one that leaves a shared frontend is not told that it stays: the other may leave in the same write", () => {
+    const world = worldWith();
+    world.annotate("web", { [`${PREFIX}azure-load-balancer-internal`]: "true" });
+    world.settle();
+    const annotations = { [`${PREFIX}azure-load-balancer-internal`]: "true", ...pinned(world, "web") };
+    world.apply({ metadata: { name: "shop", annotations }, spec: { ports: [{ port: 81 }] } });
+    world.settle();
+    world.annotate("web", { [`${PREFIX}azure-load-balancer-internal-subnet`]: "subnet2" });
+    const told: string[] = [];
+    let decision = world.decide(world.service("web"));
+    assert.equal(decision.kind, "act");
+    for (; decision.kind === "act"; decision = world.decide(world.service("web"))) {
+      told.push(...decision.warnings.map(({ reason }) => reason));
+      world.write(world.service("web"), decision.steps);
+    }
+    assert.deepEqual(told, []);
+    assert.equal(world.loadBalancers[0]?.properties.frontendIPConfigurations?.length, 2, "the old one stays");
+  });
+
+  test("one that asks for a taken port is rejected with the reason, and opens nothing", () => {
+    const world = worldWith();
+    world.settle();
+    const before = world.securityGroup;
+    world.apply({ metadata: { name: "shop", annotations: pinned(world, "web") }, spec: { ports: [{ port: 80 }] } });
+    assert.equal(roundsOf(world, "shop").at(-1), "PortConflict");
+    assert.equal(world.securityGroup, before);
+    assert.equal(
+      rejectionOf(world, "shop").message,
+      "TCP port 80 is taken on the address that it shares by Service default/web: use another port in spec.ports, or another address",
+    );
+  });
+});
+
+describe("ports of a shared address", () => {
+  const noRule = { [`${PREFIX}port_5432_no_lb_rule`]: "true" };
+  const ranges = { loadBalancerSourceRanges: ["203.0.113.0/24"] };
+
+  test("a port without a rule opens nothing that another Service there restricts", () => {
+    const world = worldWith({ ...web, spec: { ports: [{ port: 5432 }], ...ranges } });
+    world.settle();
+    const before = world.securityGroup;
+    const spec = { ports: [{ port: 9999 }, { port: 5432 }] };
+    world.apply({ metadata: { name: "thief", annotations: { ...pinned(world, "web"), ...noRule } }, spec });
+    assert.equal(roundsOf(world, "thief").at(-1), "PortConflict");
+    assert.equal(world.securityGroup, before);
+    assert.deepEqual(ingressOf(world, "thief"), []);
+  });
+
+  test("a restricted port does not join an address where another Service opens it without a rule", () => {
+    const opener = { ...web, metadata: { name: "web", annotations: noRule } };
+    const world = worldWith({ ...opener, spec: { ports: [{ port: 80 }, { port: 5432 }] } });
+    world.settle();
+    world.apply({
+      metadata: { name: "shop", annotations: pinned(world, "web") },
+      spec: { ports: [{ port: 5432 }], ...ranges },
+    });
+    assert.equal(roundsOf(world, "shop").at(-1), "PortConflict");
+    assert.equal(world.decide(world.service("web")).kind, "settled", "the one that was there first is served on");
+  });
+});
