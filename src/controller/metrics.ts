@@ -55,6 +55,11 @@ export class Metrics {
     [1, 2, 5, 10, 20, 50, 100, 200, 500],
   );
   readonly conflicts = this.#counter("azlb_group_commit_conflicts_total", "Writes merged anew, by reason.", ["reason"]);
+  readonly configRefused = this.#gauge(
+    "azlb_cloud_config_refused",
+    "1 while the cloud config that is there is invalid or cannot be applied, and the one before is in force.",
+    [],
+  );
   readonly drift = this.#gauge("azlb_drifted_services", "Services whose Azure side differs from what they ask for.", [
     "policy",
   ]);

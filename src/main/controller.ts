@@ -24,6 +24,7 @@ import { LeaderElection } from "../kube/election/leader-election.ts";
 import { openArmClient } from "./azure-access.ts";
 import { startHealthServer } from "./health-server.ts";
 import { openKubeClient } from "./kube-access.ts";
+import { ConfigWatch } from "./config-watch.ts";
 import { loadCloudConfig, type LoadedConfig, type CloudConfigSource } from "./load-cloud-config.ts";
 import { realClock } from "./real-clock.ts";
 import { VERSION } from "./version.ts";
@@ -47,6 +48,8 @@ export interface ControllerProcessOptions {
   readonly brakeLimits?: BrakeLimits | undefined;
   readonly health?: { readonly host: string; readonly port: number };
   readonly lbcf?: Partial<LbcfOptions>;
+  /** How often the cloud config is looked at for changes. */
+  readonly configPeriodMs?: number;
   /** What it waits by, between attempts and looks; absent: real time. */
   readonly clock?: Clock;
 }
@@ -77,6 +80,7 @@ const USER_AGENT = `azlb/${VERSION}`;
 /** Workers only wait for writers: as many as there may be Services in one batch. */
 const WORKERS = 500;
 const DRIFT_PERIOD_MS = 300_000;
+const CONFIG_PERIOD_MS = 15_000;
 
 /** Resolves once it runs: as the leader, or waiting to become it. */
 export async function startController(options: ControllerProcessOptions): Promise<RunningController> {
@@ -101,6 +105,7 @@ async function start(
   const metrics = new Metrics();
   const access = await openAccess(options, metrics, closers);
   const stopping = new AbortController();
+  const config = watchConfig(options, access, metrics, stopping);
   const election = options.leaderElect ? openElection(options, access.kube) : undefined;
   let leading: Controller | undefined;
   const lead = async (fence: Fence): Promise<void> => {
@@ -124,6 +129,7 @@ async function start(
     },
     unready: () =>
       leading?.isReady === true ? undefined : (leading?.unready ?? "not leading yet, or the caches are not filled"),
+    remark: () => config.problem && `the cloud config is not in force: ${config.problem}`,
   });
   const run = async (): Promise<"lost" | "stopped"> => {
     try {
@@ -151,6 +157,8 @@ interface Access {
   readonly arm: ArmClient;
   readonly webhooks: WebhookHttp;
   readonly config: ClusterConfig;
+  /** The cloud config as it is now. */
+  readonly reload: () => Promise<ClusterConfig>;
 }
 
 async function openAccess(
@@ -180,7 +188,27 @@ async function openAccess(
   closers.push(() => arm.close());
   const webhooks = new WebhookHttp();
   closers.push(() => webhooks.close());
-  return { kube: kube.client, arm: arm.client, webhooks, config };
+  return { kube: kube.client, arm: arm.client, webhooks, config, reload: async () => (await load(SILENT_LOG)).config };
+}
+
+/** A change that can be applied stops the process. */
+function watchConfig(
+  { log, clock = realClock, configPeriodMs: periodMs = CONFIG_PERIOD_MS }: ControllerProcessOptions,
+  { config: inForce, reload: load }: Access,
+  metrics: Metrics,
+  stopping: AbortController,
+): ConfigWatch {
+  const watch = new ConfigWatch({
+    inForce,
+    load,
+    clock,
+    log,
+    periodMs,
+    onChange: () => stopping.abort(new Error("the cloud config has changed")),
+    onProblem: (problem) => metrics.configRefused.set({}, problem === undefined ? 0 : 1),
+  });
+  void watch.run(stopping.signal);
+  return watch;
 }
 
 /** The controller for one term as the leader. */

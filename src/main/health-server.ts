@@ -16,6 +16,8 @@ export interface HealthOptions {
   readonly unstarted: () => string | undefined;
   /** Why the process does not lead; `undefined` while it does. */
   readonly unready: () => string | undefined;
+  /** What else an operator should know, without being unready for it. */
+  readonly remark?: () => string | undefined;
 }
 
 export interface RunningHealthServer {
@@ -37,7 +39,7 @@ export async function startHealthServer(options: HealthOptions): Promise<Running
   return { url: `http://${options.host}:${port}`, close: () => close(server) };
 }
 
-async function answer({ metrics, unstarted, unready }: HealthOptions, url: string): Promise<Answer> {
+async function answer({ metrics, unstarted, unready, remark }: HealthOptions, url: string): Promise<Answer> {
   const [path = "/"] = url.split("?");
   switch (path) {
     case "/healthz":
@@ -46,7 +48,7 @@ async function answer({ metrics, unstarted, unready }: HealthOptions, url: strin
     case "/startz":
       return okUnless(unstarted());
     case "/readyz":
-      return okUnless(unready());
+      return okUnless(unready(), remark?.());
     case "/metrics":
       return { status: 200, type: metrics.registry.contentType, body: await metrics.registry.metrics() };
     default:
@@ -60,8 +62,8 @@ interface Answer {
   readonly body: string;
 }
 
-function okUnless(why: string | undefined): Answer {
-  return why === undefined ? text(200, "ok") : text(503, why);
+function okUnless(why: string | undefined, remark?: string): Answer {
+  return why === undefined ? text(200, remark === undefined ? "ok" : `ok; ${remark}`) : text(503, why);
 }
 
 function text(status: number, body: string): Answer {
