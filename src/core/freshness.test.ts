@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { aNode } from "../../test/support/core-world.ts";
 import { aLoadBalancer } from "../../test/support/fragments.ts";
 import type { Compute } from "./backends/compute.ts";
-import { takesPoolsAway, unlistedMachines } from "./freshness.ts";
+import { movesPrivateLink, showsUnlistedLink, takesPoolsAway, unlistedMachines } from "./freshness.ts";
+import type { PrivateLinkService } from "./model/arm.ts";
 import type { Node } from "./model/kubernetes.ts";
 
 const GROUP = "/subscriptions/sub/resourceGroups/rg/providers";
@@ -44,4 +45,27 @@ test("a pool that goes takes its machines along, one that comes does not", () =>
   assert.equal(takesPoolsAway(both, one), true);
   assert.equal(takesPoolsAway(one, both), false);
   assert.equal(takesPoolsAway(undefined, one), false);
+});
+
+test("a private link service makes load balancers stale when it comes, moves or goes, not when it changes", () => {
+  const link = (frontend: string, fqdns: readonly string[] = []): PrivateLinkService => ({
+    id: "link",
+    name: "link",
+    properties: { fqdns, loadBalancerFrontendIpConfigurations: [{ id: frontend }] },
+  });
+  assert.ok(movesPrivateLink(undefined, link("a")));
+  assert.ok(movesPrivateLink(link("a"), link("b")));
+  assert.ok(movesPrivateLink(link("a"), undefined));
+  assert.ok(!movesPrivateLink(link("a"), link("A", ["x"])));
+});
+
+test("a frontend that shows a private link service of the group that its list has not makes the list stale", () => {
+  const path = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/privateLinkServices";
+  const shown = { id: `${path}/one` };
+  const frontend = { name: "f", properties: { privateLinkServices: [shown] } };
+  const loadBalancer = { id: "lb", name: "lb", properties: { frontendIPConfigurations: [frontend] } };
+  const one = { id: shown.id.toUpperCase(), name: "one", properties: {} };
+  assert.ok(showsUnlistedLink([loadBalancer], path, []));
+  assert.ok(!showsUnlistedLink([loadBalancer], path, [one]));
+  assert.ok(!showsUnlistedLink([loadBalancer], path.replace("/rg/", "/other/"), []));
 });

@@ -8,6 +8,8 @@
  *   a load balancer or one of its pools is gone        | machines: Azure has taken them out of that pool
  *   a load balancer's frontends have changed           | public IPs: `resources/load-balancer/held-public-ips.ts`
  *   a private link service moves to or from a frontend | load balancers: they have another ETag, and show it
+ *   a private link service is about to be made         | those of its group: `service/private-links.ts`
+ *   a frontend shows one that its group's list has not | those of its group: it is newer than the list
  *   a refusal, before it is told                       | everything: what was missing may have been made since
  *   a write by another holder of the resource lock     | everything
  */
@@ -40,4 +42,18 @@ export function movesPrivateLink(
     (link?.properties.loadBalancerFrontendIpConfigurations ?? []).map(({ id }) => id.toLowerCase()).toSorted(),
   );
   return JSON.stringify(old) !== JSON.stringify(now);
+}
+
+/** Whether a frontend shows a private link service that the list at this path should have, and has not. */
+export function showsUnlistedLink(
+  loadBalancers: readonly LoadBalancer[],
+  path: string,
+  listed: readonly PrivateLinkService[],
+): boolean {
+  const known = new Set(listed.map(({ id }) => id.toLowerCase()));
+  return loadBalancers
+    .flatMap(({ properties }) => properties.frontendIPConfigurations ?? [])
+    .flatMap(({ properties }) => properties.privateLinkServices ?? [])
+    .map(({ id }) => id.toLowerCase())
+    .some((id) => id.startsWith(`${path.toLowerCase()}/`) && !known.has(id));
 }

@@ -1,11 +1,13 @@
-/** Services beside the resources and the writes of others, and beside Services that cannot be served, on a real kube-apiserver. */
+/** Private link services, Services beside the resources and the writes of others, and beside Services that cannot be served, on a real kube-apiserver. */
 import { foreignThingsSuite } from "../suites/services/foreign-things.ts";
 import { hostileServicesSuite } from "../suites/services/hostile-services.ts";
 import { oneInvalidServiceSuite } from "../suites/services/one-invalid-service.ts";
+import { privateLinksSuite } from "../suites/services/private-links.ts";
 import { twoWritersSuite } from "../suites/services/two-writers.ts";
 import { openRealCluster } from "../support/real-cluster.ts";
 
 twoWritersSuite("kube-apiserver", openRealCluster);
 oneInvalidServiceSuite("kube-apiserver", openRealCluster);
 foreignThingsSuite("kube-apiserver", openRealCluster);
+privateLinksSuite("kube-apiserver", openRealCluster);
 hostileServicesSuite("kube-apiserver", openRealCluster);

@@ -6,7 +6,7 @@
 import type { Compute, VirtualMachine } from "../../core/backends/compute.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { LoadBalancer, SecurityGroup, Subnet } from "../../core/model/arm.ts";
-import { movesPrivateLink, takesPoolsAway } from "../../core/freshness.ts";
+import { movesPrivateLink, showsUnlistedLink, takesPoolsAway } from "../../core/freshness.ts";
 import { nameOfId, securityGroupId, subnetId, virtualNetworkId } from "../../core/model/ids.ts";
 import type { Bodies, Kind, ListedKind } from "../../core/resources/azure-step.ts";
 import { isBodyOf, knownType, listPath, publicIPsAfter } from "../../core/resources/kinds.ts";
@@ -41,8 +41,19 @@ export class Mirror {
   }
 
   /** All of a kind in a resource group. */
-  list<K extends ListedKind>(kind: K, resourceGroup: string, signal?: AbortSignal): Promise<readonly Bodies[K][]> {
-    return this.#of(kind).list(listPath(kind, this.#config, resourceGroup), signal);
+  async list<K extends ListedKind>(
+    kind: K,
+    resourceGroup: string,
+    signal?: AbortSignal,
+  ): Promise<readonly Bodies[K][]> {
+    const lists = this.#of(kind);
+    const path = listPath(kind, this.#config, resourceGroup);
+    const listed = await lists.list(path, signal);
+    if (kind !== "privateLinkService") return listed;
+    const links = listed.filter((body) => isBodyOf("privateLinkService", body));
+    if (!showsUnlistedLink(await this.loadBalancers(signal, "known"), path, links)) return listed;
+    lists.expire();
+    return lists.list(path, signal);
   }
 
   /** All of the load balancers' resource group. */
@@ -141,8 +152,9 @@ export class Mirror {
     for (const lists of [this.#of("nicPools"), this.#virtualMachines]) lists.expire();
   }
 
-  /** The next reader reads from Azure. */
-  expire(): void {
+  /** The next reader reads from Azure, of this kind or of all. */
+  expire(kind?: Kind): void {
+    if (kind !== undefined) return this.#of(kind).expire();
     for (const lists of [...Object.values(this.#written), this.#virtualMachines]) lists.expire();
   }
 

@@ -7,6 +7,8 @@
  */
 import type { Ingress, Service } from "../../core/model/kubernetes.ts";
 import type { AzureStep, Decision, ReadRequest, Step } from "../../core/steps.ts";
+import { makesPrivateLink } from "../../core/service/private-links.ts";
+import type { Kind } from "../../core/resources/azure-step.ts";
 import { isOwnedByService } from "../../core/resources/kinds.ts";
 import { APPLIED_ANNOTATION } from "../../core/service/applied-state.ts";
 import { publishedIngress, reconcileService } from "../../core/service/reconcile-service.ts";
@@ -50,8 +52,8 @@ export interface CloudLoadBalancerOptions {
 export interface ServiceObserver {
   /** Everything the core may look at for this Service, with what it asked to read; throws where a read fails. */
   observe(service: Service, needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed>;
-  /** What was seen may be old: the next `observe` reads Azure itself. */
-  refresh(): void;
+  /** What was seen, of this kind or of all, may be old: the next `observe` reads Azure itself. */
+  refresh(kind?: Kind): void;
 }
 
 /** What the loop needs of `step-executor.ts`; tests have their own. */
@@ -124,6 +126,7 @@ export class CloudLoadBalancer {
     const taken: Step[] = [];
     const warnings: Warning[] = [];
     let isFresh = false;
+    let hasFreshLinks = false;
     /** How often everything of the Service was found gone, each time by new reads. */
     let losses = 0;
     const refresh = (): void => {
@@ -139,6 +142,11 @@ export class CloudLoadBalancer {
           needs = [...needs, ...decision.needs];
           return undefined;
         case "act": {
+          if (!hasFreshLinks && makesPrivateLink(observed, decision.steps)) {
+            this.#options.observer.refresh("privateLinkService");
+            hasFreshLinks = true;
+            return undefined;
+          }
           warnings.push(...decision.warnings);
           const repairs = mayRepair ? [] : decision.steps.filter(isRepair);
           if (repairs.length > 0) {

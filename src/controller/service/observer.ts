@@ -6,7 +6,7 @@ import { ArmError, isGroupMissing } from "../../azure/arm/failures.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { PoolBrake } from "../../core/brake/pool-brake.ts";
 import type { Subnet } from "../../core/model/arm.ts";
-import type { Bodies, ListedKind } from "../../core/resources/azure-step.ts";
+import type { Bodies, Kind, ListedKind } from "../../core/resources/azure-step.ts";
 import { type Listed, withListed } from "../../core/resources/observed-azure.ts";
 import type { PoolsInput } from "../../core/resources/managed-pools.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
@@ -82,9 +82,9 @@ export class Observer {
     return this.#options.cache.nodes.store.snapshot.map(({ metadata }) => metadata.name);
   }
 
-  /** Look at Azure itself next time. */
-  refresh(): void {
-    this.#options.mirror.expire();
+  /** Look at Azure itself next time, for this kind or for all. */
+  refresh(kind?: Kind): void {
+    this.#options.mirror.expire(kind);
   }
 
   async #shared(signal: AbortSignal): Promise<Shared> {

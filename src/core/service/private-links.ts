@@ -17,6 +17,7 @@ import type { Owner, Rejection } from "../outcome.ts";
 import type { HeldFrontend, LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { mergeLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
+import { KINDS } from "../resources/kinds.ts";
 import { listedOf } from "../resources/observed-azure.ts";
 import {
   type DesiredPrivateLink,
@@ -35,7 +36,7 @@ import {
 } from "../resources/private-link-service/reconcile-private-link-service.ts";
 import { together } from "../resources/reconciled.ts";
 import { reconcileSubnet } from "../resources/subnet/reconcile-subnet.ts";
-import type { Decision, ReadRequest } from "../steps.ts";
+import type { Decision, ReadRequest, Step } from "../steps.ts";
 import { contains, parseAddress, parseCidr } from "../util/cidr.ts";
 import { readAppliedState } from "./applied-state.ts";
 import { roundOf } from "./rounds.ts";
@@ -192,4 +193,11 @@ export function handOverLinks(observed: Observed, owner: Owner, loadBalancer: Lo
 function clusterLinks(observed: Observed, { id }: LoadBalancer): ReadonlyMap<string, readonly PrivateLinkService[]> {
   const isOurs = (seen: PrivateLinkService): boolean => isOfCluster(seen, observed.config.clusterName);
   return linkedFrontends(listedOf(observed, "privateLinkService"), id, isOurs);
+}
+
+/** Whether these steps make a private link service, which must rest on a new list: only that shows those of others. */
+export function makesPrivateLink(observed: Observed, steps: readonly Step[]): boolean {
+  return steps.some(
+    (step) => step.kind === "privateLinkService" && KINDS.privateLinkService.find(observed, step.id) === undefined,
+  );
 }
