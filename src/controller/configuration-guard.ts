@@ -56,7 +56,12 @@ export async function observeChanges(
   if (publishedServices({ services, classFilter }).length === 0) return NO_CHANGES;
   try {
     const cluster = { services, classFilter, loadBalancers: await mirror.loadBalancers(signal) };
-    const published = { ...cluster, publicIPs: await readPublicIPs(mirror, publicIPGroups(cluster), signal) };
+    const groups = publicIPGroups(cluster).union(new Set([config.resourceGroup.toLowerCase()]));
+    const published = {
+      ...cluster,
+      publicIPs: await readPublicIPs(mirror, groups, signal),
+      listedLoadBalancers: [...cache.memberLists.store.values()].map(({ loadBalancerId }) => loadBalancerId),
+    };
     return {
       refused: configurationChanges(published, config, acceptedChange),
       accepted: new Set(acceptedServices(published, config, acceptedChange)),

@@ -152,6 +152,59 @@ test("another pool type is refused, unless the pools are empty or another tool f
   assert.deepEqual([changes(world), changes(world, interfaces)], [[], []]);
 });
 
+const GROUP = "/subscriptions/sub/resourceGroups/old/providers/Microsoft.Network/loadBalancers/kubernetes";
+
+test("another resource group is refused: the public IP tells on which load balancer it is", () => {
+  const world = aWorld();
+  world.services.delete("default/inside");
+  const frontend = { id: `${GROUP}/frontendIPConfigurations/a` };
+  editPublicIPs(world, (each) => ({ ...each, properties: { ...each.properties, ipConfiguration: frontend } }));
+  assert.deepEqual(changes(world, { loadBalancerResourceGroup: "rg" }), [], "what is there counts first");
+  world.loadBalancers = [];
+  const found = changes(world, { loadBalancerResourceGroup: "new" });
+  const { services, ...facts } = {
+    change: "resource-group",
+    configured: "new",
+    found: ["old"],
+    services: ["default/web"],
+  };
+  assert.deepEqual(
+    found.map((each) => [each.change, each.configured, each.found, each.services]),
+    [[facts.change, facts.configured, facts.found, services]],
+  );
+  assert.match(found[0]?.message ?? "", /set loadBalancerResourceGroup: old in the cloud config; .*=resource-group$/);
+  assert.deepEqual(changes(world, { loadBalancerResourceGroup: "OLD" }), []);
+  assert.deepEqual(changes(world, { loadBalancerResourceGroup: "new" }, "resource-group"), []);
+});
+
+test("another resource group is told by the member lists, unless something stands in the configured one", () => {
+  const world = aWorld();
+  const cluster = { services: [...world.services.values()], classFilter: undefined, publicIPs: new Map() };
+  const inGroup = (loadBalancers: readonly LoadBalancer[], ...listedLoadBalancers: string[]) =>
+    configurationChanges({ ...cluster, loadBalancers, listedLoadBalancers }, world.config, undefined);
+  assert.deepEqual(
+    inGroup([], GROUP).map(({ change, found, services }) => [change, found, services]),
+    [["resource-group", ["old"], ["default/inside", "default/web"]]],
+  );
+  assert.deepEqual(inGroup(world.loadBalancers, GROUP), []);
+  assert.deepEqual(inGroup([], GROUP, GROUP.replace("old", world.config.resourceGroup)), []);
+  assert.deepEqual(inGroup([]), [], "nothing tells");
+});
+
+test("another VM type is refused where all members are scale-set instances", () => {
+  const world = aWorld({ poolType: "nodeIPConfiguration" });
+  const member = {
+    id: "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/v/virtualMachines/0",
+  };
+  setPools(world, { backendIPConfigurations: [member] });
+  assert.deepEqual(facts(changes(world, { vmType: "standard" })), [
+    { ...RENAMED, change: "vm-type", configured: "standard", found: ["vmss"] },
+  ]);
+  assert.deepEqual(changes(world), []);
+  setPools(world, { backendIPConfigurations: [member, { id: "nic" }] });
+  assert.deepEqual(changes(world, { vmType: "standard" }), []);
+});
+
 test("one accepted change does not let another through", () => {
   const both = { ...PROD, sku: "basic" } as const;
   assert.deepEqual(

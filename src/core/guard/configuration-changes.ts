@@ -3,22 +3,25 @@
  * traffic of Services that no user has changed, so the controller does not start its work unless the change is accepted.
  * Where Azure does not tell, nothing is refused.
  *
- *   change       | is told by
- *   -------------|-------------------------------------------------------------------------------------------------
- *   cluster-name | the cluster tag of the public IP; else the pool's name, if its load balancer has none of the configured name
- *   sku          | the load balancer's
- *   pool-type    | the pool's entries: network interfaces or addresses; not where another tool fills the pools
+ *   change         | is told by
+ *   ---------------|-----------------------------------------------------------------------------------------------
+ *   cluster-name   | the cluster tag of the public IP; else the pool's name, if its load balancer has none of the configured name
+ *   resource-group | the load balancer that the public IP is on; else the member lists (`services-elsewhere.ts`)
+ *   vm-type        | the pool's entries: all are scale-set instances. Network interfaces tell nothing: any type may have them
+ *   sku            | the load balancer's
+ *   pool-type      | the pool's entries: network interfaces or addresses; not where another tool fills the pools
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { serviceKey } from "../model/kubernetes.ts";
+import { serviceKey, type Service } from "../model/kubernetes.ts";
 import { clusterOfPool, poolName } from "../model/names.ts";
 import { holdsInterfaces } from "../resources/backend-pool/merge-backend-pool.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { clusterOf, listsService } from "../model/tags.ts";
 import { pluralize } from "../util/text.ts";
 import { publishedAddresses, type PublishedAddress, type PublishedCluster } from "./published-services.ts";
+import { type ServiceElsewhere, servicesElsewhere } from "./services-elsewhere.ts";
 
-export const CHANGES = ["cluster-name", "sku", "pool-type"] as const;
+export const CHANGES = ["cluster-name", "resource-group", "vm-type", "sku", "pool-type"] as const;
 export type Change = (typeof CHANGES)[number];
 
 export interface ConfigurationChange {
@@ -35,7 +38,9 @@ interface Setting {
   readonly noun: string;
   readonly configured: (config: ClusterConfig) => string;
   /** The value that the address was published with; `undefined` where it is the configured one, or cannot be told. */
-  readonly otherValue: (address: PublishedAddress, config: ClusterConfig) => string | undefined;
+  readonly otherValue?: (address: PublishedAddress, config: ClusterConfig) => string | undefined;
+  /** The same where no load balancer that was read has anything of the Service. */
+  readonly elsewhere?: (cluster: PublishedCluster, config: ClusterConfig) => readonly ServiceElsewhere[];
   /** How the user goes on with the value that was found. */
   readonly keep: (value: string) => string;
 }
@@ -46,6 +51,18 @@ const SETTINGS: Readonly<Record<Change, Setting>> = {
     configured: ({ clusterName }) => clusterName,
     otherValue: otherClusterName,
     keep: (value) => `start with --cluster-name=${value}`,
+  },
+  "resource-group": {
+    noun: "resource group of load balancers",
+    configured: ({ loadBalancerResourceGroup }) => loadBalancerResourceGroup,
+    elsewhere: (cluster, { loadBalancerResourceGroup }) => servicesElsewhere(cluster, loadBalancerResourceGroup),
+    keep: (value) => `set loadBalancerResourceGroup: ${value} in the cloud config`,
+  },
+  "vm-type": {
+    noun: "VM type",
+    configured: ({ vmType }) => vmType,
+    otherValue: otherVmType,
+    keep: (value) => `set vmType: ${value} in the cloud config`,
   },
   sku: {
     noun: "load balancer SKU",
@@ -67,8 +84,7 @@ export function configurationChanges(
   config: ClusterConfig,
   accepted: Change | undefined,
 ): ConfigurationChange[] {
-  const addresses = publishedAddresses(cluster);
-  return CHANGES.filter((change) => change !== accepted).flatMap((change) => changeOf(change, addresses, config) ?? []);
+  return CHANGES.filter((change) => change !== accepted).flatMap((change) => changeOf(change, cluster, config) ?? []);
 }
 
 /** Keys, sorted, of the Services that have another value than the configured one of the setting that the user lets differ. */
@@ -77,23 +93,21 @@ export function acceptedServices(
   config: ClusterConfig,
   accepted: Change | undefined,
 ): readonly string[] {
-  return (accepted && changeOf(accepted, publishedAddresses(cluster), config)?.services) ?? [];
+  return (accepted && changeOf(accepted, cluster, config)?.services) ?? [];
 }
 
-function changeOf(
-  change: Change,
-  addresses: readonly PublishedAddress[],
-  config: ClusterConfig,
-): ConfigurationChange | undefined {
-  const { configured, otherValue } = SETTINGS[change];
+function changeOf(change: Change, cluster: PublishedCluster, config: ClusterConfig): ConfigurationChange | undefined {
+  const { configured, otherValue, elsewhere } = SETTINGS[change];
   const found = new Set<string>();
   const services = new Set<string>();
-  for (const address of addresses) {
-    const value = otherValue(address, config);
-    if (value === undefined) continue;
+  const note = (service: Service, value: string | undefined): void => {
+    if (value === undefined) return;
     found.add(value);
-    services.add(serviceKey(address.service));
-  }
+    services.add(serviceKey(service));
+  };
+  if (otherValue !== undefined)
+    for (const address of publishedAddresses(cluster)) note(address.service, otherValue(address, config));
+  for (const { service, group } of elsewhere?.(cluster, config) ?? []) note(service, group);
   if (services.size === 0) return undefined;
   const facts = { change, configured: configured(config), found: [...found].sort(), services: [...services].sort() };
   return { ...facts, message: messageOf(facts) };
@@ -121,6 +135,13 @@ function otherClusterName({ service, loadBalancer, pool, publicIP }: PublishedAd
   const families = ["IPv4", "IPv6"] as const;
   const hasOwnPool = families.some((family) => pools.has(poolName(clusterName, family).toLowerCase()));
   return pool === undefined || hasOwnPool ? undefined : clusterOfPool(pool.name);
+}
+
+/** Both other types have network interfaces of their own, and so may single machines beside scale sets. */
+function otherVmType({ pool }: PublishedAddress, { vmType }: ClusterConfig): string | undefined {
+  const members = pool?.properties.backendIPConfigurations ?? [];
+  const areInstances = members.length > 0 && members.every(({ id }) => /\/virtualMachineScaleSets\//i.test(id));
+  return areInstances && vmType !== "vmss" ? "vmss" : undefined;
 }
 
 /** Only the SKUs that can be configured: a load balancer of another one was not made for Services. */

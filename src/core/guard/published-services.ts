@@ -20,6 +20,8 @@ export interface PublishedCluster {
   readonly loadBalancers: readonly LoadBalancer[];
   /** By lower-cased resource group; a group that is missing could not be read, which proves nothing. */
   readonly publicIPs: ReadonlyMap<string, readonly PublicIP[]>;
+  /** Ids of the load balancers whose pools the controller has filled, by the member lists; absent: not known. */
+  readonly listedLoadBalancers?: readonly string[];
 }
 
 /** One address of a Service, where it stands in Azure. */
@@ -49,6 +51,10 @@ export function publicIPGroups(cluster: Omit<PublishedCluster, "publicIPs">): Re
     rulesOf(service, cluster.loadBalancers).map(({ publicIPId = "" }) => publicIPId),
   );
   return new Set(ids.flatMap((id) => parseId(id)?.resourceGroup.toLowerCase() ?? []));
+}
+
+export function hasRules(service: Service, loadBalancers: readonly LoadBalancer[]): boolean {
+  return rulesOf(service, loadBalancers).length > 0;
 }
 
 export function publishedAddresses(cluster: PublishedCluster): PublishedAddress[] {

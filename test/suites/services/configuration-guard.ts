@@ -49,6 +49,17 @@ export function configurationGuardSuite(name: string, open: ClusterOpener): void
       });
     });
 
+    test("another resource group: told by the public IP and by the member lists", async () => {
+      const path = `/subscriptions/${rig.azure.subscriptionId}/resourceGroups/elsewhere?api-version=2022-09-01`;
+      const made = await rig.arm.send("PUT", path, { body: { location: "westus2" } });
+      assert.ok(made.status < 300, made.text);
+      await assertRefused(rig, withConfig(rig, { loadBalancerResourceGroup: "elsewhere" }), {
+        changes: ["resource-group"],
+        said: /resource group of load balancers is "elsewhere", but 2 published Services .* have "rg" in Azure/,
+        advice: /set loadBalancerResourceGroup: rg in the cloud config; .*--accept-change=resource-group/,
+      });
+    });
+
     test("another SKU, which needs another pool type too: each is refused, and accepting one does not do", async () => {
       await assertRefused(rig, withConfig(rig, { ...INTERFACES, loadBalancerSku: "basic" }), {
         changes: ["sku", "pool-type"],
