@@ -6,7 +6,7 @@
  *   ---------------------------------------------------|------------------------------------------------------------
  *   a Node whose machine no listing shows              | machines: it is newer than the listing
  *   a load balancer or one of its pools is gone        | machines: Azure has taken them out of that pool
- *   a load balancer's frontends have changed           | public IPs: `resources/load-balancer/held-public-ips.ts`
+ *   a load balancer's frontends have changed           | public IPs: `heldPublicIPs`
  *   a private link service moves to or from a frontend | load balancers: they have another ETag, and show it
  *   a private link service is about to be made         | those of its group: `service/private-links.ts`
  *   a frontend shows one that its group's list has not | those of its group: it is newer than the list
@@ -15,7 +15,8 @@
  */
 import { type Compute } from "./backends/compute.ts";
 import { machineOf, nicResourceOf } from "./backends/machines.ts";
-import type { LoadBalancer, PrivateLinkService } from "./model/arm.ts";
+import type { LoadBalancer, PrivateLinkService, PublicIP } from "./model/arm.ts";
+import { sameId } from "./model/ids.ts";
 import type { Node } from "./model/kubernetes.ts";
 
 /** Ids, in lower case, of the nodes' machines that the listing does not show with their network interface. */
@@ -24,6 +25,32 @@ export function unlistedMachines(nodes: readonly Node[], compute: Compute): stri
     const machine = machineOf(node);
     return machine === undefined || nicResourceOf(node, compute) !== undefined ? [] : [machine.id.toLowerCase()];
   });
+}
+
+/**
+ * What a public IP looks like once the load balancer `id` is as `now` says; itself where that changes nothing. A write to
+ * the load balancer changes the public IPs that its frontends hold too (their `ipConfiguration`, and an ETag that only a
+ * read tells), so a cache of both, or a prediction, must follow.
+ */
+export function heldPublicIPs(id: string, now: LoadBalancer | undefined): (publicIP: PublicIP) => PublicIP {
+  const holders = new Map(
+    (now?.properties.frontendIPConfigurations ?? []).flatMap((frontend) => {
+      const held = frontend.properties.publicIPAddress?.id;
+      return held === undefined || frontend.id === undefined ? [] : [[held.toLowerCase(), frontend.id] as const];
+    }),
+  );
+  const own = `${id}/frontendIPConfigurations/`.toLowerCase();
+  return (publicIP) => {
+    const heldBy = publicIP.properties.ipConfiguration?.id;
+    const holder = holders.get(publicIP.id.toLowerCase());
+    if (holder !== undefined) return sameId(heldBy, holder) ? publicIP : attached(publicIP, holder);
+    return heldBy?.toLowerCase().startsWith(own) ? attached(publicIP, undefined) : publicIP;
+  };
+}
+
+function attached(publicIP: PublicIP, frontend: string | undefined): PublicIP {
+  const { ipConfiguration: _, ...rest } = publicIP.properties;
+  return { ...publicIP, properties: frontend === undefined ? rest : { ...rest, ipConfiguration: { id: frontend } } };
 }
 
 /** Whether machines have left a pool because that pool went. `undefined`: not there, or never seen. */

@@ -1,6 +1,6 @@
 /**
  * What decisions about shared resources come to: whose a fragment is, why one is refused, what a merge answers.
- * Data only; the merges stand in `resources/`, and who is told is decided by the caller that submitted the fragment.
+ * The merges stand in `resources/`; which object is told is decided by the caller that submitted the fragment.
  */
 import type { WarningReason } from "./events/event-reasons.ts";
 
@@ -10,6 +10,22 @@ export interface Owner {
   readonly key: string;
   readonly uid: string;
   readonly base: string;
+}
+
+/** Of a fragment that bears its owner, for the table of resource kinds. */
+export function ownerOfFragment({ owner }: { readonly owner: Owner }): Owner {
+  return owner;
+}
+
+/** The fragments in an order that does not depend on when they came: by the owner's key, then by its UID. */
+export function sortedByOwner<Fragment extends { readonly owner: Owner }>(fragments: readonly Fragment[]): Fragment[] {
+  return fragments.toSorted(
+    ({ owner: one }, { owner: other }) => compare(one.key, other.key) || compare(one.uid, other.uid),
+  );
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : Number(one > other);
 }
 
 /** The user must change something: becomes a Warning event on the object. */

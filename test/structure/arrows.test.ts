@@ -48,7 +48,7 @@ const CORE_ARROWS: Record<string, readonly string[]> = {
   "freshness.ts": ["model", "backends"],
   "admin-state": ["util", "events", "outcome.ts", "model", "config", "backends"],
   intent: ["util", "events", "outcome.ts", "model", "config"],
-  resources: ["util", "outcome.ts", "model", "config", "backends", "brake", "admin-state", "intent"],
+  resources: ["util", "outcome.ts", "model", "config", "backends", "brake", "freshness.ts", "admin-state", "intent"],
   "steps.ts": ["outcome.ts", "model", "resources"],
   "observed.ts": ["model", "config", "brake", "intent", "resources"],
   service: ["util", "outcome.ts", "model", "config", "backends", "intent", "resources", "steps.ts", "observed.ts"],

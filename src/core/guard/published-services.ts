@@ -10,7 +10,7 @@ import { nameOfId, parseId, sameId } from "../model/ids.ts";
 import type { Service } from "../model/kubernetes.ts";
 import { baseName } from "../model/names.ts";
 import { frontendOf, loadBalancerIndex, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
-import { publicIPIndex } from "../resources/public-ip/public-ip-index.ts";
+import { publicIPIndex } from "../resources/public-ip/desired-public-ip.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 
 export interface PublishedCluster {

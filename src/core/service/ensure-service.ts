@@ -10,12 +10,12 @@ import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.t
 import { foreseeOverflow } from "../resources/load-balancer/limits.ts";
 import { frontendOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { isRightFrontend } from "../resources/load-balancer/parts.ts";
-import { reconcileLoadBalancer } from "../resources/load-balancer/reconcile-load-balancer.ts";
+import { reconcileLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
 import type { Warning } from "../outcome.ts";
 import type { Decision } from "../steps.ts";
 import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
 import { listsService, servicesOf } from "../model/tags.ts";
-import { reconcilePublicIP } from "../resources/public-ip/reconcile-public-ip.ts";
+import { reconcilePublicIP } from "../resources/public-ip/merge-public-ip.ts";
 import { SETTLED, together } from "../resources/reconciled.ts";
 import { reconcileSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
 import { finalAppliedState, changingState, markChangingFirst, isChanged, readAppliedState } from "./applied-state.ts";

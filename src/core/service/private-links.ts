@@ -35,7 +35,7 @@ import {
   releasePrivateLinkService,
 } from "../resources/private-link-service/reconcile-private-link-service.ts";
 import { together } from "../resources/reconciled.ts";
-import { reconcileSubnet } from "../resources/subnet/reconcile-subnet.ts";
+import { reconcileSubnet } from "../resources/subnet/merge-subnet.ts";
 import type { Decision, ReadRequest, Step } from "../steps.ts";
 import { contains, parseAddress, parseCidr } from "../util/cidr.ts";
 import { readAppliedState } from "./applied-state.ts";

@@ -6,7 +6,7 @@
 import { addressesOfMembers, desiredBackendPool, membersOf } from "../resources/backend-pool/desired-backend-pool.ts";
 import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
 import type { Decision, AzureStep } from "../steps.ts";
-import { reconcilePublicIP } from "../resources/public-ip/reconcile-public-ip.ts";
+import { reconcilePublicIP } from "../resources/public-ip/merge-public-ip.ts";
 import { together, type Reconciled, SETTLED } from "../resources/reconciled.ts";
 import {
   boundPublicIPs,
@@ -27,7 +27,7 @@ import type { LoadBalancer } from "../model/arm.ts";
 import { absentNicPools } from "../resources/nic-pools/desired-nic-pools.ts";
 import { absentLoadBalancer } from "../resources/load-balancer/desired-load-balancer.ts";
 import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
-import { reconcileLoadBalancer } from "../resources/load-balancer/reconcile-load-balancer.ts";
+import { reconcileLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
 import { reconcileNicPools } from "../resources/nic-pools/reconcile-nic-pools.ts";
 
 const closeAllAddresses: Phase<Observed> = (observed) => {

@@ -7,7 +7,7 @@ import { canonicalAddress } from "../util/cidr.ts";
 import { parseId } from "../model/ids.ts";
 import { frontendOf, loadBalancerIndex, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { listedOf } from "../resources/observed-azure.ts";
-import { publicIPIndex } from "../resources/public-ip/public-ip-index.ts";
+import { publicIPIndex } from "../resources/public-ip/desired-public-ip.ts";
 import type { Observed } from "../observed.ts";
 import { nodeAddresses } from "../backends/eligible-nodes.ts";
 import type { Service } from "../model/kubernetes.ts";

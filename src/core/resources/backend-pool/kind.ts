@@ -2,7 +2,7 @@
 import { refreshAdminStates } from "../../admin-state/reconcile-admin-state.ts";
 import type { BackendPool } from "../../model/arm.ts";
 import { parentId, parseId, sameId } from "../../model/ids.ts";
-import { requestBody } from "../request-body.ts";
+import { omitting } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { BackendPoolFragment } from "./fragment.ts";
 import { mergeBackendPool } from "./merge-backend-pool.ts";
@@ -18,7 +18,7 @@ export const backendPoolKind: ResourceKind<BackendPoolFragment, BackendPool, "ow
   ownerOf: undefined,
   batchWindowShare: USUAL_WINDOW_SHARE,
   merge: mergeBackendPool,
-  requestBody: (body) => requestBody(body, BACKEND_POOL_OMITS),
+  requestBody: omitting(BACKEND_POOL_OMITS),
   refresh: refreshAdminStates,
   observed: "own",
   find: ({ loadBalancers }, id) => {

@@ -14,6 +14,8 @@ import { canonicalAddress } from "../../util/cidr.ts";
 import { ACCEPTED, type Answer, type Merged, type Rejection, unchanged, type Warning } from "../../outcome.ts";
 import type { MemberIntent, BackendPoolFragment } from "./fragment.ts";
 import { memoAll } from "../../util/memo.ts";
+import { pluralize } from "../../util/text.ts";
+import { reconciled, type Reconciled } from "../reconciled.ts";
 import { isOwnEntry } from "./desired-backend-pool.ts";
 
 /** Of one fragment. */
@@ -163,4 +165,14 @@ function warningOf(seen: BackendPool, foreign: readonly BackendAddress[]): Warni
   const names = foreign.map(({ name }) => `"${name}"`).join(", ");
   const message = `backend pool "${seen.name}" has entries that are not of this cluster's nodes and stay: ${names}`;
   return { reason: "ForeignBackendAddress", message };
+}
+
+/** What one pool of addresses must have written: the nodes that it should hold, where it does not hold them. */
+export function reconcileBackendPool(
+  id: string,
+  seen: BackendPool,
+  fragment: BackendPoolFragment,
+): Reconciled<"backendPool"> {
+  const why = `to hold ${pluralize(fragment.members.length, "node")}`;
+  return reconciled(mergeBackendPool(seen, [fragment]), () => ({ kind: "backendPool", id, fragment, why }));
 }

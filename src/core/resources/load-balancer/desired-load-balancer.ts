@@ -1,7 +1,7 @@
 /**
  * What one Service owns on the load balancer that serves it, and what it owns where it is not served: nothing, but for
  * frontends that others need, which the merge knows. Leaves to others which load balancer that is
- * (`get-service-load-balancer.ts`) and which public IPs it stands on (`reconcile-public-ip.ts`).
+ * (`get-service-load-balancer.ts`) and which public IPs it stands on (`public-ip/desired-public-ips.ts`).
  */
 import type { Family, LoadBalancer, Frontend, Reference, Subnet } from "../../model/arm.ts";
 import type { ClusterConfig, LoadBalancerLimits } from "../../config/cluster-config.ts";

@@ -1,11 +1,12 @@
 /** Load balancers, as the table of resource kinds has them. */
+import { heldPublicIPs } from "../../freshness.ts";
 import type { LoadBalancer } from "../../model/arm.ts";
 import { sameId } from "../../model/ids.ts";
+import { ownerOfFragment } from "../../outcome.ts";
 import { listedOf, replaceById } from "../observed-azure.ts";
-import { requestBody } from "../request-body.ts";
+import { omitting } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
-import { heldPublicIPs } from "./held-public-ips.ts";
 import { mergeLoadBalancer } from "./merge-load-balancer.ts";
 import { LOAD_BALANCER_OMITS } from "./omitted-fields.ts";
 import { predictLoadBalancer } from "./predict-load-balancer.ts";
@@ -21,10 +22,10 @@ export const loadBalancerKind: ResourceKind<LoadBalancerFragment, LoadBalancer, 
     "Microsoft.Network/publicIPAddresses/join/action",
     "Microsoft.Network/virtualNetworks/subnets/join/action",
   ],
-  ownerOf: ({ owner }) => owner,
+  ownerOf: ownerOfFragment,
   batchWindowShare: USUAL_WINDOW_SHARE,
   merge: mergeLoadBalancer,
-  requestBody: (body) => requestBody(body, LOAD_BALANCER_OMITS),
+  requestBody: omitting(LOAD_BALANCER_OMITS),
   refresh: undefined,
   observed: "own",
   find: ({ loadBalancers }, id) => loadBalancers.find((one) => sameId(one.id, id)),

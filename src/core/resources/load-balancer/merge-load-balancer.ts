@@ -13,10 +13,11 @@
  *   - The work is one pass over the body and in proportion to the fragments; `isSettled` needs no pass at all.
  */
 import type { LoadBalancer, LoadBalancerProperties, BackendPool } from "../../model/arm.ts";
-import { type Answer, answersOf, type Merged, unchanged, type Warning } from "../../outcome.ts";
+import { type Answer, answersOf, type Merged, sortedByOwner, unchanged, type Warning } from "../../outcome.ts";
 import { baseOf, isServiceBase, SHARED_PROBE_NAME } from "../../model/names.ts";
 import { mergeTags } from "../../model/tags.ts";
-import { sortedByOwner } from "../sorted-by-owner.ts";
+import { pluralize } from "../../util/text.ts";
+import { reconciled, type Reconciled, SETTLED } from "../reconciled.ts";
 import { admitFragments } from "./admit-fragments.ts";
 import type { LoadBalancerFragment, LoadBalancerShell, Disposable } from "./fragment.ts";
 import {
@@ -220,4 +221,31 @@ function whyItStays(user: FrontendUser | undefined, fragment: LoadBalancerFragme
   if (user === undefined) return `a load balancer needs one, and this one holds parts of somebody else; ${BY_HAND}`;
   const uses = `${userOf(user, [fragment]).text} uses it`;
   return isServiceBase(user.base) ? `${uses}, and it goes with that Service` : `${uses}; ${BY_HAND}`;
+}
+
+/**
+ * What one Service must have written to one load balancer: its fragment where it should exist, the absence of it where
+ * it should not. Depends on the Service and on this load balancer alone. `seen` is absent where the load balancer is yet
+ * to be made. @design reconcileLoadBalancer
+ */
+export function reconcileLoadBalancer(
+  id: string,
+  seen: LoadBalancer | undefined,
+  fragment: LoadBalancerFragment,
+): Reconciled<"loadBalancer"> {
+  if (isSettled(seen, fragment)) return SETTLED;
+  return reconciled(mergeLoadBalancer(seen, [fragment]), (outcome) => {
+    return { kind: "loadBalancer", id, fragment, why: whyOf(fragment, seen, outcome) };
+  });
+}
+
+function whyOf(
+  { owner, frontends, rules }: LoadBalancerFragment,
+  seen: LoadBalancer | undefined,
+  outcome: "put" | "delete",
+): string {
+  if (outcome === "delete") return `${owner.key} was the last on it`;
+  if (frontends.length + rules.length === 0) return `${owner.key} is not served here`;
+  const parts = `${pluralize(frontends.length, "frontend")} and ${pluralize(rules.length, "rule")} of ${owner.key}`;
+  return seen === undefined ? `created for ${parts}` : parts;
 }

@@ -1,10 +1,10 @@
 /** Connections of private link services, as the table of resource kinds has them. */
 import type { PrivateEndpointConnection, PrivateLinkService } from "../../model/arm.ts";
 import { nameOfId, parentId } from "../../model/ids.ts";
-import { answersOf, type Merged } from "../../outcome.ts";
+import { answersOf, type Merged, ownerOfFragment } from "../../outcome.ts";
 import type { ObservedAzure } from "../observed-azure.ts";
 import { privateLinkServiceKind } from "../private-link-service/kind.ts";
-import { requestBody } from "../request-body.ts";
+import { omitting } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { PrivateEndpointConnectionFragment } from "./fragment.ts";
 
@@ -19,10 +19,10 @@ export const privateEndpointConnectionKind: ResourceKind<
   metricLabel: "privateEndpointConnection",
   types: [{ type: TYPE, noun: "private endpoint connection", read: "part" }],
   rights: rightsOn(TYPE, "delete"),
-  ownerOf: ({ owner }) => owner,
+  ownerOf: ownerOfFragment,
   batchWindowShare: USUAL_WINDOW_SHARE,
   merge: mergePrivateEndpointConnection,
-  requestBody: (body) => requestBody(body, {}),
+  requestBody: omitting({}),
   refresh: undefined,
   observed: "own",
   find: (azure, id) => {

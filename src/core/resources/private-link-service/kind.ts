@@ -1,7 +1,8 @@
 /** Private link services, as the table of resource kinds has them. */
 import type { PrivateLinkService } from "../../model/arm.ts";
+import { ownerOfFragment } from "../../outcome.ts";
 import { observedByGroup } from "../observed-azure.ts";
-import { requestBody } from "../request-body.ts";
+import { omitting } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { PrivateLinkServiceFragment } from "./fragment.ts";
 import { mergePrivateLinkService } from "./merge-private-link-service.ts";
@@ -16,14 +17,13 @@ export const privateLinkServiceKind: ResourceKind<PrivateLinkServiceFragment, Pr
     ...rightsOn(TYPE, "read", "write", "delete"),
     "Microsoft.Network/loadBalancers/frontendIPConfigurations/join/action",
   ],
-  ownerOf: ({ owner }) => owner,
+  ownerOf: ownerOfFragment,
   batchWindowShare: USUAL_WINDOW_SHARE,
   merge: mergePrivateLinkService,
-  requestBody: (body) =>
-    requestBody(body, {
-      readOnly: ["resourceGuid", "alias", "networkInterfaces", "privateEndpointConnections"],
-      parts: { ipConfigurations: {} },
-    }),
+  requestBody: omitting({
+    readOnly: ["resourceGuid", "alias", "networkInterfaces", "privateEndpointConnections"],
+    parts: { ipConfigurations: {} },
+  }),
   refresh: undefined,
   ...observedByGroup("privateLinkService"),
   publicIPsAfter: undefined,

@@ -11,9 +11,8 @@ import { loadBalancerIndex } from "../load-balancer/load-balancer-index.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Owner, Rejection } from "../../outcome.ts";
 import { type Listed, listedOf } from "../observed-azure.ts";
-import { type DesiredPublicIP, desiredPublicIP } from "./desired-public-ip.ts";
+import { type DesiredPublicIP, desiredPublicIP, publicIPIndex } from "./desired-public-ip.ts";
 import { absentPublicIP, type PublicIPFragment } from "./fragment.ts";
-import { publicIPIndex } from "./public-ip-index.ts";
 import { isOtherClusters, servicesOf } from "../../model/tags.ts";
 
 export interface PublicIPsSeen {

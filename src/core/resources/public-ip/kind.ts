@@ -1,7 +1,8 @@
 /** Public IP addresses, as the table of resource kinds has them. */
 import type { PublicIP } from "../../model/arm.ts";
+import { ownerOfFragment } from "../../outcome.ts";
 import { observedByGroup } from "../observed-azure.ts";
-import { requestBody } from "../request-body.ts";
+import { omitting } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { PublicIPFragment } from "./fragment.ts";
 import { mergePublicIP } from "./merge-public-ip.ts";
@@ -14,10 +15,10 @@ export const publicIPKind: ResourceKind<PublicIPFragment, PublicIP, "byGroup"> =
   metricLabel: "publicIP",
   types: [{ type: TYPE, noun: "public IP", read: "list" }],
   rights: [...rightsOn(TYPE, "read", "write", "delete"), "Microsoft.Network/publicIPPrefixes/join/action"],
-  ownerOf: ({ owner }) => owner,
+  ownerOf: ownerOfFragment,
   batchWindowShare: USUAL_WINDOW_SHARE,
   merge: mergePublicIP,
-  requestBody: (body) => requestBody(body, { readOnly: ["resourceGuid", "ipConfiguration"] }),
+  requestBody: omitting({ readOnly: ["resourceGuid", "ipConfiguration"] }),
   refresh: undefined,
   ...observedByGroup("publicIP", predictPublicIP),
   publicIPsAfter: undefined,

@@ -9,7 +9,7 @@
  * The order of the fragments does not matter. A DNS label belongs to the Service that set it first.
  */
 import type { PublicIP } from "../../model/arm.ts";
-import { type Answer, answersOf, type Merged, type Rejection } from "../../outcome.ts";
+import { type Answer, answersOf, type Merged, type Rejection, sortedByOwner } from "../../outcome.ts";
 import {
   mergeTags,
   overlayTags,
@@ -23,7 +23,7 @@ import {
   servicesOf,
   withoutDnsOwner,
 } from "../../model/tags.ts";
-import { sortedByOwner } from "../sorted-by-owner.ts";
+import { reconciled, type Reconciled } from "../reconciled.ts";
 import { hasIPTags } from "./ip-tags.ts";
 import type { PublicIPFragment } from "./fragment.ts";
 import { PLACEMENT } from "../../intent/annotations.ts";
@@ -193,4 +193,24 @@ function withSku(body: PublicIP, { sku }: Use): PublicIP {
 /** The label's owner may give it up to others; Services that ask for it come before those that ask for none. */
 function rankOf(labelOwner: string | undefined): (use: Use) => number {
   return ({ owner, dnsLabel }) => (sameKey(labelOwner ?? "", owner.key) ? 0 : dnsLabel === "" ? 2 : 1);
+}
+
+/**
+ * What one Service must have written to one public IP: that it uses it, or that it does so no longer. Which public IPs
+ * those are is decided by `desired-public-ips.ts`; when each may be written, by `service/reconcile-service.ts`. `seen` is
+ * absent where the public IP is yet to be made. @design reconcilePublicIP
+ */
+export function reconcilePublicIP(
+  id: string,
+  seen: PublicIP | undefined,
+  fragment: PublicIPFragment,
+): Reconciled<"publicIP"> {
+  const merged = mergePublicIP(seen, [fragment]);
+  return reconciled(merged, () => ({ kind: "publicIP", id, fragment, why: whyOf(fragment, seen) }));
+}
+
+function whyOf(fragment: PublicIPFragment, seen: PublicIP | undefined): string {
+  const { key } = fragment.owner;
+  if (fragment.kind === "absent") return `${key} does not use it any more`;
+  return `${seen === undefined ? "made for" : "used by"} ${key} (${fragment.family})`;
 }

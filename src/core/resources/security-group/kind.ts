@@ -1,6 +1,7 @@
 /** Network security groups, as the table of resource kinds has them. There is one: that of the cloud config. */
 import type { SecurityGroup } from "../../model/arm.ts";
-import { type OmittedFields, requestBody } from "../request-body.ts";
+import { ownerOfFragment } from "../../outcome.ts";
+import { type OmittedFields, omitting } from "../request-body.ts";
 import { type ResourceKind, rightsOn } from "../resource-kind.ts";
 import type { SecurityGroupFragment } from "./fragment.ts";
 import { mergeSecurityGroup } from "./merge-security-group.ts";
@@ -27,11 +28,11 @@ export const securityGroupKind: ResourceKind<SecurityGroupFragment, SecurityGrou
   metricLabel: "access",
   types: [{ type: TYPE, noun: "security group", read: "single" }],
   rights: rightsOn(TYPE, "read", "write"),
-  ownerOf: ({ owner }) => owner,
+  ownerOf: ownerOfFragment,
   /** It is written beside a load balancer, which takes longer, so a wait as long as its own write delays nothing. */
   batchWindowShare: 1,
   merge: mergeSecurityGroup,
-  requestBody: (body) => requestBody(body, OMITTED),
+  requestBody: omitting(OMITTED),
   refresh: undefined,
   observed: "own",
   find: ({ securityGroup }) => securityGroup,

@@ -8,9 +8,16 @@
  */
 import type { SecurityGroup, SecurityRule } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
-import { ACCEPTED, type Answer, answersOf, type Merged, type Rejection, type Warning } from "../../outcome.ts";
+import {
+  ACCEPTED,
+  type Answer,
+  answersOf,
+  type Merged,
+  type Rejection,
+  sortedByOwner,
+  type Warning,
+} from "../../outcome.ts";
 import { mergeTags } from "../../model/tags.ts";
-import { sortedByOwner } from "../sorted-by-owner.ts";
 import type { SecurityGroupFragment } from "./fragment.ts";
 import { type DraftedRule, LIMITS, SecurityGroupDraft } from "./security-group-draft.ts";
 import {

@@ -1,7 +1,8 @@
 /** Subnets of the cluster's VNet, as the table of resource kinds has them. They are made and deleted by others. */
 import type { Subnet } from "../../model/arm.ts";
 import { nameOfId } from "../../model/ids.ts";
-import { requestBody } from "../request-body.ts";
+import { ownerOfFragment } from "../../outcome.ts";
+import { omitting } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { SubnetFragment } from "./fragment.ts";
 import { mergeSubnet } from "./merge-subnet.ts";
@@ -14,20 +15,19 @@ export const subnetKind: ResourceKind<SubnetFragment, Subnet, "own"> = {
   types: [{ type: TYPE, noun: "subnet", read: "single" }],
   /** A subnet that is written names its security group. */
   rights: [...rightsOn(TYPE, "read", "write"), "Microsoft.Network/networkSecurityGroups/join/action"],
-  ownerOf: ({ owner }) => owner,
+  ownerOf: ownerOfFragment,
   batchWindowShare: USUAL_WINDOW_SHARE,
   merge: mergeSubnet,
-  requestBody: (body) =>
-    requestBody(body, {
-      readOnly: [
-        "ipConfigurations",
-        "ipConfigurationProfiles",
-        "privateEndpoints",
-        "resourceNavigationLinks",
-        "serviceAssociationLinks",
-        "purpose",
-      ],
-    }),
+  requestBody: omitting({
+    readOnly: [
+      "ipConfigurations",
+      "ipConfigurationProfiles",
+      "privateEndpoints",
+      "resourceNavigationLinks",
+      "serviceAssociationLinks",
+      "purpose",
+    ],
+  }),
   refresh: undefined,
   observed: "own",
   find: ({ subnets }, id) => subnets.get(nameOfId(id)),

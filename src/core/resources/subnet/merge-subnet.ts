@@ -3,7 +3,8 @@
  * subnet. They are never turned on again: other private link services may have come.
  */
 import type { Subnet } from "../../model/arm.ts";
-import { answersOf, type Merged, unchanged } from "../../outcome.ts";
+import { answersOf, type Merged, type Owner, unchanged } from "../../outcome.ts";
+import { type Reconciled, reconciled } from "../reconciled.ts";
 import type { SubnetFragment } from "./fragment.ts";
 
 export function mergeSubnet(seen: Subnet | undefined, fragments: readonly SubnetFragment[]): Merged<Subnet> {
@@ -18,4 +19,11 @@ export function mergeSubnet(seen: Subnet | undefined, fragments: readonly Subnet
 
 function isOpen({ properties }: Subnet): boolean {
   return properties.privateLinkServiceNetworkPolicies?.toLowerCase() === "disabled";
+}
+
+/** What must be written to a subnet before a private link service may have addresses in it. */
+export function reconcileSubnet(id: string, seen: Subnet | undefined, owner: Owner): Reconciled<"subnet"> {
+  const fragment: SubnetFragment = { kind: "open", owner };
+  const why = `private link service network policies off, for the private link service of ${owner.key}`;
+  return reconciled(mergeSubnet(seen, [fragment]), () => ({ kind: "subnet", id, fragment, why }));
 }
