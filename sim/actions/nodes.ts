@@ -1,12 +1,14 @@
 /**
  * Nodes that are added, removed, moved, replaced, tainted and announced for eviction. A slot stands for a node's name and
- * its machine in Azure. The machine always exists, so that a node that is added again finds its network interface.
+ * its machine in Azure, which is there from the start or is made with the node (`machines.ts`); it stays, so that a node
+ * that is added again finds its network interface.
  */
 import { topologyNodes, type Topology } from "../../sandbox/azure/seed/topology.ts";
 import { SANDBOX_ACCOUNT } from "../../sandbox/azure/identity/account.ts";
 import type { ClusterNode } from "../../sandbox/kubernetes/seed.ts";
 import type { SimulatedKubernetes } from "../environment/simulated-kubernetes.ts";
 import type { NodeAction } from "../campaign/history.ts";
+import type { SimulatedMachines } from "./machines.ts";
 
 const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
 const TAINTS: Readonly<Record<string, object>> = {
@@ -19,31 +21,47 @@ export class SimulatedNodes {
   readonly #cluster: SimulatedKubernetes;
   readonly #topology: Topology;
   readonly #slots: readonly ClusterNode[];
+  /** Names of all nodes that there have been. */
+  readonly #registered: Set<string>;
+  /** `undefined`: all are there from the start. */
+  readonly #machines: SimulatedMachines | undefined;
   #events = 0;
 
-  constructor(cluster: SimulatedKubernetes, topology: Topology) {
+  constructor(cluster: SimulatedKubernetes, topology: Topology, machines?: SimulatedMachines) {
     this.#cluster = cluster;
     this.#topology = topology;
     this.#slots = nodesOf(topology);
+    this.#machines = machines;
+    this.#registered = new Set(cluster.objects("nodes").map(({ metadata }) => metadata.name ?? ""));
+  }
+
+  /** Whether there has ever been a node of this name. A scale set makes machines that register later, or never. */
+  hasBeen(name: string): boolean {
+    return this.#registered.has(name);
   }
 
   /** Whether a node has, or may have had, this address. */
   wasNode(address: string): boolean {
-    return this.#slots.some(({ internalIPs }) => internalIPs.some((ip) => ip === address || movedTo(ip) === address));
+    return this.#slots.some(
+      ({ internalIPs }, slot) =>
+        this.#machines?.addressOf(slot) === address ||
+        internalIPs.some((ip) => ip === address || movedTo(ip) === address),
+    );
   }
 
   perform(how: NodeAction, slot: number, taint: string): void {
-    const node = this.#slots[slot % this.#slots.length];
+    const at = slot % this.#slots.length;
+    const node = this.#slots[at];
     if (node === undefined) return;
     const path = `/api/v1/nodes/${node.name}`;
     switch (how) {
       case "add":
-        return this.#add(node);
+        return this.#add(node, at);
       case "remove":
         return void this.#cluster.send("DELETE", path);
       case "replace":
         this.#cluster.send("DELETE", path);
-        return this.#add(node);
+        return this.#add(node, at);
       case "move":
         return this.#move(node, path);
       case "exclude":
@@ -59,8 +77,10 @@ export class SimulatedNodes {
     }
   }
 
-  #add(node: ClusterNode): void {
-    const { name, internalIPs, providerID } = node;
+  #add({ name, internalIPs: [usual = "", ...others], providerID }: ClusterNode, slot: number): void {
+    this.#registered.add(name);
+    this.#machines?.ensure(slot);
+    const internalIPs = [this.#machines?.addressOf(slot) ?? usual, ...others];
     this.#cluster.send("POST", "/api/v1/nodes", {
       metadata: { name },
       spec: { ...(providerID !== undefined && { providerID }) },

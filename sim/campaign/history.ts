@@ -16,7 +16,7 @@ import {
   type ServiceTemplate,
   type TemplateOptions,
 } from "../actions/service-templates.ts";
-import type { CallKind, Side, Fault, FaultKind } from "../network/faults.ts";
+import type { CallKind, Side, Fault, FaultKind, Outage } from "../network/faults.ts";
 
 const SERVICES = ["default/a", "default/b", "default/c", "default/d", "apps/a", "apps/e"] as const;
 /** Actions per history by default. */
@@ -42,6 +42,8 @@ export interface Setup {
   readonly hasGates?: boolean;
   /** A Bind is used as well. */
   readonly hasBinds?: boolean;
+  /** Only the machines of the first nodes are there from the start; the others are made with their nodes. */
+  readonly hasLateMachines?: boolean;
   /** The controllers never compare Azure with what they know by a timer. */
   readonly isWithoutDriftCheck?: boolean;
 }
@@ -76,6 +78,9 @@ export type Action =
   | { readonly do: "holdWatches"; readonly collection: string; readonly forMs: number }
   | { readonly do: "compact" }
   | { readonly do: "slow"; readonly factor: number; readonly forMs: number }
+  | ({ readonly do: "outage" } & Outage)
+  /** All trouble ends. After a while, everything must be right, without a drift check. */
+  | { readonly do: "calm" }
   | LbcfAction;
 
 /** An action, and how long the simulation waits before the next one. */
@@ -91,7 +96,7 @@ export interface History {
 const BACKEND_SHARE = 0.35;
 const BIND_SHARE = 0.07;
 
-const WEIGHTS: Readonly<Record<Exclude<Action, LbcfAction>["do"], number>> = {
+const WEIGHTS: Readonly<Record<Exclude<Action, LbcfAction | { do: "calm" | "outage" }>["do"], number>> = {
   apply: 26,
   delete: 8,
   retype: 2,
@@ -120,7 +125,7 @@ const LBCF_KINDS: readonly LbcfAction["do"][] = [
 
 /** The first kind of action in a recorded history that does not exist: it would have no effect. */
 export function unknownActionKind({ actions }: History): string | undefined {
-  const known = new Set<string>([...Object.keys(WEIGHTS), ...LBCF_KINDS]);
+  const known = new Set<string>([...Object.keys(WEIGHTS), ...LBCF_KINDS, "calm", "outage"]);
   return actions.map(({ do: kind }) => kind).find((kind) => !known.has(kind));
 }
 
@@ -137,6 +142,7 @@ export function drawHistory(seed: number, length = HISTORY_LENGTH): History {
     ...(hasBackends && Random.of(seed, "gates").bool(0.5) && { hasGates: true }),
     ...(hasBinds && { hasBinds }),
     ...(drawn.vmType === "standard" && Random.of(seed, "sku").bool(0.5) && { isBasic: true }),
+    ...(drawn.backendPool !== "nodeIP" && Random.of(seed, "machines").bool(0.7) && { hasLateMachines: true }),
   };
   const actions = Array.from({ length }, (): TimedAction => {
     const action = drawAction(random, setup);
@@ -144,21 +150,56 @@ export function drawHistory(seed: number, length = HISTORY_LENGTH): History {
     if (hasBinds && binds.bool(BIND_SHARE)) return { ...drawBindAction(binds), thenMs };
     return { ...(hasBackends && backends.bool(BACKEND_SHARE) ? drawLbcfAction(backends) : action), thenMs };
   });
-  return { seed, setup, actions };
+  const history = { seed, setup, actions };
+  return seed % WITHOUT_DRIFT_CHECK === 0 ? withoutDriftCheck(history) : history;
 }
+
+/** One history in so many is drawn for controllers without a drift check. */
+const WITHOUT_DRIFT_CHECK = 3;
 
 /**
  * The same history for controllers without a drift check. Edits by other clients, among them a second controller, and
- * stale answers of Azure are left out: only a drift check can find these.
+ * stale answers of Azure are left out: only a drift check can find these. In their place there are calms, in which
+ * everything must come right by itself, and outages of one resource.
  */
 export function withoutDriftCheck({ seed, setup, actions }: History): History {
+  const random = Random.of(seed, "calms");
   const isFoundByDriftCheck = (action: Action): boolean =>
     action.do === "edit" || (action.do === "fault" && action.fault.kind === "stale");
   return {
     seed,
     setup: { ...setup, hasRival: false, isWithoutDriftCheck: true },
-    actions: actions.map((action) => (isFoundByDriftCheck(action) ? { do: "compact", thenMs: action.thenMs } : action)),
+    actions: actions.map((action) =>
+      isFoundByDriftCheck(action) ? { ...drawQuietAction(random, setup), thenMs: action.thenMs } : action,
+    ),
   };
+}
+
+function drawQuietAction(random: Random, setup: Setup): Action {
+  switch (random.weighted({ calm: 4, outage: 3, compact: 3 })) {
+    case "calm":
+      return { do: "calm" };
+    case "outage":
+      return {
+        do: "outage",
+        resource: random.pick(resourcesWithOutages(setup)),
+        status: random.pick(OUTAGE_STATUSES),
+        forMs: Math.round(random.between(10_000, 150_000)),
+      };
+    case "compact":
+      return { do: "compact" };
+  }
+}
+
+const OUTAGE_STATUSES = [429, 500, 500, 503] as const;
+
+function resourcesWithOutages({ backendPool }: Setup): readonly string[] {
+  const balancers = ["loadBalancers/kubernetes", "loadBalancers/kubernetes-internal"];
+  const pools = balancers.flatMap((path) => [
+    `${path}/backendAddressPools/kubernetes`,
+    ...(backendPool === "nodeIP" ? [`${path}/backendAddressPools/kubernetes-IPv6`] : []),
+  ]);
+  return [...balancers, ...pools, "networkSecurityGroups/nsg"];
 }
 
 function drawSetup(random: Random): Setup {

@@ -115,6 +115,41 @@ export const PLANTED_BUGS = {
       return { ...body, properties: { ...properties, loadBalancerBackendAddresses: own } };
     }),
   },
+  "stale-listing": {
+    does: "never learns of machines that were made after its first listing",
+    arm: (transport) => {
+      const listed = new Map<string, ReadonlySet<string>>();
+      return {
+        send: async (request) => {
+          const response = await transport.send(request);
+          const path = request.url.split("?")[0] ?? "";
+          const isListing = request.method === "GET" && /\/(networkInterfaces|virtualMachines)$/i.test(path);
+          return isListing && response.status === 200
+            ? { ...response, body: knownOnly(listed, path, response.body) }
+            : response;
+        },
+        close: () => transport.close(),
+      };
+    },
+  },
+  "silent-retry": {
+    does: "writes no event about a failure that it will retry",
+    kube: interceptKube((request, send) => {
+      const isTold = request.method === "POST" && /"reason":"(Sync|Delete)LoadBalancerFailed"/.test(request.body ?? "");
+      return isTold ? Promise.resolve({ status: 201, headers: {}, body: bodyOf({ metadata: {} }) }) : send(request);
+    }),
+  },
+  "drop-foreign-access": {
+    does: "writes back only its own rules of the security group",
+    arm: changeArmWrites(/\/networkSecurityGroups\/[^/]+$/i, (body) => {
+      const properties = body["properties"] as Json;
+      const rules = (properties["securityRules"] ?? []) as { name: string }[];
+      return {
+        ...body,
+        properties: { ...properties, securityRules: rules.filter(({ name }) => !FOREIGN_NAME.test(name)) },
+      };
+    }),
+  },
   "forget-members": {
     does: "does not record which nodes it added to pools",
     kube: interceptKube((request, send) => {
@@ -191,6 +226,14 @@ async function* mapLines(
     const changed = lines.flatMap((line) => change(JSON.parse(line) as Json) ?? []);
     yield Buffer.from(changed.map((value) => `${JSON.stringify(value)}\n`).join(""));
   }
+}
+
+/** The resources of a list that were in the first list of that path. */
+function knownOnly(listed: Map<string, ReadonlySet<string>>, path: string, body: string): string {
+  const { value, ...rest } = JSON.parse(body) as { readonly value: readonly { readonly id: string }[] };
+  const known = listed.get(path) ?? new Set(value.map(({ id }) => id));
+  listed.set(path, known);
+  return JSON.stringify({ ...rest, value: value.filter(({ id }) => known.has(id)) });
 }
 
 /** Drops all but the first of the objects that a watch starts with. */

@@ -5,7 +5,7 @@
 import { describe, type History } from "./history.ts";
 import { LawChecker } from "../laws/law-checker.ts";
 import type { Violation } from "../laws/law.ts";
-import { remainingPlan, type RemainingPlan } from "../laws/remaining-plan.ts";
+import { failingSince, refusedByAzure, remainingPlan, type RemainingPlan } from "../laws/remaining-plan.ts";
 import { mostWrites } from "../laws/write-budget.ts";
 import { PLANTED_BUGS, type PlantedBugName } from "./planted-bugs.ts";
 import { Simulation } from "../environment/simulation.ts";
@@ -26,6 +26,10 @@ export interface Outcome {
 /** Longer than the longest retry delay plus one drift check. */
 const SETTLE_MS = 400_000;
 const MOST_SETTLE_ROUNDS = 8;
+/** A Service that was refused is looked at again after a minute, and what that leads to takes a while. */
+const CALM_MS = 90_000;
+/** After a failure, retries wait for up to twice as long as it has failed before, and never longer than that. */
+const MOST_RETRY_MS = 300_000;
 
 export async function runHistory(history: History, { keepLines = false, bug }: RunOptions = {}): Promise<Outcome> {
   const { seed, setup, actions } = history;
@@ -37,6 +41,7 @@ export async function runHistory(history: History, { keepLines = false, bug }: R
   for (const action of actions) {
     simulation.trace.add(`# ${describe(action)}`);
     simulation.perform(action);
+    if (action.do === "calm") checker.checkCalm(await calm(simulation));
     await simulation.timeline.advance(action.thenMs);
     checker.checkBetweenActions();
     if (checker.violations.length > 0) break;
@@ -57,13 +62,22 @@ export async function runHistory(history: History, { keepLines = false, bug }: R
   };
 }
 
+/** Lets time pass without actions or faults for as long as it may take until all is right; returns the plan that remains. */
+async function calm(simulation: Simulation): Promise<RemainingPlan> {
+  const { timeline, troubledMs, calmSinceMs } = simulation;
+  const forMs = CALM_MS + Math.min(MOST_RETRY_MS, 2 * troubledMs);
+  await timeline.advance(calmSinceMs + forMs - timeline.elapsedMs);
+  simulation.azure.settle();
+  return remainingPlan(simulation, refusedByAzure(simulation));
+}
+
 /** Lets time pass without actions or faults until the plan is empty; returns the plan that remains after the last try. */
 async function settle(simulation: Simulation): Promise<RemainingPlan> {
   simulation.endDisturbances();
   for (let round = 1; ; round++) {
     await simulation.timeline.advance(SETTLE_MS);
     simulation.azure.settle();
-    const plan = remainingPlan(simulation);
+    const plan = remainingPlan(simulation, failingSince(simulation, simulation.restartRevision));
     if (plan.steps.length === 0 || round === MOST_SETTLE_ROUNDS) return plan;
   }
 }

@@ -7,6 +7,7 @@ import { RIVAL_CLASS } from "../actions/service-templates.ts";
 import type { PlantedBug } from "../campaign/planted-bugs.ts";
 import { SimulatedArmTransport } from "../network/arm-transport.ts";
 import { SimulatedKubeTransport } from "../network/kube-transport.ts";
+import type { Fault } from "../network/faults.ts";
 import type { OutgoingCall } from "../network/network.ts";
 import type { WatchStream } from "../network/watch-stream.ts";
 import { ControllerInstance, LEASE_MS } from "./controller-instance.ts";
@@ -126,6 +127,7 @@ export class ControllerReplicas {
       process,
       crash: (dead: Process) => this.crash(dead),
       onSend: (call: OutgoingCall) => listener()?.onSend(call),
+      onFault: (call: OutgoingCall, fault: Fault) => listener()?.onFault(call, fault),
     };
     const arm = new SimulatedArmTransport({ ...common, azure });
     const kube = new SimulatedKubeTransport({

@@ -20,11 +20,6 @@ import type { Simulation } from "./simulation.ts";
 
 const MOST_ROUNDS = 10;
 
-/** A Service names something that cannot be read, such as a resource group that does not exist. */
-export class UnreadableError extends Error {
-  override readonly name = "UnreadableError";
-}
-
 export interface ClusterObservation {
   readonly services: readonly CachedService[];
   observe(service: CachedService): Observed;
@@ -43,7 +38,7 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
   };
   const list = <Body>(path: string): Body[] => {
     const found = find(path) as { value: Body[] } | null;
-    if (found === null) throw new UnreadableError(`${path} cannot be read`);
+    if (found === null) throw new Error(`${path} cannot be read`);
     return found.value;
   };
   const members = cluster
@@ -62,16 +57,26 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
     ...(needsCompute(config) && { compute: computeOf(config, list) }),
   };
   const securityGroup = (find(securityGroupId(config)) ?? undefined) as SecurityGroup | undefined;
+  const listsOf = (needs: readonly ReadRequest[]): Pick<Observed, "listed" | "missingGroups"> => {
+    let listed: Listed = {};
+    const missingGroups = new Set<string>();
+    for (const need of needs) {
+      if (need.kind !== "list") continue;
+      const group = need.resourceGroup.toLowerCase();
+      const found = find(listPath(need.of, config, group)) as {
+        value: Bodies[typeof need.of][];
+      } | null;
+      listed = withListed(listed, need.of, group, found?.value ?? []);
+      if (found === null) missingGroups.add(group);
+    }
+    return { listed, missingGroups };
+  };
   const observeWith = (service: CachedService, needs: readonly ReadRequest[]): Observed => ({
     ...pools,
     service,
     otherServices,
     securityGroup,
-    listed: needs.reduce<Listed>((listed, need) => {
-      if (need.kind !== "list") return listed;
-      const path = listPath(need.of, config, need.resourceGroup);
-      return withListed(listed, need.of, need.resourceGroup, list<Bodies[typeof need.of]>(path));
-    }, {}),
+    ...listsOf(needs),
     subnets: new Map(
       needs.flatMap((need) =>
         need.kind === "subnet"

@@ -15,6 +15,8 @@ const API_VERSION = "2026-01-01";
 const STALE_FOR_MS = 10_000;
 /** The longest that an operation runs, however slow Azure is. */
 const LONGEST_TAIL_MS = 90_000;
+/** The longest that one runs in a calm. */
+const PROMPT_TAIL_MS = 1_000;
 
 export interface ArmCall {
   /** Name of a controller process, or of another client. */
@@ -49,6 +51,10 @@ export class SimulatedAzure {
   slowness = 1;
   /** How long every operation takes, for measurements; `undefined`: as drawn. */
   operationMs: number | undefined;
+  /** Operations are short. */
+  isPrompt = false;
+  /** When the last operation ends of those that run; since the start of the history. */
+  busyUntilMs = 0;
   readonly #store: AzureStore;
   readonly #options: SimulatedAzureOptions;
   /** Key of a resource → time of its last write. */
@@ -130,7 +136,9 @@ export class SimulatedAzure {
     const draw = random.number();
     if (draw < 0.4) return 0;
     const usualMs = draw < 0.8 ? random.between(1, 500) : draw < 0.97 ? random.between(500, 5_000) : 30_000;
-    return Math.round(Math.min(usualMs * this.slowness, LONGEST_TAIL_MS));
+    const tailMs = Math.round(Math.min(usualMs * this.slowness, this.isPrompt ? PROMPT_TAIL_MS : LONGEST_TAIL_MS));
+    this.busyUntilMs = Math.max(this.busyUntilMs, this.#options.timeline.elapsedMs + tailMs);
+    return tailMs;
   }
 
   #guid(): string {

@@ -15,6 +15,7 @@ import { Random } from "./random.ts";
 import { SimulatedKubernetes } from "./simulated-kubernetes.ts";
 import { FIRST_NODES, NODE_SLOTS, type Action, type Setup } from "../campaign/history.ts";
 import { ControllerReplicas } from "./controller-replicas.ts";
+import { SimulatedMachines } from "../actions/machines.ts";
 import { SimulatedNodes, nodesOf } from "../actions/nodes.ts";
 import { ExternalEditors } from "../actions/external-edits.ts";
 import type { PlantedBug } from "../campaign/planted-bugs.ts";
@@ -22,7 +23,7 @@ import { resourcesOf } from "./azure-seed.ts";
 import { Pods } from "../actions/pods.ts";
 import { type Process, Timeline } from "./timeline.ts";
 import { Trace } from "./trace.ts";
-import { FaultInjector } from "../network/faults.ts";
+import { FaultInjector, type Fault } from "../network/faults.ts";
 import { ServiceUsers } from "../actions/services.ts";
 import type { OutgoingCall } from "../network/network.ts";
 
@@ -38,6 +39,7 @@ export interface SimulationListener {
   onWrite(write: ArmWrite): void;
   onSettled(): void;
   onSend(call: OutgoingCall): void;
+  onFault(call: OutgoingCall, fault: Fault): void;
   onDelivered(process: Process, collection: string, revision: number): void;
   /** A controller process failed. */
   onFailure(process: string, error: unknown): void;
@@ -56,6 +58,8 @@ export class Simulation {
   disturbedMs = 0;
   /** Revision of the cluster when `restartAll` was last called. */
   restartRevision = 0;
+  /** How long faults had an effect before `endDisturbances` was last called. */
+  troubledMs = 0;
   readonly users: ServiceUsers;
   readonly nodes: SimulatedNodes;
   readonly #backends: LbcfUsers | undefined;
@@ -76,14 +80,17 @@ export class Simulation {
       onWrite: (write) => this.#listener?.onWrite(write),
       onSettled: () => this.#listener?.onSettled(),
     });
-    this.azure.seed(resourcesOf(topology));
+    const { timeline, azure } = this;
+    const isLate = setup.hasLateMachines === true;
+    this.azure.seed(resourcesOf(isLate ? { ...topology, nodes: FIRST_NODES } : topology));
+    const machines = isLate ? new SimulatedMachines({ azure, timeline, topology, first: FIRST_NODES }) : undefined;
     const nodes = nodesOf(topology).slice(0, FIRST_NODES);
     this.cluster = new SimulatedKubernetes(this.timeline, Random.of(seed, "cluster"), nodes);
     this.users = new ServiceUsers(this.cluster);
-    this.nodes = new SimulatedNodes(this.cluster, topology);
+    this.nodes = new SimulatedNodes(this.cluster, topology, machines);
     const slots = nodesOf(topology).map(({ name }) => name);
     if (setup.hasBackends === true) {
-      const { cluster, timeline } = this;
+      const { cluster } = this;
       const pods = new Pods({ cluster, timeline, nodes: slots, hasGates: setup.hasGates === true });
       this.#backends = new LbcfUsers(cluster, pods);
     }
@@ -105,6 +112,7 @@ export class Simulation {
 
   perform(action: Action): void {
     this.disturbedMs = Math.max(this.disturbedMs, this.timeline.elapsedMs);
+    this.azure.isPrompt = action.do === "calm";
     switch (action.do) {
       case "apply":
         return this.users.apply(action.service, action.template);
@@ -129,6 +137,10 @@ export class Simulation {
       }
       case "fault":
         return this.faults.arm(action.fault);
+      case "outage":
+        return this.faults.begin(action);
+      case "calm":
+        return this.endDisturbances();
       case "cutWatches":
         for (const stream of this.#replicas.openStreams()) stream.cut(new Error("the connection broke"));
         return;
@@ -156,9 +168,9 @@ export class Simulation {
     }
   }
 
-  /** Removes the armed faults, resumes paused processes and starts replicas that are down. */
+  /** Removes the armed faults, ends outages, resumes paused processes and starts replicas that are down. */
   endDisturbances(): void {
-    this.faults.clear();
+    this.troubledMs = this.faults.clear();
     this.azure.slowness = 1;
     this.#replicas.resumeAll();
   }
@@ -167,6 +179,11 @@ export class Simulation {
   restartAll(): void {
     this.restartRevision = this.cluster.api.state.revision;
     this.#replicas.restartAll();
+  }
+
+  /** Since the end of the last disturbance: of actions, faults, and operations of Azure that they left running. */
+  get calmSinceMs(): number {
+    return Math.max(this.disturbedMs, this.faults.lastHitMs, this.azure.busyUntilMs);
   }
 
   /** Name of the process that holds the lease; `undefined` before the first election, or without election. */

@@ -25,6 +25,8 @@ export class Process {
   isPaused = false;
   /** Error of its wall clock. */
   wallOffsetMs = 0;
+  /** When it was last resumed. */
+  resumedMs = Number.NEGATIVE_INFINITY;
   /** Tasks that became due while it was paused. */
   readonly held: ScheduledTask[] = [];
 
@@ -74,6 +76,7 @@ export class Timeline {
 
   resume(process: Process): void {
     process.isPaused = false;
+    process.resumedMs = this.elapsedMs;
     for (const { callback, order } of process.held.splice(0)) {
       if (callback === undefined) continue;
       push(this.#queue, { dueMs: this.elapsedMs, order, process, callback });

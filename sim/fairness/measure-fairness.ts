@@ -24,6 +24,7 @@ const NO_LISTENER: SimulationListener = {
   onWrite: () => {},
   onSettled: () => {},
   onSend: () => {},
+  onFault: () => {},
   onDelivered: () => {},
   onFailure: (process, error) => {
     throw new Error(`${process} failed`, { cause: error });

@@ -78,7 +78,12 @@ export class BackendLaw implements Law {
   }
 
   /** Draining nodes that still get new connections, and since when they should not. */
-  *inService(): Iterable<{ readonly node: string; readonly pool: string; readonly sinceMs: number }> {
+  *inService(): Iterable<{
+    readonly node: string;
+    /** Names of the load balancer and the pool. */
+    readonly pool: readonly [string, string];
+    readonly sinceMs: number;
+  }> {
     if (this.#options.isBasic) return;
     for (const resource of resourcesOf(this.#options.azure, LOAD_BALANCER)) {
       for (const pool of partsOf(resource, "backendAddressPools")) {
@@ -86,7 +91,7 @@ export class BackendLaw implements Law {
         for (const entry of entriesOf(pool)) {
           const draining = this.#draining.get(nameOf(entry));
           if (draining === undefined || isDown(entry)) continue;
-          yield { node: nameOf(entry), pool: `${lastName(resource.id)}/${nameOf(pool)}`, sinceMs: draining.sinceMs };
+          yield { node: nameOf(entry), pool: [lastName(resource.id), nameOf(pool)], sinceMs: draining.sinceMs };
         }
       }
     }

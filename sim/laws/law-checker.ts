@@ -5,6 +5,7 @@
 import type { HistoryEntry } from "../../sandbox/kubernetes/model/contract.ts";
 import type { ArmWrite } from "../environment/simulated-azure.ts";
 import type { Process } from "../environment/timeline.ts";
+import type { Fault } from "../network/faults.ts";
 import type { OutgoingCall } from "../network/network.ts";
 import type { SimulationListener, Simulation } from "../environment/simulation.ts";
 import { DRIFT_PERIOD_MS } from "../environment/controller-instance.ts";
@@ -21,6 +22,7 @@ import { LeaseLaw } from "./lease-law.ts";
 import { RecordLaw } from "./record-law.ts";
 import { checkQuiescence } from "./quiescence.ts";
 import type { RemainingPlan } from "./remaining-plan.ts";
+import { ToldLaw } from "./told-law.ts";
 
 /** How long a draining node may stay in service without any disturbance. */
 const DRAIN_WITHIN_MS = 30_000;
@@ -39,6 +41,7 @@ export class LawChecker implements SimulationListener {
   readonly #backends: BackendLaw;
   readonly #records: RecordLaw;
   readonly #gates: GateLaw;
+  readonly #told: ToldLaw;
   /** Name prefix in Azure → class of the Service. */
   readonly #classes = new Map<string, string | undefined>();
 
@@ -64,6 +67,13 @@ export class LawChecker implements SimulationListener {
     });
     this.#records = new RecordLaw({ report, azure: azure.state, cluster, nowMs: () => timeline.elapsedMs });
     this.#gates = new GateLaw({ report, cluster, records: this.#records });
+    const events = () => cluster.objects("events");
+    this.#told = new ToldLaw({
+      report,
+      nowMs: () => timeline.elapsedMs,
+      events,
+      hasBackends: setup.hasBackends === true,
+    });
     this.#laws = [
       new ForeignLaw(report, (name, caller) => this.#isForeignService(name, caller)),
       this.#addresses,
@@ -71,6 +81,7 @@ export class LawChecker implements SimulationListener {
       this.#backends,
       ...(setup.hasBackends === true ? [this.#records] : []),
       ...(setup.hasGates === true ? [this.#gates] : []),
+      this.#told,
       new LeaseLaw(
         report,
         () => simulation.leaseHolder,
@@ -100,6 +111,10 @@ export class LawChecker implements SimulationListener {
     for (const law of this.#laws) law.onSend?.(call);
   }
 
+  onFault(call: OutgoingCall, fault: Fault): void {
+    for (const law of this.#laws) law.onFault?.(call, fault);
+  }
+
   onDelivered(process: Process, collection: string, revision: number): void {
     for (const law of this.#laws) law.onDelivered?.(process, collection, revision);
   }
@@ -114,9 +129,19 @@ export class LawChecker implements SimulationListener {
     // an edit by another client is found at the next drift check
     const calmSinceMs = Math.max(disturbedMs, faults.lastHitMs, this.#editedMs + 1.2 * DRIFT_PERIOD_MS);
     for (const { node, pool, sinceMs } of this.#backends.inService()) {
-      const forMs = timeline.elapsedMs - Math.max(calmSinceMs, sinceMs);
-      if (forMs > DRAIN_WITHIN_MS) this.#report("drain", `draining ${node} is in service in ${pool} for ${forMs} ms`);
+      // an outage of another pool, or of the load balancer as a whole, is no reason
+      const forMs = timeline.elapsedMs - Math.max(calmSinceMs, sinceMs, faults.outageHitMs(pathOf(pool)));
+      if (forMs > DRAIN_WITHIN_MS)
+        this.#report("drain", `draining ${node} is in service in ${pool.join("/")} for ${forMs} ms`);
     }
+    this.#told.checkBetweenActions();
+  }
+
+  /** Called when there has been no trouble for as long as it may take until all is right. */
+  checkCalm(plan: RemainingPlan): void {
+    if (plan.steps.length > 0) this.#report("calm", `steps remain in a calm: ${plan.steps.join("; ")}`);
+    this.#checkQuiescence(plan);
+    this.#told.checkCalm(plan.refusals, this.#simulation.cluster.objects("services"));
   }
 
   /** Called when everything had time to settle: nothing may be left to do. */
@@ -134,6 +159,10 @@ export class LawChecker implements SimulationListener {
   checkAfterRestart(plan: RemainingPlan): void {
     const more = this.ourWrites - this.#settledWrites;
     if (more > 0) this.#report("thrift", `${more} writes to Azure after a restart of a settled cluster`);
+    this.#checkQuiescence(plan);
+  }
+
+  #checkQuiescence(plan: RemainingPlan): void {
     const exemptions = { finalizers: this.#finalizers, addresses: this.#addresses };
     const report = (law: string, what: string): void => this.#report(law, what);
     checkQuiescence(this.#simulation, plan, exemptions, report);
@@ -161,4 +190,8 @@ export class LawChecker implements SimulationListener {
     this.violations.push({ law, what, atMs: this.#simulation.timeline.elapsedMs });
     this.#simulation.trace.add(`!! ${law}: ${what}`);
   }
+}
+
+function pathOf([loadBalancer, pool]: readonly [string, string]): string {
+  return `loadBalancers/${loadBalancer}/backendAddressPools/${pool}`;
 }

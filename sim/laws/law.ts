@@ -2,6 +2,7 @@
 import type { HistoryEntry } from "../../sandbox/kubernetes/model/contract.ts";
 import type { ArmWrite } from "../environment/simulated-azure.ts";
 import type { Process } from "../environment/timeline.ts";
+import type { Fault } from "../network/faults.ts";
 import type { OutgoingCall } from "../network/network.ts";
 
 export interface Law {
@@ -17,6 +18,8 @@ export interface Law {
   onChange?(entry: HistoryEntry): void;
   /** A controller process sends a call. */
   onSend?(call: OutgoingCall): void;
+  /** A fault affects a call of a controller process. */
+  onFault?(call: OutgoingCall, fault: Fault): void;
   /** A controller process has received all changes of a collection up to that revision. */
   onDelivered?(process: Process, collection: string, revision: number): void;
 }

@@ -10,7 +10,7 @@ import type { Simulation } from "../environment/simulation.ts";
 import { LOAD_BALANCER, partsOf, resourcesOf } from "./azure-state.ts";
 import type { Report } from "./law.ts";
 import { leaks, type Exemptions } from "./leaks.ts";
-import { failingInAzure, type RemainingPlan } from "./remaining-plan.ts";
+import type { RemainingPlan } from "./remaining-plan.ts";
 import { unserved } from "./served.ts";
 
 /** Another Service at the same address can cause these refusals, whatever the Service asks for. */
@@ -23,8 +23,8 @@ export function checkQuiescence(
   report: Report,
 ): void {
   const { azure } = simulation;
-  const { steps, refusals: rejected } = plan;
-  const refusals = new Set([...rejected.keys(), ...failingInAzure(simulation)]);
+  const { steps, refusals: rejected, failing } = plan;
+  const refusals = new Set([...rejected.keys(), ...failing]);
   if (steps.length > 0) report("settled", `steps remain: ${steps.slice(0, 4).join("; ")}`);
   for (const dangling of danglingReferences(azure.state)) report("dangling", dangling);
   const forwarding = readForwarding(azure.state);

@@ -2,14 +2,14 @@
  * What the controllers would still do, according to the core: the plan of every class on the current state. It is empty
  * once everything has settled. Services that cannot be served are listed as refusals.
  */
+import type { KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import { reconcilePools } from "../../src/core/resources/reconcile-pools.ts";
-import { serviceKey } from "../../src/core/model/kubernetes.ts";
 import { planCluster } from "../../src/core/plan/plan-cluster.ts";
 import type { PlannedStep } from "../../src/core/plan/render-plan.ts";
 import { RIVAL_CLASS } from "../actions/service-templates.ts";
-import { observeCluster, UnreadableError } from "../environment/observe-cluster.ts";
+import { observeCluster } from "../environment/observe-cluster.ts";
 import type { Simulation } from "../environment/simulation.ts";
-import { lastName } from "./azure-state.ts";
+import { lastName, partsOf } from "./azure-state.ts";
 
 /** Services that the core refuses: key → reason. */
 type Refusals = ReadonlyMap<string, string>;
@@ -17,40 +17,63 @@ type Refusals = ReadonlyMap<string, string>;
 export interface RemainingPlan {
   readonly steps: readonly string[];
   readonly refusals: Refusals;
+  /** Keys of Services that Azure refuses: their steps are not counted. */
+  readonly failing: ReadonlySet<string>;
 }
 
-export function remainingPlan(simulation: Simulation): RemainingPlan {
+export function remainingPlan(simulation: Simulation, failing: ReadonlySet<string>): RemainingPlan {
   const steps: string[] = [];
   const refusals = new Map<string, string>();
   for (const classFilter of simulation.setup.hasRival ? [undefined, RIVAL_CLASS] : [undefined]) {
     const observation = observeCluster(simulation, classFilter);
-    const observed = observation.services.flatMap((service) => {
-      try {
-        return observation.observe(service);
-      } catch (error) {
-        if (!(error instanceof UnreadableError)) throw error;
-        refusals.set(serviceKey(service), error.message);
-        return [];
-      }
-    });
-    const plan = planCluster(observed);
-    const failing = new Set(failingInAzure(simulation));
+    const plan = planCluster(observation.services.map((service) => observation.observe(service)));
     const isDue = ({ owners, predicted }: PlannedStep): boolean =>
       !predicted && (owners.length === 0 || owners.some((owner) => !failing.has(owner)));
     steps.push(...plan.steps.filter(isDue).map(({ verb, id, why }) => `${verb} ${lastName(id)}: ${why}`));
     for (const [key, end] of plan.ends) if (end.kind === "reject") refusals.set(key, end.rejection.reason);
     if (classFilter === undefined)
-      steps.push(...reconcilePools(observation.pools).map(({ kind, id, why }) => `${kind} ${lastName(id)}: ${why}`));
+      steps.push(
+        ...reconcilePools(observation.pools)
+          .filter(({ kind, id }) => kind !== "backendPool" || isInUse(simulation, id))
+          .map(({ kind, id, why }) => `${kind} ${lastName(id)}: ${why}`),
+      );
   }
-  return { steps, refusals };
+  return { steps, refusals, failing };
 }
 
-/** Keys of Services that Azure refuses, according to their events. */
-export function failingInAzure(simulation: Simulation): string[] {
-  return simulation.cluster.objects("events").flatMap((event) => {
-    const { namespace, name } = event["involvedObject"] as { readonly namespace: string; readonly name: string };
-    // compares revisions, not times: the clocks of processes may be wrong
-    const isRecent = Number(event.metadata.resourceVersion) > simulation.restartRevision;
-    return event["reason"] === "SyncLoadBalancerFailed" && isRecent ? `${namespace}/${name}` : [];
-  });
+/** A pool that no rule uses is filled by the next Service that does. */
+function isInUse({ azure }: Simulation, pool: string): boolean {
+  const [loadBalancer = ""] = pool.toLowerCase().split("/backendaddresspools/");
+  const found = azure.state.resources.get(loadBalancer);
+  const rules = found === undefined ? [] : partsOf(found, "loadBalancingRules");
+  return rules.some((rule) => JSON.stringify(rule).toLowerCase().includes(`${pool.toLowerCase()}"`));
+}
+
+/** Keys of Services whose last sync failed after that revision, according to their events. */
+export function failingSince({ cluster }: Simulation, revision: number): Set<string> {
+  const events = cluster.objects("events").filter(({ reason }) => reason === "SyncLoadBalancerFailed");
+  // compares revisions, not times: the clocks of processes may be wrong
+  return new Set(events.filter((event) => revisionOf(event) > revision).map(keyOf));
+}
+
+/** Keys of Services whose last event is that Azure refuses what they ask for. A failure that passes is no such refusal. */
+export function refusedByAzure({ cluster }: Simulation): Set<string> {
+  const last = new Map<string, KubeObject>();
+  for (const event of cluster.objects("events")) {
+    if (!["SyncLoadBalancerFailed", "EnsuredLoadBalancer"].includes(String(event["reason"]))) continue;
+    const known = last.get(keyOf(event));
+    if (known === undefined || revisionOf(known) < revisionOf(event)) last.set(keyOf(event), event);
+  }
+  const isRefusal = (event: KubeObject): boolean => String(event["message"]).includes("Azure refused it");
+  return new Set([...last].flatMap(([key, event]) => (isRefusal(event) ? key : [])));
+}
+
+function revisionOf({ metadata }: KubeObject): number {
+  return Number(metadata.resourceVersion);
+}
+
+/** Of the object that an event is about. */
+function keyOf(event: KubeObject): string {
+  const { namespace, name } = event["involvedObject"] as { readonly namespace: string; readonly name: string };
+  return `${namespace}/${name}`;
 }

@@ -87,6 +87,7 @@ function wrongMembers(
   const isForeignMember = (member: Member): boolean =>
     isForeign(member.name) ||
     isForeign(member.node ?? "") ||
+    (member.node !== undefined && !simulation.nodes.hasBeen(member.node)) ||
     // two controllers share a member list, and one may drop what the other stored (docs/reliability.md, known limits)
     (!names.has(nodeOf(simulation, member)) &&
       (simulation.setup.hasRival || finalizers.exempt.has(`entry ${member.name}`)));

@@ -19,6 +19,8 @@ const WRITES: Readonly<Record<TimedAction["do"], number>> = {
   pause: 1,
   jump: 0,
   fault: 0,
+  outage: 2, // what was refused is decided anew
+  calm: 0,
   cutWatches: 0,
   holdWatches: 0,
   compact: 0,

@@ -1,6 +1,7 @@
 /**
  * Faults of calls to Azure or Kubernetes. The history arms a fault; it lets the first `skip` matching calls succeed and
- * then affects the next `times`. How a fault is carried out is `network.ts`.
+ * then affects the next `times`. An outage refuses all writes of one resource for a time. How a fault is carried out is
+ * `network.ts`.
  *
  *   kind        | what happens to the call
  *   ------------|--------------------------------------------------------------------------------
@@ -48,6 +49,16 @@ export interface Fault {
 export interface FaultTarget {
   readonly side: Side;
   readonly call: CallKind;
+  /** `PUT Microsoft.Network/loadBalancers/kubernetes`. */
+  readonly what: string;
+}
+
+/** For a while, Azure refuses every write of one resource. */
+export interface Outage {
+  /** The end of the resource's path: `loadBalancers/kubernetes`. */
+  readonly resource: string;
+  readonly status: number;
+  readonly forMs: number;
 }
 
 /** One-way latency of a slow call. */
@@ -62,8 +73,13 @@ interface Armed {
 export class FaultInjector {
   readonly #nowMs: () => number;
   #armed: Armed[] = [];
-  /** Until then a fault may have an effect. */
+  #outages: { readonly outage: Outage; readonly untilMs: number }[] = [];
+  /** Path of a resource, in lower case → when an outage last refused a write of it. */
+  readonly #outageHitsMs = new Map<string, number>();
+  /** Until then a fault may have an effect; outages have their own times. */
   lastHitMs = Number.NEGATIVE_INFINITY;
+  /** The first effect of a fault or an outage since `clear`. */
+  #firstHitMs: number | undefined;
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs;
@@ -73,12 +89,45 @@ export class FaultInjector {
     this.#armed.push({ fault, skip: fault.skip, left: fault.times });
   }
 
-  clear(): void {
+  begin(outage: Outage): void {
+    this.#outages.push({ outage, untilMs: this.#nowMs() + outage.forMs });
+  }
+
+  /** Ends all faults and outages; returns how long they have had an effect since the last call. */
+  clear(): number {
+    const lastMs = Math.max(this.lastHitMs, ...this.#outageHitsMs.values());
+    const forMs = this.#firstHitMs === undefined ? 0 : lastMs - this.#firstHitMs;
     this.#armed = [];
+    this.#outages = [];
+    this.#firstHitMs = undefined;
+    return forMs;
+  }
+
+  /** When an outage last refused a write of the resource; `path`: the end of its path. */
+  outageHitMs(path: string): number {
+    return this.#outageHitsMs.get(path.toLowerCase()) ?? Number.NEGATIVE_INFINITY;
   }
 
   /** The fault that affects this call; at most one does. */
-  take({ side, call }: FaultTarget): Fault | undefined {
+  take(target: FaultTarget): Fault | undefined {
+    const fault = this.#takeArmed(target) ?? this.#takeOutage(target);
+    if (fault !== undefined) this.#firstHitMs ??= this.#nowMs();
+    return fault;
+  }
+
+  #takeOutage({ side, call, what }: FaultTarget): Fault | undefined {
+    if (side !== "azure" || call !== "write") return undefined;
+    const path = what.toLowerCase();
+    const found = this.#outages.find(
+      ({ outage, untilMs }) => untilMs > this.#nowMs() && path.endsWith(`/${outage.resource.toLowerCase()}`),
+    );
+    if (found === undefined) return undefined;
+    const { resource, status } = found.outage;
+    this.#outageHitsMs.set(resource.toLowerCase(), this.#nowMs());
+    return { kind: "refused", side, calls: call, status, skip: 0, times: 1 };
+  }
+
+  #takeArmed({ side, call }: FaultTarget): Fault | undefined {
     for (const armed of this.#armed) {
       const { fault } = armed;
       if (fault.side !== side || (fault.calls !== call && !(fault.calls === "any" && call !== "lease"))) continue;

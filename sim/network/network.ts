@@ -16,6 +16,8 @@ export interface NetworkOptions {
   readonly crash: (process: Process) => void;
   /** Called when a call is sent. */
   readonly onSend: (call: OutgoingCall) => void;
+  /** Called when a fault affects a call. */
+  readonly onFault: (call: OutgoingCall, fault: Fault) => void;
 }
 
 export interface OutgoingCall {
@@ -42,12 +44,13 @@ export interface Call<Answer> {
 const USUAL_MS = { low: 0.2, high: 25 } as const;
 
 export function sendCall<Answer>(options: NetworkOptions, request: Call<Answer>): Promise<Answer> {
-  const { timeline, random, faults, process, crash, onSend } = options;
+  const { timeline, random, faults, process, crash, onSend, onFault } = options;
   const { side, call, what, signal } = request;
   return new Promise((resolve, reject) => {
     if (process.isDead) return;
     if (signal?.aborted) return reject(signal.reason);
-    const fault = faults.take({ side, call });
+    const fault = faults.take({ side, call, what });
+    if (fault !== undefined) onFault({ process, side, call, what }, fault);
     if (fault?.kind === "crashBefore") return crash(process);
     onSend({ process, side, call, what });
     const giveUp = (): void => reject(signal?.reason);

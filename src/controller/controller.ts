@@ -27,7 +27,7 @@ import { Brake } from "./brake/brake.ts";
 import { ReleaseWatch } from "./brake/release-watch.ts";
 import { AzureConnection } from "./azure-connection.ts";
 import { AzureStepExecutor, ServiceWriter } from "./service/step-executor.ts";
-import { CloudLoadBalancer } from "./service/cloud-load-balancer.ts";
+import { CloudLoadBalancer, type ServiceObserver } from "./service/cloud-load-balancer.ts";
 import { ClusterCache } from "./cluster-cache.ts";
 import { ConfigurationGuard } from "./configuration-guard.ts";
 import { Events } from "./events.ts";
@@ -156,14 +156,10 @@ export class Controller {
           events.retrying(service, "reading from Azure", readHeld(waitMs));
         },
       );
+    const watched: ServiceObserver = { observe, refresh: (kind) => observer.refresh(kind) };
     this.#services = new ServiceController({
       services: this.#cache.services,
-      cloud: new CloudLoadBalancer({
-        observer: { observe, refresh: () => observer.refresh() },
-        executor,
-        turns,
-        brake,
-      }),
+      cloud: new CloudLoadBalancer({ observer: watched, executor, turns, brake }),
       brake,
       written: written.services,
       events,

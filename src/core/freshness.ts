@@ -10,6 +10,8 @@
  *   a private link service moves to or from a frontend | load balancers: they have another ETag, and show it
  *   a private link service is about to be made         | those of its group: `service/private-links.ts`
  *   a frontend shows one that its group's list has not | those of its group: it is newer than the list
+ *   a Service waits for an address, or for another     | load balancers, public IPs: no write of the controller
+ *   client to end its change                           | will show that it is over
  *   a refusal, before it is told                       | everything: what was missing may have been made since
  *   a write by another holder of the resource lock     | everything
  */

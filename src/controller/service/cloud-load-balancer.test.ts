@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { CoreWorld } from "../../../test/support/core-world.ts";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import { serviceKey } from "../../core/model/kubernetes.ts";
+import type { Listed } from "../../core/resources/observed-azure.ts";
 import type { Step } from "../../core/steps.ts";
 import { CloudLoadBalancer, type ServiceObserver, type StepExecutor } from "./cloud-load-balancer.ts";
 
@@ -31,7 +32,26 @@ function rig() {
     },
   };
   const kinds = (): string[] => steps.splice(0).map(({ kind }) => kind);
-  return { world, kinds, cloud: new CloudLoadBalancer({ observer, executor, turns: { next: async () => {} } }) };
+  return {
+    world,
+    kinds,
+    observer,
+    cloud: new CloudLoadBalancer({ observer, executor, turns: { next: async () => {} } }),
+  };
+}
+
+/** Public IPs as Azure shows them before it has assigned an address. */
+function withoutAddresses(listed: Listed): Listed {
+  const publicIP = new Map(
+    [...(listed.publicIP ?? [])].map(([group, bodies]) => [
+      group,
+      bodies.map((body) => {
+        const { ipAddress: _, ...properties } = body.properties;
+        return { ...body, properties };
+      }),
+    ]),
+  );
+  return { ...listed, publicIP };
 }
 
 describe("the four verbs", () => {
@@ -57,6 +77,22 @@ describe("the four verbs", () => {
     assert.deepEqual(new Set(done.slice(1, -1)), new Set(["publicIP", "loadBalancer", "backendPool", "securityGroup"]));
     assert.equal((await cloud.ensureLoadBalancer(world.service("web"), OPTIONS)).kind, "settled");
     assert.deepEqual(kinds(), [], "once is enough");
+  });
+
+  test("what waits for an address of a public IP reads it again, also where another process wrote it", async () => {
+    const { world, kinds, observer, cloud } = rig();
+    let isRead = false;
+    const observe = observer.observe.bind(observer);
+    observer.observe = async (...about) => {
+      const observed = await observe(...about);
+      return isRead ? observed : { ...observed, listed: withoutAddresses(observed.listed) };
+    };
+    observer.refresh = (kind) => void (isRead ||= kind === "publicIP");
+    world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+    assert.equal((await cloud.ensureLoadBalancer(world.service("web"), OPTIONS)).kind, "waiting");
+    assert.ok(!kinds().includes("updateStatus"));
+    assert.equal((await cloud.ensureLoadBalancer(world.service("web"), OPTIONS)).kind, "settled");
+    assert.equal(world.service("web").status.loadBalancer.ingress?.length, 1);
   });
 
   test("updateLoadBalancer does the same", async () => {

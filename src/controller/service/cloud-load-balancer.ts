@@ -168,6 +168,8 @@ export class CloudLoadBalancer {
           await this.#mark(service, decision.applied, signal);
           return { kind: "settled", steps: taken, warnings: [...warnings, ...decision.warnings] };
         case "wait":
+          // what it waits for is Azure's to do, and no write of the controller will show it
+          for (const kind of ["loadBalancer", "publicIP"] as const) this.#options.observer.refresh(kind);
           return { kind: "waiting", why: decision.why };
         case "reject":
           if (isFresh) return { kind: "rejected", rejection: decision.rejection };

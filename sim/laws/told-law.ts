@@ -1,0 +1,107 @@
+/**
+ * Events tell the user of a Service what keeps it from being served.
+ *
+ *   checked          | what must not happen
+ *   -----------------|--------------------------------------------------------------------------------------------
+ *   between actions  | Azure refuses a write for a reason that passes (429, 5xx), and ten seconds later no Warning names
+ *                    | that resource, although no trouble has kept the process from writing one
+ *   in a calm        | a Service is refused, and it has no Warning with that reason
+ *
+ * A failure is told once until the object is settled, so an earlier Warning since the last calm counts.
+ */
+import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
+import type { Process } from "../environment/timeline.ts";
+import type { Fault } from "../network/faults.ts";
+import type { OutgoingCall } from "../network/network.ts";
+import { lastName } from "./azure-state.ts";
+import type { Law, Report } from "./law.ts";
+
+const TOLD_WITHIN_MS = 10_000;
+/** Refusals that are told when they first happen. Others are met now and then by two writers, and are told if they last. */
+const TOLD_AT_ONCE = new Set([429, 500, 503]);
+/** Written for a Service; pools and machines that follow the nodes are no Service's. */
+const SERVICES_OWN =
+  /^(PUT|DELETE) Microsoft\.Network\/(loadBalancers|publicIPAddresses|networkSecurityGroups)\/[^/]+$/i;
+
+export interface ToldLawOptions {
+  readonly report: Report;
+  readonly nowMs: () => number;
+  readonly events: () => readonly KubeObject[];
+  /** LBCF writes load balancers and public IPs, too; it tells a failure by conditions, once it has given up its retries. */
+  readonly hasBackends: boolean;
+}
+
+/** A refused write that must be told. */
+interface Refused {
+  readonly process: Process;
+  readonly what: string;
+  readonly atMs: number;
+}
+
+export class ToldLaw implements Law {
+  readonly #options: ToldLawOptions;
+  #refused: Refused[] = [];
+  /** Warnings since the last calm: when, and what they say. */
+  #warnings: { readonly atMs: number; readonly message: string }[] = [];
+  /** When a fault last kept a process from writing to the API server. */
+  #kubeFaultMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: ToldLawOptions) {
+    this.#options = options;
+  }
+
+  onFault({ process, side, what }: OutgoingCall, { kind, status = 0 }: Fault): void {
+    const atMs = this.#options.nowMs();
+    if (side === "kube") this.#kubeFaultMs = atMs;
+    else if (kind === "refused" && TOLD_AT_ONCE.has(status) && SERVICES_OWN.test(what) && !this.#options.hasBackends)
+      this.#refused.push({ process, what, atMs });
+  }
+
+  onChange({ collection, type, object }: HistoryEntry): void {
+    if (collection !== "events" || type === "DELETED" || object["type"] !== "Warning") return;
+    this.#warnings.push({ atMs: this.#options.nowMs(), message: String(object["message"]) });
+  }
+
+  checkBetweenActions(): void {
+    const { nowMs, report } = this.#options;
+    const isDue = ({ atMs }: Refused): boolean => nowMs() - atMs > TOLD_WITHIN_MS;
+    for (const refused of this.#refused.filter(isDue)) {
+      if (!this.#isTold(refused) && !this.#isHindered(refused))
+        report("told", `no event says that ${refused.what} of ${refused.process.name} failed`);
+    }
+    this.#refused = this.#refused.filter((refused) => !isDue(refused));
+  }
+
+  /** `refusals`: by key of the Service; `services`: all that there are. */
+  checkCalm(refusals: ReadonlyMap<string, string>, services: readonly KubeObject[]): void {
+    this.checkBetweenActions();
+    for (const { metadata } of services) {
+      const reason = refusals.get(`${metadata.namespace}/${metadata.name}`);
+      if (reason === undefined || this.#hasWarning(metadata.uid, reason)) continue;
+      this.#options.report(
+        "told",
+        `${metadata.namespace}/${metadata.name} is refused (${reason}), and no event says so`,
+      );
+    }
+    this.#warnings = [];
+  }
+
+  #isTold({ what, atMs }: Refused): boolean {
+    const name = `"${lastName(what)}"`.toLowerCase();
+    return this.#warnings.some((one) => one.atMs <= atMs + TOLD_WITHIN_MS && one.message.toLowerCase().includes(name));
+  }
+
+  /** Its process could not write the event in time. */
+  #isHindered({ process, atMs }: Refused): boolean {
+    return (
+      process.isDead || process.isPaused || process.resumedMs >= atMs || this.#kubeFaultMs >= atMs - TOLD_WITHIN_MS
+    );
+  }
+
+  #hasWarning(uid: string | undefined, reason: string): boolean {
+    return this.#options.events().some((event) => {
+      const { uid: about } = event["involvedObject"] as { readonly uid?: string };
+      return about === uid && event["type"] === "Warning" && event["reason"] === reason;
+    });
+  }
+}
