@@ -105,6 +105,7 @@ async function start(
   const metrics = new Metrics();
   const access = await openAccess(options, metrics, closers);
   const stopping = new AbortController();
+  closers.push(async () => stopping.abort(new Error("the controller stops"))); // also where the start fails
   const config = watchConfig(options, access, metrics, stopping);
   const election = options.leaderElect ? openElection(options, access.kube) : undefined;
   let leading: Controller | undefined;
