@@ -14,6 +14,7 @@ import { registerPlan } from "../cli/plan.ts";
 import { registerReleaseBrake } from "../cli/release-brake.ts";
 import { registerSandbox } from "../cli/sandbox.ts";
 import { registerSimulate } from "../cli/simulate.ts";
+import { registerUninstall } from "../cli/uninstall.ts";
 import { VERSION } from "./version.ts";
 
 export function program(): Command {
@@ -29,6 +30,7 @@ export function program(): Command {
   registerExplain(azlb);
   registerDrain(azlb);
   registerReleaseBrake(azlb);
+  registerUninstall(azlb);
   registerAzure(azlb);
   registerKube(azlb);
   registerBench(azlb);
