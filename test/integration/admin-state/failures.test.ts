@@ -270,6 +270,21 @@ describe("what is said", () => {
   });
 });
 
+test("a Service of one family is not told of the other family's pool", async () => {
+  rig = await AdminStateRig.open(openDualStackCluster, { azure: { topology: { nodes: 2 } }, ipv6: true });
+  await rig.serve({ dualStack: true });
+  await rig.services.apply({ name: "plain", spec: { ports: [{ port: 81 }], ipFamilyPolicy: "SingleStack" } });
+  await rig.services.served("plain");
+  for (const node of rig.nodes) await rig.taint(node, OUT_OF_SERVICE);
+  const drained = async (name: string): Promise<string[]> => {
+    const events = (await rig.services.events(name)).filter(({ reason }) => reason === "NoEligibleBackend");
+    return events.map(({ message }) => /load balancer \S+, pool [^:\s]+/.exec(message)?.[0] ?? "").sort();
+  };
+  const [IPv4, IPv6] = ["load balancer kubernetes, pool kubernetes", "load balancer kubernetes, pool kubernetes-IPv6"];
+  await eventually(async () => assert.deepEqual(await drained("web"), [IPv4, IPv6]), WITHIN_MS);
+  await eventually(async () => assert.deepEqual(await drained("plain"), [IPv4]), WITHIN_MS);
+});
+
 test("switched off, taints and eviction notices lead to nothing", async () => {
   const [first, second] = await open({ cloudConfig: { enableLoadBalancerAdminState: false } });
   const sequence = await rig.sequence();
