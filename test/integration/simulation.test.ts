@@ -70,8 +70,8 @@ const CAUGHT_AT: Readonly<Record<PlantedBugName, number>> = {
   "forget-admin-state": 2,
   "own-whole-pool": 1,
   "forget-members": 1,
-  "stale-listing": 1,
-  "silent-retry": 1,
+  "stale-listing": 21,
+  "silent-retry": 3,
   "drop-foreign-access": 1,
 };
 const MOST_HISTORIES = 60;
