@@ -1,41 +1,109 @@
 /** `azlb plan`: prints what the controller would write now, and why. Reads only. */
-import type { Command } from "commander";
+import { writeFileSync } from "node:fs";
+
+import { Option, type Command } from "commander";
 
 import type { Change } from "../core/guard/configuration-changes.ts";
+import type { DriftPolicy } from "../core/intent/service-intent.ts";
+import { errorText } from "../core/util/text.ts";
+import type { Plan } from "../main/make-plan.ts";
 import { acceptChangeFlag } from "./accept-change.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
+import { InputError } from "./input-error.ts";
+import { terminalProgress } from "./progress.ts";
 import { parseServiceArgument } from "./service-argument.ts";
 import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
 
 interface PlanFlags extends ViewFlags {
   readonly json?: boolean;
+  readonly output?: "text" | "json" | "yaml";
+  readonly details?: boolean;
+  readonly filename?: string;
+  readonly html?: string;
+  readonly detailedExitcode?: boolean;
+  readonly driftPolicy: DriftPolicy;
   readonly namespace: string;
   readonly acceptChange?: Change;
 }
+
+const EXIT_FAILED = 1;
+const EXIT_CHANGES = 2;
 
 export function registerPlan(azlb: Command): void {
   const command = azlb
     .command("plan [service]")
     .description("print what the controller would write and why, without writing. SERVICE: service/NAME (default: all)")
-    .option("--json", "print one JSON object")
-    .option("-n, --namespace <namespace>", "namespace of SERVICE", "default")
+    .option("--details", "print every write with its differences, instead of one line for each Service")
+    .option("-f, --filename <file>", "plan the Services of these manifests, as if they were applied; -: standard input")
+    .addOption(
+      new Option("-o, --output <format>", "format of the output (default: text)").choices(["text", "json", "yaml"]),
+    )
+    .option("--json", "print one JSON object: the same as -o json")
+    .option("--html <file>", "also write the plan to this file, as a page that needs nothing else")
+    .option(
+      "--detailed-exitcode",
+      "exit with 0 if nothing would be written, 2 if something would, 1 on errors, invalid input and refused manifests included",
+    )
+    .addOption(
+      new Option("--drift-policy <policy>", "as the controller has it: which differences it would leave")
+        .choices(["report", "enforce", "ignore"])
+        .default("report"),
+    )
+    .option("-n, --namespace <namespace>", "namespace of SERVICE, and of manifests that name none", "default")
     .addOption(acceptChangeFlag());
   withCloudConfigFlags(withViewFlags(command)).action(run);
 }
 
 async function run(service: string | undefined, flags: PlanFlags): Promise<void> {
   const only = service === undefined ? undefined : parseServiceArgument(service, flags.namespace);
-  const [{ withClusterView }, { makePlan, renderPlanText }, { stderrLog }] = await Promise.all([
+  const [{ withClusterView }, { makePlan }, { readManifests }, { stderrLog }] = await Promise.all([
     import("../main/cluster-view.ts"),
     import("../main/make-plan.ts"),
+    import("../main/read-manifests.ts"),
     import("../main/stderr-log.ts"),
   ]);
-  const options = { ...viewOptions(flags), acceptedChange: flags.acceptChange, log: stderrLog() };
-  const plan = await withClusterView(options, (view) => makePlan(view, only));
-  process.stdout.write(
-    flags.json === true
-      ? `${JSON.stringify({ changes: plan.changes, steps: plan.steps, rejected: plan.rejected, withheld: plan.withheld })}\n`
-      : renderPlanText(plan),
-  );
-  if (plan.changes.length > 0) process.exitCode = 1;
+  const { filename, driftPolicy, acceptChange } = flags;
+  const manifests = filename === undefined ? undefined : readManifests(filename, flags.namespace);
+  const progress = terminalProgress(process.stderr);
+  const { show: onProgress } = progress;
+  const options = { ...viewOptions(flags), acceptedChange: acceptChange, log: stderrLog(), onProgress };
+  try {
+    const plan = await withClusterView({ ...options, ...(manifests && { manifests }) }, (view) =>
+      makePlan(view, only, { driftPolicy, onProgress }),
+    );
+    progress.clear();
+    if (flags.html !== undefined) await writePage(flags.html, plan, flags.clusterName);
+    process.stdout.write(await renderOutput(plan, flags));
+    process.exitCode = exitCodeOf(plan, flags);
+  } finally {
+    progress.clear();
+  }
+}
+
+async function renderOutput(plan: Plan, { json, output, details }: PlanFlags): Promise<string> {
+  const { home: _, report, ...facts } = plan;
+  const data = { ...facts, services: report.entries, summary: report.summary };
+  if (output === "yaml") return (await import("yaml")).stringify(data, { aliasDuplicateObjects: false });
+  if (output === "json" || json === true) return `${JSON.stringify(data)}\n`;
+  const { renderPlanSummary, renderPlanText } = await import("../main/make-plan.ts");
+  return details === true ? renderPlanText(plan) : renderPlanSummary(plan);
+}
+
+async function writePage(file: string, plan: Plan, clusterName: string): Promise<void> {
+  const { renderPage } = await import("../core/plan/render-page.ts");
+  const title = `azlb plan of cluster ${clusterName}, ${new Date().toISOString()}`;
+  try {
+    writeFileSync(file, renderPage(plan, title));
+  } catch (error) {
+    throw new InputError(`--html ${file} cannot be written: ${errorText(error)}`);
+  }
+}
+
+/** A Service that is refused in the cluster is no error of the plan; one of a manifest is invalid input. */
+function exitCodeOf(plan: Plan, { detailedExitcode, filename }: PlanFlags): number {
+  const { changes, steps, rejected, unreadable } = plan;
+  if (changes.length > 0 || unreadable.length > 0) return EXIT_FAILED;
+  if (detailedExitcode !== true) return 0;
+  if (filename !== undefined && rejected.length > 0) return EXIT_FAILED;
+  return steps.length > 0 ? EXIT_CHANGES : 0;
 }

@@ -17,12 +17,15 @@ const BAD_INPUT = new Set([
   "NoAnswerError",
   "NoSuchService",
   "CannotDrain",
+  "ViewDenied",
+  "ManifestError",
 ]);
 /** Errors of a server count as bad input if it does not answer at the given address or refuses the credentials. */
 const SERVER_ERRORS = new Set(["KubeFailure", "ArmError"]);
 const UNUSABLE_STATUSES = [undefined, 401, 403];
 const EXIT_FAILED = 1;
-const EXIT_BAD_INPUT = 2;
+/** `azlb plan --detailed-exitcode` means something else by 2. */
+const EXIT_BAD_INPUT = process.argv.includes("--detailed-exitcode") ? EXIT_FAILED : 2;
 
 function isBadInput(error: Error & { status?: number; failure?: { status?: number } }): boolean {
   if (BAD_INPUT.has(error.name)) return true;
@@ -32,7 +35,7 @@ function isBadInput(error: Error & { status?: number; failure?: { status?: numbe
   );
 }
 
-/** Exit codes: 0 success, 1 the work failed, a threshold is missed or a law is broken, 2 bad input. */
+/** Exit codes: 0 success, 1 the work failed, a threshold is missed or a law is broken, 2 bad input (or 1, see above). */
 function exitCodeOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_BAD_INPUT;
   if (error instanceof Error && isBadInput(error)) {

@@ -31,12 +31,15 @@ import type { Observed } from "../core/observed.ts";
 import { untilSettled } from "../core/util/until-settled.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { isFailure, KubeFailure } from "../kube/client/kube-failure.ts";
-import { CONFIG_MAPS, NODES, type Resource, SERVICES } from "../kube/client/resources.ts";
+import { CONFIG_MAPS, type KubeObject, NODES, type Resource, SERVICES } from "../kube/client/resources.ts";
+import type { Placeholders } from "../core/plan/known-after-apply.ts";
+import { applyManifests } from "./apply-manifests.ts";
 import { openArmClient } from "./azure-access.ts";
 import { openKubeClient } from "./kube-access.ts";
 import { CloudConfigError, loadCloudConfig, nameOf, type CloudConfigSource } from "./load-cloud-config.ts";
 import { realClock } from "./real-clock.ts";
 import { VERSION } from "./version.ts";
+import { deniedText, ViewDenied } from "./view-failures.ts";
 
 export interface ViewOptions {
   readonly kubeconfig?: string | undefined;
@@ -50,6 +53,9 @@ export interface ViewOptions {
   readonly log: Log;
   /** Fails as `ViewTimeout` after that; absent or 0: no limit. */
   readonly timeoutMs?: number;
+  /** Services to look at in the place of the cluster's: as if they were applied to it. */
+  readonly manifests?: readonly KubeObject[];
+  readonly onProgress?: ((text: string) => void) | undefined;
 }
 
 /** The API server or Azure did not answer in the time that the user gave. */
@@ -61,8 +67,10 @@ export interface ClusterView {
   readonly client: KubeClient;
   readonly config: ClusterConfig;
   readonly classFilter: ClassFilter;
-  /** Services that the controller serves or cleans up, sorted by key. */
+  /** Services that the controller serves or cleans up, sorted by key; those of the manifests, where there are any. */
   readonly services: readonly CachedService[];
+  /** What the API server would allocate for manifests, and stands for itself here. */
+  readonly unallocated: Pick<Placeholders, "bases" | "ports">;
   find(key: string): CachedService | undefined;
   /** Everything that a decision about the Service needs. */
   observe(service: CachedService): Promise<Observed>;
@@ -84,7 +92,13 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
   const kube = openKubeClient({ kubeconfig: options.kubeconfig, userAgent: USER_AGENT });
   const ending = new AbortController();
   const closers: (() => Promise<unknown>)[] = [() => kube.close()];
-  let waitsFor = "the Kubernetes API server";
+  const { onProgress = () => {} } = options;
+  let waitsFor = "";
+  const waitFor = (what: string): void => {
+    waitsFor = what;
+    onProgress(`reading ${what}`);
+  };
+  waitFor("the Kubernetes API server");
   let throttledUntil: Date | undefined;
   const work = async (): Promise<R> => {
     await checkReadable(kube.client, ending.signal);
@@ -113,18 +127,21 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
     const running = cache.run(ending.signal);
     closers.push(() => running);
     await cache.synced;
-    waitsFor = "Azure";
+    waitFor("Azure");
     await checkConfigured(mirror, config, nameOf(source), ending.signal);
     const isManaged = (service: CachedService): boolean =>
       wantsLoadBalancer(service, classFilter) || needsCleanup(service, classFilter);
-    const services = [...cache.services.store.values()].filter(isManaged).sort(byKey);
+    const { applied, unallocated, overlay } = applyManifests(options.manifests ?? [], cache.services.store);
+    const shown = options.manifests === undefined ? [...cache.services.store.values()] : applied;
+    const services = shown.filter(isManaged).sort(byKey);
     return await read({
       client: kube.client,
       config,
       classFilter,
       services,
+      unallocated,
       find: (key) => cache.services.store.get(key),
-      observe: (service) => observeFully(observer, service, ending.signal),
+      observe: (service) => observeFully(observer, service, overlay, ending.signal),
       pools: async () => {
         mirror.expire();
         const nodes = [...cache.nodes.store.values()];
@@ -177,7 +194,7 @@ async function checkListable(
   } catch (error) {
     if (isFailure(error, "forbidden")) {
       const where = namespace === undefined ? "in the whole cluster" : `in namespace ${namespace}`;
-      const message = `no right to list ${resource.plural} ${where}: grant the verbs list and watch on ${resource.plural}`;
+      const message = `no right to list ${resource.plural} ${where}: grant the verbs list and watch on ${resource.plural}, as deploy/viewer-rbac.yaml does`;
       throw new KubeFailure(error.kind, `${message} (${error.message})`, { status: 403, cause: error });
     }
     if (!isFailure(error) || error.status !== undefined) throw error;
@@ -202,21 +219,29 @@ async function checkConfigured(
     try {
       await read();
     } catch (error) {
+      if (error instanceof ArmError && error.failure.kind === "denied") throw new ViewDenied(deniedText(error));
       if (!(error instanceof ArmError) || error.failure.kind !== "notFound") throw error;
       const subscriptionKey =
         networkSubscriptionId === subscriptionId ? "subscriptionId" : "networkResourceSubscriptionID";
       const missing = error.failure.missing === "subscription";
       const [name, value] = missing ? [subscriptionKey, networkSubscriptionId] : [key, group];
       const within = missing ? "" : ` in subscription "${networkSubscriptionId}"`;
-      throw new CloudConfigError(`${where}: ${name} "${value}" does not exist${within} (${error.failure.code})`);
+      throw new CloudConfigError(
+        `${where}: ${name} "${value}" does not exist${within}: correct this key (${error.failure.code})`,
+      );
     }
   }
 }
 
-async function observeFully(observer: Observer, service: CachedService, signal: AbortSignal): Promise<Observed> {
+async function observeFully(
+  observer: Observer,
+  service: CachedService,
+  overlay: (observed: Observed) => Observed,
+  signal: AbortSignal,
+): Promise<Observed> {
   let needs: readonly ReadRequest[] = [];
   return untilSettled(`Service ${service.metadata.name}`, async () => {
-    const observed = await observer.observe(service, needs, signal);
+    const observed = overlay(await observer.observe(service, needs, signal));
     const decision = reconcileService(observed);
     // a refused Service asks for no read, but may have resources in Azure
     const asked = decision.kind === "read" ? decision : publishedIngress(observed);

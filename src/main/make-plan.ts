@@ -1,20 +1,21 @@
 /** Computes and renders `azlb plan` for a cluster or one Service, from one view of it. */
-import {
-  hashOf,
-  isWithheld,
-  linesOf,
-  type WithheldService,
-  type WithheldWrites,
-} from "../core/brake/withheld-writes.ts";
-import { nameOfId } from "../core/model/ids.ts";
+import { hashOf, isWithheld, linesOf, type WithheldService } from "../core/brake/withheld-writes.ts";
 import { serviceKey } from "../core/model/kubernetes.ts";
 import type { ConfigurationChange } from "../core/guard/configuration-changes.ts";
+import type { DriftPolicy } from "../core/intent/service-intent.ts";
+import { maskStep, maskText } from "../core/plan/known-after-apply.ts";
+import { isLeftDrift } from "../core/plan/left-drift.ts";
 import { planCluster, type ClusterPlan } from "../core/plan/plan-cluster.ts";
+import { reportPlan, type PlanReport, type ServiceEntry, type Unreadable } from "../core/plan/plan-report.ts";
 import { renderPlan, type PlannedStep } from "../core/plan/render-plan.ts";
+import { renderReport } from "../core/plan/render-report.ts";
 import type { Observed } from "../core/observed.ts";
 import type { Rejection } from "../core/outcome.ts";
+import { errorText } from "../core/util/text.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { NoSuchService } from "./no-such-service.ts";
+import { renderWithheld, type WithheldPlan } from "./render-withheld.ts";
+import { lookFailureText } from "./view-failures.ts";
 
 export interface Plan {
   /** Settings that differ from what published Services have in Azure: the controller would not take a single step. */
@@ -24,39 +25,123 @@ export interface Plan {
   readonly home: string;
   /** Services that are refused. */
   readonly rejected: readonly ({ readonly service: string } & Omit<Rejection, "kind">)[];
+  /** Services that could not be looked at. */
+  readonly unreadable: readonly Unreadable[];
+  /** Steps that the drift policy does not take. */
+  readonly drift: readonly PlannedStep[];
   readonly withheld: WithheldPlan;
+  readonly report: PlanReport;
 }
 
-/** What the brake would withhold; a write of it is released by the hash of all. */
-interface WithheldPlan extends WithheldWrites {
-  readonly hash: string;
+export interface PlanOptions {
+  /** As the controller has it; absent: every difference is a step. */
+  readonly driftPolicy?: DriftPolicy;
+  readonly onProgress?: (text: string) => void;
 }
 
-export async function makePlan(view: ClusterView, only: string | undefined): Promise<Plan> {
+export async function makePlan(
+  view: ClusterView,
+  only: string | undefined,
+  { driftPolicy = "enforce", onProgress = () => {} }: PlanOptions = {},
+): Promise<Plan> {
   const services = view.services.filter((service) => only === undefined || serviceKey(service) === only);
   if (only !== undefined && services.length === 0) throw new NoSuchService(only, view.find(only));
   const { refused: changes, accepted } = await view.changes();
-  const observed = await Promise.all(services.map((service) => view.observe(service)));
-  const { steps, ends, withheld } = await planAmongAll(view, observed, accepted);
-  const rejected = [...ends].flatMap(([service, { kind, ...end }]) =>
-    kind === "reject" && "rejection" in end
-      ? [{ service, reason: end.rejection.reason, message: end.rejection.message }]
-      : [],
-  );
-  const hash = isWithheld(withheld) ? hashOf(linesOf(withheld)) : "";
-  return { changes, steps, home: view.config.resourceGroup, rejected, withheld: { ...withheld, hash } };
+  const { observed, unreadable } = await lookAt(view, services, onProgress);
+  const left = observed.filter((one) => isLeftDrift(one, driftPolicy));
+  const written = observed.filter((one) => !left.includes(one));
+  const all = only === undefined ? undefined : async () => (await lookAt(view, view.services, onProgress)).observed;
+  const { before, plan, failed } = await planSound(written, (sound) => planAmongAll(sound, accepted, all));
+  const repairs = await planSound(left, async (sound) => planCluster(sound, accepted));
+  const drift = { services: repairs.before, steps: repairs.plan.steps };
+  const lost = [...unreadable, ...failed, ...repairs.failed];
+  const report = reportPlan({ ...plan, before, unreadable: lost, drift });
+  const mask = (step: PlannedStep): PlannedStep => maskStep(step, { addresses: new Set(), ...view.unallocated });
+  return {
+    changes,
+    steps: plan.steps.map(mask),
+    home: view.config.resourceGroup,
+    rejected: rejectedIn(plan),
+    unreadable: lost,
+    drift: drift.steps.map(mask),
+    withheld: { ...plan.withheld, hash: isWithheld(plan.withheld) ? hashOf(linesOf(plan.withheld)) : "" },
+    report: { ...report, entries: report.entries.map((entry) => maskEntry(entry, view)) },
+  };
 }
 
-/** The plan of some Services. The brake counts over all of them, which are looked at only where it may matter. */
-async function planAmongAll(
+function maskEntry({ message, ...entry }: ServiceEntry, { unallocated }: ClusterView): ServiceEntry {
+  if (message === undefined) return entry;
+  return { ...entry, message: maskText(message, { addresses: new Set(), ...unallocated }) };
+}
+
+interface Looks {
+  readonly observed: readonly Observed[];
+  readonly unreadable: readonly Unreadable[];
+}
+
+async function lookAt(
   view: ClusterView,
+  services: ClusterView["services"],
+  onProgress: (text: string) => void,
+): Promise<Looks> {
+  const unreadable: Unreadable[] = [];
+  let looked = 0;
+  const looks = services.map(async (service): Promise<Observed[]> => {
+    try {
+      return [await view.observe(service)];
+    } catch (error) {
+      unreadable.push({ service: serviceKey(service), message: lookFailureText(error) });
+      return [];
+    } finally {
+      onProgress(`looking at Services in Azure: ${++looked} of ${services.length}`);
+    }
+  });
+  return { observed: (await Promise.all(looks)).flat(), unreadable };
+}
+
+interface SoundPlan {
+  readonly before: readonly Observed[];
+  readonly plan: ClusterPlan;
+  readonly failed: readonly Unreadable[];
+}
+
+/** The plan of all Services; where it cannot be made, of those whose own plan can. */
+async function planSound(
+  observed: readonly Observed[],
+  makeOf: (observed: readonly Observed[]) => Promise<ClusterPlan>,
+): Promise<SoundPlan> {
+  try {
+    return { before: observed, plan: await makeOf(observed), failed: [] };
+  } catch (error) {
+    const problems = new Map(observed.map((one) => [one, problemOf(one)]));
+    const sound = observed.filter((one) => problems.get(one) === undefined);
+    if (sound.length === observed.length) throw error;
+    const failed = [...problems].flatMap(([one, message]) =>
+      message === undefined ? [] : [{ service: serviceKey(one.service), message }],
+    );
+    return { before: sound, plan: await makeOf(sound), failed };
+  }
+}
+
+/** Why no plan can be made of a Service alone. */
+function problemOf(observed: Observed): string | undefined {
+  try {
+    planCluster([observed]);
+    return undefined;
+  } catch (error) {
+    return `no plan can be made: ${errorText(error)}`;
+  }
+}
+
+/** The plan of some Services. The brake counts over `all` of them, which are looked at only where it may matter. */
+async function planAmongAll(
   observed: readonly Observed[],
   accepted: ReadonlySet<string>,
+  all: (() => Promise<readonly Observed[]>) | undefined,
 ): Promise<ClusterPlan> {
   const plan = planCluster(observed, accepted);
-  if (plan.losses.length === 0 || observed.length === view.services.length) return plan;
-  const all = await Promise.all(view.services.map((service) => view.observe(service)));
-  const { withheld } = planCluster(all, accepted);
+  if (plan.losses.length === 0 || all === undefined) return plan;
+  const { withheld } = planCluster(await all(), accepted);
   if (withheld.services.length === 0) return { ...plan, withheld };
   return { ...planCluster(observed.map(withoutTolerance), accepted), withheld };
 }
@@ -71,26 +156,38 @@ function withoutTolerance(observed: Observed): Observed {
 /** What the brake withholds, if it withholds writes of this Service. */
 export async function withheldWith(view: ClusterView, observed: Observed): Promise<WithheldService | undefined> {
   const { accepted } = await view.changes();
-  const { withheld } = await planAmongAll(view, [observed], accepted);
+  const all = async (): Promise<readonly Observed[]> => (await lookAt(view, view.services, () => {})).observed;
+  const { withheld } = await planAmongAll([observed], accepted, all);
   return withheld.services.find(({ service }) => service === serviceKey(observed.service));
 }
 
-export function renderPlanText({ changes, steps, home, rejected, withheld }: Plan): string {
-  const stops = changes.map(({ message }) => `refused: ${message}\n`);
-  const refusals = rejected.map(({ service, reason, message }) => `refused ${service}\n  ${reason}: ${message}\n`);
-  const held = isWithheld(withheld) ? [renderWithheld(withheld)] : [];
-  const isStopped = steps.length === 0 && refusals.length + held.length > 0;
-  return [...stops, ...(isStopped ? [] : [renderPlan(steps, home)]), ...refusals, ...held].join("\n");
+function rejectedIn({ ends }: ClusterPlan): Plan["rejected"] {
+  return [...ends].flatMap(([service, { kind, ...end }]) =>
+    kind === "reject" && "rejection" in end
+      ? [{ service, reason: end.rejection.reason, message: end.rejection.message }]
+      : [],
+  );
 }
 
-function renderWithheld({ services, members, hash }: WithheldPlan): string {
-  return [
-    "withheld by the brake: too much would be taken at once from Services that did not change",
-    ...services.map(({ service, addresses }) => `  ${service} would lose ${addresses.join(", ")}`),
-    ...members.map(
-      ({ pool, members: names }) => `  pool "${nameOfId(pool)}" would lose ${names.map(nameOfId).join(", ")}`,
-    ),
-    `  if all of that is intended: azlb release-brake ${hash}`,
-    "",
-  ].join("\n");
+/** One line for each Service, and a summary. */
+export function renderPlanSummary({ changes, steps, home, report, withheld }: Plan): string {
+  const held = renderWithheld(withheld);
+  const isEmpty = held.length > 0 && report.entries.length === 0 && steps.length === 0;
+  return [...stopsOf(changes), ...(isEmpty ? [] : [renderReport(report, steps, home)]), ...held].join("\n");
+}
+
+/** Every step with its differences. */
+export function renderPlanText({ changes, steps, home, rejected, unreadable, drift, withheld }: Plan): string {
+  const others = [
+    ...rejected.map(({ service, reason, message }) => `refused ${service}\n  ${reason}: ${message}\n`),
+    ...unreadable.map(({ service, message }) => `cannot be looked at: ${service}\n  ${message}\n`),
+    ...(drift.length > 0 ? ["left as found by the drift policy; to repair it:\n", renderPlan(drift, home)] : []),
+    ...renderWithheld(withheld),
+  ];
+  const isStopped = steps.length === 0 && others.length > 0;
+  return [...stopsOf(changes), ...(isStopped ? [] : [renderPlan(steps, home)]), ...others].join("\n");
+}
+
+function stopsOf(changes: readonly ConfigurationChange[]): string[] {
+  return changes.map(({ message }) => `refused: ${message}\n`);
 }

@@ -9,12 +9,11 @@ import type { Ingress, Service } from "../../core/model/kubernetes.ts";
 import type { AzureStep, Decision, ReadRequest, Step } from "../../core/steps.ts";
 import { makesPrivateLink } from "../../core/service/private-links.ts";
 import type { Kind } from "../../core/resources/azure-step.ts";
-import { isOwnedByService } from "../../core/resources/kinds.ts";
 import { APPLIED_ANNOTATION } from "../../core/service/applied-state.ts";
 import { publishedIngress, reconcileService } from "../../core/service/reconcile-service.ts";
 import { renderDifferences } from "../../core/plan/render-plan.ts";
+import { isRepair } from "../../core/service/drift-policy.ts";
 import { isTotalLoss } from "../../core/service/total-loss.ts";
-import { isAzureStep } from "../../core/service/rounds.ts";
 import type { Rejection, Warning } from "../../core/outcome.ts";
 import type { DecisionTurns } from "../../core/util/clock.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
@@ -215,9 +214,4 @@ const RESTORED: Warning = {
 
 function drifted(observed: Observed, steps: readonly AzureStep[]): SyncOutcome {
   return { kind: "drifted", steps, differences: renderDifferences(observed, steps, observed.config.resourceGroup) };
-}
-
-/** Writes to what the Service owns. Pools follow the nodes, and the status is written, whatever the drift policy. */
-function isRepair(step: Step): step is AzureStep {
-  return isAzureStep(step) && isOwnedByService(step);
 }

@@ -13,8 +13,7 @@
  */
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
-import { isApplied } from "../../core/service/applied-state.ts";
-import { parseService } from "../../core/intent/parse-service.ts";
+import { driftPolicyOf, mayRepair } from "../../core/service/drift-policy.ts";
 import type { DriftPolicy } from "../../core/intent/service-intent.ts";
 import type { SyncOutcome } from "./cloud-load-balancer.ts";
 import type { Metrics } from "../metrics.ts";
@@ -33,13 +32,12 @@ export class DriftWatch {
   }
 
   policyOf(service: Service): DriftPolicy {
-    const parsed = parseService(service, this.#config);
-    return ("intent" in parsed ? parsed.intent.driftPolicy : undefined) ?? this.#byDefault;
+    return driftPolicyOf(service, this.#config, this.#byDefault);
   }
 
   /** May what the Service owns in Azure be written now? */
   mayRepair(service: Service): boolean {
-    return this.policyOf(service) === "enforce" || !isApplied(service, this.#config);
+    return mayRepair(service, this.#config, this.#byDefault);
   }
 
   note(service: Service, outcome: SyncOutcome): void {

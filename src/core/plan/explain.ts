@@ -5,7 +5,7 @@
 import { pluralize } from "../util/text.ts";
 import { serviceKey } from "../model/kubernetes.ts";
 import type { Decision } from "../steps.ts";
-import { planService, type ServicePlan } from "./render-plan.ts";
+import { planService, type ServicePlan } from "./plan-cluster.ts";
 import { resourceText } from "./resource-text.ts";
 import type { Observed } from "../observed.ts";
 import { isApplied, readAppliedState } from "../service/applied-state.ts";

@@ -10,6 +10,7 @@ import { serviceKey } from "../model/kubernetes.ts";
 import type { Decision, Step } from "../steps.ts";
 import { LISTED_KINDS } from "../resources/kinds.ts";
 import { type Listed, listedOf } from "../resources/observed-azure.ts";
+import { maskStep, placeholderAddresses } from "./known-after-apply.ts";
 import { predict } from "./predict.ts";
 import { describeSteps, type PlannedStep } from "./render-plan.ts";
 import { reconcileService } from "../service/reconcile-service.ts";
@@ -20,9 +21,19 @@ export interface ClusterPlan {
   readonly steps: readonly PlannedStep[];
   /** The last decision for each Service, by `namespace/name`. */
   readonly ends: ReadonlyMap<string, Decision>;
+  /** What is expected to be seen of each Service at the end, with placeholders where Azure has not given a value yet. */
+  readonly after: readonly Observed[];
+  /** Addresses among these values; the steps have them replaced. */
+  readonly placeholders: ReadonlySet<string>;
   /** Unchanged Services that would lose addresses, each as of the first round in which it would, withheld or not. */
   readonly losses: readonly WithheldService[];
   readonly withheld: WithheldWrites;
+}
+
+export interface ServicePlan {
+  readonly steps: readonly PlannedStep[];
+  /** The last decision: settled, rejected, or with something to wait for or to read. */
+  readonly end: Decision;
 }
 
 /** More rounds than any Service needs: one that does not settle is a bug, and shows as one. */
@@ -68,7 +79,15 @@ function planRounds(
     decisions = seen.map(decide);
   }
   const ends = new Map(seen.map(({ service }, at) => [serviceKey(service), decisions[at]!]));
-  return { steps, ends, losses: [...losses.values()] };
+  const addresses = placeholderAddresses(observations, seen);
+  const shown = steps.map((step) => maskStep(step, { addresses }));
+  return { steps: shown, ends, after: seen, placeholders: addresses, losses: [...losses.values()] };
+}
+
+/** The plan of one Service alone. */
+export function planService(observed: Observed): ServicePlan {
+  const { steps, ends } = planCluster([observed]);
+  return { steps, end: ends.get(serviceKey(observed.service))! };
 }
 
 /** What was read for one Service is shown to all in later rounds: from there on they share one Azure. */

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import { aNode, CoreWorld } from "../../../test/support/core-world.ts";
-import { describeSteps, planService, renderPlan, type ServicePlan } from "./render-plan.ts";
+import { planService, type ServicePlan } from "./plan-cluster.ts";
+import { describeSteps, renderPlan } from "./render-plan.ts";
 
 const FOLDER = join(import.meta.dirname, "..", "..", "..", "test", "fixtures", "plans");
 const HOME = "rg";

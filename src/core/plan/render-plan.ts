@@ -5,11 +5,11 @@
 import { serviceKey } from "../model/kubernetes.ts";
 import type { Kind } from "../resources/azure-step.ts";
 import { KINDS } from "../resources/kinds.ts";
-import type { AzureStep, Decision, ServiceStep, Step } from "../steps.ts";
+import type { AzureStep, ServiceStep, Step } from "../steps.ts";
 import { type Difference, diff } from "./plan-diff.ts";
+import { losses } from "./losses.ts";
 import { predict } from "./predict.ts";
 import { resourceText, withShortIds } from "./resource-text.ts";
-import { reconcileService } from "../service/reconcile-service.ts";
 import { isAzureStep } from "../service/rounds.ts";
 import type { Observed } from "../observed.ts";
 import { byResource, written, type WriteOf } from "./merged-writes.ts";
@@ -20,34 +20,12 @@ export interface PlannedStep {
   readonly id: string;
   /** Services on whose behalf, `namespace/name`; none where it is the cluster's own (pools). */
   readonly owners: readonly string[];
-  /** Something goes that was there. */
+  /** Something goes that traffic may depend on: see `losses.ts`. */
   readonly destructive: boolean;
   readonly why: string;
   readonly diff: readonly Difference[];
   /** Rests on what earlier steps are expected to lead to. */
   readonly predicted: boolean;
-}
-
-export interface ServicePlan {
-  readonly steps: readonly PlannedStep[];
-  /** The last decision: settled, rejected, or with something to wait for or to read. */
-  readonly end: Decision;
-}
-
-/** More rounds than any Service needs: one that does not settle is a bug, and shows as one. */
-const MOST_ROUNDS = 30;
-
-/** All rounds until the Service is settled. What the first round asks to read is the caller's to read. */
-export function planService(observed: Observed): ServicePlan {
-  const steps: PlannedStep[] = [];
-  let seen = observed;
-  let decision = reconcileService(seen);
-  for (let round = 0; round < MOST_ROUNDS && decision.kind === "act"; round++) {
-    steps.push(...describeSteps(seen, decision.steps, round > 0));
-    seen = predict(seen, decision.steps);
-    decision = reconcileService(seen);
-  }
-  return { steps, end: decision };
 }
 
 /** The steps of one round. Those on one resource leave in one write and are one line. */
@@ -67,7 +45,7 @@ function describeAzure<K extends Kind>(observed: Observed, write: WriteOf<K>, pr
     verb: after === undefined ? "delete" : before === undefined ? "create" : "update",
     id: write.id,
     owners: [...owners].sort(),
-    destructive: changes.some((change) => !("after" in change)),
+    destructive: after === undefined || losses(changes).length > 0,
     why: [...new Set(write.steps.map(({ why }) => why))].join("; "),
     diff: changes,
     predicted,
@@ -81,7 +59,7 @@ function describeService(observed: Observed, step: ServiceStep, predicted: boole
     verb: "patch",
     id: `services/${serviceKey(service)}`,
     owners: [serviceKey(service)],
-    destructive: false,
+    destructive: losses(changes).length > 0,
     why: step.why,
     diff: changes,
     predicted,
@@ -110,13 +88,14 @@ function differenceText({ path, ...change }: Difference, home: string): string {
   return "after" in change ? `${at}: ${text(change.before)} -> ${text(change.after)}` : `${at}: to be removed`;
 }
 
-/** `home`: the cluster's resource group, which goes without saying. */
+/** Destructive steps first, else in the order of the writes. `home`: the cluster's resource group, which goes without saying. */
 export function renderPlan(steps: readonly PlannedStep[], home: string): string {
   if (steps.length === 0) return "Nothing to do.\n";
-  return steps.map((step) => renderStep(step, home)).join("\n");
+  const [destructive, others] = [steps.filter((step) => step.destructive), steps.filter((step) => !step.destructive)];
+  return [...destructive, ...others].map((step) => renderStep(step, home)).join("\n");
 }
 
-function renderStep(
+export function renderStep(
   { verb, id, owners, destructive, why, diff: changes, predicted }: PlannedStep,
   home: string,
 ): string {

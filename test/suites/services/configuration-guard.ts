@@ -72,10 +72,10 @@ export function configurationGuardSuite(name: string, open: ClusterOpener): void
       const flags = [`--kubeconfig=${rig.cluster.kubeconfig}`, `--cloud-config=${rig.azure.cloudConfigFile}`];
       const refused = await runAzlb("plan", ...flags, "--cluster-name=prod");
       assert.equal(refused.code, 1, refused.stderr);
-      assert.match(refused.stdout, /^refused: the cluster name is "prod"[^\n]*\n\n(create|update|patch) /);
+      assert.match(refused.stdout, /^refused: the cluster name is "prod"[^\n]*\n\n! default\/\w+ +ADDRESS CHANGES, /);
       const accepted = await runAzlb("plan", ...flags, "--cluster-name=prod", "--accept-change=cluster-name");
       assert.equal(accepted.code, 0, accepted.stderr);
-      assert.match(accepted.stdout, /^(create|update|patch) /);
+      assert.match(accepted.stdout, /^! default\/\w+ +ADDRESS CHANGES, /);
     });
 
     test("the same configuration passes, and so does another while nothing is published", async () => {
