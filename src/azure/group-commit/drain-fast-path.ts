@@ -16,7 +16,8 @@ import { assertResourceShape } from "../arm/arm-client.ts";
 import type { Batch, CommitQueue } from "./commit-queue.ts";
 import type { ArmBody, AttemptReport } from "./commit-types.ts";
 import { noteRead, writeOptions, type LaneIo, settlements } from "./attempt.ts";
-import { DRAIN, Machine, type DrainEvent, type DrainState } from "./lane-states.ts";
+import { StateMachine } from "../../core/util/state-machine.ts";
+import { DRAIN, type DrainEvent, type DrainState } from "./lane-states.ts";
 import { mergeTickets, needsFreshRead } from "./choose-base.ts";
 import { isBroken, isChanging } from "../arm/response-body.ts";
 import { wholeOf } from "../../core/model/ids.ts";
@@ -78,7 +79,7 @@ export class DrainFastPath {
 
   async #pass(first: Batch, hasLeft: () => void): Promise<void> {
     const { context, queue, report } = this.#options;
-    const machine = new Machine<DrainState, DrainEvent>(DRAIN, "readingPart");
+    const machine = new StateMachine<DrainState, DrainEvent>(DRAIN, "readingPart");
     const startMs = context.clock.monotonicMs();
     let batch = first;
     try {
@@ -108,7 +109,7 @@ export class DrainFastPath {
   }
 
   /** It has its turn in the queue. */
-  #return({ tickets }: Batch, machine: Machine<DrainState, DrainEvent>, why: "unsuitable" | "failed"): void {
+  #return({ tickets }: Batch, machine: StateMachine<DrainState, DrainEvent>, why: "unsuitable" | "failed"): void {
     machine.on(why);
     this.#options.queue.putBack(tickets);
   }
@@ -130,7 +131,7 @@ export class DrainFastPath {
   async #send(
     batch: Batch,
     { part, body }: Composed,
-    machine: Machine<DrainState, DrainEvent>,
+    machine: StateMachine<DrainState, DrainEvent>,
     hasLeft: () => void,
   ): Promise<"written" | "joined"> {
     const { context, queue } = this.#options;
@@ -161,7 +162,11 @@ export class DrainFastPath {
     return "written";
   }
 
-  async #readBack(batch: Batch, { part, merged }: Composed, machine: Machine<DrainState, DrainEvent>): Promise<void> {
+  async #readBack(
+    batch: Batch,
+    { part, merged }: Composed,
+    machine: StateMachine<DrainState, DrainEvent>,
+  ): Promise<void> {
     const { context } = this.#options;
     const { client, closing } = context;
     const id = wholeOf(batch.id);

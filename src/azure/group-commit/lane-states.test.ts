@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 
-import { DRAIN, LANE, Machine, type Transitions } from "./lane-states.ts";
+import { StateMachine, type Transitions } from "../../core/util/state-machine.ts";
+import { DRAIN, LANE } from "./lane-states.ts";
 
 type Rows = readonly (readonly [state: string, event: string, next: string])[];
 
@@ -35,7 +36,7 @@ test("a write that has left is never interrupted, and only what has left can be 
 });
 
 test("an event without a place in the state is a bug, and an interrupt ends with its state", () => {
-  const machine = new Machine(LANE, "idle");
+  const machine = new StateMachine(LANE, "idle");
   assert.throws(() => machine.on("left"), /"left" has no place in state "idle"/);
   machine.on("submitted", new AbortController());
   assert.ok(machine.interrupt);

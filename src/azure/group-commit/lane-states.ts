@@ -3,9 +3,7 @@
  * `drain-fast-path.ts` raise the events; what is not in the table cannot happen. Shown, with what each state is for, in
  * `docs/architecture.md`.
  */
-export type Transitions<State extends string, Event extends string> = Readonly<
-  Record<State, Readonly<Partial<Record<Event, State>>>>
->;
+import type { Transitions } from "../../core/util/state-machine.ts";
 
 export type LaneState =
   | "idle"
@@ -91,32 +89,3 @@ export const DRAIN: Transitions<DrainState, DrainEvent> = {
   settled: {},
   returned: {},
 };
-
-/** The current state, and what ends its wait early. Throws where an event has no place in the state, which is a bug. */
-export class Machine<State extends string, Event extends string> {
-  readonly #transitions: Transitions<State, Event>;
-  #state: State;
-  #interrupt: AbortController | undefined;
-
-  constructor(transitions: Transitions<State, Event>, start: State) {
-    this.#transitions = transitions;
-    this.#state = start;
-  }
-
-  get state(): State {
-    return this.#state;
-  }
-
-  /** Of the current state; absent where it cannot be ended early. */
-  get interrupt(): AbortController | undefined {
-    return this.#interrupt;
-  }
-
-  /** `interrupt`: of the state that follows. */
-  on(event: Event, interrupt?: AbortController): void {
-    const next = this.#transitions[this.#state][event];
-    if (next === undefined) throw new Error(`"${event}" has no place in state "${this.#state}"`);
-    this.#state = next;
-    this.#interrupt = interrupt;
-  }
-}

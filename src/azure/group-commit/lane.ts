@@ -23,7 +23,8 @@ import { NO_PRIOR_ATTEMPT, type PriorAttempt } from "./choose-base.ts";
 import { CommitQueue, mostUrgent, type Batch } from "./commit-queue.ts";
 import type { AttemptReport } from "./commit-types.ts";
 import { DrainFastPath } from "./drain-fast-path.ts";
-import { LANE, Machine, type LaneEvent, type LaneState } from "./lane-states.ts";
+import { StateMachine } from "../../core/util/state-machine.ts";
+import { LANE, type LaneEvent, type LaneState } from "./lane-states.ts";
 import { wholeOf } from "../../core/model/ids.ts";
 import { isConflict, isRetryable, isSpent, maybeChanged, retryWaitMs, shouldBisect } from "./retry-policy.ts";
 import { splitBatch } from "./split-batch.ts";
@@ -52,7 +53,7 @@ export class Lane {
   readonly #onIdle: () => void;
   readonly #queue: CommitQueue;
   readonly #drains: DrainFastPath;
-  readonly #machine = new Machine<LaneState, LaneEvent>(LANE, "idle");
+  readonly #machine = new StateMachine<LaneState, LaneEvent>(LANE, "idle");
   #running: Promise<void> | undefined;
   /** Taken from the queue, and not settled yet. */
   #taken: readonly Ticket[] = [];

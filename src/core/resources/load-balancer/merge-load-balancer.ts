@@ -27,15 +27,7 @@ import {
   type LoadBalancerIndex,
   partsOf,
 } from "./load-balancer-index.ts";
-import {
-  mergedFrontends,
-  mergedPools,
-  mergedProbes,
-  mergedRules,
-  isRightFrontend,
-  isRightProbe,
-  isRightRule,
-} from "./parts.ts";
+import { areRight, mergedFrontends, mergedPools, mergedProbes, mergedRules } from "./parts.ts";
 import { userOf } from "./part-user.ts";
 import { isOwnEntry, isOwnReference } from "../backend-pool/desired-backend-pool.ts";
 
@@ -77,21 +69,15 @@ export function isSettled(seen: LoadBalancer | undefined, fragment: LoadBalancer
   if (seen === undefined) return fragment.shell === undefined;
   const index = loadBalancerIndex(seen);
   const own = partsOf(index, fragment.owner.base);
-  const { shell, frontends, rules, probes, pools } = fragment;
+  const { shell, rules, probes, pools } = fragment;
   return (
     own.rules.length === rules.length &&
-    rules.every((rule) => holds(index.rules.get(rule.name.toLowerCase()), rule, isRightRule)) &&
     own.probes.length === probes.filter(({ name }) => baseOf(name) === fragment.owner.base.toLowerCase()).length &&
-    probes.every((probe) => holds(index.probes.get(probe.name.toLowerCase()), probe, isRightProbe)) &&
-    frontends.every((frontend) => holds(index.frontends.get(frontend.name.toLowerCase()), frontend, isRightFrontend)) &&
+    areRight(index, fragment) &&
     leftFrontends(index, fragment).every((name) => mustStay(seen, index, fragment, name)) &&
     pools.every((name) => index.pools.has(name.toLowerCase())) &&
     (shell === undefined || mergeTags(seen.tags, shell.tags, shell.systemTags) === seen.tags)
   );
-}
-
-function holds<Part>(seen: Part | undefined, wanted: Part, isRight: (seen: Part, wanted: Part) => boolean): boolean {
-  return seen !== undefined && isRight(seen, wanted);
 }
 
 /** Names, in lower case, of frontends that are there and that this Service has left: its own, and those it releases. */

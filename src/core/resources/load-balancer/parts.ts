@@ -139,7 +139,25 @@ const FRONTEND_FIELDS: readonly string[] = [
   "privateIPAddressVersion",
 ];
 
-export function isRightRule(seen: LoadBalancingRule, wanted: LoadBalancingRule): boolean {
+/** Whether everything that the fragment wants stands there as it wants it. */
+export function areRight(index: LoadBalancerIndex, { rules, probes, frontends }: LoadBalancerFragment): boolean {
+  return (
+    rules.every((rule) => holds(index.rules, rule, isRightRule)) &&
+    probes.every((probe) => holds(index.probes, probe, isRightProbe)) &&
+    frontends.every((frontend) => holds(index.frontends, frontend, isRightFrontend))
+  );
+}
+
+function holds<Part extends Named>(
+  parts: ReadonlyMap<string, Part>,
+  wanted: Part,
+  isRight: (seen: Part, wanted: Part) => boolean,
+): boolean {
+  const seen = parts.get(wanted.name.toLowerCase());
+  return seen !== undefined && isRight(seen, wanted);
+}
+
+function isRightRule(seen: LoadBalancingRule, wanted: LoadBalancingRule): boolean {
   const one = seen.properties;
   const other = wanted.properties;
   return (
@@ -157,7 +175,7 @@ export function isRightRule(seen: LoadBalancingRule, wanted: LoadBalancingRule):
   );
 }
 
-export function isRightProbe(seen: Probe, wanted: Probe): boolean {
+function isRightProbe(seen: Probe, wanted: Probe): boolean {
   const one = seen.properties;
   const other = wanted.properties;
   return (
