@@ -60,6 +60,16 @@ const DISRUPTIVE: readonly ((random: Random) => Part)[] = [
   () => ({ "azure-deny-all-except-load-balancer-source-ranges": "true" }),
 ];
 
+const LINK = { "azure-pls-create": "true" };
+const LINK_DETAILS: readonly Part[] = [
+  {},
+  {},
+  { "azure-pls-name": "link" },
+  { "azure-pls-fqdns": "a.example.com" },
+  { "azure-pls-ip-configuration-subnet": "subnet2", "azure-pls-ip-configuration-ip-address-count": "3" },
+  { "azure-pls-create": "false" },
+];
+
 const INVALID: readonly Part[] = [
   { "azure-load-balancer-tcp-idle-timeout": "soon" },
   { "azure-load-balancer-health-probe-interval": "1" },
@@ -78,12 +88,14 @@ export interface TemplateOptions {
   readonly services: readonly string[];
   readonly hasRival: boolean;
   readonly hasIPv6: boolean;
+  /** Private link services need pools of network interfaces. */
+  readonly hasLinks: boolean;
   readonly isBasic: boolean;
 }
 
 export function drawServiceTemplate(
   random: Random,
-  { services, hasRival, hasIPv6, isBasic }: TemplateOptions,
+  { services, hasRival, hasIPv6, hasLinks, isBasic }: TemplateOptions,
 ): ServiceTemplate {
   const isInternal = random.bool(0.4);
   const isPinned = random.bool(0.2);
@@ -92,12 +104,14 @@ export function drawServiceTemplate(
   const annotations: Record<string, string> = isInternal ? { "azure-load-balancer-internal": "true" } : {};
   for (let options = random.below(3); options > 0; options--) Object.assign(annotations, random.pick(OPTIONS)(random));
   if (isDisruptive) Object.assign(annotations, random.pick(DISRUPTIVE)(random));
+  const isLinked = hasLinks && isInternal && random.bool(0.4);
+  if (isLinked) Object.assign(annotations, LINK, random.pick(LINK_DETAILS));
   if (isPinned) Object.assign(annotations, random.pick(PINS)(random, services));
   if (isInvalid) Object.assign(annotations, random.pick(INVALID));
   const isPlaced = isBasic && random.bool(0.4);
   if (isPlaced) annotations["azure-load-balancer-mode"] = random.pick(MODES);
   const loadBalancerClass = drawClass(random, hasRival);
-  const isPlain = !isPinned && !isInvalid && !isPlaced && !isDisruptive && loadBalancerClass === undefined;
+  const isPlain = !isLinked && !isPinned && !isInvalid && !isPlaced && !isDisruptive && loadBalancerClass === undefined;
   return {
     annotations,
     spec: { ...drawSpec(random, hasIPv6), ...(loadBalancerClass && { loadBalancerClass }) },

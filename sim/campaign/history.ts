@@ -275,7 +275,8 @@ function drawAction(random: Random, setup: Setup): Action {
 
 /** Pools of network interfaces: those have IPv4 addresses only. */
 function templateOptions({ hasRival, backendPool, isBasic = false }: Setup): TemplateOptions {
-  return { services: SERVICES, hasRival, hasIPv6: backendPool === "nodeIP", isBasic };
+  const hasLinks = backendPool !== "nodeIP" && !isBasic;
+  return { services: SERVICES, hasRival, hasIPv6: backendPool === "nodeIP", hasLinks, isBasic };
 }
 
 const TAINTS = ["out-of-service", "out-of-service", "spot-eviction", "autoscaler"] as const;

@@ -154,6 +154,20 @@ export function privateLinksSuite(name: string, open: ClusterOpener): void {
       assert.deepEqual(await rig.list("privateLinkServices"), []);
     });
 
+    test("Services that share one and go together leave nothing", async () => {
+      const pinned = { ...LINK, "azure-load-balancer-ipv4": "10.240.7.7" };
+      const services = ["share-a", "share-b", "share-c"];
+      for (const [at, service] of services.entries()) {
+        await rig.apply({ name: service, annotations: pinned, spec: { ports: [{ port: 80 + at }] } });
+        await rig.served(service);
+      }
+      const [link] = await rig.list("privateLinkServices");
+      await connect(rig, link?.name ?? "");
+      await Promise.all(services.map((service) => rig.delete(service)));
+      assert.deepEqual(await rig.list("privateLinkServices"), []);
+      assert.deepEqual(await rig.list("loadBalancers"), []);
+    });
+
     test("an internal Service that becomes external takes its private link service with its old frontend", async () => {
       await rig.apply({ name: "flipped", annotations: LINK });
       await rig.served("flipped");
