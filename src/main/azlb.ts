@@ -22,6 +22,8 @@ const BAD_INPUT = new Set([
 ]);
 /** Errors of a server count as bad input if it does not answer at the given address or refuses the credentials. */
 const SERVER_ERRORS = new Set(["KubeFailure", "ArmError"]);
+/** Other failures whose message says all that the user needs. */
+const FAILURES = new Set(["ViewTimeout", "ControllerRuns"]);
 const UNUSABLE_STATUSES = [undefined, 401, 403];
 const EXIT_FAILED = 1;
 /** `azlb plan --detailed-exitcode` means something else by 2. */
@@ -42,7 +44,7 @@ function exitCodeOf(error: unknown): number {
     process.stderr.write(`azlb: ${error.message}\n`);
     return EXIT_BAD_INPUT;
   }
-  if (error instanceof Error && (SERVER_ERRORS.has(error.name) || error.name === "ViewTimeout")) {
+  if (error instanceof Error && (SERVER_ERRORS.has(error.name) || FAILURES.has(error.name))) {
     process.stderr.write(`azlb: ${error.message}\n`);
     return EXIT_FAILED;
   }

@@ -15,7 +15,7 @@ import { CONFIG_MAPS, LEASES, SERVICES, type KubeObject } from "../kube/client/r
 import type { Lease } from "../kube/election/lease.ts";
 import { DEFAULT_LEASE } from "./controller.ts";
 
-export interface UninstallOptions {
+interface UninstallOptions {
   readonly client: KubeClient;
   readonly classFilter: ClassFilter;
   readonly nowMs: number;

@@ -5,12 +5,10 @@ import { after, before, describe, test } from "node:test";
 import { FINALIZER } from "../../../src/core/intent/ownership.ts";
 import { APPLIED_ANNOTATION } from "../../../src/core/service/applied-state.ts";
 import { CONFIG_MAPS, LEASES } from "../../../src/kube/client/resources.ts";
-import { uninstall } from "../../../src/main/uninstall.ts";
 import { runAzlb } from "../../support/azlb-process.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { ServiceRig } from "../../support/service-rig.ts";
 
-const NOW = "2026-01-01T00:00:00.000000Z";
 const LEASE = { namespace: "kube-system", name: "azlb-controller" };
 
 export function uninstallSuite(name: string, open: ClusterOpener): void {
@@ -24,28 +22,21 @@ export function uninstallSuite(name: string, open: ClusterOpener): void {
     });
     after(() => rig.close());
 
-    test("is refused while the controller holds its Lease", async () => {
-      const spec = {
-        holderIdentity: "a",
-        leaseDurationSeconds: 15,
-        acquireTime: NOW,
-        renewTime: NOW,
-        leaseTransitions: 0,
-      };
+    test("is refused in one line while the controller holds its Lease", async () => {
+      const now = new Date().toISOString().replace("Z", "000Z");
+      const spec = { holderIdentity: "a", leaseDurationSeconds: 3_600, acquireTime: now, renewTime: now };
       await rig.kube.create(LEASES, { metadata: LEASE, spec });
-      const nowMs = Date.parse(NOW) + 10_000;
-      await assert.rejects(uninstall({ client: rig.kube, classFilter: undefined, nowMs }), /"a" holds the Lease/);
+      const { code, stderr } = await run(rig);
+      assert.equal(code, 1);
+      assert.match(stderr, /^azlb: the controller runs: "a" holds the Lease kube-system\/azlb-controller\. [^\n]*\n$/);
       assert.ok((await rig.service("web")).metadata.finalizers?.includes(FINALIZER));
+      await rig.kube.delete(LEASES, LEASE);
     });
 
     test("keeps addresses: Azure and the status stay, what the controller wrote into the cluster goes", async () => {
       const inAzure = await rig.everything();
       const { status } = await rig.service("web");
-      const { code, stdout, stderr } = await runAzlb(
-        "uninstall",
-        "--keep-addresses",
-        `--kubeconfig=${rig.cluster.kubeconfig}`,
-      );
+      const { code, stdout, stderr } = await run(rig);
       assert.deepEqual([code, stderr], [0, ""]);
       assert.match(stdout, /^Released: 1 Service\. .* deleted: 1 member list\.$/m);
       const { metadata, status: afterwards } = await rig.service("web");
@@ -60,4 +51,8 @@ export function uninstallSuite(name: string, open: ClusterOpener): void {
       assert.deepEqual(await rig.everything(), inAzure);
     });
   });
+}
+
+function run({ cluster }: ServiceRig): ReturnType<typeof runAzlb> {
+  return runAzlb("uninstall", "--keep-addresses", `--kubeconfig=${cluster.kubeconfig}`);
 }
