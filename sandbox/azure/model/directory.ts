@@ -6,7 +6,7 @@ import { reply, shown, wireOf, type Call } from "./call.ts";
 import type { Resource } from "./changes.ts";
 import type { Decision } from "./contract.ts";
 import { gateway, groupNotFound } from "./errors.ts";
-import { keyOf } from "./ids.ts";
+import { groupIdOf, keyOf, nameOf } from "./ids.ts";
 import type { Json } from "./json.ts";
 import { PROVIDERS, providerBody, regionsOf } from "./provider.ts";
 import { typeNamed } from "./registry.ts";
@@ -106,9 +106,30 @@ function resourcesIn(call: Call, subscription: string, group: string | undefined
   if (group !== undefined && !resources.has(scope)) throw groupNotFound(group);
   const isListed = (resource: Resource, key: string): boolean =>
     key.startsWith(`${scope}/`) && key.includes("/providers/") && typeNamed(resource.type).untracked !== true;
+  const matches = filterOf(call.request.query["$filter"] ?? "");
   return [...resources]
-    .filter(([key, resource]) => isListed(resource, key))
+    .filter(([key, resource]) => isListed(resource, key) && matches(resource))
     .map(([, resource]) => envelope(shown(call, resource.type, wireOf(call.state, resource))));
+}
+
+const FILTERED: Readonly<Record<string, (resource: Resource) => string>> = {
+  name: ({ id }) => nameOf(id),
+  resourcegroup: ({ id }) => nameOf(groupIdOf(id)),
+  resourcetype: ({ type }) => type,
+  location: ({ location }) => location,
+};
+
+/** Conditions of the form `field eq 'value'`, joined by `and`; others are refused, so that no client takes all for some. */
+function filterOf(text: string): (resource: Resource) => boolean {
+  if (text === "") return () => true;
+  const conditions = text.split(/ and /i).map((condition) => {
+    const [, field = "", value = ""] = /^\s*(\w+) eq '([^']*)'\s*$/i.exec(condition) ?? [];
+    const read = FILTERED[field.toLowerCase()];
+    if (read === undefined)
+      throw gateway(400, "InvalidFilterInQueryString", `Invalid $filter '${condition}' specified in the query string.`);
+    return (resource: Resource): boolean => read(resource).toLowerCase() === value.toLowerCase();
+  });
+  return (resource) => conditions.every((holds) => holds(resource));
 }
 
 const ENVELOPE = ["id", "name", "type", "location", "tags", "sku", "zones", "kind"];

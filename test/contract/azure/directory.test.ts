@@ -75,6 +75,16 @@ test("a group's resources are listed by their envelopes alone, and a new one is 
   assert.equal(made.status, 201, made.text);
   for (const path of [`${group}/resources`, `/subscriptions/${subscriptionId}/resources`])
     assert.ok((await list(path)).some((resource) => resource.id === id));
+  const filtered = async (filter: string) =>
+    arm.send("GET", `/subscriptions/${subscriptionId}/resources?${VERSION}&$filter=${encodeURIComponent(filter)}`);
+  const type = "resourceType eq 'Microsoft.Network/publicIPAddresses'";
+  const found = await filtered(`resourceGroup eq '${resourceGroup}' and name eq 'LISTED' and ${type}`);
+  assert.deepEqual(
+    (found.body as Listed).value.map((resource) => resource.id),
+    [id],
+  );
+  assert.deepEqual(((await filtered(`name eq 'other' and ${type}`)).body as Listed).value, []);
+  assert.equal(errorCode(await filtered("substringof('x', name)")), "InvalidFilterInQueryString");
   const missing = await arm.send("GET", `/subscriptions/${subscriptionId}/resourceGroups/none/resources?${VERSION}`);
   assert.deepEqual([missing.status, errorCode(missing)], [404, "ResourceGroupNotFound"]);
 });
