@@ -66,12 +66,12 @@ const CAUGHT_AT: Readonly<Record<PlantedBugName, number>> = {
   "deaf-to-deletions": 12,
   "drop-unknown-fields": 14,
   "release-ip-first": 1,
-  "ignore-lease": 3,
+  "ignore-lease": 19,
   "forget-admin-state": 2,
   "own-whole-pool": 1,
   "forget-members": 1,
   "stale-listing": 21,
-  "silent-retry": 3,
+  "silent-retry": 9,
   "drop-foreign-access": 1,
 };
 const MOST_HISTORIES = 60;
