@@ -47,14 +47,15 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
       ({ metadata }) => metadata.namespace === MEMBER_LIST_NAMESPACE && metadata.name?.startsWith("azlb-members-"),
     )
     .map((object) => projectMemberList(storedObject(object)));
+  const nodes = cluster.objects("nodes").map((object) => projectNode(storedObject(object)));
   const pools = {
     config,
     ...(classFilter !== undefined && { classFilter }),
-    nodes: cluster.objects("nodes").map((object) => projectNode(storedObject(object))),
+    nodes,
     loadBalancers: list<LoadBalancer>(listPath("loadBalancer", config, config.loadBalancerResourceGroup)),
     zones: zonesOf(find(`/subscriptions/${config.subscriptionId}/providers/Microsoft.Compute`)),
     members: new Map(members.map(({ loadBalancerId, members: names }) => [loadBalancerId, names])),
-    ...(needsCompute(config) && { compute: computeOf(config, list) }),
+    ...(needsCompute(config, nodes) && { compute: computeOf(config, list) }),
   };
   const securityGroup = (find(securityGroupId(config)) ?? undefined) as SecurityGroup | undefined;
   const listsOf = (needs: readonly ReadRequest[]): Pick<Observed, "listed" | "missingGroups"> => {

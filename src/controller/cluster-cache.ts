@@ -1,36 +1,57 @@
 /**
- * The controller's caches of the cluster: Services, Nodes, and the ConfigMaps that hold the durable member lists. No
+ * The controller's caches of the cluster: Services, Nodes, and the ConfigMaps that hold the durable member lists; with
+ * several load balancers EndpointSlices too, and namespaces where their labels decide. No
  * decision is made before `synced`: a cache that is not filled yet would look like a cluster without nodes.
  */
+import { type ClusterConfig, watchesEndpoints, watchesNamespaces } from "../core/config/cluster-config.ts";
 import type { Clock, Random } from "../core/util/clock.ts";
 import type { Log } from "../core/util/log.ts";
 import { logWatchHealth } from "../kube/cache/log-watch-health.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { Reflector } from "../kube/cache/reflector.ts";
 import { WriteThroughStore } from "../kube/cache/store.ts";
-import { CONFIG_MAPS, NODES, SERVICES } from "../kube/client/resources.ts";
+import {
+  CONFIG_MAPS,
+  ENDPOINT_SLICES,
+  type KubeObject,
+  NAMESPACES,
+  NODES,
+  SERVICES,
+} from "../kube/client/resources.ts";
 import type { LoopMetrics } from "./loop-metrics.ts";
 import { MEMBER_LIST_LABEL, MEMBER_LIST_NAMESPACE, projectMemberList, type MemberList } from "./pools/member-list.ts";
-import { projectNode, projectService, type CachedNode, type CachedService } from "./projections.ts";
+import {
+  projectEndpointSlice,
+  projectNamespace,
+  projectNode,
+  projectService,
+  type CachedEndpointSlice,
+  type CachedNode,
+  type CachedService,
+} from "./projections.ts";
 
 export interface ClusterCacheOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly config: Pick<ClusterConfig, "loadBalancers">;
 }
 
 export class ClusterCache {
   readonly services: Reflector<CachedService>;
   readonly nodes: Reflector<CachedNode>;
   readonly memberLists: Reflector<MemberList>;
+  /** `undefined` where no decision depends on them. */
+  readonly endpointSlices: Reflector<CachedEndpointSlice> | undefined;
+  readonly namespaces: Reflector<KubeObject> | undefined;
   /** With the controller's own writes, for decisions that follow one. */
   readonly written: {
     readonly services: WriteThroughStore<CachedService>;
     readonly memberLists: WriteThroughStore<MemberList>;
   };
 
-  constructor({ client, clock, random, log }: ClusterCacheOptions) {
+  constructor({ client, clock, random, log, config }: ClusterCacheOptions) {
     const common = { client, clock, random };
     this.services = new Reflector({
       ...common,
@@ -51,6 +72,23 @@ export class ClusterCache {
       selection: { namespace: MEMBER_LIST_NAMESPACE, labelSelector: MEMBER_LIST_LABEL },
       project: projectMemberList,
     });
+    if (watchesEndpoints(config)) {
+      this.endpointSlices = new Reflector({
+        ...common,
+        ...logWatchHealth(log, clock, "endpoint slices"),
+        resource: ENDPOINT_SLICES,
+        selection: { labelSelector: "kubernetes.io/service-name" },
+        project: projectEndpointSlice,
+      });
+    }
+    if (watchesNamespaces(config)) {
+      this.namespaces = new Reflector({
+        ...common,
+        ...logWatchHealth(log, clock, "namespaces"),
+        resource: NAMESPACES,
+        project: projectNamespace,
+      });
+    }
     this.written = {
       services: new WriteThroughStore(this.services),
       memberLists: new WriteThroughStore(this.memberLists),
@@ -61,14 +99,21 @@ export class ClusterCache {
     metrics.addWatch("services", this.services);
     metrics.addWatch("nodes", this.nodes);
     metrics.addWatch("configmaps", this.memberLists);
+    if (this.endpointSlices !== undefined) metrics.addWatch("endpointslices", this.endpointSlices);
+    if (this.namespaces !== undefined) metrics.addWatch("namespaces", this.namespaces);
   }
 
   get synced(): Promise<unknown> {
-    return Promise.all([this.services.synced, this.nodes.synced, this.memberLists.synced]);
+    return Promise.all(this.#all.map(({ synced }) => synced));
   }
 
   /** Runs until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.services.run(signal), this.nodes.run(signal), this.memberLists.run(signal)]);
+    await Promise.all(this.#all.map((reflector) => reflector.run(signal)));
+  }
+
+  get #all(): readonly Pick<Reflector<KubeObject>, "synced" | "run">[] {
+    const optional = [this.endpointSlices, this.namespaces].filter((reflector) => reflector !== undefined);
+    return [this.services, this.nodes, this.memberLists, ...optional];
   }
 }

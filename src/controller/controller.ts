@@ -89,7 +89,7 @@ export class Controller {
     this.#options = options;
     const { config, clock, random, log, metrics, classFilter } = options;
     const kube = options.kube.fencedBy(options.fence);
-    this.#cache = new ClusterCache({ client: options.kube, clock, random, log });
+    this.#cache = new ClusterCache({ client: options.kube, clock, random, log, config });
     this.#cache.countIn(metrics.loops);
     const waits = new ReadWaits(clock);
     this.#azure = new AzureConnection({
@@ -159,6 +159,7 @@ export class Controller {
     const watched: ServiceObserver = { observe, refresh: (kind) => observer.refresh(kind) };
     this.#services = new ServiceController({
       services: this.#cache.services,
+      namespaces: this.#cache.namespaces,
       cloud: new CloudLoadBalancer({ observer: watched, executor, turns, brake }),
       brake,
       written: written.services,
@@ -172,9 +173,13 @@ export class Controller {
       workers: options.workers,
       turns,
       onMachinesLeft: () => this.#pools.resync(),
+      onLoadBalancerChanged: () => {
+        if (config.loadBalancers.length > 0) this.#pools.resync();
+      },
     });
     this.#pools = new PoolController({
       nodes: this.#cache.nodes,
+      endpointSlices: this.#cache.endpointSlices,
       observer,
       executor,
       events: emitter,

@@ -5,7 +5,7 @@
  * Throws `MisshapenError` for what no such object can hold: the cache then keeps what it knew, because a Service whose
  * annotations cannot be read is not one without annotations.
  */
-import type { Node, ObjectMeta, Service, ServicePort } from "../core/model/kubernetes.ts";
+import type { EndpointSlice, Node, ObjectMeta, Service, ServicePort } from "../core/model/kubernetes.ts";
 import type { KubeObject } from "../kube/client/resources.ts";
 
 /** As it comes from the server; anything may be missing. */
@@ -82,6 +82,34 @@ export function projectNode(object: KubeObject): CachedNode {
     spec: defined({ providerID, taints: list("spec.taints", taints), unschedulable }),
     status: defined({ addresses: list("status.addresses", status?.addresses) }),
   };
+}
+
+export type CachedEndpointSlice = EndpointSlice & KubeObject;
+
+interface RawEndpoint {
+  readonly nodeName?: string;
+  readonly conditions?: { readonly ready?: boolean; readonly serving?: boolean };
+}
+
+/** An endpoint whose conditions are not known counts as ready, as Kubernetes has it. */
+export function projectEndpointSlice(object: KubeObject): CachedEndpointSlice {
+  const raw = object as KubeObject & { addressType?: string; endpoints?: readonly RawEndpoint[] };
+  const { name, namespace = "default", uid, resourceVersion, labels } = object.metadata;
+  const serving = (list("endpoints", raw.endpoints) ?? []).filter(
+    ({ conditions = {} }) => (conditions.ready ?? true) || conditions.serving === true,
+  );
+  return {
+    metadata: { name, namespace, uid, resourceVersion },
+    service: `${namespace}/${labels?.["kubernetes.io/service-name"] ?? ""}`,
+    addressType: raw.addressType ?? "IPv4",
+    nodeNames: [...new Set(serving.flatMap(({ nodeName }) => nodeName ?? []))].sort(),
+  };
+}
+
+/** Its name and labels. */
+export function projectNamespace(object: KubeObject): KubeObject {
+  const { name, uid, resourceVersion, labels } = object.metadata;
+  return { metadata: defined({ name, uid, resourceVersion, labels: record("metadata.labels", labels) }) };
 }
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };

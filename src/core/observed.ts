@@ -4,7 +4,7 @@
  */
 import type { PoolBrake } from "./brake/pool-brake.ts";
 import type { ClusterConfig } from "./config/cluster-config.ts";
-import type { Node, Service } from "./model/kubernetes.ts";
+import type { EndpointSlice, NamespaceLabels, Node, Service } from "./model/kubernetes.ts";
 import type { ObservedAzure } from "./resources/observed-azure.ts";
 import type { ClassFilter } from "./intent/ownership.ts";
 
@@ -25,4 +25,8 @@ export interface Observed extends ObservedAzure {
   readonly members: ReadonlyMap<string, readonly string[]>;
   /** Absent: no member of a pool is withheld. */
   readonly brake?: PoolBrake;
+  /** All of them, where pools depend on them: see `watchesEndpoints`. */
+  readonly endpointSlices?: readonly EndpointSlice[];
+  /** All of them, where placement depends on their labels: see `watchesNamespaces`. */
+  readonly namespaces?: NamespaceLabels;
 }

@@ -20,7 +20,7 @@ import {
 import { ipConfigurationFinder } from "../core/backends/machines.ts";
 import { type BrakeLimits, DEFAULT_BRAKE_LIMITS } from "../core/brake/brake-limits.ts";
 import type { PoolBrake } from "../core/brake/pool-brake.ts";
-import type { ClusterConfig } from "../core/config/cluster-config.ts";
+import { type ClusterConfig, watchesEndpoints, watchesNamespaces } from "../core/config/cluster-config.ts";
 import type { Log } from "../core/util/log.ts";
 import type { ReadRequest } from "../core/steps.ts";
 import { DELAY, keptRetryAfterMs } from "../core/retry.ts";
@@ -31,7 +31,15 @@ import type { Observed } from "../core/observed.ts";
 import { untilSettled } from "../core/util/until-settled.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { isFailure, KubeFailure } from "../kube/client/kube-failure.ts";
-import { CONFIG_MAPS, type KubeObject, NODES, type Resource, SERVICES } from "../kube/client/resources.ts";
+import {
+  CONFIG_MAPS,
+  ENDPOINT_SLICES,
+  type KubeObject,
+  NAMESPACES,
+  NODES,
+  type Resource,
+  SERVICES,
+} from "../kube/client/resources.ts";
 import type { Placeholders } from "../core/plan/known-after-apply.ts";
 import { applyManifests } from "./apply-manifests.ts";
 import { openArmClient } from "./azure-access.ts";
@@ -114,7 +122,9 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
     if (ending.signal.aborted) await arm.close();
     ending.signal.throwIfAborted();
     closers.push(() => arm.close());
-    const cache = new ClusterCache({ client: kube.client, clock: realClock, random: Math.random, log });
+    if (watchesEndpoints(config)) await checkListable(kube.client, ENDPOINT_SLICES, undefined, ending.signal);
+    if (watchesNamespaces(config)) await checkListable(kube.client, NAMESPACES, undefined, ending.signal);
+    const cache = new ClusterCache({ client: kube.client, clock: realClock, random: Math.random, log, config });
     const mirror = new Mirror({ client: arm.client, config });
     const observer = new Observer({
       config,

@@ -13,6 +13,7 @@ export const CONFIG: ClusterConfig = {
   loadBalancerResourceGroup: "rg",
   privateLinkServiceResourceGroup: "rg",
   loadBalancerName: "kubernetes",
+  loadBalancers: [],
   sku: "standard",
   vmType: "vmss",
   poolType: "nodeIP",

@@ -43,6 +43,8 @@ export class LongTailRig {
   readonly known = new Map<string, KnownService>();
   /** Those that there are. */
   readonly alive = new Set<string>();
+  /** Those of them that the incumbent refuses. */
+  readonly refused = new Set<string>();
 
   private constructor(rig: ServiceRig, scenario: LongTailScenario) {
     this.rig = rig;
@@ -73,6 +75,8 @@ export class LongTailRig {
     if (doing.apply?.kind === "Service") await this.#apply(doing.apply);
     const name = touchedBy(doing);
     if (name === undefined || !this.alive.has(name)) return;
+    if (doing.fail === true) this.refused.add(name);
+    else this.refused.delete(name);
     if (doing.annotate !== undefined) await this.rig.annotate(name, doing.annotate[1]);
     if (doing.patch !== undefined) await this.rig.patch(name, doing.patch[1]);
   }

@@ -1,6 +1,7 @@
 /**
- * Keeps the cluster's pools equal to its nodes, once per load balancer however many Services stand on it. Runs when a
- * node changes in something that pools depend on, and at every resync.
+ * Keeps the cluster's pools equal to its nodes, once per load balancer however many Services stand on it, and pools of
+ * Services equal to the nodes with their endpoints. Runs when a node or the nodes of an EndpointSlice change in something
+ * that pools depend on, and at every resync.
  */
 import type { AzureStep } from "../../core/steps.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
@@ -19,11 +20,13 @@ import type { AzureStepExecutor } from "../service/step-executor.ts";
 import { nextAttempt } from "../service/next-attempt.ts";
 import type { Observer } from "../service/observer.ts";
 import type { LoopMetrics } from "../loop-metrics.ts";
-import type { CachedNode } from "../projections.ts";
+import type { CachedEndpointSlice, CachedNode } from "../projections.ts";
 import { errorText } from "../../core/util/text.ts";
 
 export interface PoolControllerOptions {
   readonly nodes: Pick<Reflector<CachedNode>, "subscribe">;
+  /** With several load balancers: pools of Services follow their endpoints. */
+  readonly endpointSlices?: Pick<Reflector<CachedEndpointSlice>, "subscribe"> | undefined;
   readonly observer: Pick<Observer, "observePools" | "awaitedMs">;
   readonly executor: Pick<AzureStepExecutor, "write">;
   readonly events: Pick<Events, "emit">;
@@ -63,6 +66,9 @@ export class PoolController {
   start(): void {
     this.#options.nodes.subscribe((change) => {
       if (change.kind !== "updated" || concernsPools(change.old, change.object)) this.resync(GATHER_MS);
+    });
+    this.#options.endpointSlices?.subscribe((change) => {
+      if (change.kind !== "updated" || !sameJson(change.old.nodeNames, change.object.nodeNames)) this.resync(GATHER_MS);
     });
     this.#queue.start();
   }

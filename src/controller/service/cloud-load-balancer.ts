@@ -9,7 +9,7 @@ import type { Ingress, Service } from "../../core/model/kubernetes.ts";
 import type { AzureStep, Decision, ReadRequest, Step } from "../../core/steps.ts";
 import { makesPrivateLink } from "../../core/service/private-links.ts";
 import type { Kind } from "../../core/resources/azure-step.ts";
-import { APPLIED_ANNOTATION } from "../../core/service/applied-state.ts";
+import { APPLIED_ANNOTATION, isChanging } from "../../core/service/applied-state.ts";
 import { publishedIngress, reconcileService } from "../../core/service/reconcile-service.ts";
 import { renderDifferences } from "../../core/plan/render-plan.ts";
 import { isRepair } from "../../core/service/drift-policy.ts";
@@ -160,6 +160,7 @@ export class CloudLoadBalancer {
           const withheld = await this.#options.brake?.admit(observed, decision.steps, signal);
           if (withheld !== undefined) return { kind: "rejected", rejection: withheld };
           service = (await this.#applyAll(service, decision.steps, signal)) ?? service;
+          mayRepair ||= decision.steps.some(beginsChange);
           taken.push(...decision.steps);
           return undefined;
         }
@@ -214,4 +215,9 @@ const RESTORED: Warning = {
 
 function drifted(observed: Observed, steps: readonly AzureStep[]): SyncOutcome {
   return { kind: "drifted", steps, differences: renderDifferences(observed, steps, observed.config.resourceGroup) };
+}
+
+/** From now on nothing that differs is drift: such as a Service that its labels move to another load balancer. */
+function beginsChange(step: Step): boolean {
+  return step.kind === "updateStatus" && isChanging(step.applied);
 }

@@ -10,7 +10,8 @@ import type { Bodies, Kind, ListedKind } from "../../core/resources/azure-step.t
 import { type Listed, withListed } from "../../core/resources/observed-azure.ts";
 import type { PoolsInput } from "../../core/resources/managed-pools.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
-import type { Service } from "../../core/model/kubernetes.ts";
+import type { NamespaceLabels, Service } from "../../core/model/kubernetes.ts";
+import type { KubeObject } from "../../kube/client/resources.ts";
 import { needsCompute } from "../../core/backends/eligible-nodes.ts";
 import type { ReadRequest } from "../../core/steps.ts";
 import { countsForOthers, type ClassFilter } from "../../core/intent/ownership.ts";
@@ -35,7 +36,24 @@ const membersByLoadBalancer = memo(
     new Map(lists.map((list) => [list.loadBalancerId, list.members])),
 );
 
-type Shared = Pick<Observed, "config" | "classFilter" | "nodes" | "loadBalancers" | "zones" | "members" | "brake">;
+const labelsByNamespace = memo(
+  (namespaces: readonly KubeObject[]): NamespaceLabels =>
+    new Map(namespaces.map(({ metadata }) => [metadata.name, metadata.labels ?? {}])),
+);
+
+type Shared = Pick<
+  Observed,
+  | "config"
+  | "classFilter"
+  | "otherServices"
+  | "nodes"
+  | "loadBalancers"
+  | "zones"
+  | "members"
+  | "endpointSlices"
+  | "namespaces"
+  | "brake"
+>;
 
 export class Observer {
   readonly #options: ObserverOptions;
@@ -50,7 +68,7 @@ export class Observer {
 
   /** What every decision about a Service sees, and what the core asked for besides. */
   async observe(service: Service, needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed> {
-    const { config, cache, mirror } = this.#options;
+    const { config, mirror } = this.#options;
     const [shared, compute, listed, subnets, securityGroup] = await Promise.all([
       this.#shared(signal),
       needs.some(({ kind }) => kind === "compute") ? this.#compute(signal) : {},
@@ -58,15 +76,14 @@ export class Observer {
       this.#subnets(needs, signal),
       config.securityGroupName === "" ? undefined : mirror.securityGroup(signal),
     ]);
-    const otherServices = this.#counting(cache.services.store.snapshot);
-    return { ...shared, ...compute, service, otherServices, ...listed, ...subnets, securityGroup };
+    return { ...shared, ...compute, service, ...listed, ...subnets, securityGroup };
   }
 
   /** What pools depend on, of whichever Service they are. */
   async observePools(signal: AbortSignal): Promise<PoolsInput> {
     const [shared, compute] = await Promise.all([
       this.#shared(signal),
-      needsCompute(this.#options.config) ? this.#compute(signal) : {},
+      needsCompute(this.#options.config, this.#options.cache.nodes.store.snapshot) ? this.#compute(signal) : {},
     ]);
     const input = { ...shared, ...compute };
     this.#options.brake?.notePools?.(input);
@@ -90,9 +107,13 @@ export class Observer {
   async #shared(signal: AbortSignal): Promise<Shared> {
     const { config, classFilter, cache, mirror, brake } = this.#options;
     const [zones, loadBalancers] = await Promise.all([mirror.zones(signal), mirror.loadBalancers(signal)]);
+    const { endpointSlices, namespaces } = cache;
     return {
       config,
       classFilter,
+      otherServices: this.#counting(cache.services.store.snapshot),
+      ...(endpointSlices && { endpointSlices: endpointSlices.store.snapshot }),
+      ...(namespaces && { namespaces: labelsByNamespace(namespaces.store.snapshot) }),
       nodes: cache.nodes.store.snapshot,
       loadBalancers,
       zones,

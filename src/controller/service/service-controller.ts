@@ -5,6 +5,7 @@
  *   what happened                                  | what is looked at
  *   -----------------------------------------------|---------------------------------------------
  *   a Service changed, or is there at the start    | that Service
+ *   the labels of a namespace changed              | its Services, where they decide the placement
  *   nodes changed, once their pools are right      | all, at low priority (rules that name nodes)
  *   every `driftPeriodMs`, after a fresh look      | all, at low priority
  *
@@ -24,6 +25,7 @@ import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../core/in
 import { backoffMs } from "../../kube/client/backoff.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
 import type { WriteThroughStore } from "../../kube/cache/store.ts";
+import { sameJson, type KubeObject } from "../../kube/client/resources.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
 import type { CloudLoadBalancer, SyncOutcome } from "./cloud-load-balancer.ts";
 import type { DriftWatch } from "./drift-watch.ts";
@@ -35,6 +37,8 @@ import type { ServiceEvents } from "./service-events.ts";
 
 export interface ServiceControllerOptions {
   readonly services: Pick<Reflector<CachedService>, "subscribe" | "store">;
+  /** Where their labels decide which load balancer serves a Service. */
+  readonly namespaces?: Pick<Reflector<KubeObject>, "subscribe"> | undefined;
   readonly cloud: Pick<CloudLoadBalancer, "ensureLoadBalancer" | "ensureLoadBalancerDeleted">;
   readonly events: Pick<ServiceEvents, "settled" | "warned" | "rejected" | "waiting" | "drifted" | "failed" | "forget">;
   readonly drift: Pick<DriftWatch, "policyOf" | "mayRepair" | "note" | "forget">;
@@ -50,6 +54,8 @@ export interface ServiceControllerOptions {
   readonly brake?: Pick<Brake, "noteChange" | "settled" | "clear">;
   /** A Service has taken machines out of a load balancer's pools: another may have come to that load balancer since. */
   readonly onMachinesLeft?: () => void;
+  /** Something was written to a load balancer, which may have come or gone: nodes may belong elsewhere now. */
+  readonly onLoadBalancerChanged?: () => void;
 }
 
 const PRIORITY = { delete: 2, change: 1, resync: 0 } as const;
@@ -90,7 +96,20 @@ export class ServiceController {
         if (!isWanted) this.#serving.get(key)?.abort(new Error("the Service is no longer to be served"));
       }
     });
+    this.#options.namespaces?.subscribe((change) => {
+      if (change.kind !== "updated" || !sameJson(change.old.metadata.labels, change.object.metadata.labels)) {
+        this.#enqueueNamespace(change.object.metadata.name);
+      }
+    });
     this.#queue.start();
+  }
+
+  #enqueueNamespace(namespace: string): void {
+    for (const service of this.#options.services.store.values()) {
+      const key = serviceKey(service);
+      if (namespaceOfKey(key) === namespace && this.#wants(service))
+        this.#queue.add(key, { priority: PRIORITY.change });
+    }
   }
 
   /** Looks at every Service, when nothing else is to be done. */
@@ -166,6 +185,7 @@ export class ServiceController {
       case "settled":
         events.settled(service, outcome.steps, outcome.warnings);
         if (outcome.steps.some(takesMachinesOut)) this.#options.onMachinesLeft?.();
+        if (outcome.steps.some(({ kind }) => kind === "loadBalancer")) this.#options.onLoadBalancerChanged?.();
         return { kind: "done" };
       case "drifted":
         events.drifted(service, outcome.steps, outcome.differences);

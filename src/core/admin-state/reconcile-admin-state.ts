@@ -20,8 +20,8 @@ import { canonicalAddress } from "../util/cidr.ts";
 import type { Node, Taint } from "../model/kubernetes.ts";
 import { answersOf, type Merged, unchanged } from "../outcome.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { loadBalancerPartId } from "../model/ids.ts";
-import { isManagedLoadBalancer, poolName } from "../model/names.ts";
+import { loadBalancerPartId, nameOfId } from "../model/ids.ts";
+import { baseOf, isManagedLoadBalancer, isServiceBase, poolName } from "../model/names.ts";
 
 export const OUT_OF_SERVICE_TAINT = "node.kubernetes.io/out-of-service";
 export const DRAINING_TAINT = "cloudprovider.azure.microsoft.com/draining";
@@ -89,24 +89,32 @@ export function hasAdminState({ enableAdminState, sku }: Pick<ClusterConfig, "en
 
 /**
  * The pools whose entries admin state is set on: those of the cluster's nodes, in every managed load balancer, internal
- * and external, of both families. Foreign pools in the same load balancers are never drained.
+ * and external, of both families, and the pools that Services have for themselves. Foreign pools in the same load balancers are never drained.
  */
 export function adminStatePools(config: ClusterConfig, loadBalancers: readonly LoadBalancer[]): AdminStatePool[] {
   if (!hasAdminState(config)) return [];
+  const clusterPools = (["IPv4", "IPv6"] as const).map((family) => poolName(config.clusterName, family).toLowerCase());
   return loadBalancers
     .filter(({ name }) => isManagedLoadBalancer(name, config, []))
-    .flatMap((loadBalancer) =>
-      (["IPv4", "IPv6"] as const).flatMap((family) => {
-        const name = poolName(config.clusterName, family).toLowerCase();
-        const pools = loadBalancer.properties.backendAddressPools ?? [];
-        return pools
-          .filter((pool) => pool.name.toLowerCase() === name)
-          .map((pool) => {
-            const id = loadBalancerPartId(loadBalancer.id, "backendAddressPools", pool.name);
-            return { id, pool, loadBalancer };
-          });
-      }),
-    );
+    .flatMap((loadBalancer) => {
+      const names = new Set([
+        ...clusterPools,
+        ...(config.loadBalancers.length > 0 ? poolsOfServices(loadBalancer) : []),
+      ]);
+      const pools = loadBalancer.properties.backendAddressPools ?? [];
+      return pools
+        .filter((pool) => names.has(pool.name.toLowerCase()))
+        .map((pool) => {
+          const id = loadBalancerPartId(loadBalancer.id, "backendAddressPools", pool.name);
+          return { id, pool, loadBalancer };
+        });
+    });
+}
+
+/** In lower case: those that rules of Services send to. */
+function poolsOfServices({ properties }: LoadBalancer): string[] {
+  const rules = (properties.loadBalancingRules ?? []).filter(({ name }) => isServiceBase(baseOf(name)));
+  return rules.flatMap((rule) => nameOfId(rule.properties.backendAddressPool?.id ?? "").toLowerCase());
 }
 
 export interface NodeFinder {

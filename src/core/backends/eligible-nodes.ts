@@ -17,6 +17,7 @@ import { canonicalAddress, familyOf } from "../util/cidr.ts";
 import { memo } from "../util/memo.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Node } from "../model/kubernetes.ts";
+import { machineOf } from "./machines.ts";
 
 const EXCLUDE_LABEL = "node.kubernetes.io/exclude-from-external-load-balancers";
 const AUTOSCALER_TAINT = "ToBeDeletedByClusterAutoscaler";
@@ -27,10 +28,12 @@ const CONTROL_PLANE_LABELS = ["node-role.kubernetes.io/control-plane", "node-rol
 const FALSE = new Set(["0", "f", "F", "false", "False", "FALSE"]);
 
 type PoolConfig = Pick<ClusterConfig, "poolType" | "sku" | "excludeMasterFromStandardLB" | "resourceGroup">;
+type ComputeConfig = Pick<ClusterConfig, "poolType" | "sku" | "loadBalancers">;
 
 /** Whether decisions need to read the machines: their network interfaces, or the VM set of a node. */
-export function needsCompute({ poolType, sku }: PoolConfig): boolean {
-  return poolType === "nodeIPConfiguration" || sku === "basic";
+export function needsCompute({ poolType, sku, loadBalancers }: ComputeConfig, nodes: readonly Node[]): boolean {
+  if (poolType === "nodeIPConfiguration" || sku === "basic") return true;
+  return loadBalancers.length > 0 && nodes.some((node) => machineOf(node)?.kind === "virtualMachine");
 }
 
 export function isEligible(node: Node, config: PoolConfig): boolean {

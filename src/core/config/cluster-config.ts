@@ -3,6 +3,8 @@
  * `azure.json`.
  */
 
+import type { LabelSelector } from "../util/label-selector.ts";
+
 type VmType = "vmss" | "standard" | "vmssflex";
 type PoolType = "nodeIPConfiguration" | "nodeIP";
 type Sku = "standard" | "basic";
@@ -26,6 +28,8 @@ export interface ClusterConfig {
   readonly loadBalancerResourceGroup: string;
   readonly privateLinkServiceResourceGroup: string;
   readonly loadBalancerName: string;
+  /** The Standard load balancers that Services are placed on, each with an internal counterpart; empty: one of each kind. */
+  readonly loadBalancers: readonly LoadBalancerConfig[];
   readonly sku: Sku;
   readonly vmType: VmType;
   readonly poolType: PoolType;
@@ -53,4 +57,29 @@ export interface ClusterConfig {
   readonly extendedLocation: { readonly name: string; readonly type: string } | undefined;
   /** Azure Stack supports only older API versions, and has no zones. */
   readonly azureStack: boolean;
+}
+
+/** Services with `externalTrafficPolicy: Local` have pools of the nodes with their endpoints. */
+export function watchesEndpoints({ loadBalancers }: Pick<ClusterConfig, "loadBalancers">): boolean {
+  return loadBalancers.length > 0;
+}
+
+/** The labels of a Service's namespace decide where it is placed. */
+export function watchesNamespaces({ loadBalancers }: Pick<ClusterConfig, "loadBalancers">): boolean {
+  return loadBalancers.some(({ namespaceSelector }) => namespaceSelector !== undefined);
+}
+
+/** One of several Standard load balancers. */
+export interface LoadBalancerConfig {
+  /** Of the external one; unique without case. */
+  readonly name: string;
+  /** Its nodes belong to this load balancer while that exists. */
+  readonly primaryVmSet: string;
+  /** False: no Service is placed on it any more; those that are there stay. */
+  readonly allowServicePlacement: boolean;
+  /** On the labels of a Service and of its namespace; absent: not asked. */
+  readonly serviceSelector: LabelSelector | undefined;
+  readonly namespaceSelector: LabelSelector | undefined;
+  /** On the labels of nodes that no existing load balancer has as its primary VM set. */
+  readonly nodeSelector: LabelSelector | undefined;
 }

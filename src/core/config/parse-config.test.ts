@@ -110,11 +110,6 @@ const refusals: readonly (readonly [string, Raw, RegExp])[] = [
     { vmType: "standard", disableAvailabilitySetNodes: true },
     /^disableAvailabilitySetNodes is true with vmType standard/,
   ],
-  [
-    "several load balancers",
-    { multipleStandardLoadBalancerConfigurations: [{ name: "kubernetes" }] },
-    /^multipleStandardLoadBalancerConfigurations is not empty.*not supported yet/,
-  ],
   ["the service gateway", { serviceGatewayEnabled: true }, /^serviceGatewayEnabled: true: the service gateway/],
   ["pod IP pools", { loadBalancerBackendPoolConfigurationType: "podIP" }, /podIP: the service gateway/],
   ["a secret without its client", { aadClientSecret: "x" }, /^aadClientId is missing: aadClientSecret needs it/],

@@ -6,6 +6,7 @@ import { closestMatch } from "../util/text.ts";
 import type { ClusterConfig, LoadBalancerLimits } from "./cluster-config.ts";
 import { keyUse, KNOWN_KEYS } from "./config-keys.ts";
 import { ConfigReader, isRecord } from "./config-reader.ts";
+import { parseLoadBalancers } from "./parse-load-balancers.ts";
 import type { CredentialConfig } from "./credential-config.ts";
 import { isAzureStack, parseCredentials } from "./parse-credentials.ts";
 import { overlayTags, parseTagList } from "../model/tags.ts";
@@ -46,15 +47,22 @@ export function parseConfig(raw: unknown, surroundings: ConfigSurroundings): Par
   }
   const read = new ConfigReader(raw);
   const credentials = parseCredentials(read, surroundings.environment);
-  const config = parseCluster(read, surroundings.clusterName);
+  const { config, warnings: warningsAboutLoadBalancers } = parseCluster(read, surroundings.clusterName);
   read.flag("serviceGatewayEnabled", false);
   rejectUnsupported(read);
-  const warnings = [...warningsAboutKeys(Object.keys(raw)), ...warningsAboutValues(read)];
+  const warnings = [
+    ...warningsAboutKeys(Object.keys(raw)),
+    ...warningsAboutValues(read),
+    ...warningsAboutLoadBalancers,
+  ];
   if (read.errors.length > 0) return { kind: "invalid", errors: read.errors, warnings };
   return { kind: "config", config, credentials, warnings };
 }
 
-function parseCluster(read: ConfigReader, clusterName: string): ClusterConfig {
+function parseCluster(
+  read: ConfigReader,
+  clusterName: string,
+): { readonly config: ClusterConfig; readonly warnings: readonly string[] } {
   const subscriptionId = read.required("subscriptionId");
   const resourceGroup = read.required("resourceGroup").toLowerCase();
   const sku = isForGateway(read, "loadBalancerSku")
@@ -63,7 +71,8 @@ function parseCluster(read: ConfigReader, clusterName: string): ClusterConfig {
   const vmType = read.choice("vmType", ["vmss", "standard", "vmssflex"]);
   read.choice("cloudConfigType", ["merge", "file", "secret"]);
   checkTogether(read, { sku, vmType, pools: poolType(read) });
-  return {
+  const { loadBalancers, warnings } = parseLoadBalancers(read, { sku, poolType: poolType(read), clusterName });
+  const config: ClusterConfig = {
     clusterName,
     location: read.required("location").toLowerCase().replaceAll(" ", ""),
     subscriptionId,
@@ -72,6 +81,7 @@ function parseCluster(read: ConfigReader, clusterName: string): ClusterConfig {
     loadBalancerResourceGroup: read.text("loadBalancerResourceGroup") || resourceGroup,
     privateLinkServiceResourceGroup: read.text("privateLinkServiceResourceGroup") || resourceGroup,
     loadBalancerName: read.text("loadBalancerName") || clusterName,
+    loadBalancers,
     sku,
     vmType,
     poolType: poolType(read),
@@ -101,6 +111,7 @@ function parseCluster(read: ConfigReader, clusterName: string): ClusterConfig {
     extendedLocation: extendedLocation(read),
     azureStack: isAzureStack(read),
   };
+  return { config, warnings };
 }
 
 function mostRules(read: ConfigReader): number {
@@ -152,12 +163,6 @@ function checkTogether(
 
 /** Known settings that are not supported: ignoring them would break clusters that rely on them. */
 function rejectUnsupported(read: ConfigReader): void {
-  if (read.list("multipleStandardLoadBalancerConfigurations").length > 0) {
-    read.errors.push(
-      "multipleStandardLoadBalancerConfigurations is not empty, and several Standard load balancers per cluster are " +
-        "not supported yet: remove it, or leave this cluster to its current controller",
-    );
-  }
   const gateway = GATEWAY_KEYS.filter((key) => isForGateway(read, key)).map((key) => `${key}: ${read.text(key)}`);
   if (gateway.length > 0) {
     read.errors.push(

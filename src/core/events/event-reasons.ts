@@ -53,7 +53,6 @@ const REFUSALS = {
   InvalidService: warning(SERVICE, "The spec cannot be served: no ports, no node port where one is needed, SCTP."),
   InvalidLoadBalancerIP: warning(SERVICE, "The pinned address is not valid, or cannot be a public one."),
   ConflictConfiguration: warning(SERVICE, "Two settings exclude each other (refused), or one has no effect beside it."),
-  NotSupportedYet: warning(SERVICE, "An annotation asks for something that this controller cannot do yet."),
   AddressTaken: warning(
     SERVICE,
     "An additional public address belongs to another owner; or the address is a Service's of another namespace, which " +
@@ -64,6 +63,7 @@ const REFUSALS = {
   FrontendShared: warning(SERVICE, "The address cannot change, since another owner uses the same frontend."),
   LoadBalancerFull: warning(SERVICE, "The load balancer would exceed one of Azure's limits; says which."),
   LoadBalancerSkuMismatch: warning(SERVICE, "The load balancer that exists has another SKU than the config."),
+  NoLoadBalancer: warning(SERVICE, "No load balancer of multipleStandardLoadBalancerConfigurations takes the Service."),
   PortConflict: warning(SERVICE, "A port is already in use on that address."),
   PrivateLinkServiceNotPossible: warning(
     SERVICE,

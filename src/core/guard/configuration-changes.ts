@@ -13,7 +13,7 @@
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { serviceKey, type Service } from "../model/kubernetes.ts";
-import { clusterOfPool, poolName } from "../model/names.ts";
+import { clusterOfPool, ownPoolName, poolName } from "../model/names.ts";
 import { holdsInterfaces } from "../resources/backend-pool/merge-backend-pool.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { clusterOf, listsService } from "../model/tags.ts";
@@ -134,7 +134,8 @@ function otherClusterName({ service, loadBalancer, pool, publicIP }: PublishedAd
   const { pools } = loadBalancerIndex(loadBalancer);
   const families = ["IPv4", "IPv6"] as const;
   const hasOwnPool = families.some((family) => pools.has(poolName(clusterName, family).toLowerCase()));
-  return pool === undefined || hasOwnPool ? undefined : clusterOfPool(pool.name);
+  const isOwn = families.some((family) => ownPoolName(serviceKey(service), family) === pool?.name.toLowerCase());
+  return pool === undefined || hasOwnPool || isOwn ? undefined : clusterOfPool(pool.name);
 }
 
 /** Both other types have network interfaces of their own, and so may single machines beside scale sets. */

@@ -74,6 +74,12 @@ export const PLACEMENT = {
       "Standard has one load balancer for all, so there it has no effect and a Warning says so.",
     "design",
   ),
+  configurations: annotation(
+    "azure-load-balancer-configurations",
+    list("names of load balancers"),
+    "all of them",
+    "With `multipleStandardLoadBalancerConfigurations`: on which of those load balancers it may be placed.",
+  ),
   ipv4: annotation(
     "azure-load-balancer-ipv4",
     address("IPv4"),
@@ -322,16 +328,6 @@ export const PRIVATE_LINK = {
   ),
 } as const;
 
-/** A Service that asks for these is refused: ignoring them would break what it relies on. */
-export const LATER = {
-  configurations: annotation(
-    "azure-load-balancer-configurations",
-    list("names"),
-    "none",
-    "Known, and not supported yet: the Service is refused and its resources are left alone.",
-  ),
-} as const;
-
 export const OURS: {
   readonly driftPolicy: Annotation<DriftPolicy>;
   readonly shareAddressWith: Annotation<readonly string[]>;
@@ -369,5 +365,4 @@ export const GROUPS: readonly Group[] = [
   { title: "Per port", annotations: Object.values(PORT_KEYS) },
   { title: "Private link service", annotations: Object.values(PRIVATE_LINK) },
   { title: "Of this controller", annotations: Object.values(OURS) },
-  { title: "For later", annotations: Object.values(LATER) },
 ];

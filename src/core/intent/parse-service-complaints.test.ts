@@ -375,20 +375,24 @@ const refusals: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>
     /healthCheckNodePort is missing/,
   ],
   ["no ports", { spec: { ports: [] } }, {}, /spec\.ports is empty/],
-  [
-    "a choice of load balancers",
-    { annotations: { "azure-Load-Balancer-configurations": "a" } },
-    {},
-    /configurations cannot be honoured yet/,
-  ],
 ];
 for (const [what, shape, config, message] of refusals) {
   test(`${what} is refused by key, value and fix`, () => assert.match(refused(shape, config).message, message));
 }
 
-test("what is for later has its own reason, and keys of a private link service that is not asked for refuse nothing", () => {
-  assert.equal(refused({ annotations: { "azure-load-balancer-configurations": "a" } }).reason, "NotSupportedYet");
+test("keys of a private link service that is not asked for refuse nothing", () => {
   assert.deepEqual(accepted({ annotations: { "azure-pls-name": "x", "azure-pls-create": "false" } }).warnings, []);
+});
+
+test("a choice of load balancers has no effect where there is one, and unknown ones beside known ones have none", () => {
+  const annotations = { "azure-load-balancer-configurations": "kubernetes, lb9" };
+  const one = accepted({ annotations });
+  assert.match(one.warnings[0]?.message ?? "", /configurations.*no multipleStandardLoadBalancerConfigurations/);
+  const selectors = { serviceSelector: undefined, namespaceSelector: undefined, nodeSelector: undefined };
+  const loadBalancers = [{ name: "kubernetes", primaryVmSet: "vmss", allowServicePlacement: true, ...selectors }];
+  const several = accepted({ annotations }, { loadBalancers });
+  assert.match(several.warnings[0]?.message ?? "", /"lb9" is no load balancer of the cloud config/);
+  assert.deepEqual(several.intent.loadBalancers, ["kubernetes", "lb9"]);
 });
 
 test("all that is wrong is said at once", () => {
@@ -399,10 +403,7 @@ test("all that is wrong is said at once", () => {
 });
 
 test("misspelt keys are told beside what is wrong", () => {
-  for (const wrong of [
-    { "azure-load-balancer-tcp-idle-timeout": "3" },
-    { "azure-load-balancer-configurations": "a" },
-  ]) {
+  for (const wrong of [{ "azure-load-balancer-tcp-idle-timeout": "3" }, { "azure-load-balancer-internal": "yes" }]) {
     const { message, warnings = [] } = refused({ annotations: { ...wrong, "azure-load-balancer-mod": "as1" } });
     assert.doesNotMatch(message, /mod\b/);
     assert.deepEqual(

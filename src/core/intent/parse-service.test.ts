@@ -37,6 +37,8 @@ test("a plain Service asks for this", () => {
     distribution: "Default",
     privateLink: undefined,
     vmSets: { kind: "primary" },
+    loadBalancers: undefined,
+    hasOwnPool: false,
     access: {
       ranges: { IPv4: [], IPv6: [] },
       serviceTags: [],

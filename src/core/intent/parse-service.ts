@@ -3,9 +3,10 @@
  * Only for Services that should have a load balancer: cleaning up needs no more than `ownerOf`.
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import type { Service } from "../model/kubernetes.ts";
+import { serviceKey, type Service } from "../model/kubernetes.ts";
+import { ownPoolName, poolName } from "../model/names.ts";
 import { AnnotationReader, MOST_ITEMS } from "./annotation-reader.ts";
-import { LATER, OURS, PLACEMENT, PORT_KEYS, RULES } from "./annotations.ts";
+import { OURS, PLACEMENT, PORT_KEYS, RULES } from "./annotations.ts";
 import { ownerOf } from "./ownership.ts";
 import { parseAccess } from "./parse-access.ts";
 import { parseAddresses, familiesOf } from "./parse-addresses.ts";
@@ -29,8 +30,6 @@ const parsed = memoAll((config: ClusterConfig, stored: Service): ParsedService =
   const service = withMostPorts(stored);
   const read = new AnnotationReader(service.metadata.annotations, portsOf(service));
   const { unknown } = read;
-  const later = refuseWhatIsForLater(read);
-  if (later !== undefined) return { ...later, warnings: unknown.warnings };
   for (const { reason, message } of unknown.problems) read.reject(reason, message);
   const scope = read.isOn(PLACEMENT.internal) ? "internal" : "external";
   const addresses = parseAddresses(service, config, scope, read);
@@ -42,6 +41,8 @@ const parsed = memoAll((config: ClusterConfig, stored: Service): ParsedService =
     ...ports,
     privateLink: parsePrivateLink(config, { scope, ...addresses, ...ports }, read),
     vmSets: parseMode(config, read),
+    loadBalancers: parseConfigurations(config, read),
+    hasOwnPool: hasOwnPool(service, config),
     access: parseAccess(service, scope, read),
     driftPolicy: read.get(OURS.driftPolicy),
   };
@@ -63,16 +64,6 @@ function withMostPorts(service: Service): Service {
     : { ...service, spec: { ...spec, ports: spec.ports.slice(0, MOST_ITEMS) } };
 }
 
-/** A user who sets these relies on them, so nothing is touched. */
-function refuseWhatIsForLater(read: AnnotationReader): Rejection | undefined {
-  const refused = read.keys.filter((key) => key.toLowerCase() === LATER.configurations.key);
-  if (refused.length === 0) return undefined;
-  const message =
-    `${refused.join(" and ")} cannot be honoured yet: remove it, or leave this Service to another controller by ` +
-    "spec.loadBalancerClass. What it has in Azure is left as it is";
-  return { kind: "rejection", reason: "NotSupportedYet", message };
-}
-
 /** What it names is read where another Service asks for the address: `address-sharing.ts`. */
 function warnOfIdleConsent({ addressSharing }: ClusterConfig, read: AnnotationReader): void {
   const written = (read.raw(OURS.shareAddressWith) ?? "").trim();
@@ -88,6 +79,30 @@ function parseMode(config: ClusterConfig, read: AnnotationReader): ServiceIntent
     return { kind: "primary" };
   }
   return names.some((name) => name.toLowerCase() === AUTO) ? { kind: "auto" } : { kind: "named", names };
+}
+
+function parseConfigurations({ loadBalancers }: ClusterConfig, read: AnnotationReader): readonly string[] | undefined {
+  const names = (read.get(PLACEMENT.configurations) ?? []).filter((name) => name !== "");
+  if (names.length === 0) return undefined;
+  if (loadBalancers.length === 0) {
+    const why = "the cloud config has no multipleStandardLoadBalancerConfigurations";
+    read.warnOfNoEffect(PLACEMENT.configurations, why);
+    return undefined;
+  }
+  const isKnown = (name: string): boolean => loadBalancers.some((one) => one.name.toLowerCase() === name.toLowerCase());
+  const unknown = names.filter((name) => !isKnown(name)).map((name) => `"${name}"`);
+  if (unknown.length > 0 && unknown.length < names.length) {
+    read.warnOfNoEffect(PLACEMENT.configurations, `${unknown.join(", ")} is no load balancer of the cloud config`);
+  }
+  return names;
+}
+
+/** A node without an endpoint of such a Service drops its traffic: with several load balancers it is in no pool of it. */
+function hasOwnPool(service: Service, { loadBalancers, clusterName }: ClusterConfig): boolean {
+  if (loadBalancers.length === 0 || service.spec.externalTrafficPolicy !== "Local") return false;
+  const families = ["IPv4", "IPv6"] as const;
+  const clusterPools = families.map((family) => poolName(clusterName, family).toLowerCase());
+  return !families.some((family) => clusterPools.includes(ownPoolName(serviceKey(service), family)));
 }
 
 function portsOf(service: Service): readonly number[] {

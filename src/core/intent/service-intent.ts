@@ -88,6 +88,10 @@ export interface ServiceIntent {
     | { readonly kind: "primary" }
     | { readonly kind: "auto" }
     | { readonly kind: "named"; readonly names: readonly string[] };
+  /** With several Standard load balancers: the names of those that it may be placed on; absent: any. */
+  readonly loadBalancers: readonly string[] | undefined;
+  /** Its rules send to a pool of its own, of the nodes with its endpoints, instead of the cluster's. */
+  readonly hasOwnPool: boolean;
   readonly pinned: Readonly<Partial<Record<Family, string>>>;
   readonly publicIPs: Readonly<Partial<Record<Family, PublicIPIntent>>>;
   readonly publicIPResourceGroup: string;

@@ -61,6 +61,18 @@ export interface Node {
   readonly status: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
 }
 
+/** Labels of namespaces, by name. */
+export type NamespaceLabels = ReadonlyMap<string, Readonly<Record<string, string>>>;
+
+/** As much of an EndpointSlice as pools depend on. */
+export interface EndpointSlice {
+  /** `namespace/name` of its Service. */
+  readonly service: string;
+  readonly addressType: string;
+  /** Nodes with an endpoint that serves; each once, sorted. */
+  readonly nodeNames: readonly string[];
+}
+
 /** `namespace/name`, as Services are named in tags, map keys and messages. */
 export function serviceKey(object: { readonly metadata: ObjectMeta }): string {
   return `${object.metadata.namespace ?? "default"}/${object.metadata.name}`;

@@ -82,7 +82,13 @@ test("rules belong to the Service whose base their names begin with, without cas
   assert.notEqual(baseOf(`b${BASE.slice(1)}-TCP-80`), BASE);
 });
 
-const config = { loadBalancerName: "lb", clusterName: "kubernetes", primaryVmSet: "as1", sku: "basic" } as const;
+const config = {
+  loadBalancerName: "lb",
+  clusterName: "kubernetes",
+  primaryVmSet: "as1",
+  loadBalancers: [],
+  sku: "basic",
+} as const;
 
 test("load balancers are named by config, and on Basic by VM set", () => {
   assert.equal(loadBalancerName(config, "external"), "lb");

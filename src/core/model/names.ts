@@ -12,6 +12,7 @@
  *   its IP configurations  | `{subnet}-{service}-static-{ip}`,  | before `-static`, to 80 characters in all
  *                          | `{subnet}-{service}-dynamic-{n}`   |
  *   backend pool           | `{cluster}`, IPv6 `{cluster}-IPv6` | never
+ *   a Service's own pool   | `{namespace}-{name}[-ipv6]`        | never
  *   external load balancer | configured name, or the VM set's   | never
  *   internal one           | external name + `-internal`        | never
  */
@@ -113,6 +114,12 @@ export function poolName(clusterName: string, family: Family): string {
   return family === "IPv6" ? clusterName + IPV6_SUFFIX : clusterName;
 }
 
+/** `key`: the Service's `namespace/name`. Two Services may come to the same name. */
+export function ownPoolName(key: string, family: Family): string {
+  const name = key.replace("/", "-").toLowerCase();
+  return family === "IPv6" ? name + IPV6_SUFFIX.toLowerCase() : name;
+}
+
 /** The cluster name that a pool of that name belongs to. */
 export function clusterOfPool(pool: string): string {
   return pool.toLowerCase().endsWith(IPV6_SUFFIX.toLowerCase()) ? pool.slice(0, -IPV6_SUFFIX.length) : pool;
@@ -135,6 +142,11 @@ export function loadBalancerName(
 ): string {
   const isPrimary = vmSet === undefined || vmSet.toLowerCase() === config.primaryVmSet.toLowerCase();
   const external = isPrimary ? config.loadBalancerName : vmSet;
+  return scopedName(external, scope);
+}
+
+/** The load balancer of that kind, by the external one's name. */
+export function scopedName(external: string, scope: "internal" | "external"): string {
   return scope === "internal" ? external + INTERNAL_SUFFIX : external;
 }
 
@@ -148,15 +160,22 @@ export function externalName(loadBalancer: string): string {
 }
 
 /**
- * A load balancer is managed by its name alone: the configured name, the cluster's (a cluster may have been renamed
+ * A load balancer is managed by its name alone: a configured name, the cluster's (a cluster may have been renamed
  * in its config), or on Basic that of a VM set. `vmSets` are those of the current nodes; Standard ignores them.
  */
 export function isManagedLoadBalancer(
   name: string,
-  config: { readonly loadBalancerName: string; readonly clusterName: string; readonly sku: "standard" | "basic" },
+  config: {
+    readonly loadBalancerName: string;
+    readonly clusterName: string;
+    readonly loadBalancers: readonly { readonly name: string }[];
+    readonly sku: "standard" | "basic";
+  },
   vmSets: readonly string[],
 ): boolean {
-  const names = [config.loadBalancerName, config.clusterName, ...(config.sku === "basic" ? vmSets : [])];
+  const several = config.loadBalancers.map((one) => one.name);
+  const sets = config.sku === "basic" ? vmSets : [];
+  const names = [config.loadBalancerName, config.clusterName, ...several, ...sets];
   const external = externalName(name).toLowerCase();
   return names.some((managed) => [external, name.toLowerCase()].includes(managed.toLowerCase()));
 }

@@ -2,9 +2,12 @@
  * The pools with the brake on them: which members stay although no node stands for them, because too many would go at
  * once. `brake/pool-brake.ts` decides how many that is; `nic-pools` does the same for pools of network interfaces.
  */
+import { isEligible } from "../backends/eligible-nodes.ts";
 import { isLeaving, withheldMembers } from "../brake/pool-brake.ts";
 import type { WithheldMembers } from "../brake/withheld-writes.ts";
 import type { BackendPool, LoadBalancer } from "../model/arm.ts";
+import type { Node } from "../model/kubernetes.ts";
+import { nodesOf } from "./backend-pool/arranged-nodes.ts";
 import { desiredBackendPool, isOwnEntry, membersOf, type OwnEntries } from "./backend-pool/desired-backend-pool.ts";
 import type { BackendPoolFragment } from "./backend-pool/fragment.ts";
 import { mergeBackendPool } from "./backend-pool/merge-backend-pool.ts";
@@ -61,7 +64,8 @@ export function brakedPool(
   { family, pool }: ManagedPool,
 ): BackendPoolFragment {
   const { config, nodes, brake } = input;
-  const fragment = desiredBackendPool({ config, nodes, known: membersOf(input, loadBalancer) }, family);
+  const arranged = nodesOf(input, loadBalancer.name);
+  const fragment = desiredBackendPool({ config, nodes, arranged, known: membersOf(input, loadBalancer) }, family);
   if (brake === undefined) return fragment;
   const { outcome } = mergeBackendPool(pool, [fragment]);
   if (outcome.kind !== "put") return fragment;
@@ -72,10 +76,16 @@ export function brakedPool(
     pool: poolId(loadBalancer, pool),
     present,
     wanted: staying.union(new Set(fragment.members.map(lowerName))),
-    leaving: new Set(nodes.filter(isLeaving).map(({ metadata }) => metadata.name.toLowerCase())),
+    leaving: new Set(nodes.filter(mayGo(config, arranged)).map(({ metadata }) => metadata.name.toLowerCase())),
     services: countServicesOn(loadBalancerIndex(loadBalancer), pool.name),
   });
   return keep.size === 0 ? fragment : { ...fragment, keep };
+}
+
+/** Nodes that announce that they go, and those that belong to another load balancer and serve there. */
+function mayGo(config: PoolsInput["config"], arranged: readonly Node[]): (node: Node) => boolean {
+  const here = new Set(arranged);
+  return (node) => isLeaving(node) || (config.loadBalancers.length > 0 && isEligible(node, config) && !here.has(node));
 }
 
 function ownNames({ properties }: BackendPool, own: OwnEntries): ReadonlySet<string> {

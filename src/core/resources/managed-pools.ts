@@ -8,7 +8,7 @@ import type { PoolBrake } from "../brake/pool-brake.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { BackendPool, Family, LoadBalancer } from "../model/arm.ts";
 import { loadBalancerPartId } from "../model/ids.ts";
-import type { Node } from "../model/kubernetes.ts";
+import type { EndpointSlice, Node, Service } from "../model/kubernetes.ts";
 import { isManagedLoadBalancer, poolName } from "../model/names.ts";
 import { isPreConfigured, membersOf } from "./backend-pool/desired-backend-pool.ts";
 import { loadBalancerIndex } from "./load-balancer/load-balancer-index.ts";
@@ -20,6 +20,9 @@ export interface PoolsInput {
   /** By load balancer id in lower case: the durable member list. */
   readonly members: ReadonlyMap<string, readonly string[]>;
   readonly compute?: Compute;
+  /** With several load balancers: the Services that may have pools of their own, and the endpoints. */
+  readonly otherServices?: readonly Service[];
+  readonly endpointSlices?: readonly EndpointSlice[];
   /** As of `desiredNicPools`. */
   readonly repairs?: boolean;
   /** Absent: nothing is withheld. */
@@ -56,7 +59,7 @@ export function managedPools(
   const known = membersOf(input, loadBalancer);
   return families.flatMap((family) => {
     const pool = pools.get(poolName(config.clusterName, family).toLowerCase());
-    return pool !== undefined && isManaged(config, loadBalancer, pool, known) ? [{ family, pool }] : [];
+    return pool !== undefined && isManagedPool(config, loadBalancer, pool, known) ? [{ family, pool }] : [];
   });
 }
 
@@ -64,7 +67,8 @@ export function poolId(loadBalancer: LoadBalancer, { id, name }: BackendPool): s
   return id ?? loadBalancerPartId(loadBalancer.id, "backendAddressPools", name);
 }
 
-function isManaged(
+/** By the load balancer, what is in it, and its member list. */
+export function isManagedPool(
   config: ClusterConfig,
   loadBalancer: LoadBalancer,
   { properties }: BackendPool,

@@ -1,30 +1,43 @@
 /**
  * The steps that give pools the nodes they should have: of one load balancer for a Service, of all load balancers for a
- * change of nodes. Either costs one step per pool (or per machine), never one per Service. Which pools are the
+ * change of nodes or endpoints. Either costs one step per pool (or per machine), never one per Service. Which pools are the
  * controller's to fill is decided in `managed-pools.ts`, which members stay for now in `braked-pools.ts`.
  */
 import type { WithheldMembers } from "../brake/withheld-writes.ts";
-import type { Family, LoadBalancer } from "../model/arm.ts";
+import type { BackendPool, Family, LoadBalancer } from "../model/arm.ts";
 import { loadBalancerId, nameOfId, sameId } from "../model/ids.ts";
 import type { Warning } from "../outcome.ts";
 import { pluralize } from "../util/text.ts";
 import type { AzureStep } from "./azure-step.ts";
-import { desiredBackendPool, membersOf } from "./backend-pool/desired-backend-pool.ts";
+import { nodesOf } from "./backend-pool/arranged-nodes.ts";
+import { desiredBackendPool, desiredOwnPool, membersOf } from "./backend-pool/desired-backend-pool.ts";
+import type { BackendPoolFragment } from "./backend-pool/fragment.ts";
+import { endpointNodes, ownPools } from "./backend-pool/own-pools.ts";
+import { loadBalancerIndex } from "./load-balancer/load-balancer-index.ts";
 import { mergeBackendPool, reconcileBackendPool } from "./backend-pool/merge-backend-pool.ts";
 import { brakedPool, withheldIn } from "./braked-pools.ts";
-import { BOTH, isManagedName, managedLoadBalancers, managedPools, poolId, type PoolsInput } from "./managed-pools.ts";
+import {
+  BOTH,
+  isManagedName,
+  isManagedPool,
+  managedLoadBalancers,
+  managedPools,
+  poolId,
+  type PoolsInput,
+} from "./managed-pools.ts";
 import { absentModelPools, desiredNicPools } from "./nic-pools/desired-nic-pools.ts";
 import { reconcileNicPools } from "./nic-pools/reconcile-nic-pools.ts";
 import { type Reconciled, SETTLED, together } from "./reconciled.ts";
 
 const MOST_NAMES = 3;
 
-/** For a change of nodes. A pool that cannot be filled is left as it is: an event on its Services says why. */
+/** For a change of nodes or endpoints. A pool that cannot be filled is left as it is: an event on its Services says why. */
 export function reconcilePools(input: PoolsInput): AzureStep[] {
   const { config, compute, loadBalancers } = input;
-  const results = managedLoadBalancers(input).map((loadBalancer) =>
+  const results = managedLoadBalancers(input).flatMap((loadBalancer) => [
     reconcilePoolsOf({ ...input, repairs: true }, loadBalancer, BOTH),
-  );
+    ...ownPoolsOn(input, loadBalancer).map((wanted) => reconcileOwnPool(loadBalancer, wanted)),
+  ]);
   const isOurs = isManagedName(input);
   const hasMachines = config.poolType === "nodeIPConfiguration" && compute !== undefined;
   const isOursById = (id: string): boolean => isOurs(nameOfId(id)) && sameId(id, loadBalancerId(config, nameOfId(id)));
@@ -32,7 +45,42 @@ export function reconcilePools(input: PoolsInput): AzureStep[] {
   return [...results, left].flatMap((result) => (result.kind === "act" ? result.steps : []));
 }
 
-/** For one load balancer. A family without a pool is skipped. */
+interface WantedPool {
+  readonly pool: BackendPool;
+  readonly fragment: BackendPoolFragment;
+}
+
+/** The pool that a Service has for itself, in each of its families. */
+export function reconcileOwnPools(
+  input: PoolsInput,
+  loadBalancer: LoadBalancer,
+  key: string,
+): Reconciled<"backendPool"> {
+  const own = ownPoolsOn(input, loadBalancer).filter(({ services }) => services.includes(key));
+  return together(own.map((wanted) => reconcileOwnPool(loadBalancer, wanted)));
+}
+
+function reconcileOwnPool(loadBalancer: LoadBalancer, { pool, fragment }: WantedPool): Reconciled<"backendPool"> {
+  return reconcileBackendPool(poolId(loadBalancer, pool), pool, fragment);
+}
+
+function ownPoolsOn(
+  input: PoolsInput,
+  loadBalancer: LoadBalancer,
+): (WantedPool & { readonly services: readonly string[] })[] {
+  const { config, nodes, otherServices, endpointSlices } = input;
+  if (otherServices === undefined || endpointSlices === undefined) return [];
+  const known = membersOf(input, loadBalancer);
+  const wanted = ownPools(config, otherServices);
+  return [...loadBalancerIndex(loadBalancer).pools].flatMap(([name, pool]) => {
+    const own = wanted.get(name);
+    if (own === undefined || !isManagedPool(config, loadBalancer, pool, known)) return [];
+    const fragment = desiredOwnPool({ config, nodes, known }, own, endpointNodes(endpointSlices, own));
+    return [{ pool, fragment, services: own.services }];
+  });
+}
+
+/** The cluster's pools of one load balancer. A family without a pool is skipped. */
 export function reconcilePoolsOf(
   input: PoolsInput,
   loadBalancer: LoadBalancer,
@@ -74,8 +122,9 @@ function foreignWarnings(input: PoolsInput, loadBalancer: LoadBalancer, families
   const { config, nodes } = input;
   if (config.poolType === "nodeIPConfiguration") return [];
   const known = membersOf(input, loadBalancer);
+  const arranged = nodesOf(input, loadBalancer.name);
   return managedPools(input, loadBalancer, families).flatMap(({ family, pool }) => {
-    const [answer] = mergeBackendPool(pool, [desiredBackendPool({ config, nodes, known }, family)]).answers;
+    const [answer] = mergeBackendPool(pool, [desiredBackendPool({ config, nodes, arranged, known }, family)]).answers;
     return answer?.kind === "accepted" ? answer.warnings : [];
   });
 }

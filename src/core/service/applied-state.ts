@@ -71,6 +71,11 @@ function renderGroups(name: string, groups: readonly string[]): string[] {
   return groups.length === 0 ? [] : [name + groups.toSorted().join(",")];
 }
 
+/** Does this text say that a change is under way? */
+export function isChanging(applied: string | undefined): boolean {
+  return applied?.split(" ")[0] === CHANGING;
+}
+
 /** Equal for equal specs under equal configs. */
 function fingerprintOf(service: Service, config: ClusterConfig): string {
   return fingerprint(config, service);
@@ -160,7 +165,8 @@ export function markChangingFirst(resolved: ResolvedService, decision: Decision)
   const isNoted =
     groupsNow(resolved).every((group) => applied?.groups.includes(group)) &&
     linksNow(resolved).every((group) => applied?.links.includes(group));
-  const isCurrent = applied?.fingerprint === undefined || isApplied(service, config);
+  const isMoving = resolved.placement.movedFrom.length > 0;
+  const isCurrent = applied?.fingerprint === undefined || (isApplied(service, config) && !isMoving);
   if (isNoted && isCurrent) return decision;
   const ingress = service.status.loadBalancer.ingress ?? [];
   const step = { kind: "updateStatus", ingress, applied: changingState(resolved), why: "a change begins" } as const;

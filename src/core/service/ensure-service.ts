@@ -3,7 +3,7 @@
  * and published before the old one goes.
  */
 import type { Frontend, LoadBalancer } from "../model/arm.ts";
-import { poolWarnings, reconcilePoolsOf } from "../resources/reconcile-pools.ts";
+import { poolWarnings, reconcileOwnPools, reconcilePoolsOf } from "../resources/reconcile-pools.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import { absentLoadBalancer } from "../resources/load-balancer/desired-load-balancer.ts";
 import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
@@ -120,8 +120,12 @@ const closeUntoldAddresses: Phase<ResolvedService> = (resolved) => {
 };
 
 /** One address cannot stand on two load balancers: another of the same kind is left first. */
-const leaveFormerLoadBalancers: Phase<ResolvedService> = ({ observed, intent, placement }) =>
-  leaveLoadBalancers(observed, intent.owner, placement.movedFrom);
+const leaveFormerLoadBalancers: Phase<ResolvedService> = (resolved) => {
+  const { observed, intent, placement } = resolved;
+  if (placement.movedFrom.length === 0) return undefined;
+  const leaving = leaveLoadBalancers(observed, intent.owner, placement.movedFrom, placement.name);
+  return leaving && (foreseenRefusal(resolved) ?? leaving);
+};
 
 /**
  * Where the addresses are known and this Service's alone, its security rules are written along: it saves the wait for a
@@ -152,8 +156,8 @@ function hasItsAddressesAlone({ intent, publicIPs }: ResolvedService, fragment: 
 
 /** Neither needs the other, so both go in one round where both are left to do. */
 const fillPoolsAndOpenAccess: Phase<ResolvedService> = (resolved) => {
-  const { observed, intent, placement } = resolved;
-  const pools = placement.seen === undefined ? SETTLED : reconcilePoolsOf(observed, placement.seen, intent.families);
+  const { intent, placement } = resolved;
+  const pools = placement.seen === undefined ? SETTLED : poolsOf(resolved, placement.seen);
   if (pools.kind === "reject") return reject(pools.rejection);
   const steps = pools.kind === "act" ? pools.steps : [];
   const missing = intent.families.find((family) => addressOf(resolved, family) === undefined);
@@ -162,6 +166,13 @@ const fillPoolsAndOpenAccess: Phase<ResolvedService> = (resolved) => {
   if (access?.kind !== "act") return access ?? act(steps);
   return act([...steps, ...access.steps], access.warnings);
 };
+
+/** The pools that the Service's rules send to. */
+function poolsOf({ observed, intent }: ResolvedService, seen: LoadBalancer) {
+  return intent.hasOwnPool
+    ? reconcileOwnPools(observed, seen, intent.owner.key)
+    : reconcilePoolsOf(observed, seen, intent.families);
+}
 
 function openAccess(resolved: ResolvedService, released: "dead" | "all"): Decision | undefined {
   const { observed, intent, warnings } = resolved;

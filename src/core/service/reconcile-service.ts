@@ -4,7 +4,7 @@
  */
 import { needsCompute } from "../backends/eligible-nodes.ts";
 import type { Ingress } from "../model/kubernetes.ts";
-import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
+import { loadBalancersWith } from "../resources/load-balancer/load-balancer-index.ts";
 import { listedOf } from "../resources/observed-azure.ts";
 import type { Decision, ReadRequest } from "../steps.ts";
 import { boundPublicIPs } from "../resources/public-ip/desired-public-ips.ts";
@@ -32,6 +32,11 @@ export function reconcileService(observed: Observed): Decision {
   return needsCleanup(service, classFilter) ? released(observed) : SETTLED;
 }
 
+/** Its labels decide where the Service is placed; the watch of Services may be ahead of that of namespaces. */
+function isNamespaceUnseen({ service, namespaces }: Observed): boolean {
+  return namespaces !== undefined && !namespaces.has(service.metadata.namespace ?? "default");
+}
+
 function ensured(observed: Observed): Decision {
   const parsed = parseService(observed.service, observed.config);
   if (!("intent" in parsed)) return reject(parsed);
@@ -42,6 +47,7 @@ function ensured(observed: Observed): Decision {
     ...missingSubnets(observed, intent),
   ];
   if (needs.length > 0) return { kind: "read", needs };
+  if (isNamespaceUnseen(observed)) return { kind: "wait", why: "its namespace has not been seen yet" };
   const resolved = resolveService(observed, intent, warnings);
   if ("kind" in resolved) return reject(resolved);
   return reconcileServed(resolved);
@@ -79,7 +85,7 @@ function missingReads(observed: Observed, groups: readonly string[]): ReadReques
   const unread = groups.filter((group) => !publicIPs.has(group.toLowerCase()));
   return [
     ...unread.map((resourceGroup): ReadRequest => ({ kind: "list", of: "publicIP", resourceGroup })),
-    ...(needsCompute(config) && compute === undefined ? [{ kind: "compute" as const }] : []),
+    ...(needsCompute(config, observed.nodes) && compute === undefined ? [{ kind: "compute" as const }] : []),
   ];
 }
 

@@ -4,7 +4,7 @@
  * be cleaned up all the same.
  */
 import { addressesOfMembers, desiredBackendPool, membersOf } from "../resources/backend-pool/desired-backend-pool.ts";
-import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
+import { loadBalancersWith } from "../resources/load-balancer/load-balancer-index.ts";
 import type { Decision, AzureStep } from "../steps.ts";
 import { reconcilePublicIP } from "../resources/public-ip/merge-public-ip.ts";
 import { together, type Reconciled, SETTLED } from "../resources/reconciled.ts";
@@ -100,12 +100,13 @@ export function reconcileReleased(observed: Observed): Decision | undefined {
 
 /**
  * Private link services on the frontends that go with the Service go before them; a load balancer that is deleted with it
- * lets go of the machines in its pools first.
+ * lets go of the machines in its pools first. `movesTo`: the load balancer that serves the Service next.
  */
 export function leaveLoadBalancers(
   observed: Observed,
   owner: Owner,
   loadBalancers: readonly LoadBalancer[],
+  movesTo?: string,
 ): Decision | undefined {
   const steps: AzureStep[] = [];
   for (const seen of loadBalancers) {
@@ -115,12 +116,18 @@ export function leaveLoadBalancers(
     if (result.kind !== "act") continue;
     const links = handOverLinks(observed, owner, seen) ?? releaseLinks(observed, owner, seen, fragment);
     if (links !== undefined) return links;
+    const moved =
+      movesTo === undefined ? result.steps : result.steps.map((step) => ({ ...step, why: whyMoved(owner, movesTo) }));
     const detachments = detachmentsOf(observed, seen);
-    if (detachments.kind !== "act") steps.push(...result.steps);
+    if (detachments.kind !== "act") steps.push(...moved);
     else if (result.deletes) steps.push(...detachments.steps);
     else steps.push(...result.steps.map((step) => ({ ...step, fragment: amongOthers(step.fragment) })));
   }
   return act(steps); // what stays is told by the write: others may leave in the same one
+}
+
+function whyMoved({ key }: Owner, to: string): string {
+  return `${key} moves to load balancer "${to}": its address does not answer until it is written there`;
 }
 
 /** Others may leave in the same write; then the last of them must take the machines out before the load balancer goes. */

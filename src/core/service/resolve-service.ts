@@ -10,10 +10,12 @@ import {
   isOwnEntry,
   membersOf,
 } from "../resources/backend-pool/desired-backend-pool.ts";
+import { nodesOf } from "../resources/backend-pool/arranged-nodes.ts";
 import { whyNoMembers } from "../backends/eligible-nodes.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import { loadBalancerPartId, nameOfId, sameId } from "../model/ids.ts";
+import { externalName } from "../model/names.ts";
 import {
   absentLoadBalancer,
   desiredLoadBalancer,
@@ -68,6 +70,8 @@ export function resolveService(
   if ("kind" in publicIPs) return publicIPs;
   const takenLabel = refuseTakenLabel(observed, intent, publicIPs.uses);
   if (takenLabel !== undefined) return takenLabel;
+  const stuck = refuseStuckMove(observed, intent.owner, placement, publicIPs.uses);
+  if (stuck !== undefined) return stuck;
   const joined = judgeJoined(observed, intent, publicIPs.uses);
   if (joined.kind === "rejection") return joined;
   const placed = { observed, intent, warnings, placement, publicIPs, privateLink: undefined };
@@ -110,7 +114,11 @@ function warnOfUntagged({ observed, intent, publicIPs }: ResolvedService): Warni
 /** Under the incumbent's name: the Service has addresses, but no node answers there. */
 function warnOfNoNodes(resolved: ResolvedService): Warning[] {
   const { nodes, config } = resolved.observed;
-  const empty = resolved.intent.families.filter((family) => membershipOf(resolved, family).members.length === 0);
+  const isEmpty = (family: Family): boolean => membershipOf(resolved, family).members.length === 0;
+  const empty =
+    resolved.placement.seen === undefined && config.loadBalancers.length > 0
+      ? []
+      : resolved.intent.families.filter(isEmpty);
   return empty.map((family) => ({
     reason: "UnAvailableLoadBalancer",
     message: `nobody answers this Service over ${family}: ${whyNoMembers(nodes, config, family)}`,
@@ -143,6 +151,28 @@ function isFreeable(observed: Observed, owner: Owner, { seen, name }: Placement,
     holders.every((one) => one === seen) &&
     !(outcome.kind === "put" && loadBalancerIndex(outcome.body).byPublicIP.has(id.toLowerCase()))
   );
+}
+
+/** A Service leaves a load balancer only with its addresses: a frontend that others need holds them there. */
+function refuseStuckMove(
+  observed: Observed,
+  owner: Owner,
+  { movedFrom, name }: Placement,
+  uses: readonly DesiredPublicIP[],
+): Rejection | undefined {
+  for (const seen of movedFrom) {
+    const absence = absentLoadBalancer({ owner, seen, ...surroundingsOn(observed, { name: seen.name, seen }) });
+    const { outcome, answers } = mergeLoadBalancer(seen, [absence]);
+    const left = outcome.kind === "put" ? loadBalancerIndex(outcome.body) : undefined;
+    if (left === undefined || !uses.some(({ id }) => left.byPublicIP.has(id.toLowerCase()))) continue;
+    const [answer] = answers;
+    const why = answer?.kind === "accepted" ? answer.warnings.map(({ message }) => `: ${message}`).join("") : "";
+    const message =
+      `it cannot move from load balancer "${seen.name}" to "${name}"${why}. Give the others another address first, or let ` +
+      `it be placed on "${externalName(seen.name)}" (annotation ${PLACEMENT.configurations.key}, labels)`;
+    return { kind: "rejection", reason: "FrontendShared", message };
+  }
+  return undefined;
 }
 
 function subnetName({ config }: Pick<Observed, "config">, intent: ServiceIntent): string {
@@ -291,9 +321,11 @@ function servingAddresses({ observed, intent, placement, publicIPs }: ResolvedSe
   return [...addressesOn(observed, frontends), ...publics.map(canonicalAddress)];
 }
 
-function membershipOf({ observed, placement }: ResolvedService, family: Family) {
+/** The nodes that the Service's traffic may be sent to. */
+function membershipOf({ observed, intent, placement }: ResolvedService, family: Family) {
   const { config, nodes } = observed;
-  return desiredBackendPool({ config, nodes, known: membersOf(observed, placement.seen) }, family);
+  const arranged = intent.hasOwnPool ? nodes : nodesOf(observed, placement.name);
+  return desiredBackendPool({ config, nodes, arranged, known: membersOf(observed, placement.seen) }, family);
 }
 
 /** Nodes that are about to leave the pools: where traffic is sent to nodes themselves, they must be closed too. */

@@ -10,8 +10,8 @@ import { listedOf } from "../resources/observed-azure.ts";
 import { publicIPIndex } from "../resources/public-ip/desired-public-ip.ts";
 import type { Observed } from "../observed.ts";
 import { nodeAddresses } from "../backends/eligible-nodes.ts";
-import type { Service } from "../model/kubernetes.ts";
-import { isInternalName, poolName } from "../model/names.ts";
+import { serviceKey, type Service } from "../model/kubernetes.ts";
+import { isInternalName, ownPoolName, poolName } from "../model/names.ts";
 import {
   desiredBackendPool,
   ownEntries,
@@ -110,10 +110,14 @@ export function linksOfService(observed: Observed, { base }: Owner): readonly Pr
 
 /** What of a load balancer is the cluster's own. `undefined`: it stays, another tool fills its pools. */
 function disposableOf(observed: Observed, loadBalancer: LoadBalancer): Disposable | undefined {
-  const { config, nodes, compute } = observed;
+  const { config, nodes, compute, service } = observed;
   if (isPreConfigured(config, loadBalancer.name)) return undefined;
   const known = membersOf(observed, loadBalancer);
-  const pools = [poolName(config.clusterName, "IPv4"), poolName(config.clusterName, "IPv6")];
+  const families = ["IPv4", "IPv6"] as const;
+  const pools = [
+    ...families.map((family) => poolName(config.clusterName, family)),
+    ...families.map((family) => ownPoolName(serviceKey(service), family)),
+  ];
   if (config.poolType === "nodeIP") return { pools, entries: desiredBackendPool({ config, nodes, known }, "IPv4").own };
   const interfaces = compute && ownIPConfigurations({ config, nodes, compute, loadBalancer, known });
   return { pools, entries: ownEntries(nodes, known, interfaces) };

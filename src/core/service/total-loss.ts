@@ -6,7 +6,7 @@
 import { ownerOf } from "../intent/ownership.ts";
 import type { Observed } from "../observed.ts";
 import { KINDS } from "../resources/kinds.ts";
-import { loadBalancersWith } from "../resources/load-balancer/get-service-load-balancer.ts";
+import { loadBalancersWith } from "../resources/load-balancer/load-balancer-index.ts";
 import type { Step } from "../steps.ts";
 
 export function isTotalLoss(observed: Observed, steps: readonly Step[]): boolean {

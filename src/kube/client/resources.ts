@@ -69,6 +69,7 @@ export const EVENTS: Resource = { ...core, plural: "events", kind: "Event" };
 export const CONFIG_MAPS: Resource = { ...core, plural: "configmaps", kind: "ConfigMap" };
 export const SECRETS: Resource = { ...core, plural: "secrets", kind: "Secret" };
 export const NODES: Resource = { ...core, plural: "nodes", kind: "Node", namespaced: false };
+export const NAMESPACES: Resource = { ...core, plural: "namespaces", kind: "Namespace", namespaced: false };
 export const ENDPOINT_SLICES: Resource = {
   group: "discovery.k8s.io",
   version: "v1",

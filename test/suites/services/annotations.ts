@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import { baseName } from "../../../src/core/model/names.ts";
-import { GROUPS, LATER, OURS, PREFIX } from "../../../src/core/intent/annotations.ts";
+import { GROUPS, OURS, PLACEMENT, PREFIX } from "../../../src/core/intent/annotations.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { listed } from "../../contract/azure/azure-under-test.ts";
 import { ServiceRig } from "../../support/service-rig.ts";
@@ -32,37 +32,13 @@ export function annotationsSuite(name: string, openSingle: ClusterOpener, openDu
     });
   }
 
-  describe(`what is for later, on ${name}`, () => {
-    let rig: ServiceRig;
-    before(async () => {
-      rig = await ServiceRig.open(openSingle);
-    });
-    after(() => rig.close());
-
-    for (const { key } of Object.values(LATER)) {
-      test(`${key}: refused by name, and what the Service has is left alone`, async () => {
-        const service = `later-${key.split("-").at(-1)}`;
-        await rig.apply({ name: service });
-        const ips = await rig.served(service);
-        const before = await rig.everything();
-        await rig.annotate(service, { [key]: "true" });
-        assert.ok((await rig.warned(service, "NotSupportedYet")).includes(key));
-        assert.deepEqual(await rig.everything(), before);
-        const { ingress = [] } = (await rig.service(service)).status.loadBalancer;
-        assert.deepEqual(
-          ingress.map(({ ip }) => ip),
-          ips,
-        );
-        await rig.delete(service);
-      });
-    }
-  });
-
   test("no annotation that is known goes without a case", () => {
-    const own = new Set(Object.values({ ...OURS, ...LATER }).map(({ key }) => key));
+    const own = new Set(Object.values(OURS).map(({ key }) => key));
     const known = GROUPS.flatMap(({ annotations }) => annotations.map(({ key }) => key));
-    // private link services, which need pools of network interfaces, have `private-links.ts`
-    const wanted = known.filter((key) => !own.has(key) && !key.includes("azure-pls-"));
+    // private link services, which need pools of network interfaces, have `private-links.ts`; several load balancers have
+    // `long-tail.ts`
+    const elsewhere = (key: string): boolean => key.includes("azure-pls-") || key === PLACEMENT.configurations.key;
+    const wanted = known.filter((key) => !own.has(key) && !elsewhere(key));
     assert.deepEqual(
       wanted.filter((key) => !asked.has(key)),
       [],

@@ -24,10 +24,10 @@ export function longTailSuite(name: string, open: ClusterOpener): void {
             await end(tail, doing, isRefused(scenario, at, doing));
             if (state === undefined) continue;
             await eventually(async () => {
-              const found = unexplained(scenario.name, at, differences(state, await tail.state()));
-              assert.deepEqual(found, [], `step ${at}`);
               const { steps } = await tail.rig.plan();
               assert.deepEqual(steps, [], `step ${at}`);
+              const found = unexplained(scenario.name, at, differences(state, await tail.state()));
+              assert.deepEqual(found, [], `step ${at}`);
             }, WITHIN_MS);
           }
         } finally {

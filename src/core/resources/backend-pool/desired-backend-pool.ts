@@ -12,37 +12,82 @@ import { isInternalName, poolName } from "../../model/names.ts";
 import { contestedAddresses } from "../../backends/contested-nodes.ts";
 import { isEligible, nodeAddress } from "../../backends/eligible-nodes.ts";
 import type { MemberIntent, BackendPoolFragment } from "./fragment.ts";
+import type { OwnPool } from "./own-pools.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 
 export interface BackendPoolInput {
   readonly config: ClusterConfig;
   readonly nodes: readonly Node[];
+  /** Those of the nodes that belong to the load balancer; absent: all. */
+  readonly arranged?: readonly Node[];
   /** The durable member list of the load balancer. */
   readonly known: readonly string[];
 }
 
-export function desiredBackendPool({ config, nodes, known }: BackendPoolInput, family: Family): BackendPoolFragment {
-  return DESIRED[family](config, nodes, known);
+/** The cluster's pool. */
+export function desiredBackendPool(
+  { config, nodes, arranged = nodes, known }: BackendPoolInput,
+  family: Family,
+): BackendPoolFragment {
+  return DESIRED[family](config, nodes, known, arranged);
+}
+
+/** The pool of a Service's own. `endpoints`: names of the nodes with its endpoints. */
+export function desiredOwnPool(
+  { config, nodes, known }: BackendPoolInput,
+  pool: OwnPool,
+  endpoints: ReadonlySet<string>,
+): BackendPoolFragment {
+  return OWN_DESIRED[pool.family](config, nodes, known, pool, endpoints);
+}
+
+const OWN_DESIRED = { IPv4: ownDesiredOf("IPv4"), IPv6: ownDesiredOf("IPv6") };
+
+function ownDesiredOf(family: Family) {
+  return memoAll(
+    (
+      config: ClusterConfig,
+      nodes: readonly Node[],
+      known: readonly string[],
+      { name }: OwnPool,
+      endpoints: ReadonlySet<string>,
+    ): BackendPoolFragment => {
+      const members = nodes.filter(({ metadata }) => endpoints.has(metadata.name));
+      return { ...fragmentOf(config, nodes, known, members, family), pool: name };
+    },
+  );
 }
 
 /** Once for all Services of a load balancer. */
 const DESIRED = { IPv4: desiredOf("IPv4"), IPv6: desiredOf("IPv6") };
 
 function desiredOf(family: Family) {
-  return memoAll((config: ClusterConfig, nodes: readonly Node[], known: readonly string[]): BackendPoolFragment => {
-    const members = nodes.flatMap((node) => memberOf(node, config, family)).sort(byName);
-    const names = new Set(members.map(({ name }) => name));
-    const outsiders = nodes.map(({ metadata }) => metadata.name).filter((name) => !names.has(name));
-    return {
-      pool: poolName(config.clusterName, family),
-      family,
-      members,
-      ...contestedBy(nodes),
-      outsiders: new Set(outsiders.map((name) => name.toLowerCase())),
-      own: ownEntries(nodes, known),
-      virtualNetworkId: virtualNetworkId(config),
-    };
-  });
+  return memoAll((config: ClusterConfig, nodes: readonly Node[], known: readonly string[], arranged: readonly Node[]) =>
+    fragmentOf(config, nodes, known, arranged, family),
+  );
+}
+
+/** `chosen`: of the nodes, those that the pool is for. */
+function fragmentOf(
+  config: ClusterConfig,
+  nodes: readonly Node[],
+  known: readonly string[],
+  chosen: readonly Node[],
+  family: Family,
+): BackendPoolFragment {
+  const members = chosen.flatMap((node) => memberOf(node, config, family)).sort(byName);
+  const names = new Set(members.map(({ name }) => name));
+  const outsiders = nodes.map(({ metadata }) => metadata.name).filter((name) => !names.has(name));
+  return {
+    pool: poolName(config.clusterName, family),
+    family,
+    members,
+    ...(chosen !== nodes && nodes.length > 0 && { mayBeEmpty: true }),
+    ...contestedBy(nodes),
+    outsiders: new Set(outsiders.map((name) => name.toLowerCase())),
+    own: ownEntries(nodes, known),
+    virtualNetworkId: virtualNetworkId(config),
+  };
 }
 
 export const addressesOfMembers = memo((fragment: BackendPoolFragment): readonly string[] => [

@@ -1,6 +1,6 @@
 /**
- * The nodes that should be in one backend pool, as data. Membership belongs to the cluster's pool, not to a Service:
- * every Service of a load balancer asks for the same one.
+ * The nodes that should be in one backend pool, as data. Membership belongs to the pool, not to a Service: every Service of
+ * a pool asks for the same one.
  * Made by `desired-backend-pool.ts`, put in by `merge-backend-pool.ts`.
  */
 import type { AdminState, Family } from "../../model/arm.ts";
@@ -17,6 +17,8 @@ export interface BackendPoolFragment {
   readonly pool: string;
   readonly family: Family;
   readonly members: readonly MemberIntent[];
+  /** No members means that the nodes, which are known, belong elsewhere: the pool is emptied. */
+  readonly mayBeEmpty?: boolean;
   /** By address: the nodes that say they have it, oldest first, where there are several. See `contested-nodes.ts`. */
   readonly contested?: ReadonlyMap<string, readonly string[]>;
   /** Names, in lower case, of nodes that are no members: an entry under such a name stands for no other node. */

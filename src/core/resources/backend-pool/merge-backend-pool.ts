@@ -2,7 +2,7 @@
  * Puts the nodes into one pool of addresses.
  *
  *   - An entry is ours by the rule of `desired-backend-pool.ts`; a foreign one stays as it is, and is reported.
- *   - Ours that no node stands for goes, except the last of them: a pool is never emptied because we know no nodes; and
+ *   - Ours that no node stands for goes, except the last of them: a pool is never emptied because no nodes are known; and
  *     except those that the brake withholds.
  *   - A node whose address is in the pool already is not added again, whatever that entry is called.
  *   - Of several nodes with one address the one whose entry is there stays, else the oldest comes.
@@ -59,7 +59,7 @@ function merge(seen: BackendPool, fragment: BackendPoolFragment): Judged {
   }
   const foreign = kept.filter((entry) => !isOwnEntry(entry, fragment.own));
   const answer: Answer = foreign.length === 0 ? ACCEPTED : { kind: "accepted", warnings: [warningOf(seen, foreign)] };
-  if (members.length === 0) return { outcome: { kind: "unchanged" }, answer };
+  if (members.length === 0 && fragment.mayBeEmpty !== true) return { outcome: { kind: "unchanged" }, answer };
   const added = [...missing].map((member) => entryOf(member, seen, fragment));
   const isRight = dropped.length === 0 && added.length === 0 && kept.every((entry, at) => entry === entries[at]);
   if (isRight) return { outcome: { kind: "unchanged" }, answer };

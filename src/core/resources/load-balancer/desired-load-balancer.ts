@@ -6,9 +6,9 @@
 import type { Family, LoadBalancer, Frontend, Reference, Subnet } from "../../model/arm.ts";
 import type { ClusterConfig, LoadBalancerLimits } from "../../config/cluster-config.ts";
 import type { Service } from "../../model/kubernetes.ts";
-import { baseOf, isServiceBase, poolName, frontendName, namingOf } from "../../model/names.ts";
+import { baseOf, isServiceBase, ownPoolName, frontendName, namingOf } from "../../model/names.ts";
 import type { Owner } from "../../outcome.ts";
-import { desiredRules } from "./desired-rules.ts";
+import { desiredRules, poolOf } from "./desired-rules.ts";
 import type { Disposable, HeldFrontend, LoadBalancerFragment, LoadBalancerShell } from "./fragment.ts";
 import { frontendOf, loadBalancerIndex, partsOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
 import { canonicalAddress, contains, parseAddress, parseCidr } from "../../util/cidr.ts";
@@ -56,7 +56,8 @@ export function desiredLoadBalancer(input: FragmentInput): LoadBalancerFragment 
     frontends: perFamily.flatMap(({ frontend }) => frontend.own ?? []),
     probes: [...probes.values()],
     rules,
-    pools: families.map((family) => poolName(config.clusterName, family)),
+    pools: families.map((family) => poolOf(intent, config, family)),
+    ownPools: ownPoolsOf(intent.owner),
     releases: releasesOf(seen, intent.owner, input.isServedHere).filter((name) => !used.includes(name)),
     held: input.held,
     disposable: input.disposable,
@@ -77,7 +78,20 @@ export interface AbsenceInput {
 /** "Should not exist". */
 export function absentLoadBalancer({ seen, isServedHere, ...rest }: AbsenceInput): LoadBalancerFragment {
   const releases = releasesOf(seen, rest.owner, isServedHere);
-  return { ...rest, shell: undefined, frontends: [], probes: [], rules: [], pools: [], releases };
+  return {
+    ...rest,
+    shell: undefined,
+    frontends: [],
+    probes: [],
+    rules: [],
+    pools: [],
+    ownPools: ownPoolsOf(rest.owner),
+    releases,
+  };
+}
+
+function ownPoolsOf({ key }: Owner): string[] {
+  return [ownPoolName(key, "IPv4"), ownPoolName(key, "IPv6")];
 }
 
 function shellOf(config: ClusterConfig, { id, name }: { id: string; name: string }): LoadBalancerShell {

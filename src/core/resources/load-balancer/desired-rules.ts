@@ -6,7 +6,7 @@ import type { Family, LoadBalancingRule, Probe, ProbeProperties } from "../../mo
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerPartId } from "../../model/ids.ts";
 import type { Protocol } from "../../model/kubernetes.ts";
-import { localProbeName, namingOf, poolName, ruleName, SHARED_PROBE_NAME } from "../../model/names.ts";
+import { localProbeName, namingOf, ownPoolName, poolName, ruleName, SHARED_PROBE_NAME } from "../../model/names.ts";
 import type { PortIntent, ProbeIntent, ServiceIntent } from "../../intent/service-intent.ts";
 
 export interface RuleInput {
@@ -75,6 +75,11 @@ function allPortsRule(input: RuleInput): Pair {
   return { rule, probe };
 }
 
+/** The pool that the rules of a Service send to. */
+export function poolOf({ owner, hasOwnPool }: ServiceIntent, { clusterName }: ClusterConfig, family: Family): string {
+  return hasOwnPool ? ownPoolName(owner.key, family) : poolName(clusterName, family);
+}
+
 /** Azure has no floating IP for IPv6 behind an internal frontend. */
 function isInternalIPv6(intent: ServiceIntent, family: Family): boolean {
   return intent.scope === "internal" && family === "IPv6";
@@ -86,7 +91,7 @@ function ruleOf(
   probe: Probe | undefined,
   properties: LoadBalancingRule["properties"],
 ): LoadBalancingRule {
-  const pool = poolName(config.clusterName, family);
+  const pool = poolOf(intent, config, family);
   return {
     name,
     properties: {

@@ -16,6 +16,8 @@ export interface LoadBalancerFragment {
   readonly rules: readonly LoadBalancingRule[];
   /** Pools that must exist before rules may name them. */
   readonly pools: readonly string[];
+  /** Names of pools for this Service alone: one that its rules leave goes with them. */
+  readonly ownPools?: readonly string[];
   /**
    * Frontends named after another Service that has left them. This Service was using them, so they go together with
    * its use, unless another owner needs them by then.

@@ -1,7 +1,7 @@
 /**
  * Which load balancer serves a Service, and on which others it still has parts.
  *
- * Standard has one load balancer of each kind. Basic has a pair per VM set, and a Service stays where it is unless its
+ * Standard has one load balancer of each kind, or several by the config (`place-on-several.ts`). Basic has a pair per VM set, and a Service stays where it is unless its
  * mode names other sets:
  *
  *   mode of the Service | candidates for a new Service
@@ -20,27 +20,26 @@ import { isControlPlane } from "../../backends/eligible-nodes.ts";
 import { vmSetOf } from "../../backends/machines.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerId } from "../../model/ids.ts";
-import { ageOf, type Node, type Service } from "../../model/kubernetes.ts";
-import { externalName, isInternalName, loadBalancerName } from "../../model/names.ts";
+import { ageOf, type Node } from "../../model/kubernetes.ts";
+import { externalName, isInternalName, loadBalancerName, scopedName } from "../../model/names.ts";
 import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Rejection } from "../../outcome.ts";
 import { demandOf } from "./limits.ts";
-import { loadBalancerIndex, partsOf } from "./load-balancer-index.ts";
+import { loadBalancersWith } from "./load-balancer-index.ts";
+import { placeOnSeveral, type SeveralInput } from "./place-on-several.ts";
 
-export interface PlacementInput {
-  readonly config: ClusterConfig;
+/** The Service itself, and all that may be placed beside it. */
+export interface PlacementInput extends SeveralInput {
   readonly nodes: readonly Node[];
-  readonly loadBalancers: readonly LoadBalancer[];
   readonly compute?: Compute;
-  /** The Service itself, and all that may be placed beside it. */
-  readonly service?: Service;
-  readonly otherServices?: readonly Service[];
 }
 
 export interface Placement {
   readonly id: string;
   readonly name: string;
+  /** Why this one of several, for a person. */
+  readonly why?: string;
   /** Absent where it is yet to be made. */
   readonly seen: LoadBalancer | undefined;
   /** Of the same kind: to be left first, because one address cannot stand on two load balancers. */
@@ -53,39 +52,39 @@ export interface Placement {
 export function getServiceLoadBalancer(input: PlacementInput, intent: ServiceIntent): Placement | Rejection {
   const present = loadBalancersWith(input.loadBalancers, intent.owner.base);
   const isSameKind = ({ name }: LoadBalancer): boolean => isInternalName(name) === (intent.scope === "internal");
-  const name = chooseName(input, intent, present.filter(isSameKind));
-  if (typeof name !== "string") return name;
+  const choice = chooseName(input, intent, present.filter(isSameKind));
+  if ("kind" in choice) return choice;
+  const { name, why } = choice;
   const isHere = (loadBalancer: LoadBalancer): boolean => loadBalancer.name.toLowerCase() === name.toLowerCase();
   const seen = input.loadBalancers.find(isHere);
   return {
     id: seen?.id ?? loadBalancerId(input.config, name),
     name: seen?.name ?? name,
+    ...(why !== undefined && { why }),
     seen,
     movedFrom: present.filter((one) => isSameKind(one) && !isHere(one)),
     flippedFrom: present.filter((one) => !isSameKind(one)),
   };
 }
 
-/** Names of a Service's parts begin with its base, so they are found on any load balancer. */
-export function loadBalancersWith(loadBalancers: readonly LoadBalancer[], base: string): LoadBalancer[] {
-  return loadBalancers.filter((loadBalancer) => {
-    const { frontends, rules, probes } = partsOf(loadBalancerIndex(loadBalancer), base);
-    return frontends.length + rules.length + probes.length > 0;
-  });
-}
-
 function chooseName(
   input: PlacementInput,
   intent: ServiceIntent,
   present: readonly LoadBalancer[],
-): string | Rejection {
+): { readonly name: string; readonly why?: string } | Rejection {
   const { config } = input;
-  if (config.sku === "standard") return loadBalancerName(config, intent.scope);
+  if (config.loadBalancers.length > 0) {
+    const choice = placeOnSeveral(input, intent);
+    return "kind" in choice ? choice : { ...choice, name: scopedName(choice.name, intent.scope) };
+  }
+  if (config.sku === "standard") return { name: loadBalancerName(config, intent.scope) };
   const candidates = candidateSets(input, intent);
   if ("kind" in candidates) return candidates;
   const names = candidates.map((vmSet) => loadBalancerName(config, intent.scope, vmSet));
   const stays = present.find(({ name }) => mayStay(config, intent, names, name));
-  return stays?.name ?? leastUsed(input, intent, names);
+  if (stays !== undefined) return { name: stays.name };
+  const least = leastUsed(input, intent, names);
+  return typeof least === "string" ? { name: least } : least;
 }
 
 /** Without a mode, or with `__auto__`, a Service never moves, but for a VM set that has become the primary one. */

@@ -142,6 +142,7 @@ export function foreseeOverflow(
     other.metadata.uid !== intent.owner.uid &&
     other.metadata.deletionTimestamp === undefined &&
     ageOf(other) < ageOf(service) &&
+    config.loadBalancers.length === 0 && // of several, it is not known which they come to
     (seen === undefined || !loadBalancerIndex(seen).parts.has(baseName(other.metadata.uid).toLowerCase()));
   const coming = otherServices.filter(isComing).reduce((sum, other) => {
     const parsed = parseService(other, config);

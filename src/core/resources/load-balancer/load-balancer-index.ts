@@ -63,13 +63,23 @@ export function partsOf(index: LoadBalancerIndex, base: string): Parts {
   return index.parts.get(base.toLowerCase()) ?? NO_PARTS;
 }
 
+/** Names of a Service's parts begin with its base, so they are found on any load balancer. */
+export function loadBalancersWith(loadBalancers: readonly LoadBalancer[], base: string): LoadBalancer[] {
+  return loadBalancers.filter((loadBalancer) => {
+    const { frontends, rules, probes } = partsOf(loadBalancerIndex(loadBalancer), base);
+    return frontends.length + rules.length + probes.length > 0;
+  });
+}
+
 /** The pools that the rules of a Service send to, in lower case. */
 export function poolsOf(index: LoadBalancerIndex, base: string): ReadonlySet<string> {
-  const references = partsOf(index, base).rules.flatMap(({ properties }) => [
-    properties.backendAddressPool ?? [],
-    properties.backendAddressPools ?? [],
-  ]);
-  return new Set(references.flat().map(({ id }) => nameOfId(id).toLowerCase()));
+  return new Set(partsOf(index, base).rules.flatMap(poolNamesOf));
+}
+
+/** In lower case. */
+export function poolNamesOf({ properties }: LoadBalancingRule): string[] {
+  const references = [properties.backendAddressPool ?? [], properties.backendAddressPools ?? []].flat();
+  return references.map(({ id }) => nameOfId(id).toLowerCase());
 }
 
 /** How many Services have rules that send to the pool. */

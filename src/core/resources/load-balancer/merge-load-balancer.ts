@@ -116,7 +116,7 @@ function settle(start: LoadBalancer, pending: readonly LoadBalancerFragment[], e
   const body = withTags(start, pending, {
     ...start.properties,
     frontendIPConfigurations: kept,
-    backendAddressPools: mergedPools(start, index, pending),
+    backendAddressPools: mergedPools(start, index, pending, rules),
     loadBalancingRules: rules,
     probes: mergedProbes(start, index, pending, rules),
   });

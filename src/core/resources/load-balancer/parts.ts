@@ -10,7 +10,8 @@ import { canonicalAddress } from "../../util/cidr.ts";
 import { sameId, nameOfId } from "../../model/ids.ts";
 import { baseOf, SHARED_PROBE_NAME } from "../../model/names.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
-import { frontendOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
+import { isOwnEntry } from "../backend-pool/desired-backend-pool.ts";
+import { frontendOf, poolNamesOf, poolsOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
 
 type Batch = readonly LoadBalancerFragment[];
 
@@ -107,10 +108,36 @@ export function mergedFrontends(
   return { kept, dropped };
 }
 
-export function mergedPools(start: LoadBalancer, index: LoadBalancerIndex, batch: Batch): BackendPool[] {
+/** `rules`: as they will be. A Service's own pool goes with its last rule, unless it holds entries of other clients. */
+export function mergedPools(
+  start: LoadBalancer,
+  index: LoadBalancerIndex,
+  batch: Batch,
+  rules: readonly LoadBalancingRule[],
+): BackendPool[] {
   const names = new Map(batch.flatMap(({ pools }) => pools.map((name) => [name.toLowerCase(), name])));
   const missing = [...names].filter(([lower]) => !index.pools.has(lower)).map(([, name]) => ({ name, properties: {} }));
-  return [...(start.properties.backendAddressPools ?? []), ...missing];
+  const left = leftPools(index, batch).filter(({ name }) => !names.has(name));
+  const used = new Set(left.length === 0 ? [] : rules.flatMap(poolNamesOf));
+  const gone = new Set(left.filter(({ name, isOurs }) => !used.has(name) && isOurs).map(({ name }) => name));
+  const kept = (start.properties.backendAddressPools ?? []).filter(({ name }) => !gone.has(name.toLowerCase()));
+  return [...kept, ...missing];
+}
+
+/** The own pools that rules of the batch's owners have named so far. */
+function leftPools(index: LoadBalancerIndex, batch: Batch): { readonly name: string; readonly isOurs: boolean }[] {
+  return batch.flatMap(({ owner, ownPools = [], disposable }) => {
+    const named = ownPools.length === 0 ? undefined : poolsOf(index, owner.base);
+    return ownPools.flatMap((ownPool) => {
+      const name = ownPool.toLowerCase();
+      const pool = named?.has(name) === true ? index.pools.get(name) : undefined;
+      if (pool === undefined) return [];
+      const entries = pool.properties.loadBalancerBackendAddresses ?? [];
+      return [
+        { name, isOurs: disposable !== undefined && entries.every((one) => isOwnEntry(one, disposable.entries)) },
+      ];
+    });
+  });
 }
 
 function basesOf(batch: Batch): ReadonlySet<string> {

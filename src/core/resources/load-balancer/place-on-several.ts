@@ -1,0 +1,181 @@
+/**
+ * Which of several Standard load balancers serves a Service: what `placement` decides, for what is seen of the cluster and
+ * of Azure.
+ *
+ * A Service that shares the address of another goes where that address is. Services that are yet to be placed are placed
+ * in the order of their creation, each counting those before it, so that many at once are placed as if they came one by
+ * one.
+ */
+import type { ClusterConfig } from "../../config/cluster-config.ts";
+import { PLACEMENT } from "../../intent/annotations.ts";
+import { parseService } from "../../intent/parse-service.ts";
+import type { ServiceIntent } from "../../intent/service-intent.ts";
+import type { LoadBalancer, PublicIP } from "../../model/arm.ts";
+import { publicIPId } from "../../model/ids.ts";
+import { ageOf, namespaceOfKey, type NamespaceLabels, type Service } from "../../model/kubernetes.ts";
+import { baseOf, externalName, isInternalName } from "../../model/names.ts";
+import type { Rejection } from "../../outcome.ts";
+import { chooseLoadBalancer, type Choice, Occupancy } from "../../placement/choose-load-balancer.ts";
+import { eligibleLoadBalancers } from "../../placement/eligible-load-balancers.ts";
+import { canonicalAddress } from "../../util/cidr.ts";
+import { memoAll } from "../../util/memo.ts";
+import { listedOf, type ObservedAzure } from "../observed-azure.ts";
+import { demandOf } from "./limits.ts";
+import { loadBalancerIndex, loadBalancersWith } from "./load-balancer-index.ts";
+
+export interface SeveralInput {
+  readonly config: ClusterConfig;
+  readonly loadBalancers: readonly LoadBalancer[];
+  readonly service?: Service;
+  readonly otherServices?: readonly Service[];
+  /** Absent where no load balancer has a namespace selector. */
+  readonly namespaces?: NamespaceLabels;
+  readonly listed?: ObservedAzure["listed"];
+}
+
+type Scope = ServiceIntent["scope"];
+
+const NONE: NamespaceLabels = new Map();
+const NO_SERVICES: readonly Service[] = [];
+
+/** The external name. */
+export function placeOnSeveral(input: SeveralInput, intent: ServiceIntent): Choice | Rejection {
+  const { config, loadBalancers, service, otherServices = NO_SERVICES, namespaces = NONE } = input;
+  const before = (): Occupancy => {
+    const queue = unplaced(config, otherServices, loadBalancers, namespaces)[intent.scope];
+    const age = service === undefined ? "" : ageOf(service);
+    const ahead = queue.filter((one) => one.age < age && one.uid !== intent.owner.uid).at(-1);
+    return ahead?.after ?? occupancyOf(loadBalancers, intent.scope);
+  };
+  return placeOne({ config, loadBalancers, namespaces, labels: service?.metadata.labels ?? {} }, intent, {
+    holder: addressHolder(input, intent),
+    before,
+  });
+}
+
+interface Seen {
+  readonly config: ClusterConfig;
+  readonly loadBalancers: readonly LoadBalancer[];
+  readonly namespaces: NamespaceLabels;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+interface Found {
+  /** The load balancer with a frontend of another owner that has the Service's address. */
+  readonly holder: string | undefined;
+  readonly before: () => Occupancy;
+}
+
+function placeOne(seen: Seen, intent: ServiceIntent, { holder, before }: Found): Choice | Rejection {
+  const { config, loadBalancers, namespaces, labels } = seen;
+  const current = currentName(loadBalancers, intent);
+  const namespaceLabels = namespaces.get(namespaceOfKey(intent.owner.key)) ?? {};
+  const applicant = { labels, namespaceLabels, named: intent.loadBalancers, current };
+  const eligible = eligibleLoadBalancers(config.loadBalancers, applicant);
+  if ("kind" in eligible) return eligible;
+  const names = eligible.map(({ name }) => name);
+  if (holder === undefined) return chooseLoadBalancer(names, current, before);
+  const isEligible = names.some((name) => name.toLowerCase() === holder.toLowerCase());
+  return isEligible ? { name: holder, why: "its address is there" } : refuseHolder(holder, names);
+}
+
+function refuseHolder(holder: string, names: readonly string[]): Rejection {
+  const may = names.map((name) => `"${name}"`).join(", ");
+  const message =
+    `its address stands on a frontend of another owner on load balancer "${holder}", but it may be placed on ${may} only: ` +
+    `use another address, or let it be placed there (annotation ${PLACEMENT.configurations.key}, labels)`;
+  return { kind: "rejection", reason: "NoLoadBalancer", message };
+}
+
+/** Of the kind that it asks for; else the counterpart of the one that it is on. */
+function currentName(loadBalancers: readonly LoadBalancer[], { owner, scope }: ServiceIntent): string | undefined {
+  const present = loadBalancersWith(loadBalancers, owner.base).map(({ name }) => name);
+  const same = present.find((name) => isInternalName(name) === (scope === "internal"));
+  const found = same ?? present[0];
+  return found === undefined ? undefined : externalName(found);
+}
+
+function occupancyOf(loadBalancers: readonly LoadBalancer[], scope: Scope): Occupancy {
+  const ofKind = loadBalancers.filter(({ name }) => isInternalName(name) === (scope === "internal"));
+  return new Occupancy(
+    ofKind.map(({ name, properties }) => [externalName(name), (properties.loadBalancingRules ?? []).length] as const),
+  );
+}
+
+function addressHolder(
+  { config, loadBalancers, listed = {} }: SeveralInput,
+  intent: ServiceIntent,
+): string | undefined {
+  const { scope, families, pinned, owner } = intent;
+  for (const family of families) {
+    const address = pinned[family];
+    const wanted = intent.publicIPs[family];
+    const publicIP = wanted && idOf(config, intent, wanted, listedOf({ listed }, "publicIP"));
+    for (const loadBalancer of loadBalancers) {
+      if (isInternalName(loadBalancer.name) !== (scope === "internal")) continue;
+      const { byPublicIP, byPrivateAddress } = loadBalancerIndex(loadBalancer);
+      const frontend =
+        scope === "internal"
+          ? byPrivateAddress.get(address === undefined ? "" : canonicalAddress(address))
+          : byPublicIP.get(publicIP?.toLowerCase() ?? "");
+      if (frontend !== undefined && baseOf(frontend.name) !== owner.base.toLowerCase()) {
+        return externalName(loadBalancer.name);
+      }
+    }
+  }
+  return undefined;
+}
+
+/** `undefined` for one of the Service's own, and for an address that no public IP has. */
+function idOf(
+  config: ClusterConfig,
+  { publicIPResourceGroup }: ServiceIntent,
+  wanted: NonNullable<ServiceIntent["publicIPs"]["IPv4"]>,
+  publicIPs: ReadonlyMap<string, readonly PublicIP[]>,
+): string | undefined {
+  if (wanted.kind === "generated") return undefined;
+  if (wanted.kind === "named") return publicIPId(config, publicIPResourceGroup, wanted.name);
+  const address = canonicalAddress(wanted.address);
+  const all = [...publicIPs.values()].flat();
+  return all.find(({ properties }) => canonicalAddress(properties.ipAddress ?? "") === address)?.id;
+}
+
+interface Queued {
+  readonly uid: string;
+  readonly age: string;
+  /** Once it is placed. */
+  readonly after: Occupancy;
+}
+
+/** The Services that have nothing on a load balancer of their kind yet, oldest first. Once for all that ask. */
+const unplaced = memoAll(
+  (
+    config: ClusterConfig,
+    services: readonly Service[],
+    loadBalancers: readonly LoadBalancer[],
+    namespaces: NamespaceLabels,
+  ): Readonly<Record<Scope, readonly Queued[]>> => {
+    const waiting = services.flatMap((service) => {
+      if (service.metadata.deletionTimestamp !== undefined) return [];
+      const parsed = parseService(service, config);
+      if (!("intent" in parsed)) return [];
+      const { intent } = parsed;
+      const isSameKind = ({ name }: LoadBalancer): boolean => isInternalName(name) === (intent.scope === "internal");
+      const isPlaced = loadBalancersWith(loadBalancers, intent.owner.base).some(isSameKind);
+      return isPlaced ? [] : [{ service, intent, age: ageOf(service) }];
+    });
+    waiting.sort((one, other) => (one.age < other.age ? -1 : 1));
+    const queueOf = (scope: Scope): Queued[] => {
+      let occupancy = occupancyOf(loadBalancers, scope);
+      return waiting
+        .filter(({ intent }) => intent.scope === scope)
+        .map(({ service, intent, age }) => {
+          const seen = { config, loadBalancers, namespaces, labels: service.metadata.labels ?? {} };
+          const placed = placeOne(seen, intent, { holder: undefined, before: () => occupancy });
+          if (!("kind" in placed)) occupancy = occupancy.with(placed.name, demandOf(intent).rules);
+          return { uid: service.metadata.uid, age, after: occupancy };
+        });
+    };
+    return { external: queueOf("external"), internal: queueOf("internal") };
+  },
+);
