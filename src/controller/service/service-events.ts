@@ -7,6 +7,8 @@ import { ArmError, type ArmFailure } from "../../azure/arm/failures.ts";
 import type { Retry } from "../../azure/group-commit/commit-types.ts";
 import { isRetryable } from "../../azure/group-commit/retry-policy.ts";
 import { type EventText, eventText } from "../../core/events/event-reasons.ts";
+import { nameOfId } from "../../core/model/ids.ts";
+import { isInternalName } from "../../core/model/names.ts";
 import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import { SERVICES } from "../../kube/client/resources.ts";
 import type { Log } from "../../core/util/log.ts";
@@ -29,6 +31,8 @@ export class ServiceEvents {
   settled(service: Service, steps: readonly Step[], warnings: readonly Warning[]): void {
     this.#events.settle(service, warnings.map(textOfWarning));
     for (const warning of warnings) this.warned(service, warning);
+    const moved = movedText(steps);
+    if (moved !== undefined) this.#events.emit(SERVICES, service, moved, "all");
     if (steps.length > 0) this.#events.emit(SERVICES, service, doneText(steps), "all");
   }
 
@@ -80,6 +84,17 @@ export class ServiceEvents {
 
 function textOfWarning({ reason, message }: Warning): EventText {
   return eventText(reason, message);
+}
+
+/** It left one load balancer, and was then written to another of the same kind. */
+function movedText(steps: readonly Step[]): EventText | undefined {
+  const written = steps.filter((step) => step.kind === "loadBalancer");
+  const left = written.find(({ fragment }) => fragment.shell === undefined);
+  const joined = left && written.slice(written.indexOf(left)).find(({ fragment }) => fragment.shell !== undefined);
+  if (left === undefined || joined === undefined) return undefined;
+  const [from, to] = [nameOfId(left.id), nameOfId(joined.id)];
+  if (from === to || isInternalName(from) !== isInternalName(to)) return undefined;
+  return eventText("LoadBalancerMoved", `Moved from load balancer "${from}" to "${to}"`);
 }
 
 function doneText(steps: readonly Step[]): EventText {

@@ -26,6 +26,10 @@ const OUTCOMES = {
     SERVICE,
     "Everything that the Service owned in Azure is deleted, and the finalizer removed.",
   ),
+  LoadBalancerMoved: normal(
+    SERVICE,
+    "The Service is served by another load balancer now, at the same addresses; names both.",
+  ),
   SyncLoadBalancerFailed: warning(SERVICE, "A write to Azure or to the API server failed; it is retried."),
   DeleteLoadBalancerFailed: warning(SERVICE, "As SyncLoadBalancerFailed, for a Service that is being deleted."),
   DriftDetected: warning(

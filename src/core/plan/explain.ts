@@ -11,6 +11,7 @@ import type { Observed } from "../observed.ts";
 import { isApplied, readAppliedState } from "../service/applied-state.ts";
 import { parseService } from "../intent/parse-service.ts";
 import { publishedIngress } from "../service/reconcile-service.ts";
+import { getServiceLoadBalancer } from "../resources/load-balancer/get-service-load-balancer.ts";
 import type { ServiceIntent } from "../intent/service-intent.ts";
 
 export function explain(observed: Observed): string[] {
@@ -26,6 +27,7 @@ export function explain(observed: Observed): string[] {
     ...("intent" in parsed ? [`asks for    ${wishText(parsed.intent)}`] : []),
     `published   ${(service.status.loadBalancer.ingress ?? []).map(({ ip }) => ip).join(", ") || "no address yet"}`,
     `in Azure    ${azureText(observed)}`,
+    ...("intent" in parsed ? placedText(observed, parsed.intent) : []),
     `stands      ${standText(observed, plan, ignored)}`,
     ...(isSettled(plan) ? [] : ignored.map(({ message }) => `ignored     ${message}`)),
     ...notes.map(({ message }) => `note        ${message}`),
@@ -43,6 +45,14 @@ const IGNORED: ReadonlySet<Warning["reason"]> = new Set<Warning["reason"]>([
   "InvalidSourceRanges",
   "UnknownAnnotation",
 ]);
+
+/** Of several load balancers. */
+function placedText(observed: Observed, intent: ServiceIntent): string[] {
+  if (observed.config.loadBalancers.length === 0) return [];
+  const placement = getServiceLoadBalancer(observed, intent);
+  if ("kind" in placement) return [];
+  return [`placed on   load balancer "${placement.name}": ${placement.why ?? ""}`];
+}
 
 function wishText({ scope, families, ports, highAvailabilityPorts }: ServiceIntent): string {
   const which = highAvailabilityPorts
