@@ -9,7 +9,7 @@ import { isFailure } from "../kube/client/kube-failure.ts";
 import type { KubeObject, Resource } from "../kube/client/resources.ts";
 import { openKubeClient } from "./kube-access.ts";
 
-const DEFINITIONS: Resource = {
+export const DEFINITIONS: Resource = {
   group: "apiextensions.k8s.io",
   version: "v1",
   plural: "customresourcedefinitions",

@@ -9,6 +9,7 @@ import { registerBench } from "../cli/bench.ts";
 import { registerDrain } from "../cli/drain.ts";
 import { registerController } from "../cli/controller.ts";
 import { registerKube } from "../cli/kube.ts";
+import { registerDoctor } from "../cli/doctor.ts";
 import { registerExplain } from "../cli/explain.ts";
 import { registerPlan } from "../cli/plan.ts";
 import { registerReleaseBrake } from "../cli/release-brake.ts";
@@ -26,6 +27,7 @@ export function program(): Command {
     .exitOverride();
   registerSandbox(azlb);
   registerController(azlb);
+  registerDoctor(azlb);
   registerPlan(azlb);
   registerExplain(azlb);
   registerDrain(azlb);

@@ -11,12 +11,12 @@ import type { Json } from "./json.ts";
 import { PROVIDERS, providerBody, regionsOf } from "./provider.ts";
 import { typeNamed } from "./registry.ts";
 
-/** `resources`: of the group, or of the whole subscription. */
+/** `resources`: of the group, or of the whole subscription. `usages`: of the quotas of Microsoft.Network in a region. */
 export type DirectoryRoute =
   | { readonly kind: "directory"; readonly what: "tenants" | "subscriptions" }
   | {
       readonly kind: "directory";
-      readonly what: "subscription" | "locations" | "providers" | "resources";
+      readonly what: "subscription" | "locations" | "providers" | "resources" | "usages";
       readonly subscription: string;
       readonly group?: string;
     };
@@ -31,6 +31,8 @@ export function directoryRouteOf(path: string): DirectoryRoute | undefined {
     return first === "tenants" || first === "subscriptions" ? { kind: "directory", what: first } : undefined;
   if (first !== "subscriptions" || subscription === "") return undefined;
   if (rest.length === 0) return { kind: "directory", what: "subscription", subscription: spelled };
+  if (/^providers\/microsoft\.network\/locations\/[^/]+\/usages$/.test(rest.join("/")))
+    return { kind: "directory", what: "usages", subscription: spelled };
   const inGroup = rest[0] === "resourcegroups" && rest.length === 3 && rest[2] === "resources";
   if (inGroup) return { kind: "directory", what: "resources", subscription: spelled, group: path.split("/")[4] ?? "" };
   const what = rest.length === 1 ? BELOW_SUBSCRIPTION.find((one) => one === rest[0]) : undefined;
@@ -63,6 +65,8 @@ export function answerDirectory(call: Call, route: DirectoryRoute): Decision {
       );
     case "resources":
       return list(call, resourcesIn(call, route.subscription, route.group));
+    case "usages":
+      return list(call, usagesIn(call, route.subscription));
   }
 }
 
@@ -130,6 +134,23 @@ function filterOf(text: string): (resource: Resource) => boolean {
     return (resource: Resource): boolean => read(resource).toLowerCase() === value.toLowerCase();
   });
   return (resource) => conditions.every((holds) => holds(resource));
+}
+
+/** Azure's defaults for a subscription in a region. */
+const QUOTAS = [
+  ["PublicIPAddresses", "Microsoft.Network/publicIPAddresses", 1000],
+  ["LoadBalancers", "Microsoft.Network/loadBalancers", 1000],
+  ["NetworkSecurityGroups", "Microsoft.Network/networkSecurityGroups", 5000],
+] as const;
+
+function usagesIn({ state }: Call, subscription: string): Json[] {
+  const whole = keyOf(`/subscriptions/${subscription}`);
+  return QUOTAS.map(([value, type, limit]) => ({
+    name: { value, localizedValue: value },
+    currentValue: [...state.resources].filter(([key, one]) => key.startsWith(`${whole}/`) && one.type === type).length,
+    limit,
+    unit: "Count",
+  }));
 }
 
 const ENVELOPE = ["id", "name", "type", "location", "tags", "sku", "zones", "kind"];

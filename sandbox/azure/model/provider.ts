@@ -8,7 +8,12 @@ import type { State } from "./state.ts";
 
 const DEFAULT_REGION = "westus2";
 const ZONES = ["1", "2", "3"];
-const API_VERSIONS = ["2026-04-01", "2025-04-01", "2024-11-01"];
+
+/** Newest first. */
+const API_VERSIONS = {
+  "Microsoft.Network": ["2026-01-01", "2025-05-01", "2025-01-01", "2024-05-01", "2022-07-01"],
+  "Microsoft.Compute": ["2026-04-01", "2025-04-01", "2024-11-01", "2024-07-01"],
+} as const;
 
 export const PROVIDERS = ["Microsoft.Network", "Microsoft.Compute"] as const;
 
@@ -34,7 +39,7 @@ export function providerBody(state: State, subscription: string, namespace: (typ
     resourceTypes: types.map((type) => ({
       resourceType: type.type.slice(namespace.length + 1),
       locations,
-      apiVersions: API_VERSIONS,
+      apiVersions: [...API_VERSIONS[namespace]],
       zoneMappings: locations.map((location) => ({ location, zones: ZONES })),
     })),
   };

@@ -13,6 +13,7 @@ const VERSIONS: Readonly<Record<ApiProfile, readonly (readonly [RegExp, readonly
     [/^microsoft\.compute\/virtualmachinescalesets\b.*\/(networkinterfaces|publicipaddresses)/, ["2018-10-01"]],
     [/^microsoft\.network\//, ["2026-01-01", "2025-05-01", "2024-05-01", "2022-07-01"]],
     [/^microsoft\.compute\//, ["2026-04-01", "2025-04-01", "2024-07-01"]],
+    [/^microsoft\.authorization\//, ["2022-04-01", "2018-07-01", "2015-07-01"]],
     [/^/, ["2021-04-01"]],
   ],
   azureStack: [
@@ -21,6 +22,7 @@ const VERSIONS: Readonly<Record<ApiProfile, readonly (readonly [RegExp, readonly
     [/^microsoft\.compute\/virtualmachinescalesets\b.*\/(networkinterfaces|publicipaddresses)/, ["2018-10-01"]],
     [/^microsoft\.compute\/virtualmachines\b/, ["2017-12-01"]],
     [/^microsoft\.compute\//, ["2019-07-01"]],
+    [/^microsoft\.authorization\//, ["2015-07-01"]],
     [/^/, ["2021-04-01"]],
   ],
 };
@@ -49,8 +51,13 @@ export class ApiVersions {
   }
 
   #known(type: string): readonly string[] {
-    return VERSIONS[this.#profile].find(([pattern]) => pattern.test(type.toLowerCase()))?.[1] ?? [];
+    return versionsOf(this.#profile, type);
   }
+}
+
+/** All that may be asked for, newest first. */
+export function versionsOf(profile: ApiProfile, type: string): readonly string[] {
+  return VERSIONS[profile].find(([pattern]) => pattern.test(type.toLowerCase()))?.[1] ?? [];
 }
 
 /** `Microsoft.Network/loadBalancers/backendAddressPools` of any path below a provider; the path itself for others. */

@@ -93,3 +93,22 @@ test("without a token none of it is told", async () => {
   for (const path of ["/tenants", "/subscriptions", `/subscriptions/${subscriptionId}`])
     assert.equal((await wire(`${azure.armEndpoint}${path}?${VERSION}`, "GET")).status, 401);
 });
+
+test("the quotas of a region are listed with what is used of them", async () => {
+  const answer = await arm.send(
+    "GET",
+    `/subscriptions/${subscriptionId}/providers/Microsoft.Network/locations/westus2/usages?${VERSION}`,
+  );
+  const { value } = answer.body as { value: { name: { value: string }; currentValue: number; limit: number }[] };
+  const groups = value.find(({ name }) => name.value === "NetworkSecurityGroups");
+  assert.ok(groups !== undefined && groups.currentValue > 0 && groups.limit > groups.currentValue, answer.text);
+});
+
+test("the permissions of the caller on a group are listed as its role says", async () => {
+  const path = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}/providers/Microsoft.Authorization/permissions`;
+  const answer = await arm.send("GET", `${path}?api-version=2022-04-01`);
+  assert.equal(answer.status, 200, answer.text);
+  const { value } = answer.body as { value: { actions: string[]; notActions: string[] }[] };
+  assert.deepEqual(value[0]?.actions, ["*"]);
+  assert.deepEqual(value[0]?.notActions, []);
+});
