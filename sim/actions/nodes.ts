@@ -114,8 +114,9 @@ export class SimulatedNodes {
   }
 }
 
+/** In the second subnet, outside the addresses that Azure gives to frontends there. */
 function movedTo(ipv4: string): string {
-  return ipv4.replace(/^10\.240\./, "10.241.");
+  return ipv4.replace(/^10\.240\.0\./, "10.241.50.");
 }
 
 export function nodesOf(topology: Topology): ClusterNode[] {
