@@ -6,8 +6,9 @@
 import { isPart, wholeOf } from "../../core/model/ids.ts";
 import type { Answer, Merged } from "../../core/outcome.ts";
 import type { Clock } from "../../core/util/clock.ts";
+import { errorText } from "../../core/util/text.ts";
 import { type ArmClient, assertResourceShape, type PutOptions, type WriteOptions } from "../arm/arm-client.ts";
-import { ArmError, type ArmFailure, plainFailure } from "../arm/failures.ts";
+import { ArmError, type ArmFailure, plainFailure, transient } from "../arm/failures.ts";
 import { isChanging } from "../arm/response-body.ts";
 import type { Priority } from "../budget/limits.ts";
 import {
@@ -31,7 +32,7 @@ export interface LaneIo {
   readonly wasThere: (id: string) => boolean;
   /** `undefined`: what was last seen holds no more, and nothing newer is known. */
   readonly onSeen: (id: string, body: ArmBody | null | undefined) => void;
-  /** May this process still write? Asked right before each write leaves. */
+  /** May this process still write? Asked right before each write leaves. Where that fails, the write is retried. */
   readonly mayWrite: (priority: Priority) => boolean | Promise<boolean>;
   readonly clock: Clock;
 }
@@ -193,8 +194,11 @@ export function writeOptions(
     guard: async () => {
       await clock.nextTurn(); // lets in what has come while the write was composed: it may abort the turn
       signal.throwIfAborted();
-      if (!(await mayWrite(priority)))
-        throw new ArmError(plainFailure("fenced", "this process may not write (any more)"), "writing");
+      const isAllowed = await Promise.resolve(mayWrite(priority)).catch((error: unknown) => {
+        signal.throwIfAborted();
+        throw new ArmError(transient(errorText(error), false), "writing", { cause: error }); // passes, and nothing was sent
+      });
+      if (!isAllowed) throw new ArmError(plainFailure("fenced", "this process may not write (any more)"), "writing");
       signal.throwIfAborted();
       if (beforeLeaving !== undefined) {
         beforeLeaving();

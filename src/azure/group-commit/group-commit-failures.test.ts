@@ -72,6 +72,21 @@ test("a poison that is alone leaves nothing behind either", async () => {
   assert.deepEqual(parts(), ["theirs-0 1"]);
 });
 
+test("a poison leaves nothing behind, and fails no process, where its removal may not leave at first", async () => {
+  const allowed = [true, new Error("the lock cannot be read"), new Error("the lock cannot be read")];
+  const mayWrite = async (): Promise<boolean> => {
+    const next = allowed.shift() ?? true;
+    if (next instanceof Error) throw next;
+    return next;
+  };
+  const { clock, arm, commit, submit, run, parts } = commitRig({ operationMs: 0 }, { mayWrite });
+  takesThenFails(arm);
+  assert.equal((await run(submit(wanted("bad", 666)))).kind, "failed");
+  await clock.advanceUntil(() => commit.resourcesAtWork === 0);
+  assert.deepEqual(allowed, []);
+  assert.deepEqual(parts(), ["theirs-0 1"]);
+});
+
 test("when Azure stumbles the whole batch is tried again, with what came meanwhile", async () => {
   const { clock, arm, submit, run, parts } = commitRig();
   let stumbles = 2;

@@ -97,7 +97,8 @@ export class GroupCommit {
 
   /** No caller waits for it: the write that needs it is retried anyway, and two lanes must never wait for each other. */
   #repair(id: string): void {
-    void this.submit({ id, kind: REPAIR, fragment: undefined, readFirst: true, priority: "create" });
+    const write = { id, kind: REPAIR, fragment: undefined, readFirst: true, priority: "create" } as const;
+    this.submit(write).catch(() => {});
   }
 }
 

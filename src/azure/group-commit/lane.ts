@@ -253,7 +253,8 @@ export class Lane {
     failAll(tickets, failure);
     if (this.#prior.rollback === undefined || tickets[0]?.kind === RESTORE) return;
     const write = { id: wholeOf(id), kind: RESTORE, fragment: undefined, priority: "create" } as const;
-    const [ticket] = RESTORE.open(write, this.#context.clock.monotonicMs());
+    const [ticket, outcome] = RESTORE.open(write, this.#context.clock.monotonicMs());
+    outcome.catch(() => {}); // no caller waits for it
     this.#queue.add(ticket);
   }
 
