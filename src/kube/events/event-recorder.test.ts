@@ -98,6 +98,20 @@ test("an event that has expired on the server is made again", async () => {
   assert.equal(bodyOf(wire.last)["count"], 2);
 });
 
+test("an event that meets a conflict on the server is tried again", async () => {
+  const { clock, wire, recorder, problems, outcomes } = newRecorder();
+  recorder.record(event("refused"));
+  await settled();
+  wire.last.answer(409, { kind: "Status", reason: "Conflict" });
+  await clock.advance(10_000);
+  assert.equal(wire.exchanges.length, 2);
+  assert.equal(bodyOf(wire.last)["message"], "refused");
+  wire.last.answer(201, {});
+  await recorder.flushed();
+  assert.deepEqual(outcomes, { written: 1, suppressed: 0, given_up: 0 });
+  assert.deepEqual(problems, []);
+});
+
 test("a server in trouble is tried a few times; then the event is given up, and the next one told", async () => {
   const { clock, wire, recorder, problems, outcomes } = newRecorder();
   recorder.record(event("first"));

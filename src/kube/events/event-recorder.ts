@@ -80,7 +80,8 @@ export class EventRecorder {
         onOutcome?.("written");
         return;
       } catch (error) {
-        const hopeless = !isFailure(error, "transient", "throttled") || attempt === ATTEMPTS - 1;
+        // a conflict passes too: no version of the event was asked for
+        const hopeless = !isFailure(error, "transient", "throttled", "conflict") || attempt === ATTEMPTS - 1;
         if (hopeless) {
           onOutcome?.("given_up");
           onProblem?.(error);
