@@ -141,11 +141,12 @@ function claimAddresses(
     service,
     opening: openingOf(service, input, nodes),
   }));
-  const unreadable = openings.flatMap(({ service, opening }) => (opening === undefined ? [service] : []));
-  const spared = new Set(unreadable.flatMap(ingressOf));
+  const unreadable = new Set(openings.flatMap(({ service, opening }) => (opening === undefined ? [service] : [])));
+  const isSpared = (address: string): boolean =>
+    unreadable.size > 0 && sharersOf(input, owner.uid, new Set([address])).some((service) => unreadable.has(service));
   const claimed = new Set([
-    ...[...own].filter((address) => !spared.has(address)),
-    ...(unreadable.some((service) => nodeSharers.has(service)) ? [] : nodeAddresses),
+    ...[...own].filter((address) => !isSpared(address)),
+    ...([...unreadable].some((service) => nodeSharers.has(service)) ? [] : nodeAddresses),
   ]);
   const others = new Map(
     openings.flatMap(({ opening }) => (opening === undefined ? [] : [[opening.owner.uid, opening]])),

@@ -171,6 +171,19 @@ test("one that pins it and was refused before its first write keeps nothing open
   ]);
 });
 
+test("one that was refused after its first write keeps what it has, though neither status nor spec name the address", () => {
+  const group = built([guarded(), "20.0.0.1"], [second(), "20.0.0.1"]);
+  const annotations = { "azure-load-balancer-tcp-idle-timeout": "soon" };
+  const refused = held(aService({ name: "second", annotations, spec: { ports: [aPort(443)] } }));
+  const tags = { "k8s-azure-service": "default/guarded,default/second" };
+  const shared: PublicIP = { id: "/pip", name: "pip", tags, properties: { ipAddress: "20.0.0.1" } };
+  const seen = { ...world(group, guarded(), refused), listed: { publicIP: new Map([["rg", [shared]]]) } };
+  assert.equal(reconcile(seen, guarded(), at("20.0.0.1")).kind, "settled");
+  const others: PublicIP = { ...shared, tags: { "k8s-azure-service": "default/guarded" } };
+  const untagged = { ...seen, listed: { publicIP: new Map([["rg", [others]]]) } };
+  assert.equal(reconcile(untagged, guarded(), at("20.0.0.1")).kind, "act", "it never came to this address");
+});
+
 test("so does who names the public IP", () => {
   const named = second({ annotations: { "azure-pip-name": "mine" }, spec: { ports: [aPort(81)] } });
   const mine: PublicIP = { id: "/pip", name: "Mine", properties: { ipAddress: "20.0.0.1" } };

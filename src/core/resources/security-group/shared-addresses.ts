@@ -5,7 +5,8 @@
 import type { Family, PublicIP } from "../../model/arm.ts";
 import { canonicalAddress, familyOf } from "../../util/cidr.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
-import type { Service } from "../../model/kubernetes.ts";
+import { type Service, serviceKey } from "../../model/kubernetes.ts";
+import { servicesOf } from "../../model/tags.ts";
 import { RULES } from "../../intent/annotations.ts";
 import { isHeld } from "../../intent/ownership.ts";
 import { parseService } from "../../intent/parse-service.ts";
@@ -29,18 +30,27 @@ interface Claims {
   readonly byPublicIP: ReadonlyMap<string, readonly Service[]>;
   /** Services that open something at the nodes' own addresses. */
   readonly onNodes: readonly Service[];
+  /**
+   * Key in lower case → a Service that may have something in Azure, and whose present spec is refused: it keeps what it
+   * has. Where that is, the tags of public IPs tell; the status lags behind, and the spec may name the address no more.
+   */
+  readonly refused: ReadonlyMap<string, Service>;
 }
 
 /** Other Services that have, or are about to have, one of these addresses. Deleting ones give up theirs. */
 export function sharersOf(sharing: Sharing, uid: string, addresses: ReadonlySet<string>): readonly Service[] {
-  const { byAddress, byPublicIP } = claimsOf(sharing);
+  const { byAddress, byPublicIP, refused } = claimsOf(sharing);
   const found = new Set<Service>();
   for (const address of addresses) {
     for (const service of byAddress.get(address) ?? []) found.add(service);
   }
-  if (byPublicIP.size > 0) {
-    for (const key of publicIPsAt(sharing, addresses)) {
-      for (const service of byPublicIP.get(key) ?? []) found.add(service);
+  if (byPublicIP.size > 0 || refused.size > 0) {
+    for (const [group, publicIP] of publicIPsAt(sharing, addresses)) {
+      for (const service of byPublicIP.get(publicIPKey(group, publicIP.name)) ?? []) found.add(service);
+      for (const key of servicesOf(publicIP) ?? []) {
+        const service = refused.get(key.toLowerCase());
+        if (service !== undefined) found.add(service);
+      }
     }
   }
   return [...found].filter((service) => service.metadata.uid !== uid);
@@ -79,6 +89,7 @@ const claims = memoAll((config: ClusterConfig, services: readonly Service[]): Cl
   const byAddress = new Map<string, Service[]>();
   const byPublicIP = new Map<string, Service[]>();
   const onNodes: Service[] = [];
+  const refused = new Map<string, Service>();
   for (const service of services) {
     if (service.metadata.deletionTimestamp !== undefined) continue;
     const parsed = parseService(service, config);
@@ -86,8 +97,9 @@ const claims = memoAll((config: ClusterConfig, services: readonly Service[]): Cl
     for (const address of new Set(heldAddresses(service, intent))) append(byAddress, address, service);
     for (const key of intent === undefined ? [] : namedPublicIPs(intent)) append(byPublicIP, key, service);
     if (isOnNodes(service, intent)) onNodes.push(service);
+    if (intent === undefined && isHeld(service)) refused.set(serviceKey(service).toLowerCase(), service);
   }
-  return { byAddress, byPublicIP, onNodes };
+  return { byAddress, byPublicIP, onNodes, refused };
 });
 
 function append(map: Map<string, Service[]>, key: string, service: Service): void {
@@ -128,11 +140,12 @@ function namedAddresses(intent: ServiceIntent, sharing: Sharing): readonly strin
     .flatMap(addressOf);
 }
 
-function publicIPsAt(sharing: Sharing, addresses: ReadonlySet<string>): readonly string[] {
+/** With their resource groups. */
+function publicIPsAt(sharing: Sharing, addresses: ReadonlySet<string>): readonly (readonly [string, PublicIP])[] {
   return [...listedOf(sharing, "publicIP")].flatMap(([group, list]) =>
     list
       .filter((publicIP) => addressOf(publicIP).some((address) => addresses.has(address)))
-      .map((publicIP) => publicIPKey(group, publicIP.name)),
+      .map((publicIP) => [group, publicIP] as const),
   );
 }
 
