@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
+import { destinationsOf } from "../resources/security-group/security-rules.ts";
 import {
+  lastSteps,
   web,
   roundsOf,
   rejectionOf,
@@ -88,4 +90,23 @@ describe("ports of a shared address", () => {
     assert.equal(roundsOf(world, "shop").at(-1), "PortConflict");
     assert.equal(world.decide(world.service("web")).kind, "settled", "the one that was there first is served on");
   });
+});
+
+test("a Service that asks for an address and has not got it keeps nothing open there when the holder goes", () => {
+  const world = worldWith();
+  const opened = (): string[] => (world.securityGroup?.properties.securityRules ?? []).flatMap(destinationsOf);
+  world.settle();
+  const [{ ip = "" } = {}] = ingressOf(world);
+  const annotations = pinned(world, "web");
+  assert.ok(opened().includes(ip));
+  world.delete("web");
+  const asker = world.apply({ metadata: { name: "asker", annotations }, spec: { ports: [{ port: 80 }] } });
+  const steps = lastSteps(world.decide(asker));
+  assert.deepEqual(
+    steps.map(({ kind }) => kind),
+    ["addFinalizer"],
+  );
+  world.write(asker, steps);
+  assert.equal(roundsOf(world, "web").at(-1), "gone");
+  assert.ok(!opened().includes(ip), opened().join(", "));
 });

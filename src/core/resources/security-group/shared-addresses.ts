@@ -6,7 +6,7 @@ import type { Family, PublicIP } from "../../model/arm.ts";
 import { canonicalAddress, familyOf } from "../../util/cidr.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { type Service, serviceKey } from "../../model/kubernetes.ts";
-import { servicesOf } from "../../model/tags.ts";
+import { listsService, servicesOf } from "../../model/tags.ts";
 import { RULES } from "../../intent/annotations.ts";
 import { isHeld } from "../../intent/ownership.ts";
 import { parseService } from "../../intent/parse-service.ts";
@@ -69,7 +69,10 @@ export function openingOf(service: Service, sharing: Sharing, nodes: ServiceAddr
   const parsed = parseService(service, sharing.config);
   if (!("intent" in parsed)) return undefined;
   const { intent } = parsed;
-  const held = [...heldAddresses(service, intent), ...namedAddresses(intent, sharing)];
+  const asked = askedOnly(service, intent, sharing);
+  const held = [...heldAddresses(service, intent), ...namedAddresses(intent, sharing)].filter(
+    (address) => !asked.has(address),
+  );
   const current: Record<Family, string[]> = { IPv4: [], IPv6: [] };
   for (const address of new Set(held)) {
     const family = familyOf(address);
@@ -114,6 +117,25 @@ function heldAddresses(service: Service, intent: ServiceIntent | undefined): rea
   const asked =
     intent === undefined || !isHeld(service) ? [] : [...Object.values(intent.pinned), ...intent.additionalPublicIPs];
   return [...ingress, ...asked].map(canonicalAddress);
+}
+
+/**
+ * Addresses of public IPs that a Service pins and has not got: it opens nothing there before the tag of the public IP lists
+ * it. It may be refused, and then never closes what was left open for it. A public IP without that tag, a user's, lists none.
+ */
+function askedOnly(service: Service, { owner, scope, pinned }: ServiceIntent, sharing: Sharing): ReadonlySet<string> {
+  if (scope === "internal") return new Set();
+  const shown = new Set((service.status.loadBalancer.ingress ?? []).map(({ ip = "" }) => canonicalAddress(ip)));
+  const asked = Object.values(pinned)
+    .map(canonicalAddress)
+    .filter((address) => !shown.has(address));
+  if (asked.length === 0) return new Set();
+  const publicIPs = [...listedOf(sharing, "publicIP").values()].flat();
+  const isUnlisted = (address: string): boolean => {
+    const found = publicIPs.filter((publicIP) => addressOf(publicIP).includes(address));
+    return found.length > 0 && found.every((one) => servicesOf(one) !== undefined && !listsService(one, owner.key));
+  };
+  return new Set(asked.filter(isUnlisted));
 }
 
 function isOnNodes(service: Service, intent: ServiceIntent | undefined): boolean {
