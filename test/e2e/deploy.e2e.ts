@@ -14,6 +14,7 @@ const APPLIED = {
     "clusterrolebinding.rbac.authorization.k8s.io/azlb-controller",
     "deployment.apps/azlb-controller",
     "role.rbac.authorization.k8s.io/azlb-controller",
+    "role.rbac.authorization.k8s.io/azlb-release-brake",
     "rolebinding.rbac.authorization.k8s.io/azlb-controller",
     "serviceaccount/azlb-controller",
   ],
