@@ -134,12 +134,13 @@ export class Controller {
     this.#guard = new ConfigurationGuard({ ...options, cache: this.#cache, mirror, events: emitter });
     const { written } = this.#cache;
     const turns = new DecisionTurns(clock);
+    const members = new MemberLists(kube, written.memberLists);
     const executor = new AzureStepExecutor({
       observer,
       written: written.services,
       commit,
       services: new ServiceWriter(kube, classFilter),
-      members: new MemberLists(kube, written.memberLists),
+      members,
       onWarning: (service, warning) => emitWarning(events, log, service, warning),
       onRetry: (service, what, retry) => {
         if (service !== undefined) events.retrying(service, what, retry);
@@ -182,6 +183,7 @@ export class Controller {
       endpointSlices: this.#cache.endpointSlices,
       observer,
       executor,
+      members,
       events: emitter,
       loopMetrics: metrics.loops,
       clock,

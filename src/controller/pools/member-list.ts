@@ -3,7 +3,8 @@
  * balancer, written before the pool is, so that an entry whose node vanished while no controller ran is known to be the
  * controller's, and a person's server is known not to be.
  *
- * Names are added before a pool is written, and those that stand in no pool are removed after it. A name too many does
+ * Names are added before a pool is written, or once a node is seen whose machine Azure may have created in the pool, and
+ * those that stand in no pool are removed after it is written. A name too many does
  * little harm (until the next write of the pool, a person's server of that name would pass for a node's); a name too few
  * would leave an entry behind for ever.
  */

@@ -3,13 +3,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { aNode, CoreWorld } from "../../../test/support/core-world.ts";
-import { aService } from "../../../test/support/core-fixtures.ts";
+import { aLoadBalancer } from "../../../test/support/fragments.ts";
+import { aService, CONFIG } from "../../../test/support/core-fixtures.ts";
 import { VirtualClock } from "../../../test/support/virtual-clock.ts";
+import type { Subscriber } from "../../kube/cache/store.ts";
+import type { CachedNode } from "../projections.ts";
 import { SILENT_LOG } from "../../core/util/log.ts";
-import { PoolController } from "./pool-controller.ts";
+import { PoolController, type PoolControllerOptions } from "./pool-controller.ts";
 
 /** A cluster with a Service and a node that joined later. */
-function rig(isWriteKept: () => boolean) {
+function rig(isWriteKept: () => boolean, more: Partial<PoolControllerOptions> = {}) {
   const world = new CoreWorld();
   world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
   world.settle();
@@ -28,6 +31,7 @@ function rig(isWriteKept: () => boolean) {
         if (isWriteKept()) world.write(aService(), [step]);
       },
     },
+    members: { rememberNames: async () => {} },
     events: { emit: (_, node, text) => told.push(`${node.metadata.name}: ${text?.message}`) },
     loopMetrics: { addQueue: () => {} },
     clock,
@@ -36,6 +40,7 @@ function rig(isWriteKept: () => boolean) {
     onSettled: () => {
       settled += 1;
     },
+    ...more,
   });
   pools.start();
   pools.resync();
@@ -79,5 +84,65 @@ test("nodes with the same address are told once, and again when it happens again
     `twin: InternalIP 10.240.0.99 is also that of node late: ${rule}`,
   ];
   assert.deepEqual(told, [...once, ...once]);
+  await pools.stop(0);
+});
+
+const SET = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/set";
+
+test("a node that went before any look, and whose machine its scale set created in the pool, leaves it", async () => {
+  const config = { ...CONFIG, poolType: "nodeIPConfiguration" } as const;
+  const loadBalancer = aLoadBalancer({ pools: ["kubernetes"] });
+  const loadBalancerBackendAddressPools = [{ id: `${loadBalancer.id}/backendAddressPools/kubernetes` }];
+  const ipConfigurations = [{ name: "ip", properties: { primary: true, loadBalancerBackendAddressPools } }];
+  const networkProfile = {
+    networkInterfaceConfigurations: [{ name: "nic", properties: { primary: true, ipConfigurations } }],
+  };
+  const instances = [0, 1].map((at) => ({
+    id: `${SET}/virtualMachines/${at}`,
+    properties: { networkProfileConfiguration: networkProfile, osProfile: { computerName: `set00000${at}` } },
+  }));
+  const compute = {
+    virtualMachines: new Map(),
+    networkInterfaces: new Map(),
+    scaleSets: new Map([
+      [SET.toLowerCase(), { id: SET, name: "set", properties: { virtualMachineProfile: { networkProfile } } }],
+    ]),
+    instances: new Map(instances.map((each) => [each.id.toLowerCase(), each])),
+  };
+  const nodeOf = (at: number): CachedNode => {
+    const node = aNode(`set00000${at}`, [`10.0.0.${at}`], { providerID: `azure://${SET}/virtualMachines/${at}` });
+    return { ...node, metadata: { ...node.metadata, resourceVersion: "1" } };
+  };
+  const nodes = [nodeOf(0)];
+  const members = new Map([[loadBalancer.id.toLowerCase(), ["set000000"]]]);
+  const left: string[] = [];
+  let subscriber: Subscriber<CachedNode> | undefined;
+  let refusals = 1;
+  const { clock, pools } = rig(() => true, {
+    nodes: { subscribe: (each) => (subscriber = each) },
+    observer: {
+      awaitedMs: () => undefined,
+      observePools: async () => ({
+        config,
+        nodes,
+        loadBalancers: [loadBalancer],
+        members,
+        compute: left.length === 0 ? compute : { ...compute, instances: new Map([...compute.instances].slice(0, 1)) },
+      }),
+    },
+    members: {
+      rememberNames: async (_, names) => {
+        if (refusals-- > 0) throw new Error("not now");
+        members.set(loadBalancer.id.toLowerCase(), ["set000000", ...names]);
+      },
+    },
+    executor: { write: async ({ id }) => void left.push(id) },
+  });
+  await clock.advance(1);
+  assert.deepEqual(left, []);
+  await subscriber?.({ kind: "deleted", object: nodeOf(1) });
+  await clock.advance(10_000);
+  assert.deepEqual(members.get(loadBalancer.id.toLowerCase()), ["set000000", "set000001"]);
+  assert.deepEqual(left, [`${SET}/virtualMachines/1`]);
   await pools.stop(0);
 });

@@ -10,7 +10,8 @@ import type { Log } from "../../core/util/log.ts";
 import { nodeConflicts } from "../../core/backends/contested-nodes.ts";
 import { eventText } from "../../core/events/event-reasons.ts";
 import { isDraining } from "../../core/admin-state/reconcile-admin-state.ts";
-import { reconcilePools } from "../../core/resources/reconcile-pools.ts";
+import type { PoolsInput } from "../../core/resources/managed-pools.ts";
+import { reconcilePools, unrecordedNames } from "../../core/resources/reconcile-pools.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
 import { NODES, sameJson } from "../../kube/client/resources.ts";
@@ -20,6 +21,7 @@ import type { AzureStepExecutor } from "../service/step-executor.ts";
 import { nextAttempt } from "../service/next-attempt.ts";
 import type { Observer } from "../service/observer.ts";
 import type { LoopMetrics } from "../loop-metrics.ts";
+import type { MemberLists } from "./member-list.ts";
 import type { CachedEndpointSlice, CachedNode } from "../projections.ts";
 import { errorText } from "../../core/util/text.ts";
 
@@ -29,6 +31,7 @@ export interface PoolControllerOptions {
   readonly endpointSlices?: Pick<Reflector<CachedEndpointSlice>, "subscribe"> | undefined;
   readonly observer: Pick<Observer, "observePools" | "awaitedMs">;
   readonly executor: Pick<AzureStepExecutor, "write">;
+  readonly members: Pick<MemberLists, "rememberNames">;
   readonly events: Pick<Events, "emit">;
   readonly loopMetrics: Pick<LoopMetrics, "addQueue">;
   readonly clock: Clock;
@@ -48,6 +51,8 @@ export class PoolController {
   readonly #queue: WorkQueue;
   /** Conflicts between nodes that events were emitted for: each is news once, until it is over. */
   #conflicts: ReadonlySet<string> = new Set();
+  /** Names of nodes that went, until the member lists have them: a node may go before a look has seen it. */
+  readonly #departed = new Set<string>();
 
   constructor(options: PoolControllerOptions) {
     this.#options = options;
@@ -65,6 +70,7 @@ export class PoolController {
   /** Call once the caches are filled. */
   start(): void {
     this.#options.nodes.subscribe((change) => {
+      if (change.kind === "deleted") this.#departed.add(change.object.metadata.name);
       if (change.kind !== "updated" || concernsPools(change.old, change.object)) this.resync(GATHER_MS);
     });
     this.#options.endpointSlices?.subscribe((change) => {
@@ -98,10 +104,20 @@ export class PoolController {
     const { observer } = this.#options;
     const input = await observer.observePools(signal);
     this.#tellConflicts(input.nodes);
+    if (await this.#remember(input)) return undefined;
     const steps = reconcilePools(input);
     if (steps.length === 0) return { awaitedMs: observer.awaitedMs(input) };
     await this.#applyAll(steps);
     return undefined;
+  }
+
+  /** Whether the member lists have changed, so that the pools must be looked at again. */
+  async #remember(input: PoolsInput): Promise<boolean> {
+    const departed = [...this.#departed];
+    const unrecorded = unrecordedNames(input, departed);
+    for (const { id, names } of unrecorded) await this.#options.members.rememberNames(id, names);
+    for (const name of departed) this.#departed.delete(name);
+    return unrecorded.length > 0;
   }
 
   #tellConflicts(nodes: readonly Node[]): void {

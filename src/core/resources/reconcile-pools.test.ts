@@ -8,7 +8,7 @@ import type { BackendPool, LoadBalancer } from "../model/arm.ts";
 import { loadBalancerId } from "../model/ids.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { AzureStep } from "../steps.ts";
-import { reconcilePools } from "./reconcile-pools.ts";
+import { reconcilePools, unrecordedNames } from "./reconcile-pools.ts";
 
 const SCALE_SET = "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Compute/virtualMachineScaleSets/set";
 const nodes = [aNode("one", ["10.0.0.1", "fd00::1"])];
@@ -112,4 +112,27 @@ test("a scale set whose model names a pool of a load balancer that is gone leave
   );
   const there = { ...named("kubernetes-internal", ["kubernetes"]), id: loadBalancerId(config, "kubernetes-internal") };
   assert.deepEqual(decided([there]), []);
+});
+
+test("where a scale set's model names a pool, the member list lacks nodes that it does not have, present or departed", () => {
+  const config: ClusterConfig = { ...CONFIG, poolType: "nodeIPConfiguration" };
+  const loadBalancer = named("kubernetes", ["kubernetes", "kubernetes-IPv6"]);
+  const pool = `${loadBalancer.id}/backendAddressPools/kubernetes`;
+  const computeIn = (pools: readonly string[]): Compute => {
+    const seat = { name: "ip", properties: { loadBalancerBackendAddressPools: pools.map((id) => ({ id })) } };
+    const networkInterfaceConfigurations = [{ name: "nic", properties: { primary: true, ipConfigurations: [seat] } }];
+    const properties = { virtualMachineProfile: { networkProfile: { networkInterfaceConfigurations } } };
+    const model = { id: SCALE_SET, name: "set", properties };
+    const scaleSets = new Map([[SCALE_SET.toLowerCase(), model]]);
+    return { virtualMachines: new Map(), networkInterfaces: new Map(), scaleSets, instances: new Map() };
+  };
+  const lacking = (compute: Compute, known: readonly string[], departed: readonly string[]) => {
+    const members = new Map([[loadBalancer.id.toLowerCase(), known]]);
+    const input = { config, nodes, loadBalancers: [loadBalancer], members, compute };
+    return unrecordedNames(input, departed).map(({ id, names }) => [id.toLowerCase(), names]);
+  };
+  assert.deepEqual(lacking(computeIn([pool]), [], ["gone"]), [[pool.toLowerCase(), ["one", "gone"]]]);
+  assert.deepEqual(lacking(computeIn([pool]), ["one"], ["gone"]), [[pool.toLowerCase(), ["gone"]]]);
+  assert.deepEqual(lacking(computeIn([pool]), ["gone", "one"], ["gone"]), []);
+  assert.deepEqual(lacking(computeIn([]), [], ["gone"]), []);
 });

@@ -26,6 +26,7 @@ import {
   type PoolsInput,
 } from "./managed-pools.ts";
 import { absentModelPools, desiredNicPools } from "./nic-pools/desired-nic-pools.ts";
+import { isAttached } from "./nic-pools/merge-nic-pools.ts";
 import { reconcileNicPools } from "./nic-pools/reconcile-nic-pools.ts";
 import { type Reconciled, SETTLED, together } from "./reconciled.ts";
 
@@ -43,6 +44,31 @@ export function reconcilePools(input: PoolsInput): AzureStep[] {
   const isOursById = (id: string): boolean => isOurs(nameOfId(id)) && sameId(id, loadBalancerId(config, nameOfId(id)));
   const left = hasMachines ? reconcileNicPools(absentModelPools({ compute, loadBalancers }, isOursById)) : SETTLED;
   return [...results, left].flatMap((result) => (result.kind === "act" ? result.steps : []));
+}
+
+/** Names that the member list of a pool lacks. */
+interface UnrecordedNames {
+  /** The pool's. */
+  readonly id: string;
+  readonly names: readonly string[];
+}
+
+/**
+ * Pools that a scale set's model names get new instances from Azure itself, without a write of the controller that would
+ * record them. `departed`: names of nodes that went since the last look.
+ */
+export function unrecordedNames(input: PoolsInput, departed: Iterable<string>): UnrecordedNames[] {
+  const { config, nodes, compute } = input;
+  if (config.poolType !== "nodeIPConfiguration" || compute === undefined) return [];
+  const models = [...compute.scaleSets.values()];
+  const present = [...new Set([...nodes.map(({ metadata }) => metadata.name), ...departed])];
+  return managedLoadBalancers(input).flatMap((loadBalancer) => {
+    const known = new Set(membersOf(input, loadBalancer));
+    const names = present.filter((name) => !known.has(name));
+    const pools = managedPools(input, loadBalancer, BOTH).map(({ pool }) => poolId(loadBalancer, pool));
+    const id = pools.find((pool) => models.some((model) => isAttached(model, "scaleSet", pool)));
+    return id === undefined || names.length === 0 ? [] : [{ id, names }];
+  });
 }
 
 interface WantedPool {
