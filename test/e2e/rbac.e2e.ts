@@ -6,7 +6,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 
-import { LEASES, NODES, SECRETS, type KubeObject } from "../../src/kube/client/resources.ts";
+import { RELEASE_PLACE } from "../../src/controller/brake/release-watch.ts";
+import { isFailure } from "../../src/kube/client/kube-failure.ts";
+import { CONFIG_MAPS, LEASES, NODES, SECRETS, type KubeObject } from "../../src/kube/client/resources.ts";
 import { DEFAULT_LEASE } from "../../src/main/controller.ts";
 import { ensureNodes } from "../../src/main/sandbox-nodes.ts";
 import { ANNOUNCEMENT, AdminStateRig, OUT_OF_SERVICE } from "../suites/admin-state/admin-state-rig.ts";
@@ -15,6 +17,7 @@ import { WITHIN_MS } from "../support/service-rig.ts";
 import { ConfinedPlane, type Done, usedOf } from "./confined-plane.ts";
 
 const ROLE = "azlb-controller";
+const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
 /** Backends with a memory are an extension, with definitions and roles of its own. */
 const EXTENSION = "lbcf.tkestack.io";
 
@@ -28,6 +31,7 @@ before(async () => {
     controller: {
       kubeconfig: plane.kubeconfig,
       leaderElect: true,
+      brakeLimits: { services: 0, members: { share: 0.4, minimum: 1 } },
       cloudConfig: { kind: "secret", namespace: "kube-system", name: "azure-cloud-provider", key: "cloud-config" },
     },
     prepare: async ({ kube, azure }) => {
@@ -61,6 +65,7 @@ test("the roles are what the controller needs, and nothing else", async () => {
   await eventually(async () => {
     assert.deepEqual(Object.keys((await rig.states())["kubernetes/kubernetes"] ?? {}).toSorted(), ["late", second]);
   }, WITHIN_MS);
+  await releaseBrake("late");
   await services.stop();
   const { namespace, name } = DEFAULT_LEASE;
   const lease = await services.kube.get<KubeObject & { spec: { holderIdentity?: string } }>(LEASES, {
@@ -77,6 +82,21 @@ test("the roles are what the controller needs, and nothing else", async () => {
   assert.deepEqual(usedOf(audited()), plane.granted(ROLE));
   assert.deepEqual(plane.unneeded(ROLE, audited()), []);
 });
+
+/** One of two nodes is to leave the pool, which the brake withholds; the controller then looks for a release and takes it. */
+async function releaseBrake(name: string): Promise<void> {
+  const { kube } = rig.services;
+  const label = (value: string | null): Promise<unknown> =>
+    kube.patch(NODES, { name }, { merge: { metadata: { labels: { [EXCLUDE]: value } } } });
+  await label("true");
+  await rig.services.warned("web", "WriteWithheld");
+  await kube.create(CONFIG_MAPS, { metadata: { ...RELEASE_PLACE }, data: { hash: "", writes: "" } });
+  await eventually(
+    () => assert.rejects(kube.get(CONFIG_MAPS, RELEASE_PLACE), (error) => isFailure(error, "notFound")),
+    WITHIN_MS,
+  );
+  await label(null);
+}
 
 /** Others change the node just when its eviction is announced, until the controller had to read it anew. */
 async function raceForNode(name: string): Promise<void> {
