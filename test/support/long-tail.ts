@@ -83,6 +83,8 @@ const NOT_YET: readonly RegExp[] = [/^migrate-/, /^preconfigured-/];
 
 /** Nodes of a load balancer that went join the ones that are left at once; the incumbent leaves them in no pool. */
 const JOINED_AT_ONCE = [/\[kubernetes(-IPv6)?\]\.properties\.loadBalancerBackendAddresses: recorded/];
+/** A node leaves or joins its pool as soon as its label says so. */
+const NODE_AT_ONCE = [/\[kubernetes\]\.properties\.(backendIPConfigurations|loadBalancerBackendAddresses): recorded/];
 /** What is to be done is done at once; the incumbent waits for a sync of the Service. */
 const DONE_AT_ONCE = [/./];
 
@@ -103,7 +105,6 @@ const MENDED: Readonly<Record<string, Readonly<Record<number, readonly RegExp[]>
   "multi-restart": { 5: JOINED_AT_ONCE },
   "multi-shared-address": { 4: JOINED_AT_ONCE },
   "multi-spread": { 8: JOINED_AT_ONCE },
-  // A node joins as soon as the label that excludes it is false or gone; the incumbent waits until it is gone, and for a sync.
   // A Service that cannot have a private link service, or asks for it wrongly, is refused before anything is written.
   "pls-bad-count-nine": { 0: [/^(loadBalancers|scaleSets)\/[^ ]+: recorded, but not found$/] },
   "pls-external": {
@@ -114,7 +115,10 @@ const MENDED: Readonly<Record<string, Readonly<Record<number, readonly RegExp[]>
     2: [/k8s-azure-owner-service: recorded "default\/sb-a", found "default\/sb-b"$/],
     3: [/k8s-azure-owner-service: recorded "default\/sb-a", found "default\/sb-b"$/],
   },
-  "node-excluded-nic": { 2: DONE_AT_ONCE, 3: DONE_AT_ONCE, 4: DONE_AT_ONCE },
+  // A node leaves and joins as soon as its label says so; the incumbent waits for a sync of the Service, and takes an
+  // excluding label with the value false for one.
+  "node-excluded-nic": { 2: NODE_AT_ONCE, 3: NODE_AT_ONCE, 4: NODE_AT_ONCE },
+  "node-unmanaged-nic": { 1: NODE_AT_ONCE, 4: NODE_AT_ONCE },
 };
 
 /** By scenario: steps that the incumbent refuses by a defect, and the controller carries out. */
