@@ -23,7 +23,12 @@ const MINUTES = [
   "test/integration/services/two-writers.test.ts",
   "test/integration/simulation.test.ts",
 ];
-const HOURS = ["test/integration/crash-points.test.ts", "test/integration/soak.test.ts"];
+const HOURS = [
+  "test/integration/crash-points.test.ts",
+  "test/integration/services/long-tail-take-over.test.ts",
+  "test/integration/services/long-tail.test.ts",
+  "test/integration/soak.test.ts",
+];
 
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   integration: ["test/integration/**/*.test.ts"],

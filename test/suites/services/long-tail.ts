@@ -12,9 +12,9 @@ import { isRefused, type LongTailDoing, readLongTail, unexplained } from "../../
 import { LongTailRig } from "../../support/long-tail-rig.ts";
 import { CLUSTERS_AT_ONCE, WITHIN_MS } from "../../support/service-rig.ts";
 
-export function longTailSuite(name: string, open: ClusterOpener): void {
+export function longTailSuite(name: string, open: ClusterOpener, scenarios = readLongTail()): void {
   describe(`the incumbent's long tail, on ${name}`, { concurrency: CLUSTERS_AT_ONCE }, () => {
-    for (const scenario of readLongTail()) {
+    for (const scenario of scenarios) {
       test(`${scenario.name}: the same state at every step`, async () => {
         const tail = await LongTailRig.open(open, scenario);
         try {
