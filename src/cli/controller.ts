@@ -5,6 +5,7 @@ import type { ControllerProcessOptions, LeaseOptions } from "../main/controller.
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
 import { acceptChangeFlag } from "./accept-change.ts";
+import { kubeconfigFlag } from "./kubeconfig-flag.ts";
 import { brakeLimits, withBrakeFlags, type BrakeFlags } from "./brake-flags.ts";
 import { cloudConfigSource, withCloudConfigFlags, type CloudConfigFlags } from "./cloud-config-flags.ts";
 import { parseFlagBoolean, parseFlagDurationMs, parseFlagNumber } from "./flag-values.ts";
@@ -55,10 +56,7 @@ export function registerController(azlb: Command): void {
   const command = azlb
     .command("controller")
     .description("run the controller that creates Azure load balancers for Services of type LoadBalancer")
-    .option(
-      "--kubeconfig <file>",
-      "kubeconfig of the cluster (default: KUBECONFIG, the in-cluster config, or ~/.kube/config)",
-    )
+    .addOption(kubeconfigFlag())
     .option(
       "--cluster-name <name>",
       "prefix of resource names in Azure; must not change during the life of a cluster",

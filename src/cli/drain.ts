@@ -4,6 +4,7 @@
  */
 import type { Command } from "commander";
 
+import type { DrainChange } from "../main/drain-node.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
 import { InputError } from "./input-error.ts";
 import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
@@ -36,11 +37,7 @@ export function registerDrain(azlb: Command): void {
   );
 }
 
-async function run(
-  node: string,
-  flags: WaitFlags,
-  change: { kind: "drain"; effect: "NoSchedule" | "PreferNoSchedule" } | { kind: "undrain" },
-): Promise<void> {
+async function run(node: string, flags: WaitFlags, change: DrainChange): Promise<void> {
   const name = parseNodeArgument(node);
   const [{ changeDrain, waitForDrain }, { stderrLog }] = await Promise.all([
     import("../main/drain-node.ts"),

@@ -1,6 +1,8 @@
 /** `azlb uninstall --keep-addresses`: takes the controller out of a cluster, and leaves Azure as it is. */
 import type { Command } from "commander";
 
+import { kubeconfigFlag } from "./kubeconfig-flag.ts";
+
 interface UninstallFlags {
   readonly kubeconfig?: string;
   readonly loadBalancerClass?: string;
@@ -12,10 +14,7 @@ export function registerUninstall(azlb: Command): void {
     .description(
       "remove the controller's finalizers, annotations and ConfigMaps, so that no Service hangs when it is deleted. Stop the controller first",
     )
-    .option(
-      "--kubeconfig <file>",
-      "kubeconfig of the cluster (default: KUBECONFIG, the in-cluster config, or ~/.kube/config)",
-    )
+    .addOption(kubeconfigFlag())
     .requiredOption("--keep-addresses", "leave load balancers, public IPs and security rules in Azure as they are")
     .option("--load-balancer-class <class>", "Services of this class (default: those without a class)")
     .action(run);

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 
 import type { ViewOptions } from "../main/cluster-view.ts";
 import { brakeLimits, withBrakeFlags, type BrakeFlags } from "./brake-flags.ts";
+import { kubeconfigFlag } from "./kubeconfig-flag.ts";
 import { parseFlagDurationMs } from "./flag-values.ts";
 import { cloudConfigSource, type CloudConfigFlags } from "./cloud-config-flags.ts";
 
@@ -15,10 +16,7 @@ export interface ViewFlags extends CloudConfigFlags, BrakeFlags {
 
 export function withViewFlags(command: Command): Command {
   return withBrakeFlags(command)
-    .option(
-      "--kubeconfig <file>",
-      "kubeconfig of the cluster (default: KUBECONFIG, the in-cluster config, or ~/.kube/config)",
-    )
+    .addOption(kubeconfigFlag())
     .option("--cluster-name <name>", "prefix of resource names in Azure", "kubernetes")
     .option("--load-balancer-class <class>", "Services of this class (default: those without a class)")
     .option("--timeout <duration>", "give up after this time; 0: never", "5m");

@@ -23,7 +23,7 @@ import { openKubeClient } from "./kube-access.ts";
 import { realClock } from "./real-clock.ts";
 import { VERSION } from "./version.ts";
 
-type DrainChange = { readonly kind: "drain"; readonly effect: DrainEffect } | { readonly kind: "undrain" };
+export type DrainChange = { readonly kind: "drain"; readonly effect: DrainEffect } | { readonly kind: "undrain" };
 
 interface DrainRequest {
   readonly name: string;

@@ -1,28 +1,17 @@
 /** `azlb doctor` as people run it: a line for each check, the fix of what is wrong, exit code 1 where something is. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
 import { LEASES } from "../../src/kube/client/resources.ts";
 import { microTime } from "../../src/kube/election/lease.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
-import { startSandbox, type RunningSandbox } from "../../src/main/sandbox.ts";
-import { SILENT_LOG } from "../../src/core/util/log.ts";
 import { type Ended, runAzlb } from "../support/azlb-process.ts";
+import { commandSandbox } from "../support/command-sandbox.ts";
 import { FaultControl } from "../support/fault-control.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "azlb-doctor-"));
-let sandbox: RunningSandbox;
-
-before(async () => {
-  sandbox = await startSandbox({ azure: { topology: { nodes: 1 } }, withController: false, log: SILENT_LOG });
-});
-after(async () => {
-  await sandbox.close();
-  rmSync(dir, { recursive: true, force: true });
-});
+const { dir, sandbox } = await commandSandbox();
 
 function doctor(change: Readonly<Record<string, unknown>>, ...more: readonly string[]): Promise<Ended> {
   const path = join(dir, "azure.json");

@@ -1,30 +1,19 @@
 /** `azlb plan` as people run it: what it prints, where its manifests come from, and with which code it exits. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
 import { parse } from "yaml";
 
 import { SERVICES } from "../../src/kube/client/resources.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
-import { startSandbox, type RunningSandbox } from "../../src/main/sandbox.ts";
-import { SILENT_LOG } from "../../src/core/util/log.ts";
 import { type Ended, runAzlb } from "../support/azlb-process.ts";
+import { commandSandbox } from "../support/command-sandbox.ts";
 import { FaultControl } from "../support/fault-control.ts";
 
 const GROUP = "service.beta.kubernetes.io/azure-load-balancer-resource-group";
-const dir = mkdtempSync(join(tmpdir(), "azlb-plan-"));
-let sandbox: RunningSandbox;
-
-before(async () => {
-  sandbox = await startSandbox({ azure: { topology: { nodes: 1 } }, withController: false, log: SILENT_LOG });
-});
-after(async () => {
-  await sandbox.close();
-  rmSync(dir, { recursive: true, force: true });
-});
+const { dir, sandbox } = await commandSandbox();
 
 function plan(...args: readonly string[]): Promise<Ended> {
   const flags = ["--kubeconfig", sandbox.kubeconfig, "--cloud-config", sandbox.azure.cloudConfigFile];

@@ -3,28 +3,17 @@
  * them in good order, with exit code 0.
  */
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 
 import { LEASES, type KubeObject } from "../../src/kube/client/resources.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
-import { startSandbox, type RunningSandbox } from "../../src/main/sandbox.ts";
-import { SILENT_LOG } from "../../src/core/util/log.ts";
 import { FaultControl } from "../support/fault-control.ts";
 import { AzlbProcess, runAzlb } from "../support/azlb-process.ts";
+import { commandSandbox } from "../support/command-sandbox.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "azlb-commands-"));
-let sandbox: RunningSandbox;
-
-before(async () => {
-  sandbox = await startSandbox({ azure: { topology: { nodes: 1 } }, withController: false, log: SILENT_LOG });
-});
-after(async () => {
-  await sandbox.close();
-  rmSync(dir, { recursive: true, force: true });
-});
+const { dir, sandbox } = await commandSandbox();
 
 /** The sandbox's cloud config with changes; `undefined` removes a key. */
 function cloudConfig(change: Readonly<Record<string, unknown>>): string {
