@@ -9,10 +9,14 @@ import { BadInput } from "../shared/input.ts";
 import { auditLog } from "./control/audit.ts";
 import { faultRegistry } from "./control/faults.ts";
 import { roleFor, type Settings } from "./control/settings.ts";
+import type { Clock } from "./data-plane/clock.ts";
 import { openDataPlane, type DataPlane } from "./data-plane/data-plane.ts";
 import { SANDBOX_ACCOUNT, type Account } from "./identity/account.ts";
 import { signInAnswer } from "./identity/sign-in.ts";
 import { acceptsAudience, tokenAuthority } from "./identity/tokens.ts";
+import { machineImpact } from "./metadata/machine-impact.ts";
+import { machinesOf, type Machine } from "./metadata/machines.ts";
+import { scheduledEvents, type ScheduledEvents } from "./metadata/scheduled-events.ts";
 import { latencyDraws } from "./latency/latency.ts";
 import type { AzureOptions } from "./options.ts";
 import { seedOnce } from "./seed/first-start.ts";
@@ -21,6 +25,14 @@ import type { Topology } from "./seed/topology.ts";
 import type { PipelineOptions } from "./server/pipeline.ts";
 import { createThrottle } from "./server/throttle.ts";
 import { openAzureStore, type AzureStore } from "./store/azure-store.ts";
+
+const CLOCK: Clock = {
+  nowMs: () => Date.now(),
+  setTimer(afterMs, callback) {
+    const timeout = setTimeout(callback, afterMs);
+    return { cancel: () => clearTimeout(timeout) };
+  },
+};
 
 const TOKEN_LIFETIME_SECONDS = 86_400;
 const TOKEN_KEY_FILE = "token-key.json";
@@ -31,6 +43,9 @@ export interface Parts {
   readonly settings: Settings;
   readonly topology: Topology;
   readonly dataPlane: DataPlane | undefined;
+  readonly events: ScheduledEvents;
+  /** By lower-case name and computer name. */
+  readonly machines: () => ReadonlyMap<string, Machine>;
   readonly closing: AbortController;
   /** Known once the listeners are open. */
   readonly urls: { authority: string; readonly audiences: string[] };
@@ -57,6 +72,7 @@ export function assemble(options: AzureOptions, directory: DataDirectory): Parts
   const topology = seedOnce({ account, wanted, seed, directory, context: seedContext, log });
   const dataPlane = options.dataPlane === true ? startDataPlane(store, log) : undefined;
   mapMembers(dataPlane, seed);
+  const events = scheduledEvents({ clock: CLOCK, guid, impact: machineImpact({ store, dataPlane, nowMs, guid, log }) });
   const tokens = tokenAuthority({
     account,
     key: tokenKey(directory),
@@ -87,6 +103,8 @@ export function assemble(options: AzureOptions, directory: DataDirectory): Parts
     settings,
     topology,
     dataPlane,
+    events,
+    machines: machinesIn(store),
     closing,
     urls,
     about: () => ({}),
@@ -99,11 +117,14 @@ export function assemble(options: AzureOptions, directory: DataDirectory): Parts
 }
 
 function startDataPlane(store: AzureStore, log: (line: string) => void): DataPlane {
-  const setTimer = (afterMs: number, callback: () => void) => {
-    const timeout = setTimeout(callback, afterMs);
-    return { cancel: () => clearTimeout(timeout) };
-  };
-  return openDataPlane({ store, clock: { nowMs: () => Date.now(), setTimer }, log });
+  return openDataPlane({ store, clock: CLOCK, log });
+}
+
+/** Made again only after a change: every agent asks each second. */
+function machinesIn(store: AzureStore): () => ReadonlyMap<string, Machine> {
+  let known: ReadonlyMap<string, Machine> | undefined;
+  const state = store.watch(() => (known = undefined));
+  return () => (known ??= machinesOf(state));
 }
 
 function mapMembers(dataPlane: DataPlane | undefined, seed: Seed | undefined): void {

@@ -25,6 +25,8 @@ export interface RunningAzure {
   /** Resource Manager over plain HTTP; `null` unless enabled. */
   readonly httpEndpoint: string | null;
   readonly controlUrl: string;
+  /** Instance metadata: `/machines/NAME` below it is the base URL of a machine. */
+  readonly metadataUrl: string;
   readonly caFile: string;
   readonly caPem: string;
   readonly cloudConfig: CloudConfig;
@@ -66,6 +68,7 @@ async function startIn(directory: DataDirectory, options: AzureOptions): Promise
     armEndpoint: listeners.arm.url,
     httpEndpoint: options.plainHttp === true ? listeners.plain.url : null,
     controlUrl: listeners.control.url,
+    metadataUrl: listeners.metadata.url,
     caFile: authority.caFile,
     caPem: authority.caPem,
     cloudConfig,
@@ -77,6 +80,7 @@ async function startIn(directory: DataDirectory, options: AzureOptions): Promise
     nodes: topologyNodes(account, parts.topology),
     async close() {
       parts.closing.abort();
+      parts.events.close();
       await Promise.all(Object.values(listeners).map((listener) => listener.close()));
       await parts.dataPlane?.close();
       parts.pipeline.store.close();

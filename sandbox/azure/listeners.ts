@@ -1,9 +1,13 @@
-/** Opens the three listeners of an emulated Azure: Resource Manager over HTTPS and HTTP, and the control endpoint. */
+/**
+ * Opens the listeners of an emulated Azure: Resource Manager over HTTPS and HTTP, the control endpoint, and the machines'
+ * instance metadata.
+ */
 import type { CertificateAuthority } from "../shared/certificate-authority.ts";
 import type { DataDirectory } from "../shared/data-directory.ts";
 import { portAllocator } from "../shared/port-allocator.ts";
 import type { Parts } from "./assemble.ts";
 import { controlAnswer } from "./control/control-endpoint.ts";
+import { metadataAnswer } from "./metadata/metadata-endpoint.ts";
 import type { AzureOptions } from "./options.ts";
 import { listen, type Listening } from "./server/listener.ts";
 import { armAnswer } from "./server/pipeline.ts";
@@ -13,7 +17,7 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** A seed may be large. */
 const MAX_CONTROL_BODY_BYTES = 256 * 1024 * 1024;
 
-type ListenerName = "arm" | "plain" | "control";
+type ListenerName = "arm" | "plain" | "control" | "metadata";
 
 export async function openListeners(
   options: AzureOptions,
@@ -32,8 +36,16 @@ export async function openListeners(
     ...parts.pipeline,
     settings: parts.settings,
     dataPlane: parts.dataPlane,
+    events: parts.events,
+    machines: parts.machines,
     seed: parts.seed,
     about: () => parts.about(),
+  });
+  const metadata = metadataAnswer({
+    ...parts.pipeline,
+    account: parts.account,
+    events: parts.events,
+    machines: parts.machines,
   });
   const ports = portAllocator(directory);
   const opened: Listening[] = [];
@@ -49,6 +61,7 @@ export async function openListeners(
       control: await open("control", options.controlPort, (port) =>
         listen(control, { ...common, port, maxBodyBytes: MAX_CONTROL_BODY_BYTES }),
       ),
+      metadata: await open("metadata", options.metadataPort, (port) => listen(metadata, { ...common, port })),
     };
   } catch (error) {
     await Promise.all(opened.map((listening) => listening.close()));

@@ -9,6 +9,8 @@ export interface AzureOptions {
   readonly port?: number;
   readonly httpPort?: number;
   readonly controlPort?: number;
+  /** Plain-HTTP port of the machines' instance metadata. */
+  readonly metadataPort?: number;
   /** Directory of state, certificates and ports. Absent: state in memory, the rest in a temporary directory. */
   readonly dataDir?: string;
   /** Starts from a damaged journal, without its damaged record and those after it. */

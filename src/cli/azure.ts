@@ -41,6 +41,7 @@ interface OwnFlags extends AzureFlags {
   readonly port: string;
   readonly httpPort: string;
   readonly controlPort: string;
+  readonly metadataPort: string;
 }
 
 /** The flags that configure the emulated Azure; shared with `azlb sandbox`. */
@@ -89,13 +90,15 @@ export function registerAzure(azlb: Command): void {
     .option("--json", "print one line of JSON when ready")
     .option("--port <port>", "HTTPS port of Resource Manager; 0: any free port", "0")
     .option("--http-port <port>", "plain-HTTP port: managed identity, and Resource Manager with --http", "0")
-    .option("--control-port <port>", "port of the control endpoint", "0");
+    .option("--control-port <port>", "port of the control endpoint", "0")
+    .option("--metadata-port <port>", "plain-HTTP port of the machines' instance metadata", "0");
   withAzureFlags(command).action(async (flags: OwnFlags) => {
     const azure = await start({
       ...(await azureOptions(flags)),
       port: parseFlagNumber("--port", flags.port, 0, MOST_PORT),
       httpPort: parseFlagNumber("--http-port", flags.httpPort, 0, MOST_PORT),
       controlPort: parseFlagNumber("--control-port", flags.controlPort, 0, MOST_PORT),
+      metadataPort: parseFlagNumber("--metadata-port", flags.metadataPort, 0, MOST_PORT),
     });
     process.stdout.write(flags.json === true ? renderSandboxLine(azureLine(azure)) : welcome(azure));
     await untilSignal();
@@ -192,6 +195,7 @@ function welcome(azure: RunningAzure): string {
     `  cloud config      ${azure.cloudConfigFile}`,
     `  subscription      ${azure.subscriptionId}, resource group ${azure.resourceGroup}`,
     `  control endpoint  ${azure.controlUrl}   (faults, audit log, settings: docs/emulator.md)`,
+    `  instance metadata ${azure.metadataUrl}/machines/NODE`,
     ``,
   ].join("\n");
 }

@@ -89,6 +89,7 @@ function welcome({ azure, kubeconfig, kubeControlUrl, controller }: RunningSandb
     ``,
     `  Azure                ${azure.armEndpoint}`,
     `    control endpoint   ${azure.controlUrl}   (faults, audit log, settings: docs/emulator.md)`,
+    `    instance metadata  ${azure.metadataUrl}/machines/NODE   (scheduled events: docs/emulator.md)`,
     ...(kubeControlUrl === null
       ? []
       : [`  Kubernetes control   ${kubeControlUrl}   (faults, cut watches: docs/embedded-kubernetes.md)`]),

@@ -1,6 +1,6 @@
 /**
  * The control endpoint, through which tests and users arm faults, read the audit log and counters, change settings, seed
- * resources and dump the state: plain HTTP on loopback, separate from the emulated Azure, closed to web pages; documented
+ * resources, announce Scheduled Events and dump the state: plain HTTP on loopback, separate from the emulated Azure, closed to web pages; documented
  * in docs/emulator.md.
  */
 import { BadInput, parseJson } from "../../shared/input.ts";
@@ -10,9 +10,10 @@ import { jsonReply, type Answer, type HttpReply, type HttpRequest } from "../ser
 import type { AuditLog, AuditQuery } from "./audit.ts";
 import { DATA_PLANE_ROUTES, type DataPlaneControlled } from "./data-plane-routes.ts";
 import { parseFault, type FaultRegistry } from "./faults.ts";
+import { SCHEDULED_EVENT_ROUTES, type ScheduledEventsControlled } from "./scheduled-event-routes.ts";
 import { patchSettings, renderSettings, type Adjustable } from "./settings.ts";
 
-export interface Controlled extends Adjustable, DataPlaneControlled {
+export interface Controlled extends Adjustable, DataPlaneControlled, ScheduledEventsControlled {
   readonly faults: FaultRegistry;
   readonly audit: AuditLog;
   /** Applies a seed given as text; throws `BadInput`. */
@@ -43,6 +44,7 @@ const ROUTES: Readonly<Record<string, Route>> = {
   "GET /state": ({ store }) => jsonReply(200, store.snapshot()),
   "POST /seed": ({ seed }, { text }) => jsonReply(200, { planted: seed(text) }),
   ...DATA_PLANE_ROUTES,
+  ...SCHEDULED_EVENT_ROUTES,
 };
 
 export function controlAnswer(controlled: Controlled): Answer {

@@ -11,7 +11,7 @@ import type { Flow, Frontend, Member } from "./forwarding.ts";
  *   noEligibleMember | no member is up
  *   securityGroup    | denied by a rule, or a public Standard load balancer without any security group
  *   unmapped         | the member table has no loopback port for the member
- *   memberRefused    | nothing listens on that port
+ *   memberRefused    | nothing listens on that port, or the machine does not answer
  *   limit            | the data plane holds `maxFlows` flows already
  */
 export type RefusalReason = "noEligibleMember" | "securityGroup" | "unmapped" | "memberRefused" | "limit";
@@ -31,6 +31,8 @@ export interface AdmissionContext {
   /** Evaluates the member's security groups against the translated flow. */
   readonly access: (member: Member, flow: Flow, frontend: Frontend) => { allowed: boolean; rule: string };
   readonly targetOf: (member: Member, port: number) => number | undefined;
+  /** Its machine does not answer. */
+  readonly isStopped: (member: Member) => boolean;
 }
 
 export function admitFlow(frontend: Frontend, flow: Flow, context: AdmissionContext): Admission {
@@ -41,6 +43,7 @@ export function admitFlow(frontend: Frontend, flow: Flow, context: AdmissionCont
   if (!allowed) return { kind: "refuse", reason: "securityGroup", member, securityRule };
   const targetPort = context.targetOf(member, backendPort);
   if (targetPort === undefined) return { kind: "refuse", reason: "unmapped", member };
+  if (context.isStopped(member)) return { kind: "refuse", reason: "memberRefused", member };
   return { kind: "forward", member, targetPort };
 }
 

@@ -32,6 +32,10 @@ export interface DataPlane {
   /** Changes the settings that the patch names; throws `BadInput`. */
   patch(patch: unknown): void;
   mapMembers(patch: MemberTablePatch): void;
+  /** These addresses stop answering, as their machines do; established connections stay only with a frozen machine. */
+  stop(addresses: readonly string[], how: "frozen" | "gone"): void;
+  /** They answer again, if something listens. So do those that `mapMembers` names. */
+  resume(addresses: readonly string[]): void;
   /** The health of an address according to a rule's probe. */
   readonly probed: (ruleId: string, ip: string) => Health;
   /** The selected frontends, after all pending listeners have opened. */
@@ -49,6 +53,8 @@ export function openDataPlane({ store, clock, log }: DataPlaneOptions): DataPlan
   const flowTable = createFlowTable(() => clock.nowMs());
   let settings = DEFAULT_SETTINGS;
   let table: MemberTable = {};
+  /** By address. */
+  const stopped = new Map<string, "frozen" | "gone">();
   let forwarding: Forwarding = { rules: [], members: [] };
   store.settle();
   const seen = store.watch((changes) => {
@@ -61,6 +67,7 @@ export function openDataPlane({ store, clock, log }: DataPlaneOptions): DataPlan
     clock,
     applied,
     table: () => table,
+    isStopped: ({ ip }) => stopped.has(ip),
     timeFactor: () => settings.probeIntervalFactor,
     onChange(probe, member, from, to) {
       flowTable.note({ event: "probe", about: probe.id, ...memberNames(member), from, to });
@@ -77,9 +84,17 @@ export function openDataPlane({ store, clock, log }: DataPlaneOptions): DataPlan
           healthOf: probes.healthBy(frontend.rule.probe),
           access: (member, translated) => flowAccess(applied, member, translated, frontend),
           targetOf: (member, port) => targetOf(table, member, port, frontend.transport),
+          isStopped: ({ ip }) => stopped.has(ip),
         }),
       eligible: ({ rule }) => eligibleMembers(rule, probes.healthBy(rule.probe)),
-      cutOff: ({ rule }) => membersCutOff(rule, probes.healthBy(rule.probe)),
+      cutOff: ({ rule }) => {
+        const unprobed = membersCutOff(rule, probes.healthBy(rule.probe));
+        const gone = [...stopped].filter((entry) => entry[1] === "gone");
+        return new Map([
+          ...unprobed.map(({ ip }) => [ip, "allProbesDown"] as const),
+          ...gone.map(([ip]) => [ip, "machineGone"] as const),
+        ]);
+      },
     },
   });
   const listeners = listenerSet(acceptor, log);
@@ -110,7 +125,15 @@ export function openDataPlane({ store, clock, log }: DataPlaneOptions): DataPlan
     },
     mapMembers(patch) {
       table = patchedTable(table, patch);
+      for (const name of Object.keys(patch)) stopped.delete(name);
       refresh();
+    },
+    stop(addresses, how) {
+      for (const address of addresses) stopped.set(address, how);
+      listeners.reconsider(() => true);
+    },
+    resume(addresses) {
+      for (const address of addresses) stopped.delete(address);
     },
     probed(ruleId, ip) {
       const rule = forwarding.rules.find(({ id }) => keyOf(id) === keyOf(ruleId));

@@ -17,7 +17,7 @@ function setUp(maxFlows: number) {
     clock: { nowMs: () => 0, setTimer: () => ({ cancel() {} }) },
     flowTable,
     settings: () => ({ ...DEFAULT_SETTINGS, maxFlows }),
-    policy: { admit: () => answers.shift() ?? ADMITTED, eligible: () => [], cutOff: () => [] },
+    policy: { admit: () => answers.shift() ?? ADMITTED, eligible: () => [], cutOff: () => new Map() },
   });
   const receive = () => acceptor.receive(frontend(), "127.0.0.1", 50_000).admission;
   return { flowTable, answers, acceptor, receive };

@@ -13,8 +13,8 @@ export interface FlowPolicy {
   admit(frontend: Frontend, flow: Flow): Admission;
   /** The members that may receive new flows. */
   eligible(frontend: Frontend): readonly Member[];
-  /** The members whose established connections are reset now. */
-  cutOff(frontend: Frontend): readonly Member[];
+  /** The members whose established connections are reset now: by address, with the reason. */
+  cutOff(frontend: Frontend): ReadonlyMap<string, "allProbesDown" | "machineGone">;
 }
 
 export interface FlowAcceptor extends FlowPolicy {

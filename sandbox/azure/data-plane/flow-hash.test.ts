@@ -38,6 +38,7 @@ test("law: a member that is Down is never chosen where there is a probe, whateve
       const probe = { ...PROBE, allDownMeansUp };
       const healthy = new Set(members.filter(({ up }) => up).map(({ ip }) => ip));
       const admission = admitFlow(frontend(rule({ probe, members })), flow, {
+        isStopped: () => false,
         healthOf: ({ ip }) => (healthy.has(ip) ? "up" : "down"),
         access: () => ({ allowed: true, rule: "" }),
         targetOf: () => 1,

@@ -25,6 +25,8 @@ export interface MemberProbesOptions {
   readonly clock: Clock;
   readonly applied: State;
   readonly table: () => MemberTable;
+  /** Its machine does not answer. */
+  readonly isStopped: (member: Member) => boolean;
   readonly timeFactor: () => number;
   readonly onChange: (probe: Probe, member: Member, from: Health, to: Health) => void;
 }
@@ -34,7 +36,8 @@ interface MemberTask extends ProbeTask {
   readonly member: Member;
 }
 
-export function memberProbes({ clock, applied, table, timeFactor, onChange }: MemberProbesOptions): MemberProbes {
+export function memberProbes(options: MemberProbesOptions): MemberProbes {
+  const { clock, applied, table, isStopped, timeFactor, onChange } = options;
   let tasks = new Map<string, MemberTask>();
   const probes = prober({
     clock,
@@ -50,7 +53,7 @@ export function memberProbes({ clock, applied, table, timeFactor, onChange }: Me
     if (targetPort === undefined) return undefined;
     const { intervalMs, threshold } = probe;
     const attempt = (signal: AbortSignal): Promise<boolean> =>
-      probeAccess(applied, member, probe).allowed
+      probeAccess(applied, member, probe).allowed && !isStopped(member)
         ? probeMember({ probe, ip: member.ip, targetPort }, signal)
         : Promise.resolve(false);
     return { key: keyOf(probe, member, targetPort), intervalMs, threshold, attempt, probe, member };

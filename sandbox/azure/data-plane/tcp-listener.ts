@@ -59,10 +59,11 @@ export function tcpListener(acceptor: FlowAcceptor, first: Frontend): FrontendLi
 
   function reconsider(): void {
     if (established.size === 0) return;
-    const cutOff = addresses(acceptor.cutOff(frontend));
+    const cutOff = acceptor.cutOff(frontend);
     const down = addresses(acceptor.settings().resetOnDown ? downMembers(frontend) : []);
     for (const { flow, member } of established) {
-      if (cutOff.has(member.ip)) flow.reset("allProbesDown");
+      const reason = cutOff.get(member.ip);
+      if (reason !== undefined) flow.reset(reason);
       else if (down.has(member.ip)) flow.reset("down");
       else flow.recheckIdle();
     }

@@ -18,8 +18,10 @@ export interface HttpRequest {
 export interface HttpReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON value; `undefined` means an empty body. */
+  /** JSON value; `undefined` means an empty body, unless there is `text`. */
   readonly body?: unknown;
+  /** A body that is not JSON; its type is in the headers. */
+  readonly text?: string;
 }
 
 /** The connection is closed without an answer. */

@@ -164,7 +164,7 @@ function write(message: IncomingMessage, response: ServerResponse, reply: HttpRe
     message.socket.destroy();
     return;
   }
-  const text = reply.body === undefined ? "" : JSON.stringify(reply.body);
+  const text = reply.text ?? (reply.body === undefined ? "" : JSON.stringify(reply.body));
   const type = text === "" ? {} : { "content-type": "application/json; charset=utf-8" };
   const length = reply.status === 204 ? {} : { "content-length": String(Buffer.byteLength(text)) };
   response.writeHead(reply.status, { ...type, ...length, ...reply.headers });
