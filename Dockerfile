@@ -1,22 +1,26 @@
-# azlb as it runs in a cluster: production dependencies, no compiler, no tests. The sandbox works in it too.
-# The base is pinned to a minor version of Node and a release of Debian; patches of both arrive with a new build. For builds
-# that can be repeated exactly, pass a digest: --build-arg BASE=node:24.21-bookworm-slim@sha256:...
-ARG BASE=node:24.21-bookworm-slim
-FROM ${BASE} AS install
+# Two images, each with one program, Node and the libraries that Node is linked with, and nothing else: no shell, no package
+# manager, no TypeScript. `docker build .` makes the controller's, `docker build --target=sandbox .` that of the command
+# line with the sandbox. The base is only where Node and its libraries are copied from. It is pinned to a patch version of
+# Node and a release of Debian; for builds that can be repeated exactly, pass a digest:
+# --build-arg BASE=node:24.21.0-bookworm-slim@sha256:...
+ARG BASE=node:24.21.0-bookworm-slim
+FROM ${BASE} AS build
 WORKDIR /azlb
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev --ignore-scripts
+RUN npm ci --ignore-scripts
+COPY . .
+RUN node build/bundle.ts \
+ && node build/image-tree.ts controller /tree/controller \
+ && node build/image-tree.ts cli /tree/cli
 
-FROM ${BASE}
-WORKDIR /azlb
-COPY --from=install /azlb/node_modules node_modules
-COPY package.json ./
-COPY bin bin
-COPY src src
-COPY sandbox sandbox
-COPY bench bench
-COPY sim sim
-COPY examples examples
-COPY deploy deploy
-USER 65532
-ENTRYPOINT ["/azlb/bin/azlb"]
+FROM scratch AS sandbox
+COPY --from=build /tree/cli /
+USER 65532:65532
+# Short collections of garbage, more of them (docs/decisions/0011)
+ENTRYPOINT ["/usr/bin/node", "--max-semi-space-size=16", "/azlb/cli.mjs"]
+CMD ["sandbox"]
+
+FROM scratch AS controller
+COPY --from=build /tree/controller /
+USER 65532:65532
+ENTRYPOINT ["/usr/bin/node", "--max-semi-space-size=16", "/azlb/controller.mjs"]

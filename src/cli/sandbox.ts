@@ -2,11 +2,10 @@
  * `azlb sandbox`: runs the Azure emulator, a Kubernetes API and the controller on this machine, with an example. What it
  * starts is `src/main/sandbox.ts`.
  */
-import { fileURLToPath } from "node:url";
-
 import { Option, type Command } from "commander";
 
 import type { RunningSandbox } from "../main/sandbox.ts";
+import { shippedFile } from "../main/shipped-files.ts";
 import { azureLine, azureOptions, withAzureFlags, type AzureFlags } from "./azure.ts";
 import { CLOUD_CONFIG_VARIABLE } from "./cloud-config-flags.ts";
 import { renderSandboxLine, untilSignal, type SandboxLine } from "./sandbox-line.ts";
@@ -18,7 +17,7 @@ interface SandboxFlags extends AzureFlags {
   readonly withoutController?: boolean;
 }
 
-const EXAMPLE_FILE = fileURLToPath(new URL("../../examples/basic.yaml", import.meta.url));
+const EXAMPLE_FILE = shippedFile("examples/basic.yaml");
 
 export function registerSandbox(azlb: Command): void {
   const command = azlb

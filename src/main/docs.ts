@@ -3,11 +3,11 @@ import { renderFlagDocs } from "../cli/flag-docs.ts";
 import { renderMetricDocs } from "../controller/metric-docs.ts";
 import { renderEventDocs } from "../core/events/event-docs.ts";
 import { renderAnnotationDocs } from "../core/intent/annotation-docs.ts";
-import { program } from "./program.ts";
+import { repositoryProgram } from "./repository-program.ts";
 
 export const DOCS: Readonly<Record<string, () => string>> = {
   "annotations.md": renderAnnotationDocs,
   "events.md": renderEventDocs,
-  "flags.md": () => renderFlagDocs(program()),
+  "flags.md": () => renderFlagDocs(repositoryProgram()),
   "metrics.md": renderMetricDocs,
 };

@@ -8,6 +8,7 @@ import type { NewObject } from "../kube/client/kube-client.ts";
 import { isFailure } from "../kube/client/kube-failure.ts";
 import type { KubeObject, Resource } from "../kube/client/resources.ts";
 import { openKubeClient } from "./kube-access.ts";
+import { shippedFile } from "./shipped-files.ts";
 
 export const DEFINITIONS: Resource = {
   group: "apiextensions.k8s.io",
@@ -17,7 +18,7 @@ export const DEFINITIONS: Resource = {
   namespaced: false,
 };
 
-const FOLDER = join(import.meta.dirname, "../../deploy/crds");
+const FOLDER = shippedFile("deploy/crds");
 
 export function readDefinitions(): readonly (NewObject & { readonly metadata: { readonly name: string } })[] {
   const files = readdirSync(FOLDER).filter((file) => file.startsWith("lbcf."));

@@ -1,11 +1,10 @@
 /**
- * Registers the sub-commands of `azlb`. Each one is in `src/cli/` and loads what it needs when it runs, so that `--help` is
- * fast.
+ * Registers the sub-commands of `azlb` as it is shipped. Each one is in `src/cli/` and loads what it needs when it runs, so
+ * that `--help` is fast. `repository-program.ts` adds those that need the repository.
  */
-import { Command } from "commander";
+import type { Command } from "commander";
 
 import { registerAzure } from "../cli/azure.ts";
-import { registerBench } from "../cli/bench.ts";
 import { registerDrain } from "../cli/drain.ts";
 import { registerController } from "../cli/controller.ts";
 import { registerKube } from "../cli/kube.ts";
@@ -14,17 +13,11 @@ import { registerExplain } from "../cli/explain.ts";
 import { registerPlan } from "../cli/plan.ts";
 import { registerReleaseBrake } from "../cli/release-brake.ts";
 import { registerSandbox } from "../cli/sandbox.ts";
-import { registerSimulate } from "../cli/simulate.ts";
 import { registerUninstall } from "../cli/uninstall.ts";
-import { VERSION } from "./version.ts";
+import { baseProgram } from "./base-program.ts";
 
 export function program(): Command {
-  const azlb = new Command("azlb")
-    .description("Azure load balancers for Kubernetes Services, and a sandbox to try them.")
-    .version(VERSION)
-    .showHelpAfterError("(run with --help for the options)")
-    .enablePositionalOptions()
-    .exitOverride();
+  const azlb = baseProgram("Azure load balancers for Kubernetes Services, and a sandbox to try them.");
   registerSandbox(azlb);
   registerController(azlb);
   registerDoctor(azlb);
@@ -35,7 +28,5 @@ export function program(): Command {
   registerUninstall(azlb);
   registerAzure(azlb);
   registerKube(azlb);
-  registerBench(azlb);
-  registerSimulate(azlb);
   return azlb;
 }

@@ -49,7 +49,7 @@ function issuedOf(token: { token: string; expiresOnTimestamp: number; refreshAft
 }
 
 async function credentialOf(credential: Credential, cloud: Cloud, wire: IdentityWire): Promise<TokenCredential> {
-  const identity = await import("@azure/identity");
+  const identity = await import("./identity.ts");
   const authorityHost = cloud.authority;
   const options = { authorityHost, disableInstanceDiscovery: !isKnownAuthority(authorityHost), httpClient: wire };
   switch (credential.kind) {
