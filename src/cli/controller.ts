@@ -5,6 +5,7 @@ import type { ControllerProcessOptions, LeaseOptions } from "../main/controller.
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
 import { acceptChangeFlag } from "./accept-change.ts";
+import { driftPolicyFlag } from "./drift-policy-flag.ts";
 import { kubeconfigFlag } from "./kubeconfig-flag.ts";
 import { brakeLimits, withBrakeFlags, type BrakeFlags } from "./brake-flags.ts";
 import { cloudConfigSource, withCloudConfigFlags, type CloudConfigFlags } from "./cloud-config-flags.ts";
@@ -75,12 +76,7 @@ export function registerController(azlb: Command): void {
     .option("--load-balancer-class <class>", "serve only Services of this class (default: those without a class)")
     .addOption(acceptChangeFlag())
     .addOption(
-      new Option(
-        "--drift-policy <policy>",
-        "what to do when another client has changed the Azure resources of an unchanged Service",
-      )
-        .choices(["report", "enforce", "ignore"])
-        .default("report"),
+      driftPolicyFlag("what to do when another client has changed the Azure resources of an unchanged Service"),
     )
     .option(
       "--drift-check-period <duration>",

@@ -9,6 +9,7 @@ import { errorText } from "../core/util/text.ts";
 import type { Plan } from "../main/make-plan.ts";
 import { acceptChangeFlag } from "./accept-change.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
+import { driftPolicyFlag } from "./drift-policy-flag.ts";
 import { InputError } from "./input-error.ts";
 import { terminalProgress } from "./progress.ts";
 import { parseServiceArgument } from "./service-argument.ts";
@@ -44,11 +45,7 @@ export function registerPlan(azlb: Command): void {
       "--detailed-exitcode",
       "exit with 0 if nothing would be written, 2 if something would, 1 on errors, invalid input and refused manifests included",
     )
-    .addOption(
-      new Option("--drift-policy <policy>", "as the controller has it: which differences it would leave")
-        .choices(["report", "enforce", "ignore"])
-        .default("report"),
-    )
+    .addOption(driftPolicyFlag("as the controller has it: which differences it would leave"))
     .option("-n, --namespace <namespace>", "namespace of SERVICE, and of manifests that name none", "default")
     .addOption(acceptChangeFlag());
   withCloudConfigFlags(withViewFlags(command)).action(run);

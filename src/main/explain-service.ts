@@ -8,7 +8,7 @@ import type { Observed } from "../core/observed.ts";
 import { EVENTS, type KubeObject } from "../kube/client/resources.ts";
 import type { WithheldService } from "../core/brake/withheld-writes.ts";
 import type { ClusterView } from "./cluster-view.ts";
-import { withheldWith } from "./make-plan.ts";
+import { type PlanOptions, withheldWith } from "./make-plan.ts";
 import { NoSuchService } from "./no-such-service.ts";
 import { realClock } from "./real-clock.ts";
 
@@ -22,7 +22,7 @@ interface Event extends KubeObject {
 
 const MOST_EVENTS = 5;
 
-export async function explainService(view: ClusterView, key: string): Promise<string> {
+export async function explainService(view: ClusterView, key: string, options: PlanOptions = {}): Promise<string> {
   const service = view.services.find((one) => serviceKey(one) === key);
   if (service === undefined) throw new NoSuchService(key, view.find(key));
   const { namespace, name, uid } = service.metadata;
@@ -35,7 +35,7 @@ export async function explainService(view: ClusterView, key: string): Promise<st
   const sorted = events.items.toSorted((one, other) => timeOf(one).localeCompare(timeOf(other)));
   const lines = [
     ...changes.refused.map(({ message }) => `held        the controller writes nothing, for no Service: ${message}`),
-    ...withheldLines(await withheldWith(view, observed)),
+    ...withheldLines(await withheldWith(view, observed, options)),
     ...throttleLines(sorted, view.throttledUntil()),
     ...failureLines(observed, sorted),
     ...explain(observed),

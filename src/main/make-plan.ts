@@ -50,7 +50,7 @@ export async function makePlan(
   const { observed, unreadable } = await lookAt(view, services, onProgress);
   const left = observed.filter((one) => isLeftDrift(one, driftPolicy));
   const written = observed.filter((one) => !left.includes(one));
-  const all = only === undefined ? undefined : async () => (await lookAt(view, view.services, onProgress)).observed;
+  const all = only === undefined ? undefined : () => lookAtWritten(view, driftPolicy, onProgress);
   const { before, plan, failed } = await planSound(written, (sound) => planAmongAll(sound, accepted, all));
   const repairs = await planSound(left, async (sound) => planCluster(sound, accepted));
   const drift = { services: repairs.before, steps: repairs.plan.steps };
@@ -97,6 +97,16 @@ async function lookAt(
     }
   });
   return { observed: (await Promise.all(looks)).flat(), unreadable };
+}
+
+/** All Services but those that the drift policy leaves as they are. */
+async function lookAtWritten(
+  view: ClusterView,
+  driftPolicy: DriftPolicy,
+  onProgress: (text: string) => void = () => {},
+): Promise<readonly Observed[]> {
+  const { observed } = await lookAt(view, view.services, onProgress);
+  return observed.filter((one) => !isLeftDrift(one, driftPolicy));
 }
 
 interface SoundPlan {
@@ -154,9 +164,14 @@ function withoutTolerance(observed: Observed): Observed {
 }
 
 /** What the brake withholds, if it withholds writes of this Service. */
-export async function withheldWith(view: ClusterView, observed: Observed): Promise<WithheldService | undefined> {
+export async function withheldWith(
+  view: ClusterView,
+  observed: Observed,
+  { driftPolicy = "enforce" }: PlanOptions = {},
+): Promise<WithheldService | undefined> {
+  if (isLeftDrift(observed, driftPolicy)) return undefined;
   const { accepted } = await view.changes();
-  const all = async (): Promise<readonly Observed[]> => (await lookAt(view, view.services, () => {})).observed;
+  const all = (): Promise<readonly Observed[]> => lookAtWritten(view, driftPolicy);
   const { withheld } = await planAmongAll([observed], accepted, all);
   return withheld.services.find(({ service }) => service === serviceKey(observed.service));
 }

@@ -8,15 +8,16 @@ import { pluralize } from "../core/util/text.ts";
 import { isFailure, KubeFailure } from "../kube/client/kube-failure.ts";
 import { CONFIG_MAPS } from "../kube/client/resources.ts";
 import type { ClusterView } from "./cluster-view.ts";
-import { makePlan } from "./make-plan.ts";
+import { makePlan, type PlanOptions } from "./make-plan.ts";
 
 export interface Released {
   readonly text: string;
   readonly isReleased: boolean;
 }
 
-export async function releaseBrake(view: ClusterView, hash: string): Promise<Released> {
-  const { withheld } = await makePlan(view, undefined);
+/** `options`: as of the plan that the operator was shown. */
+export async function releaseBrake(view: ClusterView, hash: string, options: PlanOptions = {}): Promise<Released> {
+  const { withheld } = await makePlan(view, undefined, options);
   const lines = linesOf(withheld);
   if (lines.length === 0) return { text: "Nothing is withheld.\n", isReleased: false };
   if (hash !== withheld.hash) {

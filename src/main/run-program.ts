@@ -4,6 +4,8 @@
  */
 import { type Command, CommanderError } from "commander";
 
+import { badInputCodeOf } from "../cli/exit-codes.ts";
+
 /** Errors caused by input of the user. Compared by name, so that a command loads only the modules that it needs. */
 const BAD_INPUT = new Set([
   "InputError",
@@ -24,8 +26,7 @@ const SERVER_ERRORS = new Set(["KubeFailure", "ArmError"]);
 const FAILURES = new Set(["ViewTimeout", "ControllerRuns"]);
 const UNUSABLE_STATUSES = [undefined, 401, 403];
 const EXIT_FAILED = 1;
-/** `azlb plan --detailed-exitcode` means something else by 2. */
-const EXIT_BAD_INPUT = process.argv.includes("--detailed-exitcode") ? EXIT_FAILED : 2;
+const EXIT_BAD_INPUT = 2;
 
 function isBadInput(error: Error & { status?: number; failure?: { status?: number } }): boolean {
   if (BAD_INPUT.has(error.name)) return true;
@@ -35,12 +36,15 @@ function isBadInput(error: Error & { status?: number; failure?: { status?: numbe
   );
 }
 
-/** Exit codes: 0 success, 1 the work failed, a threshold is missed or a law is broken, 2 bad input (or 1, see above). */
-function exitCodeOf(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_BAD_INPUT;
+/**
+ * Exit codes: 0 success, 1 the work failed, a threshold is missed or a law is broken, 2 bad input. A command that means
+ * something else by 2 gives its own code for bad input (`exit-codes.ts`).
+ */
+function exitCodeOf(error: unknown, badInput: number): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : badInput;
   if (error instanceof Error && isBadInput(error)) {
     process.stderr.write(`azlb: ${error.message}\n`);
-    return EXIT_BAD_INPUT;
+    return badInput;
   }
   if (error instanceof Error && (SERVER_ERRORS.has(error.name) || FAILURES.has(error.name))) {
     process.stderr.write(`azlb: ${error.message}\n`);
@@ -63,6 +67,6 @@ export async function runProgram(azlb: Command): Promise<void> {
   try {
     await azlb.parseAsync();
   } catch (error) {
-    process.exitCode = exitCodeOf(error);
+    process.exitCode = exitCodeOf(error, badInputCodeOf(azlb) ?? EXIT_BAD_INPUT);
   }
 }

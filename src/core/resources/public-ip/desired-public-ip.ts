@@ -23,6 +23,8 @@ export interface PublicIPIndex {
   readonly byAddress: ReadonlyMap<string, PublicIP>;
   /** By the key of each Service that the tags list, in lower case. */
   readonly byService: ReadonlyMap<string, readonly PublicIP[]>;
+  /** Without the tag that lists Services. */
+  readonly untagged: readonly PublicIP[];
 }
 
 export const publicIPIndex: (publicIPs: readonly PublicIP[]) => PublicIPIndex = memo((publicIPs) => {
@@ -37,6 +39,7 @@ export const publicIPIndex: (publicIPs: readonly PublicIP[]) => PublicIPIndex = 
     byName: new Map(publicIPs.map((publicIP) => [publicIP.name.toLowerCase(), publicIP])),
     byAddress: new Map(publicIPs.map((publicIP) => [canonicalAddress(publicIP.properties.ipAddress ?? ""), publicIP])),
     byService,
+    untagged: publicIPs.filter((publicIP) => servicesOf(publicIP) === undefined),
   };
 });
 

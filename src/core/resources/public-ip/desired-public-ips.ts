@@ -13,7 +13,7 @@ import type { Owner, Rejection } from "../../outcome.ts";
 import { type Listed, listedOf } from "../observed-azure.ts";
 import { type DesiredPublicIP, desiredPublicIP, publicIPIndex } from "./desired-public-ip.ts";
 import { absentPublicIP, type PublicIPFragment } from "./fragment.ts";
-import { isOtherClusters, servicesOf } from "../../model/tags.ts";
+import { isOtherClusters } from "../../model/tags.ts";
 
 export interface PublicIPsSeen {
   readonly config: ClusterConfig;
@@ -73,8 +73,8 @@ export function boundPublicIPs(seen: PublicIPsSeen, owner: Owner): PublicIP[] {
 export function untaggedPublicIPs(seen: PublicIPsSeen, owner: Owner): PublicIP[] {
   const name = publicIPName(seen.config.clusterName, { base: owner.base, families: ["IPv4"] }, "IPv4").toLowerCase();
   return [...listedOf(seen, "publicIP").values()]
-    .flat()
-    .filter((publicIP) => publicIP.name.toLowerCase().startsWith(name) && servicesOf(publicIP) === undefined);
+    .flatMap((list) => publicIPIndex(list).untagged)
+    .filter((publicIP) => publicIP.name.toLowerCase().startsWith(name));
 }
 
 /**
