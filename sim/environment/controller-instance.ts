@@ -16,7 +16,7 @@ import type { ArmTransport } from "../../src/azure/arm/transport.ts";
 import type { Transport } from "../../src/kube/client/transport.ts";
 import { ARM_URL } from "./simulated-azure.ts";
 import type { Random } from "./random.ts";
-import { ELECTION_LEASE } from "../network/kube-transport.ts";
+import { ELECTION_LEASE } from "./simulated-kubernetes.ts";
 import type { Process, Timeline } from "./timeline.ts";
 
 export interface ControllerInstanceOptions {

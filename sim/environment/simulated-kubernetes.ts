@@ -10,6 +10,9 @@ import { sandboxRanges } from "../../sandbox/kubernetes/model/service-ranges.ts"
 import type { Random } from "./random.ts";
 import type { Timeline } from "./timeline.ts";
 
+/** The Lease of the leader election; other Leases are ordinary objects. */
+export const ELECTION_LEASE = "azlb-controller";
+const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 const NAMESPACES = ["default", "apps"] as const;
 
 export class SimulatedKubernetes {
@@ -24,6 +27,9 @@ export class SimulatedKubernetes {
     });
     seedCluster(this.api, nodes);
     this.send("POST", "/api/v1/namespaces", { metadata: { name: NAMESPACES[1] } });
+    // as a former leader leaves it: a new Lease would keep each history waiting for one that never was
+    const spec = { holderIdentity: "", leaseDurationSeconds: 1 };
+    this.send("POST", LEASES, { metadata: { name: ELECTION_LEASE }, spec });
   }
 
   /** The object of the reply; `undefined` if the request was refused. */

@@ -6,7 +6,7 @@
 import type { Transport, WireRequest, WireResponse } from "../../src/kube/client/transport.ts";
 import type { Answer, ApiRequest, KubeObject, Reply, WatchFrame } from "../../sandbox/kubernetes/model/contract.ts";
 import { note } from "./arm-transport.ts";
-import type { SimulatedKubernetes } from "../environment/simulated-kubernetes.ts";
+import { ELECTION_LEASE, type SimulatedKubernetes } from "../environment/simulated-kubernetes.ts";
 import type { Trace } from "../environment/trace.ts";
 import type { CallKind, Fault } from "./faults.ts";
 import { WatchStream } from "./watch-stream.ts";
@@ -19,8 +19,6 @@ export interface SimulatedKubeTransportOptions extends NetworkOptions {
   readonly onDelivered: (collection: string, revision: number) => void;
 }
 
-/** The Lease of the leader election; other Leases are ordinary objects. */
-export const ELECTION_LEASE = "azlb-controller";
 /** How many revisions a stale answer may lag behind. */
 const MOST_STALE = 30;
 

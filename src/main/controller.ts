@@ -259,6 +259,10 @@ function openElection({ lease = DEFAULT_LEASE, log }: ControllerProcessOptions, 
     random: Math.random,
     identity: `${hostname()}_${randomUUID()}`,
     onProblem: (error) => log.warn(`leader election: ${String(error)}`),
+    onWait: (waitMs) =>
+      log.info(
+        `the Lease was not there: leads in ${Math.ceil(waitMs / 1000)} s, when a former leader must have stopped`,
+      ),
     ...lease,
   });
 }

@@ -10,14 +10,17 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, test } from "node:test";
 
 import type { AuditEntry } from "../../sandbox/azure/control/audit.ts";
+import { DEFAULT_LEASE } from "../../src/main/controller.ts";
 import { CrashBed, type KubeObject } from "../crash/crash-bed.ts";
 import { ControllerProcess } from "../support/controller-process.ts";
 import { eventually } from "../support/eventually.ts";
+import { RELEASED } from "../support/released-lease.ts";
 import { RewritingProxy, type Answered } from "../support/rewriting-proxy.ts";
 import { assertSettled } from "../support/settled-plan.ts";
 
 const WITHIN_MS = 120_000;
 const SERVICES = "/api/v1/namespaces/default/services";
+const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 const INTERNAL = { "service.beta.kubernetes.io/azure-load-balancer-internal": "true" };
 /** A busy machine must not lose it by itself. */
 const LEASE = [
@@ -42,6 +45,8 @@ describe("the leader is paused beyond its lease and resumed", () => {
   beforeEach(async () => {
     directory = mkdtempSync(join(tmpdir(), "azlb-split-"));
     bed = await CrashBed.make(directory);
+    const metadata = { namespace: DEFAULT_LEASE.namespace, name: DEFAULT_LEASE.name };
+    bed.user("POST", LEASES, { metadata, spec: RELEASED });
   });
   afterEach(async () => {
     await Promise.all(instances.map(({ controller }) => controller.kill()));

@@ -1,6 +1,7 @@
 /**
  * Just enough of an API server to be elected by: one Lease with optimistic locking, and a link per client that can
- * be cut (requests fail) or frozen (they never come back). Other writes are only counted.
+ * be cut (requests fail), frozen (they never come back) or lose answers (requests are carried out, and seem to fail).
+ * Other writes are only counted.
  */
 import type { Transport, WireRequest, WireResponse } from "../../src/kube/client/transport.ts";
 
@@ -14,7 +15,14 @@ export class LeaseServer {
   /** Of anything but the lease. */
   writes = 0;
   #version = 0;
-  readonly #links = new Map<string, "cut" | "frozen">();
+  readonly #links = new Map<string, "cut" | "frozen" | "lossy">();
+
+  /** As the last leader of a cluster leaves it; a new one has no lease. */
+  static released(): LeaseServer {
+    const server = new LeaseServer();
+    server.#store({ metadata: {}, spec: { holderIdentity: "", leaseDurationSeconds: 1 } });
+    return server;
+  }
 
   cut(client: string): void {
     this.#links.set(client, "cut");
@@ -22,6 +30,10 @@ export class LeaseServer {
 
   freeze(client: string): void {
     this.#links.set(client, "frozen");
+  }
+
+  lose(client: string): void {
+    this.#links.set(client, "lossy");
   }
 
   mend(client: string): void {
@@ -57,6 +69,7 @@ export class LeaseServer {
       });
     }
     const [status, value] = this.#answer(request);
+    if (link === "lossy") throw new Error("ECONNRESET");
     return { status, headers: {}, body: bodyOf(JSON.stringify(value)) };
   }
 

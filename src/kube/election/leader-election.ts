@@ -3,6 +3,18 @@
  * a follower that sees the lease unchanged for its whole duration, on its own clock, takes it over. Clocks of different
  * machines are never compared.
  *
+ * Unlike client-go, it is one leader also when a user deletes the Lease, or clears its holder: the absence of a Lease does
+ * not say that no process leads.
+ *
+ *   a process finds                          | it leads
+ *   -----------------------------------------|--------------------------------------------------------------------------
+ *   a Lease that was released                | at once
+ *   a Lease unchanged for its whole duration | at once
+ *   no Lease                                 | with the first renewal after a whole duration since it created one: the
+ *                                            | fence of a former holder ends before that
+ *   its own Lease gone, while it leads       | on, if it creates the Lease again while its fence holds: no other
+ *                                            | candidate leads before that fence would have ended
+ *
  * The leader gets a `Fence`. Everything that it writes passes through that, so that nothing leaves the process
  * once the lease is lost, even if the process slept through the loss.
  */
@@ -27,16 +39,26 @@ export interface LeaderElectionOptions {
   readonly retryPeriodMs?: number;
   /** An attempt failed, for logs; it is repeated. */
   readonly onProblem?: (error: unknown) => void;
+  /** There was no Lease, and this process has created it: it leads after so long. */
+  readonly onWait?: (waitMs: number) => void;
 }
+
+type Callbacks = "onProblem" | "onWait";
 
 /** client-go's: a follower waits 1 to 2.2 periods, so that followers do not move in step. */
 const FOLLOWER_JITTER = 1.2;
+/** How long a released lease is said to last, as with client-go. */
+const RELEASED_SECONDS = 1;
 
 export class LeaderElection {
-  readonly #options: Required<Omit<LeaderElectionOptions, "onProblem">> & Pick<LeaderElectionOptions, "onProblem">;
+  readonly #options: Required<Omit<LeaderElectionOptions, Callbacks>> & Pick<LeaderElectionOptions, Callbacks>;
   #lease: Lease | undefined;
   /** When the lease was last seen to change. */
   #changedMs = 0;
+  /** An answer said that this process holds it, and none since that it does not. */
+  #isHeld = false;
+  /** When this process created the lease, so that it did not see a former holder leave. */
+  #createdMs: number | undefined;
 
   constructor(options: LeaderElectionOptions) {
     this.#options = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000, ...options };
@@ -72,13 +94,25 @@ export class LeaderElection {
   }
 
   async #acquire(signal: AbortSignal): Promise<Instant | undefined> {
-    const { clock, random, retryPeriodMs } = this.#options;
+    const { clock, random, retryPeriodMs, onWait } = this.#options;
+    let announcedMs: number | undefined;
     while (!signal.aborted) {
       const at = instantOf(clock);
-      if (await this.#attempt(signal)) return at;
-      await clock.sleep(retryPeriodMs * (1 + FOLLOWER_JITTER * random()), signal).catch(() => {});
+      const isHeld = await this.#attempt(signal);
+      const leftMs = this.#unseenHolderMs(at);
+      if (isHeld && leftMs <= 0) return at;
+      if (isHeld && this.#createdMs !== announcedMs) onWait?.(leftMs);
+      announcedMs = this.#createdMs;
+      const pauseMs = retryPeriodMs * (1 + FOLLOWER_JITTER * random());
+      await clock.sleep(isHeld ? Math.min(pauseMs, leftMs) : pauseMs, signal).catch(() => {});
     }
     return undefined;
+  }
+
+  /** How long a former holder that this process did not see leave may still act, counted from `at`. */
+  #unseenHolderMs({ monotonicMs }: Instant): number {
+    const { leaseDurationMs } = this.#options;
+    return this.#createdMs === undefined ? 0 : this.#createdMs + leaseDurationMs - monotonicMs;
   }
 
   async #keepRenewing(fence: LeaseFence, signal: AbortSignal): Promise<void> {
@@ -87,7 +121,8 @@ export class LeaderElection {
       await clock.sleep(retryPeriodMs, signal).catch(() => {});
       if (signal.aborted) return;
       const at = instantOf(clock);
-      if (await this.#attempt(signal)) fence.renew(at);
+      // a fence that ended during the attempt stays so: a Lease that was gone may have had another holder since
+      if ((await this.#attempt(signal)) && fence.holds()) fence.renew(at);
       else if (this.holder !== identity) fence.lose(`${this.holder || "someone"} holds it now`);
     }
   }
@@ -123,15 +158,18 @@ export class LeaderElection {
     } catch (error) {
       if (!isFailure(error, "notFound")) throw error;
       this.#lease = undefined;
+      this.#isHeld = false;
     }
     if (this.#lease !== undefined && this.#heldByAnother(this.#lease)) return false;
     return this.#write(this.#lease, signal);
   }
 
+  /** A holder that released it has shortened it: one without a holder that is as long as before was cleared by a user. */
   #heldByAnother({ spec }: Lease): boolean {
     const { clock, identity } = this.#options;
-    if (this.holder === "" || this.holder === identity) return false;
-    return clock.monotonicMs() < this.#changedMs + (spec?.leaseDurationSeconds ?? 0) * 1000;
+    const seconds = spec?.leaseDurationSeconds ?? 0;
+    if (this.holder === identity || (this.holder === "" && seconds <= RELEASED_SECONDS)) return false;
+    return clock.monotonicMs() < this.#changedMs + seconds * 1000;
   }
 
   /** Writes this process as the holder. False if the lease changed meanwhile: another process was faster. */
@@ -154,6 +192,7 @@ export class LeaderElection {
           ? await client.create<Lease>(LEASES, { metadata: { namespace, name }, spec }, signal)
           : await client.replace<Lease>(LEASES, { ...known, spec }, signal),
       );
+      this.#noteHeld(known === undefined ? "created" : ours ? "kept" : "taken over");
       return true;
     } catch (error) {
       // a missing lease was deleted; a missing namespace goes to onProblem
@@ -162,7 +201,16 @@ export class LeaderElection {
     }
   }
 
+  #noteHeld(how: "created" | "kept" | "taken over"): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    // one that is kept and was not known to be held was created by a request whose answer was lost
+    if (how === "created" || (how === "kept" && !this.#isHeld)) this.#createdMs = nowMs;
+    if (how === "taken over") this.#createdMs = undefined;
+    this.#isHeld = true;
+  }
+
   #see(lease: Lease): void {
+    if (lease.spec?.holderIdentity !== this.#options.identity) this.#isHeld = false;
     if (!sameJson(lease.spec, this.#lease?.spec)) this.#changedMs = this.#options.clock.monotonicMs();
     this.#lease = lease;
   }
@@ -176,7 +224,7 @@ export class LeaderElection {
     const spec = {
       ...this.#lease?.spec,
       holderIdentity: "",
-      leaseDurationSeconds: 1,
+      leaseDurationSeconds: RELEASED_SECONDS,
       acquireTime: now,
       renewTime: now,
     };

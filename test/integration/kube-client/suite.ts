@@ -18,6 +18,7 @@ import { CONFIG_MAPS, EVENTS, LEASES, NODES, SERVICES, type KubeObject } from ".
 import { realClock } from "../../../src/main/real-clock.ts";
 import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
+import { leaveLease } from "../../support/released-lease.ts";
 import { ChangeChecker } from "./change-checker.ts";
 
 const SOON_MS = 120_000;
@@ -202,6 +203,7 @@ export function kubeClientContract(name: string, open: ClusterOpener): void {
         });
         return { state, stop, outcome, problems };
       };
+      await leaveLease(client, { namespace, name: lease });
       const one = candidate("one");
       await eventually(() => assert.ok(one.state.fence?.holds()), SOON_MS);
       const two = candidate("two");
@@ -217,6 +219,44 @@ export function kubeClientContract(name: string, open: ClusterOpener): void {
       two.stop.abort();
       await two.outcome;
       assert.deepEqual([...one.problems, ...two.problems], []);
+    });
+
+    test("a Lease that is deleted again and again never has two leaders", async () => {
+      const name = newName();
+      const times = { leaseDurationMs: 2_000, renewDeadlineMs: 1_500, retryPeriodMs: 100 };
+      const stop = new AbortController();
+      const fences = new Map<string, Fence>();
+      const leaders = (): string[] => [...fences].filter(([, fence]) => fence.holds()).map(([identity]) => identity);
+      let most = 0;
+      const run = async (identity: string): Promise<void> => {
+        while (!stop.signal.aborted) {
+          const place = { namespace, name, identity };
+          const election = new LeaderElection({ client, clock: realClock, random: Math.random, ...place, ...times });
+          await election.run(stop.signal, async (fence) => {
+            fences.set(identity, fence);
+            most = Math.max(most, leaders().length);
+            await new Promise<void>((resolve) => {
+              for (const signal of [stop.signal, fence.signal]) {
+                if (signal.aborted) resolve();
+                signal.addEventListener("abort", () => resolve());
+              }
+            });
+          });
+        }
+      };
+      await leaveLease(client, { namespace, name });
+      const candidates = ["one", "two", "three"].map(run);
+      for (let time = 0; time < 10; time++) {
+        await eventually(() => assert.equal(leaders().length, 1), SOON_MS);
+        await client.delete(LEASES, { namespace, name }).catch((error: unknown) => {
+          if (!isFailure(error, "notFound")) throw error;
+        });
+        await realClock.sleep(50);
+        most = Math.max(most, leaders().length);
+      }
+      stop.abort();
+      await Promise.all(candidates);
+      assert.equal(most, 1);
     });
 
     test("events are stored on objects in a namespace and on nodes, and repeats raise their count", async () => {

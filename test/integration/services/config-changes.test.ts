@@ -12,6 +12,7 @@ import { SILENT_LOG } from "../../../src/core/util/log.ts";
 import type { RunningController } from "../../../src/main/controller.ts";
 import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 import { eventually } from "../../support/eventually.ts";
+import { leaveLease } from "../../support/released-lease.ts";
 import { ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
 
 let rig: ServiceRig;
@@ -21,7 +22,7 @@ let path: string;
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), "azlb-"));
   path = join(directory, "azure.json");
-  rig = await ServiceRig.open(openEmbeddedCluster);
+  rig = await ServiceRig.open(openEmbeddedCluster, { prepare: ({ kube }) => leaveLease(kube) });
 });
 after(async () => {
   await rig.close();

@@ -5,10 +5,14 @@ import { test } from "node:test";
 import type { RunningController } from "../../../src/main/controller.ts";
 import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 import { eventually } from "../../support/eventually.ts";
+import { leaveLease } from "../../support/released-lease.ts";
 import { ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
 
 test("leader and standby have both started, and only the leader is ready", async () => {
-  const rig = await ServiceRig.open(openEmbeddedCluster, { controller: { leaderElect: true } });
+  const rig = await ServiceRig.open(openEmbeddedCluster, {
+    controller: { leaderElect: true },
+    prepare: ({ kube }) => leaveLease(kube),
+  });
   try {
     await rig.stop();
     const leader = await rig.start();
