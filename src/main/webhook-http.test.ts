@@ -17,7 +17,8 @@ const answer: RequestListener = (request, response) => {
   request.on("data", (chunk: Buffer) => (body += chunk.toString()));
   request.on("end", () => {
     if (request.url === "/hang") return;
-    if (request.url === "/huge") response.end(HUGE);
+    if (request.url === "/headers") response.end(JSON.stringify(request.headers));
+    else if (request.url === "/huge") response.end(HUGE);
     else response.writeHead(request.url === "/fail" ? 503 : 200).end(`${request.method} ${body}`);
   });
 };
@@ -53,6 +54,11 @@ describe("webhooks over HTTP", () => {
   test("JSON by POST; any status is an answer", async () => {
     assert.deepEqual(await send("/"), { status: 200, body: 'POST {"a":1}' });
     assert.equal((await send("/fail")).status, 503);
+  });
+
+  test("the headers are LBCF's: a content type, a length, and no list of types to answer with", async () => {
+    const { host: _, connection: __, ...headers } = JSON.parse((await send("/headers")).body) as Record<string, string>;
+    assert.deepEqual(headers, { "content-type": "application/json", "content-length": "7" });
   });
 
   test("a missing or endless answer ends in an error", async () => {

@@ -21,7 +21,8 @@ export class WebhookHttp {
     try {
       const answer = await request(url, {
         method: "POST",
-        headers: { "content-type": "application/json", accept: "application/json" },
+        // as LBCF, without `accept`: some servers answer 406 to one that names a type
+        headers: { "content-type": "application/json" },
         body,
         dispatcher: this.#agentFor(ca),
         signal,

@@ -29,6 +29,8 @@ import { LoadBalancerLookup } from "./groups/load-balancer-lookup.ts";
 import { LoadBalancerSteps } from "./load-balancers/load-balancer-steps.ts";
 import { RecordController } from "./records/record-controller.ts";
 import { BackendObjectReader } from "./drivers/backend-object-reader.ts";
+import { RetryDelays } from "./drivers/retry-delays.ts";
+import { ValidationMemo } from "./drivers/validation-memo.ts";
 import { WatchHandlers } from "./watch/watch-handlers.ts";
 import { WebhookDriver } from "./drivers/webhook-driver.ts";
 import type { WebhookTransport } from "./drivers/webhook-client.ts";
@@ -56,7 +58,9 @@ export function assembleLbcf(options: LbcfPartOptions): LbcfParts {
   const open = webhookOpener(options, metrics);
   const drivers = new Drivers({ drivers: cache.drivers.objects, azure: azure.driver, open });
   const events = new Events(options.recorder, log);
-  const context: LbcfContext = { cache, writer, drivers, events, metrics, clock, random, retries };
+  const delays = new RetryDelays({ clock, retries });
+  const validations = new ValidationMemo(clock);
+  const context: LbcfContext = { cache, writer, drivers, events, metrics, clock, random, delays, validations };
   const cluster = new GroupCluster({ cache, services: services.store, nodes: nodes.store, client: kube });
   const sync = new GroupSync({
     ...context,
@@ -69,7 +73,7 @@ export function assembleLbcf(options: LbcfPartOptions): LbcfParts {
   const controllers = controllersOf(options, context, {
     sync,
     steps,
-    onUsable: (key) => watchHandlers.driverUsable(key),
+    onUsable: (key) => watchHandlers.driverHealthy(key),
   });
   const watchHandlers: WatchHandlers = new WatchHandlers({
     cache,
@@ -78,6 +82,8 @@ export function assembleLbcf(options: LbcfPartOptions): LbcfParts {
     drivers,
     sync,
     steps,
+    delays,
+    validations,
     states,
     claims: azure.claims,
     ...controllers,

@@ -1,11 +1,11 @@
 /** The reconcile loop of one kind: measured, with no bound on concurrent reconciliations. */
 import type { Clock, Random } from "../../core/util/clock.ts";
-import type { Answer } from "../../core/lbcf/drivers/driver-answers.ts";
-import { type RetryPolicy, retryDelayMs } from "../../core/lbcf/drivers/retry.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
 import type { Resource } from "../../kube/client/resources.ts";
 import { nextAttempt } from "../service/next-attempt.ts";
 import type { Drivers } from "./drivers/drivers.ts";
+import type { RetryDelays } from "./drivers/retry-delays.ts";
+import type { ValidationMemo } from "./drivers/validation-memo.ts";
 import type { LbcfCache } from "./objects/lbcf-cache.ts";
 import type { LbcfMetrics } from "./lbcf-metrics.ts";
 import type { Events } from "../events.ts";
@@ -21,7 +21,8 @@ export interface LbcfContext {
   readonly metrics: LbcfMetrics;
   readonly clock: Clock;
   readonly random: Random;
-  readonly retries: RetryPolicy;
+  readonly delays: RetryDelays;
+  readonly validations: ValidationMemo;
 }
 
 export const DONE: Verdict = { kind: "done" };
@@ -29,13 +30,6 @@ export const DONE: Verdict = { kind: "done" };
 /** `undefined`: no requeue; the next change enqueues the object. */
 export function later(afterMs: number | undefined): Verdict {
   return afterMs === undefined ? DONE : { kind: "again", afterMs };
-}
-
-/** The requeue after a driver's answer; `undefined` on success: continue with the next step. */
-export function afterAnswer(answer: Answer, failures: number, retries: RetryPolicy): Verdict | undefined {
-  if (answer.status === "Succ") return undefined;
-  const afterMs = retryDelayMs(answer, failures, retries);
-  return { kind: answer.status === "Running" ? "again" : "retry", afterMs };
 }
 
 /** Drivers and the API server have bounds of their own; a bound here would let one hanging driver delay all objects. */

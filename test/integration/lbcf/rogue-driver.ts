@@ -1,25 +1,34 @@
 /** A driver that does what a test tells it: rubbish, refusals, silence. Remembers what it was asked. */
-import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo } from "node:net";
 
-export type Answering = (hook: string, body: Readonly<Record<string, unknown>>) => Rogue;
+export type Answering = (hook: string, body: Readonly<Record<string, unknown>>, headers: IncomingHttpHeaders) => Rogue;
 
 type Rogue =
   | { readonly json: unknown }
   | { readonly text: string; readonly status?: number }
   /** Never. */
-  | "hang";
+  | "hang"
+  /** Closes the connection. */
+  | "drop";
 
 export interface RogueDriver {
   readonly url: string;
-  readonly asked: { readonly hook: string; readonly body: Readonly<Record<string, unknown>>; readonly atMs: number }[];
+  readonly asked: Asked[];
   answer: Answering;
   close(): Promise<void>;
 }
 
+export interface Asked {
+  readonly hook: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: IncomingHttpHeaders;
+  readonly atMs: number;
+}
+
 /** What a well-behaved driver answers. */
-export const WELL_BEHAVED: Answering = (hook, body) => {
+export const WELL_BEHAVED = (hook: string, body: Readonly<Record<string, unknown>>): Rogue => {
   if (hook === "healthz") return { json: { healthy: true } };
   if (hook.startsWith("validate")) return { json: { succ: true, msg: "" } };
   if (hook === "judgePodDeregister") return { json: { succ: true, doNotDeregister: [] } };
@@ -40,9 +49,11 @@ export async function startRogueDriver(
     request.on("end", () => {
       const hook = (request.url ?? "").split("/").at(-1) ?? "";
       const body = JSON.parse(text || "{}") as Record<string, unknown>;
-      asked.push({ hook, body, atMs: performance.now() });
-      const rogue = driver.answer(hook, body);
+      const { headers } = request;
+      asked.push({ hook, body, headers, atMs: performance.now() });
+      const rogue = driver.answer(hook, body, headers);
       if (rogue === "hang") return;
+      if (rogue === "drop") return void request.socket.destroy();
       if ("json" in rogue) response.writeHead(200).end(JSON.stringify(rogue.json));
       else response.writeHead(rogue.status ?? 200).end(rogue.text);
     });

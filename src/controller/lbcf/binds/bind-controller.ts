@@ -40,7 +40,7 @@ export class BindController {
     this.loop.enqueue(key, DEBOUNCE_MS);
   }
 
-  async #reconcile({ key, failures }: Job): Promise<Verdict> {
+  async #reconcile({ key }: Job): Promise<Verdict> {
     const { cache, writer } = this.#options;
     const bind = cache.binds.objects.get(key);
     await deleteRecordsWithoutOwner(this.#options, BINDS, key, bind);
@@ -50,7 +50,7 @@ export class BindController {
     if (!hasFinalizer) cache.binds.wrote(await writer.addFinalizer(BINDS, bind, FINALIZER.loadBalancer));
     const storage = new BindStorage(cache.binds.objects.get(key) ?? bind, this.#options);
     const names = loadBalancersOf(storage.bind, this.#nowMs()).map(nameInBind);
-    const verdicts = await Promise.all(names.map((name) => this.#options.steps.run(storage.storageOf(name), failures)));
+    const verdicts = await Promise.all(names.map((name) => this.#options.steps.run(storage.storageOf(name))));
     const backends = isBeingDeleted(bind.metadata) ? await this.#deleteRecords(storage) : await this.#sync(storage);
     await storage.stored();
     if (isBeingDeleted(bind.metadata) && storage.isEmpty)

@@ -6,6 +6,7 @@ import { isDraining, referencedKey } from "../../../core/lbcf/objects/references
 import { keyOf } from "../../../kube/client/resources.ts";
 import type { WriteThroughStore } from "../../../kube/cache/store.ts";
 import type { BackendDriver } from "./driver.ts";
+import type { Question } from "./retry-delays.ts";
 import type { WebhookDriver } from "./webhook-driver.ts";
 
 export interface DriversOptions {
@@ -37,9 +38,24 @@ export class Drivers {
     return isDraining(driver.metadata) ? "draining" : "ready";
   }
 
+  /**
+   * A question to the driver that an object in `namespace` refers to. `parts` tell questions about the object apart; a
+   * driver whose spec has changed is another one.
+   */
+  question(
+    object: { readonly uid: string; readonly namespace: string },
+    name: string,
+    parts: readonly unknown[],
+  ): Question {
+    const key = referencedKey(name, object.namespace);
+    const driver = this.#options.drivers.get(key);
+    const version = driver === undefined ? "" : versionOf(driver);
+    return { object: object.uid, driver: key, text: JSON.stringify([version, ...parts]) };
+  }
+
   webhooks(driver: Driver): WebhookDriver {
     const key = keyOf(driver);
-    const id = `${driver.metadata.uid} ${driver.metadata.generation}`;
+    const id = versionOf(driver);
     const known = this.#opened.get(key);
     if (known?.id === id) return known.driver;
     const opened = this.#options.open(driver);
@@ -50,4 +66,9 @@ export class Drivers {
   forget(key: string): void {
     this.#opened.delete(key);
   }
+}
+
+/** Changes with the driver's spec. */
+function versionOf({ metadata }: Driver): string {
+  return `${metadata.uid} ${metadata.generation}`;
 }

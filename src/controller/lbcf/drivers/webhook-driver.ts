@@ -1,6 +1,6 @@
 /**
- * A driver behind webhooks, which speaks LBCF's protocol over HTTP (`webhook-client.ts`). A driver that reports itself
- * unhealthy is not called until it is healthy again.
+ * A driver behind webhooks, which speaks LBCF's protocol over HTTP (`webhook-client.ts`). Its health is probed for its
+ * object's conditions only: LBCF never called healthz, so a driver that does not answer it is called all the same.
  */
 import type { Random } from "../../../core/util/clock.ts";
 import type { JudgedPods } from "../../../core/lbcf/drivers/driver-answers.ts";
@@ -9,13 +9,13 @@ import type {
   Answer,
   CreatedLoadBalancer,
   EnsuredBackend,
-  UnfinishedAnswer,
 } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { ValidationResult } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { BackendRecord, LoadBalancer, Pod, StringMap } from "../../../core/lbcf/objects/objects.ts";
 import {
   addressAnswer,
   createAnswer,
+  deregisterAnswer,
   ensureAnswer,
   healthOf,
   judgedPodsOf,
@@ -47,6 +47,9 @@ export interface WebhookDriverOptions extends WebhookClientOptions {
   readonly fullPods: (pods: readonly Pod[]) => Promise<readonly object[]>;
 }
 
+/** The cache will have the pod or node as the API server has it by then. */
+const CHANGED_AGAIN_MS = 1_000;
+
 export interface Health {
   readonly healthy: boolean;
   readonly message: string;
@@ -68,7 +71,7 @@ export class WebhookDriver implements BackendDriver {
     return this.#health;
   }
 
-  /** Calls its healthz. A driver without a usable healthz counts as healthy. */
+  /** Calls its healthz. `undefined` when the answer tells no health. */
   async probe(): Promise<Health | undefined> {
     try {
       this.#health = healthOf(await this.#client.post("healthz", {}));
@@ -113,7 +116,9 @@ export class WebhookDriver implements BackendDriver {
     } catch (error) {
       return { status: "Error", msg: errorText(error) };
     }
-    if (subject === undefined) return { status: "Running", msg: "its pod or node has changed meanwhile" };
+    if (subject === undefined) {
+      return { status: "Running", msg: "its pod or node has changed meanwhile", retryAfterMs: CHANGED_AGAIN_MS };
+    }
     const request = generateBackendAddrRequest(record, subject, this.#retryId());
     return this.#ask("generateBackendAddr", request, addressAnswer);
   }
@@ -128,7 +133,7 @@ export class WebhookDriver implements BackendDriver {
 
   deregisterBackend(record: BackendRecord): Promise<Answer> {
     const hook = "deregisterBackend";
-    return this.#ask(hook, backendRequest(hook, record, this.#retryId()), (reply) => plainAnswer(hook, reply));
+    return this.#ask(hook, backendRequest(hook, record, this.#retryId()), deregisterAnswer);
   }
 
   async judgePodDeregister(pods: readonly Pod[]): Promise<JudgedPods> {
@@ -157,8 +162,6 @@ export class WebhookDriver implements BackendDriver {
     request: object,
     read: (reply: Reply) => Answer<Result>,
   ): Promise<Answer<Result>> {
-    const unhealthy = this.#unhealthy();
-    if (unhealthy !== undefined) return unhealthy;
     try {
       const answer = read(await this.#client.call(hook, request));
       if (answer.status === "Fail") this.#client.count("fails", hook);
@@ -167,11 +170,6 @@ export class WebhookDriver implements BackendDriver {
     } catch (error) {
       return { status: "Error", msg: errorText(error) };
     }
-  }
-
-  #unhealthy(): UnfinishedAnswer | undefined {
-    if (this.#health === undefined || this.#health.healthy) return undefined;
-    return { status: "Error", msg: `the driver is not healthy, so it was not asked: ${this.#health.message}` };
   }
 
   #retryId(): string {

@@ -11,6 +11,7 @@ import { recordName } from "../../../core/lbcf/objects/names.ts";
 import type { BackendRecord, Pod } from "../../../core/lbcf/objects/objects.ts";
 import { Store, WriteThroughStore } from "../../../kube/cache/store.ts";
 import type { Drivers } from "../drivers/drivers.ts";
+import { ValidationMemo } from "../drivers/validation-memo.ts";
 import { GroupSync } from "./group-sync.ts";
 import { LbcfMetrics } from "../lbcf-metrics.ts";
 
@@ -47,6 +48,7 @@ function setUp(known: readonly Pod[], confirmed: () => Promise<Cluster>) {
       },
     },
     drivers: {} as Drivers,
+    validations: new ValidationMemo(new VirtualClock()),
     writer: {
       createRecord: () => Promise.resolve(),
       updateRecord: () => Promise.resolve(),

@@ -25,13 +25,15 @@ import type { WriteThroughStore } from "../../../kube/cache/store.ts";
 import type { Drivers } from "../drivers/drivers.ts";
 import type { GroupCluster } from "./group-cluster.ts";
 import type { LbcfMetrics } from "../lbcf-metrics.ts";
-import { FAILED_VALIDATION_LIFE_MS, GroupValidations, VALIDATION_LIFE_MS } from "./group-validations.ts";
+import { FAILED_AGAIN_MS, REFUSED_AGAIN_MS, type ValidationMemo } from "../drivers/validation-memo.ts";
+import { validateGroup } from "./validate-group.ts";
 import { type RecordWriter, writeRecords } from "./write-records.ts";
 
 export interface GroupSyncOptions {
   readonly records: WriteThroughStore<BackendRecord>;
   readonly cluster: Pick<GroupCluster, "known" | "confirmed">;
   readonly drivers: Drivers;
+  readonly validations: ValidationMemo;
   readonly writer: RecordWriter;
   readonly metrics: LbcfMetrics;
   readonly deregistrationLimit: DeregistrationLimit;
@@ -60,11 +62,9 @@ interface Answers {
 
 export class GroupSync {
   readonly #options: GroupSyncOptions;
-  readonly #validations: GroupValidations;
 
   constructor(options: GroupSyncOptions) {
     this.#options = options;
-    this.#validations = new GroupValidations(options);
   }
 
   async run(group: BackendGroup, loadBalancers: ReadonlyMap<string, Lookup>): Promise<GroupOutcome> {
@@ -87,7 +87,7 @@ export class GroupSync {
   }
 
   forget(uid: string): void {
-    this.#validations.forget(uid);
+    this.#options.validations.forget(uid);
   }
 
   #decide(
@@ -120,7 +120,7 @@ export class GroupSync {
       case "validate":
         await Promise.all(
           decision.loadBalancers.map(async ({ name, loadBalancer }) => {
-            answers.validations.set(name, await this.#validations.of(group, name, loadBalancer));
+            answers.validations.set(name, await validateGroup(group, name, loadBalancer, this.#options));
           }),
         );
         return;
@@ -159,7 +159,7 @@ function disagreementOf({ confirmed, vanished }: Answers, { deletes }: GroupActi
 
 function againAfterMs({ validations, judged }: Answers, disagreement: string | undefined): number | undefined {
   const kinds = [...validations.values()].map(({ kind }) => kind);
-  if (disagreement !== undefined || kinds.includes("failed")) return FAILED_VALIDATION_LIFE_MS;
-  if (kinds.includes("refused")) return VALIDATION_LIFE_MS;
+  if (disagreement !== undefined || kinds.includes("failed")) return FAILED_AGAIN_MS;
+  if (kinds.includes("refused")) return REFUSED_AGAIN_MS;
   return judged === undefined ? undefined : JUDGE_AGAIN_MS;
 }

@@ -24,8 +24,8 @@ export class LoadBalancerController {
     this.loop = new LbcfLoop(LOAD_BALANCERS, options, (job) => this.#reconcile(job));
   }
 
-  #reconcile({ key, failures }: Job): Promise<Verdict> {
-    return this.#options.steps.run(this.#storageOf(key), failures);
+  #reconcile({ key }: Job): Promise<Verdict> {
+    return this.#options.steps.run(this.#storageOf(key));
   }
 
   #storageOf(key: string): LoadBalancerStorage {

@@ -24,7 +24,10 @@ import {
 import { keyOf } from "../../../kube/client/resources.ts";
 import type { Verdict } from "../../../kube/work-queue.ts";
 import { untilSettled } from "../../../core/util/until-settled.ts";
-import { afterAnswer, DONE, later, type LbcfContext, MOST_DRIVER_ROUNDS } from "../lbcf-loop.ts";
+import { AZURE_DRIVER } from "../../../core/lbcf/objects/names.ts";
+import type { Question } from "../drivers/retry-delays.ts";
+import { FAILED_AGAIN_MS } from "../drivers/validation-memo.ts";
+import { DONE, later, type LbcfContext, MOST_DRIVER_ROUNDS } from "../lbcf-loop.ts";
 
 /** Where the state of one load balancer is stored and its events are sent. */
 export interface LoadBalancerStorage {
@@ -42,9 +45,9 @@ export interface LoadBalancerStorage {
 
 /** What waits may come right without an event that says so: a look is cheap. */
 const WAITING_AGAIN_MS = 60_000;
-const FAILED_AGAIN_MS = 10_000;
 
-type Context = Pick<LbcfContext, "drivers" | "clock" | "retries">;
+type Context = Pick<LbcfContext, "drivers" | "clock" | "delays" | "validations">;
+type Verb = "create" | "ensure" | "delete";
 
 export class LoadBalancerSteps {
   readonly #options: Context;
@@ -54,7 +57,7 @@ export class LoadBalancerSteps {
     this.#options = options;
   }
 
-  async run(storage: LoadBalancerStorage, failures: number): Promise<Verdict> {
+  async run(storage: LoadBalancerStorage): Promise<Verdict> {
     let validation: ValidationResult | undefined;
     const round = async (): Promise<Verdict | undefined> => {
       const lb = storage.current();
@@ -70,14 +73,17 @@ export class LoadBalancerSteps {
         case "wait":
           return this.#wait(storage, lb, decision);
         case "step":
-          return this.#take(storage, lb, decision.step, failures);
+          return this.#take(storage, lb, decision.step);
       }
     };
     return untilSettled("load balancer", round, MOST_DRIVER_ROUNDS);
   }
 
-  forget(key: string): void {
+  forget(key: string, uid: string): void {
+    const { delays, validations } = this.#options;
     this.#ensuredMs.delete(key);
+    delays.forget(uid);
+    validations.forget(uid);
   }
 
   #decide(
@@ -106,9 +112,14 @@ export class LoadBalancerSteps {
     lb: LoadBalancer,
     { operation, oldAttributes }: Extract<LoadBalancerDecision, { kind: "validate" }>,
   ): Promise<ValidationResult> {
-    const driver = this.#options.drivers.of(lb.spec.lbDriver, lb.metadata.namespace);
+    const { drivers, validations } = this.#options;
+    const { lbDriver, lbSpec, attributes } = lb.spec;
+    const driver = drivers.of(lbDriver, lb.metadata.namespace);
     if (driver === undefined) return { kind: "failed", message: "the driver does not exist" };
-    return driver.validateLoadBalancer(lb, operation, oldAttributes);
+    const ask = (): Promise<ValidationResult> => driver.validateLoadBalancer(lb, operation, oldAttributes);
+    // its answer depends on what other objects claim, and costs no call
+    if (lbDriver === AZURE_DRIVER) return ask();
+    return validations.of(drivers.question(lb.metadata, lbDriver, [operation, lbSpec, attributes, oldAttributes]), ask);
   }
 
   async #wait(
@@ -123,12 +134,7 @@ export class LoadBalancerSteps {
   }
 
   /** `undefined`: continue with the next step. */
-  async #take(
-    storage: LoadBalancerStorage,
-    lb: LoadBalancer,
-    step: LoadBalancerStep,
-    failures: number,
-  ): Promise<Verdict | undefined> {
+  async #take(storage: LoadBalancerStorage, lb: LoadBalancer, step: LoadBalancerStep): Promise<Verdict | undefined> {
     switch (step.kind) {
       case "addFinalizer":
         await storage.addFinalizer(lb);
@@ -143,28 +149,28 @@ export class LoadBalancerSteps {
       case "create":
       case "ensure":
       case "delete":
-        return this.#ask(storage, lb, step.kind, failures);
+        return this.#ask(storage, lb, step.kind);
     }
   }
 
-  async #ask(
-    storage: LoadBalancerStorage,
-    lb: LoadBalancer,
-    verb: "create" | "ensure" | "delete",
-    failures: number,
-  ): Promise<Verdict | undefined> {
-    const driver = this.#options.drivers.of(lb.spec.lbDriver, lb.metadata.namespace);
+  async #ask(storage: LoadBalancerStorage, lb: LoadBalancer, verb: Verb): Promise<Verdict | undefined> {
+    const { drivers, delays } = this.#options;
+    const { lbDriver, attributes } = lb.spec;
+    const driver = drivers.of(lbDriver, lb.metadata.namespace);
     if (driver === undefined) return { kind: "retry" };
+    const question = drivers.question(lb.metadata, lbDriver, [verb, attributes]);
+    const waitMs = delays.remainingMs(question);
+    if (waitMs !== undefined) return later(waitMs);
     if (verb === "create") {
       const answer = await driver.createLoadBalancer(lb);
-      return this.#follow(storage, lb, answer, afterCreate(lb, answer, this.#nowMs()), failures);
+      return this.#follow(storage, lb, question, answer, afterCreate(lb, answer, this.#nowMs()));
     }
     if (verb === "ensure") {
       const answer = await driver.ensureLoadBalancer(lb);
-      return this.#follow(storage, lb, answer, afterEnsureLoadBalancer(lb, answer, this.#nowMs()), failures);
+      return this.#follow(storage, lb, question, answer, afterEnsureLoadBalancer(lb, answer, this.#nowMs()));
     }
     const answer = await driver.deleteLoadBalancer(lb);
-    const next = await this.#follow(storage, lb, answer, afterDeleteLoadBalancer(lb, answer, this.#nowMs()), failures);
+    const next = await this.#follow(storage, lb, question, answer, afterDeleteLoadBalancer(lb, answer, this.#nowMs()));
     if (next === undefined) await storage.release(lb);
     return next ?? DONE;
   }
@@ -172,14 +178,15 @@ export class LoadBalancerSteps {
   async #follow(
     storage: LoadBalancerStorage,
     lb: LoadBalancer,
+    question: Question,
     answer: Answer,
     { status, event }: { readonly status: LoadBalancerStatus; readonly event: EventText | undefined },
-    failures: number,
   ): Promise<Verdict | undefined> {
     if (answer.status === "Succ") this.#ensuredMs.set(keyOf(lb), this.#nowMs());
+    const next = this.#options.delays.after(question, answer);
     await this.#store(storage, lb, status);
     storage.emit(lb, event);
-    return afterAnswer(answer, failures, this.#options.retries);
+    return next;
   }
 
   async #store(storage: LoadBalancerStorage, lb: LoadBalancer, status: LoadBalancerStatus): Promise<void> {

@@ -34,7 +34,8 @@ import type { Job, Verdict } from "../../../kube/work-queue.ts";
 import { untilSettled } from "../../../core/util/until-settled.ts";
 import { AddressLock } from "./address-lock.ts";
 import type { BackendDriver } from "../drivers/driver.ts";
-import { afterAnswer, DONE, later, type LbcfContext, LbcfLoop, MOST_DRIVER_ROUNDS, PRIORITY } from "../lbcf-loop.ts";
+import type { Question } from "../drivers/retry-delays.ts";
+import { DONE, later, type LbcfContext, LbcfLoop, MOST_DRIVER_ROUNDS, PRIORITY } from "../lbcf-loop.ts";
 import { BACKEND_RECORDS } from "../objects/resources.ts";
 
 export interface RecordControllerOptions extends LbcfContext {
@@ -44,6 +45,8 @@ export interface RecordControllerOptions extends LbcfContext {
 }
 
 const AGAIN_MS = 10_000;
+
+type DriverStep = Extract<RecordStep, { kind: "generateAddress" | "ensure" | "drain" | "deregister" }>;
 
 export class RecordController {
   readonly loop: LbcfLoop;
@@ -67,6 +70,7 @@ export class RecordController {
 
   forget(record: BackendRecord): void {
     this.#ensuredMs.delete(keyOf(record));
+    this.#options.delays.forget(record.metadata.uid);
   }
 
   #reconcile(job: Job): Promise<Verdict> {
@@ -74,7 +78,7 @@ export class RecordController {
   }
 
   /** `undefined`: continue with the next step. */
-  async #round({ key, failures }: Job): Promise<Verdict | undefined> {
+  async #round({ key }: Job): Promise<Verdict | undefined> {
     const record = this.#options.cache.records.objects.get(key);
     if (record === undefined) return DONE;
     const driver = this.#options.drivers.of(record.spec.lbDriver, record.metadata.namespace);
@@ -89,7 +93,7 @@ export class RecordController {
         return later(againAfterMs);
       }
       case "step":
-        return this.#take(record, decision.step, driver, failures);
+        return this.#take(record, decision.step, driver);
     }
   }
 
@@ -117,7 +121,6 @@ export class RecordController {
     record: BackendRecord,
     step: RecordStep,
     driver: BackendDriver | undefined,
-    failures: number,
   ): Promise<Verdict | undefined> {
     const { writer } = this.#options;
     switch (step.kind) {
@@ -136,65 +139,66 @@ export class RecordController {
       case "drain":
       case "deregister":
         if (driver === undefined) throw new Error("a step that needs a driver was taken without one");
-        return this.#ask(record, step, driver, failures);
+        return this.#ask(record, step, driver);
     }
   }
 
-  async #ask(
-    record: BackendRecord,
-    step: Extract<RecordStep, { kind: "generateAddress" | "ensure" | "drain" | "deregister" }>,
-    driver: BackendDriver,
-    failures: number,
-  ): Promise<Verdict | undefined> {
-    if (step.kind === "generateAddress") return this.#generate(record, step.source, driver, failures);
+  async #ask(record: BackendRecord, step: DriverStep, driver: BackendDriver): Promise<Verdict | undefined> {
+    const question = this.#questionOf(record, step);
+    const waitMs = this.#options.delays.remainingMs(question);
+    if (waitMs !== undefined) return later(waitMs);
+    if (step.kind === "generateAddress") {
+      const answer = await driver.generateBackendAddr(record, step.source);
+      return this.#follow(record, question, answer, afterGenerate(record, step.source, answer, this.#nowMs()));
+    }
     const address = addressKey(record) ?? "";
     const intent = step.kind === "ensure" ? "ensure" : "deregister";
     const release = this.#lock.acquire(address, intent, keyOf(record));
     if (release === undefined) return later(AGAIN_MS);
     try {
-      if (step.kind === "ensure") return await this.#ensure(record, driver, failures);
-      if (step.kind === "drain") return await this.#drain(record, step.untilMs, driver, failures);
-      return await this.#deregister(record, step.thenRelease, driver, failures);
+      if (step.kind === "ensure") return await this.#ensure(record, question, driver);
+      if (step.kind === "drain") return await this.#drain(record, question, step.untilMs, driver);
+      return await this.#deregister(record, question, step.thenRelease, driver);
     } finally {
       release();
     }
   }
 
-  async #generate(
-    record: BackendRecord,
-    source: string,
-    driver: BackendDriver,
-    failures: number,
-  ): Promise<Verdict | undefined> {
-    const answer = await driver.generateBackendAddr(record, source);
-    return this.#follow(record, answer, afterGenerate(record, source, answer, this.#nowMs()), failures);
+  #questionOf(record: BackendRecord, step: DriverStep): Question {
+    const { metadata, spec, status } = record;
+    const from = step.kind === "generateAddress" ? step.source : status.backendAddr;
+    return this.#options.drivers.question(metadata, spec.lbDriver, [step.kind, metadata.generation, from]);
   }
 
-  async #ensure(record: BackendRecord, driver: BackendDriver, failures: number): Promise<Verdict | undefined> {
+  async #ensure(record: BackendRecord, question: Question, driver: BackendDriver): Promise<Verdict | undefined> {
     const answer = await driver.ensureBackend(record);
     if (answer.status === "Succ") this.#ensuredMs.set(keyOf(record), this.#nowMs());
-    return this.#follow(record, answer, afterEnsure(record, answer, this.#nowMs()), failures);
+    return this.#follow(record, question, answer, afterEnsure(record, answer, this.#nowMs()));
   }
 
   async #drain(
     record: BackendRecord,
+    question: Question,
     untilMs: number,
     driver: BackendDriver,
-    failures: number,
   ): Promise<Verdict | undefined> {
     const answer = await driver.drainBackend(record);
-    return afterAnswer(answer, failures, this.#options.retries) ?? later(Math.max(0, untilMs - this.#nowMs()));
+    return this.#options.delays.after(question, answer) ?? later(Math.max(0, untilMs - this.#nowMs()));
   }
 
   async #deregister(
     record: BackendRecord,
+    question: Question,
     thenRelease: boolean,
     driver: BackendDriver,
-    failures: number,
   ): Promise<Verdict | undefined> {
     const answer = await driver.deregisterBackend(record);
-    const after = afterDeregister(record, thenRelease, answer, this.#nowMs());
-    const next = await this.#follow(record, answer, after, failures);
+    const next = await this.#follow(
+      record,
+      question,
+      answer,
+      afterDeregister(record, thenRelease, answer, this.#nowMs()),
+    );
     if (next !== undefined || !thenRelease) return next;
     await this.#options.writer.releaseRecord(record);
     return DONE;
@@ -202,13 +206,14 @@ export class RecordController {
 
   async #follow(
     record: BackendRecord,
+    question: Question,
     answer: Answer,
     { status, event }: RecordUpdate,
-    failures: number,
   ): Promise<Verdict | undefined> {
+    const next = this.#options.delays.after(question, answer);
     await this.#store(record, status);
     this.#emit(record, event);
-    return afterAnswer(answer, failures, this.#options.retries);
+    return next;
   }
 
   async #store(record: BackendRecord, status: RecordStatus): Promise<void> {

@@ -11,11 +11,11 @@ import { keyOf } from "../../../kube/client/resources.ts";
 import { isUnsettled } from "./change-predicates.ts";
 import type { WatchHandlersOptions } from "./watch-handlers.ts";
 
-type Options = Pick<WatchHandlersOptions, "cache" | "claims" | "loadBalancers" | "binds" | "records">;
+type Options = Pick<WatchHandlersOptions, "cache" | "claims" | "delays" | "loadBalancers" | "binds" | "records">;
 
 export function enqueueRefused(
   change: Change<LoadBalancer> | Change<Bind>,
-  { cache, claims, loadBalancers, binds, records }: Options,
+  { cache, claims, delays, loadBalancers, binds, records }: Options,
 ): void {
   if (change.kind === "added") return;
   const before = claims.of(change.kind === "updated" ? change.old : change.object);
@@ -23,6 +23,7 @@ export function enqueueRefused(
   const kept = new Set(after.flatMap(claimedNames));
   if (before.flatMap(claimedNames).every((name) => kept.has(name))) return;
   const driver = referencedKey(AZURE_DRIVER, "");
+  delays.driverUsable(driver);
   const isRefused = (conditions: readonly Condition[]): boolean => conditions.some(({ status }) => status === "False");
   for (const lb of cache.loadBalancers.objects.by("driver", driver)) {
     if (isRefused(lb.status.conditions)) loadBalancers.loop.enqueue(keyOf(lb));

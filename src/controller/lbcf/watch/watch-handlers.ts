@@ -10,6 +10,8 @@ import type { BackendAdminStates } from "../azure/backend-admin-states.ts";
 import type { BindController } from "../binds/bind-controller.ts";
 import type { DriverController } from "../drivers/driver-controller.ts";
 import type { Drivers } from "../drivers/drivers.ts";
+import type { RetryDelays } from "../drivers/retry-delays.ts";
+import type { ValidationMemo } from "../drivers/validation-memo.ts";
 import type { GateController } from "../pods/gate-controller.ts";
 import type { GroupController } from "../groups/group-controller.ts";
 import type { GroupSync } from "../groups/group-sync.ts";
@@ -28,6 +30,8 @@ export interface WatchHandlersOptions {
   readonly drivers: Drivers;
   readonly sync: GroupSync;
   readonly steps: LoadBalancerSteps;
+  readonly delays: RetryDelays;
+  readonly validations: ValidationMemo;
   readonly states: BackendAdminStates;
   readonly claims: AzureClaims;
   readonly driverController: DriverController;
@@ -60,8 +64,16 @@ export class WatchHandlers {
     nodes.subscribe((change) => this.#cluster.node(change));
   }
 
+  /** A driver that did not answer, or reported itself unhealthy, is healthy again: what failed is tried at once. */
+  driverHealthy(key: string): void {
+    const { delays, validations } = this.#options;
+    delays.driverUsable(key);
+    validations.driverUsable(key);
+    this.#enqueueWaiting(key);
+  }
+
   /** Enqueues the objects that wait for a driver. */
-  driverUsable(key: string): void {
+  #enqueueWaiting(key: string): void {
     const { cache, records, loadBalancers, binds } = this.#options;
     for (const lb of cache.loadBalancers.objects.by("driver", key)) {
       loadBalancers.loop.enqueue(keyOf(lb));
@@ -77,7 +89,7 @@ export class WatchHandlers {
     if (isStatusOnly(change)) return;
     if (change.kind === "deleted") drivers.forget(key);
     else driverController.loop.enqueue(key);
-    this.driverUsable(key);
+    this.#enqueueWaiting(key);
   }
 
   #loadBalancer(change: Change<LoadBalancer>): void {
@@ -85,7 +97,7 @@ export class WatchHandlers {
     const { object } = change;
     const key = keyOf(object);
     if (change.kind === "deleted") {
-      steps.forget(key);
+      steps.forget(key, object.metadata.uid);
       this.#enqueueDeleted(driverController, object.metadata.namespace, object.spec.lbDriver);
     } else if (!isStatusOnly(change)) {
       loadBalancers.loop.enqueue(key);
@@ -122,7 +134,7 @@ export class WatchHandlers {
     }
     sync.forget(metadata.uid);
     for (const { name, driver } of spec.loadBalancers) {
-      steps.forget(`${keyOf(change.object)}/${name}`);
+      steps.forget(`${keyOf(change.object)}/${name}`, `${metadata.uid}-${name}`);
       this.#enqueueDeleted(driverController, metadata.namespace, driver);
     }
   }

@@ -13,4 +13,5 @@ test("retries are LBCF's", () => {
   assert.equal(delay("Fail", 0, 300_000), 300_000);
   assert.equal(delay("Running", 5), 10_000);
   assert.equal(delay("Running", 5, 2_000), 2_000);
+  for (const status of ["Running", "Fail"] as const) assert.equal(delay(status, 0, 2 ** 31 * 1_000), 3_600_000);
 });

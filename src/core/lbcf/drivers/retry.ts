@@ -10,6 +10,9 @@ export interface RetryPolicy {
   readonly mostMs: number;
 }
 
+/** Of what a driver may ask for: a value in milliseconds by mistake must not keep a backend registered for days. */
+const LONGEST_ASKED_MS = 3_600_000;
+
 export const LBCF_RETRIES: RetryPolicy = { leastMs: 5_000, stepMs: 10_000, mostMs: 120_000 };
 
 export function retryDelayMs(
@@ -18,6 +21,7 @@ export function retryDelayMs(
   policy: RetryPolicy,
 ): number {
   const { leastMs, stepMs, mostMs } = policy;
-  if (status === "Running") return retryAfterMs ?? stepMs;
-  return Math.max(leastMs, Math.min(mostMs, stepMs * 2 ** failures), retryAfterMs ?? 0);
+  const askedMs = retryAfterMs === undefined ? undefined : Math.min(LONGEST_ASKED_MS, retryAfterMs);
+  if (status === "Running") return askedMs ?? stepMs;
+  return Math.max(leastMs, Math.min(mostMs, stepMs * 2 ** failures), askedMs ?? 0);
 }

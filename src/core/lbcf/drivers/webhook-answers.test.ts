@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import {
   addressAnswer,
   createAnswer,
+  deregisterAnswer,
   ensureAnswer,
   healthOf,
   judgedPodsOf,
@@ -37,6 +38,20 @@ describe("answers", () => {
       ok({ status: "OK" }),
       { status: "Invalid", msg: 'ensureBackend answered status "OK": it must be Succ, Fail or Running' },
     ],
+    [
+      "an empty status, whose message is kept",
+      ok({ status: "", msg: "cannot decode the request" }),
+      {
+        status: "Invalid",
+        msg: 'ensureBackend answered status "": it must be Succ, Fail or Running; msg: cannot decode the request',
+      },
+    ],
+    [
+      "nulls are empty values",
+      ok({ status: "Running", msg: null, minRetryDelayInSeconds: null }),
+      { status: "Running", msg: "" },
+    ],
+    ["a negative delay is none", ok({ status: "Fail", minRetryDelayInSeconds: -1 }), { status: "Fail", msg: "" }],
     [
       "a list",
       ok([]),
@@ -79,11 +94,22 @@ describe("answers", () => {
     [
       "an address that is a number",
       () => addressAnswer(ok({ status: "Succ", backendAddr: 5 })),
-      /without a backendAddr/,
+      /backendAddr is no text/,
     ],
     ["an lbInfo with a number", () => createAnswer(ok({ status: "Succ", lbInfo: { id: 1 } })), /lbInfo\.id is no text/],
     ["an lbInfo that is a list", () => createAnswer(ok({ status: "Succ", lbInfo: ["1"] })), /lbInfo is no map/],
     ["an injectedInfo that is a text", () => ensureAnswer(ok({ status: "Succ", injectedInfo: "x" })), /is no map/],
+    ["a msg that is a number", () => plainAnswer("ensureBackend", ok({ status: "Fail", msg: 5 })), /msg is no text/],
+    [
+      "an injectedInfo that is a number beside Fail",
+      () => ensureAnswer(ok({ status: "Fail", msg: "no", injectedInfo: 7 })),
+      /answered Fail, but injectedInfo is no map/,
+    ],
+    [
+      "an injectedInfo of a deregistration that is a number",
+      () => deregisterAnswer(ok({ status: "Succ", injectedInfo: 7 })),
+      /injectedInfo is no map/,
+    ],
     ["a huge address", () => addressAnswer(ok({ status: "Succ", backendAddr: huge })), /longer than 65536/],
     ["a huge lbInfo", () => createAnswer(ok({ status: "Succ", lbInfo: { id: huge } })), /lbInfo is longer/],
     ["a huge key", () => ensureAnswer(ok({ status: "Succ", injectedInfo: { [huge]: 5 } })), /is no text/],
@@ -96,6 +122,24 @@ describe("answers", () => {
       assert.ok(msg.length < 500, `${msg.length}`);
     });
   }
+
+  test("a delay is a whole number of seconds that fits 32 bits, as a number or in quotes", () => {
+    const answer = (minRetryDelayInSeconds: unknown) =>
+      plainAnswer("ensureBackend", ok({ status: "Running", minRetryDelayInSeconds }));
+    assert.deepEqual(answer(2 ** 31 - 1), { status: "Running", msg: "", retryAfterMs: (2 ** 31 - 1) * 1_000 });
+    assert.deepEqual(answer("60"), { status: "Running", msg: "", retryAfterMs: 60_000 });
+    for (const delay of [0.001, 1e-9, 2 ** 31, true, "abc", "", "1.5", [1], {}, [], "9".repeat(1_000)]) {
+      const { status, msg } = answer(delay);
+      assert.equal(status, "Invalid", JSON.stringify(delay));
+      assert.match(msg, /minRetryDelayInSeconds .* is no whole number of seconds/);
+      assert.ok(msg.length < 500);
+    }
+  });
+
+  test("a null in a map is an empty text", () => {
+    const created = createAnswer(ok({ status: "Succ", lbInfo: { id: "1", zone: null } }));
+    assert.deepEqual("lbInfo" in created && created.lbInfo, { id: "1", zone: "" });
+  });
 
   test("a long message is cut", () => {
     for (const status of ["Succ", "Fail", "Running"]) {
@@ -120,6 +164,7 @@ describe("validations, judgements and health", () => {
       message: "no",
     });
     assert.equal(validationOf("validateBackend", ok({})).kind, "failed");
+    assert.equal(validationOf("validateBackend", ok({ succ: false, msg: 5 })).kind, "failed");
     assert.equal(validationOf("validateBackend", { status: 503, body: "" }).kind, "failed");
   });
 

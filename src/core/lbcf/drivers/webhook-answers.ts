@@ -17,7 +17,7 @@ import type {
 } from "./driver-answers.ts";
 import type { ValidationResult } from "./driver-answers.ts";
 import type { StringMap } from "../objects/objects.ts";
-import { type Json, listOf, objectOf, textOf } from "../objects/read-json.ts";
+import { isGiven, type Json, listOf, objectOf, textOf } from "../objects/read-json.ts";
 import type { Hook } from "./webhook-protocol.ts";
 
 /** An HTTP response: its status, and its body as text. */
@@ -64,10 +64,53 @@ function messageOf(json: Json): string {
   return cut(textOf(fieldOf(json, "msg")), LONGEST_MESSAGE);
 }
 
+/** The types that LBCF decodes fields into. Absent and `null` are the empty value of each. */
+type FieldType = "text" | "seconds" | "map";
+
+/** What is wrong with the type of one of the fields, whatever the status says; `undefined` when nothing is. */
+function mistyped(json: Json, fields: Readonly<Record<string, FieldType>>): string | undefined {
+  for (const [name, type] of Object.entries(fields)) {
+    const value = fieldOf(json, name);
+    const mistake = isGiven(value) ? MISTAKES[type](value) : undefined;
+    if (mistake !== undefined) return `${name}${mistake}`;
+  }
+  return undefined;
+}
+
+const MISTAKES: Readonly<Record<FieldType, (value: unknown) => string | undefined>> = {
+  text: (value) => (typeof value === "string" ? undefined : " is no text: write it in quotes"),
+  seconds: (value) =>
+    wholeSeconds(value) === undefined ? ` ${brief(value)} is no whole number of seconds` : undefined,
+  map: mapMistake,
+};
+
+function mapMistake(value: unknown): string | undefined {
+  if (typeof value !== "object" || Array.isArray(value)) return " is no map of texts";
+  const entries = Object.entries(objectOf(value));
+  const wrong = entries.find(([, each]) => isGiven(each) && typeof each !== "string");
+  if (wrong !== undefined) return `.${cut(wrong[0], LONGEST_QUOTE)} is no text: write it in quotes`;
+  const weight = entries.reduce((sum, [key, each]) => sum + key.length + textOf(each).length, 0);
+  return weight > LONGEST_TEXT ? ` is longer than ${LONGEST_TEXT} characters` : undefined;
+}
+
+const MOST_SECONDS = 2 ** 31 - 1;
+
+/** LBCF's field is an int32; its documents write it in quotes. */
+function wholeSeconds(value: unknown): number | undefined {
+  const isWritten = typeof value === "number" || (typeof value === "string" && /^-?\d{1,10}$/.test(value));
+  const seconds = isWritten ? Number(value) : Number.NaN;
+  return Number.isInteger(seconds) && Math.abs(seconds) <= MOST_SECONDS ? seconds : undefined;
+}
+
+function brief(value: unknown): string {
+  return cut(JSON.stringify(value) ?? "nothing", LONGEST_QUOTE);
+}
+
 /** For hooks that are retried: Succ, Fail or Running. `resultOf` returns the result of Succ, or what is wrong with it. */
 function retryableAnswer<Result extends object>(
   hook: Hook,
   reply: Reply,
+  fields: Readonly<Record<string, FieldType>>,
   resultOf: (json: Json) => Result | string,
 ): Answer<Result> {
   const read = bodyOf(hook, reply);
@@ -75,51 +118,48 @@ function retryableAnswer<Result extends object>(
   const json = objectOf(read.json);
   const status = fieldOf(json, "status");
   const msg = messageOf(json);
-  const retryAfterMs = retryAfterMsOf(json);
-  const later = retryAfterMs === undefined ? {} : { retryAfterMs };
-  if (status === "Fail" || status === "Running") return { status, msg, ...later };
-  if (status !== "Succ") {
-    const what = cut(JSON.stringify(status) ?? "nothing", LONGEST_QUOTE);
-    return { status: "Invalid", msg: `${hook} answered status ${what}: it must be Succ, Fail or Running` };
+  if (status !== "Succ" && status !== "Fail" && status !== "Running") {
+    const why = `${hook} answered status ${brief(status)}: it must be Succ, Fail or Running`;
+    return { status: "Invalid", msg: msg === "" ? why : `${why}; msg: ${msg}` };
   }
+  const mistake = mistyped(json, { msg: "text", minRetryDelayInSeconds: "seconds", ...fields });
+  if (mistake !== undefined) return { status: "Invalid", msg: `${hook} answered ${status}, but ${mistake}` };
+  if (status !== "Succ") return { status, msg, ...retryAfter(json) };
   const result = resultOf(json);
   return typeof result === "string"
     ? { status: "Invalid", msg: `${hook} answered Succ, but ${result}` }
     : { ...result, status, msg };
 }
 
-/** A number or, as in LBCF's documents, a string; zero and negative values count as absent. */
-function retryAfterMsOf(json: Json): number | undefined {
-  const seconds = Number(fieldOf(json, "minRetryDelayInSeconds"));
-  return seconds > 0 ? seconds * 1_000 : undefined;
+/** Zero and negative values count as absent. */
+function retryAfter(json: Json): { readonly retryAfterMs?: number } {
+  const seconds = wholeSeconds(fieldOf(json, "minRetryDelayInSeconds")) ?? 0;
+  return seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {};
 }
 
-/** Absent and `null` are empty. A string is what is wrong. */
-function mapOf(json: Json, field: string): StringMap | string {
-  const value = fieldOf(json, field) ?? {};
-  if (typeof value !== "object" || Array.isArray(value)) return `${field} is no map of texts`;
-  const entries = Object.entries(value as Json);
-  const wrong = entries.find(([, each]) => typeof each !== "string");
-  if (wrong !== undefined) return `${field}.${cut(wrong[0], LONGEST_QUOTE)} is no text: write it in quotes`;
-  const weight = entries.reduce((sum, [key, each]) => sum + key.length + textOf(each).length, 0);
-  return weight > LONGEST_TEXT ? `${field} is longer than ${LONGEST_TEXT} characters` : (value as StringMap);
+/** A value of `null` is an empty text. */
+function mapOf(json: Json, field: string): StringMap {
+  const entries = Object.entries(objectOf(fieldOf(json, field)));
+  return Object.fromEntries(entries.map(([key, value]) => [key, textOf(value)]));
 }
 
 export function plainAnswer(hook: Hook, reply: Reply): Answer {
-  return retryableAnswer(hook, reply, () => ({}));
+  return retryableAnswer(hook, reply, {}, () => ({}));
+}
+
+/** Its injectedInfo is not used, but a wrong type makes it invalid. */
+export function deregisterAnswer(reply: Reply): Answer {
+  return retryableAnswer("deregisterBackend", reply, { injectedInfo: "map" }, () => ({}));
 }
 
 export function createAnswer(reply: Reply): Answer<CreatedLoadBalancer> {
-  return retryableAnswer("createLoadBalancer", reply, (json) => {
-    const lbInfo = mapOf(json, "lbInfo");
-    return typeof lbInfo === "string" ? lbInfo : { lbInfo };
-  });
+  return retryableAnswer("createLoadBalancer", reply, { lbInfo: "map" }, (json) => ({ lbInfo: mapOf(json, "lbInfo") }));
 }
 
 export function addressAnswer(reply: Reply): Answer<GeneratedAddress> {
-  return retryableAnswer("generateBackendAddr", reply, (json) => {
-    const backendAddr = fieldOf(json, "backendAddr");
-    if (typeof backendAddr !== "string" || backendAddr === "") return "without a backendAddr";
+  return retryableAnswer("generateBackendAddr", reply, { backendAddr: "text" }, (json) => {
+    const backendAddr = textOf(fieldOf(json, "backendAddr"));
+    if (backendAddr === "") return "without a backendAddr";
     return backendAddr.length > LONGEST_TEXT
       ? `backendAddr is longer than ${LONGEST_TEXT} characters`
       : { backendAddr };
@@ -127,10 +167,9 @@ export function addressAnswer(reply: Reply): Answer<GeneratedAddress> {
 }
 
 export function ensureAnswer(reply: Reply): Answer<EnsuredBackend> {
-  return retryableAnswer("ensureBackend", reply, (json) => {
-    const injectedInfo = mapOf(json, "injectedInfo");
-    return typeof injectedInfo === "string" ? injectedInfo : { injectedInfo };
-  });
+  return retryableAnswer("ensureBackend", reply, { injectedInfo: "map" }, (json) => ({
+    injectedInfo: mapOf(json, "injectedInfo"),
+  }));
 }
 
 /** For the validating hooks: `succ`, `msg`. */
@@ -140,6 +179,8 @@ export function validationOf(hook: Hook, reply: Reply): ValidationResult {
   const json = objectOf(read.json);
   const succ = fieldOf(json, "succ");
   if (typeof succ !== "boolean") return { kind: "failed", message: `${hook} answered without "succ"` };
+  const mistake = mistyped(json, { msg: "text" });
+  if (mistake !== undefined) return { kind: "failed", message: `${hook} answered, but ${mistake}` };
   return succ ? { kind: "valid" } : { kind: "refused", message: messageOf(json) || "it gave no reason" };
 }
 

@@ -74,6 +74,7 @@ export type BackendObject =
   | { readonly kind: "Pod"; readonly pod: object }
   | { readonly kind: "Service"; readonly service: object; readonly nodeAddresses: readonly object[] };
 
+/** LBCF sends `null` for the kind of backend that it is not. */
 export function generateBackendAddrRequest({ metadata, spec }: BackendRecord, object: BackendObject, retryID: string) {
   const { lbInfo, lbAttributes, parameters, backend } = spec;
   const common = {
@@ -83,10 +84,10 @@ export function generateBackendAddrRequest({ metadata, spec }: BackendRecord, ob
     parameters: map(parameters),
   };
   const port = backend.kind === "Static" ? undefined : portOnWire(backend.port);
-  if (object.kind === "Pod") return { ...common, podBackend: { pod: object.pod, port } };
+  if (object.kind === "Pod") return { ...common, podBackend: { pod: object.pod, port }, serviceBackend: null };
   const nodeName = backend.kind === "Service" ? backend.nodeName : undefined;
   const { service, nodeAddresses } = object;
-  return { ...common, serviceBackend: { service, port, nodeName, nodeAddresses } };
+  return { ...common, podBackend: null, serviceBackend: { service, port, nodeName, nodeAddresses } };
 }
 
 export function backendRequest(
