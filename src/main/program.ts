@@ -4,6 +4,7 @@
  */
 import type { Command } from "commander";
 
+import { registerAgent } from "../cli/agent.ts";
 import { registerAzure } from "../cli/azure.ts";
 import { registerDrain } from "../cli/drain.ts";
 import { registerController } from "../cli/controller.ts";
@@ -20,6 +21,7 @@ export function program(): Command {
   const azlb = baseProgram("Azure load balancers for Kubernetes Services, and a sandbox to try them.");
   registerSandbox(azlb);
   registerController(azlb);
+  registerAgent(azlb);
   registerDoctor(azlb);
   registerPlan(azlb);
   registerExplain(azlb);

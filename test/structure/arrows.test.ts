@@ -13,6 +13,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const ARROWS: Record<string, readonly string[]> = {
   "src/core": [],
   "src/controller": ["src/core", "src/azure", "src/kube"],
+  "src/agent": ["src/core", "src/kube"],
   "src/azure": ["src/core"],
   "src/kube": ["src/core"],
   "src/cli": [
@@ -26,7 +27,16 @@ const ARROWS: Record<string, readonly string[]> = {
     "bench",
     "sim",
   ],
-  "src/main": ["src/cli", "src/controller", "src/azure", "src/kube", "src/core", "sandbox/azure", "sandbox/kubernetes"],
+  "src/main": [
+    "src/cli",
+    "src/agent",
+    "src/controller",
+    "src/azure",
+    "src/kube",
+    "src/core",
+    "sandbox/azure",
+    "sandbox/kubernetes",
+  ],
   "sandbox/azure": ["sandbox/shared"],
   "sandbox/kubernetes": ["sandbox/shared"],
   "sandbox/shared": [],

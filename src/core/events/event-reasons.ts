@@ -127,6 +127,16 @@ const ADMIN_STATES = {
   NoEligibleBackend: warning(["Node", "Service"], "All nodes of a pool are Down: none takes new connections."),
 } as const;
 
+/** Of `azlb agent`, as node problem detector names them on AKS. */
+const AGENT = {
+  PreemptScheduled: warning(NODE, "Azure evicts the Spot machine; says when. The controller taints the node."),
+  TerminateScheduled: warning(NODE, "Azure deletes the machine because its scale set is scaled in; says when."),
+  RebootScheduled: warning(NODE, "Azure restarts the machine; says when."),
+  RedeployScheduled: warning(NODE, "Azure moves the machine to another host, with a restart; says when."),
+  FreezeScheduled: warning(NODE, "Azure pauses the machine for some seconds; says when."),
+  ScheduledEventOver: normal(NODE, "What was announced is over, or was cancelled."),
+} as const;
+
 const LOAD_BALANCERS = {
   SuccCreateLoadBalancer: normal(BALANCER, "The driver has created the load balancer."),
   RunningCreateLoadBalancer: normal(BALANCER, "The driver has begun to create it, and is called again."),
@@ -200,6 +210,7 @@ export const EVENT_GROUPS = {
   "Services: refused until the cause is fixed": REFUSALS,
   "Services: warnings": REMARKS,
   "Admin state of nodes": ADMIN_STATES,
+  "Nodes, by the agent": AGENT,
   "LBCF load balancers": LOAD_BALANCERS,
   "LBCF backend groups": GROUPS,
   "LBCF backend records": RECORDS,
@@ -211,6 +222,7 @@ const EVENT_REASONS = {
   ...REFUSALS,
   ...REMARKS,
   ...ADMIN_STATES,
+  ...AGENT,
   ...LOAD_BALANCERS,
   ...GROUPS,
   ...RECORDS,

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
 import type { TlsMaterial } from "./credentials.ts";
-import { KubeConfigError, type ClusterAccess, type ExecCommand } from "./kubeconfig.ts";
+import { KubeConfigError, type ClusterAccess, type ExecCommand } from "./cluster-access.ts";
 
 export interface ExecCredential {
   readonly token?: string | undefined;

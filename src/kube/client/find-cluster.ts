@@ -6,7 +6,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { codeOf } from "./live-credentials.ts";
-import { KubeConfigError, parseKubeconfig, type ClusterAccess, type KubeconfigFile } from "./kubeconfig.ts";
+import { KubeConfigError, type ClusterAccess } from "./cluster-access.ts";
+import { inCluster } from "./in-cluster.ts";
+import { parseKubeconfig, type KubeconfigFile } from "./kubeconfig.ts";
 
 export interface WhereToLook {
   /** The file of `--kubeconfig`. */
@@ -18,14 +20,11 @@ export interface WhereToLook {
   readonly serviceAccountDir?: string;
 }
 
-const SERVICE_ACCOUNT_DIR = "/var/run/secrets/kubernetes.io/serviceaccount";
-
 export function findCluster(where: WhereToLook): ClusterAccess {
   const { kubeconfig, context, env, homeDir } = where;
   if (kubeconfig !== undefined) return parseKubeconfig([readKubeconfig(kubeconfig)], context);
   if (env["KUBECONFIG"]) return parseKubeconfig(readListed(env["KUBECONFIG"]), context);
-  if (env["KUBERNETES_SERVICE_HOST"] !== undefined)
-    return inCluster(env, where.serviceAccountDir ?? SERVICE_ACCOUNT_DIR);
+  if (env["KUBERNETES_SERVICE_HOST"] !== undefined) return inCluster(env, where.serviceAccountDir);
   const usual = join(homeDir, ".kube", "config");
   if (existsSync(usual)) return parseKubeconfig([readKubeconfig(usual)], context);
   throw new KubeConfigError(`no cluster: give --kubeconfig FILE, set KUBECONFIG, or have ${usual}`);
@@ -44,16 +43,4 @@ function readKubeconfig(file: string): KubeconfigFile {
   } catch (error) {
     throw new KubeConfigError(`${file}: the kubeconfig cannot be read: ${codeOf(error)}`);
   }
-}
-
-function inCluster(env: WhereToLook["env"], dir: string): ClusterAccess {
-  const host = env["KUBERNETES_SERVICE_HOST"] ?? "";
-  const port = env["KUBERNETES_SERVICE_PORT"] ?? "443";
-  const namespaceFile = join(dir, "namespace");
-  return {
-    server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    namespace: existsSync(namespaceFile) ? readFileSync(namespaceFile, "utf8").trim() : "default",
-    ca: { kind: "file", file: join(dir, "ca.crt"), field: "service account: CA certificate" },
-    identity: { kind: "tokenFile", file: join(dir, "token"), field: "service account: token" },
-  };
 }

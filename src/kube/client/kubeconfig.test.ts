@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { KubeConfigError, parseKubeconfig, type ClusterAccess } from "./kubeconfig.ts";
+import { KubeConfigError, type ClusterAccess } from "./cluster-access.ts";
+import { parseKubeconfig } from "./kubeconfig.ts";
 
 const PEM = "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n";
 const DATA = Buffer.from(PEM).toString("base64");

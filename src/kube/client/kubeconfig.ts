@@ -10,44 +10,13 @@ import { dirname, resolve } from "node:path";
 
 import { parse } from "yaml";
 
-/** The kubeconfig, or something that it names, cannot be used. */
-export class KubeConfigError extends Error {
-  override readonly name = "KubeConfigError";
-}
-
-/** A certificate or key: in the kubeconfig itself or in a file; `field` is where the kubeconfig has it. */
-export type Material =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "file"; readonly file: string; readonly field: string };
-
-export interface ExecCommand {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly apiVersion: string;
-  readonly provideClusterInfo: boolean;
-  readonly installHint: string | undefined;
-  readonly field: string;
-}
-
-type Identity =
-  | { readonly kind: "none" }
-  | { readonly kind: "token"; readonly token: string }
-  | { readonly kind: "tokenFile"; readonly file: string; readonly field: string }
-  | { readonly kind: "basic"; readonly username: string; readonly password: string }
-  | { readonly kind: "exec"; readonly exec: ExecCommand };
-
-/** One context of a kubeconfig, or what a pod finds in itself. */
-export interface ClusterAccess {
-  readonly server: string;
-  readonly namespace: string;
-  readonly proxyUrl?: string | undefined;
-  readonly tlsServerName?: string | undefined;
-  readonly ca?: Material | undefined;
-  readonly cert?: Material | undefined;
-  readonly key?: Material | undefined;
-  readonly identity: Identity;
-}
+import {
+  KubeConfigError,
+  type ClusterAccess,
+  type ExecCommand,
+  type Identity,
+  type Material,
+} from "./cluster-access.ts";
 
 export interface KubeconfigFile {
   readonly file: string;

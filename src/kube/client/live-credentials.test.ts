@@ -6,7 +6,7 @@ import { after, test } from "node:test";
 
 import { VirtualClock } from "../../../test/support/virtual-clock.ts";
 import { findCluster } from "./find-cluster.ts";
-import { KubeConfigError, type ClusterAccess, type ExecCommand } from "./kubeconfig.ts";
+import { KubeConfigError, type ClusterAccess, type ExecCommand } from "./cluster-access.ts";
 import { LiveCredentials } from "./live-credentials.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "azlb-credentials-"));

@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import type { Clock } from "../../core/util/clock.ts";
 import type { Access, Credentials, TlsMaterial } from "./credentials.ts";
 import { runExecPlugin, type ExecCredential } from "./exec-plugin.ts";
-import { KubeConfigError, type ClusterAccess, type Material } from "./kubeconfig.ts";
+import { KubeConfigError, type ClusterAccess, type Material } from "./cluster-access.ts";
 import { sameJson } from "./resources.ts";
 
 const FILES_STAY_FRESH_MS = 60_000;

@@ -11,7 +11,7 @@ import { findCluster } from "../../../src/kube/client/find-cluster.ts";
 import { HttpTransport } from "../../../src/kube/client/http-transport.ts";
 import { KubeClient } from "../../../src/kube/client/kube-client.ts";
 import { isFailure, type KubeFailureKind } from "../../../src/kube/client/kube-failure.ts";
-import type { ClusterAccess } from "../../../src/kube/client/kubeconfig.ts";
+import type { ClusterAccess } from "../../../src/kube/client/cluster-access.ts";
 import { LiveCredentials } from "../../../src/kube/client/live-credentials.ts";
 import { NODES } from "../../../src/kube/client/resources.ts";
 import { realClock } from "../../../src/main/real-clock.ts";

@@ -1,0 +1,57 @@
+/**
+ * The agent as a process: real connections and real time. Loads as little as it can, because one runs on every node: a
+ * kubeconfig's parser only where there is a kubeconfig. What it does is `agent/agent.ts`'s.
+ */
+import { homedir } from "node:os";
+
+import { Agent, type AgentOptions } from "../agent/agent.ts";
+import { MetadataClient } from "../agent/metadata-client.ts";
+import { NodeWriter } from "../agent/node-writer.ts";
+import type { Log } from "../core/util/log.ts";
+import type { ClusterAccess } from "../kube/client/cluster-access.ts";
+import { inCluster } from "../kube/client/in-cluster.ts";
+import { KubeClient } from "../kube/client/kube-client.ts";
+import { LightTransport } from "../kube/client/light-transport.ts";
+import { LiveCredentials } from "../kube/client/live-credentials.ts";
+import { realClock } from "./real-clock.ts";
+import { VERSION } from "./version.ts";
+
+export interface AgentProcessOptions extends Pick<AgentOptions, "nodeName" | "taints" | "pollMs"> {
+  readonly kubeconfig?: string | undefined;
+  readonly metadataUrl: string;
+  readonly log: Log;
+}
+
+/** A notice may be 30 s: an API server that does not answer is asked again soon. */
+const TIMEOUT_MS = 5_000;
+
+/** Runs until the signal is aborted. */
+export async function runAgent(options: AgentProcessOptions, signal: AbortSignal): Promise<void> {
+  const { nodeName, kubeconfig, metadataUrl, log } = options;
+  const credentials = new LiveCredentials(await clusterAccess(kubeconfig), realClock);
+  const client = new KubeClient({
+    transport: new LightTransport(credentials),
+    clock: realClock,
+    userAgent: `azlb-agent/${VERSION}`,
+    timeoutMs: TIMEOUT_MS,
+  });
+  const metadata = new MetadataClient(metadataUrl);
+  const agent = new Agent({
+    ...options,
+    metadata,
+    writer: new NodeWriter(client, nodeName),
+    clock: realClock,
+    random: Math.random,
+  });
+  log.info("the agent is running", { node: nodeName, taints: options.taints !== undefined });
+  await agent.run(signal);
+  metadata.close();
+}
+
+async function clusterAccess(kubeconfig: string | undefined): Promise<ClusterAccess> {
+  const { env } = process;
+  const isPod = env["KUBERNETES_SERVICE_HOST"] !== undefined;
+  if (kubeconfig === undefined && !env["KUBECONFIG"] && isPod) return inCluster(env);
+  const { findCluster } = await import("../kube/client/find-cluster.ts");
+  return findCluster({ kubeconfig, env, homeDir: homedir() });
+}
