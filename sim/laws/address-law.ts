@@ -172,16 +172,9 @@ export class AddressLaw implements Law {
     const { metadata } = service;
     if (metadata.deletionTimestamp !== undefined || metadata.annotations?.["azlb.io/applied"] === undefined)
       return false;
-    if (asksForNoRule(service) || asksForIPTags(service)) return false;
+    if (asksForIPTags(service)) return false;
     return isApplied(projectService(storedObject(service)), this.#options.config);
   }
-}
-
-/** A Service without any rule has no claim on a frontend that it shares. */
-function asksForNoRule({ metadata, spec }: KubeObject): boolean {
-  const { ports = [] } = spec as { ports?: { port: number }[] };
-  const key = (port: number): string => `service.beta.kubernetes.io/port_${port}_no_lb_rule`;
-  return ports.every(({ port }) => metadata.annotations?.[key(port)] === "true");
 }
 
 /** Other IP tags replace the address, sometimes later: the last frontend of a shared load balancer is replaced once there is another. */

@@ -6,10 +6,12 @@ import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/co
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
 import { propertiesOf, type Json } from "../../sandbox/azure/model/json.ts";
 import { valuesOf } from "../../sandbox/azure/model/network/security-group/security-rule.ts";
+import { ingressOf } from "../actions/services.ts";
 import type { ArmWrite } from "../environment/simulated-azure.ts";
 import {
   baseIn,
   baseOf,
+  frontendAt,
   lastName,
   LOAD_BALANCER,
   nameOf,
@@ -111,7 +113,7 @@ export class FinalizerLaw implements Law {
     });
   }
 
-  /** A frontend that other parts refer to has to stay. */
+  /** A frontend that other parts refer to, or whose address another Service was given, has to stay. */
   #isKept(resource: Resource, name: string): boolean {
     if (this.exempt.has(name)) return true;
     if (!name.includes("/frontendIPConfigurations/")) return false;
@@ -121,7 +123,22 @@ export class FinalizerLaw implements Law {
     const others = ["outboundRules", "inboundNatRules", "loadBalancingRules"].flatMap((collection) =>
       partsOf(resource, collection),
     );
-    return others.some((part) => baseIn(nameOf(part)) !== baseIn(own) && isOn(part)) || isLastFrontend(resource);
+    return (
+      others.some((part) => baseIn(nameOf(part)) !== baseIn(own) && isOn(part)) ||
+      isLastFrontend(resource) ||
+      this.#isGivenToAnother(resource, own)
+    );
+  }
+
+  #isGivenToAnother(resource: Resource, frontend: string): boolean {
+    const { azure, services } = this.#options;
+    const id = `${resource.id}/frontendIPConfigurations/${frontend}`.toLowerCase();
+    return services().some(
+      (service) =>
+        service.metadata.deletionTimestamp === undefined &&
+        baseOf(service.metadata.uid ?? "") !== baseIn(frontend) &&
+        ingressOf(service).some((address) => frontendAt(azure, address)?.toLowerCase() === id),
+    );
   }
 
   #hasFinalizer(base: string): boolean {

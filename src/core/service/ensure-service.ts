@@ -8,20 +8,30 @@ import type { Ingress } from "../model/kubernetes.ts";
 import { absentLoadBalancer } from "../resources/load-balancer/desired-load-balancer.ts";
 import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
 import { foreseeOverflow } from "../resources/load-balancer/limits.ts";
-import { frontendOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { frontendOf, loadBalancersWith } from "../resources/load-balancer/load-balancer-index.ts";
 import { isRightFrontend } from "../resources/load-balancer/parts.ts";
 import { reconcileLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
 import type { Warning } from "../outcome.ts";
 import type { Decision } from "../steps.ts";
 import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
 import { listsService, servicesOf } from "../model/tags.ts";
+import { boundPublicIPs } from "../resources/public-ip/desired-public-ips.ts";
 import { reconcilePublicIP } from "../resources/public-ip/merge-public-ip.ts";
 import { SETTLED, together } from "../resources/reconciled.ts";
+import { reconcileOwnNames } from "../resources/security-group/own-names.ts";
 import { reconcileSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
-import { finalAppliedState, changingState, markChangingFirst, isChanged, readAppliedState } from "./applied-state.ts";
+import {
+  finalAppliedState,
+  changingState,
+  markChangingFirst,
+  isChanged,
+  isChangedItself,
+  readAppliedState,
+} from "./applied-state.ts";
 import { ensureLink, releaseLinks } from "./private-links.ts";
 import { leaveLoadBalancers, closeAddresses, givePublicIPsBack } from "./release-service.ts";
-import { surroundingsOn, addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
+import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
+import { loadBalancersLeftTo, surroundingsOn } from "./surroundings.ts";
 import { FINALIZER } from "../intent/ownership.ts";
 import { act, firstRound, isAzureStep, type Phase, reject, roundOf, wait } from "./rounds.ts";
 import {
@@ -103,20 +113,46 @@ const closeUntoldAddresses: Phase<ResolvedService> = (resolved) => {
   const told = new Set(formerAddresses(observed));
   const isUntold = (frontend: Frontend): boolean => addressesOn(observed, [frontend]).some((ip) => !told.has(ip));
   const untold = placement.seen === undefined ? [] : frontendsOf(placement.seen, intent.owner.base).filter(isUntold);
-  if (untold.length === 0) return undefined;
-  const { frontends, rules } = fragmentOf(resolved, intent.families);
-  const wanted = new Map(frontends.map((frontend) => [frontend.name.toLowerCase(), frontend]));
-  const used = new Set(rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration)));
-  const left = untold.filter((frontend) => {
-    const name = frontend.name.toLowerCase();
-    const own = wanted.get(name);
-    return own === undefined ? !used.has(name) : !isRightFrontend(frontend, own);
-  });
+  const left = leftWithNextWrite(resolved, untold);
   if (left.length === 0) return undefined;
   return closeAddresses(observed, intent.owner, {
     released: addressesOn(observed, left),
     nodes: { IPv4: [], IPv6: [] },
   });
+};
+
+/** Those of the frontends that are not the Service's any more, or not at their address, once it has joined its load balancer. */
+function leftWithNextWrite(resolved: ResolvedService, present: readonly Frontend[]): readonly Frontend[] {
+  if (present.length === 0) return [];
+  const { frontends, rules, shares = [] } = fragmentOf(resolved, resolved.intent.families);
+  const wanted = new Map(frontends.map((frontend) => [frontend.name.toLowerCase(), frontend]));
+  const used = new Set([...rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration)), ...shares]);
+  return present.filter((frontend) => {
+    const name = frontend.name.toLowerCase();
+    const own = wanted.get(name);
+    return own === undefined ? !used.has(name) : !isRightFrontend(frontend, own);
+  });
+}
+
+/**
+ * Told addresses that the next writes take from the Service, and that no public IP's tag tells to be its own. They are
+ * closed after that, but the type of the Service may change before, and the API server then empties its status. So their
+ * rules get the Service's name first. Where the config changed and not the Service, nothing is written ahead of what the
+ * brake may withhold.
+ */
+const nameRulesOfLeftAddresses: Phase<ResolvedService> = (resolved) => {
+  const { observed, intent, placement } = resolved;
+  const { owner } = intent;
+  if (!isChangedItself(observed.service)) return undefined;
+  const told = new Set(formerAddresses(observed));
+  if (told.size === 0) return undefined;
+  const present = placement.seen === undefined ? [] : frontendsOf(placement.seen, owner.base);
+  const moved = placement.movedFrom.flatMap((seen) => frontendsOf(seen, owner.base));
+  const bound = new Set(boundPublicIPs(observed, owner).map(({ properties }) => properties.ipAddress));
+  const left = addressesOn(observed, [...moved, ...leftWithNextWrite(resolved, present)]);
+  const unnamed = left.filter((address) => told.has(address) && !bound.has(address));
+  const naming = unnamed.length === 0 ? undefined : roundOf(reconcileOwnNames(observed, owner, unnamed));
+  return naming?.kind === "act" ? (foreseenRefusal(resolved) ?? naming) : undefined;
 };
 
 /** One address cannot stand on two load balancers: another of the same kind is left first. */
@@ -181,6 +217,16 @@ function openAccess(resolved: ResolvedService, released: "dead" | "all"): Decisi
   return roundOf(reconcileSecurityGroup(observed, intent, addresses, { changed }), warnings);
 }
 
+/**
+ * Frontends of the opposite kind that are left to the Service, where no part of its own is: once its status has other
+ * addresses, nothing says any more that they were its own.
+ */
+const leaveFrontendsLeftToIt: Phase<ResolvedService> = ({ observed, intent: { owner }, placement }) => {
+  const isLeft = (one: LoadBalancer): boolean =>
+    one.name !== placement.name && loadBalancersWith([one], owner.base).length === 0;
+  return leaveLoadBalancers(observed, owner, loadBalancersLeftTo(observed).filter(isLeft));
+};
+
 /** The final applied state is written along, unless something is left to do after it. */
 const publishAddresses: Phase<ResolvedService> = (resolved) => {
   const { service } = resolved.observed;
@@ -236,10 +282,12 @@ const PHASES: readonly Phase<ResolvedService>[] = [
   holdFinalizer,
   replacePublicIPs,
   makePublicIPs,
+  nameRulesOfLeftAddresses,
   leaveFormerLoadBalancers,
   closeUntoldAddresses,
   joinLoadBalancer,
   fillPoolsAndOpenAccess,
+  leaveFrontendsLeftToIt,
   publishAddresses,
   ...AFTERWARDS,
   markApplied,

@@ -22,7 +22,8 @@ import { ownerOf } from "../intent/ownership.ts";
 import { handOverLinks, releaseLinks } from "./private-links.ts";
 import { act, firstRound, type Phase, roundOf, reject } from "./rounds.ts";
 import type { Owner } from "../outcome.ts";
-import { addressesOn, formerAddresses, frontendsOf, surroundingsOn } from "./service-parts.ts";
+import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
+import { loadBalancersLeftTo, surroundingsOn } from "./surroundings.ts";
 import type { LoadBalancer } from "../model/arm.ts";
 import { absentNicPools } from "../resources/nic-pools/desired-nic-pools.ts";
 import { absentLoadBalancer } from "../resources/load-balancer/desired-load-balancer.ts";
@@ -53,10 +54,11 @@ export function closeAddresses(observed: Observed, owner: Owner, closing: Closin
   return roundOf(releaseSecurityGroup(observed, owner, { ...closing, current: { IPv4: [], IPv6: [] } }));
 }
 
-/** On whatever load balancer, of either kind, its parts are. */
+/** On whatever load balancer, of either kind, its parts are, or a frontend that is left to it. */
 const leaveAllLoadBalancers: Phase<Observed> = (observed) => {
   const owner = ownerOf(observed.service);
-  return leaveLoadBalancers(observed, owner, loadBalancersWith(observed.loadBalancers, owner.base));
+  const present = [...loadBalancersWith(observed.loadBalancers, owner.base), ...loadBalancersLeftTo(observed)];
+  return leaveLoadBalancers(observed, owner, [...new Set(present)]);
 };
 
 const releaseAllPublicIPs: Phase<Observed> = (observed) =>

@@ -15,7 +15,7 @@ import { whyNoMembers } from "../backends/eligible-nodes.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import { loadBalancerPartId, nameOfId, sameId } from "../model/ids.ts";
-import { externalName } from "../model/names.ts";
+import { externalName, isInternalName } from "../model/names.ts";
 import {
   absentLoadBalancer,
   desiredLoadBalancer,
@@ -39,7 +39,8 @@ import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import type { Observed } from "../observed.ts";
 import { judgeJoined } from "./joined-addresses.ts";
 import { movingFrom, resolvePrivateLink } from "./private-links.ts";
-import { surroundingsOn, addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
+import { addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
+import { loadBalancersLeftTo, surroundingsOn } from "./surroundings.ts";
 import type { ServiceIntent } from "../intent/service-intent.ts";
 import type { Owner, Rejection, Warning } from "../outcome.ts";
 import { refuseTakenAddresses, refuseTakenLabel, refuseTakenPorts } from "./refuse-taken.ts";
@@ -64,8 +65,9 @@ export function resolveService(
   if (isGroupMissing(observed, intent)) return refuseGroup(observed, intent);
   const taken = refuseTakenAddresses(observed, intent);
   if (taken !== undefined) return taken;
-  const placement = getServiceLoadBalancer(observed, intent);
-  if ("kind" in placement) return placement;
+  const placed = getServiceLoadBalancer(observed, intent);
+  if ("kind" in placed) return placed;
+  const placement = leavingAll(observed, placed);
   const publicIPs = desiredPublicIPs(observed, intent);
   if ("kind" in publicIPs) return publicIPs;
   const takenLabel = refuseTakenLabel(observed, intent, publicIPs.uses);
@@ -74,15 +76,24 @@ export function resolveService(
   if (stuck !== undefined) return stuck;
   const joined = judgeJoined(observed, intent, publicIPs.uses);
   if (joined.kind === "rejection") return joined;
-  const placed = { observed, intent, warnings, placement, publicIPs, privateLink: undefined };
-  const privateLink = privateLinkOf(placed);
+  const unlinked = { observed, intent, warnings, placement, publicIPs, privateLink: undefined };
+  const privateLink = privateLinkOf(unlinked);
   if (privateLink?.kind === "rejection") return privateLink;
-  const resolved: ResolvedService = { ...placed, privateLink };
+  const resolved: ResolvedService = { ...unlinked, privateLink };
   const addresses = intent.families.flatMap((family) => addressOf(resolved, family) ?? intent.pinned[family] ?? []);
   const takenPorts = refuseTakenPorts({ observed, intent, placement, addresses });
   if (takenPorts !== undefined) return takenPorts;
   const told = [...warnings, ...joined.warnings, ...warnOfNoNodes(resolved), ...warnOfUntagged(resolved)];
   return withPossibleReplacements({ ...resolved, warnings: told });
+}
+
+/** Load balancers of the same kind where only a frontend is left to the Service are to be left first, too. */
+function leavingAll(observed: Observed, placement: Placement): Placement {
+  const { name, movedFrom } = placement;
+  const left = loadBalancersLeftTo(observed).filter(
+    (one) => isInternalName(one.name) === isInternalName(name) && one.name !== name && !movedFrom.includes(one),
+  );
+  return left.length === 0 ? placement : { ...placement, movedFrom: [...movedFrom, ...left] };
 }
 
 function privateLinkOf(placed: ResolvedService): DesiredPrivateLink | Rejection | undefined {

@@ -2,8 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
-import { aNode } from "../../../test/support/core-world.ts";
-import { destinationsOf } from "../resources/security-group/security-rules.ts";
+import { aNode, type CoreWorld } from "../../../test/support/core-world.ts";
+import type { Service } from "../model/kubernetes.ts";
+import { baseName } from "../model/names.ts";
+import { destinationsOf, withDestinations } from "../resources/security-group/security-rules.ts";
 import { isApplied } from "./applied-state.ts";
 import {
   INTERNAL,
@@ -13,6 +15,7 @@ import {
   lastSteps,
   worldWith,
   ingressOf,
+  pinned,
   pipOf,
   pips,
   loadBalancers,
@@ -55,6 +58,76 @@ describe("a Service changes", () => {
     assert.equal(roundsOf(world, "web").at(-1), "settled");
     const opened = (world.securityGroup?.properties.securityRules ?? []).slice(1).flatMap(destinationsOf);
     assert.deepEqual(opened, ["10.240.200.6"]);
+  });
+
+  test("retyped at any point of a change of its internal address, nothing stays open, and nothing foreign is closed", () => {
+    const annotations = { ...INTERNAL, [`${PREFIX}azure-allowed-ip-ranges`]: "10.1.0.0/16" };
+    const pin = { [`${PREFIX}azure-load-balancer-ipv4`]: "10.240.200.6" };
+    const foreign = "10.99.0.1";
+    const changed = (rounds: number): CoreWorld => {
+      const world = worldWith({ ...web, metadata: { name: "web", annotations } });
+      world.settle();
+      addForeignDestination(world, foreign);
+      world.annotate("web", pin);
+      for (let round = 0; round < rounds; round++) {
+        const service = world.service("web");
+        world.write(service, lastSteps(world.decide(service)));
+      }
+      return world;
+    };
+    const all = roundsOf(changed(0), "web").length;
+    assert.ok(all >= 5, String(all));
+    for (let rounds = 0; rounds < all; rounds++) {
+      const world = changed(rounds);
+      retype(world, "web");
+      assert.equal(roundsOf(world, "web").at(-1), "settled");
+      const opened = (world.securityGroup?.properties.securityRules ?? []).slice(1).flatMap(destinationsOf);
+      assert.deepEqual(opened, [foreign], `after ${rounds} rounds`);
+    }
+  });
+
+  test("the rules of an address that the Service leaves stay open until its frontend has another", () => {
+    const annotations = { ...INTERNAL, [`${PREFIX}azure-allowed-ip-ranges`]: "10.1.0.0/16" };
+    const world = worldWith({ ...web, metadata: { name: "web", annotations } });
+    world.settle();
+    const [{ ip: former = "" } = {}] = ingressOf(world);
+    world.annotate("web", { [`${PREFIX}azure-load-balancer-ipv4`]: "10.240.200.6" });
+    const service = (): Service => world.service("web");
+    world.write(service(), lastSteps(world.decide(service())));
+    world.write(service(), lastSteps(world.decide(service())));
+    const [, rule] = world.securityGroup?.properties.securityRules ?? [];
+    const base = baseName(service().metadata.uid);
+    assert.match(rule?.name ?? "", new RegExp(`^k8s-azure-lb_${base}_allow_IPv4_`));
+    assert.deepEqual(rule && [destinationsOf(rule), rule.properties.destinationPortRanges], [[former], ["80"]]);
+    assert.deepEqual(
+      lastSteps(world.decide(service())).map(({ kind }) => kind),
+      ["loadBalancer"],
+    );
+    assert.equal(roundsOf(world, "web").at(-1), "settled");
+    const rules = (world.securityGroup?.properties.securityRules ?? []).slice(1);
+    assert.deepEqual(rules.map(destinationsOf), [["10.240.200.6"]]);
+    assert.match(rules[0]?.name ?? "", /^k8s-azure-lb_allow_IPv4_/);
+  });
+
+  test("a Service that leaves an address that it shares is closed there, retyped or not; the other stays open", () => {
+    const ranges = { [`${PREFIX}azure-allowed-ip-ranges`]: "10.1.0.0/16" };
+    for (let rounds = 0; rounds < 8; rounds++) {
+      const world = worldWith({ ...web, metadata: { name: "web", annotations: { ...INTERNAL, ...ranges } } });
+      world.settle();
+      const annotations = { ...INTERNAL, ...ranges, ...pinned(world, "web") };
+      world.apply({ metadata: { name: "shop", annotations }, spec: { ports: [{ port: 81 }] } });
+      world.settle();
+      world.annotate("shop", { [`${PREFIX}azure-load-balancer-ipv4`]: "10.240.200.6" });
+      for (let round = 0; round < rounds; round++) {
+        const service = world.service("shop");
+        world.write(service, lastSteps(world.decide(service)));
+      }
+      retype(world, "shop");
+      assert.equal(roundsOf(world, "shop").at(-1), "settled");
+      const rules = (world.securityGroup?.properties.securityRules ?? []).slice(1);
+      const opened = rules.map((rule) => [destinationsOf(rule), rule.properties.destinationPortRanges]);
+      assert.deepEqual(opened, [[[ingressOf(world)[0]?.ip], ["80"]]], `after ${rounds} rounds`);
+    }
   });
 
   test("external to internal: the new side is published before the old one goes, and nothing stays", () => {
@@ -145,3 +218,20 @@ describe("a Service changes", () => {
 });
 
 /** Annotations that share the other Service's address. */
+
+/** As the API server does it: a Service that is no LoadBalancer has no addresses in its status. */
+function retype(world: CoreWorld, name: string): void {
+  const service = world.respec(name, { type: "ClusterIP" });
+  world.services.set(`default/${name}`, { ...service, status: { loadBalancer: {} } });
+}
+
+/** Another cluster shares the rule. */
+function addForeignDestination(world: CoreWorld, address: string): void {
+  const group = world.securityGroup ?? assert.fail();
+  const [first, ...rules] = group.properties.securityRules ?? [];
+  const shared = rules.map((rule) => withDestinations(rule, [...destinationsOf(rule), address]));
+  world.securityGroup = {
+    ...group,
+    properties: { ...group.properties, securityRules: [...(first === undefined ? [] : [first]), ...shared] },
+  };
+}

@@ -2,6 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
+import type { CoreWorld } from "../../../test/support/core-world.ts";
+import { baseName, baseOf } from "../model/names.ts";
+import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
+import { mergeLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
 import { destinationsOf } from "../resources/security-group/security-rules.ts";
 import {
   lastSteps,
@@ -13,6 +17,8 @@ import {
   pips,
   loadBalancers,
   pinned,
+  INTERNAL,
+  NO_LONGER_INTERNAL,
 } from "../../../test/support/service-rounds.ts";
 
 describe("several Services", () => {
@@ -109,4 +115,119 @@ test("a Service that asks for an address and has not got it keeps nothing open t
   world.write(asker, steps);
   assert.equal(roundsOf(world, "web").at(-1), "gone");
   assert.ok(!opened().includes(ip), opened().join(", "));
+});
+
+describe("a Service whose rules another client removed from the address that it shares", () => {
+  function sharedWorld(annotations: Readonly<Record<string, string>>): CoreWorld {
+    const world = worldWith({ ...web, metadata: { name: "web", annotations } });
+    world.settle();
+    world.apply({
+      metadata: { name: "shop", annotations: { ...annotations, ...pinned(world, "web") } },
+      spec: { ports: [{ port: 81 }] },
+    });
+    world.settle();
+    return world;
+  }
+
+  function worldWithoutRules(annotations: Readonly<Record<string, string>>): CoreWorld {
+    const world = sharedWorld(annotations);
+    const { uid } = world.service("shop").metadata;
+    world.loadBalancers = world.loadBalancers.map((seen) => {
+      const isLeft = ({ name }: { readonly name: string }): boolean => baseOf(name) !== baseName(uid).toLowerCase();
+      const { loadBalancingRules = [], probes = [] } = seen.properties;
+      const left = { loadBalancingRules: loadBalancingRules.filter(isLeft), probes: probes.filter(isLeft) };
+      return { ...seen, properties: { ...seen.properties, ...left } };
+    });
+    return world;
+  }
+  const frontends = (world: CoreWorld): string[] =>
+    world.loadBalancers.flatMap(({ properties }) =>
+      (properties.frontendIPConfigurations ?? []).map(({ name }) => name),
+    );
+  /** What the Service's next rounds write to its load balancer, decided now. */
+  const fragmentOf = (world: CoreWorld, name: string): LoadBalancerFragment => {
+    for (let round = 0; round < 5; round++) {
+      const service = world.service(name);
+      const steps = lastSteps(world.decide(service));
+      const found = steps.find((step) => step.kind === "loadBalancer");
+      if (found !== undefined) return found.fragment;
+      world.write(service, steps);
+    }
+    return assert.fail(`${name} writes no load balancer`);
+  };
+  const shopsOnly = (world: CoreWorld): string[] => [roundsOf(world, "shop").at(-1) ?? "", ...frontends(world)];
+
+  for (const [kind, annotations] of [
+    ["public", {}],
+    ["internal", INTERNAL],
+  ] as const) {
+    test(`keeps its ${kind} address when the Service that it shares it with goes, and takes it along when it goes itself`, () => {
+      const world = worldWithoutRules(annotations);
+      const before = frontends(world);
+      const ingress = ingressOf(world);
+      world.delete("web");
+      assert.equal(roundsOf(world, "web").at(-1), "gone");
+      assert.deepEqual(frontends(world), before);
+      assert.equal(roundsOf(world, "shop").at(-1), "settled");
+      assert.deepEqual(ingressOf(world, "shop"), ingress);
+      world.delete("shop");
+      world.settle();
+      assert.deepEqual([loadBalancers(world), pips(world)], [[], []]);
+    });
+
+    test(`keeps its ${kind} address in the same write in which the other leaves`, () => {
+      const world = sharedWorld(annotations);
+      const before = frontends(world);
+      world.annotate("shop", { [`${PREFIX}port_81_no_lb_rule`]: "true" });
+      world.delete("web");
+      const leave = fragmentOf(world, "web");
+      const stay = fragmentOf(world, "shop");
+      const [seen] = world.loadBalancers;
+      const { outcome } = mergeLoadBalancer(seen, [leave, stay]);
+      const body = outcome.kind === "put" ? outcome.body : assert.fail(outcome.kind);
+      assert.deepEqual(
+        (body.properties.frontendIPConfigurations ?? []).map(({ name }) => name),
+        before,
+      );
+    });
+  }
+
+  test("is deleted before its rules are back: nothing is left", () => {
+    const world = worldWithoutRules(INTERNAL);
+    world.delete("web");
+    assert.equal(roundsOf(world, "web").at(-1), "gone");
+    assert.equal(frontends(world).length, 1);
+    world.delete("shop");
+    assert.equal(roundsOf(world, "shop").at(-1), "gone");
+    assert.deepEqual(loadBalancers(world), []);
+  });
+
+  test("and moves to the other kind: nothing is left", () => {
+    const world = worldWithoutRules(INTERNAL);
+    world.delete("web");
+    assert.equal(roundsOf(world, "web").at(-1), "gone");
+    world.annotate("shop", { ...NO_LONGER_INTERNAL, [`${PREFIX}azure-load-balancer-ipv4`]: null });
+    assert.equal(roundsOf(world, "shop").at(-1), "settled");
+    assert.deepEqual(loadBalancers(world), ["kubernetes"]);
+  });
+
+  test("keeps its address when the other asks for another one", () => {
+    const world = worldWithoutRules(INTERNAL);
+    const before = frontends(world);
+    world.annotate("web", { [`${PREFIX}azure-load-balancer-ipv4`]: "10.240.200.5" });
+    assert.equal(roundsOf(world, "web").at(-1), "FrontendShared");
+    assert.match(rejectionOf(world, "web").message, /because Service default\/shop uses frontend/);
+    assert.deepEqual(shopsOnly(world), ["settled", ...before]);
+    assert.deepEqual(ingressOf(world, "shop"), ingressOf(world));
+  });
+
+  test("asks for no rule at all: the address stays too", () => {
+    const world = worldWithoutRules(INTERNAL);
+    world.annotate("shop", { [`${PREFIX}port_81_no_lb_rule`]: "true" });
+    world.settle();
+    const before = frontends(world);
+    world.delete("web");
+    assert.equal(roundsOf(world, "web").at(-1), "gone");
+    assert.deepEqual(shopsOnly(world), ["settled", ...before]);
+  });
 });

@@ -62,7 +62,7 @@ function refuseMovesOfShared(index: LoadBalancerIndex, batch: Batch): Map<LoadBa
       const name = wanted.name.toLowerCase();
       const seen = index.frontends.get(name);
       if (seen === undefined || isRightFrontend(seen, wanted)) continue;
-      const user = userBeside(index, batch, base, name);
+      const user = userBeside(index, batch, base, name) ?? sharerBeside(fragment, batch, name);
       if (user !== undefined) refused.set(fragment, frontendShared(wanted.name, user));
     }
   }
@@ -79,6 +79,17 @@ function userBeside(index: LoadBalancerIndex, batch: Batch, base: string, fronte
     .find(({ properties }) => frontendOf(properties.frontendIPConfiguration) === frontend);
   const user = staying ?? (coming && ruleUser(coming));
   return user && userOf(user, batch).text;
+}
+
+/** Another Service that goes on being served at the frontend after this batch, whether or not a rule of it stands there. */
+function sharerBeside({ owner, held = [] }: LoadBalancerFragment, batch: Batch, frontend: string): string | undefined {
+  const mates = new Set(batch.map((fragment) => fragment.owner.base.toLowerCase()));
+  const keys = held.flatMap(({ frontend: name, by }) =>
+    by?.kind === "service" && name === frontend && !mates.has(by.base) ? [by.key] : [],
+  );
+  const coming = batch.filter((mate) => mate.owner.uid !== owner.uid && mate.shares?.includes(frontend) === true);
+  const [key] = [...keys, ...coming.map((mate) => mate.owner.key)];
+  return key && `Service ${key}`;
 }
 
 function frontendShared(frontend: string, user: string): Rejection {
@@ -108,14 +119,13 @@ function staleIn(index: LoadBalancerIndex, batch: Batch): Batch {
   return [...namingGoneFrontends(index, batch), ...doublingAddresses(index, batch)];
 }
 
-/** Their rules name a frontend of another owner that has gone. */
+/** They rest on a frontend of another owner that has gone. */
 function namingGoneFrontends(index: LoadBalancerIndex, batch: Batch): Batch {
   const coming = new Set(batch.flatMap(({ frontends }) => frontends.map(({ name }) => name.toLowerCase())));
-  return batch.filter(({ rules }) =>
-    rules.some((rule) => {
-      const name = frontendOf(rule.properties.frontendIPConfiguration);
-      return name !== undefined && !index.frontends.has(name) && !coming.has(name);
-    }),
+  return batch.filter(({ rules, shares = [] }) =>
+    [...rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration)), ...shares].some(
+      (name) => name !== undefined && !index.frontends.has(name) && !coming.has(name),
+    ),
   );
 }
 

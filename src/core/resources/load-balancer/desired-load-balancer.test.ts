@@ -36,6 +36,7 @@ function fragmentFor(service: Service, more: Partial<FragmentInput> = {}): LoadB
     published: [],
     disposable: { pools: ["kubernetes"], entries: new Set() },
     isServedHere: () => false,
+    standsOn: [],
     held: [],
     neighbours: [],
     limits: config.loadBalancerLimits,
@@ -267,6 +268,7 @@ describe("a frontend of a Service that has left", () => {
       seen,
       disposable: undefined,
       isServedHere: () => isServedHere,
+      standsOn: [],
       held: [],
       neighbours: [],
     });

@@ -35,6 +35,8 @@ export interface FragmentInput extends FrontendInput {
   readonly disposable: Disposable | undefined;
   /** Does a Service with this base use this load balancer? */
   readonly isServedHere: (base: string) => boolean;
+  /** Names, in lower case, of other Services' frontends at the addresses in the Service's status. */
+  readonly standsOn: readonly string[];
   readonly held: readonly HeldFrontend[];
   readonly neighbours: readonly Service[];
   readonly limits: LoadBalancerLimits;
@@ -58,7 +60,8 @@ export function desiredLoadBalancer(input: FragmentInput): LoadBalancerFragment 
     rules,
     pools: families.map((family) => poolOf(intent, config, family)),
     ownPools: ownPoolsOf(intent.owner),
-    releases: releasesOf(seen, intent.owner, input.isServedHere).filter((name) => !used.includes(name)),
+    releases: releasesOf(seen, intent.owner, input).filter((name) => !used.includes(name)),
+    shares: used.filter((name) => baseOf(name) !== intent.owner.base.toLowerCase()),
     held: input.held,
     disposable: input.disposable,
     neighbours: input.neighbours,
@@ -71,13 +74,14 @@ export interface AbsenceInput {
   readonly seen: LoadBalancer;
   readonly disposable: Disposable | undefined;
   readonly isServedHere: (base: string) => boolean;
+  readonly standsOn: readonly string[];
   readonly held: readonly HeldFrontend[];
   readonly neighbours: readonly Service[];
 }
 
 /** "Should not exist". */
-export function absentLoadBalancer({ seen, isServedHere, ...rest }: AbsenceInput): LoadBalancerFragment {
-  const releases = releasesOf(seen, rest.owner, isServedHere);
+export function absentLoadBalancer({ seen, isServedHere, standsOn, ...rest }: AbsenceInput): LoadBalancerFragment {
+  const releases = releasesOf(seen, rest.owner, { isServedHere, standsOn });
   return {
     ...rest,
     shell: undefined,
@@ -108,17 +112,19 @@ function shellOf(config: ClusterConfig, { id, name }: { id: string; name: string
 }
 
 /**
- * Frontends that the Service's rules stand on although they are named after another Service, and that other is not
- * served here any more. A name that no Service could have is a person's frontend, which is never ours to remove.
+ * Frontends that the Service's rules stand on, or that have an address of its status, although they are named after
+ * another Service, and that other is not served here any more. A name that no Service could have is a person's frontend,
+ * which is never the controller's to remove.
  */
 function releasesOf(
   seen: LoadBalancer | undefined,
   owner: Owner,
-  isServedHere: (base: string) => boolean,
+  { isServedHere, standsOn }: Pick<FragmentInput, "isServedHere" | "standsOn">,
 ): readonly string[] {
   if (seen === undefined) return [];
   const rules = partsOf(loadBalancerIndex(seen), owner.base).rules;
-  const names = new Set(rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration) ?? ""));
+  const used = rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration) ?? "");
+  const names = new Set([...used, ...standsOn]);
   const own = owner.base.toLowerCase();
   return [...names].filter((name) => {
     const base = baseOf(name);

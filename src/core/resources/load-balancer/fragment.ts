@@ -23,7 +23,12 @@ export interface LoadBalancerFragment {
    * its use, unless another owner needs them by then.
    */
   readonly releases: readonly string[];
-  /** Frontends that private link services stand on, so that Azure lets none of them go; absent: none. */
+  /**
+   * Names, in lower case, of other owners' frontends that this Service is served at, whether or not a rule of it stands
+   * there; absent: none.
+   */
+  readonly shares?: readonly string[];
+  /** Frontends that stay whatever rules name them; absent: none. */
   readonly held?: readonly HeldFrontend[];
   /** What may go with the load balancer once it has no frontend; absent: it stays, another tool fills its pools. */
   readonly disposable: Disposable | undefined;
@@ -36,9 +41,15 @@ export interface LoadBalancerFragment {
 export interface HeldFrontend {
   /** In lower case. */
   readonly frontend: string;
-  /** The private link service that stays there; `undefined`: one that is about to move to another frontend. */
-  readonly by: string | undefined;
+  /** `undefined`: a private link service that is about to move to another frontend. */
+  readonly by: FrontendHolder | undefined;
 }
+
+export type FrontendHolder =
+  /** One that is not this cluster's: Azure lets its frontend not go. */
+  | { readonly kind: "privateLink"; readonly name: string }
+  /** Another Service whose status has the address of the frontend. `base`: of its names, in lower case. */
+  | { readonly kind: "service"; readonly key: string; readonly base: string };
 
 export interface LoadBalancerShell {
   readonly id: string;

@@ -5,7 +5,7 @@
  *   - The order of the fragments does not matter; there is at most one of an owner.
  *   - What is right already is not touched; merging the result again changes nothing.
  *   - A frontend that another owner needs stays, with a warning to the Service that left it.
- *   - A frontend that a private link service stands on stays too.
+ *   - A frontend stays too while a private link service stands on it, or another Service has its address in its status.
  *   - Without frontends nothing may stand in a load balancer: it goes when all that is left is the cluster's own pools;
  *     if something foreign is left, the last frontend stays.
  *   - Fragments that each decided to leave others behind do not delete it together while machines are in its pools: the
@@ -19,7 +19,7 @@ import { mergeTags } from "../../model/tags.ts";
 import { pluralize } from "../../util/text.ts";
 import { reconciled, type Reconciled, SETTLED } from "../reconciled.ts";
 import { admitFragments } from "./admit-fragments.ts";
-import type { LoadBalancerFragment, LoadBalancerShell, Disposable } from "./fragment.ts";
+import type { LoadBalancerFragment, LoadBalancerShell, Disposable, FrontendHolder } from "./fragment.ts";
 import {
   frontendOf,
   type FrontendUser,
@@ -89,7 +89,7 @@ function leftFrontends(index: LoadBalancerIndex, fragment: LoadBalancerFragment)
   return [...own, ...released].filter((name) => !wanted.has(name));
 }
 
-/** Others need it, a private link service holds it, or it is the last one and the foreign rest needs any. */
+/** Others need it or hold it, or it is the last one and the foreign rest needs any. */
 function mustStay(seen: LoadBalancer, index: LoadBalancerIndex, fragment: LoadBalancerFragment, name: string): boolean {
   const isLast = index.frontends.size === 1 && fragment.frontends.length === 0;
   return (
@@ -190,14 +190,15 @@ function warningsFor(
   const staying = leftFrontends(index, fragment).filter((name) => remaining.has(name) && !isMoving(name));
   return staying.map((name) => {
     const [user] = otherUsers(index, fragment, name);
-    const link = held.find(({ frontend }) => frontend === name)?.by;
-    const why = user === undefined && link !== undefined ? heldBy(link) : whyItStays(user, fragment);
+    const holder = held.find(({ frontend }) => frontend === name)?.by;
+    const why = user === undefined && holder !== undefined ? heldBy(holder) : whyItStays(user, fragment);
     return { reason: "DeletingFrontendIPConfiguration", message: `frontend "${name}" stays: ${why}` };
   });
 }
 
-function heldBy(link: string): string {
-  return `private link service "${link}", which is not this cluster's, uses it; ${BY_HAND}`;
+function heldBy(holder: FrontendHolder): string {
+  if (holder.kind === "service") return `Service ${holder.key} uses it, and it goes with that Service`;
+  return `private link service "${holder.name}", which is not this cluster's, uses it; ${BY_HAND}`;
 }
 
 const BY_HAND = "remove the frontend by hand once nobody needs it";

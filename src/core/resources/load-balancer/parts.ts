@@ -77,7 +77,10 @@ function isSharedProbe(name: string): boolean {
   return name.toLowerCase() === SHARED_PROBE_NAME;
 }
 
-/** `rules`: as they will be; a frontend that one of them names stays, whatever its own name. */
+/**
+ * `rules`: as they will be; a frontend that one of them names stays, whatever its own name. What a fragment says of another
+ * Service counts only where that Service has no fragment of its own in the batch.
+ */
 export function mergedFrontends(
   start: LoadBalancer,
   index: LoadBalancerIndex,
@@ -86,8 +89,14 @@ export function mergedFrontends(
 ): { readonly kept: readonly Frontend[]; readonly dropped: readonly Frontend[] } {
   const bases = basesOf(batch);
   const released = new Set(batch.flatMap(({ releases }) => releases.map((name) => name.toLowerCase())));
-  const needed = new Set(rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration)));
-  const held = new Set(batch.flatMap((fragment) => (fragment.held ?? []).map(({ frontend }) => frontend)));
+  const needed = new Set([
+    ...rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration)),
+    ...batch.flatMap(({ shares = [] }) => shares),
+  ]);
+  const holds = batch.flatMap((fragment) => fragment.held ?? []);
+  const held = new Set(
+    holds.flatMap(({ frontend, by }) => (by?.kind === "service" && bases.has(by.base) ? [] : [frontend])),
+  );
   const isFreed = (name: string): boolean =>
     !needed.has(name) &&
     !held.has(name) &&

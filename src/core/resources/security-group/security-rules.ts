@@ -13,7 +13,7 @@
  *
  * Own names keep the incumbent's prefix, so that it cleans them up should a cluster be handed back to it.
  */
-import type { SecurityRule, SecurityRuleProperties, SecurityGroup } from "../../model/arm.ts";
+import type { Family, SecurityRule, SecurityRuleProperties, SecurityGroup } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { md5 } from "../../util/md5.ts";
 import { type AccessRule, isWideDenial } from "./fragment.ts";
@@ -73,6 +73,20 @@ export function destinationsOf({ properties }: SecurityRule): readonly string[] 
 
 export function portsOf({ properties }: SecurityRule): readonly string[] {
   return either(properties.destinationPortRange, properties.destinationPortRanges);
+}
+
+/** What a rule that was read means, for these addresses. A range of ports, which only other clients write, is left out. */
+export function accessRuleOf(rule: SecurityRule, family: Family, destinations: readonly string[]): AccessRule {
+  const { access, protocol } = rule.properties;
+  const ports = portsOf(rule).map(Number).filter(Number.isInteger);
+  return {
+    family,
+    access: sameWord(access, "Deny") ? "Deny" : "Allow",
+    protocol,
+    sources: sourcesOf(rule),
+    ports,
+    destinations,
+  };
 }
 
 /** Does a rule that was read mean what is wanted, destinations and priority aside? */

@@ -64,8 +64,8 @@ function isOwn({ ownRules }: Opening, { own }: AccessRule): boolean {
 }
 
 /**
- * Another Service's rules are not this one's to make nor to move: what it has open stays open, where it is. What it has
- * not opened yet it opens itself, when it is ready to close it again. Its denial of all ports alone is narrowed to its
+ * Another Service's rules are not this one's to make nor to move: what it has open stays open, where it is: also under its
+ * own name where it should share (`own-names.ts`). What it has not opened yet it opens itself, when it is ready to close it again. Its denial of all ports alone is narrowed to its
  * own, where this Service comes to the address.
  */
 function whereItStands(
@@ -76,8 +76,9 @@ function whereItStands(
 ): string | undefined {
   const holders = index.holders.get(address) ?? [];
   const namesOf = (one: AccessRule): string[] => {
-    const names = isOwn(other, one) ? [ownRuleName(other.owner.base, one)] : [];
-    return isNarrowDenial(one) ? names : [...names, sharedRuleName(one)];
+    const own = ownRuleName(other.owner.base, one);
+    if (isNarrowDenial(one)) return isOwn(other, one) ? [own] : [];
+    return isOwn(other, one) ? [own, sharedRuleName(one)] : [sharedRuleName(one), own];
   };
   const isThere = (name: string): boolean => holders.includes(name.toLowerCase());
   const standing = namesOf(rule).find(isThere);
