@@ -23,7 +23,7 @@ const BAD_INPUT = new Set([
 /** Errors of a server count as bad input if it does not answer at the given address or refuses the credentials. */
 const SERVER_ERRORS = new Set(["KubeFailure", "ArmError"]);
 /** Other failures whose message says all that the user needs. */
-const FAILURES = new Set(["ViewTimeout", "ControllerRuns"]);
+const FAILURES = new Set(["ViewTimeout", "ControllerRuns", "ObjectsLeft", "OtherSettings"]);
 const UNUSABLE_STATUSES = [undefined, 401, 403];
 const EXIT_FAILED = 1;
 const EXIT_BAD_INPUT = 2;

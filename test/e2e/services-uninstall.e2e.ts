@@ -1,5 +1,5 @@
 /** Taking the controller out of a cluster, on a real kube-apiserver. */
 import { uninstallSuite } from "../suites/services/uninstall.ts";
-import { openRealCluster } from "../support/real-cluster.ts";
+import { openDualStackRealCluster } from "../support/real-cluster.ts";
 
-uninstallSuite("kube-apiserver", openRealCluster);
+uninstallSuite("kube-apiserver", openDualStackRealCluster);

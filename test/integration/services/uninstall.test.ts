@@ -1,4 +1,4 @@
 import { uninstallSuite } from "../../suites/services/uninstall.ts";
-import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
+import { openDualStackCluster } from "../../support/embedded-cluster.ts";
 
-uninstallSuite("the embedded server", openEmbeddedCluster);
+uninstallSuite("the embedded server", openDualStackCluster);
