@@ -26,6 +26,11 @@ export const PROGRAMS = {
     files: [],
     without: ["sandbox", "bench", "sim", "test", "src/cli/sandbox.ts"],
   },
+  agent: {
+    entry: "src/main/azlb-agent.ts",
+    files: [],
+    without: ["sandbox", "bench", "sim", "test", "src/controller", "src/azure", "src/cli/controller.ts"],
+  },
   cli: {
     entry: "src/main/azlb-cli.ts",
     files: ["deploy/crds", "examples/basic.yaml"],
