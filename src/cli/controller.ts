@@ -2,6 +2,7 @@
 import { Option, type Command } from "commander";
 
 import type { ControllerProcessOptions, LeaseOptions } from "../main/controller.ts";
+import type { LogFormat, LogLevel } from "../main/stderr-log.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
 import { acceptChangeFlag } from "./accept-change.ts";
@@ -29,7 +30,8 @@ interface ControllerFlags extends CloudConfigFlags, BrakeFlags {
   readonly concurrentServiceSyncs: string;
   readonly bindAddress: string;
   readonly healthPort: string;
-  readonly logFormat?: "text" | "json";
+  readonly logFormat?: LogFormat;
+  readonly logLevel: LogLevel;
 }
 
 /** Flags of the incumbent that are accepted but have no effect; each gets one warning. */
@@ -84,13 +86,18 @@ export function registerController(azlb: Command): void {
       "5m",
     )
     .option("--concurrent-service-syncs <count>", "Services that are reconciled in parallel", "500")
-    .option("--bind-address <address>", "address of /healthz, /startz, /readyz and /metrics", "0.0.0.0")
-    .option("--health-port <port>", "port of /healthz, /startz, /readyz and /metrics; 0: any free port", "10358")
+    .option("--bind-address <address>", "address of /livez, /readyz, /leaderz and /metrics", "0.0.0.0")
+    .option("--health-port <port>", "port of /livez, /readyz, /leaderz and /metrics; 0: any free port", "10358")
     .addOption(
       new Option("--log-format <format>", "format of the log (default: text on a terminal, otherwise json)").choices([
         "text",
         "json",
       ]),
+    )
+    .addOption(
+      new Option("--log-level <level>", "least severity of the lines that are written")
+        .choices(["info", "warn", "error"])
+        .default("info"),
     );
   for (const flag of WITHOUT_EFFECT) command.addOption(new Option(`--${flag} [value]`).hideHelp());
   withCloudConfigFlags(withBrakeFlags(command)).action(run);
@@ -101,16 +108,18 @@ async function run(flags: ControllerFlags & Readonly<Record<string, unknown>>): 
     import("../main/controller.ts"),
     import("../main/stderr-log.ts"),
   ]);
-  const log = stderrLog(flags.logFormat);
+  const log = stderrLog(flags.logFormat, flags.logLevel);
   for (const flag of WITHOUT_EFFECT) {
     if (flags[camelCase(flag)] !== undefined) log.warn(`--${flag} has no effect`);
   }
   const controller = await startController({ ...processOptions(flags), log }).catch((error: unknown) => {
     throw portErrorOf(error);
   });
-  const why = await Promise.race([controller.ended, untilSignal().then(() => "asked to" as const)]);
+  const why = await Promise.race([controller.ended, untilSignal()]);
+  if (why !== "lost" && why !== "stopped") log.info(`${why}: the controller stops once its writes have ended`);
   if (why === "lost") log.error("leader election lost: another replica leads now");
   await controller.close();
+  log.info("the controller has stopped");
   if (why === "lost") process.exitCode = 1;
 }
 

@@ -37,9 +37,9 @@ export function renderSandboxLine(running: Partial<SandboxLine>): string {
   return `${JSON.stringify({ ...NOTHING_RUNS, ...running })}\n`;
 }
 
-/** Resolves on SIGINT or SIGTERM. */
-export function untilSignal(): Promise<void> {
+/** Resolves on SIGINT or SIGTERM, with which one it was. */
+export function untilSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve(signal));
   });
 }

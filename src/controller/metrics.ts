@@ -13,6 +13,7 @@ export class Metrics {
   /** Of work queues and watches. */
   readonly loops = new LoopMetrics(this.registry);
 
+  readonly leader = this.#gauge("azlb_leader", "1 while this process leads, 0 while it waits for the Lease.", []);
   readonly syncs = this.#counter("service_controller_loadbalancer_sync_total", "Services synced, by outcome.", [
     "outcome",
   ]);

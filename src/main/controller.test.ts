@@ -51,7 +51,7 @@ function options(server = broken): ControllerProcessOptions {
 test("it stops although its caches were never filled", async () => {
   const controller = await startController(options());
   try {
-    assert.deepEqual(await statuses(controller), { healthz: 200, startz: 503, readyz: 503 });
+    assert.deepEqual(await statuses(controller), { livez: 200, healthz: 200, startz: 503, readyz: 503, leaderz: 503 });
   } finally {
     await controller.close();
   }
@@ -61,13 +61,13 @@ test("it stops although its caches were never filled", async () => {
 test("it has not started while the Lease cannot be read", async () => {
   const controller = await startController({ ...options(), leaderElect: true });
   try {
-    assert.deepEqual(await statuses(controller), { healthz: 200, startz: 503, readyz: 503 });
+    assert.deepEqual(await statuses(controller), { livez: 200, healthz: 200, startz: 503, readyz: 503, leaderz: 503 });
   } finally {
     await controller.close();
   }
 });
 
-test("a standby has started and is not ready", async () => {
+test("a standby is ready to take over, and does not lead", async () => {
   const spec = { holderIdentity: "another", leaseDurationSeconds: 15 };
   const lease = JSON.stringify({ metadata: { name: "azlb-controller", resourceVersion: "1" }, spec });
   const kube = createServer((_, response) =>
@@ -78,7 +78,13 @@ test("a standby has started and is not ready", async () => {
     const controller = await startController({ ...options(kube), leaderElect: true });
     try {
       await eventually(async () => {
-        assert.deepEqual(await statuses(controller), { healthz: 200, startz: 200, readyz: 503 });
+        assert.deepEqual(await statuses(controller), {
+          livez: 200,
+          healthz: 200,
+          startz: 200,
+          readyz: 200,
+          leaderz: 503,
+        });
       }, 10_000);
     } finally {
       await controller.close();
@@ -91,7 +97,7 @@ test("a standby has started and is not ready", async () => {
 
 async function statuses({ metricsUrl }: RunningController): Promise<Readonly<Record<string, number>>> {
   const found: Record<string, number> = {};
-  for (const path of ["healthz", "startz", "readyz"]) {
+  for (const path of ["livez", "healthz", "startz", "readyz", "leaderz"]) {
     found[path] = (await fetch(metricsUrl.replace(/metrics$/, path))).status;
   }
   return found;

@@ -13,8 +13,9 @@ import { Metrics } from "../controller/metrics.ts";
 import type { BrakeLimits } from "../core/brake/brake-limits.ts";
 import type { Clock } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
+import type { Credential } from "../core/config/credential-config.ts";
 import { DELAY, keptRetryAfterMs } from "../core/retry.ts";
-import { SILENT_LOG, type Log } from "../core/util/log.ts";
+import { SILENT_LOG, type Log, type LogFields } from "../core/util/log.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import { EventRecorder } from "../kube/events/event-recorder.ts";
@@ -22,6 +23,7 @@ import { OPEN_FENCE, type Fence } from "../kube/election/lease.ts";
 import type { KubeClient, RequestSample } from "../kube/client/kube-client.ts";
 import { LeaderElection } from "../kube/election/leader-election.ts";
 import { openArmClient } from "./azure-access.ts";
+import { healthChecks } from "./health-checks.ts";
 import { startHealthServer } from "./health-server.ts";
 import { openKubeClient } from "./kube-access.ts";
 import { ConfigWatch } from "./config-watch.ts";
@@ -107,31 +109,29 @@ async function start(
   const stopping = new AbortController();
   closers.push(async () => stopping.abort(new Error("the controller stops"))); // also where the start fails
   const config = watchConfig(options, access, metrics, stopping);
-  const election = options.leaderElect ? openElection(options, access.kube) : undefined;
+  const identity = `${hostname()}_${randomUUID()}`;
+  const election = options.leaderElect ? openElection(options, access.kube, identity) : undefined;
   let leading: Controller | undefined;
   const lead = async (fence: Fence): Promise<void> => {
     leading = assemble(options, access, metrics, fence);
+    metrics.leader.set(1);
+    log.info("this process leads", { identity });
     const over = aborted(stopping.signal, fence.signal);
     // caches are never filled where no API server answers: the end must not wait for them
     await Promise.race([leading.start(), over]);
     if (leading.isReady) log.info("the controller is running", { cluster: access.config.clusterName });
     await over;
+    log.info("this process leads no more; it ends what is in flight", { identity });
     await leading.stop();
     leading = undefined;
+    metrics.leader.set(0);
   };
   const health = await startHealthServer({
     ...(options.health ?? { host: "127.0.0.1", port: 0 }),
     metrics,
-    unstarted: () => {
-      if (leading !== undefined) return leading.isReady ? undefined : (leading.unready ?? "the caches are not filled");
-      return election === undefined || election.holder === ""
-        ? "the Lease has no holder yet, or was not read"
-        : undefined;
-    },
-    unready: () =>
-      leading?.isReady === true ? undefined : (leading?.unready ?? "not leading yet, or the caches are not filled"),
-    remark: () => config.problem && `the cloud config is not in force: ${config.problem}`,
+    checks: healthChecks({ leading: () => leading, election, config }),
   });
+  log.info("the controller starts", { ...startSummary(access), identity, health: health.url });
   const run = async (): Promise<"lost" | "stopped"> => {
     try {
       return await (election === undefined ? alone(lead) : election.run(stopping.signal, lead));
@@ -152,12 +152,20 @@ async function start(
   };
 }
 
+/** What runs with which settings; nothing secret. */
+function startSummary({ config, credentialKind }: Access): LogFields {
+  const { clusterName, subscriptionId, resourceGroup, vmType, poolType } = config;
+  const settings = { cluster: clusterName, subscription: subscriptionId, resourceGroup, vmType, poolType };
+  return { version: VERSION, node: process.versions.node, ...settings, signIn: credentialKind };
+}
+
 /** The connections of the process, and the cloud config. */
 interface Access {
   readonly kube: KubeClient;
   readonly arm: ArmClient;
   readonly webhooks: WebhookHttp;
   readonly config: ClusterConfig;
+  readonly credentialKind: Credential["kind"];
   /** The cloud config as it is now. */
   readonly reload: () => Promise<ClusterConfig>;
 }
@@ -189,7 +197,14 @@ async function openAccess(
   closers.push(() => arm.close());
   const webhooks = new WebhookHttp();
   closers.push(() => webhooks.close());
-  return { kube: kube.client, arm: arm.client, webhooks, config, reload: async () => (await load(SILENT_LOG)).config };
+  return {
+    kube: kube.client,
+    arm: arm.client,
+    webhooks,
+    config,
+    credentialKind: credentials.credential.kind,
+    reload: async () => (await load(SILENT_LOG)).config,
+  };
 }
 
 /** A change that can be applied stops the process. */
@@ -252,12 +267,20 @@ async function alone(lead: (fence: Fence) => Promise<void>): Promise<"stopped"> 
   return "stopped";
 }
 
-function openElection({ lease = DEFAULT_LEASE, log }: ControllerProcessOptions, client: KubeClient): LeaderElection {
+function openElection(
+  { lease = DEFAULT_LEASE, log }: ControllerProcessOptions,
+  client: KubeClient,
+  identity: string,
+): LeaderElection {
   return new LeaderElection({
     client,
     clock: realClock,
     random: Math.random,
-    identity: `${hostname()}_${randomUUID()}`,
+    identity,
+    onHolder: (holder) => {
+      if (holder !== "" && holder !== identity)
+        log.info("another process leads; this one waits for the Lease", { holder });
+    },
     onProblem: (error) => log.warn(`leader election: ${String(error)}`),
     onWait: (waitMs) =>
       log.info(
@@ -288,10 +311,20 @@ function measureCall(metrics: Metrics, log: Log, call: CallReport): void {
   const labels = { resource: type, method: verb };
   metrics.armSeconds.observe(labels, durationMs / 1000);
   metrics.armWaitSeconds.observe({ priority }, waitedMs / 1000);
+  logWrite(log, call);
   if (failure === undefined) return;
   metrics.armErrors.inc({ ...labels, status_code: String(status ?? 0), error_code: failure.kind });
   if (failure.kind !== "throttled") return;
   const waitMs = keptRetryAfterMs(failure) ?? DELAY.gateClosedMs;
   metrics.armThrottledSeconds.inc(labels, waitMs / 1000);
   log.warn(`Azure throttles ${verb} of ${type}: it waits for ${Math.ceil(waitMs / 1000)} s`, { id });
+}
+
+/** One line for each write that Azure answered or may have got, with what its support asks for. */
+function logWrite(log: Log, { verb, id, status, failure, batchSize, requestId, durationMs }: CallReport): void {
+  if (verb !== "put" && verb !== "delete" && verb !== "post") return;
+  if (status === undefined && failure?.kind !== "transient") return; // it was held back
+  const outcome = failure === undefined ? {} : { failure: failure.kind, code: failure.code };
+  const fields = { fragments: batchSize, status, durationMs: Math.round(durationMs), ...outcome, requestId, id };
+  log.info(`${verb.toUpperCase()} ${id.split("/").slice(-2).join("/")}`, fields);
 }

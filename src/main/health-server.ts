@@ -1,29 +1,54 @@
 /**
- * The plain-HTTP server for the kubelet and Prometheus: /healthz, the process answers; /startz, it leads or can take over,
- * so that a standby passes a readiness probe; /readyz, it leads; /metrics. What these mean in detail is the caller's.
+ * The plain-HTTP server for the kubelet and Prometheus. Each health path has checks by name, as those of kube-apiserver:
+ * `?verbose` lists them, and `/readyz/NAME` answers for one. What the checks mean is the caller's (`health-checks.ts`).
+ *
+ *   path               | 200 when
+ *   -------------------|---------------------------------------------------------------------
+ *   /livez, /healthz   | the process answers
+ *   /readyz, /startz   | it leads, or it can take over: a standby passes a readiness probe
+ *   /leaderz           | it leads
+ *   /metrics           | always
  */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import type { Metrics } from "../controller/metrics.ts";
 
+export interface Check {
+  /** A path segment. */
+  readonly name: string;
+  /** Why it does not pass; `undefined` while it does. */
+  readonly failure: () => string | undefined;
+  /** What an operator should know while it passes. */
+  readonly remark?: () => string | undefined;
+}
+
+export interface HealthChecks {
+  readonly live: readonly Check[];
+  readonly ready: readonly Check[];
+  readonly leader: readonly Check[];
+}
+
 export interface HealthOptions {
   readonly host: string;
   /** `0`: any free port. */
   readonly port: number;
   readonly metrics: Metrics;
-  /** Why the process neither leads nor can take over; `undefined` once it does. */
-  readonly unstarted: () => string | undefined;
-  /** Why the process does not lead; `undefined` while it does. */
-  readonly unready: () => string | undefined;
-  /** What else an operator should know, without being unready for it. */
-  readonly remark?: () => string | undefined;
+  readonly checks: HealthChecks;
 }
 
 export interface RunningHealthServer {
   readonly url: string;
   close(): Promise<void>;
 }
+
+const PATHS: Readonly<Record<string, keyof HealthChecks>> = {
+  healthz: "live",
+  livez: "live",
+  readyz: "ready",
+  startz: "ready",
+  leaderz: "leader",
+};
 
 export async function startHealthServer(options: HealthOptions): Promise<RunningHealthServer> {
   const server = createServer((request, response) => {
@@ -39,21 +64,18 @@ export async function startHealthServer(options: HealthOptions): Promise<Running
   return { url: `http://${options.host}:${port}`, close: () => close(server) };
 }
 
-async function answer({ metrics, unstarted, unready, remark }: HealthOptions, url: string): Promise<Answer> {
-  const [path = "/"] = url.split("?");
-  switch (path) {
-    case "/healthz":
-    case "/livez":
-      return text(200, "ok");
-    case "/startz":
-      return okUnless(unstarted());
-    case "/readyz":
-      return okUnless(unready(), remark?.());
-    case "/metrics":
-      return { status: 200, type: metrics.registry.contentType, body: await metrics.registry.metrics() };
-    default:
-      return text(404, "not found; there are /healthz, /startz, /readyz and /metrics");
+async function answer({ metrics, checks }: HealthOptions, url: string): Promise<Answer> {
+  const [path = "/", query = ""] = url.split("?");
+  if (path === "/metrics") {
+    return { status: 200, type: metrics.registry.contentType, body: await metrics.registry.metrics() };
   }
+  const [, area = "", name] = path.split("/");
+  const of = Object.hasOwn(PATHS, area) ? PATHS[area] : undefined;
+  const chosen = of === undefined ? [] : checks[of].filter((check) => name === undefined || check.name === name);
+  if (chosen.length === 0) {
+    return text(404, "not found; there are /livez, /healthz, /readyz, /startz, /leaderz and /metrics");
+  }
+  return render(chosen, new URLSearchParams(query).has("verbose"));
 }
 
 interface Answer {
@@ -62,8 +84,18 @@ interface Answer {
   readonly body: string;
 }
 
-function okUnless(why: string | undefined, remark?: string): Answer {
-  return why === undefined ? text(200, remark === undefined ? "ok" : `ok; ${remark}`) : text(503, why);
+function render(checks: readonly Check[], isVerbose: boolean): Answer {
+  const results = checks.map(({ name, failure, remark }) => ({ name, failure: failure(), remark: remark?.() }));
+  const failures = results.flatMap(({ failure }) => failure ?? []);
+  const remarks = results.flatMap(({ remark }) => remark ?? []);
+  const status = failures.length === 0 ? 200 : 503;
+  if (!isVerbose) return text(status, status === 200 ? ["ok", ...remarks].join("; ") : failures.join("; "));
+  const lines = results.map(({ name, failure, remark }) =>
+    failure === undefined
+      ? [`[+]${name} ok`, ...(remark === undefined ? [] : [remark])].join("; ")
+      : `[-]${name} failed: ${failure}`,
+  );
+  return text(status, [...lines, status === 200 ? "passed" : "failed"].join("\n"));
 }
 
 function text(status: number, body: string): Answer {

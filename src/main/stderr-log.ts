@@ -1,9 +1,11 @@
-/** Writes the log to stderr: text on a terminal, otherwise one JSON object per line. */
+/** Writes the log to stderr: text on a terminal, otherwise one JSON object per line. Lines below the level are left out. */
 import type { Log, LogFields } from "../core/util/log.ts";
 
-type Level = "info" | "warn" | "error";
+const LOG_LEVELS = ["info", "warn", "error"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogFormat = "text" | "json";
 
-function textLine(level: Level, message: string, fields: LogFields): string {
+function textLine(level: LogLevel, message: string, fields: LogFields): string {
   const rendered = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
@@ -11,16 +13,15 @@ function textLine(level: Level, message: string, fields: LogFields): string {
   return [new Date().toISOString().slice(11, 23), `${mark}${message}`, ...rendered].join("  ");
 }
 
-function jsonLine(level: Level, message: string, fields: LogFields): string {
+function jsonLine(level: LogLevel, message: string, fields: LogFields): string {
   return JSON.stringify({ time: new Date().toISOString(), level, message, ...fields });
 }
 
-export function stderrLog(format: "text" | "json" = process.stderr.isTTY ? "text" : "json"): Log {
+export function stderrLog(format: LogFormat = process.stderr.isTTY ? "text" : "json", least: LogLevel = "info"): Log {
   const render = format === "text" ? textLine : jsonLine;
-  const write =
-    (level: Level) =>
-    (message: string, fields: LogFields = {}): void => {
-      process.stderr.write(`${render(level, message, fields)}\n`);
-    };
+  const write = (level: LogLevel): Log["info"] => {
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(least)) return () => {};
+    return (message, fields = {}) => void process.stderr.write(`${render(level, message, fields)}\n`);
+  };
   return { info: write("info"), warn: write("warn"), error: write("error") };
 }

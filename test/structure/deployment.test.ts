@@ -25,9 +25,9 @@ const FILE = resolve(import.meta.dirname, "../../deploy/deployment.yaml");
 const pod = (parse(readFileSync(FILE, "utf8")) as Deployment).spec.template.spec;
 const [container] = pod.containers;
 
-test("a standby passes the readiness probe", () => {
-  assert.deepEqual(container.livenessProbe, { httpGet: { path: "/healthz", port: "health" } });
-  assert.deepEqual(container.readinessProbe, { httpGet: { path: "/startz", port: "health" } });
+test("the probes ask for liveness, and for what leader and standby both have", () => {
+  assert.deepEqual(container.livenessProbe, { httpGet: { path: "/livez", port: "health" } });
+  assert.deepEqual(container.readinessProbe, { httpGet: { path: "/readyz", port: "health" } });
 });
 
 test("the pod has no privileges", () => {

@@ -35,6 +35,8 @@ export interface WriteOptions extends CallOptions {
   readonly queueSignal?: AbortSignal;
   /** Called right before the write leaves, after all waiting; throws to hold it back. */
   readonly guard?: () => void | Promise<void>;
+  /** The fragments in it, for reports. */
+  readonly batchSize?: number | undefined;
 }
 
 export interface PutOptions extends WriteOptions {

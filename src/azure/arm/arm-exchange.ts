@@ -31,6 +31,10 @@ export interface CallReport {
   /** Absent when no answer came. */
   readonly status: number | undefined;
   readonly failure: ArmFailure | undefined;
+  /** As in `Ask`. */
+  readonly batchSize: number | undefined;
+  /** Azure's name for the call, which its support asks for. */
+  readonly requestId: string | undefined;
   /** In the queue of the budget. */
   readonly waitedMs: number;
   /** On the wire. */
@@ -59,6 +63,8 @@ export interface Ask {
   readonly namespace?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** Of a write: the fragments in it, for reports. */
+  readonly batchSize?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Ends the wait for its turn, but not the call once it has left. */
   readonly queueSignal?: AbortSignal | undefined;
@@ -122,8 +128,9 @@ export class ArmExchange {
         budget.throttled(kind, entry, failure.retryAfterMs, throttledType(failure, type));
       else budget.answered(kind, entry, response && remainingOf(response, kind));
       const timing = { waitedMs: sentMs - askedMs, durationMs: clock.monotonicMs() - sentMs };
-      const { verb, priority } = ask;
-      this.#options.onCall?.({ verb, type, id, priority, status: response?.status, failure, ...timing });
+      const { verb, priority, batchSize } = ask;
+      const answer = { status: response?.status, requestId: response?.headers["x-ms-request-id"], failure };
+      this.#options.onCall?.({ verb, type, id, priority, batchSize, ...answer, ...timing });
     };
     try {
       const { source, token, headers } = await this.#authorization(ask.path);

@@ -42,6 +42,8 @@ export interface Turn {
   readonly priority: Priority;
   /** That all writes of the batch are of, where there is one. */
   readonly namespace?: string | undefined;
+  /** How many writes the batch has, for reports. */
+  readonly batchSize: number;
   /** Aborted when the write must not leave any more. */
   readonly signal: AbortSignal;
   /** The last word before it leaves; may abort `signal`. */
@@ -183,12 +185,13 @@ export function noteRead(read: ArmBody, id: string, etag: string | undefined, { 
 }
 
 export function writeOptions(
-  { priority, namespace, signal, beforeLeaving, onHeld, onLeft }: Turn,
+  { priority, namespace, batchSize, signal, beforeLeaving, onHeld, onLeft }: Turn,
   { mayWrite, clock }: LaneIo,
-): Pick<WriteOptions, "guard" | "queueSignal" | "priority" | "namespace" | "onHeld"> {
+): Pick<WriteOptions, "guard" | "queueSignal" | "priority" | "namespace" | "batchSize" | "onHeld"> {
   return {
     priority,
     namespace,
+    batchSize,
     queueSignal: signal,
     onHeld,
     guard: async () => {

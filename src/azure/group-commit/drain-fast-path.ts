@@ -140,6 +140,7 @@ export class DrainFastPath {
     const options = writeOptions(
       {
         priority: "drain",
+        batchSize: batch.tickets.length,
         signal: AbortSignal.any([context.closing, join.signal]),
         beforeLeaving: () => {
           if (mayJoin && machine.state === "awaitingTurn" && queue.hasMoreFor(batch)) join.abort();

@@ -160,6 +160,7 @@ export class Lane {
       turn: {
         priority,
         namespace,
+        batchSize: tickets.length,
         signal: interrupt === undefined ? closing : AbortSignal.any([closing, interrupt.signal]),
         onHeld: (waitMs) => {
           for (const ticket of tickets) ticket.held(throttledFor(waitMs), waitMs);

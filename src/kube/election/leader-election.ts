@@ -37,13 +37,15 @@ export interface LeaderElectionOptions {
   readonly leaseDurationMs?: number;
   readonly renewDeadlineMs?: number;
   readonly retryPeriodMs?: number;
+  /** The Lease was seen with another holder than before; `""`: with none. For logs. */
+  readonly onHolder?: (holder: string) => void;
   /** An attempt failed, for logs; it is repeated. */
   readonly onProblem?: (error: unknown) => void;
   /** There was no Lease, and this process has created it: it leads after so long. */
   readonly onWait?: (waitMs: number) => void;
 }
 
-type Callbacks = "onProblem" | "onWait";
+type Callbacks = "onHolder" | "onProblem" | "onWait";
 
 /** client-go's: a follower waits 1 to 2.2 periods, so that followers do not move in step. */
 const FOLLOWER_JITTER = 1.2;
@@ -212,7 +214,9 @@ export class LeaderElection {
   #see(lease: Lease): void {
     if (lease.spec?.holderIdentity !== this.#options.identity) this.#isHeld = false;
     if (!sameJson(lease.spec, this.#lease?.spec)) this.#changedMs = this.#options.clock.monotonicMs();
+    const before = this.holder;
     this.#lease = lease;
+    if (this.holder !== before) this.#options.onHolder?.(this.holder);
   }
 
   /** So that the next leader need not wait. Best effort: if it fails, the lease runs out by itself. */
