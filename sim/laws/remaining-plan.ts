@@ -56,16 +56,22 @@ export function failingSince({ cluster }: Simulation, revision: number): Set<str
   return new Set(events.filter((event) => revisionOf(event) > revision).map(keyOf));
 }
 
-/** Keys of Services whose last event is that Azure refuses what they ask for. A failure that passes is no such refusal. */
+/**
+ * Keys of Services that Azure refuses what they ask for, as an event since they were last served says. A failure that
+ * passes is no such refusal, and takes none back.
+ */
 export function refusedByAzure({ cluster }: Simulation): Set<string> {
-  const last = new Map<string, KubeObject>();
+  const servedAt = new Map<string, number>();
+  const refusedAt = new Map<string, number>();
   for (const event of cluster.objects("events")) {
-    if (!["SyncLoadBalancerFailed", "EnsuredLoadBalancer"].includes(String(event["reason"]))) continue;
-    const known = last.get(keyOf(event));
-    if (known === undefined || revisionOf(known) < revisionOf(event)) last.set(keyOf(event), event);
+    const at = isRefusal(event) ? refusedAt : event["reason"] === "EnsuredLoadBalancer" ? servedAt : undefined;
+    at?.set(keyOf(event), Math.max(at.get(keyOf(event)) ?? 0, revisionOf(event)));
   }
-  const isRefusal = (event: KubeObject): boolean => String(event["message"]).includes("Azure refused it");
-  return new Set([...last].flatMap(([key, event]) => (isRefusal(event) ? key : [])));
+  return new Set([...refusedAt].flatMap(([key, at]) => (at > (servedAt.get(key) ?? 0) ? key : [])));
+}
+
+function isRefusal(event: KubeObject): boolean {
+  return event["reason"] === "SyncLoadBalancerFailed" && String(event["message"]).includes("Azure refused it");
 }
 
 function revisionOf({ metadata }: KubeObject): number {

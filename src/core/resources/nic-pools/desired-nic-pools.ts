@@ -110,8 +110,10 @@ export function absentModelPools(
 }
 
 /**
- * Ids of the ipConfigurations that are ours, in lower case: of nodes, or in the durable member list. Also those that the
- * load balancer as last seen does not show as members: machines join by writes of their own.
+ * Ids of the ipConfigurations that are the cluster's, in lower case: of nodes, in the durable member list, or of another
+ * machine of a scale set with nodes: Azure creates machines in the pools that the model names, and their nodes register
+ * later, if at all. Also those that the load balancer as last seen does not show as members: machines join by writes of
+ * their own.
  */
 export function ownIPConfigurations({ nodes, compute, loadBalancer, known }: NicPoolsInput): string[] {
   const nodeOf = ipConfigurationFinder(nodes, compute);
@@ -123,7 +125,21 @@ export function ownIPConfigurations({ nodes, compute, loadBalancer, known }: Nic
   const pools = loadBalancer.properties.backendAddressPools ?? [];
   const members = pools.flatMap(({ properties }) => properties.backendIPConfigurations ?? []);
   const ids = new Set([...members, ...ipConfigurationsOf(compute)].map(({ id }) => id.toLowerCase()));
-  return [...ids].filter((id) => nodeOf(id) !== undefined || isKnown(id));
+  const ofScaleSet = scaleSetFinder(compute);
+  const scaleSets = new Set(nodes.flatMap((node) => nicResourceOf(node, compute)?.scaleSetId?.toLowerCase() ?? []));
+  const isBeside = (id: string): boolean => scaleSets.has(ofScaleSet(id) ?? "");
+  return [...ids].filter((id) => nodeOf(id) !== undefined || isKnown(id) || isBeside(id));
+}
+
+/** Id, in lower case, of the scale set that the machine of an ipConfiguration is of. */
+function scaleSetFinder({ networkInterfaces, virtualMachines, instances }: Compute) {
+  return (ipConfigurationId: string): string | undefined => {
+    const interfaceId = parentId(ipConfigurationId);
+    const instance = instances.get(parentId(interfaceId));
+    if (instance !== undefined) return parentId(instance.id.toLowerCase());
+    const machine = networkInterfaces.get(interfaceId)?.properties.virtualMachine;
+    return virtualMachines.get(machine?.id.toLowerCase() ?? "")?.properties.virtualMachineScaleSet?.id.toLowerCase();
+  };
 }
 
 function poolIn({ config, loadBalancer }: NicPoolsInput, family: Family): PoolRef {

@@ -265,3 +265,19 @@ test("ipConfigurations lead back to their nodes, and tell ours from others'", ()
   assert.deepEqual(ids.map(isOwn), [true, true, false]);
   assert.ok(isOwn(`${nicId("vm")}/ipConfigurations/ip6`), "also what the load balancer does not show as a member");
 });
+
+test("machines without a node are the cluster's where their scale set has nodes, and no others", () => {
+  const shape = { vms: { node: { flex: true }, booting: { flex: true }, foreign: {} }, instances: [{}, {}] };
+  const compute = computeOf(shape);
+  const own = (nodes: readonly Node[]): string[] =>
+    ownIPConfigurations({ config: NIC_CONFIG, nodes, compute, loadBalancer, known: [] });
+  const instance = (at: number): string => `${instanceId(at)}/networkInterfaces/nic/ipConfigurations/ip4`.toLowerCase();
+  const nic = (name: string): string => `${nicId(name)}/ipConfigurations/ip4`.toLowerCase();
+  assert.ok(own([instanceNode(0)]).includes(instance(1)), "of a uniform scale set");
+  assert.ok(own([vmNode("node")]).includes(nic("booting")), "of a flexible scale set");
+  assert.ok(!own([vmNode("node")]).includes(nic("foreign")));
+  assert.deepEqual(
+    own([vmNode("foreign")]).filter((id) => id !== nic("foreign") && !id.endsWith("ip6")),
+    [],
+  );
+});
