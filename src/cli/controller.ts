@@ -3,6 +3,7 @@ import { Option, type Command } from "commander";
 
 import type { ControllerProcessOptions, LeaseOptions } from "../main/controller.ts";
 import type { LogFormat, LogLevel } from "../main/stderr-log.ts";
+import { parseWebhookHosts, type WebhookHosts } from "../core/lbcf/drivers/webhook-hosts.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
 import { acceptChangeFlag } from "./accept-change.ts";
@@ -28,6 +29,7 @@ interface ControllerFlags extends CloudConfigFlags, BrakeFlags {
   readonly driftPolicy: DriftPolicy;
   readonly driftCheckPeriod: string;
   readonly concurrentServiceSyncs: string;
+  readonly lbcfWebhookHosts?: string;
   readonly bindAddress: string;
   readonly healthPort: string;
   readonly logFormat?: LogFormat;
@@ -86,6 +88,11 @@ export function registerController(azlb: Command): void {
       "5m",
     )
     .option("--concurrent-service-syncs <count>", "Services that are reconciled in parallel", "500")
+    .option(
+      "--lbcf-webhook-hosts <hosts>",
+      "where webhooks of LBCF drivers may go: names, *.suffix, addresses and blocks, by commas (default: everywhere but " +
+        "loopback, link-local and other special addresses)",
+    )
     .option("--bind-address <address>", "address of /livez, /readyz, /leaderz and /metrics", "0.0.0.0")
     .option("--health-port <port>", "port of /livez, /readyz, /leaderz and /metrics; 0: any free port", "10358")
     .addOption(
@@ -137,8 +144,16 @@ function processOptions(flags: ControllerFlags): Omit<ControllerProcessOptions, 
     driftPolicy: flags.driftPolicy,
     driftPeriodMs: parseFlagDurationMs("--drift-check-period", flags.driftCheckPeriod),
     workers: parseFlagNumber("--concurrent-service-syncs", flags.concurrentServiceSyncs, 1, 10_000),
+    webhookHosts: webhookHosts(flags.lbcfWebhookHosts),
     health: { host: flags.bindAddress, port: parseFlagNumber("--health-port", flags.healthPort, 0, 65_535) },
   };
+}
+
+function webhookHosts(value: string | undefined): WebhookHosts | undefined {
+  if (value === undefined) return undefined;
+  const hosts = parseWebhookHosts(value);
+  if ("mistake" in hosts) throw new InputError(`--lbcf-webhook-hosts: ${hosts.mistake}`);
+  return hosts;
 }
 
 /** A renew deadline beyond the lease duration would let two replicas lead at once. */

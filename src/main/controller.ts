@@ -8,6 +8,7 @@ import { hostname } from "node:os";
 import type { ArmClient } from "../azure/arm/arm-client.ts";
 import type { CallReport } from "../azure/arm/arm-exchange.ts";
 import { Controller } from "../controller/controller.ts";
+import type { WebhookHosts } from "../core/lbcf/drivers/webhook-hosts.ts";
 import type { LbcfOptions } from "../controller/lbcf/lbcf-part.ts";
 import { Metrics } from "../controller/metrics.ts";
 import type { BrakeLimits } from "../core/brake/brake-limits.ts";
@@ -50,6 +51,8 @@ export interface ControllerProcessOptions {
   readonly brakeLimits?: BrakeLimits | undefined;
   readonly health?: { readonly host: string; readonly port: number };
   readonly lbcf?: Partial<LbcfOptions>;
+  /** Where webhooks of LBCF's drivers may go; see `webhook-hosts.ts`. */
+  readonly webhookHosts?: WebhookHosts | undefined;
   /** How often the cloud config is looked at for changes. */
   readonly configPeriodMs?: number;
   /** What it waits by, between attempts and looks; absent: real time. */
@@ -195,7 +198,7 @@ async function openAccess(
     onCall: (call) => measureCall(metrics, log, call),
   });
   closers.push(() => arm.close());
-  const webhooks = new WebhookHttp();
+  const webhooks = new WebhookHttp({ hosts: options.webhookHosts });
   closers.push(() => webhooks.close());
   return {
     kube: kube.client,

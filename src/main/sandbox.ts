@@ -4,6 +4,7 @@
  */
 import { startAzure, type AzureOptions, type RunningAzure, type SeedNode } from "../../sandbox/azure/index.ts";
 import { startKubernetes, type ClusterNode } from "../../sandbox/kubernetes/index.ts";
+import { LOCAL_HOSTS } from "../core/lbcf/drivers/webhook-hosts.ts";
 import type { Log } from "../core/util/log.ts";
 import { CLUSTER_NAME } from "./cluster-name.ts";
 import { startController, type RunningController } from "./controller.ts";
@@ -94,6 +95,7 @@ function startSandboxController(
     env: {},
     leaderElect: false,
     log,
+    webhookHosts: LOCAL_HOSTS,
   });
 }
 

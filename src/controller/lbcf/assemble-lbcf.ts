@@ -11,6 +11,7 @@ import { AzureDriver } from "./azure/azure-driver.ts";
 import { BackendBatcher } from "./azure/backend-batcher.ts";
 import { BackendAdminStates } from "./azure/backend-admin-states.ts";
 import { BindController } from "./binds/bind-controller.ts";
+import { CallSlots } from "./drivers/call-slots.ts";
 import { DriverController } from "./drivers/driver-controller.ts";
 import { Drivers } from "./drivers/drivers.ts";
 import { GateController } from "./pods/gate-controller.ts";
@@ -163,11 +164,13 @@ function azureSide(
 function webhookOpener(options: LbcfPartOptions, metrics: LbcfMetrics): (driver: Driver) => WebhookDriver {
   const { kube, fence, webhooks, clock, random } = options;
   const objects = new BackendObjectReader(kube);
+  const slots = new CallSlots();
   const transport: WebhookTransport = async (call) => {
     fence.check();
     return webhooks(call);
   };
-  return (driver) => new WebhookDriver({ driver, transport, metrics, clock, random, ...objects.driverOptions() });
+  return (driver) =>
+    new WebhookDriver({ driver, transport, slots, metrics, clock, random, ...objects.driverOptions() });
 }
 
 /** The node of a backend: the pod's, or the Service backend's own. */

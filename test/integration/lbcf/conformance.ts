@@ -317,6 +317,28 @@ export function lbcfConformance(name: string, open: ClusterOpener): void {
       driver.answer = STRICT;
     });
 
+    test("deregistrations do not wait behind registrations that take long", async () => {
+      await addLoadBalancer("busy", "wire", { id: "busy" });
+      await world.create("BackendGroup", "leaves", { loadBalancers: ["busy"], static: ["10.1.2.1"] });
+      await isRegistered("BackendGroup", "leaves", 1);
+      driver.answer = (hook, body, headers) => (hook === "ensureBackend" ? "hang" : STRICT(hook, body, headers));
+      const since = driver.asked.length;
+      const many = Array.from({ length: 40 }, (_, at) => `10.1.3.${at}`);
+      await world.create("BackendGroup", "many", { loadBalancers: ["busy"], static: many });
+      await world.eventually(() => assert.equal(asked(since, "ensureBackend").length, 12));
+      await world.delete("BackendGroup", "leaves");
+      await isGone("BackendGroup", "leaves");
+      assert.deepEqual(
+        [asked(since, "ensureBackend").length, asked(since, "deregisterBackend")[0]?.body["backendAddr"]],
+        [12, "10.1.2.1"],
+      );
+      driver.answer = STRICT;
+      driver.dropHanging();
+      await isRegistered("BackendGroup", "many", many.length);
+      await world.delete("BackendGroup", "many");
+      await isGone("BackendGroup", "many");
+    });
+
     test("a driver that refuses is not asked again without cause", async () => {
       driver.answer = (hook, body, headers) =>
         hook === "validateLoadBalancer" ? { json: { succ: false, msg: "no" } } : STRICT(hook, body, headers);

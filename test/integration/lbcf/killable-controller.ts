@@ -9,6 +9,7 @@ import { ArmClient } from "../../../src/azure/arm/arm-client.ts";
 import { HttpTransport as ArmHttp } from "../../../src/azure/arm/http-transport.ts";
 import { CachedTokens } from "../../../src/azure/arm/token-source.ts";
 import { Controller } from "../../../src/controller/controller.ts";
+import { LOCAL_HOSTS } from "../../../src/core/lbcf/drivers/webhook-hosts.ts";
 import { Metrics } from "../../../src/controller/metrics.ts";
 import { sleepOn, type Clock, type Timer } from "../../../src/core/util/clock.ts";
 import { SILENT_LOG } from "../../../src/core/util/log.ts";
@@ -79,7 +80,7 @@ export class KillableController {
     const access = findCluster({ kubeconfig: world.cluster.kubeconfig, env: {}, homeDir: "/" });
     const kubeHttp = new KubeHttp(new LiveCredentials(access, clock));
     const armHttp = new ArmHttp({ caFile: world.azure.caFile });
-    const webhooks = new WebhookHttp();
+    const webhooks = new WebhookHttp({ hosts: LOCAL_HOSTS });
     this.#closers.push(
       () => kubeHttp.close(),
       () => armHttp.close(),

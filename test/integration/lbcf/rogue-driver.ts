@@ -1,7 +1,7 @@
 /** A driver that does what a test tells it: rubbish, refusals, silence. Remembers what it was asked. */
 import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from "node:http";
 import { createServer as createSecureServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 
 export type Answering = (hook: string, body: Readonly<Record<string, unknown>>, headers: IncomingHttpHeaders) => Rogue;
 
@@ -17,6 +17,8 @@ export interface RogueDriver {
   readonly url: string;
   readonly asked: Asked[];
   answer: Answering;
+  /** Closes the connections of calls that hang. */
+  dropHanging(): void;
   close(): Promise<void>;
 }
 
@@ -42,7 +44,9 @@ export async function startRogueDriver(
   secure?: { readonly cert: string; readonly key: string },
 ): Promise<RogueDriver> {
   const asked: RogueDriver["asked"] = [];
-  const driver = { url: "", asked, answer, close: () => close(server) };
+  const hanging = new Set<Socket>();
+  const dropHanging = (): void => hanging.forEach((socket) => socket.destroy());
+  const driver = { url: "", asked, answer, dropHanging, close: () => close(server) };
   const listener: RequestListener = (request, response) => {
     let text = "";
     request.on("data", (chunk: Buffer) => (text += chunk.toString()));
@@ -52,7 +56,7 @@ export async function startRogueDriver(
       const { headers } = request;
       asked.push({ hook, body, headers, atMs: performance.now() });
       const rogue = driver.answer(hook, body, headers);
-      if (rogue === "hang") return;
+      if (rogue === "hang") return void hanging.add(request.socket);
       if (rogue === "drop") return void request.socket.destroy();
       if ("json" in rogue) response.writeHead(200).end(JSON.stringify(rogue.json));
       else response.writeHead(rogue.status ?? 200).end(rogue.text);

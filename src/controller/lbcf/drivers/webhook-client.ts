@@ -1,13 +1,13 @@
 /**
- * Calls one driver's webhooks: a timeout per hook, a limit on concurrent calls, LBCF's metrics. What is sent and what an
- * answer means is `webhook-driver.ts`'s.
+ * Calls one driver's webhooks: a timeout per hook, a slot for each call (`call-slots.ts`), LBCF's metrics. What is sent
+ * and what an answer means is `webhook-driver.ts`'s.
  */
 import type { Driver } from "../../../core/lbcf/objects/objects.ts";
 import type { Reply } from "../../../core/lbcf/drivers/webhook-answers.ts";
 import { DEFAULT_TIMEOUT_MS, type Hook } from "../../../core/lbcf/drivers/webhook-protocol.ts";
 import type { Clock } from "../../../core/util/clock.ts";
-import { ConcurrencyLimit } from "../concurrency-limit.ts";
 import type { LbcfMetrics } from "../lbcf-metrics.ts";
+import type { CallSlots } from "./call-slots.ts";
 
 export interface WebhookCall {
   readonly url: string;
@@ -24,15 +24,17 @@ export type WebhookTransport = (call: WebhookCall) => Promise<Reply>;
 export interface WebhookClientOptions {
   readonly driver: Driver;
   readonly transport: WebhookTransport;
+  /** Shared by all drivers. */
+  readonly slots: CallSlots;
   readonly metrics: LbcfMetrics;
   readonly clock: Clock;
 }
 
-const CALLS_AT_A_TIME = 16;
+/** What they are about must not wait behind registrations. */
+const URGENT: readonly Hook[] = ["deregisterBackend", "judgePodDeregister"];
 
 export class WebhookClient {
   readonly #options: WebhookClientOptions;
-  readonly #limit = new ConcurrencyLimit(CALLS_AT_A_TIME);
   readonly #name: string;
 
   constructor(options: WebhookClientOptions) {
@@ -44,11 +46,11 @@ export class WebhookClient {
   /** Counted, measured and limited. */
   async call(hook: Hook, request: object): Promise<Reply> {
     const { clock, metrics } = this.#options;
-    return this.#limit.run(async () => {
+    return this.#inSlot(hook, this.#name, async () => {
       this.count("calls", hook);
       const startMs = clock.monotonicMs();
       try {
-        return await this.post(hook, request);
+        return await this.#post(hook, request);
       } catch (error) {
         this.count("errors", hook);
         throw error;
@@ -59,8 +61,17 @@ export class WebhookClient {
     });
   }
 
-  /** Without limit and metrics, for health probes. */
-  post(hook: Hook, request: object): Promise<Reply> {
+  /** Without metrics, and in a slot that no other call of the driver takes. */
+  probe(): Promise<Reply> {
+    return this.#inSlot("healthz", `${this.#name} healthz`, () => this.#post("healthz", {}));
+  }
+
+  #inSlot<T>(hook: Hook, driver: string, work: () => Promise<T>): Promise<T> {
+    const { namespace } = this.#options.driver.metadata;
+    return this.#options.slots.run({ namespace, driver, isUrgent: URGENT.includes(hook) }, work);
+  }
+
+  #post(hook: Hook, request: object): Promise<Reply> {
     const { spec } = this.#options.driver;
     return this.#options.transport({
       url: `${spec.url.replace(/\/+$/, "")}/${hook}`,

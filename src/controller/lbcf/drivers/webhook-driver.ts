@@ -74,7 +74,7 @@ export class WebhookDriver implements BackendDriver {
   /** Calls its healthz. `undefined` when the answer tells no health. */
   async probe(): Promise<Health | undefined> {
     try {
-      this.#health = healthOf(await this.#client.post("healthz", {}));
+      this.#health = healthOf(await this.#client.probe());
     } catch (error) {
       this.#health = { healthy: false, message: errorText(error) };
     }

@@ -1,0 +1,81 @@
+/**
+ * Where webhooks may go. Any user who may create a LoadBalancerDriver chooses its url, and the controller calls it from
+ * its own place in the network.
+ *
+ *   the url leads to                                        | no list     | with a list
+ *   --------------------------------------------------------|-------------|------------------------
+ *   an address in a block of the list                       |             | allowed
+ *   loopback, link-local, multicast, unspecified addresses, | refused     | refused
+ *     and Azure's 168.63.129.16                             |             |
+ *   a host that the list names                              |             | allowed
+ *   anything else                                           | allowed     | refused
+ *
+ * The address counts, not only the name: a name may resolve to anything.
+ */
+import { type Address, type Cidr, contains, formatCidr, parseAddress, parseCidr } from "../../util/cidr.ts";
+
+export interface WebhookHosts {
+  /** In lower case; `*.suffix` stands for every name that ends in `.suffix`, `*` for every host. */
+  readonly names: readonly string[];
+  readonly blocks: readonly Cidr[];
+}
+
+const NAME = /^\*$|^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+
+/** A list such as `*.svc,10.0.0.0/8`. */
+export function parseWebhookHosts(text: string): WebhookHosts | { readonly mistake: string } {
+  const names: string[] = [];
+  const blocks: Cidr[] = [];
+  for (const entry of text.split(",").map((each) => each.trim().toLowerCase())) {
+    const block = parseCidr(parseAddress(entry) === undefined ? entry : `${entry}/${entry.includes(":") ? 128 : 32}`);
+    if (!("problem" in block)) blocks.push(block);
+    else if (NAME.test(entry) && !/^[\d.]+$/.test(entry)) names.push(entry);
+    else return { mistake: `"${entry}" is neither a host name, *.suffix, an address nor a block such as 10.0.0.0/8` };
+  }
+  return { names, blocks };
+}
+
+/** Where the controller and its drivers run on one machine. */
+export const LOCAL_HOSTS: WebhookHosts = { names: ["*"], blocks: ["127.0.0.0/8", "::1/128"].flatMap(blockOf) };
+
+const REFUSED: readonly (readonly [string, readonly string[]])[] = [
+  ["a loopback address", ["127.0.0.0/8", "::1/128"]],
+  ["a link-local address", ["169.254.0.0/16", "fe80::/10"]],
+  ["an unspecified address", ["0.0.0.0/8", "::/128"]],
+  ["a multicast or reserved address", ["224.0.0.0/3", "ff00::/8"]],
+  ["Azure's own address", ["168.63.129.16/32"]],
+];
+
+const REFUSED_BLOCKS = REFUSED.flatMap(([what, texts]) => texts.flatMap(blockOf).map((block) => ({ what, block })));
+
+function blockOf(text: string): readonly Cidr[] {
+  const block = parseCidr(text);
+  return "problem" in block ? [] : [block];
+}
+
+/** Why the webhook may not be sent there; `undefined` when it may. `address`: what `host` resolved to. */
+export function hostRefusal(hosts: WebhookHosts | undefined, host: string, address: string): string | undefined {
+  const parsed = unmapped(parseAddress(address.replace(/%.*$/, "")));
+  if (parsed === undefined) return `${address} is no address`;
+  const where = host === address ? address : `${host} (${address})`;
+  if (hosts?.blocks.some((block) => contains(block, parsed)) === true) return undefined;
+  const refused = REFUSED_BLOCKS.find(({ block }) => contains(block, parsed));
+  if (refused !== undefined) {
+    return `${where} is ${refused.what}, where no driver is called: add ${formatCidr(refused.block)} to --lbcf-webhook-hosts`;
+  }
+  if (hosts === undefined || hosts.names.some((name) => isNamed(name, host.toLowerCase()))) return undefined;
+  return `${where} is not in --lbcf-webhook-hosts`;
+}
+
+function isNamed(name: string, host: string): boolean {
+  if (name === "*") return true;
+  return name.startsWith("*.") ? host.endsWith(name.slice(1)) : host === name;
+}
+
+const MAPPED = 0xffffn << 32n;
+
+/** IPv4 addresses are also written as IPv6: `::ffff:127.0.0.1`. */
+function unmapped(address: Address | undefined): Address | undefined {
+  if (address?.family !== "IPv6" || address.value >> 32n !== MAPPED >> 32n) return address;
+  return { family: "IPv4", value: address.value - MAPPED };
+}
