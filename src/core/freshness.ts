@@ -5,7 +5,9 @@
  *   event                                              | stale
  *   ---------------------------------------------------|------------------------------------------------------------
  *   a Node whose machine no listing shows              | machines: it is newer than the listing
- *   a load balancer or one of its pools is gone        | machines: Azure has taken them out of that pool
+ *   a load balancer or one of its pools is gone, or    | machines: Azure has taken them out of that pool
+ *   a pool holds none of them any more                 |
+ *   a machine joins or leaves a pool of a migration    | load balancers: the pool's members decide what comes next
  *   a load balancer's frontends have changed           | public IPs: `heldPublicIPs`
  *   a private link service moves to or from a frontend | load balancers: they have another ETag, and show it
  *   a private link service is about to be made         | those of its group: `service/private-links.ts`
@@ -17,7 +19,7 @@
  */
 import { type Compute } from "./backends/compute.ts";
 import { machineOf, nicResourceOf } from "./backends/machines.ts";
-import type { LoadBalancer, PrivateLinkService, PublicIP } from "./model/arm.ts";
+import type { BackendPool, LoadBalancer, PrivateLinkService, PublicIP } from "./model/arm.ts";
 import { sameId } from "./model/ids.ts";
 import type { Node } from "./model/kubernetes.ts";
 
@@ -55,11 +57,21 @@ function attached(publicIP: PublicIP, frontend: string | undefined): PublicIP {
   return { ...publicIP, properties: frontend === undefined ? rest : { ...rest, ipConfiguration: { id: frontend } } };
 }
 
-/** Whether machines have left a pool because that pool went. `undefined`: not there, or never seen. */
+/**
+ * Whether machines have left a pool because that pool went, or took addresses in their place. `undefined`: not there, or
+ * never seen.
+ */
 export function takesPoolsAway(before: LoadBalancer | undefined, after: LoadBalancer | undefined): boolean {
   if (after === undefined) return true;
-  const left = new Set((after.properties.backendAddressPools ?? []).map(({ name }) => name.toLowerCase()));
-  return (before?.properties.backendAddressPools ?? []).some(({ name }) => !left.has(name.toLowerCase()));
+  const left = new Map((after.properties.backendAddressPools ?? []).map((pool) => [pool.name.toLowerCase(), pool]));
+  return (before?.properties.backendAddressPools ?? []).some((pool) => {
+    const now = left.get(pool.name.toLowerCase());
+    return now === undefined || (holdsMachines(pool) && !holdsMachines(now));
+  });
+}
+
+function holdsMachines({ properties }: BackendPool): boolean {
+  return (properties.backendIPConfigurations ?? []).length > 0;
 }
 
 /** Whether it stands on other frontends than before. `undefined`: not there, or never seen. */

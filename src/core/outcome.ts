@@ -44,11 +44,22 @@ export interface Warning {
   readonly message: string;
 }
 
+/** An action of ARM on a resource or, for a part, on the whole that it belongs to. */
+export interface Action {
+  /** The last segment of its path. */
+  readonly name: string;
+  readonly request: object;
+}
+
 /** What a merge of fragments into a shared resource comes to. */
 export interface Merged<Body> {
-  /** The body to PUT, `"delete"` where nothing is left on it, `"unchanged"` where what is there is right. */
+  /**
+   * The body to PUT, the action to POST and the body that it is expected to lead to, `"delete"` where nothing is left on
+   * it, `"unchanged"` where what is there is right.
+   */
   readonly outcome:
     | { readonly kind: "put"; readonly body: Body }
+    | { readonly kind: "post"; readonly action: Action; readonly body: Body }
     | { readonly kind: "delete" }
     | { readonly kind: "unchanged" };
   /** One for each fragment, in the order in which the fragments were given. */

@@ -111,7 +111,14 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
   const work = async (): Promise<R> => {
     await checkReadable(kube.client, ending.signal);
     const source = options.cloudConfig;
-    const { config, credentials } = await loadCloudConfig({ source, clusterName, env, client: kube.client, log });
+    const { config, credentials } = await loadCloudConfig({
+      source,
+      clusterName,
+      env,
+      client: kube.client,
+      log,
+      acceptedChange,
+    });
     const { networkSubscriptionId } = config;
     const onCall = ({ failure }: CallReport): void => {
       if (failure?.kind !== "throttled") return;

@@ -185,9 +185,9 @@ async function openAccess(
     onRequest: (request) => measureRequest(metrics, request),
   });
   closers.push(kube.close);
-  const { cloudConfig: source, clusterName } = options;
+  const { cloudConfig: source, clusterName, acceptedChange } = options;
   const load = (logged: Log): Promise<LoadedConfig> =>
-    loadCloudConfig({ source, clusterName, env, client: kube.client, log: logged });
+    loadCloudConfig({ source, clusterName, env, client: kube.client, log: logged, acceptedChange });
   const { config, credentials } = await load(log);
   const arm = await openArmClient({
     credentials,

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 
 import { parse as parseYaml } from "yaml";
 
+import type { Change } from "../core/guard/configuration-changes.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { CredentialConfig } from "../core/config/credential-config.ts";
 import { parseConfig } from "../core/config/parse-config.ts";
@@ -36,14 +37,20 @@ export interface LoadOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly client: KubeClient;
   readonly log: Log;
+  /** The one setting that the user lets differ from Azure. */
+  readonly acceptedChange?: Change | undefined;
 }
 
-export async function loadCloudConfig({ source, clusterName, env, client, log }: LoadOptions): Promise<LoadedConfig> {
+export async function loadCloudConfig(options: LoadOptions): Promise<LoadedConfig> {
+  const { source, clusterName, env, client, log, acceptedChange } = options;
   const where = nameOf(source);
   const parsed = parseConfig(await readSource(source, client, where), { clusterName, environment: env });
   for (const warning of parsed.warnings) log.warn(`${where}: ${warning}`);
   if (parsed.kind === "invalid") throw new CloudConfigError(`${where}: ${parsed.errors.join("; ")}`);
-  return { config: parsed.config, credentials: parsed.credentials };
+  return {
+    config: { ...parsed.config, migratesPools: acceptedChange === "pool-type" },
+    credentials: parsed.credentials,
+  };
 }
 
 /** Of the file or Secret, for messages. */

@@ -1,7 +1,8 @@
-/** Private link services, Services beside the resources and the writes of others, and beside Services that cannot be served, on a real kube-apiserver. */
+/** Private link services, migrations of pools, Services beside the resources and the writes of others, and beside Services that cannot be served, on a real kube-apiserver. */
 import { foreignThingsSuite } from "../suites/services/foreign-things.ts";
 import { hostileServicesSuite } from "../suites/services/hostile-services.ts";
 import { oneInvalidServiceSuite } from "../suites/services/one-invalid-service.ts";
+import { poolMigrationSuite } from "../suites/services/pool-migration.ts";
 import { privateLinksSuite } from "../suites/services/private-links.ts";
 import { twoWritersSuite } from "../suites/services/two-writers.ts";
 import { openRealCluster } from "../support/real-cluster.ts";
@@ -10,4 +11,5 @@ twoWritersSuite("kube-apiserver", openRealCluster);
 oneInvalidServiceSuite("kube-apiserver", openRealCluster);
 foreignThingsSuite("kube-apiserver", openRealCluster);
 privateLinksSuite("kube-apiserver", openRealCluster);
+poolMigrationSuite("kube-apiserver", openRealCluster);
 hostileServicesSuite("kube-apiserver", openRealCluster);

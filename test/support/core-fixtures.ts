@@ -32,6 +32,8 @@ export const CONFIG: ClusterConfig = {
   enableIPTagMutation: false,
   enableAdminState: true,
   nodeEventNamespaces: ["default"],
+  migratesPools: false,
+  migratesByAction: false,
   addressSharing: "any",
   tags: {},
   systemTags: [],

@@ -233,8 +233,9 @@ function labels(items: readonly Json[]): string {
   return `[${items.map(labelOf).join(", ")}]`;
 }
 
+/** Names that Azure makes up are all alike. */
 function byName(one: Json, other: Json): number {
-  return labelOf(one) < labelOf(other) ? -1 : Number(labelOf(one) > labelOf(other));
+  return labelOf(one) < labelOf(other) ? -1 : Number(labelOf(one) > labelOf(other)) || byText(one, other);
 }
 
 /** A recorded state as Azure would answer it, for Services that are known by now. `address`: what stands for a placeholder. */

@@ -79,7 +79,7 @@ interface Recording extends Omit<LongTailScenario, "steps"> {
 }
 
 /** Of these the state is not reproduced yet. A scenario that is leaves this list. */
-const NOT_YET: readonly RegExp[] = [/^migrate-/, /^preconfigured-/];
+const NOT_YET: readonly RegExp[] = [/^preconfigured-/];
 
 /** Nodes of a load balancer that went join the ones that are left at once; the incumbent leaves them in no pool. */
 const JOINED_AT_ONCE = [/\[kubernetes(-IPv6)?\]\.properties\.loadBalancerBackendAddresses: recorded/];
@@ -93,6 +93,8 @@ const DONE_AT_ONCE = [/./];
  * stands in docs/differences.md.
  */
 const MENDED: Readonly<Record<string, Readonly<Record<number, readonly RegExp[]>>>> = {
+  // Azure's migration leaves the VNet on each entry; the incumbent moves it to the pool at its next sync.
+  "migrate-nic-to-ip-by-api": { 2: [/^loadBalancers\/kubernetes\..*\.virtualNetwork: /] },
   "multi-annotation-several": { 3: JOINED_AT_ONCE, 4: JOINED_AT_ONCE },
   "multi-closed-later": { 5: JOINED_AT_ONCE, 6: JOINED_AT_ONCE },
   "multi-dual-stack": { 2: JOINED_AT_ONCE },

@@ -116,11 +116,11 @@ export class ServiceRig {
     this.#controller = undefined;
   }
 
-  /** Stops the controller, and starts it with these keys of the cloud config changed. */
-  async restart(cloudConfig: Readonly<Record<string, unknown>>): Promise<void> {
+  /** Stops the controller, and starts it with these keys of the cloud config, and these options, changed. */
+  async restart(cloudConfig: Readonly<Record<string, unknown>>, change: OptionChange = {}): Promise<void> {
     await this.stop();
     this.reconfigure(cloudConfig);
-    await this.start();
+    await this.start(SILENT_LOG, change);
   }
 
   /** For the next start, and for plans from now on. */

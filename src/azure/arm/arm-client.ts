@@ -120,8 +120,8 @@ export class ArmClient {
   }
 
   /** An action; its result once it is over. */
-  async post<Body>(path: string, body: unknown, options: CallOptions): Promise<Body | undefined> {
-    const first = await this.#exchange.send({ verb: "post", method: "POST", path, body, ...options });
+  async post<Body>(path: string, body: unknown, options: WriteOptions): Promise<Body | undefined> {
+    const first = await this.#write({ verb: "post", method: "POST", path, body }, options);
     const last = await this.#follow("post", path, first, options);
     const result = last === first ? undefined : first.headers["location"];
     if (result === undefined) return jsonOf(first) as Body | undefined;

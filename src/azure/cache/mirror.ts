@@ -8,9 +8,10 @@ import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { LoadBalancer, SecurityGroup, Subnet } from "../../core/model/arm.ts";
 import { movesPrivateLink, showsUnlistedLink, takesPoolsAway } from "../../core/freshness.ts";
 import { nameOfId, securityGroupId, subnetId, virtualNetworkId } from "../../core/model/ids.ts";
+import { migratedPoolName } from "../../core/model/names.ts";
 import type { Bodies, Kind, ListedKind } from "../../core/resources/azure-step.ts";
 import { isBodyOf, knownType, listPath, publicIPsAfter } from "../../core/resources/kinds.ts";
-import { isInstance, isNetworkInterface, isScaleSet } from "../../core/resources/nic-pools/merge-nic-pools.ts";
+import { isInstance, isNetworkInterface, isScaleSet, poolsOf } from "../../core/resources/nic-pools/merge-nic-pools.ts";
 import { unlessAborted } from "../../core/util/clock.ts";
 import { field, textField } from "../arm/response-body.ts";
 import type { ArmBody } from "../group-commit/commit-types.ts";
@@ -140,6 +141,8 @@ export class Mirror {
       const [old, now] = [before, body].map((each) => (isBodyOf("privateLinkService", each) ? each : undefined));
       if (movesPrivateLink(old, now)) this.#of("loadBalancer").expire();
     }
+    if (kind === "nicPools" && (this.#config.migratesPools || isInSecondPool(before)))
+      this.#of("loadBalancer").expire();
     if (kind !== "loadBalancer") return;
     const [old, now] = [before, body].map((each) => (isBodyOf("loadBalancer", each) ? each : undefined));
     if (!takesPoolsAway(old, now)) return;
@@ -171,6 +174,13 @@ export class Mirror {
   #of<K extends Kind>(kind: K): ResourceLists<Bodies[K] & Named> {
     return listsOf(kind, this.#written, this.#client);
   }
+}
+
+/** Of a machine: whether it is in a pool that serves during a migration. */
+function isInSecondPool(body: unknown): boolean {
+  if (!isBodyOf("nicPools", body)) return false;
+  const resource = isNetworkInterface(body) ? "networkInterface" : isScaleSet(body) ? "scaleSet" : "instance";
+  return poolsOf(body, resource).some((pool) => migratedPoolName(nameOfId(pool)) !== undefined);
 }
 
 type WrittenLists<K extends Kind> = { [Each in K]?: ResourceLists<Bodies[Each] & Named> };

@@ -4,7 +4,7 @@
  * taking apart are the lane's.
  */
 import { isPart, wholeOf } from "../../core/model/ids.ts";
-import type { Answer, Merged } from "../../core/outcome.ts";
+import type { Action, Answer, Merged } from "../../core/outcome.ts";
 import type { Clock } from "../../core/util/clock.ts";
 import { errorText } from "../../core/util/text.ts";
 import { type ArmClient, assertResourceShape, type PutOptions, type WriteOptions } from "../arm/arm-client.ts";
@@ -15,6 +15,7 @@ import {
   type Base,
   baseFromLastSeen,
   baseFromRead,
+  mergedInto,
   type MergedBase,
   NO_PRIOR_ATTEMPT,
   type PriorAttempt,
@@ -136,8 +137,30 @@ async function carryOut(base: MergedBase, tickets: readonly Ticket[], options: A
     await remove(id, whole, options);
     return { kind: "settled", outcome: "deleted", settled: settlements({ kind: "deleted" }, merged, tickets) };
   }
+  if (merged.outcome.kind === "post") return await post(merged.outcome.action, merged, tickets, options);
   const result = await put(id, merged.outcome.body, base, options);
   return result.kind === "failed" ? result : written(result.body, merged, tickets);
+}
+
+/**
+ * An action may be answered before its effect can be read. Until then it is busy, and is asked for again: the actions that
+ * merges ask for are idempotent.
+ */
+async function post(
+  { name, request }: Action,
+  merged: Merged<ArmBody>,
+  tickets: readonly Ticket[],
+  options: AttemptOptions,
+): Promise<AttemptResult> {
+  const { io, turn } = options;
+  const id = wholeOf(idOf(tickets));
+  await io.client.post(`${id}/${name}`, request, writeOptions(turn, io));
+  const { priority, namespace } = turn;
+  const whole = await io.client.get<ArmBody>(id, { priority, namespace });
+  io.onSeen(id, assertResourceShape(whole, `looking at ${id}`));
+  const again = mergedInto(whole, tickets).merged.outcome.kind === "post";
+  if (again) throw new ArmError(plainFailure("busy", `${name} of ${id} is not over`), "waiting");
+  return written(whole, merged, tickets);
 }
 
 type PutResult = { readonly kind: "written"; readonly body: ArmBody } | Extract<AttemptResult, { kind: "failed" }>;

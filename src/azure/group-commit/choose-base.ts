@@ -83,7 +83,7 @@ function newerBase(tickets: readonly Ticket[], last: ArmBody | null | undefined)
 }
 
 /** Into `whole`, or into the part of it that the batch is about. */
-function mergedInto(whole: ArmBody | null, tickets: readonly Ticket[]): MergedBase {
+export function mergedInto(whole: ArmBody | null, tickets: readonly Ticket[]): MergedBase {
   const id = tickets[0]?.id ?? "";
   const seen = isPart(id) ? partOf(whole, id) : (whole ?? undefined);
   return { write: "outcome", whole, merged: mergeTickets(seen, tickets), isNew: seen === undefined };
@@ -104,9 +104,9 @@ export function mergeTickets(seen: ArmBody | undefined, tickets: readonly Ticket
   return first.kind.merge(seen, tickets);
 }
 
-/** A refusal or a deletion is only acted on after a read of Azure itself. */
+/** A refusal, a deletion or an action is only acted on after a read of Azure itself. */
 export function needsFreshRead({ outcome, answers }: Merged<ArmBody>): boolean {
-  return outcome.kind === "delete" || answers.some(({ kind }) => kind !== "accepted");
+  return outcome.kind === "delete" || outcome.kind === "post" || answers.some(({ kind }) => kind !== "accepted");
 }
 
 /**

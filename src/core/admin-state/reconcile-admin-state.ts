@@ -21,7 +21,7 @@ import type { Node, Taint } from "../model/kubernetes.ts";
 import { answersOf, type Merged, unchanged } from "../outcome.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { loadBalancerPartId, nameOfId } from "../model/ids.ts";
-import { baseOf, isManagedLoadBalancer, isServiceBase, poolName } from "../model/names.ts";
+import { baseOf, isManagedLoadBalancer, isServiceBase, migrationPoolName, poolName } from "../model/names.ts";
 
 export const OUT_OF_SERVICE_TAINT = "node.kubernetes.io/out-of-service";
 export const DRAINING_TAINT = "cloudprovider.azure.microsoft.com/draining";
@@ -93,7 +93,9 @@ export function hasAdminState({ enableAdminState, sku }: Pick<ClusterConfig, "en
  */
 export function adminStatePools(config: ClusterConfig, loadBalancers: readonly LoadBalancer[]): AdminStatePool[] {
   if (!hasAdminState(config)) return [];
-  const clusterPools = (["IPv4", "IPv6"] as const).map((family) => poolName(config.clusterName, family).toLowerCase());
+  const clusterPools = (["IPv4", "IPv6"] as const)
+    .map((family) => poolName(config.clusterName, family).toLowerCase())
+    .flatMap((name) => [name, migrationPoolName(name)]);
   return loadBalancers
     .filter(({ name }) => isManagedLoadBalancer(name, config, []))
     .flatMap((loadBalancer) => {

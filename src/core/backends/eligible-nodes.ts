@@ -28,11 +28,14 @@ const CONTROL_PLANE_LABELS = ["node-role.kubernetes.io/control-plane", "node-rol
 const FALSE = new Set(["0", "f", "F", "false", "False", "FALSE"]);
 
 type PoolConfig = Pick<ClusterConfig, "poolType" | "sku" | "excludeMasterFromStandardLB" | "resourceGroup">;
-type ComputeConfig = Pick<ClusterConfig, "poolType" | "sku" | "loadBalancers">;
+type ComputeConfig = Pick<ClusterConfig, "poolType" | "sku" | "loadBalancers" | "migratesPools">;
 
 /** Whether decisions need to read the machines: their network interfaces, or the VM set of a node. */
-export function needsCompute({ poolType, sku, loadBalancers }: ComputeConfig, nodes: readonly Node[]): boolean {
-  if (poolType === "nodeIPConfiguration" || sku === "basic") return true;
+export function needsCompute(
+  { poolType, sku, loadBalancers, migratesPools }: ComputeConfig,
+  nodes: readonly Node[],
+): boolean {
+  if (poolType === "nodeIPConfiguration" || sku === "basic" || migratesPools) return true;
   return loadBalancers.length > 0 && nodes.some((node) => machineOf(node)?.kind === "virtualMachine");
 }
 

@@ -33,6 +33,10 @@ export interface ClusterConfig {
   readonly sku: Sku;
   readonly vmType: VmType;
   readonly poolType: PoolType;
+  /** The user lets pools of the other type be migrated to `poolType`; otherwise they are refused. */
+  readonly migratesPools: boolean;
+  /** From interfaces to addresses by Azure's own action, instead of by way of a second pool. */
+  readonly migratesByAction: boolean;
   readonly vnetName: string;
   readonly vnetResourceGroup: string;
   readonly subnetName: string;

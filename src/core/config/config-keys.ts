@@ -63,6 +63,7 @@ const USED = [
   "addressSharing",
   "loadBalancerLimits",
   "privateLinkServiceResourceGroup",
+  "enableMigrateToIPBasedBackendPoolAPI",
 ] as const;
 export type ConfigKey = (typeof USED)[number];
 
@@ -85,7 +86,6 @@ const NO_EFFECT = [
   "aadMSIDataPlaneIdentityPath",
   "auxiliaryTokenProvider",
   "putVMSSVMBatchSize",
-  "enableMigrateToIPBasedBackendPoolAPI",
   "loadBalancerBackendPoolUpdateIntervalInSeconds",
   "cloudProviderBackoff",
   "cloudProviderBackoffRetries",

@@ -85,6 +85,8 @@ function parseCluster(
     sku,
     vmType,
     poolType: poolType(read),
+    migratesPools: false,
+    migratesByAction: read.flag("enableMigrateToIPBasedBackendPoolAPI", false),
     vnetName: read.text("vnetName"),
     vnetResourceGroup: read.text("vnetResourceGroup") || resourceGroup,
     subnetName: read.text("subnetName"),

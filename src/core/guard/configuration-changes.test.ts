@@ -152,6 +152,53 @@ test("another pool type is refused, unless the pools are empty or another tool f
   assert.deepEqual([changes(world), changes(world, interfaces)], [[], []]);
 });
 
+test("addresses under a private link service cannot be accepted", () => {
+  const world = aWorld();
+  setPools(world, { backendIPConfigurations: [{ id: "nic" }] });
+  assert.deepEqual(changes(world, {}, "pool-type"), []);
+  const link = { id: "/subscriptions/sub/resourceGroups/rg/providers/Microsoft.Network/privateLinkServices/pls" };
+  world.loadBalancers = world.loadBalancers.map((body) => ({
+    ...body,
+    properties: {
+      ...body.properties,
+      frontendIPConfigurations: (body.properties.frontendIPConfigurations ?? []).map((frontend) => ({
+        ...frontend,
+        properties: { ...frontend.properties, ...(body.name.endsWith("-internal") && { privateLinkServices: [link] }) },
+      })),
+    },
+  }));
+  const found = changes(world, {}, "pool-type");
+  assert.deepEqual(facts(found), [
+    { change: "pool-type", configured: "nodeIP", found: ["nodeIPConfiguration"], services: ["default/inside"] },
+  ]);
+  assert.match(found[0]?.message ?? "", /private link service "pls" stands on .* Delete it first/);
+  assert.deepEqual(changes(world, { poolType: "nodeIPConfiguration" }, "pool-type"), []);
+});
+
+test("rules on the second pool of a migration: it is not over, whichever type is configured", () => {
+  const world = aWorld();
+  world.loadBalancers = world.loadBalancers.map((body) => {
+    const { loadBalancingRules = [], backendAddressPools = [] } = body.properties;
+    const id = `${body.id}/backendAddressPools/kubernetes-migration`;
+    const properties = {
+      ...body.properties,
+      backendAddressPools: [...backendAddressPools, { name: "kubernetes-migration", properties: {} }],
+      loadBalancingRules: loadBalancingRules.map((rule) => ({
+        ...rule,
+        properties: { ...rule.properties, backendAddressPool: { id } },
+      })),
+    };
+    return { ...body, properties };
+  });
+  for (const poolType of ["nodeIP", "nodeIPConfiguration"] as const) {
+    assert.deepEqual(
+      changes(world, { poolType }).map(({ change, configured }) => [change, configured]),
+      [["pool-type", poolType]],
+    );
+    assert.deepEqual(changes(world, { poolType }, "pool-type"), []);
+  }
+});
+
 const GROUP = "/subscriptions/sub/resourceGroups/old/providers/Microsoft.Network/loadBalancers/kubernetes";
 
 test("another resource group is refused: the public IP tells on which load balancer it is", () => {

@@ -13,7 +13,8 @@
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { serviceKey, type Service } from "../model/kubernetes.ts";
-import { clusterOfPool, ownPoolName, poolName } from "../model/names.ts";
+import { nameOfId } from "../model/ids.ts";
+import { clusterOfPool, migrationPoolName, ownPoolName, poolName } from "../model/names.ts";
 import { holdsInterfaces } from "../resources/backend-pool/merge-backend-pool.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
 import { clusterOf, listsService } from "../model/tags.ts";
@@ -84,7 +85,30 @@ export function configurationChanges(
   config: ClusterConfig,
   accepted: Change | undefined,
 ): ConfigurationChange[] {
-  return CHANGES.filter((change) => change !== accepted).flatMap((change) => changeOf(change, cluster, config) ?? []);
+  const refused = CHANGES.filter((change) => change !== accepted);
+  const changes = refused.flatMap((change) => changeOf(change, cluster, config) ?? []);
+  return accepted === "pool-type" ? [...changes, ...linkedPools(cluster, config)] : changes;
+}
+
+/** Azure has no private link service in front of addresses: under one the change cannot be accepted. */
+function linkedPools(cluster: PublishedCluster, config: ClusterConfig): ConfigurationChange[] {
+  const linksOf = (address: PublishedAddress): readonly string[] => {
+    const links = (address.loadBalancer.properties.frontendIPConfigurations ?? [])
+      .flatMap(({ properties }) => properties.privateLinkServices ?? [])
+      .map(({ id }) => nameOfId(id));
+    return config.poolType === "nodeIP" && otherPoolType(address, config) !== undefined ? links : [];
+  };
+  const addresses = publishedAddresses(cluster).filter((address) => linksOf(address).length > 0);
+  if (addresses.length === 0) return [];
+  const links = [...new Set(addresses.flatMap(linksOf))].sort();
+  const services = [...new Set(addresses.map(({ service }) => serviceKey(service)))].sort();
+  const message =
+    `the backend pool type is "nodeIP", but ${links.length === 1 ? "private link service" : "private link services"} ` +
+    `${links.map((name) => `"${name}"`).join(", ")} ${links.length === 1 ? "stands" : "stand"} on a load balancer whose pools ` +
+    "hold network interfaces, and Azure allows none on pools of addresses: nothing is written, neither to Azure nor to " +
+    "Services. Delete it first, which ends its connections, or set loadBalancerBackendPoolConfigurationType: " +
+    "nodeIPConfiguration in the cloud config";
+  return [{ change: "pool-type", configured: config.poolType, found: ["nodeIPConfiguration"], services, message }];
 }
 
 /** Keys, sorted, of the Services that have another value than the configured one of the setting that the user lets differ. */
@@ -151,9 +175,12 @@ function otherSku({ loadBalancer }: PublishedAddress, { sku }: ClusterConfig): s
   return ["standard", "basic"].includes(found) && found !== sku ? found : undefined;
 }
 
-/** An empty pool tells nothing. */
+/** An empty pool tells nothing; one that stands in for another tells that its migration is not over. */
 function otherPoolType({ pool }: PublishedAddress, config: ClusterConfig): string | undefined {
   if (pool === undefined || config.preConfiguredPools !== "none") return undefined;
+  const other = config.poolType === "nodeIP" ? "nodeIPConfiguration" : "nodeIP";
+  const seconds = (["IPv4", "IPv6"] as const).map((family) => migrationPoolName(poolName(config.clusterName, family)));
+  if (seconds.some((second) => isSame(second, pool.name))) return other;
   const { loadBalancerBackendAddresses: entries = [] } = pool.properties;
   const found = holdsInterfaces(pool) ? "nodeIPConfiguration" : entries.length > 0 ? "nodeIP" : config.poolType;
   return found === config.poolType ? undefined : found;

@@ -12,6 +12,7 @@
  *   its IP configurations  | `{subnet}-{service}-static-{ip}`,  | before `-static`, to 80 characters in all
  *                          | `{subnet}-{service}-dynamic-{n}`   |
  *   backend pool           | `{cluster}`, IPv6 `{cluster}-IPv6` | never
+ *   pool of a migration    | `{pool}-migration`                 | never
  *   a Service's own pool   | `{namespace}-{name}[-ipv6]`        | never
  *   external load balancer | configured name, or the VM set's   | never
  *   internal one           | external name + `-internal`        | never
@@ -112,6 +113,18 @@ export function privateLinkAddressName(subnet: string, service: string, suffix: 
 /** Pools belong to the cluster, not to a Service: IPv6 always has the suffix. */
 export function poolName(clusterName: string, family: Family): string {
   return family === "IPv6" ? clusterName + IPV6_SUFFIX : clusterName;
+}
+
+const MIGRATION_SUFFIX = "-migration";
+
+/** The pool that serves while the members of `pool` are replaced by members of the other type. */
+export function migrationPoolName(pool: string): string {
+  return pool + MIGRATION_SUFFIX;
+}
+
+/** The pool that a pool of a migration stands in for; `undefined` of any other name. */
+export function migratedPoolName(pool: string): string | undefined {
+  return pool.toLowerCase().endsWith(MIGRATION_SUFFIX) ? pool.slice(0, -MIGRATION_SUFFIX.length) : undefined;
 }
 
 /** `key`: the Service's `namespace/name`. Two Services may come to the same name. */

@@ -46,7 +46,7 @@ export function written<K extends Kind>(azure: ObservedAzure, { kind, id, fragme
   const { find, merge } = KINDS[kind];
   const before = find(azure, id);
   const { outcome } = merge(before, fragments);
-  return { before, after: outcome.kind === "put" ? outcome.body : outcome.kind === "delete" ? undefined : before };
+  return { before, after: "body" in outcome ? outcome.body : outcome.kind === "delete" ? undefined : before };
 }
 
 /** Azure as it will be seen once the write is done. */

@@ -5,6 +5,7 @@
 import { serviceKey } from "../model/kubernetes.ts";
 import type { Kind } from "../resources/azure-step.ts";
 import { KINDS } from "../resources/kinds.ts";
+import { CLUSTER } from "../resources/load-balancer/fragment.ts";
 import type { AzureStep, ServiceStep, Step } from "../steps.ts";
 import { type Difference, diff } from "./plan-diff.ts";
 import { losses } from "./losses.ts";
@@ -40,7 +41,11 @@ function describeAzure<K extends Kind>(observed: Observed, write: WriteOf<K>, pr
   const { ownerOf } = KINDS[write.kind];
   const { before, after } = written(observed, write);
   const changes = diff(before, after);
-  const owners = new Set(ownerOf === undefined ? [] : write.fragments.map((fragment) => ownerOf(fragment).key));
+  const owners = new Set(
+    ownerOf === undefined
+      ? []
+      : write.fragments.map((fragment) => ownerOf(fragment).key).filter((key) => key !== CLUSTER.key),
+  );
   return {
     verb: after === undefined ? "delete" : before === undefined ? "create" : "update",
     id: write.id,

@@ -21,10 +21,12 @@ import {
   isManagedName,
   isManagedPool,
   managedLoadBalancers,
+  type ManagedPool,
   managedPools,
   poolId,
   type PoolsInput,
 } from "./managed-pools.ts";
+import { reconcileMigration } from "./migrate-pools.ts";
 import { absentModelPools, desiredNicPools } from "./nic-pools/desired-nic-pools.ts";
 import { isAttached } from "./nic-pools/merge-nic-pools.ts";
 import { reconcileNicPools } from "./nic-pools/reconcile-nic-pools.ts";
@@ -111,12 +113,26 @@ export function reconcilePoolsOf(
   input: PoolsInput,
   loadBalancer: LoadBalancer,
   families: readonly Family[],
+): Reconciled<"backendPool" | "nicPools" | "loadBalancer"> {
+  const present = managedPools(input, loadBalancer, families);
+  const migrations = new Map(present.map((managed) => [managed, reconcileMigration(input, loadBalancer, managed)]));
+  const settled = present.filter((managed) => migrations.get(managed) === undefined);
+  return together([
+    reconcileMembers(input, loadBalancer, settled),
+    ...[...migrations.values()].filter((migration) => migration !== undefined),
+  ]);
+}
+
+/** Of pools that hold members of the configured type. */
+function reconcileMembers(
+  input: PoolsInput,
+  loadBalancer: LoadBalancer,
+  present: readonly ManagedPool[],
 ): Reconciled<"backendPool" | "nicPools"> {
   const { config, nodes, compute, repairs, brake } = input;
-  const known = membersOf(input, loadBalancer);
-  const present = managedPools(input, loadBalancer, families);
   if (config.poolType === "nodeIPConfiguration") {
     if (compute === undefined) return SETTLED;
+    const known = membersOf(input, loadBalancer);
     const managed = present.map(({ family }) => family);
     return reconcileNicPools(desiredNicPools({ config, nodes, compute, loadBalancer, known, repairs, brake }, managed));
   }

@@ -20,7 +20,7 @@ export const SETTLED = { kind: "settled" } as const;
 /** `step`: that which writes the merged fragment, by what becomes of the resource. */
 export function reconciled<K extends Kind>(
   { outcome, answers: [answer] }: Pick<Merged<unknown>, "outcome" | "answers">,
-  step: (outcome: "put" | "delete") => StepOf<K>,
+  step: (outcome: "put" | "post" | "delete") => StepOf<K>,
 ): Reconciled<K> {
   if (answer?.kind === "refused") return { kind: "reject", rejection: answer.rejection };
   if (answer?.kind === "stale") return { kind: "stale" };

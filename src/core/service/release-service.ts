@@ -140,7 +140,7 @@ function amongOthers(fragment: LoadBalancerFragment): LoadBalancerFragment {
 
 function detachmentsOf(observed: Observed, loadBalancer: LoadBalancer): Reconciled<"nicPools"> {
   const { config, nodes, compute } = observed;
-  if (config.poolType === "nodeIP" || compute === undefined) return SETTLED;
+  if ((config.poolType === "nodeIP" && !config.migratesPools) || compute === undefined) return SETTLED;
   const known = membersOf(observed, loadBalancer);
   return reconcileNicPools(absentNicPools({ config, nodes, compute, loadBalancer, known }));
 }

@@ -13,7 +13,15 @@ import { listedOf } from "../resources/observed-azure.ts";
 import { publicIPIndex } from "../resources/public-ip/desired-public-ip.ts";
 import type { Observed } from "../observed.ts";
 import { serviceKey, type Service } from "../model/kubernetes.ts";
-import { baseName, baseOf, isInternalName, isServiceBase, ownPoolName, poolName } from "../model/names.ts";
+import {
+  baseName,
+  baseOf,
+  isInternalName,
+  isServiceBase,
+  migrationPoolName,
+  ownPoolName,
+  poolName,
+} from "../model/names.ts";
 import {
   desiredBackendPool,
   ownEntries,
@@ -126,9 +134,11 @@ function disposableOf(observed: Observed, loadBalancer: LoadBalancer): Disposabl
   const families = ["IPv4", "IPv6"] as const;
   const pools = [
     ...families.map((family) => poolName(config.clusterName, family)),
+    ...families.map((family) => migrationPoolName(poolName(config.clusterName, family))),
     ...families.map((family) => ownPoolName(serviceKey(service), family)),
   ];
-  if (config.poolType === "nodeIP") return { pools, entries: desiredBackendPool({ config, nodes, known }, "IPv4").own };
+  if (config.poolType === "nodeIP" && !config.migratesPools)
+    return { pools, entries: desiredBackendPool({ config, nodes, known }, "IPv4").own };
   const interfaces = compute && ownIPConfigurations({ config, nodes, compute, loadBalancer, known });
   return { pools, entries: ownEntries(nodes, known, interfaces) };
 }

@@ -7,7 +7,7 @@ import { describe, test } from "node:test";
 
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { differences } from "../../support/incumbent-states.ts";
+import { differences, type JsonObject } from "../../support/incumbent-states.ts";
 import { isRefused, type LongTailDoing, readLongTail, unexplained } from "../../support/long-tail.ts";
 import { LongTailRig } from "../../support/long-tail-rig.ts";
 import { CLUSTERS_AT_ONCE, WITHIN_MS } from "../../support/service-rig.ts";
@@ -19,7 +19,7 @@ export function longTailSuite(name: string, open: ClusterOpener, scenarios = rea
         const tail = await LongTailRig.open(open, scenario);
         try {
           for (const [at, { do: doing, state }] of scenario.steps.entries()) {
-            if (doing.restart !== undefined) await tail.rig.restart(doing.restart);
+            if (doing.restart !== undefined) await tail.rig.restart(doing.restart, acceptedBy(doing.restart));
             await tail.perform(doing);
             await end(tail, doing, isRefused(scenario, at, doing));
             if (state === undefined) continue;
@@ -47,4 +47,9 @@ async function end(tail: LongTailRig, doing: LongTailDoing, refused: boolean): P
     tail.forget(name);
   } else if (refused) await tail.rig.refused(name);
   else await tail.rig.served(name);
+}
+
+/** The incumbent migrates pools unasked. */
+function acceptedBy(restart: JsonObject): { readonly acceptedChange?: "pool-type" } {
+  return "loadBalancerBackendPoolConfigurationType" in restart ? { acceptedChange: "pool-type" } : {};
 }

@@ -27,6 +27,8 @@ export interface BackendPoolFragment {
   readonly own: ReadonlySet<string>;
   /** Names, in lower case, of own entries that stay although no node stands for them: see `brake/pool-brake.ts`. */
   readonly keep?: ReadonlySet<string>;
+  /** Network interfaces in the pool are replaced by their addresses, by Azure's own action. */
+  readonly migrates?: boolean;
   /** The VNet the addresses live in. */
   readonly virtualNetworkId: string;
 }

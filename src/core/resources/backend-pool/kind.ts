@@ -5,7 +5,8 @@ import { parentId, parseId, sameId } from "../../model/ids.ts";
 import { omitting } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { BackendPoolFragment } from "./fragment.ts";
-import { mergeBackendPool } from "./merge-backend-pool.ts";
+import { withoutPool } from "../nic-pools/predict-pool-members.ts";
+import { holdsInterfaces, mergeBackendPool } from "./merge-backend-pool.ts";
 import { BACKEND_POOL_OMITS } from "./omitted-fields.ts";
 
 const TYPE = "Microsoft.Network/loadBalancers/backendAddressPools";
@@ -14,7 +15,11 @@ export const backendPoolKind: ResourceKind<BackendPoolFragment, BackendPool, "ow
   noun: "pool",
   metricLabel: "membership",
   types: [{ type: TYPE, noun: "pool", read: "part" }],
-  rights: [...rightsOn(TYPE, "read", "write"), "Microsoft.Network/virtualNetworks/joinLoadBalancer/action"],
+  rights: [
+    ...rightsOn(TYPE, "read", "write"),
+    "Microsoft.Network/virtualNetworks/joinLoadBalancer/action",
+    "Microsoft.Network/loadBalancers/migrateToIpBased/action",
+  ],
   ownerOf: undefined,
   batchWindowShare: USUAL_WINDOW_SHARE,
   merge: mergeBackendPool,
@@ -33,7 +38,8 @@ export const backendPoolKind: ResourceKind<BackendPoolFragment, BackendPool, "ow
       const backendAddressPools = pools.map((pool) => (isNamed(pool, id) ? body : pool));
       return { ...seen, properties: { ...seen.properties, backendAddressPools } };
     });
-    return { ...azure, loadBalancers };
+    const isLeft = azure.compute !== undefined && !holdsInterfaces(body);
+    return { ...azure, loadBalancers, ...(isLeft && { compute: withoutPool(azure.compute, id) }) };
   },
   publicIPsAfter: undefined,
 };

@@ -7,9 +7,11 @@
  *   - A node whose address is in the pool already is not added again, whatever that entry is called.
  *   - Of several nodes with one address the one whose entry is there stays, else the oldest comes.
  *   - What is right stays the object that was read, unknown fields included; new entries come last, by name.
+ *   - Where all entries are ours and name the config's VNet themselves, as after Azure's migration, the pool names it instead.
  */
 import type { BackendAddress, BackendPool, Reference } from "../../model/arm.ts";
 import { correctAdminState } from "../../admin-state/reconcile-admin-state.ts";
+import { sameId } from "../../model/ids.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { ACCEPTED, type Answer, type Merged, type Rejection, unchanged, type Warning } from "../../outcome.ts";
 import type { MemberIntent, BackendPoolFragment } from "./fragment.ts";
@@ -43,6 +45,8 @@ const judge: (seen: BackendPool, fragment: BackendPoolFragment) => Judged = memo
 
 function merge(seen: BackendPool, fragment: BackendPoolFragment): Judged {
   const entries = seen.properties.loadBalancerBackendAddresses ?? [];
+  if (holdsInterfaces(seen) && fragment.migrates === true)
+    return { outcome: migration(seen, fragment), answer: ACCEPTED };
   if (holdsInterfaces(seen))
     return { outcome: { kind: "unchanged" }, answer: { kind: "refused", rejection: mixing(seen) } };
   const members = withoutContested(fragment, entries);
@@ -60,10 +64,46 @@ function merge(seen: BackendPool, fragment: BackendPoolFragment): Judged {
   const foreign = kept.filter((entry) => !isOwnEntry(entry, fragment.own));
   const answer: Answer = foreign.length === 0 ? ACCEPTED : { kind: "accepted", warnings: [warningOf(seen, foreign)] };
   if (members.length === 0 && fragment.mayBeEmpty !== true) return { outcome: { kind: "unchanged" }, answer };
-  const added = [...missing].map((member) => entryOf(member, seen, fragment));
-  const isRight = dropped.length === 0 && added.length === 0 && kept.every((entry, at) => entry === entries[at]);
+  const lifts = liftsNetwork(seen, fragment);
+  const before = lifts ? withoutNetworks(seen) : seen;
+  const added = [...missing].map((member) => entryOf(member, before, fragment));
+  const isRight =
+    !lifts && dropped.length === 0 && added.length === 0 && kept.every((entry, at) => entry === entries[at]);
   if (isRight) return { outcome: { kind: "unchanged" }, answer };
-  return { outcome: { kind: "put", body: bodyOf(seen, fragment, [...kept, ...added]) }, answer };
+  const all = [...(lifts ? kept.map(withoutNetwork) : kept), ...added];
+  return { outcome: { kind: "put", body: bodyOf(before, fragment, all) }, answer };
+}
+
+/** Azure keeps the names and admin states of the members, and gives each the address of its interface. */
+function migration(seen: BackendPool, { members, virtualNetworkId }: BackendPoolFragment): Judged["outcome"] {
+  const { backendIPConfigurations: _, ...properties } = seen.properties;
+  const entries = members.map(({ name, ipAddress }) => ({
+    name,
+    properties: { ipAddress, virtualNetwork: { id: virtualNetworkId } },
+  }));
+  const body = { ...seen, properties: { ...properties, loadBalancerBackendAddresses: entries } };
+  return { kind: "post", action: { name: "migrateToIpBased", request: { pools: [seen.name] } }, body };
+}
+
+function liftsNetwork(seen: BackendPool, fragment: BackendPoolFragment): boolean {
+  const entries = seen.properties.loadBalancerBackendAddresses ?? [];
+  return (
+    hasOwnNetworks(seen) &&
+    entries.every(
+      (entry) =>
+        isOwnEntry(entry, fragment.own) && sameId(entry.properties.virtualNetwork?.id, fragment.virtualNetworkId),
+    )
+  );
+}
+
+function withoutNetworks(pool: BackendPool): BackendPool {
+  const entries = (pool.properties.loadBalancerBackendAddresses ?? []).map(withoutNetwork);
+  return { ...pool, properties: { ...pool.properties, loadBalancerBackendAddresses: entries } };
+}
+
+function withoutNetwork(entry: BackendAddress): BackendAddress {
+  const { virtualNetwork: _, ...properties } = entry.properties;
+  return { ...entry, properties };
 }
 
 /** Each address once. */

@@ -36,6 +36,19 @@ export interface LoadBalancerFragment {
   readonly limits?: LoadBalancerLimits;
   /** The other Services, for texts only: no decision reads them. */
   readonly neighbours?: readonly Service[];
+  /** Present in the cluster's own fragment alone, which replaces the members of a pool: see `migrate-pools.ts`. */
+  readonly migration?: PoolMigration;
+}
+
+/** The owner of what no Service owns. No part of a load balancer bears its base. */
+export const CLUSTER: Owner = { key: "", uid: "", base: "the-cluster" };
+
+/** Names of pools. */
+export interface PoolMigration {
+  /** All rules of Services that send to the one pool are to send to the other. */
+  readonly switch?: { readonly from: string; readonly to: string };
+  /** Pools that go, once no rule sends to them and only own entries are in them. */
+  readonly drops?: Disposable;
 }
 
 export interface HeldFrontend {

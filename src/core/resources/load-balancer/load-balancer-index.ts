@@ -7,8 +7,8 @@
 import { memo } from "../../util/memo.ts";
 import type { BackendPool, Frontend, LoadBalancer, LoadBalancingRule, Probe, Reference } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
-import { nameOfId } from "../../model/ids.ts";
-import { baseOf, isServiceBase } from "../../model/names.ts";
+import { loadBalancerPartId, nameOfId } from "../../model/ids.ts";
+import { baseOf, isServiceBase, migratedPoolName } from "../../model/names.ts";
 
 /**
  * Something that needs a frontend to exist. `base` is the name's first part, which tells the owner if that is a
@@ -52,6 +52,8 @@ export interface LoadBalancerIndex {
   readonly byPublicIP: ReadonlyMap<string, Frontend>;
   /** Frontends by their private address in its canonical spelling. */
   readonly byPrivateAddress: ReadonlyMap<string, Frontend>;
+  /** Ids of the pools that rules of Services send to for now, by the pool that is being migrated. */
+  readonly redirects: ReadonlyMap<string, string>;
 }
 
 const NO_PARTS: Parts = { frontends: [], rules: [], probes: [] };
@@ -137,11 +139,13 @@ function buildIndex(body: LoadBalancer): LoadBalancerIndex {
     for (const reference of references) users.add(frontendOf(reference), user);
     if (claimed !== undefined) claims.add(claimed.frontend, claimed);
   }
+  const pools = byName(properties.backendAddressPools ?? []);
   return {
     frontends: byName(frontends),
     rules: byName(rules),
     probes: byName(probes),
-    pools: byName(properties.backendAddressPools ?? []),
+    pools,
+    redirects: redirectsOf(body, pools),
     parts: partsByBase(frontends, rules, probes),
     users: users.map,
     claims: claims.map,
@@ -152,6 +156,22 @@ function buildIndex(body: LoadBalancer): LoadBalancerIndex {
       ({ properties: { privateIPAddress } }) => privateIPAddress && canonicalAddress(privateIPAddress),
     ),
   };
+}
+
+/** Whether the rules of Services send to the second pool of a migration is known from these rules alone. */
+function redirectsOf({ id, properties }: LoadBalancer, pools: ReadonlyMap<string, BackendPool>): Map<string, string> {
+  const second = [...pools.values()].flatMap(({ name }) => {
+    const migrated = migratedPoolName(name)?.toLowerCase();
+    return migrated !== undefined && pools.has(migrated) ? [{ name, migrated }] : [];
+  });
+  if (second.length === 0) return new Map();
+  const rules = (properties.loadBalancingRules ?? []).filter(({ name }) => isServiceBase(baseOf(name)));
+  const used = new Set(rules.flatMap(poolNamesOf));
+  return new Map(
+    second
+      .filter(({ name }) => used.has(name.toLowerCase()))
+      .map(({ name, migrated }) => [migrated, loadBalancerPartId(id, "backendAddressPools", name)]),
+  );
 }
 
 interface Foreign {

@@ -12,14 +12,14 @@
  *     last of them is stale, and its Service takes the machines out first.
  *   - The work is one pass over the body and in proportion to the fragments; `isSettled` needs no pass at all.
  */
-import type { LoadBalancer, LoadBalancerProperties, BackendPool } from "../../model/arm.ts";
+import type { LoadBalancer, LoadBalancerProperties } from "../../model/arm.ts";
 import { type Answer, answersOf, type Merged, sortedByOwner, unchanged, type Warning } from "../../outcome.ts";
 import { baseOf, isServiceBase, SHARED_PROBE_NAME } from "../../model/names.ts";
 import { mergeTags } from "../../model/tags.ts";
 import { pluralize } from "../../util/text.ts";
 import { reconciled, type Reconciled, SETTLED } from "../reconciled.ts";
 import { admitFragments } from "./admit-fragments.ts";
-import type { LoadBalancerFragment, LoadBalancerShell, Disposable, FrontendHolder } from "./fragment.ts";
+import type { LoadBalancerFragment, LoadBalancerShell, FrontendHolder } from "./fragment.ts";
 import {
   frontendOf,
   type FrontendUser,
@@ -27,9 +27,16 @@ import {
   type LoadBalancerIndex,
   partsOf,
 } from "./load-balancer-index.ts";
-import { areRight, mergedFrontends, mergedPools, mergedProbes, mergedRules } from "./parts.ts";
+import {
+  areRight,
+  isForeignPool,
+  isMigrated,
+  mergedFrontends,
+  mergedPools,
+  mergedProbes,
+  mergedRules,
+} from "./parts.ts";
 import { userOf } from "./part-user.ts";
-import { isOwnEntry, isOwnReference } from "../backend-pool/desired-backend-pool.ts";
 
 type Outcome = Merged<LoadBalancer>["outcome"];
 
@@ -60,8 +67,9 @@ function lastBeforeMachines(
   pending: readonly LoadBalancerFragment[],
   exists: boolean,
 ): LoadBalancerFragment | undefined {
-  const isHeld = pending.length > 0 && pending.every(({ disposable }) => disposable?.hasMachines === true);
-  return isHeld && settle(start, pending, exists).kind === "delete" ? pending.at(-1) : undefined;
+  const ofServices = pending.filter(({ migration }) => migration === undefined);
+  const isHeld = ofServices.length > 0 && ofServices.every(({ disposable }) => disposable?.hasMachines === true);
+  return isHeld && settle(start, pending, exists).kind === "delete" ? ofServices.at(-1) : undefined;
 }
 
 /** Whether this fragment stands in the load balancer as it should. Costs what the one Service has, not a pass. */
@@ -76,6 +84,7 @@ export function isSettled(seen: LoadBalancer | undefined, fragment: LoadBalancer
     areRight(index, fragment) &&
     leftFrontends(index, fragment).every((name) => mustStay(seen, index, fragment, name)) &&
     pools.every((name) => index.pools.has(name.toLowerCase())) &&
+    isMigrated(index, fragment) &&
     (shell === undefined || mergeTags(seen.tags, shell.tags, shell.systemTags) === seen.tags)
   );
 }
@@ -111,7 +120,7 @@ function otherUsers(index: LoadBalancerIndex, fragment: LoadBalancerFragment, na
 function settle(start: LoadBalancer, pending: readonly LoadBalancerFragment[], exists: boolean): Outcome {
   if (pending.length === 0) return { kind: "unchanged" };
   const index = loadBalancerIndex(start);
-  const rules = mergedRules(start, pending);
+  const rules = mergedRules(start, index, pending);
   const { kept, dropped } = mergedFrontends(start, index, pending, rules);
   const body = withTags(start, pending, {
     ...start.properties,
@@ -133,21 +142,14 @@ function settle(start: LoadBalancer, pending: readonly LoadBalancerFragment[], e
  */
 function hasForeignRest(body: LoadBalancer, leaving: readonly LoadBalancerFragment[]): boolean {
   const { loadBalancingRules, probes, inboundNatRules, inboundNatPools, outboundRules } = body.properties;
-  const disposable = leaving[0]?.disposable;
+  const disposable = leaving.find(({ migration }) => migration === undefined)?.disposable;
   if (disposable === undefined) return true;
   const bases = new Set(leaving.map(({ owner }) => owner.base.toLowerCase()));
   const foreign = [inboundNatRules, inboundNatPools, outboundRules, loadBalancingRules, probes]
     .flatMap((list) => list ?? [])
     .filter(({ name }) => !bases.has(baseOf(name)) && name.toLowerCase() !== SHARED_PROBE_NAME);
-  return foreign.length > 0 || (body.properties.backendAddressPools ?? []).some((pool) => isForeign(pool, disposable));
-}
-
-function isForeign(pool: BackendPool, { pools, entries }: Disposable): boolean {
-  if (!pools.some((name) => name.toLowerCase() === pool.name.toLowerCase())) return true;
-  const { loadBalancerBackendAddresses, backendIPConfigurations } = pool.properties;
   return (
-    (loadBalancerBackendAddresses ?? []).some((entry) => !isOwnEntry(entry, entries)) ||
-    (backendIPConfigurations ?? []).some((reference) => !isOwnReference(reference, entries))
+    foreign.length > 0 || (body.properties.backendAddressPools ?? []).some((pool) => isForeignPool(pool, disposable))
   );
 }
 
@@ -229,7 +231,7 @@ export function reconcileLoadBalancer(
 function whyOf(
   { owner, frontends, rules }: LoadBalancerFragment,
   seen: LoadBalancer | undefined,
-  outcome: "put" | "delete",
+  outcome: "put" | "post" | "delete",
 ): string {
   if (outcome === "delete") return `${owner.key} was the last on it`;
   if (frontends.length + rules.length === 0) return `${owner.key} is not served here`;

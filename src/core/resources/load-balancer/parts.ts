@@ -7,10 +7,10 @@
  */
 import type { Frontend, LoadBalancingRule, Probe, Reference, BackendPool, LoadBalancer } from "../../model/arm.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
-import { sameId, nameOfId } from "../../model/ids.ts";
-import { baseOf, SHARED_PROBE_NAME } from "../../model/names.ts";
-import type { LoadBalancerFragment } from "./fragment.ts";
-import { isOwnEntry } from "../backend-pool/desired-backend-pool.ts";
+import { loadBalancerPartId, sameId, nameOfId } from "../../model/ids.ts";
+import { baseOf, isServiceBase, SHARED_PROBE_NAME } from "../../model/names.ts";
+import type { Disposable, LoadBalancerFragment, PoolMigration } from "./fragment.ts";
+import { isOwnEntry, isOwnReference } from "../backend-pool/desired-backend-pool.ts";
 import { frontendOf, poolNamesOf, poolsOf, type LoadBalancerIndex } from "./load-balancer-index.ts";
 
 type Batch = readonly LoadBalancerFragment[];
@@ -43,15 +43,65 @@ function replaced<Part extends Named>({ seen, wanted, goes, isRight, corrected }
   return [...result, ...missing.values()];
 }
 
-export function mergedRules(start: LoadBalancer, batch: Batch): LoadBalancingRule[] {
+export function mergedRules(start: LoadBalancer, index: LoadBalancerIndex, batch: Batch): LoadBalancingRule[] {
   const bases = basesOf(batch);
-  return replaced({
+  const rules = replaced({
     seen: start.properties.loadBalancingRules ?? [],
-    wanted: batch.flatMap(({ rules }) => rules),
+    wanted: batch.flatMap((fragment) => fragment.rules.map((rule) => redirected(index, rule))),
     goes: ({ name }) => bases.has(baseOf(name)),
     isRight: isRightRule,
     corrected: correctedRule,
   });
+  return batch.reduce((all, { migration }) => switched(start.id, all, migration?.switch), rules);
+}
+
+/** During a migration the rule sends to where the others of its pool do. */
+function redirected({ redirects }: LoadBalancerIndex, rule: LoadBalancingRule): LoadBalancingRule {
+  const pool = rule.properties.backendAddressPool;
+  const id = pool && redirects.get(nameOfId(pool.id).toLowerCase());
+  return id === undefined ? rule : { ...rule, properties: { ...rule.properties, backendAddressPool: { id } } };
+}
+
+function switched(id: string, rules: LoadBalancingRule[], change: PoolMigration["switch"]): LoadBalancingRule[] {
+  if (change === undefined) return rules;
+  const to = { id: loadBalancerPartId(id, "backendAddressPools", change.to) };
+  return rules.map((rule) => {
+    if (!sendsTo(rule, change.from)) return rule;
+    const { backendAddressPools: _, ...properties } = rule.properties;
+    return { ...rule, properties: { ...properties, backendAddressPool: to } };
+  });
+}
+
+/** Of a Service's rule. */
+function sendsTo(rule: LoadBalancingRule, pool: string): boolean {
+  return isServiceBase(baseOf(rule.name)) && poolNamesOf(rule).includes(pool.toLowerCase());
+}
+
+/** Whether the step of a migration that the fragment asks for is done. */
+export function isMigrated({ rules, pools }: LoadBalancerIndex, { migration }: LoadBalancerFragment): boolean {
+  const { switch: change, drops } = migration ?? {};
+  const seen = [...rules.values()];
+  return (
+    (change === undefined || !seen.some((rule) => sendsTo(rule, change.from))) &&
+    (drops === undefined || ![...pools.values()].some((pool) => isDropped(pool, drops, seen)))
+  );
+}
+
+function isDropped(pool: BackendPool, drops: Disposable, rules: readonly LoadBalancingRule[]): boolean {
+  const isNamed = drops.pools.some((name) => name.toLowerCase() === pool.name.toLowerCase());
+  const isHeld = (pool.properties.backendIPConfigurations ?? []).length > 0;
+  if (!isNamed || isHeld || isForeignPool(pool, drops)) return false;
+  return !rules.some((rule) => poolNamesOf(rule).includes(pool.name.toLowerCase()));
+}
+
+/** A pool, or an entry in it, that is not the cluster's. */
+export function isForeignPool(pool: BackendPool, { pools, entries }: Disposable): boolean {
+  if (!pools.some((name) => name.toLowerCase() === pool.name.toLowerCase())) return true;
+  const { loadBalancerBackendAddresses, backendIPConfigurations } = pool.properties;
+  return (
+    (loadBalancerBackendAddresses ?? []).some((entry) => !isOwnEntry(entry, entries)) ||
+    (backendIPConfigurations ?? []).some((reference) => !isOwnReference(reference, entries))
+  );
 }
 
 /** The shared probe is everybody's: it goes with the last rule that names it, if that rule was one of the batch's. */
@@ -129,7 +179,10 @@ export function mergedPools(
   const left = leftPools(index, batch).filter(({ name }) => !names.has(name));
   const used = new Set(left.length === 0 ? [] : rules.flatMap(poolNamesOf));
   const gone = new Set(left.filter(({ name, isOurs }) => !used.has(name) && isOurs).map(({ name }) => name));
-  const kept = (start.properties.backendAddressPools ?? []).filter(({ name }) => !gone.has(name.toLowerCase()));
+  const drops = batch.flatMap(({ migration }) => migration?.drops ?? []);
+  const kept = (start.properties.backendAddressPools ?? []).filter(
+    (pool) => !gone.has(pool.name.toLowerCase()) && !drops.some((one) => isDropped(pool, one, rules)),
+  );
   return [...kept, ...missing];
 }
 
@@ -178,7 +231,7 @@ const FRONTEND_FIELDS: readonly string[] = [
 /** Whether everything that the fragment wants stands there as it wants it. */
 export function areRight(index: LoadBalancerIndex, { rules, probes, frontends }: LoadBalancerFragment): boolean {
   return (
-    rules.every((rule) => holds(index.rules, rule, isRightRule)) &&
+    rules.every((rule) => holds(index.rules, redirected(index, rule), isRightRule)) &&
     probes.every((probe) => holds(index.probes, probe, isRightProbe)) &&
     frontends.every((frontend) => holds(index.frontends, frontend, isRightFrontend))
   );

@@ -17,7 +17,7 @@ import type { Family, LoadBalancer } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerPartId, nameOfId, parentId } from "../../model/ids.ts";
 import type { Node } from "../../model/kubernetes.ts";
-import { externalName, loadBalancerName, poolName } from "../../model/names.ts";
+import { externalName, loadBalancerName, migrationPoolName, poolName } from "../../model/names.ts";
 import type { NicPoolsFragment, PoolRef } from "./fragment.ts";
 import type { Compute, Instance } from "../../backends/compute.ts";
 import { nodesOfMachines } from "../../backends/contested-nodes.ts";
@@ -37,6 +37,8 @@ export interface NicPoolsInput {
   /** Interfaces that have failed are written too. Not for a Service: one broken machine must not keep it waiting. */
   readonly repairs?: boolean | undefined;
   readonly brake?: PoolBrake | undefined;
+  /** The pools that stand in for the cluster's during a migration, instead of these. */
+  readonly inSecondPools?: boolean | undefined;
 }
 
 /** The network interface, scale set or scale-set instance with this id, and the pools that it joins and leaves. */
@@ -79,10 +81,17 @@ export function desiredNicPools(all: NicPoolsInput, families: readonly Family[])
 
 /** Before a load balancer can be deleted, nothing may name its pools: models, instances and interfaces of ours. */
 export function absentNicPools(input: NicPoolsInput): DesiredNicPools[] {
+  const families = ["IPv4", "IPv6"] as const;
+  const pools = [false, true].flatMap((inSecondPools) =>
+    families.map((family) => poolIn({ ...input, inSecondPools }, family)),
+  );
+  return leavingPools(input.compute, pools);
+}
+
+/** Every machine that names one of the pools leaves it. */
+export function leavingPools(compute: Compute, pools: readonly PoolRef[]): DesiredNicPools[] {
   const changes = new Changes();
-  const { compute } = input;
-  for (const family of ["IPv4", "IPv6"] as const) {
-    const pool = poolIn(input, family);
+  for (const pool of pools) {
     for (const body of compute.scaleSets.values()) changes.leave("scaleSet", body, pool);
     for (const body of compute.instances.values()) changes.leave("instance", body, pool);
     for (const body of compute.networkInterfaces.values()) changes.leave("networkInterface", body, pool);
@@ -142,8 +151,9 @@ function scaleSetFinder({ networkInterfaces, virtualMachines, instances }: Compu
   };
 }
 
-function poolIn({ config, loadBalancer }: NicPoolsInput, family: Family): PoolRef {
-  const name = poolName(config.clusterName, family);
+function poolIn({ config, loadBalancer, inSecondPools = false }: NicPoolsInput, family: Family): PoolRef {
+  const own = poolName(config.clusterName, family);
+  const name = inSecondPools ? migrationPoolName(own) : own;
   return { pool: loadBalancerPartId(loadBalancer.id, "backendAddressPools", name), family };
 }
 

@@ -5,6 +5,7 @@ import { objectOf, objectsOf, propertiesOf, stringOf, stringsOf } from "../../js
 import { childId, childrenOf, referrers } from "../../lookups.ts";
 import type { Action, ActionInput } from "../../resource-type.ts";
 import { ownerKeyOf } from "./conflicts.ts";
+import { checkNoPrivateLink } from "./ip-members.ts";
 import { renderLoadBalancer } from "./render.ts";
 import { ruleHealth } from "./rule-health.ts";
 import { idIn, nameIn, stored } from "./shape.ts";
@@ -19,11 +20,13 @@ export function loadBalancerAction(input: ActionInput): Action | undefined {
   return undefined;
 }
 
-function migrate({ resource, body }: ActionInput): Action {
+function migrate({ state, resource, body }: ActionInput): Action {
   const pools = stringsOf(body["pools"]);
   const known = childrenOf(resource.body, "backendAddressPools");
   for (const pool of pools) {
-    if (!known.has(pool.toLowerCase())) throw childNotFound(childId(resource.id, "backendAddressPools", pool));
+    const id = childId(resource.id, "backendAddressPools", pool);
+    if (!known.has(pool.toLowerCase())) throw childNotFound(id);
+    checkNoPrivateLink(state, resource, id);
   }
   return {
     name: "MigrateLoadBalancerToIpBasedOperation",

@@ -1,5 +1,6 @@
 /** Parses the IP members of a pool: valid addresses, one virtual network, canonical references. */
 import { parseAddress } from "../../../../shared/cidr.ts";
+import type { Resource } from "../../changes.ts";
 import { invalid, unreadable } from "../../errors.ts";
 import { isObject, propertiesOf, stringOf, type Json } from "../../json.ts";
 import { keyOf } from "../../ids.ts";
@@ -25,7 +26,8 @@ export function ipMembers(
       `Basic sku load balancer cannot have IP addresses in backend pool ${poolId}.`,
     );
   }
-  if (items.length > 0) checkNoPrivateLink(write, poolId);
+  if (items.length > 0 && write.input.existing !== undefined)
+    checkNoPrivateLink(write.input.state, write.input.existing, poolId);
   const seen = new Set<string>();
   const networks = new Set<string>(poolNetwork === undefined ? [] : [poolNetwork]);
   const canonical = new Map<string, Json>();
@@ -47,10 +49,9 @@ export function ipMembers(
 }
 
 /** A load balancer that a private link service stands on takes no IP members. */
-function checkNoPrivateLink({ input: { state, existing } }: PoolWrite, poolId: string): void {
-  if (existing === undefined) return;
-  for (const frontend of stored(existing.body, "frontendIPConfigurations")) {
-    const key = keyOf(childId(existing.id, "frontendIPConfigurations", nameIn(frontend)));
+export function checkNoPrivateLink(state: State, loadBalancer: Resource, poolId: string): void {
+  for (const frontend of stored(loadBalancer.body, "frontendIPConfigurations")) {
+    const key = keyOf(childId(loadBalancer.id, "frontendIPConfigurations", nameIn(frontend)));
     const [service] = referrers(state, key, "privateLink");
     if (service === undefined) continue;
     throw invalid(

@@ -113,6 +113,8 @@ describe("a private link service", () => {
     const azure = build(azureWithLoadBalancer(), [PLS, body()]);
     const addresses = { properties: { loadBalancerBackendAddresses: [member("a", "10.0.0.1")] } };
     assert.equal(codeOf(azure.put(poolId("pool"), addresses)), "PrivateLinkServiceNotSupportedWithIPBasedBackendPool");
+    const migration = azure.send("POST", `${LB}/migrateToIpBased`, { pools: ["pool"] });
+    assert.equal(codeOf(migration), "PrivateLinkServiceNotSupportedWithIPBasedBackendPool");
     azure.delete(PLS);
     assert.equal(azure.put(poolId("pool"), addresses).status, 200);
   });
