@@ -7,8 +7,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { projectMemberList } from "../../src/controller/pools/member-list.ts";
-import { projectNode, projectService } from "../../src/controller/projections.ts";
+import {
+  projectEndpointSlice,
+  projectNamespace,
+  projectNode,
+  projectService,
+} from "../../src/controller/projections.ts";
 import { parsePreemptionEvent } from "../../src/core/admin-state/preemption-events.ts";
+import { MOST_ITEMS } from "../../src/core/intent/annotation-reader.ts";
 import { parseService } from "../../src/core/intent/parse-service.ts";
 import { readBind } from "../../src/core/lbcf/binds/read-bind.ts";
 import { readDriver } from "../../src/core/lbcf/drivers/read-driver.ts";
@@ -17,7 +23,7 @@ import { readLoadBalancer } from "../../src/core/lbcf/load-balancers/read-load-b
 import { readPod } from "../../src/core/lbcf/pods/read-pod.ts";
 import { readBackendRecord } from "../../src/core/lbcf/records/read-backend-record.ts";
 import { FieldOmitter, parseWatchEvent } from "../../src/kube/cache/watch-event.ts";
-import type { KubeObject } from "../../src/kube/client/resources.ts";
+import { sameJson, type KubeObject } from "../../src/kube/client/resources.ts";
 import { CONFIG } from "../support/core-fixtures.ts";
 
 const MOST_TIMES_JSON = 10;
@@ -80,6 +86,87 @@ function service(title: string, make: (bytes: number) => object): Shape {
   }));
 }
 
+interface Limited {
+  /** By key without its prefix. */
+  readonly annotations?: (most: number) => Readonly<Record<string, string>>;
+  readonly spec?: (most: number) => object;
+}
+
+/** With as many items as are looked at, in an object that is as large as it may be: beyond them everything is cheap. */
+function limited(title: string, { annotations = () => ({}), spec = () => ({}) }: Limited): Shape {
+  return shape(`Service at the limit: ${title}`, OBJECT, readService, (bytes) => {
+    const most = Math.floor((MOST_ITEMS * bytes) / OBJECT);
+    const own = Object.fromEntries(Object.entries(annotations(most)).map(([key, value]) => [PREFIX + key, value]));
+    const room = (ANNOTATIONS * bytes) / OBJECT - JSON.stringify(own).length;
+    const object = {
+      metadata: { ...METADATA, annotations: { ...own, "e.io/padding": "x".repeat(Math.max(0, room)) } },
+      spec: { type: "LoadBalancer", ports: [{ protocol: "TCP", port: 80, nodePort: 30_080 }], ...spec(most) },
+    };
+    const padding = "x".repeat(Math.max(0, bytes - JSON.stringify(object).length));
+    return { ...object, status: { conditions: [{ type: "e.io/padding", status: "True", message: padding }] } };
+  });
+}
+
+const every = (most: number, item: (at: number) => string): string[] =>
+  Array.from({ length: most }, (_, at) => item(at));
+const range6 = (at: number): string => `2001:db8:${(at >> 8).toString(16)}:${(at & 255).toString(16)}::/64`;
+/** In an order that has to be sorted. */
+const shuffled = (at: number): string => `${address((at * 7919) % 65_521)}/32`;
+const portsTo = (most: number, change: object = {}): object => ({
+  ports: Array.from({ length: most }, (_, at) => ({ protocol: "TCP", port: 1 + at, nodePort: 30_000, ...change })),
+});
+const perPort = (most: number, name: string, value: string): Record<string, string> =>
+  Object.fromEntries(every(Math.min(most, 3_500), (at) => `port_${at + 1}_${name}`).map((key) => [key, value]));
+const blanks = " ".repeat(200_000);
+
+const AT_THE_LIMIT: readonly Shape[] = [
+  limited("source ranges", { spec: (most) => ({ loadBalancerSourceRanges: every(most, shuffled) }) }),
+  limited("source ranges of IPv6", { spec: (most) => ({ loadBalancerSourceRanges: every(most, range6) }) }),
+  limited("source ranges with host bits", {
+    spec: (most) => ({ loadBalancerSourceRanges: every(most, (at) => `${address(at)}/24`) }),
+  }),
+  limited("ranges in all three places", {
+    annotations: (most) => ({
+      "azure-allowed-ip-ranges": every(most, range6).join(","),
+      "load-balancer-source-ranges": every(most, range6).join(","),
+    }),
+    spec: (most) => ({ loadBalancerSourceRanges: every(most, range6) }),
+  }),
+  limited("service tags", {
+    annotations: (most) => ({ "azure-allowed-service-tags": every(most, (at) => `T ${at}`).join(",") }),
+  }),
+  limited("additional addresses", {
+    annotations: (most) => ({ "azure-additional-public-ips": every(most, address).join(",") }),
+  }),
+  limited("tags", { annotations: (most) => ({ "azure-pip-tags": every(most, (at) => `k${at}=v`).join(",") }) }),
+  limited("domain names of a private link service", {
+    annotations: (most) => ({
+      "azure-load-balancer-internal": "true",
+      "azure-pls-create": "true",
+      "azure-pls-fqdns": every(most, (at) => `k${at}.v`).join(" "),
+      "azure-pls-visibility": every(most, (at) => `s${at}`).join(" "),
+    }),
+  }),
+  limited("ports", { spec: (most) => portsTo(most) }),
+  limited("ports that cannot be", { spec: (most) => portsTo(most, { protocol: "SCTP" }) }),
+  limited("ports with keys", {
+    annotations: (most) => perPort(most, "health-probe_interval", "x"),
+    spec: (most) => portsTo(most),
+  }),
+  limited("ports that are probed at another", {
+    annotations: (most) => perPort(most, "health-probe_port", "none"),
+    spec: (most) => portsTo(most),
+  }),
+  limited("ports, and a long value for all", {
+    annotations: (most) => ({ "azure-load-balancer-health-probe-interval": `5${blanks.slice(0, most * 50)}` }),
+    spec: (most) => portsTo(most),
+  }),
+  limited("ports of other protocols, and a long value for all", {
+    annotations: (most) => ({ "azure-load-balancer-health-probe-protocol": `x${blanks.slice(0, most * 50)}` }),
+    spec: (most) => portsTo(most, { appProtocol: "h2c" }),
+  }),
+];
+
 function of(title: string, read: Shape["read"], make: (bytes: number) => object): Shape {
   return shape(title, OBJECT, read, (bytes) => ({ metadata: METADATA, ...make(bytes) }));
 }
@@ -116,6 +203,22 @@ const SHAPES: readonly Shape[] = [
   shape("Node: annotations", ANNOTATIONS, projectNode, (bytes) => ({
     metadata: { ...METADATA, annotations: map(bytes, 20, (at) => `e.io/${at}`) },
   })),
+  of("EndpointSlice: endpoints", projectEndpointSlice, (bytes) => ({
+    addressType: "IPv4",
+    endpoints: items(bytes, 60, (at) => ({
+      addresses: [address(at)],
+      nodeName: `n${at}`,
+      conditions: { ready: true },
+    })),
+  })),
+  of("Namespace: labels", projectNamespace, (bytes) => ({
+    metadata: { ...METADATA, labels: map(bytes, 20, (at) => `e.io/${at}`) },
+  })),
+  of(
+    "Lease: holder",
+    (object) => sameJson((object as { spec?: unknown }).spec, { holderIdentity: "a" }),
+    (bytes) => ({ spec: { holderIdentity: "a".repeat(bytes / 2), renewTime: "2".repeat(bytes / 2) } }),
+  ),
   shape("ConfigMap: members", CONFIG_MAP, projectMemberList, (bytes) => ({
     metadata: METADATA,
     data: { members: items(bytes, 9, (at) => `n${at}`).join("\n") },
@@ -179,7 +282,7 @@ function excess(measured: Shape): string | undefined {
   return isOurs && doubled > MOST_WHEN_DOUBLED ? `${doubled.toFixed(1)} times as long for twice the size` : undefined;
 }
 
-for (const measured of SHAPES) {
+for (const measured of [...SHAPES, ...AT_THE_LIMIT]) {
   test(`${measured.title}: parsing costs a bounded share of JSON.parse`, () => {
     let found: string | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -15,24 +15,35 @@ export class AnnotationReader {
   readonly unknown: UnknownAnnotations;
   readonly warnings: Warning[] = [];
   readonly #annotations: Annotations;
+  readonly #ofPorts: PortAnnotations;
   readonly #problems: Warning[] = [];
+  /** Of keys without a port: each port may ask for them again. */
+  readonly #values = new Map<string, unknown>();
 
   /** `ports`: the numbers that a per-port key may name. */
   constructor(annotations: Annotations | undefined, ports: readonly number[]) {
     this.#annotations = annotations ?? {};
     this.keys = Object.keys(this.#annotations);
+    this.#ofPorts = portAnnotations(this.#annotations, this.keys);
     this.unknown = unknownAnnotations(this.keys, ports);
   }
 
   /** As it is written; `undefined` where it is absent. */
   raw(annotation: Annotation<unknown>, port?: number): string | undefined {
-    return this.#annotations[annotationKey(annotation, port)];
+    if (port === undefined) return this.#annotations[annotation.key];
+    return this.#ofPorts.get(port)?.get(annotation.key);
   }
 
   /** `undefined` where it is absent, blank or wrong. */
   get<Value>(annotation: Annotation<Value>, port?: number): Value | undefined {
     const written = this.raw(annotation, port);
     if (written === undefined) return undefined;
+    if (port !== undefined) return this.#valueOf(annotation, written, port);
+    if (!this.#values.has(annotation.key)) this.#values.set(annotation.key, this.#valueOf(annotation, written));
+    return this.#values.get(annotation.key) as Value | undefined;
+  }
+
+  #valueOf<Value>(annotation: Annotation<Value>, written: string, port?: number): Value | undefined {
     const subject = `${annotationKey(annotation, port)}: "${shortened(written)}"`;
     if (hasTooManyItems(written)) {
       this.reject("InvalidAnnotation", `${subject} has more than ${MOST_ITEMS} items between commas: name fewer`);
@@ -68,13 +79,27 @@ export class AnnotationReader {
   get rejection(): Rejection | undefined {
     const [first] = this.#problems;
     if (first === undefined) return undefined;
-    const messages = new Set(this.#problems.map((problem) => problem.message));
-    return { kind: "rejection", reason: first.reason, message: [...messages].join("; ") };
+    const message = mostTold(this.#problems)
+      .map((problem) => problem.message)
+      .join("; ");
+    return { kind: "rejection", reason: first.reason, message };
   }
+}
+
+/** Each once, and of very many the first: an event is read by a person, and a Service may have thousands of ports. */
+export function mostTold(warnings: readonly Warning[]): readonly Warning[] {
+  const distinct = [...new Map(warnings.map((warning) => [warning.message, warning])).values()];
+  const next = distinct[MOST_TOLD];
+  if (next === undefined) return distinct;
+  const message = `and ${distinct.length - MOST_TOLD} more like these`;
+  return [...distinct.slice(0, MOST_TOLD), { reason: next.reason, message }];
 }
 
 /** Of a list: as many address ranges as Azure takes in one security rule. */
 export const MOST_ITEMS = 4_000;
+
+/** Of what is wrong with one Service. */
+const MOST_TOLD = 40;
 
 function hasTooManyItems(written: string): boolean {
   let items = 1;
@@ -85,11 +110,36 @@ function hasTooManyItems(written: string): boolean {
 /** An event is a sentence or two; an annotation may be a quarter of a megabyte. */
 const LONGEST_QUOTE = 200;
 
-function shortened(written: string): string {
+export function shortened(written: string): string {
   return written.length > LONGEST_QUOTE ? `${written.slice(0, LONGEST_QUOTE)}…` : written;
 }
 
-export function annotationKey(annotation: Annotation<unknown>, port?: number): string {
+/** By port, then by the key with `{port}` in its place: there may be thousands of ports, with keys of their own. */
+type PortAnnotations = ReadonlyMap<number, ReadonlyMap<string, string>>;
+
+const PORT_START = `${PREFIX}port_`;
+
+function portAnnotations(annotations: Annotations, keys: readonly string[]): PortAnnotations {
+  const found = new Map<number, Map<string, string>>();
+  for (const key of keys) {
+    if (!key.startsWith(PORT_START)) continue;
+    const end = key.indexOf("_", PORT_START.length);
+    const port = Number(key.slice(PORT_START.length, end));
+    const known = PORT_KEYS_BY_END.get(key.slice(end));
+    if (known === undefined || annotationKey({ key: known }, port) !== key) continue;
+    const ofPort = found.get(port) ?? new Map<string, string>();
+    ofPort.set(known, annotations[key] ?? "");
+    found.set(port, ofPort);
+  }
+  return found;
+}
+
+/** What follows the port in a key, and the key with `{port}` in its place. */
+const PORT_KEYS_BY_END: ReadonlyMap<string, string> = new Map(
+  Object.values(PORT_KEYS).map(({ key }) => [key.slice(key.indexOf("}") + 1), key]),
+);
+
+export function annotationKey(annotation: Pick<Annotation<unknown>, "key">, port?: number): string {
   return port === undefined ? annotation.key : annotation.key.replace("{port}", String(port));
 }
 

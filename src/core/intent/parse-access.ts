@@ -17,7 +17,12 @@ export function parseAccess(service: Service, scope: ServiceIntent["scope"], rea
     const message = `spec.loadBalancerSourceRanges has ${given.length} ranges, more than ${MOST_ITEMS}: name fewer`;
     read.reject("InvalidSourceRanges", message);
   }
-  const annotated = [ACCESS.ipRanges, ACCESS.sourceRanges].map((annotation) => rangesOf(annotation, read));
+  let left = MOST_ITEMS - Math.min(given.length, MOST_ITEMS);
+  const annotated = [ACCESS.ipRanges, ACCESS.sourceRanges].map((annotation) => {
+    const ranges = rangesOf(annotation, left, read);
+    left -= ranges.valid.length + ranges.invalid.length;
+    return ranges;
+  });
   const fromAnnotations = annotated.flatMap((ranges) => ranges.valid);
   const serviceTags = parseServiceTags(read);
   warnOfInvalid("InvalidSourceRanges", "spec.loadBalancerSourceRanges", fromSpec, read);
@@ -58,8 +63,14 @@ function parseRanges(items: readonly string[]): Ranges {
   return { valid, invalid };
 }
 
-function rangesOf(annotation: Annotation<readonly string[]>, read: AnnotationReader): Ranges {
-  const ranges = parseRanges(read.get(annotation) ?? []);
+/** `most`: so many are left for it of those that a Service may name in all. */
+function rangesOf(annotation: Annotation<readonly string[]>, most: number, read: AnnotationReader): Ranges {
+  const items = read.get(annotation) ?? [];
+  if (items.length > most) {
+    const message = `${annotation.key} brings the source ranges of the Service to more than ${MOST_ITEMS}: name fewer`;
+    read.reject("InvalidAnnotation", message);
+  }
+  const ranges = parseRanges(items.slice(0, most));
   warnOfInvalid("InvalidAllowedIPRanges", annotation.key, ranges, read);
   return ranges;
 }

@@ -160,9 +160,17 @@ function onlyUsed(pinned: ServiceIntent["pinned"], publicIPs: ServiceIntent["pub
   return Object.fromEntries(entries.filter(([family]) => publicIPs[family]?.kind === "pinned"));
 }
 
+/** More than that are no tags of a resource, however many of them are malformed. */
+const MOST_PAIRS = 200;
+
 function parsePairs(annotation: Annotation<unknown>, read: AnnotationReader): Readonly<Record<string, string>> {
   if (read.get(annotation) === undefined) return {};
-  const { tags, malformed } = parseTagList(read.raw(annotation) ?? "");
+  const written = (read.raw(annotation) ?? "").split(",", MOST_PAIRS + 1);
+  if (written.length > MOST_PAIRS) {
+    read.reject("InvalidAnnotation", `${annotation.key} has more than ${MOST_PAIRS} items: a public IP takes 50 tags`);
+    return {};
+  }
+  const { tags, malformed } = parseTagList(written.join(","));
   for (const pair of malformed) {
     read.warn("InvalidAnnotation", `${annotation.key}: "${pair}" is not one key=value and is left out`);
   }

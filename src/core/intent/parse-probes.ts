@@ -15,7 +15,7 @@
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Service, ServicePort } from "../model/kubernetes.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
-import { annotationKey } from "./annotation-reader.ts";
+import { annotationKey, shortened } from "./annotation-reader.ts";
 import { PORT_KEYS, PROBES } from "./annotations.ts";
 import { speaksProxyProtocol } from "./parse-private-link.ts";
 import type { PortIntent, ProbeIntent } from "./service-intent.ts";
@@ -33,6 +33,7 @@ export class ProbeParser {
   readonly #read: AnnotationReader;
   readonly #isLocal: boolean;
   readonly #local: ProbeIntent | undefined;
+  #called: ReadonlyMap<string, ServicePort> | undefined;
 
   constructor(service: Service, config: ClusterConfig, read: AnnotationReader) {
     this.#service = service;
@@ -90,7 +91,7 @@ export class ProbeParser {
       this.#read.warn(
         "AnnotationHasNoEffect",
         `port ${port.port} is probed by Tcp, as its appProtocol "${port.appProtocol}" is none of Tcp, Http, Https: ` +
-          `set ${annotationKey(PORT_KEYS.protocol, port.port)}: "${forAll}" if that is meant`,
+          `set ${annotationKey(PORT_KEYS.protocol, port.port)}: "${shortened(forAll)}" if that is meant`,
       );
     }
     return known ?? "Tcp";
@@ -113,9 +114,7 @@ export class ProbeParser {
   #targetOf(port: ServicePort): number {
     const written = this.#read.get(PORT_KEYS.probePort, port.port);
     if (written === undefined) return this.#nodePortOf(port);
-    const named = this.#service.spec.ports.find(
-      (candidate) => candidate.name?.toLowerCase() === written.toLowerCase() || String(candidate.port) === written,
-    );
+    const named = this.#portCalled(written);
     if (named !== undefined) return this.#nodePortOf(named);
     const number = /^\d+$/.test(written) ? Number(written) : 0;
     if (number >= 1 && number <= 65_535) return number;
@@ -127,6 +126,15 @@ export class ProbeParser {
     return 0;
   }
 
+  /** The first port of that name or number. */
+  #portCalled(written: string): ServicePort | undefined {
+    this.#called ??= portsByCall(this.#service.spec.ports);
+    const [byName, byNumber] = [this.#called.get(`name ${written.toLowerCase()}`), this.#called.get(written)];
+    if (byName === undefined || byNumber === undefined) return byName ?? byNumber;
+    const { ports } = this.#service.spec;
+    return ports.indexOf(byName) < ports.indexOf(byNumber) ? byName : byNumber;
+  }
+
   #nodePortOf(port: ServicePort): number {
     if (port.nodePort !== undefined && port.nodePort !== 0) return port.nodePort;
     this.#read.reject(
@@ -136,4 +144,15 @@ export class ProbeParser {
     );
     return 0;
   }
+}
+
+/** By number, and by name in lower case after `name `; of several the first. */
+function portsByCall(ports: readonly ServicePort[]): ReadonlyMap<string, ServicePort> {
+  const called = ports
+    .toReversed()
+    .flatMap((port): [string, ServicePort][] => [
+      [String(port.port), port],
+      ...(port.name === undefined ? [] : [[`name ${port.name.toLowerCase()}`, port] satisfies [string, ServicePort]]),
+    ]);
+  return new Map(called);
 }

@@ -432,3 +432,30 @@ test("thousands of unknown keys are looked at and told in part", () => {
   assert.equal(said.length, 21);
   assert.match(said.at(-1)?.message ?? "", /^2780 more annotations/);
 });
+
+test("what is wrong with thousands of ports is told in part", () => {
+  const ports = Array.from({ length: 100 }, (_, at) => aPort(1 + at, { appProtocol: "h2c" }));
+  const annotations = { "azure-load-balancer-health-probe-protocol": "x".repeat(1_000) };
+  const { warnings: told } = accepted({ annotations, spec: { ports } });
+  assert.equal(told.length, 41);
+  assert.match(told.at(-1)?.message ?? "", /^and \d+ more like these$/);
+  for (const { message } of told) assert.ok(message.length < 600, message);
+  const sctp = refused({ spec: { ports: ports.map((port) => ({ ...port, protocol: "SCTP" as const })) } });
+  assert.match(sctp.message, /port 1 is SCTP.*; and 60 more like these$/);
+});
+
+test("source ranges of all places are at most so many together", () => {
+  const ranges = (count: number): string[] =>
+    Array.from({ length: count }, (_, at) => `20.${at >> 8}.${at & 255}.0/24`);
+  const annotations = { "azure-allowed-ip-ranges": ranges(2_001).join(",") };
+  const { message } = refused({ annotations, spec: { loadBalancerSourceRanges: ranges(2_000) } });
+  assert.match(
+    message,
+    /azure-allowed-ip-ranges brings the source ranges of the Service to more than 4000: name fewer/,
+  );
+});
+
+test("hundreds of tags are refused with the key", () => {
+  const tags = Array.from({ length: 201 }, (_, at) => `k${at}=v`).join(",");
+  assert.match(refused({ annotations: { "azure-pip-tags": tags } }).message, /azure-pip-tags has more than 200 items/);
+});

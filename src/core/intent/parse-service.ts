@@ -5,7 +5,7 @@
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { serviceKey, type Service } from "../model/kubernetes.ts";
 import { ownPoolName, poolName } from "../model/names.ts";
-import { AnnotationReader, MOST_ITEMS } from "./annotation-reader.ts";
+import { AnnotationReader, MOST_ITEMS, mostTold } from "./annotation-reader.ts";
 import { OURS, PLACEMENT, PORT_KEYS, RULES } from "./annotations.ts";
 import { ownerOf } from "./ownership.ts";
 import { parseAccess } from "./parse-access.ts";
@@ -52,7 +52,7 @@ const parsed = memoAll((config: ClusterConfig, stored: Service): ParsedService =
     read.reject("InvalidService", message);
   }
   if (service.spec.ports.length === 0) read.reject("InvalidService", "spec.ports is empty: a load balancer needs one");
-  const warnings = distinct([...read.warnings, ...unknown.warnings]);
+  const warnings = mostTold([...read.warnings, ...unknown.warnings]);
   return read.rejection === undefined ? { intent, warnings } : { ...read.rejection, warnings };
 });
 
@@ -108,11 +108,6 @@ function hasOwnPool(service: Service, { loadBalancers, clusterName }: ClusterCon
 function portsOf(service: Service): readonly number[] {
   const { ports, healthCheckNodePort } = service.spec;
   return [...ports.map((port) => port.port), ...(healthCheckNodePort === undefined ? [] : [healthCheckNodePort])];
-}
-
-/** A key that several ports fall back to is read once for each of them. */
-function distinct(warnings: readonly Warning[]): readonly Warning[] {
-  return [...new Map(warnings.map((warning) => [warning.message, warning])).values()];
 }
 
 type PortsIntent = Pick<
