@@ -1,7 +1,8 @@
 /** `azlb controller`: runs the controller alone. Flags are spelled as the incumbent (cloud-provider-azure) spells them. */
 import { Option, type Command } from "commander";
 
-import type { ControllerProcessOptions, LeaseOptions } from "../main/controller.ts";
+import type { ControllerProcessOptions, LeaseOptions, RunningController } from "../main/controller.ts";
+import type { ShadowProcessOptions } from "../main/shadow.ts";
 import type { LogFormat, LogLevel } from "../main/stderr-log.ts";
 import { parseWebhookHosts, type WebhookHosts } from "../core/lbcf/drivers/webhook-hosts.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
@@ -34,6 +35,9 @@ interface ControllerFlags extends CloudConfigFlags, BrakeFlags {
   readonly healthPort: string;
   readonly logFormat?: LogFormat;
   readonly logLevel: LogLevel;
+  readonly shadow?: boolean;
+  readonly shadowSettle: string;
+  readonly shadowPort: string;
 }
 
 /** Flags of the incumbent that are accepted but have no effect; each gets one warning. */
@@ -56,6 +60,9 @@ const WITHOUT_EFFECT = [
   "use-service-account-credentials",
   "v",
 ];
+
+/** A year: longer than any process. */
+const NEVER_MS = 31_536_000_000;
 
 export function registerController(azlb: Command): void {
   const command = azlb
@@ -95,6 +102,16 @@ export function registerController(azlb: Command): void {
     )
     .option("--bind-address <address>", "address of /livez, /readyz, /leaderz and /metrics", "0.0.0.0")
     .option("--health-port <port>", "port of /livez, /readyz, /leaderz and /metrics; 0: any free port", "10358")
+    .option(
+      "--shadow",
+      "run beside the incumbent and only read: predict what it will do, and compare; azlb shadow report shows the outcome. No Lease, and no flag about writes has an effect",
+    )
+    .option(
+      "--shadow-settle <duration>",
+      "how long Azure must be still before a difference from the prediction counts",
+      "2m",
+    )
+    .option("--shadow-port <port>", "port of the shadow's report, on loopback; 0: any free port", "10359")
     .addOption(
       new Option("--log-format <format>", "format of the log (default: text on a terminal, otherwise json)").choices([
         "text",
@@ -119,7 +136,12 @@ async function run(flags: ControllerFlags & Readonly<Record<string, unknown>>): 
   for (const flag of WITHOUT_EFFECT) {
     if (flags[camelCase(flag)] !== undefined) log.warn(`--${flag} has no effect`);
   }
-  const controller = await startController({ ...processOptions(flags), log }).catch((error: unknown) => {
+  const start = async (): Promise<RunningController> => {
+    if (flags.shadow !== true) return startController({ ...processOptions(flags), log });
+    const { startShadow } = await import("../main/shadow.ts");
+    return startShadow({ ...shadowOptions(flags), log });
+  };
+  const controller = await start().catch((error: unknown) => {
     throw portErrorOf(error);
   });
   const why = await Promise.race([controller.ended, untilSignal()]);
@@ -154,6 +176,15 @@ function webhookHosts(value: string | undefined): WebhookHosts | undefined {
   const hosts = parseWebhookHosts(value);
   if ("mistake" in hosts) throw new InputError(`--lbcf-webhook-hosts: ${hosts.mistake}`);
   return hosts;
+}
+
+function shadowOptions(flags: ControllerFlags): Omit<ShadowProcessOptions, "log"> {
+  return {
+    ...processOptions(flags),
+    settleMs: parseFlagDurationMs("--shadow-settle", flags.shadowSettle),
+    periodMs: parseFlagDurationMs("--drift-check-period", flags.driftCheckPeriod) || NEVER_MS,
+    reportPort: parseFlagNumber("--shadow-port", flags.shadowPort, 0, 65_535),
+  };
 }
 
 /** A renew deadline beyond the lease duration would let two replicas lead at once. */

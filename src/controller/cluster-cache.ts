@@ -7,7 +7,7 @@ import { type ClusterConfig, watchesEndpoints, watchesNamespaces } from "../core
 import type { Clock, Random } from "../core/util/clock.ts";
 import type { Log } from "../core/util/log.ts";
 import { logWatchHealth } from "../kube/cache/log-watch-health.ts";
-import type { KubeClient } from "../kube/client/kube-client.ts";
+import type { KubeReader } from "../kube/client/kube-client.ts";
 import { Reflector } from "../kube/cache/reflector.ts";
 import { WriteThroughStore } from "../kube/cache/store.ts";
 import {
@@ -31,7 +31,7 @@ import {
 } from "./projections.ts";
 
 export interface ClusterCacheOptions {
-  readonly client: KubeClient;
+  readonly client: KubeReader;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

@@ -1,6 +1,7 @@
 /** `docs/metrics.md`, made of the metrics that the controller registers. Where they are served is `src/main`'s. */
 import { LbcfMetrics } from "./lbcf/lbcf-metrics.ts";
 import { Metrics } from "./metrics.ts";
+import { ShadowMetrics } from "./shadow/shadow-metrics.ts";
 
 /** As prom-client keeps a metric; its types leave the labels out. */
 type Registered = ReturnType<Metrics["registry"]["getMetricsAsArray"]>[number] & {
@@ -20,6 +21,8 @@ export function renderMetricDocs(): string {
   const own = new Metrics();
   const names = new Set(own.registry.getMetricsAsArray().map(({ name }) => name));
   new LbcfMetrics(own.registry).watchQueues({});
+  const named = new Set(own.registry.getMetricsAsArray().map(({ name }) => name));
+  ShadowMetrics.registerIn(own.registry);
   const all: readonly Registered[] = own.registry.getMetricsAsArray();
   return [
     HEADER,
@@ -29,7 +32,11 @@ export function renderMetricDocs(): string {
     ),
     renderGroup(
       "LBCF, where its definitions are installed",
-      all.filter(({ name }) => !names.has(name)),
+      all.filter(({ name }) => !names.has(name) && named.has(name)),
+    ),
+    renderGroup(
+      "Shadow mode",
+      all.filter(({ name }) => !named.has(name)),
     ),
   ].join("\n");
 }

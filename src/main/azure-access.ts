@@ -4,8 +4,11 @@ import type { CallReport } from "../azure/arm/arm-exchange.ts";
 import { findCloud } from "../azure/arm/clouds.ts";
 import { inTenant, signIn } from "../azure/arm/credentials.ts";
 import { HttpTransport } from "../azure/arm/http-transport.ts";
+import { ReadOnlyTransport } from "../azure/arm/read-only-transport.ts";
 import { CachedTokens } from "../azure/arm/token-source.ts";
+import type { BudgetLimits } from "../azure/budget/limits.ts";
 import type { Credential, CredentialConfig } from "../core/config/credential-config.ts";
+import type { Clock } from "../core/util/clock.ts";
 import { realClock } from "./real-clock.ts";
 
 export interface AzureAccessOptions {
@@ -17,6 +20,12 @@ export interface AzureAccessOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly userAgent: string;
   readonly onCall?: (call: CallReport) => void;
+  /** Writes fail before they leave; sign-ins are no writes. */
+  readonly readOnly?: boolean;
+  /** What the budget may spend; absent: what Azure grants. */
+  readonly limits?: BudgetLimits;
+  /** Absent: real time. */
+  readonly clock?: Clock;
 }
 
 export interface AzureAccess {
@@ -25,7 +34,7 @@ export interface AzureAccess {
 }
 
 export async function openArmClient(options: AzureAccessOptions): Promise<AzureAccess> {
-  const { credentials, networkSubscriptionId, env, userAgent, onCall } = options;
+  const { credentials, networkSubscriptionId, env, userAgent, onCall, clock = realClock } = options;
   const transport = new HttpTransport({ caFile: credentials.caFile, env });
   const cloud = await findCloud(credentials, transport, env["AZURE_ENVIRONMENT_FILEPATH"]);
   let last = credentials;
@@ -33,11 +42,11 @@ export async function openArmClient(options: AzureAccessOptions): Promise<AzureA
     new CachedTokens(async (signal) => {
       last = (await options.reload?.().catch(() => undefined)) ?? last;
       return signIn(credentialOf(last), cloud, transport)(signal);
-    }, realClock);
+    }, clock);
   const { networkTenantId } = credentials;
   const client = new ArmClient({
     cloud,
-    transport,
+    transport: options.readOnly === true ? new ReadOnlyTransport(transport) : transport,
     tokens: tokensOf(({ credential }) => credential),
     ...(networkSubscriptionId !== undefined &&
       networkTenantId !== undefined && {
@@ -46,10 +55,11 @@ export async function openArmClient(options: AzureAccessOptions): Promise<AzureA
           tokens: tokensOf(({ credential }) => inTenant(credential, networkTenantId)),
         },
       }),
-    clock: realClock,
+    clock,
     random: Math.random,
     userAgent: credentials.userAgent ?? userAgent,
     ...(onCall !== undefined && { onCall }),
+    ...(options.limits !== undefined && { limits: options.limits }),
   });
   return { client, close: () => transport.close() };
 }

@@ -9,6 +9,7 @@ import { ClusterCache } from "../controller/cluster-cache.ts";
 import { observeChanges, type ObservedChanges } from "../controller/configuration-guard.ts";
 import { MachineListing } from "../controller/machine-listing.ts";
 import { MEMBER_LIST_NAMESPACE } from "../controller/pools/member-list.ts";
+import { observeFully } from "../controller/service/observe-fully.ts";
 import { Observer } from "../controller/service/observer.ts";
 import type { CachedService } from "../controller/projections.ts";
 import {
@@ -22,13 +23,10 @@ import { type BrakeLimits, DEFAULT_BRAKE_LIMITS } from "../core/brake/brake-limi
 import type { PoolBrake } from "../core/brake/pool-brake.ts";
 import { type ClusterConfig, watchesEndpoints, watchesNamespaces } from "../core/config/cluster-config.ts";
 import type { Log } from "../core/util/log.ts";
-import type { ReadRequest } from "../core/steps.ts";
 import { DELAY, keptRetryAfterMs } from "../core/retry.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/intent/ownership.ts";
-import { publishedIngress, reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/observed.ts";
-import { untilSettled } from "../core/util/until-settled.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { isFailure, KubeFailure } from "../kube/client/kube-failure.ts";
 import {
@@ -248,24 +246,6 @@ async function checkConfigured(
       );
     }
   }
-}
-
-async function observeFully(
-  observer: Observer,
-  service: CachedService,
-  overlay: (observed: Observed) => Observed,
-  signal: AbortSignal,
-): Promise<Observed> {
-  let needs: readonly ReadRequest[] = [];
-  return untilSettled(`Service ${service.metadata.name}`, async () => {
-    const observed = overlay(await observer.observe(service, needs, signal));
-    const decision = reconcileService(observed);
-    // a refused Service asks for no read, but may have resources in Azure
-    const asked = decision.kind === "read" ? decision : publishedIngress(observed);
-    if (asked.kind !== "read") return observed;
-    needs = [...needs, ...asked.needs];
-    return undefined;
-  });
 }
 
 function byKey(one: CachedService, other: CachedService): number {

@@ -303,13 +303,13 @@ function aborted(...signals: readonly AbortSignal[]): Promise<void> {
   });
 }
 
-function measureRequest(metrics: Metrics, { plural, method, status, durationMs }: RequestSample): void {
+export function measureRequest(metrics: Metrics, { plural, method, status, durationMs }: RequestSample): void {
   metrics.kubeSeconds.observe({ resource: plural, method }, durationMs / 1000);
   if (status >= 200 && status <= 299) return;
   metrics.kubeErrors.inc({ resource: plural, method, status_code: String(status) });
 }
 
-function measureCall(metrics: Metrics, log: Log, call: CallReport): void {
+export function measureCall(metrics: Metrics, log: Log, call: CallReport): void {
   const { verb, type, id, priority, status, failure, waitedMs, durationMs } = call;
   const labels = { resource: type, method: verb };
   metrics.armSeconds.observe(labels, durationMs / 1000);

@@ -11,7 +11,7 @@ import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { CredentialConfig } from "../core/config/credential-config.ts";
 import { parseConfig } from "../core/config/parse-config.ts";
 import type { Log } from "../core/util/log.ts";
-import type { KubeClient } from "../kube/client/kube-client.ts";
+import type { KubeReader } from "../kube/client/kube-client.ts";
 import { SECRETS, type KubeObject } from "../kube/client/resources.ts";
 import { errorText } from "../core/util/text.ts";
 
@@ -35,7 +35,7 @@ export interface LoadOptions {
   readonly source: CloudConfigSource;
   readonly clusterName: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly client: KubeClient;
+  readonly client: KubeReader;
   readonly log: Log;
   /** The one setting that the user lets differ from Azure. */
   readonly acceptedChange?: Change | undefined;
@@ -65,7 +65,7 @@ export function nameOf(source: CloudConfigSource): string {
   }
 }
 
-async function readSource(source: CloudConfigSource, client: KubeClient, where: string): Promise<unknown> {
+async function readSource(source: CloudConfigSource, client: KubeReader, where: string): Promise<unknown> {
   switch (source.kind) {
     case "object":
       return source.value;
@@ -86,7 +86,7 @@ function readConfigFile(path: string): string {
 }
 
 async function readSecret(
-  client: KubeClient,
+  client: KubeReader,
   { namespace, name, key }: CloudConfigSource & { kind: "secret" },
   where: string,
 ): Promise<string> {

@@ -9,9 +9,9 @@ import { planCluster, type ClusterPlan } from "../core/plan/plan-cluster.ts";
 import { reportPlan, type PlanReport, type ServiceEntry, type Unreadable } from "../core/plan/plan-report.ts";
 import { renderPlan, type PlannedStep } from "../core/plan/render-plan.ts";
 import { renderReport } from "../core/plan/render-report.ts";
+import { soundObservations } from "../core/plan/sound-observations.ts";
 import type { Observed } from "../core/observed.ts";
 import type { Rejection } from "../core/outcome.ts";
-import { errorText } from "../core/util/text.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { NoSuchService } from "./no-such-service.ts";
 import { renderWithheld, type WithheldPlan } from "./render-withheld.ts";
@@ -123,23 +123,9 @@ async function planSound(
   try {
     return { before: observed, plan: await makeOf(observed), failed: [] };
   } catch (error) {
-    const problems = new Map(observed.map((one) => [one, problemOf(one)]));
-    const sound = observed.filter((one) => problems.get(one) === undefined);
-    if (sound.length === observed.length) throw error;
-    const failed = [...problems].flatMap(([one, message]) =>
-      message === undefined ? [] : [{ service: serviceKey(one.service), message }],
-    );
+    const { sound, failed } = soundObservations(observed);
+    if (failed.length === 0) throw error;
     return { before: sound, plan: await makeOf(sound), failed };
-  }
-}
-
-/** Why no plan can be made of a Service alone. */
-function problemOf(observed: Observed): string | undefined {
-  try {
-    planCluster([observed]);
-    return undefined;
-  } catch (error) {
-    return `no plan can be made: ${errorText(error)}`;
   }
 }
 

@@ -14,6 +14,7 @@ import { registerExplain } from "../cli/explain.ts";
 import { registerPlan } from "../cli/plan.ts";
 import { registerReleaseBrake } from "../cli/release-brake.ts";
 import { registerSandbox } from "../cli/sandbox.ts";
+import { registerShadow } from "../cli/shadow.ts";
 import { registerUninstall } from "../cli/uninstall.ts";
 import { baseProgram } from "./base-program.ts";
 
@@ -25,6 +26,7 @@ export function program(): Command {
   registerDoctor(azlb);
   registerPlan(azlb);
   registerExplain(azlb);
+  registerShadow(azlb);
   registerDrain(azlb);
   registerReleaseBrake(azlb);
   registerUninstall(azlb);

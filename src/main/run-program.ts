@@ -19,6 +19,7 @@ const BAD_INPUT = new Set([
   "CannotDrain",
   "ViewDenied",
   "ManifestError",
+  "NoShadow",
 ]);
 /** Errors of a server count as bad input if it does not answer at the given address or refuses the credentials. */
 const SERVER_ERRORS = new Set(["KubeFailure", "ArmError"]);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import * as fc from "../../../test/support/laws.ts";
 import { settled, VirtualClock } from "../../../test/support/virtual-clock.ts";
 import { Budget } from "./budget.ts";
-import { AZURE_LIMITS, type BudgetLimits, type Priority } from "./limits.ts";
+import { AZURE_LIMITS, type BudgetLimits, type Priority, shareOf } from "./limits.ts";
 
 const SMALL: BudgetLimits = {
   buckets: {
@@ -346,4 +346,23 @@ test("whatever is asked, no second sees more than the bucket and its refill", as
 test("an ordinary subscription's figures are Azure's own", () => {
   assert.deepEqual(AZURE_LIMITS.buckets.writes, { size: 200, perSecond: 10 });
   assert.equal(AZURE_LIMITS.window.changes, 1_000);
+});
+
+test("a share of the budget stays a share, however much the headers grant, and yields where they grant little", async () => {
+  const clock = new VirtualClock();
+  const budget = new Budget(clock, shareOf(AZURE_LIMITS, 0.05));
+  let entered = 0;
+  const call = async (remaining: number): Promise<void> => {
+    const entry = await budget.enter("reads", "create");
+    entered += 1;
+    budget.answered("reads", entry, remaining);
+  };
+  for (let at = 0; at < 1_000; at++) void call(249);
+  await clock.advance(60_000);
+  assert.ok(entered <= 12.5 + 60 * 1.25 && entered >= 60 * 1.25, `${entered} calls in a minute`);
+  await clock.advance(240_000);
+  assert.ok(entered <= 500, `${entered} calls in five minutes`);
+  await clock.advance(900_000);
+  await call(20);
+  assert.equal(budget.tokens("reads"), 1);
 });

@@ -12,6 +12,9 @@
  * least that less all calls that it may not know of, which are those that were let in after the one that it answers, and
  * earlier ones without an answer.
  *
+ * A budget that is a share of what Azure grants takes the same share of what the headers say, and only downwards: what others
+ * leave unused is not its own.
+ *
  * A 429 closes the gate for the calls that it is about until its `Retry-After`, since Azure renews the wait of a caller that
  * asks earlier: one of the subscription for all calls of its kind, one of a provider for those to the same resource type.
  * The wait is capped (`DELAY.mostRetryAfterMs`): no answer may stop the controller for an hour. Drains are the exception:
@@ -70,6 +73,7 @@ interface Gate {
 
 export class Budget {
   readonly #clock: Clock;
+  readonly #share: number | undefined;
   readonly #gates: Readonly<Record<CallKind, Gate>>;
   readonly #windows: Readonly<Record<"reads" | "changes", SlidingWindow>>;
   readonly #waiting: Readonly<Record<CallKind, Waiter[]>> = { reads: [], writes: [], deletes: [] };
@@ -82,6 +86,7 @@ export class Budget {
 
   constructor(clock: Clock, limits: BudgetLimits = AZURE_LIMITS) {
     this.#clock = clock;
+    this.#share = limits.share;
     const gate = ({ size, perSecond }: { size: number; perSecond: number }): Gate => {
       return {
         tokens: size,
@@ -130,7 +135,10 @@ export class Budget {
   answered(kind: CallKind, entry: Entry, remaining?: number): void {
     const gate = this.#gates[kind];
     gate.underway.delete(entry);
-    if (remaining !== undefined) {
+    if (remaining !== undefined && this.#share !== undefined) {
+      this.#refill(gate);
+      gate.tokens = Math.min(gate.tokens, remaining * this.#share);
+    } else if (remaining !== undefined) {
       const earlier = [...gate.underway].filter((other) => other < entry).length;
       const least = remaining - earlier - (gate.entries - entry);
       this.#refill(gate);

@@ -21,6 +21,8 @@ export interface BudgetLimits {
   readonly buckets: Readonly<Record<CallKind, { readonly size: number; readonly perSecond: number }>>;
   /** Calls in any five minutes; `changes` are writes and deletes together. */
   readonly window: { readonly reads: number; readonly changes: number };
+  /** Of what Azure grants; absent: all of it. What is left unused of the rest is left to other clients. */
+  readonly share?: number;
 }
 
 /** What Azure grants a principal in an ordinary subscription. */
@@ -32,3 +34,13 @@ export const AZURE_LIMITS: BudgetLimits = {
   },
   window: { reads: 10_000, changes: 1_000 },
 };
+
+/** For a client that must leave the rest to others. */
+export function shareOf({ buckets, window }: BudgetLimits, share: number): BudgetLimits {
+  const part = (kind: CallKind) => ({ size: buckets[kind].size * share, perSecond: buckets[kind].perSecond * share });
+  return {
+    buckets: { reads: part("reads"), writes: part("writes"), deletes: part("deletes") },
+    window: { reads: Math.floor(window.reads * share), changes: Math.floor(window.changes * share) },
+    share,
+  };
+}

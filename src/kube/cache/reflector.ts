@@ -14,7 +14,7 @@
 import { type Clock, type Random, Pacer } from "../../core/util/clock.ts";
 import { CancelScope } from "../client/transport.ts";
 import { Intake } from "./intake.ts";
-import type { KubeClient, Query, Selection } from "../client/kube-client.ts";
+import type { KubeReader, Query, Selection } from "../client/kube-client.ts";
 import { failureOfError, KubeFailure } from "../client/kube-failure.ts";
 import {
   LineCutter,
@@ -32,7 +32,7 @@ import { guardSilence } from "./silence-guard.ts";
 import type { Indexers, ReadonlyStore, Subscriber } from "./store.ts";
 
 export interface ReflectorOptions<T extends KubeObject> {
-  readonly client: KubeClient;
+  readonly client: KubeReader;
   readonly resource: Resource;
   readonly selection?: Selection;
   readonly clock: Clock;

@@ -60,6 +60,9 @@ interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The calls that only read. */
+export type KubeReader = Pick<KubeClient, "get" | "list" | "listPages" | "watch">;
+
 /** Answers to failures are short; a proxy's page of HTML need not be read to its end. */
 const LONGEST_FAILURE_BYTES = 1 << 20;
 const PAGE_SIZE = 500;

@@ -29,7 +29,7 @@ export function longTailTakeOverSuite(name: string, open: ClusterOpener, scenari
   });
 }
 
-function hasAddressPools({ azureJson, steps }: LongTailScenario): boolean {
+export function hasAddressPools({ azureJson, steps }: LongTailScenario): boolean {
   const settings = [azureJson, ...steps.map(({ do: doing }) => doing.restart ?? {})];
   return settings.every((one) => one["loadBalancerBackendPoolConfigurationType"] !== "nodeIPConfiguration");
 }
@@ -57,7 +57,7 @@ async function takeOverEachStep(tail: LongTailRig): Promise<void> {
 }
 
 /** Deletes the Service of the step, as the incumbent has let it go. */
-async function withdraw(tail: LongTailRig, doing: LongTailDoing): Promise<void> {
+export async function withdraw(tail: LongTailRig, doing: LongTailDoing): Promise<void> {
   const name = tail.touched(doing);
   if (name === undefined || doing.delete === undefined) return;
   await tail.rig.patch(name, { metadata: { finalizers: null } });

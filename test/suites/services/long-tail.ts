@@ -21,7 +21,7 @@ export function longTailSuite(name: string, open: ClusterOpener, scenarios = rea
           for (const [at, { do: doing, state }] of scenario.steps.entries()) {
             if (doing.restart !== undefined) await tail.rig.restart(doing.restart, acceptedBy(doing.restart));
             await tail.perform(doing);
-            await end(tail, doing, isRefused(scenario, at, doing));
+            await endStep(tail, doing, isRefused(scenario, at, doing));
             if (state === undefined) continue;
             await eventually(async () => {
               const { steps } = await tail.rig.plan();
@@ -39,7 +39,7 @@ export function longTailSuite(name: string, open: ClusterOpener, scenarios = rea
 }
 
 /** Waits until the Service of the step is served, refused or gone. */
-async function end(tail: LongTailRig, doing: LongTailDoing, refused: boolean): Promise<void> {
+export async function endStep(tail: LongTailRig, doing: LongTailDoing, refused: boolean): Promise<void> {
   const name = tail.touched(doing);
   if (name === undefined) return;
   if (doing.delete !== undefined) {
