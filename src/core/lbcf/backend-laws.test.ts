@@ -116,6 +116,7 @@ class World {
       records,
       validations: new Map(),
       judged: undefined,
+      isTaken: () => false,
       isConfirmed: true,
       deregistrationLimit: DEFAULT_DEREGISTRATION_LIMIT,
     });

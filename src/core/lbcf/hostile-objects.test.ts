@@ -65,6 +65,7 @@ function lookAt(group: BackendGroup, records: readonly BackendRecord[]): GroupAc
     records,
     validations,
     judged: { kind: "failed", message: "" },
+    isTaken: () => false,
     isConfirmed: true,
     deregistrationLimit: DEFAULT_DEREGISTRATION_LIMIT,
   });

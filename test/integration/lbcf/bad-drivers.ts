@@ -130,6 +130,22 @@ export function lbcfBadDrivers(name: string, open: ClusterOpener): void {
       rogue.answer = WELL_BEHAVED;
     });
 
+    test("a backend whose record loses its finalizers by hand stays in the load balancer, as LBCF's manual says", async () => {
+      await world.create("BackendGroup", "let-go", { loadBalancers: ["wire"], static: ["10.244.4.20"] });
+      const record = async () => (await world.records()).find(({ spec }) => spec["staticAddr"] === "10.244.4.20");
+      await world.eventually(async () => {
+        const found = await record();
+        assert.equal(found && condition(found, "Registered")?.status, "True");
+      });
+      const before = rogue.asked.length;
+      await world.change("BackendRecord", (await record())?.metadata.name ?? "", { metadata: { finalizers: null } });
+      await world.change("BackendGroup", "let-go", { metadata: { annotations: { touched: "1" } } });
+      await world.delete("BackendGroup", "let-go");
+      await world.eventually(async () => assert.equal(await world.exists("BackendGroup", "let-go"), false));
+      assert.equal(await record(), undefined);
+      assert.ok(!rogue.asked.slice(before).some(({ hook }) => hook === "deregisterBackend"));
+    });
+
     test("a load balancer that the driver refuses, or whose driver is unknown, says so", async () => {
       rogue.answer = (hook, body) =>
         hook === "validateLoadBalancer" ? { json: { succ: false, msg: "no such vpc" } } : WELL_BEHAVED(hook, body);

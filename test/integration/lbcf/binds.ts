@@ -1,5 +1,6 @@
 /** Binds: load balancers and pods in one object; a bad load balancer holds up no other, and nothing is left behind. */
 import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 
 import type { ClusterOpener } from "../../support/cluster.ts";
@@ -155,6 +156,104 @@ export function lbcfBinds(name: string, open: ClusterOpener): void {
       await world.startController();
       await world.eventually(async () => assert.deepEqual(await world.records(), []));
       assert.deepEqual(deregistered(before), ["10.244.0.10"]);
+    });
+
+    test("one that LBCF made is taken over as it is: no server leaves, no record is made anew", async () => {
+      await world.stopController();
+      await world.addPod("old-0", { ip: "10.244.1.10", labels: { app: "old" } });
+      const loadBalancers = [{ name: "one", driver: "wire", spec: { id: "9" }, attributes: { a: "1" } }];
+      const old = { ports: [{ port: 8080, protocol: "tcp" }], byLabel: { selector: { app: "old" } } };
+      const finalizers = ["lbcf.tkestack.io/delete-load-loadbalancer"];
+      const bind = await world.post(BINDS, {
+        apiVersion: "lbcf.tkestack.io/v1",
+        kind: "Bind",
+        metadata: { name: "old", finalizers },
+        spec: { loadBalancers, pods: old, parameters: { weight: "5" } },
+      });
+      const lastTransitionTime = "2026-01-01T00:00:00Z";
+      const isTrue = (type: string): object => ({ type, status: "True", lastTransitionTime });
+      const lbInfo = { made: "9" };
+      await world.patch(`${BINDS}/old/status`, {
+        status: {
+          loadBalancerStatuses: [
+            {
+              name: "one",
+              driver: "wire",
+              lbInfo,
+              lastSyncedAttributes: { a: "1" },
+              conditions: [isTrue("Created"), isTrue("Ready")],
+            },
+          ],
+        },
+      });
+      const owner = { apiVersion: "lbcf.tkestack.io/v1", kind: "Bind", name: "old", uid: bind.metadata.uid };
+      const made = await world.create(
+        "BackendRecord",
+        createHash("md5").update("old-one-old-0-10.244.1.10-tcp-8080").digest("hex"),
+        {
+          lbName: "one",
+          lbDriver: "wire",
+          lbInfo,
+          lbAttributes: { a: "1" },
+          parameters: { weight: "5" },
+          podBackend: { name: "old-0", port: { port: 8080, protocol: "tcp" } },
+        },
+        {
+          finalizers: ["lbcf.tkestack.io/deregister-backend"],
+          labels: { "lbcf.tkestack.io/bind": "old" },
+          ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
+        },
+      );
+      const path = `/apis/lbcf.tkestack.io/v1beta1/namespaces/default/backendrecords/${made.metadata.name}`;
+      await world.patch(`${path}/status`, {
+        status: { backendAddr: "10.244.1.10", conditions: [isTrue("Registered")] },
+      });
+      const before = rogue.asked.length;
+      await world.startController();
+      await world.eventually(async () => {
+        const { status } = (await world.read(`${BINDS}/old`)) as LbcfObject;
+        assert.deepEqual([status?.backends, status?.registeredBackends], [1, 1]);
+      });
+      await world.addPod("old-1", { ip: "10.244.1.11", labels: { app: "old" } });
+      await world.eventually(async () => {
+        const { status } = (await world.read(`${BINDS}/old`)) as LbcfObject;
+        assert.deepEqual([status?.backends, status?.registeredBackends], [2, 2]);
+      });
+      const hooks = rogue.asked.slice(before).filter(({ hook }) => hook !== "healthz" && !hook.startsWith("validate"));
+      assert.deepEqual(
+        hooks.map(({ hook, body }) => [hook, body["backendAddr"]]),
+        [
+          ["generateBackendAddr", undefined],
+          ["ensureBackend", "10.244.1.11"],
+        ],
+      );
+      const names = (await world.records()).map(({ metadata }) => metadata.name);
+      // and LBCF would find these by the names that it gives them
+      const ofLbcf = ["old-0-10.244.1.10", "old-1-10.244.1.11"].map((pod) =>
+        createHash("md5").update(`old-one-${pod}-tcp-8080`).digest("hex"),
+      );
+      assert.deepEqual(names.sort(), ofLbcf.sort());
+      await world.remove(`${BINDS}/old`, {});
+      await world.eventually(async () => assert.deepEqual(await world.records(), []));
+    });
+
+    test("two Binds that LBCF would give the same record names have their own", async () => {
+      for (const [bind, lb] of [
+        ["a-b", "c"],
+        ["a", "b-c"],
+      ]) {
+        const spec = { loadBalancers: [{ name: lb, driver: "wire", spec: { id: `${bind}` } }], pods };
+        await world.post(BINDS, { apiVersion: "lbcf.tkestack.io/v1", kind: "Bind", metadata: { name: bind }, spec });
+      }
+      await world.eventually(async () => {
+        for (const bind of ["a-b", "a"]) {
+          const { status } = (await world.read(`${BINDS}/${bind}`)) as LbcfObject;
+          assert.equal(status?.registeredBackends, 1, bind);
+        }
+      });
+      assert.equal((await world.records()).length, 2);
+      for (const bind of ["a-b", "a"]) await world.remove(`${BINDS}/${bind}`, {});
+      await world.eventually(async () => assert.deepEqual(await world.records(), []));
     });
 
     test("one that can never be deleted is let go by an annotation, and its records with it", async () => {

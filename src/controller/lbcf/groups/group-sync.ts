@@ -102,6 +102,7 @@ export class GroupSync {
         cluster: answers.confirmed ?? this.#options.cluster.known(group),
         loadBalancers,
         records,
+        isTaken: (name) => this.#isTaken(group, name),
         validations: answers.validations,
         judged: answers.judged,
         isConfirmed: answers.confirmed !== undefined,
@@ -112,6 +113,11 @@ export class GroupSync {
       return undefined;
     };
     return untilSettled(`group ${keyOf(group)}`, round, MOST_DRIVER_ROUNDS);
+  }
+
+  #isTaken({ metadata }: BackendGroup, name: string): boolean {
+    const record = this.#options.records.get(`${metadata.namespace}/${name}`);
+    return record !== undefined && record.metadata.owner?.uid !== metadata.uid;
   }
 
   async #answer(group: BackendGroup, decision: Exclude<GroupDecision, GroupActions>, answers: Answers): Promise<void> {

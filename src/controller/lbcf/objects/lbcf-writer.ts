@@ -43,7 +43,10 @@ export class LbcfWriter {
     this.#options = options;
   }
 
-  /** A record that exists already was created by this controller or its predecessor: the watch will deliver it. */
+  /**
+   * A record that exists already was created by this controller or its predecessor: the watch will deliver it. One of
+   * another owner has the name by chance: the failure is retried, and the group then chooses another name.
+   */
   async createRecord(group: BackendGroup, draft: RecordDraft): Promise<void> {
     const body = newRecord(group, draft);
     try {
@@ -51,6 +54,9 @@ export class LbcfWriter {
       this.#options.records.wrote(readBackendRecord(stored));
     } catch (error) {
       if (!isFailure(error, "alreadyExists")) throw error;
+      const { namespace, name } = body.metadata;
+      const there = await unlessGone(() => this.#options.client.get<KubeObject>(BACKEND_RECORDS, { namespace, name }));
+      if (there === undefined || readBackendRecord(there).metadata.owner?.uid !== group.metadata.uid) throw error;
     }
   }
 

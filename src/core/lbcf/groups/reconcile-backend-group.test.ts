@@ -39,6 +39,7 @@ function observed({
     records: [],
     validations: new Map(),
     judged: undefined,
+    isTaken: () => false,
     isConfirmed: false,
     deregistrationLimit: DEFAULT_DEREGISTRATION_LIMIT,
     ...more,

@@ -25,8 +25,15 @@ import { isRecordOf } from "../records/backend-state.ts";
 import { isTrue } from "../objects/conditions.ts";
 import { type LoadBalancerUse, loadBalancerUse, type Lookup } from "./load-balancer-use.ts";
 import type { ValidationResult } from "../drivers/driver-answers.ts";
-import { recordName } from "../objects/names.ts";
-import type { BackendGroup, BackendRecord, LoadBalancer, Pod, RecordSpec } from "../objects/objects.ts";
+import { otherRecordNames, recordName } from "../objects/names.ts";
+import type {
+  BackendGroup,
+  BackendRecord,
+  LoadBalancer,
+  Pod,
+  RecordedBackend,
+  RecordSpec,
+} from "../objects/objects.ts";
 import { isAvailable } from "../pods/pods.ts";
 import { type RecordDraft, sameMap, sameSpec } from "../records/record-spec.ts";
 
@@ -37,6 +44,8 @@ export interface ObservedGroup {
   readonly loadBalancers: ReadonlyMap<string, Lookup>;
   /** Every record of the group, including those being deleted. */
   readonly records: readonly BackendRecord[];
+  /** Whether a record of another group or Bind has the name. */
+  readonly isTaken: (name: string) => boolean;
   readonly validations: ReadonlyMap<string, ValidationResult>;
   readonly judged: JudgedPods | undefined;
   /** `cluster` was read from the API server, not from a cache. */
@@ -94,9 +103,8 @@ function usesOf({ group, loadBalancers, validations }: ObservedGroup): ReadonlyM
 function diff(observed: ObservedGroup, uses: ReadonlyMap<string, LoadBalancerUse>): GroupDecision {
   const { group, cluster, judged, records, deregistrationLimit } = observed;
   const found = group.spec.loadBalancers.length === 0 ? NOWHERE : candidatesOf(group, cluster, judged);
-  const wanted = new Map<string, Wanted>();
-  if (found.kind === "known") addWanted(wanted, group, uses, found.candidates);
   const existing = new Map(records.map((record) => [record.metadata.name, record]));
+  const wanted = found.kind === "known" ? wantedRecords(observed, existing, uses, found.candidates) : new Map();
   const live = records.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const unwanted = live.flatMap((record) =>
     deletionOf(observed, uses, found.kind === "known" ? wanted : undefined, record),
@@ -136,22 +144,39 @@ interface Wanted {
   readonly isFresh: boolean;
 }
 
-function addWanted(
-  wanted: Map<string, Wanted>,
-  group: BackendGroup,
+function wantedRecords(
+  { group, isTaken }: ObservedGroup,
+  existing: ReadonlyMap<string, BackendRecord>,
   uses: ReadonlyMap<string, LoadBalancerUse>,
   candidates: readonly Candidate[],
-): void {
+): ReadonlyMap<string, Wanted> {
+  const wanted = new Map<string, Wanted>();
   for (const [lbName, use] of uses) {
     if (use.kind !== "usable") continue;
     const { lbDriver, attributes } = use.loadBalancer.spec;
     const { parameters, ensurePolicy } = group.spec;
     const common = { lbName, lbDriver, lbInfo: use.lbInfo, lbAttributes: attributes, parameters, ensurePolicy };
     for (const { backend, ip, isFresh } of candidates) {
-      const name = recordName(group, lbName, backend, ip);
+      const name = nameOf(group, lbName, backend, ip, existing, isTaken);
       wanted.set(name, { draft: { name, spec: { ...common, backend } }, isFresh });
     }
   }
+  return wanted;
+}
+
+/** A record that exists keeps its name, whichever it is. */
+function nameOf(
+  group: BackendGroup,
+  lbName: string,
+  backend: RecordedBackend,
+  ip: string | undefined,
+  existing: ReadonlyMap<string, BackendRecord>,
+  isTaken: (name: string) => boolean,
+): string {
+  const name = recordName(group, lbName, backend, ip);
+  const others = existing.has(name) ? undefined : otherRecordNames(group, lbName, backend, ip);
+  if (others === undefined) return name;
+  return others.find((each) => existing.has(each)) ?? (isTaken(name) ? others[0] : name);
 }
 
 function heldRecords(uses: ReadonlyMap<string, LoadBalancerUse>, live: readonly BackendRecord[]): number {

@@ -3,7 +3,8 @@ import { describe, test } from "node:test";
 
 import { group, meta, record } from "../../../../test/support/lbcf-objects.ts";
 import { md5 } from "../../util/md5.ts";
-import { labelValue, recordLabels, recordName } from "./names.ts";
+import { labelValue, recordLabels, otherRecordNames, recordName } from "./names.ts";
+import type { Port } from "./objects.ts";
 import { newRecord } from "../records/record-spec.ts";
 
 describe("names", () => {
@@ -18,10 +19,17 @@ describe("names", () => {
     assert.equal(recordName(owner, "lb", { kind: "Static", address: "a:1" }), md5("lb_web_a:1"));
   });
 
-  test("a Bind's names are not ambiguous", () => {
+  test("a Bind's are LBCF's, with the protocol as it was written", () => {
+    const owner = { kind: "Bind" as const, metadata: meta("web") };
+    const of = (port: Port): string => recordName(owner, "lb", { kind: "Pod", name: "web-0", port }, "10.0.0.1");
+    assert.equal(of({ port: 80, protocol: "TCP" }), md5("web-lb-web-0-10.0.0.1-TCP-80"));
+    assert.equal(of({ port: 53, protocol: "UDP", spelling: "udp" }), md5("web-lb-web-0-10.0.0.1-udp-53"));
+  });
+
+  test("a Bind's other names are not ambiguous", () => {
     const backend = { kind: "Pod", name: "p", uid: "u", port: tcp } as const;
-    const one = recordName({ kind: "Bind", metadata: meta("a-b") }, "c", backend, "10.0.0.1");
-    const two = recordName({ kind: "Bind", metadata: meta("a") }, "b-c", backend, "10.0.0.1");
+    const one = otherRecordNames({ kind: "Bind", metadata: meta("a-b") }, "c", backend, "10.0.0.1")?.[0];
+    const two = otherRecordNames({ kind: "Bind", metadata: meta("a") }, "b-c", backend, "10.0.0.1")?.[0];
     assert.notEqual(one, two);
   });
 

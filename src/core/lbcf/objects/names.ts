@@ -4,7 +4,7 @@
  */
 import { md5 } from "../../util/md5.ts";
 import { memoText } from "../../util/memo.ts";
-import type { BackendGroup, RecordedBackend, StringMap } from "./objects.ts";
+import type { BackendGroup, Port, RecordedBackend, StringMap } from "./objects.ts";
 
 export const LBCF_GROUP = "lbcf.tkestack.io";
 export const SYSTEM_NAMESPACE = "kube-system";
@@ -42,11 +42,42 @@ export function isSystemName(name: string): boolean {
 
 export type RecordOwner = Pick<BackendGroup, "kind" | "metadata">;
 
-/** `podIP` is part of the record names of a Bind only. */
+/** The name that LBCF gives the record. `podIP` is part of the names of a Bind's records only. */
 export function recordName(owner: RecordOwner, lbName: string, backend: RecordedBackend, podIP = ""): string {
   const { name } = owner.metadata;
-  if (owner.kind === "Bind") return hashed(bindParts(name, lbName, backend, podIP).join("/"));
-  return hashed([lbName, name, ...groupParts(backend)].join("_"));
+  if (owner.kind !== "Bind") return hashed([lbName, name, ...groupParts(backend)].join("_"));
+  const { port, protocol } = backend.kind === "Static" ? { port: 0, protocol: "" } : spelledPort(backend.port);
+  return hashed([name, lbName, podNameOf(backend), podIP, protocol, port].join("-"));
+}
+
+/**
+ * Other names that a Bind's record may have, which stay as they are: made when the protocol was spelled otherwise, or
+ * because LBCF's name was taken. LBCF joins with a dash, so that Bind `a-b` with load balancer `c` has the names of Bind
+ * `a` with `b-c`; the first of these joins with `/`, which no name contains.
+ */
+export function otherRecordNames(
+  owner: RecordOwner,
+  lbName: string,
+  backend: RecordedBackend,
+  podIP = "",
+): readonly [string, ...string[]] | undefined {
+  if (owner.kind !== "Bind" || backend.kind !== "Pod") return undefined;
+  const { name } = owner.metadata;
+  const { port, protocol } = backend.port;
+  const spellings = [protocol, protocol.toLowerCase()].map((each) => ({ port, protocol, spelling: each }));
+  return [
+    hashed([name, lbName, backend.name, podIP, port, protocol].join("/")),
+    ...spellings.map((each) => recordName(owner, lbName, { ...backend, port: each }, podIP)),
+  ];
+}
+
+function podNameOf(backend: RecordedBackend): string {
+  return backend.kind === "Pod" ? backend.name : "";
+}
+
+/** As the user wrote it. */
+function spelledPort({ port, protocol, spelling = protocol }: Port): { port: number; protocol: string } {
+  return { port, protocol: spelling };
 }
 
 /** As many as there are backends in a large cluster. Each sync of a group asks for the same names again. */
@@ -62,11 +93,6 @@ function groupParts(backend: RecordedBackend): readonly (string | number)[] {
     case "Static":
       return [backend.address];
   }
-}
-
-/** The caller joins these with `/`, which no name contains. LBCF joins with a dash, so `a-b` + `c` equals `a` + `b-c`. */
-function bindParts(bind: string, lb: string, backend: RecordedBackend, podIP: string): readonly (string | number)[] {
-  return [bind, lb, backend.kind === "Pod" ? backend.name : "", podIP, ...groupParts(backend).slice(1)];
 }
 
 export function recordLabels(

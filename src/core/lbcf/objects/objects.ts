@@ -38,6 +38,8 @@ export type EnsurePolicy =
 export interface Port {
   readonly port: number;
   readonly protocol: "TCP" | "UDP";
+  /** Of the protocol, as the user wrote it, where that differs: part of the names of a Bind's records. */
+  readonly spelling?: string;
 }
 
 export interface Driver {

@@ -75,10 +75,12 @@ export function ensurePolicyOf(value: unknown): EnsurePolicy {
 
 export function portOf(value: unknown): Port {
   const port = objectOf(value);
-  const protocol = textOf(port["protocol"]).toUpperCase();
+  const written = textOf(port["protocol"]);
+  const protocol = written.toUpperCase() === "UDP" ? "UDP" : "TCP";
   return {
     port: numberOf(port["port"]) || numberOf(port["portNumber"]) || 0,
-    protocol: protocol === "UDP" ? "UDP" : "TCP",
+    protocol,
+    ...(written !== protocol && written.toUpperCase() === protocol && { spelling: written }),
   };
 }
 

@@ -40,6 +40,16 @@ const always = { ensurePolicy: { policy: "Always", periodMs: 60_000 } } as const
 
 const TABLE: readonly (readonly [string, Partial<ObservedRecord>, string])[] = [
   ["one without the finalizer gets it first", { record: record({}, { finalizers: [] }) }, "addFinalizer"],
+  [
+    "one with an address whose finalizer a user removed is left alone",
+    { record: record(at, { finalizers: [] }) },
+    "settled",
+  ],
+  [
+    "... and is not deregistered when it is deleted",
+    { record: record(at, { ...dying, finalizers: ["example.com/other"] }) },
+    "settled",
+  ],
   ["one without an address asks for it", {}, "generateAddress"],
   ["... but not while its pod is not ready", { backend: { kind: "unready", source: "10.0.0.1" } }, "BackendNotReady"],
   ["... nor when it is gone: its group deletes it", { backend: { kind: "gone" } }, "BackendNotReady"],
@@ -75,6 +85,11 @@ const TABLE: readonly (readonly [string, Partial<ObservedRecord>, string])[] = [
     "one that waits lets the one before it leave first",
     { record: record(addressed), others: [record(at, { ...dying, uid: "x" })] },
     "DelayedEnsureBackend",
+  ],
+  [
+    "... but not for one that only a finalizer of another client holds",
+    { record: record(addressed), others: [record(at, { ...dying, uid: "x", finalizers: ["example.com/other"] })] },
+    "ensure",
   ],
   [
     "a registered one does not wait for it",

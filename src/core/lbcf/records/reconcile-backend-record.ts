@@ -3,7 +3,7 @@
  *
  *   stored                                                   | next step
  *   ---------------------------------------------------------|---------------------------------------------------
- *   live, without the finalizer                              | add it
+ *   live, no address, without the finalizer                  | add it
  *   live, no address; backend present                        | ask the driver for an address, store it
  *   live, address generated from an outdated source          | deregister that address, then clear it
  *   live, address stored, not registered (for this spec)     | ensure
@@ -16,6 +16,9 @@
  *
  * Two records with the same address are serialized: one that is not registered yet waits until the one being
  * deregistered is gone. Both rules use stored objects only, so they hold across restarts.
+ *
+ * A record with an address has had the finalizer, so one without it was let go by a user, as LBCF's manual says: its
+ * backend stays in the load balancer when the record is deleted.
  *
  * @design BackendRecord
  */
@@ -63,7 +66,8 @@ export function reconcileBackendRecord(observed: ObservedRecord): RecordDecision
   const hasFinalizer = observed.record.metadata.finalizers?.includes(FINALIZER.record) ?? false;
   if (observed.record.metadata.deletionTimestamp !== undefined)
     return hasFinalizer ? reconcileDeleted(observed) : { kind: "settled" };
-  return hasFinalizer ? reconcileLive(observed) : step({ kind: "addFinalizer" });
+  const mustAdd = !hasFinalizer && observed.record.status.backendAddr === "";
+  return mustAdd ? step({ kind: "addFinalizer" }) : reconcileLive(observed);
 }
 
 function reconcileDeleted(observed: ObservedRecord): RecordDecision {
@@ -96,7 +100,7 @@ function reconcileLive(observed: ObservedRecord): RecordDecision {
   }
   if (isRegistered(record)) return reconcileRegistered(observed);
   if (backend.kind !== "present") return notReady();
-  if (others.some((other) => !isLive(other))) return delayed(backendAddr);
+  if (others.some(isBeingDeregistered)) return delayed(backendAddr);
   return step({ kind: "ensure" });
 }
 
@@ -123,6 +127,11 @@ function isUpToDate({ metadata, status }: BackendRecord): boolean {
   const condition = findCondition(status.conditions, "Registered");
   if (condition?.status !== "True") return false;
   return condition.observedGeneration === undefined || condition.observedGeneration >= metadata.generation;
+}
+
+/** Only until the controller's finalizer is gone: a finalizer of another client keeps no address. */
+function isBeingDeregistered(record: BackendRecord): boolean {
+  return !isLive(record) && (record.metadata.finalizers?.includes(FINALIZER.record) ?? false);
 }
 
 export function isLive({ metadata }: BackendRecord): boolean {
