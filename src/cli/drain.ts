@@ -6,7 +6,7 @@ import type { Command } from "commander";
 
 import type { DrainChange } from "../main/drain-node.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
-import { InputError } from "./input-error.ts";
+import { parseNodeArgument } from "./node-argument.ts";
 import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
 
 interface WaitFlags extends ViewFlags {
@@ -46,10 +46,4 @@ async function run(node: string, flags: WaitFlags, change: DrainChange): Promise
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   if (flags.wait === true) await waitForDrain({ view: { ...viewOptions(flags), log: stderrLog() }, name, change, say });
   else await changeDrain({ kubeconfig: flags.kubeconfig, name, change, say });
-}
-
-function parseNodeArgument(text: string): string {
-  const match = /^(?:(?:node|nodes|no)\/)?([a-z0-9]([a-z0-9.-]*[a-z0-9])?)$/.exec(text);
-  if (match?.[1] === undefined) throw new InputError(`"${text}" is not the name of a Node: use NAME or node/NAME`);
-  return match[1];
 }

@@ -87,6 +87,18 @@ export class Metrics {
     "reason",
   ]);
 
+  readonly noticeLeft = this.#histogram(
+    "loadbalancer_adminstate_eviction_notice_left_seconds",
+    "Time from Down in effect in every pool to the eviction that was announced; negative: too late.",
+    [],
+    [-60, -10, -5, 0, 5, 10, 15, 20, 25, 30, 60, 300],
+  );
+  readonly evictions = this.#counter(
+    "loadbalancer_adminstate_evictions_total",
+    "Announced evictions: Down in effect in every pool in_time, or too_late.",
+    ["outcome"],
+  );
+
   readonly events = this.#counter("azlb_events_total", "Events, by what became of them.", ["outcome"]);
 
   #counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {

@@ -16,6 +16,7 @@ const BAD_INPUT = new Set([
   "CredentialError",
   "NoAnswerError",
   "NoSuchService",
+  "NoSuchNode",
   "CannotDrain",
   "ViewDenied",
   "ManifestError",

@@ -24,6 +24,7 @@ import type { Change } from "../../kube/cache/store.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
 import { ADMIN_STATE, type AdminStateManager, type PoolUpdate, type Whose } from "./admin-state-manager.ts";
 import type { AdminStateEvents } from "./admin-state-events.ts";
+import type { DrainAccounts } from "./drain-accounts.ts";
 import type { Metrics } from "../metrics.ts";
 import { nextAttempt } from "../service/next-attempt.ts";
 import type { CachedNode } from "../projections.ts";
@@ -35,6 +36,7 @@ export interface AdminStateControllerOptions {
   readonly nodes: Reflector<CachedNode>;
   readonly manager: AdminStateManager;
   readonly events: AdminStateEvents;
+  readonly accounts: DrainAccounts;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: Random;
@@ -99,14 +101,17 @@ export class AdminStateController {
   }
 
   #notice(change: Change<CachedNode>): void {
-    const { clock, metrics, events } = this.#options;
+    const { clock, metrics, events, accounts } = this.#options;
     if (change.kind === "deleted") {
-      this.#draining.forget(change.object);
+      const { isDown } = this.#draining.forget(change.object);
+      accounts.gone(change.object, isDown);
       events.forget(change.object);
     } else {
       const transition = this.#draining.see(change.object, clock.monotonicMs());
       if (transition !== undefined) this.#queue.add(transition.key);
       else if (change.kind === "added") this.resync();
+      // left over where the taint went while no controller ran
+      if (transition === undefined && !this.#draining.isDoomed(change.object)) accounts.over(change.object);
     }
     for (const [reason, count] of Object.entries(this.#draining.byReason()))
       metrics.drainingNodes.set({ reason }, count);
@@ -121,7 +126,7 @@ export class AdminStateController {
       for (const { outcome, place } of updates) {
         if (typeof outcome === "object") throw new ArmError(outcome, `setting admin states in ${place.id}`);
       }
-      if (transition !== undefined) this.#settle(transition, failures > 0 ? updates : updates.filter(isWritten));
+      if (transition !== undefined) this.#settle(transition, updates, failures > 0);
       return { kind: "done" };
     } catch (error) {
       const { afterMs } = nextAttempt(error, failures);
@@ -131,16 +136,29 @@ export class AdminStateController {
     }
   }
 
-  /** `updates`: what it took; after a failure an earlier try may have written what the last one found right. */
-  #settle(transition: Transition, updates: readonly PoolUpdate[]): void {
+  /** After a failure an earlier try may have written what the last one found right. */
+  #settle(transition: Transition, all: readonly PoolUpdate[], hadFailed: boolean): void {
     const { clock, metrics, events } = this.#options;
     if (this.#draining.current(transition.key) !== transition) return; // it asks for something else by now
     this.#draining.over(transition);
     events.forget(transition.node);
-    if (updates.length === 0) return;
     const { state, seenMs } = transition;
-    metrics.drainSeconds.observe({ state }, (clock.monotonicMs() - seenMs) / 1000);
+    const tookMs = clock.monotonicMs() - seenMs;
+    this.#account(transition, clock.nowMs() - tookMs, all);
+    const updates = hadFailed ? all : all.filter(isWritten);
+    if (updates.length === 0) return;
+    metrics.drainSeconds.observe({ state }, tookMs / 1000);
     events.settled(transition, updates);
+  }
+
+  /** `seenMs`: of the wall clock. */
+  #account({ state, node: then }: Transition, seenMs: number, updates: readonly PoolUpdate[]): void {
+    const { nodes, manager, accounts } = this.#options;
+    const { name, uid } = then.metadata;
+    const newest = nodes.store.get(name);
+    if (newest?.metadata.uid !== uid) return;
+    if (state === "None") accounts.over(newest);
+    else accounts.down(newest, seenMs, manager.poolsOf(newest, updates));
   }
 }
 
@@ -187,9 +205,17 @@ export class DrainingNodes {
     return transition;
   }
 
-  forget({ metadata: { uid } }: Node): void {
-    this.#reasons.delete(uid);
-    this.over(this.#newest.get(uid));
+  /** Held Down, or on its way from there. */
+  isDoomed({ metadata: { uid } }: Node): boolean {
+    return this.#reasons.has(uid) || this.#newest.has(uid);
+  }
+
+  /** `isDown`: it was to be Down, and is. */
+  forget({ metadata: { uid } }: Node): { readonly isDown: boolean } {
+    const wasToBeDown = this.#reasons.delete(uid);
+    const newest = this.#newest.get(uid);
+    this.over(newest);
+    return { isDown: wasToBeDown && newest === undefined };
   }
 
   /** `undefined`: over, or the node asks for something else by now, or has gone. */

@@ -79,6 +79,10 @@ export class AdminStateEvents {
     this.#emit(node, nodeTaintedEvent(event));
   }
 
+  evicted(node: Node, text: EventText | undefined): void {
+    if (text !== undefined) this.#emit(node, text);
+  }
+
   /** The node's transition is over, or the node is gone. */
   forget(node: Node): void {
     this.#options.events.settle(node);

@@ -19,6 +19,7 @@ import {
   nodeFinder,
   type NodeFinder,
 } from "../../core/admin-state/reconcile-admin-state.ts";
+import { entriesOfNode } from "../../core/admin-state/drain-taint.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Node } from "../../core/model/kubernetes.ts";
 import type { MachineListing } from "../machine-listing.ts";
@@ -53,6 +54,13 @@ export class AdminStateManager {
 
   constructor(options: AdminStateManagerOptions) {
     this.#options = options;
+  }
+
+  /** `load balancer/pool` of those that hold the node, of pools as they were read before an update. */
+  poolsOf({ metadata }: Node, updates: readonly PoolUpdate[]): string[] {
+    const places = updates.map(({ place }) => place);
+    const entries = entriesOfNode(metadata.name, places, this.#options.taints.nodeOf);
+    return [...new Set(entries.map(({ place }) => `${place.loadBalancer.name}/${place.pool.name}`))];
   }
 
   /** Throws where the pools cannot be read. */

@@ -13,6 +13,7 @@ import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { AdminStateController } from "./admin-state-controller.ts";
 import { AdminStateManager, NewestTaints } from "./admin-state-manager.ts";
 import { AdminStateEvents } from "./admin-state-events.ts";
+import { DrainAccounts } from "./drain-accounts.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
 import type { Metrics } from "../metrics.ts";
 import type { MachineListing } from "../machine-listing.ts";
@@ -50,12 +51,21 @@ export class AdminState {
     });
     this.taints = new NewestTaints(nodes.store);
     const manager = new AdminStateManager({ ...options, taints: this.taints });
-    this.#controller = new AdminStateController({ nodes, manager, events, metrics, clock, random, log });
+    const accounts = new DrainAccounts({
+      client: kube,
+      events,
+      metrics,
+      clock,
+      log,
+      noticeOf: (node) => this.#preemptions.noticeOf(node),
+    });
+    this.#controller = new AdminStateController({ nodes, manager, events, accounts, metrics, clock, random, log });
     this.#preemptions = new PreemptionWatch({
       client: kube,
       nodes,
       namespaces,
       events,
+      onNotice: (node) => accounts.noticed(node),
       loopMetrics: metrics.loops,
       clock,
       random,

@@ -16,6 +16,8 @@ import {
   type PreemptionEvent,
 } from "../../core/admin-state/preemption-events.ts";
 import { preemptionPatch } from "../../core/admin-state/preemption-annotation.ts";
+import { type EvictionNotice, evictionNotice } from "../../core/admin-state/drain-account.ts";
+import type { Node } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
 import { untilSettled } from "../../core/util/until-settled.ts";
 import { logWatchHealth } from "../../kube/cache/log-watch-health.ts";
@@ -35,6 +37,8 @@ export interface PreemptionWatchOptions {
   /** Where Events about Nodes are believed. Only these namespaces are watched. */
   readonly namespaces: readonly string[];
   readonly events: AdminStateEvents;
+  /** A notice about the node has come. */
+  readonly onNotice: (node: CachedNode) => void;
   readonly loopMetrics: LoopMetrics;
   readonly clock: Clock;
   readonly random: Random;
@@ -101,6 +105,11 @@ export class PreemptionWatch {
     return this.#queue.stop(patienceMs);
   }
 
+  /** What is known of the eviction of the node. */
+  noticeOf(node: Node): EvictionNotice | undefined {
+    return evictionNotice(node, this.#eventsOf(node.metadata.name), this.#trust());
+  }
+
   #eventsOf(name: string): readonly CachedEvent[] {
     return this.#reflectors.flatMap((events) => events.store.by("node", name));
   }
@@ -112,6 +121,7 @@ export class PreemptionWatch {
 
   #work({ key: name, signal }: Job): Promise<Verdict> {
     let node = this.#options.nodes.store.get(name);
+    if (node !== undefined) this.#options.onNotice(node);
     const round = async (): Promise<Verdict | undefined> => {
       const event = node && newestPreemption(node, this.#eventsOf(name), this.#trust());
       if (node === undefined || event === undefined) return { kind: "done" };

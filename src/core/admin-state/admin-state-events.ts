@@ -1,5 +1,6 @@
 /** The texts of admin-state events, on the Node and on the Services whose load balancer it is in. */
 import { type EventText, eventText } from "../events/event-reasons.ts";
+import { type DrainAccount, type EvictionNotice, noticeLeft } from "./drain-account.ts";
 import type { DrainReason } from "./reconcile-admin-state.ts";
 
 /** Load balancer and pool often have the same name, so each is named with its kind. */
@@ -54,6 +55,34 @@ export function stateFailedEvent(state: "Down" | "None", pool: string, why: stri
 export function nodeTaintedEvent(event: string): EventText {
   const message = `Is about to be evicted ("${event}"): tainted, so that load balancers send it no new connections`;
   return eventText("SpotEvictionTainted", message);
+}
+
+/** Of an eviction whose notice is known, once Down is in effect in every pool. */
+export function evictionEvent(account: DrainAccount): EventText | undefined {
+  const { notice, seenMs, downMs, pools } = account;
+  const left = noticeLeft(account);
+  if (notice === undefined || left === undefined) return undefined;
+  const after = (ms: number): string => `${seconds(Math.max(0, ms - notice.announcedMs) / 1000)} later`;
+  const where = pools.length === 1 ? "in its pool" : `in all ${pools.length} pools`;
+  const course = `announced at ${time(notice.announcedMs)}, known to the controller ${after(seenMs)}, Down in effect ${where} ${after(downMs)}`;
+  const due = `its eviction was due (${time(notice.dueMs)})`;
+  return left >= 0
+    ? eventText("EvictionDrained", `Got no new connections from ${seconds(left)} before ${due}: ${course}`)
+    : eventText("EvictionDrainedLate", `Got new connections until ${seconds(-left)} after ${due}: ${course}`);
+}
+
+/** Of a Node that was deleted before Down was in effect. */
+export function evictedLateEvent({ announcedMs, dueMs }: EvictionNotice): EventText {
+  const message = `Its eviction was announced at ${time(announcedMs)} and due at ${time(dueMs)}: it was removed before Down was in effect`;
+  return eventText("EvictionDrainedLate", message);
+}
+
+function time(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function seconds(count: number): string {
+  return `${Math.round(count * 10) / 10} s`;
 }
 
 function names(nodes: readonly string[]): string {

@@ -75,10 +75,18 @@ export function newestPreemption(
   events: readonly PreemptionEvent[],
   trust: EventTrust,
 ): PreemptionEvent | undefined {
-  return events
-    .filter(({ namespace }) => trust.namespaces.includes(namespace))
-    .filter((event) => isAnnouncement(event, node, trust.nowMs) && isNews(event, node))
+  return announcementsOf(node, events, trust)
+    .filter((event) => isNews(event, node))
     .sort((one, other) => other.firstMs - one.firstMs || (one.uid < other.uid ? -1 : 1))[0];
+}
+
+/** Those that count for the node, recorded or not. */
+export function announcementsOf(
+  node: Node,
+  events: readonly PreemptionEvent[],
+  { namespaces, nowMs }: EventTrust,
+): PreemptionEvent[] {
+  return events.filter((event) => namespaces.includes(event.namespace) && isAnnouncement(event, node, nowMs));
 }
 
 function isAnnouncement(event: PreemptionEvent, node: Node, nowMs: number): boolean {

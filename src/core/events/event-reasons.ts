@@ -117,6 +117,14 @@ const ADMIN_STATES = {
   LoadBalancerAdminStateDown: normal(NODE, "The node gets no new connections any more; says why and in which pools."),
   LoadBalancerAdminStateNone: normal(NODE, "The node may get new connections again; says in which pools."),
   LoadBalancerAdminStateFailed: warning(NODE, "The admin state could not be set in a pool; it is retried."),
+  EvictionDrained: normal(
+    NODE,
+    "The node was Down in every pool before its eviction was due; says how much time was left.",
+  ),
+  EvictionDrainedLate: warning(
+    NODE,
+    "The node was not Down in every pool when its eviction was due; says by how much.",
+  ),
   SpotEvictionTainted: normal(NODE, "Azure is about to evict the node, so it was tainted."),
   BackendsDraining: normal(SERVICE, "Nodes of its load balancer get no new connections any more; names some."),
   BackendsRestored: normal(SERVICE, "Nodes of its load balancer get new connections again; names some."),

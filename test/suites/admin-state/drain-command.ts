@@ -5,8 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
+import { accountOf } from "../../../src/core/admin-state/drain-account.ts";
 import { runAzlb, type Ended } from "../../support/azlb-process.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
+import { eventually } from "../../support/eventually.ts";
+import { WITHIN_MS } from "../../support/service-rig.ts";
 import { AdminStateRig, DRAIN, OUT_OF_SERVICE } from "./admin-state-rig.ts";
 
 export function drainCommandSuite(name: string, open: ClusterOpener): void {
@@ -59,6 +62,8 @@ function cases(backendPool: "nodeIP" | "nodeIPConfiguration", open: ClusterOpene
     assert.equal(drained.code, 0, drained.stderr);
     assert.deepEqual(await drains(), [{ ...DRAIN, effect: "PreferNoSchedule" }]);
     await rig.expect({ [node]: "Down" });
+    // the controller's account of the drain is its last write to the Node
+    await eventually(async () => assert.ok(accountOf(await rig.node(node)) !== undefined), WITHIN_MS);
     const { resourceVersion } = (await rig.node(node)).metadata;
     const again = await run("drain", node, "--allow-pods");
     assert.equal(again.stdout, `node/${node} was drained already\n`);

@@ -5,8 +5,12 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, test } from "node:test";
 
+import { ACCOUNT_ANNOTATION, accountOf } from "../../../src/core/admin-state/drain-account.ts";
 import { PREEMPTION_ANNOTATION } from "../../../src/core/admin-state/preemption-annotation.ts";
+import { SILENT_LOG } from "../../../src/core/util/log.ts";
 import { EVENTS, NODES, type KubeObject } from "../../../src/kube/client/resources.ts";
+import { withClusterView } from "../../../src/main/cluster-view.ts";
+import { explainNode } from "../../../src/main/explain-node.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { WITHIN_MS } from "../../support/service-rig.ts";
@@ -32,6 +36,66 @@ export function preemptionsSuite(name: string, open: ClusterOpener): void {
       await rig.announce(second);
       await tainted(second);
     };
+
+    const notice = (dueMs: number): { message: string } => ({
+      message: `Preempt Scheduled: ${new Date(dueMs).toUTCString()}. DurationInSeconds: -1. EventId: 8`,
+    });
+
+    test("are accounted for: on the Node, in its Events, in metrics and in what explains it", async () => {
+      await rig.serve();
+      await rig.announce(first, notice(Date.now() + 30_000));
+      assert.match(
+        await rig.heard(first, "EvictionDrained"),
+        /^Got no new connections from \d.* s before its eviction/,
+      );
+      const dueMs = Date.now();
+      await rig.services.azure.control("POST", "/faults", {
+        method: "PUT",
+        path: "**/backendAddressPools/*",
+        effect: { kind: "delay", delayMs: 1_500 },
+      });
+      await rig.announce(second, notice(dueMs));
+      assert.match(
+        await rig.heard(second, "EvictionDrainedLate"),
+        /^Got new connections until \d.* s after its eviction/,
+      );
+      const metrics = await rig.services.metrics();
+      assert.match(metrics, /loadbalancer_adminstate_evictions_total\{outcome="in_time"\} 1/);
+      assert.match(metrics, /loadbalancer_adminstate_evictions_total\{outcome="too_late"\} 1/);
+      assert.match(metrics, /loadbalancer_adminstate_eviction_notice_left_seconds_count 2/);
+      const account = accountOf(await rig.node(first));
+      assert.deepEqual(account?.pools.toSorted(), ["kubernetes-internal/kubernetes", "kubernetes/kubernetes"]);
+      const explained = await withClusterView({ ...rig.services.viewOptions, log: SILENT_LOG }, (view) =>
+        explainNode(view, first),
+      );
+      assert.match(explained, /^state {7}draining \(spot-eviction\): no new connections in\n {2}Down {6}load balancer/);
+      assert.match(explained, /\nannounced .*\nknown .*\nDown .* in every pool, \d.* s before it was due\nevents\n/);
+      await rig.services.stop();
+      await rig.services.start();
+      await rig.untaint(first, SPOT_EVICTION);
+      await rig.expect({ [second]: "Down" });
+      await eventually(async () => {
+        const { annotations = {} } = (await rig.node(first)).metadata;
+        assert.equal(annotations[ACCOUNT_ANNOTATION], undefined);
+      }, WITHIN_MS);
+      const told = (await rig.said(first)).filter(({ reason }) => reason === "EvictionDrained");
+      assert.equal(told.length, 1, "a controller that starts later does not account for it again");
+    });
+
+    test("of a node that is removed before Down is in effect are counted as too late", async () => {
+      await rig.serve();
+      await rig.services.azure.control("POST", "/faults", {
+        method: "PUT",
+        path: "**/backendAddressPools/*",
+        count: null,
+        effect: { kind: "status", status: 500 },
+      });
+      await rig.announce(first, notice(Date.now() + 30_000));
+      await tainted(first);
+      await rig.heard(first, "LoadBalancerAdminStateFailed");
+      await rig.services.kube.delete(NODES, { name: first });
+      assert.match(await rig.heard(first, "EvictionDrainedLate"), /was removed before Down was in effect$/);
+    });
 
     test("are seen when they come through events.k8s.io too", async () => {
       const now = new Date().toISOString();

@@ -1,0 +1,99 @@
+/** Renders `azlb explain node/NAME`: whether load balancers send it new connections, where, why, and how its drain went. */
+import { poolText } from "../core/admin-state/admin-state-events.ts";
+import { accountOf, type DrainAccount, noticeLeft } from "../core/admin-state/drain-account.ts";
+import { entriesOfNode, type NodeEntry } from "../core/admin-state/drain-taint.ts";
+import { desiredAdminState, drainReasons, hasAdminState } from "../core/admin-state/reconcile-admin-state.ts";
+import { isEligible } from "../core/backends/eligible-nodes.ts";
+import { projectNode, type CachedNode } from "../controller/projections.ts";
+import { isFailure } from "../kube/client/kube-failure.ts";
+import { EVENTS, NODES, type KubeObject } from "../kube/client/resources.ts";
+import type { ClusterView } from "./cluster-view.ts";
+
+interface Event extends KubeObject {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTimestamp?: string | null;
+}
+
+/** The command names a Node that does not exist. */
+class NoSuchNode extends Error {
+  override readonly name = "NoSuchNode";
+}
+
+const MOST_EVENTS = 8;
+
+export async function explainNode(view: ClusterView, name: string): Promise<string> {
+  const node = await readNode(view, name);
+  const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${name}`;
+  const [{ places, nodeOf }, events] = await Promise.all([
+    view.pools(),
+    view.client.list<Event>(EVENTS, { namespace: "default", fieldSelector }),
+  ]);
+  const entries = entriesOfNode(name, places, nodeOf);
+  return [
+    ...stateLines(view, node, entries),
+    ...entries.map(
+      ({ place, state }) => `  ${state.padEnd(6)}    ${poolText(place.loadBalancer.name, place.pool.name)}`,
+    ),
+    ...accountLines(accountOf(node)),
+    ...eventLines(events.items),
+    "",
+  ].join("\n");
+}
+
+async function readNode({ client }: ClusterView, name: string): Promise<CachedNode> {
+  try {
+    return projectNode(await client.get(NODES, { name }));
+  } catch (error) {
+    if (isFailure(error, "notFound")) throw new NoSuchNode(`there is no Node ${name}`);
+    throw error;
+  }
+}
+
+function stateLines({ config }: ClusterView, node: CachedNode, entries: readonly NodeEntry[]): string[] {
+  const reasons = drainReasons(node);
+  if (!isEligible(node, config))
+    return ["state       kept out of load balancers: it is being deleted, or excluded by a label or taint"];
+  if (entries.length === 0) return ["state       in no pool of a load balancer"];
+  if (!hasAdminState(config)) return ["state       serves; admin states are not set in this cluster"];
+  if (desiredAdminState(node) === "None") {
+    const waits = entries.some(({ state }) => state === "Down");
+    return [
+      waits ? "state       not draining any more; waits to be restored in" : "state       takes new connections in",
+    ];
+  }
+  const waits = entries.some(({ state }) => state !== "Down");
+  return [`state       draining (${reasons.join(", ")}): ${waits ? "waits for Down in" : "no new connections in"}`];
+}
+
+function accountLines(account: DrainAccount | undefined): string[] {
+  if (account === undefined) return [];
+  const { notice, seenMs, downMs } = account;
+  const left = noticeLeft(account) ?? 0;
+  const verdict = left >= 0 ? `${seconds(left)} before it was due` : `${seconds(-left)} too late`;
+  return [
+    ...(notice === undefined
+      ? []
+      : [`announced   ${time(notice.announcedMs)}, the machine goes at ${time(notice.dueMs)} or later`]),
+    `known       ${time(seenMs)}`,
+    `Down        ${time(downMs)} in every pool${notice === undefined ? "" : `, ${verdict}`}`,
+  ];
+}
+
+function eventLines(events: readonly Event[]): string[] {
+  const sorted = events.toSorted((one, other) => (one.lastTimestamp ?? "").localeCompare(other.lastTimestamp ?? ""));
+  const last = sorted.slice(-MOST_EVENTS);
+  if (last.length === 0) return ["events      none"];
+  return [
+    "events",
+    ...last.map(({ reason, message, lastTimestamp }) => `  ${lastTimestamp ?? ""} ${reason}: ${message}`),
+  ];
+}
+
+function time(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+function seconds(count: number): string {
+  return `${Math.round(count * 10) / 10} s`;
+}
