@@ -138,6 +138,6 @@ function timesOf({ settleMs = SETTLE_MS, periodMs = PERIOD_MS }: ShadowProcessOp
 } {
   return {
     patience: { stillMs: settleMs, untouchedMs: 5 * settleMs, longestMs: 15 * settleMs },
-    pace: { openMs: settleMs / 4, idleMs: periodMs },
+    pace: { openMs: settleMs / 12, idleMs: periodMs },
   };
 }

@@ -21,7 +21,7 @@ export class ShadowMetrics {
     const registers = [registry];
     this.#services = new Gauge({
       name: "azlb_shadow_services",
-      help: "Services by whether azlb would write for them: nothing, something; or refuses them, or cannot look at them (other).",
+      help: "Services by whether azlb would write for them: nothing; something; what it expects of the incumbent, too (expected); refused or not to be looked at (other).",
       labelNames: ["would"],
       registers,
     });
@@ -60,7 +60,7 @@ export class ShadowMetrics {
     this.#lookedAt.set(nowMs / 1000);
   }
 
-  set(services: { readonly nothing: number; readonly something: number; readonly other: number }): void {
+  set(services: Readonly<Record<"nothing" | "something" | "expected" | "other", number>>): void {
     for (const [would, count] of Object.entries(services)) this.#services.set({ would }, count);
   }
 

@@ -13,7 +13,7 @@ import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { ClassFilter } from "../../core/intent/ownership.ts";
 import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import { baseName } from "../../core/model/names.ts";
-import { reportPlan } from "../../core/plan/plan-report.ts";
+import { reportPlan, type ServiceEntry } from "../../core/plan/plan-report.ts";
 import type { PlannedStep } from "../../core/plan/render-plan.ts";
 import { specFingerprint } from "../../core/service/applied-state.ts";
 import { type Finding, findingsOf, identityOf, without } from "../../core/shadow/findings.ts";
@@ -205,7 +205,7 @@ export class Shadow {
   }
 
   report(): ShadowReport {
-    const { config } = this.#options;
+    const { config, clock } = this.#options;
     const { plan } = this.#prediction ?? {};
     const shown = reportPlan({
       steps: plan?.steps ?? [],
@@ -216,6 +216,9 @@ export class Shadow {
       unreadable: plan?.unreadable ?? [],
       drift: { services: [], steps: [] },
     });
+    const changing = this.#changingServices();
+    const isPending = ({ service, outlook }: ServiceEntry): boolean =>
+      changing.has(service) && outlook !== "refused" && outlook !== "unreadable";
     return {
       clusterName: config.clusterName,
       home: config.resourceGroup,
@@ -224,9 +227,17 @@ export class Shadow {
       ...(this.#problem !== undefined && { problem: this.#problem }),
       refusedSettings: this.#base?.refusedSettings ?? [],
       services: (plan?.before.length ?? 0) + (plan?.unreadable.length ?? 0),
-      entries: shown.entries,
+      entries: shown.entries.filter((entry) => !isPending(entry)),
       summary: shown.summary,
-      findings: this.#wouldDiffer(),
+      findings: this.#standing(),
+      pending:
+        this.#openSinceMs === undefined
+          ? null
+          : {
+              since: new Date(clock.nowMs() - (this.#nowMs - this.#openSinceMs)).toISOString(),
+              entries: shown.entries.filter(isPending),
+              findings: this.#prediction?.expected ?? [],
+            },
       changes: this.#scores.changes,
       scores: this.#scores.byService,
       recent: this.#scores.recent,
@@ -310,14 +321,21 @@ export class Shadow {
     return { config, services, refused: new Set(refused), nodes: base.nodes.union(new Set(names)) };
   }
 
-  /** Everything that azlb would write now, for whichever reason. */
-  #wouldDiffer(): JudgedFinding[] {
+  /** Services that ask for something else than before, while that is under way. */
+  #changingServices(): ReadonlySet<string> {
+    const [base, prediction] = [this.#base, this.#prediction];
+    if (base === undefined || prediction === undefined || this.#openSinceMs === undefined) return new Set();
+    return new Set(this.#changedServices(base, prediction.plan.services));
+  }
+
+  /** What azlb would write now, beside what the change under way asks for. */
+  #standing(): JudgedFinding[] {
     const [base, prediction] = [this.#base, this.#prediction];
     if (base === undefined || prediction === undefined) return [];
     const { plan, parts } = prediction;
-    const writes = azureWrites(plan);
-    const owners = this.#owners(base);
-    const findings = findingsOf({ before: base.parts, predicted: parts, after: base.parts, writes, owners });
+    const compared = { before: base.parts, predicted: parts, after: base.parts, writes: azureWrites(plan) };
+    const all = findingsOf({ ...compared, owners: this.#owners(base) });
+    const findings = all.filter((finding) => base.standing.has(identityOf(finding)));
     const concerned = new Set(plan.services.map(serviceKey));
     const known = judged(findings, { ...this.#context(base, plan), concerned, isUntouched: false });
     return known.map((finding) => {
@@ -328,9 +346,11 @@ export class Shadow {
 
   #count(): void {
     const { metrics } = this.#options;
-    const { services, entries, findings } = this.report();
+    const { services, entries, findings, pending } = this.report();
+    const waiting = pending?.entries.length ?? 0;
     const other = entries.filter(({ outlook }) => outlook === "refused" || outlook === "unreadable").length;
-    metrics.set({ nothing: services - entries.length, something: entries.length - other, other });
+    const something = entries.length - other;
+    metrics.set({ nothing: services - entries.length - waiting, something, expected: waiting, other });
     metrics.differ(findings);
   }
 }

@@ -11,7 +11,7 @@ const LONGEST_VALUE = 120;
 
 export function renderShadow(report: ShadowReport): string {
   const { clusterName, since, lookedAt, problem, refusedSettings, entries, services } = report;
-  const quiet = services - entries.length;
+  const quiet = services - entries.length - (report.pending?.entries.length ?? 0);
   return [
     `Shadow of cluster ${clusterName} since ${since}; Azure last read ${lookedAt ?? "never"}, ${pluralize(report.reads, "read")}`,
     ...(problem === undefined ? [] : [`! ${problem}`]),
@@ -21,6 +21,7 @@ export function renderShadow(report: ShadowReport): string {
     ...some(entries.map((entry) => `  ${entry.service}  ${entryText(entry)}`)),
     ...some(report.findings.map((finding) => `  ${findingText(finding, report.home)}`)),
     "",
+    ...pendingLines(report),
     changesText(report),
     ...some(
       report.recent.filter(({ verdict }) => verdict !== "agreed").map((change) => changeText(change, report.home)),
@@ -28,6 +29,14 @@ export function renderShadow(report: ShadowReport): string {
     ...knownLines(report),
     "",
   ].join("\n");
+}
+
+/** The change that is under way. */
+function pendingLines({ pending, home }: ShadowReport): string[] {
+  if (pending === null) return [];
+  const entries = pending.entries.map((entry) => `  ${entry.service}  ${entryText(entry)}`);
+  const findings = pending.findings.map((finding) => `  ${whereText(finding, home)}`);
+  return [`Under way since ${pending.since}, and expected of the incumbent:`, ...some([...entries, ...findings]), ""];
 }
 
 function changesText({ changes }: ShadowReport): string {
@@ -46,14 +55,16 @@ function changeText({ at, verdict, services, findings }: ScoredChange, home: str
   return [`  ${at} ${verdict}: ${services.join(", ") || "pools"}`, ...some(lines)].join("\n");
 }
 
-/** `missing: rule x of load balancer y [known-id]`. */
-export function findingText({ kind, resourceId, path, expected, found, known }: JudgedFinding, home: string): string {
-  const where = `${resourceText(resourceId, home)}${path === "" ? "" : `, ${path}`}`;
-  const values =
-    kind === "field" && path !== ""
-      ? `: azlb would write ${valueText(expected, home)}, there is ${valueText(found, home)}`
-      : "";
-  return `${WORDS[kind]}: ${where}${values} [${known?.id ?? "UNEXPLAINED"}]`;
+/** With the id of the known difference. */
+export function findingText(finding: JudgedFinding, home: string): string {
+  const { kind, path, expected, found, known } = finding;
+  const values = `: azlb would write ${valueText(expected, home)}, there is ${valueText(found, home)}`;
+  const text = `${WORDS[kind]}: ${whereText(finding, home)}${kind === "field" && path !== "" ? values : ""}`;
+  return `${text} [${known?.id ?? "UNEXPLAINED"}]`;
+}
+
+function whereText({ resourceId, path }: Pick<JudgedFinding, "resourceId" | "path">, home: string): string {
+  return `${resourceText(resourceId, home)}${path === "" ? "" : `, ${path}`}`;
 }
 
 const WORDS: Readonly<Record<JudgedFinding["kind"], string>> = {
@@ -101,9 +112,10 @@ export function renderShadowPage(report: ShadowReport): string {
       ...refusedSettings.map((message) => `<p class="stop">refused: ${escapeHtml(message)}</p>`),
       `<p>Since ${escapeHtml(report.since)}; Azure last read ${escapeHtml(report.lookedAt ?? "never")}.</p>`,
       `<h2>What azlb would write now</h2>`,
-      `<p><strong>Nothing for ${services - entries.length} of ${pluralize(services, "Service")}</strong>; ${escapeHtml(summaryText(summary))}</p>`,
+      `<p><strong>Nothing for ${services - entries.length - (report.pending?.entries.length ?? 0)} of ${pluralize(services, "Service")}</strong>; ${escapeHtml(summaryText(summary))}</p>`,
       list(entries.map((entry) => `${entry.service}: ${entryText(entry)}`)),
       list(report.findings.map((finding) => findingText(finding, home))),
+      ...(report.pending === null ? [] : [`<h2>Under way</h2>`, list(pendingLines(report))]),
       `<h2>Changes of the incumbent</h2>`,
       `<p><strong>${escapeHtml(changesText(report))}</strong></p>`,
       rows.length === 0

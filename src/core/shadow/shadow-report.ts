@@ -51,6 +51,12 @@ export interface ShadowReport {
   readonly summary: PlanSummary;
   /** What azlb would write to Azure now, with the known differences. */
   readonly findings: readonly JudgedFinding[];
+  /** The change that is under way: what azlb would write for it, and expects of the incumbent. `null`: none is. */
+  readonly pending: {
+    readonly since: string;
+    readonly entries: readonly ServiceEntry[];
+    readonly findings: readonly Finding[];
+  } | null;
   readonly changes: Readonly<Record<Verdict, number>>;
   /** By Service. */
   readonly scores: Readonly<Record<string, Readonly<Record<Verdict, number>>>>;

@@ -81,7 +81,8 @@ describe("what the shadow finds", () => {
     await rig.annotate("web", { "azure-load-balancer-tcp-idle-timeout": "9" });
     await shadow.predict();
     await shadow.look();
-    assert.equal(shadow.shadow.isOpen, true);
+    const { pending, entries } = shadow.shadow.report();
+    assert.deepEqual([pending?.entries.map(({ service }) => service), entries], [["default/web"], []]);
     const [change] = await shadow.scored();
     assert.deepEqual([change?.verdict, change?.services], ["differed", ["default/web"]]);
     await rig.annotate("web", { "azure-load-balancer-tcp-idle-timeout": null });
@@ -93,7 +94,7 @@ describe("what the shadow finds", () => {
     const [node = ""] = rig.azure.nodes.map(({ name }) => name);
     await rig.kube.delete(NODES, { name: node });
     await shadow.predict();
-    const gone = shadow.shadow.report().findings.map(({ kind, path }) => `${kind} ${path}`);
+    const gone = shadow.shadow.report().pending?.findings.map(({ kind, path }) => `${kind} ${path}`);
     assert.deepEqual(gone, [`extra backendAddressPools/kubernetes/loadBalancerBackendAddresses/${node}`]);
   });
 
