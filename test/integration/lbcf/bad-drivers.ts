@@ -11,7 +11,7 @@ export function lbcfBadDrivers(name: string, open: ClusterOpener): void {
   describe(`LBCF's bad drivers on ${name}`, { concurrency: false }, () => {
     let world: LbcfWorld;
     let rogue: RogueDriver;
-    const { addLoadBalancer, says, addWire } = driverSteps(() => world);
+    const { addDriver, addLoadBalancer, says, addWire } = driverSteps(() => world);
 
     before(async () => {
       [world, rogue] = await Promise.all([LbcfWorld.open(open), startRogueDriver()]);
@@ -144,6 +144,45 @@ export function lbcfBadDrivers(name: string, open: ClusterOpener): void {
       await world.eventually(async () => assert.equal(await world.exists("BackendGroup", "let-go"), false));
       assert.equal(await record(), undefined);
       assert.ok(!rogue.asked.slice(before).some(({ hook }) => hook === "deregisterBackend"));
+    });
+
+    test("the last name of a group by name can be removed, and its backend leaves", async () => {
+      await world.addPod("named", { ip: "10.244.4.30", labels: { app: "named" } });
+      const pods = (byName: readonly string[]): object => ({ ports: [{ port: 80 }], byName });
+      await world.create("BackendGroup", "named", { loadBalancers: ["wire"], pods: pods(["named"]) });
+      await world.eventually(async () =>
+        assert.equal((await world.get("BackendGroup", "named")).status?.registeredBackends, 1),
+      );
+      await world.change("BackendGroup", "named", { spec: { pods: pods([]) } });
+      await world.eventually(async () => {
+        const { status } = await world.get("BackendGroup", "named");
+        assert.deepEqual([status?.backends, status?.registeredBackends], [0, 0]);
+      });
+      await says("BackendGroup", "named", "Accepted", "True");
+      await world.delete("BackendGroup", "named");
+      await world.killPod("named");
+    });
+
+    test("a driver that moves is called at its new url, with all that it has", async () => {
+      const moved = await startRogueDriver();
+      try {
+        await addDriver("mover", rogue.url);
+        await addLoadBalancer("mover", "mover", { id: "m" });
+        await world.create("BackendGroup", "mover", { loadBalancers: ["mover"], static: ["10.244.4.40"] });
+        await world.eventually(async () =>
+          assert.equal((await world.get("BackendGroup", "mover")).status?.registeredBackends, 1),
+        );
+        await world.change("LoadBalancerDriver", "mover", { spec: { url: moved.url } });
+        await world.delete("BackendGroup", "mover");
+        await world.eventually(async () => assert.equal(await world.exists("BackendGroup", "mover"), false));
+        await world.delete("LoadBalancer", "mover");
+        await world.eventually(async () => assert.equal(await world.exists("LoadBalancer", "mover"), false));
+        const hooks = moved.asked.map(({ hook }) => hook).filter((hook) => hook !== "healthz");
+        assert.deepEqual(hooks, ["deregisterBackend", "deleteLoadBalancer"]);
+        await world.delete("LoadBalancerDriver", "mover");
+      } finally {
+        await moved.close();
+      }
     });
 
     test("a load balancer that the driver refuses, or whose driver is unknown, says so", async () => {

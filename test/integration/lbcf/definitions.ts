@@ -38,11 +38,22 @@ export async function installDefinitions(cluster: Cluster): Promise<void> {
   }
 }
 
+const byName = (...names: string[]): object => ({
+  loadBalancers: ["web"],
+  pods: { ports: [{ port: 80 }], byName: names },
+});
+const selecting = (selector: object): object => ({
+  loadBalancers: ["web"],
+  pods: { ports: [{ port: 80 }], byLabel: { selector } },
+});
+const service = (port: object): object => ({ loadBalancers: ["web"], service: { name: "svc", port } });
 const pods = (more: object): object => ({
   loadBalancers: ["web"],
   pods: { ports: [{ port: 80 }], byLabel: { selector: { app: "nginx" } } },
   ...more,
 });
+
+const podPorts = (...ports: object[]): object => pods({ pods: { ports, byName: ["a"] } });
 
 /** Kind, what it shows, spec. */
 const GOOD: readonly (readonly [Kind, string, object])[] = [
@@ -93,6 +104,14 @@ const GOOD: readonly (readonly [Kind, string, object])[] = [
   ["BackendGroup", "a Service", { lbName: "web", service: { name: "svc-test", port: { portNumber: 80 } } }],
   ["BackendGroup", "static addresses", { loadBalancers: ["web"], static: ["1.1.1.1:8080", "my-web.com:8080"] }],
   ["BackendGroup", "no backends at all", { loadBalancers: ["web"] }],
+  ["BackendGroup", "pods by name, of which there are none", byName()],
+  ["BackendGroup", "a port of 0 beside portNumber", service({ port: 0, portNumber: 81 })],
+  ["BackendGroup", "a portNumber of 0 beside port", podPorts({ port: 81, portNumber: 0 })],
+  [
+    "BackendGroup",
+    "label keys and values of every form",
+    selecting({ app: "", "example.com/app": "A_b.c-9", [`${"a".repeat(253)}/${"b".repeat(63)}`]: "c".repeat(63) }),
+  ],
   ["BackendGroup", "pods by name", { lbName: "web", pods: { ports: [{ port: 80 }], byName: ["web-0"] } }],
   [
     "BackendGroup",
@@ -116,12 +135,14 @@ const GOOD: readonly (readonly [Kind, string, object])[] = [
   ],
 ];
 
+const bindTo = (more: object): object =>
+  bind({ loadBalancers: [{ name: "one", driver: "d", spec: { id: "1" }, ...more }] });
 const bind = (more: object): object => ({
   loadBalancers: [{ name: "one", driver: "d", spec: { id: "1" } }],
   pods: { ports: [{ port: 80, protocol: "TCP" }], byName: ["a"] },
   ...more,
 });
-const podPorts = (...ports: object[]): object => pods({ pods: { ports, byName: ["a"] } });
+const PORT = { port: 80, protocol: "TCP" };
 const huge = "x".repeat(10_000);
 
 /** Kind, what is wrong, spec, the field that is named. */
@@ -168,6 +189,22 @@ const BAD: readonly (readonly [Kind, string, object, RegExp])[] = [
   ["BackendGroup", "an empty address", { loadBalancers: ["web"], static: [""] }, /spec\.static\[0\]/],
   ["BackendGroup", "pods that are a text", pods({ pods: "all" }), /spec\.pods/],
   ["BackendGroup", "huge parameters", pods({ parameters: { weight: huge } }), /spec\.parameters/],
+  ["BackendGroup", "a port of 0", service({ port: 0 }), /port is required/],
+  ["BackendGroup", "two ports of 0", service({ port: 0, portNumber: 0 }), /port is required/],
+  ["BackendGroup", "a label with a blank", selecting({ app: "a b" }), /selector/],
+  ["BackendGroup", "a label that is too long", selecting({ app: "a".repeat(64) }), /selector/],
+  ["BackendGroup", "a label key with a blank", selecting({ "a b": "c" }), /keys must be label keys/],
+  ["BackendGroup", "a label key of nothing", selecting({ "": "c" }), /keys must be label keys/],
+  ["BackendGroup", "a label key with two slashes", selecting({ "a/b/c": "d" }), /keys must be label keys/],
+  [
+    "BackendGroup",
+    "both ways to select, one of them empty",
+    pods({ pods: { ports: [{ port: 1 }], byName: [], byLabel: { selector: { a: "b" } } } }),
+    /exactly one of byLabel and byName/,
+  ],
+  ["Bind", "a load balancer of nothing", bindTo({ spec: {} }), /loadBalancers\[0\]\.spec/],
+  ["Bind", "a blank driver", bindTo({ driver: " " }), /loadBalancers\[0\]\.driver/],
+  ["Bind", "a label with a slash", bind({ pods: { ports: [PORT], byLabel: { selector: { a: "b/c" } } } }), /selector/],
   ["Bind", "no load balancers", bind({ loadBalancers: [] }), /spec\.loadBalancers/],
   [
     "Bind",
@@ -338,13 +375,6 @@ export function lbcfDefinitions(name: string, open: ClusterOpener): void {
         { lbDriver: "a", lbSpec: { a: "2" } },
         /lbSpec/,
       ],
-      [
-        "LoadBalancerDriver",
-        "url",
-        { driverType: "Webhook", url: "http://a" },
-        { driverType: "Webhook", url: "http://b" },
-        /url cannot be changed/,
-      ],
       ["BackendGroup", "the type", { lbName: "a", static: ["1"] }, pods({}), /cannot be changed/],
     ];
 
@@ -354,6 +384,26 @@ export function lbcfDefinitions(name: string, open: ClusterOpener): void {
         const reply = await update(kind, body, second);
         assert.equal(reply.code, 422, reply.text);
         assert.match(reply.text, message);
+      });
+    }
+
+    const CHANGES: readonly (readonly [Kind, string, object, object])[] = [
+      [
+        "LoadBalancerDriver",
+        "url, where the driver has moved",
+        { driverType: "Webhook", url: "http://a" },
+        { driverType: "Webhook", url: "http://b" },
+      ],
+      ["BackendGroup", "static, to none", { lbName: "a", static: ["1"] }, { lbName: "a" }],
+      ["BackendGroup", "static, from none", { lbName: "a" }, { lbName: "a", static: ["1"] }],
+      ["BackendGroup", "byName, to none", byName("a"), byName()],
+    ];
+
+    for (const [kind, what, first, second] of CHANGES) {
+      test(`${kind}: ${what} can be changed`, async () => {
+        const { body } = await create(kind, first);
+        const reply = await update(kind, body, second);
+        assert.equal(reply.code, 200, reply.text);
       });
     }
 

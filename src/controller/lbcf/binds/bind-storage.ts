@@ -73,6 +73,7 @@ export class BindStorage {
       const { loadBalancers, ...group } = this.#group;
       const status = {
         ...group,
+        loadBalancerNames: this.bind.spec.loadBalancers.map(({ name }) => name).join(","),
         acceptedLoadBalancers: loadBalancers,
         loadBalancerStatuses: this.bind.status.loadBalancerStatuses,
       };

@@ -59,8 +59,8 @@ export function candidatesOf(group: BackendGroup, cluster: Cluster, judged: Judg
 /** The schema refuses these. An object stored before the schema existed must not deregister every backend. */
 function podsMistake({ ports, select }: Extract<Backends, { kind: "Pod" }>): string | undefined {
   if (ports.length === 0) return "pods.ports has no port: give at least one";
-  const selectors = "names" in select ? select.names.length : Object.keys(select.labels).length;
-  return selectors > 0 ? undefined : "pods selects nobody: give byLabel.selector or byName";
+  if ("names" in select || Object.keys(select.labels).length > 0) return undefined;
+  return "pods selects no pod: give byLabel.selector or byName";
 }
 
 function known(candidates: readonly Candidate[]): Candidates {

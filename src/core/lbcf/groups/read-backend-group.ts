@@ -44,9 +44,11 @@ export function podsOf(pods: Json): Backends {
   const given = [...listOf(pods["ports"]), ...(isGiven(pods["port"]) ? [pods["port"]] : [])].map(portOf);
   const ports = new Map(given.map((port) => [`${port.port}/${port.protocol}`, port]));
   const byLabel = objectOf(pods["byLabel"]);
-  const select = isGiven(pods["byLabel"])
-    ? { labels: stringMapOf(byLabel["selector"]), except: textsOf(byLabel["except"]) }
-    : { names: textsOf(pods["byName"]) };
+  // neither is read as a selector without labels, which is a mistake; an empty byName selects no pod on purpose
+  const select =
+    !isGiven(pods["byLabel"]) && Array.isArray(pods["byName"])
+      ? { names: textsOf(pods["byName"]) }
+      : { labels: stringMapOf(byLabel["selector"]), except: textsOf(byLabel["except"]) };
   return { kind: "Pod", ports: [...ports.values()], select };
 }
 
