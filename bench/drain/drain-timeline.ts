@@ -1,13 +1,14 @@
 /**
- * Records what clients see when a node is doomed: a Service with three nodes, clients that connect all the time and some that
- * hold a connection, a taint on one node, and the end of its process ten seconds later. Run with the feature and without it,
- * everything else being equal; the thresholds are those of the callers.
+ * Records what clients see when a Spot machine is evicted: a Service with three nodes, clients that connect all the time and
+ * some that hold a connection, the announcement of the eviction in the machine's metadata, and its end when the notice has
+ * passed. Run with the agent on the node and without it, everything else being equal; the thresholds are those of the callers.
  *
  * A change of a pool takes Azure a second and a half, as usual, and the probe needs two failures, five seconds apart.
  */
 import { setTimeout as delay } from "node:timers/promises";
 
-import { NODES } from "../../src/kube/client/resources.ts";
+import { SILENT_LOG } from "../../src/core/util/log.ts";
+import { runAgent } from "../../src/main/agent.ts";
 import {
   dataPlaneAt,
   openConnection,
@@ -20,14 +21,14 @@ import { ServiceRig } from "../../test/support/service-rig.ts";
 
 const OPERATION_MS = 1_500;
 const WARM_UP_MS = 3_000;
-const DIES_AFTER_MS = 10_000;
-/** Clients that hold a connection to the doomed node close it in time. */
-const CLOSE_HELD_AFTER_MS = 9_000;
+/** Clients that hold a connection to the doomed node close it so long before it goes. */
+const CLOSE_HELD_BEFORE_MS = 1_000;
+/** As the agent has it by default. */
+const POLL_MS = 1_000;
 const AFTERWARDS_MS = 3_000;
 const CLIENTS = 4;
 const PAUSE_MS = 25;
 const HELD_PER_NODE = 2;
-const TAINT = { key: "node.kubernetes.io/out-of-service", value: "nodeshutdown", effect: "NoExecute" };
 
 /** One new connection of a client. */
 interface ConnectionAttempt {
@@ -38,14 +39,15 @@ interface ConnectionAttempt {
   readonly brokeMs?: number;
 }
 
-/** All times in milliseconds since the taint was written. */
+/** All times in milliseconds since the eviction was announced. */
 export interface DrainTimeline {
-  readonly isOn: boolean;
+  readonly withAgent: boolean;
   /** In the order in which they began. */
   readonly attempts: readonly ConnectionAttempt[];
   readonly doomed: string;
   /** When `Down` took effect in the data plane; absent: never. */
   readonly downMs: number | undefined;
+  /** When the machine was gone. */
   readonly diedMs: number;
   /** When the probes had detected the failure. */
   readonly noticedMs: number;
@@ -55,22 +57,39 @@ export interface DrainTimeline {
   readonly held: readonly { readonly node: string; readonly answeredMs: number; readonly broke: boolean }[];
 }
 
-export async function recordDrain(isOn: boolean): Promise<DrainTimeline> {
-  const rig = await ServiceRig.open(openEmbeddedCluster, {
-    azure: { topology: { nodes: 3 }, dataPlane: true },
-    cloudConfig: { enableLoadBalancerAdminState: isOn },
-  });
+export interface EvictionOptions {
+  readonly withAgent: boolean;
+  readonly noticeSeconds: number;
+}
+
+export async function recordEviction(options: EvictionOptions): Promise<DrainTimeline> {
+  const rig = await ServiceRig.open(openEmbeddedCluster, { azure: { topology: { nodes: 3 }, dataPlane: true } });
+  const stopping = new AbortController();
+  const agent = options.withAgent ? startAgent(rig, stopping.signal) : Promise.resolve();
   const backends: Backend[] = [];
   try {
     for (const { name } of rig.azure.nodes) backends.push(await echoBackend(name));
-    return await record(rig, backends, isOn);
+    return await record(rig, backends, options);
   } finally {
+    stopping.abort(new Error("the recording is over"));
+    await agent;
     for (const backend of backends) await backend.close();
     await rig.close();
   }
 }
 
-async function record(rig: ServiceRig, backends: readonly Backend[], isOn: boolean): Promise<DrainTimeline> {
+/** On the first node, as `deploy/agent.yaml` runs it: it writes Events, and the controller taints. */
+function startAgent({ azure, cluster: { kubeconfig } }: ServiceRig, signal: AbortSignal): Promise<void> {
+  const nodeName = azure.nodes[0]?.name ?? "";
+  const metadataUrl = `${azure.metadataUrl}/machines/${nodeName}`;
+  return runAgent({ nodeName, kubeconfig, metadataUrl, pollMs: POLL_MS, taints: undefined, log: SILENT_LOG }, signal);
+}
+
+async function record(
+  rig: ServiceRig,
+  backends: readonly Backend[],
+  { withAgent, noticeSeconds }: EvictionOptions,
+): Promise<DrainTimeline> {
   const plane = dataPlaneAt(rig.azure.controlUrl);
   const { nodes } = rig.azure;
   const ips = nodes.map(({ ip }) => ip);
@@ -89,24 +108,32 @@ async function record(rig: ServiceRig, backends: readonly Backend[], isOn: boole
   const clients = new NewConnections(listener.port);
   const heldClients = await hold(listener.port, backends);
   await delay(WARM_UP_MS);
-  await rig.kube.patch(NODES, { name: doomed.name }, { merge: { spec: { taints: [TAINT] } } });
-  const taintMs = Date.now();
-  await delay(CLOSE_HELD_AFTER_MS);
+  await rig.azure.control("POST", "/scheduled-events", { type: "Preempt", machines: [doomed.name], noticeSeconds });
+  const announcedMs = Date.now();
+  await delay(1000 * noticeSeconds - CLOSE_HELD_BEFORE_MS);
   for (const client of heldClients) if (client.node === doomed.name) await client.close();
-  await delay(taintMs + DIES_AFTER_MS - Date.now());
-  const diedMs = Date.now() - taintMs;
-  await doomed.close();
-  const noticedMs = (await probeDown(plane, ips[0] ?? "")) - taintMs;
+  await untilGone(rig);
+  const diedMs = Date.now() - announcedMs;
+  const noticedMs = (await probeDown(plane, ips[0] ?? "")) - announcedMs;
   await delay(AFTERWARDS_MS);
   const attempts = await clients.stop();
-  const held = await Promise.all(heldClients.map((client) => client.end(taintMs)));
-  const { downMs, openedAfterDown } = await downOf(plane, ips[0] ?? "", taintMs);
+  const held = await Promise.all(heldClients.map((client) => client.end(announcedMs)));
+  const { downMs, openedAfterDown } = await downOf(plane, ips[0] ?? "", announcedMs);
   const since = attempts.map(({ atMs, brokeMs, ...attempt }) => ({
     ...attempt,
-    atMs: atMs - taintMs,
-    ...(brokeMs !== undefined && { brokeMs: brokeMs - taintMs }),
+    atMs: atMs - announcedMs,
+    ...(brokeMs !== undefined && { brokeMs: brokeMs - announcedMs }),
   }));
-  return { isOn, doomed: doomed.name, attempts: since, downMs, diedMs, noticedMs, openedAfterDown, held };
+  return { withAgent, doomed: doomed.name, attempts: since, downMs, diedMs, noticedMs, openedAfterDown, held };
+}
+
+/** The event is carried out, and over. */
+async function untilGone({ azure }: ServiceRig): Promise<void> {
+  for (;;) {
+    const { events } = (await azure.control("GET", "/scheduled-events")) as { events: readonly unknown[] };
+    if (events.length === 0) return;
+    await delay(20);
+  }
 }
 
 async function probeDown(plane: DataPlaneUnderTest, member: string): Promise<number> {
@@ -120,13 +147,13 @@ async function probeDown(plane: DataPlaneUnderTest, member: string): Promise<num
 async function downOf(
   plane: DataPlaneUnderTest,
   member: string,
-  taintMs: number,
+  announcedMs: number,
 ): Promise<Pick<DrainTimeline, "downMs" | "openedAfterDown">> {
   const [down] = (await plane.flows({ event: "adminState", member })).filter(({ to }) => to === "Down");
   const opened = await plane.flows({ event: "opened", member });
   if (down === undefined) return { downMs: undefined, openedAfterDown: 0 };
   return {
-    downMs: Date.parse(down.time) - taintMs,
+    downMs: Date.parse(down.time) - announcedMs,
     openedAfterDown: opened.filter(({ sequence }) => sequence > down.sequence).length,
   };
 }

@@ -25,7 +25,7 @@ export function drawDrainTimelines(timelines: readonly DrainTimeline[]): string 
   const height = TOP + timelines.length * (LANE_HEIGHT + LANE_GAP);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,
-    `<title>New connections while a node is doomed, with admin state and without</title>`,
+    `<title>New connections while a Spot machine is evicted, with the agent and without</title>`,
     `<rect width="100%" height="100%" fill="white"/>`,
     legend(),
     ...lanes,
@@ -56,12 +56,12 @@ function lane(timeline: DrainTimeline, top: number, { fromMs, toMs, x }: Axis): 
       return [rect(left, base, width, high, COLOURS[kind])];
     });
   });
-  const title = timeline.isOn ? "with admin state" : "without";
+  const title = timeline.withAgent ? "with the agent" : "without";
   const errors = timeline.attempts.filter(({ node }) => node === undefined).length;
   const marks: [string, number | undefined, number][] = [
-    ["tainted", 0, 0],
+    ["eviction announced", 0, 0],
     ["Down in effect", timeline.downMs, 1],
-    ["process dies", timeline.diedMs, 0],
+    ["machine goes", timeline.diedMs, 0],
     ["probes have noticed", timeline.noticedMs, 1],
   ];
   return [

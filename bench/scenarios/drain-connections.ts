@@ -1,28 +1,32 @@
 /**
- * What clients see of a doomed node, with admin state and without, at the same time (`bench/drain/drain-timeline.ts`). The
+ * What clients see of the eviction of a node, with the agent and without, at the same time (`bench/drain/drain-timeline.ts`). The
  * thresholds are on order and counts; times are reported as a ratio, because they depend on the machine.
  */
 import { writeFileSync } from "node:fs";
 
 import { atLeast, atMost, type BenchReport } from "../report.ts";
 import { drawDrainTimelines } from "../drain/timeline-chart.ts";
-import { recordDrain, type DrainTimeline } from "../drain/drain-timeline.ts";
+import { recordEviction, type DrainTimeline } from "../drain/drain-timeline.ts";
 
 export interface DrainConnectionsOptions {
   /** File for a chart of both timelines. */
   readonly picture: string | undefined;
+  /** Of the eviction. */
+  readonly noticeSeconds: number;
 }
 
-export async function benchDrainConnections({ picture }: DrainConnectionsOptions): Promise<BenchReport> {
-  const [on, off] = await Promise.all([recordDrain(true), recordDrain(false)]);
+export async function benchDrainConnections(options: DrainConnectionsOptions): Promise<BenchReport> {
+  const { picture, noticeSeconds } = options;
+  const [on, off] = await Promise.all([true, false].map((withAgent) => recordEviction({ withAgent, noticeSeconds })));
+  if (on === undefined || off === undefined) throw new Error("nothing was recorded");
   if (picture !== undefined) writeFileSync(picture, drawDrainTimelines([on, off]));
   const downMs = on.downMs ?? Number.POSITIVE_INFINITY;
   return {
     scenario: "drain-connections",
     figures: {
-      "with: taint → Down in effect, ms": downMs,
+      "with: announcement → Down in effect, ms": downMs,
       "with: new connections": on.attempts.length,
-      "without: taint → probes have noticed, ms": off.noticedMs,
+      "without: announcement → probes have noticed, ms": off.noticedMs,
       "without: new connections": off.attempts.length,
       "without: errors": errorsOf(off).length,
       "without: time with errors, ms": errorsOf(off).length === 0 ? 0 : off.noticedMs - off.diedMs,

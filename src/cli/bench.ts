@@ -98,11 +98,15 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       }),
   },
   "drain-connections": {
-    description: "errors that clients see when a node goes away, with admin state and without",
-    configure: (command) => command.option("--picture <file>", "write an SVG chart of both timelines to this file"),
+    description: "errors that clients see when a Spot node is evicted, with the agent and without",
+    configure: (command) =>
+      command
+        .option("--notice <seconds>", "notice of the eviction", "30")
+        .option("--picture <file>", "write an SVG chart of both timelines to this file"),
     run: async (flags) =>
       (await import("../../bench/scenarios/drain-connections.ts")).benchDrainConnections({
         picture: typeof flags["picture"] === "string" ? flags["picture"] : undefined,
+        noticeSeconds: parseFlagNumber("--notice", String(flags["notice"]), 5, 600),
       }),
   },
   emulator: {
