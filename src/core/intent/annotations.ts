@@ -331,6 +331,7 @@ export const PRIVATE_LINK = {
 export const OURS: {
   readonly driftPolicy: Annotation<DriftPolicy>;
   readonly shareAddressWith: Annotation<readonly string[]>;
+  readonly deletionProtection: Annotation<boolean>;
 } = {
   driftPolicy: {
     key: "azlb.io/drift-policy",
@@ -348,6 +349,15 @@ export const OURS: {
     effect:
       "With `addressSharing: consent` in the config: Services of these namespaces may join the addresses of this " +
       "Service, on ports that are free. Those of its own namespace always may.",
+    origin: "azlb",
+  },
+  deletionProtection: {
+    key: "azlb.io/deletion-protection",
+    kind: trimmedFlag,
+    byDefault: "false",
+    effect:
+      "The public IP that was made for this Service stays when the Service goes, and the next Service of the same " +
+      "namespace and name gets it back. Internal Services: no effect, since nothing holds a private address.",
     origin: "azlb",
   },
 };

@@ -47,6 +47,10 @@ const parsed = memoAll((config: ClusterConfig, stored: Service): ParsedService =
     driftPolicy: read.get(OURS.driftPolicy),
   };
   warnOfIdleConsent(config, read);
+  if (read.isOn(OURS.deletionProtection) && scope === "internal") {
+    const why = `nothing holds a private address without its frontend: pin it by ${PLACEMENT.ipv4.key}, so that the next Service asks for it`;
+    read.warnOfNoEffect(OURS.deletionProtection, why);
+  }
   if (service !== stored) {
     const message = `spec.ports has ${stored.spec.ports.length} ports, more than ${MOST_ITEMS}: no load balancer has so many`;
     read.reject("InvalidService", message);

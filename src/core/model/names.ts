@@ -99,6 +99,14 @@ export function publicIPName(
   return whole.slice(0, CUT_LENGTH) + familySuffix(naming, family);
 }
 
+/** The base, in lower case, of the Service that a public IP of this name was made for; `undefined` for any other name. */
+export function baseOfPublicIP(clusterName: string, name: string): string | undefined {
+  const prefix = `${clusterName}-`.toLowerCase();
+  const lower = name.toLowerCase();
+  const base = lower.startsWith(prefix) ? baseOf(lower.slice(prefix.length)) : "";
+  return isServiceBase(base) ? base : undefined;
+}
+
 export function privateLinkServiceName(frontend: string): string {
   return `pls-${frontend}`;
 }

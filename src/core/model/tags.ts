@@ -97,6 +97,8 @@ function prunable(tags: Tags, wanted: Tags, systemTags: readonly string[]): stri
 export const SERVICE_TAG = "k8s-azure-service";
 export const CLUSTER_TAG = "k8s-azure-cluster-name";
 export const DNS_TAG = "k8s-azure-dns-label-service";
+/** The Service that went and left its public IP behind, to be used by the next one of its name. */
+const KEPT_TAG = "azlb-kept-for";
 /** Of a private link service: the Service that it was made for. */
 export const OWNER_TAG = "k8s-azure-owner-service";
 
@@ -106,7 +108,7 @@ const OLDER_TAGS: Readonly<Record<string, string>> = {
   [DNS_TAG]: "kubernetes-dns-label-service",
 };
 
-const OWNERSHIP = new Set([...Object.keys(OLDER_TAGS), ...Object.values(OLDER_TAGS)]);
+const OWNERSHIP = new Set([...Object.keys(OLDER_TAGS), ...Object.values(OLDER_TAGS), KEPT_TAG]);
 
 function isOwnershipTag(key: string): boolean {
   return OWNERSHIP.has(key.toLowerCase());
@@ -152,6 +154,11 @@ export function isOtherClusters(publicIP: Pick<PublicIP, "tags">, clusterName: s
   return cluster !== undefined && cluster.toLowerCase() !== clusterName.toLowerCase();
 }
 
+/** The tag says so. */
+export function isOfCluster(publicIP: Pick<PublicIP, "tags">, clusterName: string): boolean {
+  return clusterOf(publicIP)?.toLowerCase() === clusterName.toLowerCase();
+}
+
 /** The Service that owns the DNS label. */
 export function dnsOwnerOf({ tags }: Pick<PublicIP, "tags">): string | undefined {
   return tagOf(tags, DNS_TAG) || undefined;
@@ -160,6 +167,19 @@ export function dnsOwnerOf({ tags }: Pick<PublicIP, "tags">): string | undefined
 export function withoutDnsOwner(tags: Tags): Tags {
   const gone = [DNS_TAG, OLDER_TAGS[DNS_TAG]];
   return Object.fromEntries(Object.entries(tags).filter(([key]) => !gone.includes(key.toLowerCase())));
+}
+
+/** The Service, gone by now, whose deletion protection keeps the public IP. */
+export function keptFor({ tags }: Pick<PublicIP, "tags">): string | undefined {
+  return tagValue(tags, KEPT_TAG);
+}
+
+export function withKeptFor(tags: Tags | undefined, key: string): Tags {
+  return withTag(tags, KEPT_TAG, key);
+}
+
+export function withoutKeptFor(tags: Tags): Tags {
+  return Object.fromEntries(Object.entries(tags).filter(([key]) => key.toLowerCase() !== KEPT_TAG));
 }
 
 /** Those of the tags that say whose a public IP is. */

@@ -9,6 +9,7 @@
  *   `changing`              | an earlier spec was, another is on its way: no difference counts as drift
  *   ` groups={a},{b}` added | resource groups, besides the cluster's, where public IPs of the Service may be
  *   ` links={a},{b}` added  | resource groups where private link services on its frontends may be
+ *   ` uids={a},{b}` added   | its UID, and those of former incarnations whose names parts in Azure bear (`noted-uids.ts`)
  *   ` spec={fingerprint}`   | the spec that was last fully applied, under whatever config; while the Service's own
  *     added                 | change is on its way, `spec=another`
  *
@@ -21,10 +22,14 @@ import { md5 } from "../util/md5.ts";
 import { memo, memoAll } from "../util/memo.ts";
 import { OURS } from "../intent/annotations.ts";
 import type { Decision } from "../steps.ts";
+import { baseName } from "../model/names.ts";
+import { loadBalancersWith } from "../resources/load-balancer/load-balancer-index.ts";
+import { APPLIED_ANNOTATION } from "./applied-annotation.ts";
+import { readNotedUids, renderNotedUids } from "./noted-uids.ts";
 import { frontendsOf, linksOfService } from "./service-parts.ts";
 import type { ResolvedService } from "./resolve-service.ts";
 
-export const APPLIED_ANNOTATION = "azlb.io/applied";
+export { APPLIED_ANNOTATION };
 
 const CHANGING = "changing";
 const GROUPS = "groups=";
@@ -38,6 +43,8 @@ interface AppliedState {
   readonly groups: readonly string[];
   /** As `groups`, for private link services. */
   readonly links: readonly string[];
+  /** Of the Service, and of its former incarnations. */
+  readonly uids: readonly string[];
   /** Fingerprint of the spec alone; `undefined` where none is noted. */
   readonly spec: string | undefined;
 }
@@ -50,6 +57,7 @@ export function readAppliedState(service: Service): AppliedState | undefined {
     fingerprint: state === CHANGING ? undefined : state,
     groups: readGroups(notes, GROUPS),
     links: readGroups(notes, LINKS),
+    uids: readNotedUids(service),
     spec: readNote(notes, SPEC),
   };
 }
@@ -62,8 +70,8 @@ function readGroups(notes: readonly string[], name: string): string[] {
   return (readNote(notes, name)?.split(",") ?? []).filter(isResourceGroupName);
 }
 
-function renderAppliedState({ fingerprint, groups, links, spec }: AppliedState): string {
-  const notes = [...renderGroups(GROUPS, groups), ...renderGroups(LINKS, links)];
+function renderAppliedState({ fingerprint, groups, links, uids, spec }: AppliedState): string {
+  const notes = [...renderGroups(GROUPS, groups), ...renderGroups(LINKS, links), ...renderNotedUids(uids)];
   return [fingerprint ?? CHANGING, ...notes, ...(spec === undefined ? [] : [SPEC + spec])].join(" ");
 }
 
@@ -181,6 +189,7 @@ export function changingState(resolved: ResolvedService): string {
     fingerprint: undefined,
     groups: [...new Set([...groups, ...groupsNow(resolved)])],
     links: [...new Set([...links, ...linksNow(resolved)])],
+    uids: uidsNow(resolved),
     spec: isChangedItself(service) ? ANOTHER_SPEC : spec,
   });
 }
@@ -197,8 +206,17 @@ export function finalAppliedState(resolved: ResolvedService): string {
     fingerprint,
     groups,
     links: linksNow(resolved),
+    uids: uidsNow(resolved),
     spec: specFingerprint(observed.service),
   });
+}
+
+/** Its own first; those of former incarnations for as long as something in Azure is named after them. */
+function uidsNow({ observed }: ResolvedService): string[] {
+  const { service, loadBalancers } = observed;
+  const isNamed = (uid: string): boolean => loadBalancersWith(loadBalancers, baseName(uid)).length > 0;
+  const { uid } = service.metadata;
+  return [uid, ...readNotedUids(service).filter((former) => former !== uid && isNamed(former))];
 }
 
 /** Resource groups that the Service has, or is about to have, public IPs in. */

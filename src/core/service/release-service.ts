@@ -18,6 +18,8 @@ import { SERVICE_TAG } from "../model/tags.ts";
 import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import { releaseSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
 import type { Observed } from "../observed.ts";
+import { OURS } from "../intent/annotations.ts";
+import type { Service } from "../model/kubernetes.ts";
 import { ownerOf } from "../intent/ownership.ts";
 import { handOverLinks, releaseLinks } from "./private-links.ts";
 import { act, firstRound, type Phase, roundOf, reject } from "./rounds.ts";
@@ -62,7 +64,13 @@ const leaveAllLoadBalancers: Phase<Observed> = (observed) => {
 };
 
 const releaseAllPublicIPs: Phase<Observed> = (observed) =>
-  givePublicIPsBack(releasedPublicIPs(observed, ownerOf(observed.service), []));
+  givePublicIPsBack(releasedPublicIPs(observed, ownerOf(observed.service), [], isProtected(observed.service)));
+
+/** Read by itself, so that it holds also where the rest of the annotations is refused. */
+function isProtected({ metadata }: Service): boolean {
+  const { key, kind } = OURS.deletionProtection;
+  return kind.read(metadata.annotations?.[key] ?? "").value === true;
+}
 
 export function givePublicIPsBack(releases: readonly PublicIPRelease[]): Decision | undefined {
   return roundOf(together(releases.map(({ seen, fragment }) => reconcilePublicIP(seen.id, seen, fragment))));

@@ -37,6 +37,7 @@ import {
 import { SERVICE_TAG } from "../model/tags.ts";
 import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import type { Observed } from "../observed.ts";
+import { formerFrontends, leftOver } from "./former-parts.ts";
 import { judgeJoined } from "./joined-addresses.ts";
 import { movingFrom, resolvePrivateLink } from "./private-links.ts";
 import { addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
@@ -253,6 +254,7 @@ export function fragmentOf(resolved: ResolvedService, families: readonly Family[
     held: [...surroundings.held, ...moving],
     limits: limitsOf(observed.config, observed.loadBalancers, placement.name),
     intent,
+    leftOver: (rules) => leftOver(observed, intent.owner, placement.seen, rules),
   });
 }
 
@@ -265,6 +267,7 @@ function frontendInput({ observed, intent, placement, publicIPs }: ResolvedServi
     subnet: subnetOf(observed, intent),
     zones: observed.zones,
     published: publishedAddresses(observed),
+    former: intent.scope === "internal" ? formerFrontends(observed, intent.owner, placement.seen) : [],
   };
 }
 

@@ -5,7 +5,7 @@
 import type { Frontend, LoadBalancer, PrivateLinkService, PublicIP } from "../model/arm.ts";
 import { canonicalAddress } from "../util/cidr.ts";
 import { parseId } from "../model/ids.ts";
-import { frontendOf, loadBalancerIndex, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { loadBalancerIndex, standingOn } from "../resources/load-balancer/load-balancer-index.ts";
 import { listedOf } from "../resources/observed-azure.ts";
 import { publicIPIndex } from "../resources/public-ip/desired-public-ip.ts";
 import type { Observed } from "../observed.ts";
@@ -15,10 +15,7 @@ import type { Owner } from "../outcome.ts";
 
 /** The frontends that bear its name, and those of others that its rules stand on. */
 export function frontendsOf(loadBalancer: LoadBalancer, base: string): Frontend[] {
-  const index = loadBalancerIndex(loadBalancer);
-  const { frontends, rules } = partsOf(index, base);
-  const used = rules.map(({ properties }) => index.frontends.get(frontendOf(properties.frontendIPConfiguration) ?? ""));
-  return [...new Set([...frontends, ...used])].filter((frontend) => frontend !== undefined);
+  return standingOn(loadBalancerIndex(loadBalancer), base);
 }
 
 /** The addresses of these frontends, as far as they have some yet, in their canonical spelling. */
@@ -30,7 +27,7 @@ export function addressesOn(observed: Pick<Observed, "listed">, frontends: reado
   });
 }
 
-function findPublicIP(observed: Pick<Observed, "listed">, id: string): PublicIP | undefined {
+export function findPublicIP(observed: Pick<Observed, "listed">, id: string): PublicIP | undefined {
   const { resourceGroup = "", name = "" } = parseId(id) ?? {};
   const list = listedOf(observed, "publicIP").get(resourceGroup.toLowerCase());
   return list && publicIPIndex(list).byName.get(name.toLowerCase());

@@ -3,7 +3,7 @@
  * frontends that others need, which the merge knows. Leaves to others which load balancer that is
  * (`get-service-load-balancer.ts`) and which public IPs it stands on (`public-ip/desired-public-ips.ts`).
  */
-import type { Family, LoadBalancer, Frontend, Reference, Subnet } from "../../model/arm.ts";
+import type { Family, LoadBalancer, LoadBalancingRule, Frontend, Reference, Subnet } from "../../model/arm.ts";
 import type { ClusterConfig, LoadBalancerLimits } from "../../config/cluster-config.ts";
 import type { Service } from "../../model/kubernetes.ts";
 import { baseOf, isServiceBase, ownPoolName, frontendName, namingOf } from "../../model/names.ts";
@@ -26,6 +26,8 @@ export interface FrontendInput {
   readonly zones: readonly string[];
   /** Addresses that the Service's status names. */
   readonly published: readonly string[];
+  /** Private frontends of the Service's former incarnation, on which it goes on; absent: none. */
+  readonly former?: readonly Frontend[];
 }
 
 export interface FragmentInput extends FrontendInput {
@@ -40,6 +42,8 @@ export interface FragmentInput extends FrontendInput {
   readonly held: readonly HeldFrontend[];
   readonly neighbours: readonly Service[];
   readonly limits: LoadBalancerLimits;
+  /** What of the Service's former incarnation goes with a fragment of these rules; absent: nothing. */
+  readonly leftOver?: (rules: readonly LoadBalancingRule[]) => Pick<LoadBalancerFragment, "replaces" | "releases">;
 }
 
 export function desiredLoadBalancer(input: FragmentInput): LoadBalancerFragment {
@@ -52,6 +56,7 @@ export function desiredLoadBalancer(input: FragmentInput): LoadBalancerFragment 
   const probes = new Map(perFamily.flatMap((one) => one.probes.map((probe) => [probe.name, probe])));
   const rules = perFamily.flatMap((one) => one.rules);
   const used = perFamily.map(({ frontend }) => frontend.name.toLowerCase());
+  const { replaces = [], releases = [] } = input.leftOver?.(rules) ?? {};
   return {
     owner: intent.owner,
     shell: shellOf(config, loadBalancer),
@@ -60,7 +65,10 @@ export function desiredLoadBalancer(input: FragmentInput): LoadBalancerFragment 
     rules,
     pools: families.map((family) => poolOf(intent, config, family)),
     ownPools: ownPoolsOf(intent.owner),
-    releases: releasesOf(seen, intent.owner, input).filter((name) => !used.includes(name)),
+    releases: [...new Set([...releasesOf(seen, intent.owner, input), ...releases])].filter(
+      (name) => !used.includes(name),
+    ),
+    ...(replaces.length > 0 && { replaces }),
     shares: used.filter((name) => baseOf(name) !== intent.owner.base.toLowerCase()),
     held: input.held,
     disposable: input.disposable,
@@ -167,8 +175,19 @@ function sharedFrontend(input: FrontendInput, index: LoadBalancerIndex, family: 
   const holder =
     intent.scope === "external"
       ? index.byPublicIP.get((publicIPs[family] ?? "").toLowerCase())
-      : index.byPrivateAddress.get(canonicalAddress(pinned ?? ""));
+      : pinned === undefined
+        ? formerFrontend(input, family)
+        : index.byPrivateAddress.get(canonicalAddress(pinned));
   return holder !== undefined && baseOf(holder.name) !== intent.owner.base.toLowerCase() ? holder : undefined;
+}
+
+/** In the subnet that the Service asks for. */
+function formerFrontend({ intent, config, former = [] }: FrontendInput, family: Family): Frontend | undefined {
+  return former.find(
+    ({ properties }) =>
+      (properties.privateIPAddressVersion ?? "IPv4") === family &&
+      (intent.subnet === undefined || sameId(properties.subnet?.id, subnetId(config, intent.subnet))),
+  );
 }
 
 function external({ publicIPs }: FrontendInput, family: Family, name: string): Frontend | undefined {

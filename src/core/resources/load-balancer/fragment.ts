@@ -28,6 +28,8 @@ export interface LoadBalancerFragment {
    * there; absent: none.
    */
   readonly shares?: readonly string[];
+  /** Rules of the Service's former incarnation: they make way for its own; absent: there are none. */
+  readonly replaces?: readonly string[];
   /** Frontends that stay whatever rules name them; absent: none. */
   readonly held?: readonly HeldFrontend[];
   /** What may go with the load balancer once it has no frontend; absent: it stays, another tool fills its pools. */

@@ -65,6 +65,13 @@ export function partsOf(index: LoadBalancerIndex, base: string): Parts {
   return index.parts.get(base.toLowerCase()) ?? NO_PARTS;
 }
 
+/** The frontends that bear a Service's name, and those of others that its rules stand on. */
+export function standingOn(index: LoadBalancerIndex, base: string): Frontend[] {
+  const { frontends, rules } = partsOf(index, base);
+  const used = rules.map(({ properties }) => index.frontends.get(frontendOf(properties.frontendIPConfiguration) ?? ""));
+  return [...new Set([...frontends, ...used])].filter((frontend) => frontend !== undefined);
+}
+
 /** Names of a Service's parts begin with its base, so they are found on any load balancer. */
 export function loadBalancersWith(loadBalancers: readonly LoadBalancer[], base: string): LoadBalancer[] {
   return loadBalancers.filter((loadBalancer) => {

@@ -82,6 +82,7 @@ export function isSettled(seen: LoadBalancer | undefined, fragment: LoadBalancer
     own.rules.length === rules.length &&
     own.probes.length === probes.filter(({ name }) => baseOf(name) === fragment.owner.base.toLowerCase()).length &&
     areRight(index, fragment) &&
+    (fragment.replaces ?? []).every((name) => !index.rules.has(name.toLowerCase())) &&
     leftFrontends(index, fragment).every((name) => mustStay(seen, index, fragment, name)) &&
     pools.every((name) => index.pools.has(name.toLowerCase())) &&
     isMigrated(index, fragment) &&

@@ -45,10 +45,11 @@ function replaced<Part extends Named>({ seen, wanted, goes, isRight, corrected }
 
 export function mergedRules(start: LoadBalancer, index: LoadBalancerIndex, batch: Batch): LoadBalancingRule[] {
   const bases = basesOf(batch);
+  const former = replacedBy(batch);
   const rules = replaced({
     seen: start.properties.loadBalancingRules ?? [],
     wanted: batch.flatMap((fragment) => fragment.rules.map((rule) => redirected(index, rule))),
-    goes: ({ name }) => bases.has(baseOf(name)),
+    goes: ({ name }) => bases.has(baseOf(name)) || former.has(name.toLowerCase()),
     isRight: isRightRule,
     corrected: correctedRule,
   });
@@ -104,6 +105,23 @@ export function isForeignPool(pool: BackendPool, { pools, entries }: Disposable)
   );
 }
 
+/** Names of rules, in lower case. */
+function replacedBy(batch: Batch): ReadonlySet<string> {
+  return new Set(batch.flatMap(({ replaces = [] }) => replaces.map((name) => name.toLowerCase())));
+}
+
+/** Probes, in lower case, that only rules named which are replaced. */
+function leftProbes(index: LoadBalancerIndex, batch: Batch): ReadonlySet<string> {
+  const former = replacedBy(batch);
+  const named = [...former].flatMap((name) =>
+    nameOfId(index.rules.get(name)?.properties.probe?.id ?? "").toLowerCase(),
+  );
+  const isLeft = (probe: string): boolean =>
+    probe !== SHARED_PROBE_NAME &&
+    (index.probeUsers.get(probe) ?? []).every((user) => former.has(user.name.toLowerCase()));
+  return new Set(named.filter((probe) => probe !== "" && isLeft(probe)));
+}
+
 /** The shared probe is everybody's: it goes with the last rule that names it, if that rule was one of the batch's. */
 export function mergedProbes(
   start: LoadBalancer,
@@ -112,12 +130,14 @@ export function mergedProbes(
   rules: readonly LoadBalancingRule[],
 ): Probe[] {
   const bases = basesOf(batch);
+  const left = leftProbes(index, batch);
   const wasShared = (index.probeUsers.get(SHARED_PROBE_NAME) ?? []).some(({ base }) => bases.has(base));
   const isShared = rules.some(({ properties: { probe } }) => probe !== undefined && isSharedProbe(nameOfId(probe.id)));
   return replaced({
     seen: start.properties.probes ?? [],
     wanted: batch.flatMap(({ probes }) => probes),
-    goes: ({ name }) => bases.has(baseOf(name)) || (isSharedProbe(name) && wasShared && !isShared),
+    goes: ({ name }) =>
+      bases.has(baseOf(name)) || left.has(name.toLowerCase()) || (isSharedProbe(name) && wasShared && !isShared),
     isRight: isRightProbe,
     corrected: correctedProbe,
   });

@@ -56,7 +56,10 @@ function firstClash(
   );
   for (const claimant of moving.values()) {
     for (const claim of claimant.added) {
-      const standing = (index.claims.get(claim.frontend) ?? []).filter(({ user }) => !moving.has(user.base));
+      const former = new Set((claimant.fragment.replaces ?? []).map((name) => name.toLowerCase()));
+      const standing = (index.claims.get(claim.frontend) ?? []).filter(
+        ({ user }) => !moving.has(user.base) && !former.has(user.name.toLowerCase()),
+      );
       const other = standing.find((seen) => overlap(seen, claim));
       if (other !== undefined) return { claimant, claim, other };
     }
@@ -83,7 +86,7 @@ function equal(one: Claim, other: Claim): boolean {
   return one.protocol === other.protocol && one.from === other.from && one.to === other.to;
 }
 
-function overlap(one: Claim, other: Claim): boolean {
+export function overlap(one: Claim, other: Claim): boolean {
   const sameProtocol = one.protocol === other.protocol || one.protocol === "all" || other.protocol === "all";
   return sameProtocol && one.from <= other.to && other.from <= one.to;
 }

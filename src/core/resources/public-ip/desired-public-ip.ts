@@ -1,11 +1,11 @@
 /**
  * Which public IP one family of an external Service uses: one that a user made, found by name or address, or
- * one of the Service's own under a generated name, made if it is not there.
+ * one of the Service's own: under a generated name, or its former incarnation's; made if there is none.
  */
 import type { Family, PublicIP } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { publicIPId } from "../../model/ids.ts";
-import { publicIPName } from "../../model/names.ts";
+import { baseOfPublicIP, publicIPName } from "../../model/names.ts";
 import { PLACEMENT } from "../../intent/annotations.ts";
 import type { PublicIPIntent, ServiceIntent } from "../../intent/service-intent.ts";
 import type { Rejection } from "../../outcome.ts";
@@ -13,7 +13,7 @@ import { hasIPTags } from "./ip-tags.ts";
 import type { PublicIPFragment } from "./fragment.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { memo } from "../../util/memo.ts";
-import { CLUSTER_TAG, isOtherClusters, servicesOf } from "../../model/tags.ts";
+import { CLUSTER_TAG, isOfCluster, isOtherClusters, sameKey, servicesOf } from "../../model/tags.ts";
 
 /** The public IPs of one resource group by what they are looked for: one pass, remembered as long as the list lives. */
 export interface PublicIPIndex {
@@ -58,6 +58,17 @@ export interface PublicIPInput {
   readonly zones: readonly string[];
   /** All of the resource group that the Service's public IPs are in. */
   readonly publicIPs: readonly PublicIP[];
+  /** What tells the public IP of the Service's former incarnation; absent: none is looked for. */
+  readonly former?: FormerPublicIPs | undefined;
+}
+
+export interface FormerPublicIPs {
+  /** Does a Service of the cluster have this base? */
+  readonly isCurrent: (base: string) => boolean;
+  /** Nothing of the Service is on any load balancer. */
+  readonly isNew: boolean;
+  /** Ids, in lower case, of the public IPs that the Service stands on. */
+  readonly stoodOn: ReadonlySet<string>;
 }
 
 export function desiredPublicIP(input: PublicIPInput, family: Family): DesiredPublicIP | Rejection {
@@ -101,9 +112,42 @@ function find({ publicIPs, ...input }: PublicIPInput, wanted: PublicIPIntent, fa
       return index.byAddress.get(wanted.address);
     case "named":
       return index.byName.get(wanted.name.toLowerCase());
-    case "generated":
-      return index.byName.get(generatedName(input, wanted, family).toLowerCase());
+    case "generated": {
+      const own = index.byName.get(generatedName(input, wanted, family).toLowerCase());
+      return own ?? findFormer({ publicIPs, ...input }, wanted, family);
+    }
   }
+}
+
+/**
+ * Names are made of the UID, so a Service that is created anew, from a backup or after its deletion, does not find its
+ * public IP by name. It is the Service's if its tags say so: of this cluster, listed first, and made for a Service that is
+ * not there any more. It stays the Service's for as long as that stands on it.
+ */
+function findFormer(
+  { publicIPs, intent, config, former }: PublicIPInput,
+  wanted: Extract<PublicIPIntent, { kind: "generated" }>,
+  family: Family,
+): PublicIP | undefined {
+  if (former === undefined) return undefined;
+  const { key, base } = intent.owner;
+  const isFormer = (publicIP: PublicIP): boolean => {
+    const madeFor = baseOfPublicIP(config.clusterName, publicIP.name);
+    return (
+      madeFor !== undefined &&
+      madeFor !== base.toLowerCase() &&
+      !former.isCurrent(madeFor) &&
+      isOfCluster(publicIP, config.clusterName) &&
+      sameKey(servicesOf(publicIP)?.[0] ?? "", key) &&
+      (publicIP.properties.publicIPAddressVersion ?? "IPv4") === family &&
+      (publicIP.sku?.name ?? "Basic").toLowerCase().startsWith(config.sku) &&
+      (publicIP.properties.publicIPPrefix?.id ?? "").toLowerCase() === (wanted.prefixId ?? "").toLowerCase() &&
+      (former.isNew || former.stoodOn.has(publicIP.id.toLowerCase()))
+    );
+  };
+  const found = (publicIPIndex(publicIPs).byService.get(key.toLowerCase()) ?? []).filter(isFormer);
+  const standing = found.filter(({ id }) => former.stoodOn.has(id.toLowerCase()));
+  return (standing.length > 0 ? standing : found).toSorted((one, other) => (one.name < other.name ? -1 : 1))[0];
 }
 
 function generatedName(

@@ -6,14 +6,16 @@
 import type { LoadBalancer, PublicIP } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { parseId, sameId } from "../../model/ids.ts";
-import { publicIPName } from "../../model/names.ts";
-import { loadBalancerIndex } from "../load-balancer/load-balancer-index.ts";
+import { baseOfPublicIP, publicIPName } from "../../model/names.ts";
+import type { Service } from "../../model/kubernetes.ts";
+import { loadBalancerIndex, loadBalancersWith, standingOn } from "../load-balancer/load-balancer-index.ts";
+import { servicesByBase } from "../load-balancer/part-user.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Owner, Rejection } from "../../outcome.ts";
 import { type Listed, listedOf } from "../observed-azure.ts";
-import { type DesiredPublicIP, desiredPublicIP, publicIPIndex } from "./desired-public-ip.ts";
+import { type DesiredPublicIP, desiredPublicIP, type FormerPublicIPs, publicIPIndex } from "./desired-public-ip.ts";
 import { absentPublicIP, type PublicIPFragment } from "./fragment.ts";
-import { isOtherClusters } from "../../model/tags.ts";
+import { isOtherClusters, sameKey, servicesOf } from "../../model/tags.ts";
 
 export interface PublicIPsSeen {
   readonly config: ClusterConfig;
@@ -21,6 +23,8 @@ export interface PublicIPsSeen {
   readonly loadBalancers: readonly LoadBalancer[];
   /** With the public IPs of the Service's resource groups, and of any that it may have left one in. */
   readonly listed: Listed;
+  /** Every Service that counts where Services meet; absent: no public IP of a former incarnation is looked for. */
+  readonly otherServices?: readonly Service[];
 }
 
 export interface DesiredPublicIPs {
@@ -37,7 +41,7 @@ export interface PublicIPRelease {
 /** An internal Service uses none. */
 export function desiredPublicIPs(seen: PublicIPsSeen, intent: ServiceIntent): DesiredPublicIPs | Rejection {
   const publicIPs = listedOf(seen, "publicIP").get(intent.publicIPResourceGroup.toLowerCase()) ?? [];
-  const input = { intent, config: seen.config, zones: seen.zones, publicIPs };
+  const input = { intent, config: seen.config, zones: seen.zones, publicIPs, former: formerOf(seen, intent.owner) };
   const uses: DesiredPublicIP[] = [];
   for (const family of intent.scope === "external" ? intent.families : []) {
     const desired = desiredPublicIP(input, family);
@@ -48,13 +52,41 @@ export function desiredPublicIPs(seen: PublicIPsSeen, intent: ServiceIntent): De
   return { uses, releases: releasedPublicIPs(seen, intent.owner, used) };
 }
 
-/** "Should not exist", with nothing in `used`: all that the Service is bound to. */
-export function releasedPublicIPs(seen: PublicIPsSeen, owner: Owner, used: readonly string[]): PublicIPRelease[] {
+function formerOf({ otherServices, loadBalancers }: PublicIPsSeen, owner: Owner): FormerPublicIPs | undefined {
+  if (otherServices === undefined) return undefined;
+  const present = loadBalancersWith(loadBalancers, owner.base);
+  const frontends = present.flatMap((loadBalancer) => standingOn(loadBalancerIndex(loadBalancer), owner.base));
+  const ids = frontends.flatMap(({ properties }) => properties.publicIPAddress?.id.toLowerCase() ?? []);
+  return {
+    isCurrent: (base) => servicesByBase(otherServices).has(base),
+    isNew: present.length === 0,
+    stoodOn: new Set(ids),
+  };
+}
+
+/** Those that the controller made for the Service itself, or for its former incarnation: others it only shares. */
+function isMadeFor({ config, otherServices = [] }: PublicIPsSeen, owner: Owner, publicIP: PublicIP): boolean {
+  const base = baseOfPublicIP(config.clusterName, publicIP.name);
+  if (base === undefined || base === owner.base.toLowerCase()) return base !== undefined;
+  return sameKey(servicesOf(publicIP)?.[0] ?? "", owner.key) && !servicesByBase(otherServices).has(base);
+}
+
+/**
+ * "Should not exist", with nothing in `used`: all that the Service is bound to. `isProtected`: those that were made for it
+ * stay.
+ */
+export function releasedPublicIPs(
+  seen: PublicIPsSeen,
+  owner: Owner,
+  used: readonly string[],
+  isProtected = false,
+): PublicIPRelease[] {
   return boundPublicIPs(seen, owner)
     .filter(({ id }) => !used.some((one) => sameId(one, id)))
     .map((publicIP) => {
       const keptBy = holderOf(publicIP, seen);
-      return { seen: publicIP, fragment: absentPublicIP(owner, keptBy) };
+      const isKept = isProtected && isMadeFor(seen, owner, publicIP);
+      return { seen: publicIP, fragment: absentPublicIP(owner, keptBy, isKept) };
     });
 }
 

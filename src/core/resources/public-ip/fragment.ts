@@ -29,10 +29,12 @@ export type PublicIPFragment =
       readonly owner: Owner;
       /** What else holds the address, so that it stays though no Service uses it. */
       readonly keptBy: string | undefined;
+      /** The Service's deletion protection keeps it, bound to the Service's name. */
+      readonly isProtected?: boolean;
     };
 
-export function absentPublicIP(owner: Owner, keptBy: string | undefined): PublicIPFragment {
-  return { kind: "absent", owner, keptBy };
+export function absentPublicIP(owner: Owner, keptBy: string | undefined, isProtected = false): PublicIPFragment {
+  return { kind: "absent", owner, keptBy, ...(isProtected && { isProtected }) };
 }
 
 export interface IPTag {

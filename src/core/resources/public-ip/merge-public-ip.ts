@@ -3,7 +3,8 @@
  *
  *   made by          | tagged | DNS label, IP tags | deleted
  *   -----------------|--------|--------------------|------------------------------------------------------
- *   us (service tag) | yes    | as asked           | with its last Service, unless something else holds it
+ *   us (service tag) | yes    | as asked           | with its last Service, unless something else holds it, or the
+ *                    |        |                    | Service is protected: then it stays listed, for the next of its name
  *   a person (none)  | never  | as they are        | never
  *
  * The order of the fragments does not matter. A DNS label belongs to the Service that set it first.
@@ -18,15 +19,18 @@ import {
   isReservedTag,
   SERVICE_TAG,
   dnsOwnerOf,
+  keptFor,
   ownTags,
   sameKey,
   servicesOf,
+  withKeptFor,
   withoutDnsOwner,
+  withoutKeptFor,
 } from "../../model/tags.ts";
 import { reconciled, type Reconciled } from "../reconciled.ts";
 import { hasIPTags } from "./ip-tags.ts";
 import type { PublicIPFragment } from "./fragment.ts";
-import { PLACEMENT } from "../../intent/annotations.ts";
+import { OURS, PLACEMENT } from "../../intent/annotations.ts";
 
 type Use = Extract<PublicIPFragment, { kind: "present" }>;
 type Absence = Extract<PublicIPFragment, { kind: "absent" }>;
@@ -81,6 +85,7 @@ function released(state: State, release: Absence): State {
   const { owner, keptBy } = release;
   const left = state.services?.filter((key) => !sameKey(key, owner.key));
   if (left === undefined || left.length === state.services?.length) return state;
+  if (release.isProtected === true) return keptForOwner(state, release);
   const isLabelOwner = sameKey(state.labelOwner ?? "", owner.key);
   const isUnused = left.length === 0;
   const kept = { reason: "DeletePublicIPAddress", message: stays(state.body, keptBy) } as const;
@@ -97,6 +102,20 @@ function released(state: State, release: Absence): State {
   };
 }
 
+function keptForOwner(state: State, release: Absence): State {
+  const { body, answers } = state;
+  const { key } = release.owner;
+  const message =
+    `public IP "${body.name}" (${body.properties.ipAddress ?? "no address yet"}) stays, as annotation ` +
+    `${OURS.deletionProtection.key} asks: a Service named ${key} gets it back. Delete it in Azure, if it is not needed`;
+  const kept = { reason: "DeletePublicIPAddress", message } as const;
+  return {
+    ...state,
+    body: keptFor(body) === key ? body : { ...body, tags: withKeptFor(body.tags, key) },
+    answers: new Map(answers).set(release, { kind: "accepted", warnings: [kept] }),
+  };
+}
+
 function stays(body: PublicIP, keptBy: string | undefined): string {
   return `public IP "${body.name}" stays although no Service uses it: ${keptBy} holds it`;
 }
@@ -110,7 +129,7 @@ function used(state: State, use: Use): State {
   const isListed = state.services.some((key) => sameKey(key, use.owner.key));
   return {
     ...labelled,
-    body: withSku(withIPTags(withTags(labelled.body, use), use), use),
+    body: withSku(withIPTags(withTags(takenBack(labelled.body, use), use), use), use),
     services: isListed ? state.services : [...state.services, use.owner.key],
     isFreed: false,
   };
@@ -172,6 +191,12 @@ function withoutLabel(body: PublicIP): PublicIP {
   return { ...body, ...(body.tags && { tags: withoutDnsOwner(body.tags) }), properties };
 }
 
+/** It was kept for this Service, which has come back. */
+function takenBack(body: PublicIP, { owner }: Use): PublicIP {
+  const isKept = sameKey(keptFor(body) ?? "", owner.key);
+  return isKept && body.tags !== undefined ? { ...body, tags: withoutKeptFor(body.tags) } : body;
+}
+
 /** The tags that name its owners are neither pruned nor taken from configs and annotations. */
 function withTags(body: PublicIP, { tags, systemTags }: Use): PublicIP {
   const asked = Object.fromEntries(Object.entries(tags).filter(([key]) => !isReservedTag(key)));
@@ -211,6 +236,7 @@ export function reconcilePublicIP(
 
 function whyOf(fragment: PublicIPFragment, seen: PublicIP | undefined): string {
   const { key } = fragment.owner;
-  if (fragment.kind === "absent") return `${key} does not use it any more`;
+  if (fragment.kind === "absent")
+    return fragment.isProtected === true ? `${key} goes, and its address is kept` : `${key} does not use it any more`;
   return `${seen === undefined ? "made for" : "used by"} ${key} (${fragment.family})`;
 }
