@@ -61,9 +61,10 @@ async function prepare(scenario: CrashScenario, directory: string): Promise<void
 /** The undisturbed run. */
 async function record(scenario: CrashScenario, opened: CrashBed): Promise<{ points: CrashPoint[]; end: EndState }> {
   return onBed(scenario, opened, async (bed, start) => {
-    await start();
+    if (scenario.startsAfterAct !== true) await start();
     const counts = await countWrites(bed);
     await scenario.act(bed);
+    if (scenario.startsAfterAct === true) await start();
     const end = await atRest(bed);
     return { points: pointsOf(await counts()), end };
   });
@@ -76,9 +77,10 @@ async function survive(
   opened: CrashBed,
 ): Promise<"survived" | "not reached"> {
   return onBed(scenario, opened, async (bed, start) => {
-    const victim = await start();
+    const early = scenario.startsAfterAct === true ? undefined : await start();
     const reached = await armPoint(bed, point);
     await scenario.act(bed);
+    const victim = early ?? (await start({ waits: false }));
     const outcome = await reached(reachedWithinMs).then(
       () => "survived" as const,
       () => "not reached" as const,
@@ -98,7 +100,8 @@ async function survive(
   });
 }
 
-type Start = () => Promise<ControllerProcess>;
+/** `waits`: until it is ready, which one that is cut off may never be. */
+type Start = (options?: { readonly waits: boolean }) => Promise<ControllerProcess>;
 
 /** Closes the bed and ends the controllers that were started on it, however the work ends. */
 async function onBed<R>(
@@ -107,10 +110,10 @@ async function onBed<R>(
   work: (bed: CrashBed, start: Start) => Promise<R>,
 ): Promise<R> {
   const started: ControllerProcess[] = [];
-  const start = async (): Promise<ControllerProcess> => {
+  const start: Start = async ({ waits } = { waits: true }) => {
     const controller = await bed.startController(flags);
     started.push(controller);
-    await controller.ready();
+    if (waits) await controller.ready();
     return controller;
   };
   try {

@@ -16,6 +16,7 @@ const SAMPLE: Readonly<Record<string, readonly string[]>> = {
   "a node's eviction is announced": ["after write 1 to Nodes"],
   "uniform scale set: create external": ["after write 4 to Azure"],
   "dual stack: create": ["after write 2 to Azure"],
+  "migration: network interfaces to addresses": ["after write 3 to Azure"],
   "private link service: delete, with a connection": ["after write 1 to Azure", "after write 2 to Azure"],
   "LBCF: a pod gets another address": ["after write 1 to Azure", "after write 2 to LBCF"],
 };

@@ -148,6 +148,7 @@ export class CoreWorld {
     for (const step of steps) if (step.kind === "backendPool") this.#remember(step);
     const after = predict(this.observe(service), steps);
     this.loadBalancers = after.loadBalancers;
+    this.members = new Map(after.members);
     this.listed = after.listed;
     this.securityGroup = after.securityGroup;
     this.compute = after.compute;

@@ -1,7 +1,7 @@
 /**
  * The recordings of the incumbent's rarer settings: several load balancers, private link services, NIC pools, migrations,
- * probe modes. Each has a cloud config, a seed, steps and the state after each step. Reads them, and says which of them
- * the controller reproduces. How their steps are carried out is `long-tail-rig.ts`.
+ * probe modes. Each has a cloud config, a seed, steps and the state after each step. Reads them, and says where the
+ * controller differs on purpose. How their steps are carried out is `long-tail-rig.ts`.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -56,6 +56,8 @@ interface LongTailStep {
   readonly do: LongTailDoing;
   /** Absent where the step was not watched. */
   readonly state: RecordedState | undefined;
+  /** What the controller comes to, but for the differences that are meant. */
+  readonly expected: RecordedState | undefined;
 }
 
 export interface LongTailScenario {
@@ -78,15 +80,21 @@ interface Recording extends Omit<LongTailScenario, "steps"> {
   readonly recorded: readonly { readonly state: RecordedState }[];
 }
 
-/** Of these the state is not reproduced yet. A scenario that is leaves this list. */
-const NOT_YET: readonly RegExp[] = [/^preconfigured-/];
-
 /** Nodes of a load balancer that went join the ones that are left at once; the incumbent leaves them in no pool. */
 const JOINED_AT_ONCE = [/\[kubernetes(-IPv6)?\]\.properties\.loadBalancerBackendAddresses: recorded/];
 /** A node leaves or joins its pool as soon as its label says so. */
 const NODE_AT_ONCE = [/\[kubernetes\]\.properties\.(backendIPConfigurations|loadBalancerBackendAddresses): recorded/];
-/** What is to be done is done at once; the incumbent waits for a sync of the Service. */
-const DONE_AT_ONCE = [/./];
+
+/**
+ * By scenario: steps after which the incumbent does nothing until the next one, which only touches the Service. The
+ * controller comes to the state of that next step at once.
+ */
+const DONE_AT_ONCE: Readonly<Record<string, readonly number[]>> = {
+  "multi-label-added-later": [1],
+  "multi-move-blocked-by-sharer": [3],
+  "multi-namespace-selector": [3],
+  "multi-node-selector": [4, 6],
+};
 
 /**
  * By scenario and number of the step, from 0: differences from the recorded state. Each is a defect of the incumbent, and
@@ -98,11 +106,8 @@ const MENDED: Readonly<Record<string, Readonly<Record<number, readonly RegExp[]>
   "multi-annotation-several": { 3: JOINED_AT_ONCE, 4: JOINED_AT_ONCE },
   "multi-closed-later": { 5: JOINED_AT_ONCE, 6: JOINED_AT_ONCE },
   "multi-dual-stack": { 2: JOINED_AT_ONCE },
-  "multi-label-added-later": { 1: DONE_AT_ONCE },
   "multi-label-selector": { 4: JOINED_AT_ONCE },
-  "multi-move-blocked-by-sharer": { 3: DONE_AT_ONCE },
-  "multi-namespace-selector": { 3: DONE_AT_ONCE },
-  "multi-node-selector": { 4: DONE_AT_ONCE, 6: DONE_AT_ONCE, 8: JOINED_AT_ONCE },
+  "multi-node-selector": { 8: JOINED_AT_ONCE },
   "multi-primary-set": { 2: JOINED_AT_ONCE },
   "multi-restart": { 5: JOINED_AT_ONCE },
   "multi-shared-address": { 4: JOINED_AT_ONCE },
@@ -112,6 +117,8 @@ const MENDED: Readonly<Record<string, Readonly<Record<number, readonly RegExp[]>
   "pls-external": {
     0: [/^(loadBalancers|publicIPAddresses|scaleSets)\/[^ ]+: recorded, but not found$/, /^networkSecurityGroups\/nsg/],
   },
+  // The cluster's pool on a load balancer that another client made is filled before a Service is there.
+  "preconfigured-external-pool-there": { 3: [/^scaleSets\/vmss: not recorded$/] },
   // A private link service whose owner goes belongs to the next Service on its address, which may change it.
   "pls-shared-address-both": {
     2: [/k8s-azure-owner-service: recorded "default\/sb-a", found "default\/sb-b"$/],
@@ -132,14 +139,13 @@ export function isRefused({ name }: LongTailScenario, step: number, { fail }: Lo
 
 /** A take-over puts right at once what the incumbent has left undone. */
 export function isLeftWrong(scenario: string, step: number): boolean {
-  return MENDED[scenario]?.[step] !== undefined;
+  return MENDED[scenario]?.[step] !== undefined || DONE_AT_ONCE[scenario]?.includes(step) === true;
 }
 
-/** The scenarios that are reproduced. */
 export function readLongTail(): LongTailScenario[] {
   const files = readdirSync(FOLDER).filter((file) => file.endsWith(".json"));
   const names = files.map((file) => file.slice(0, -".json".length)).sort();
-  return names.filter((name) => !NOT_YET.some((pattern) => pattern.test(name))).map(readOne);
+  return names.map(readOne);
 }
 
 /** Writes of other clients were not watched; all other steps were, in their order. */
@@ -147,7 +153,14 @@ function readOne(name: string): LongTailScenario {
   const text = readFileSync(join(FOLDER, `${name}.json`), "utf8");
   const { does, recorded, azureJson, sandbox } = JSON.parse(text) as Recording;
   const watched = recorded.values();
-  const steps = does.map((doing) => ({ do: doing, state: doing.arm ? undefined : watched.next().value?.state }));
+  const recordedSteps = does.map((doing) => ({
+    do: doing,
+    state: doing.arm ? undefined : watched.next().value?.state,
+  }));
+  const steps = recordedSteps.map((step, at) => {
+    const next = DONE_AT_ONCE[name]?.includes(at) === true ? recordedSteps[at + 1] : undefined;
+    return { ...step, expected: (next ?? step).state };
+  });
   return { name, azureJson, sandbox, steps };
 }
 

@@ -102,6 +102,8 @@ export class AzureStepExecutor implements StepExecutor {
   async #remember(step: AzureStep): Promise<void> {
     const { members, observer } = this.#options;
     if (step.kind === "backendPool") await members.remember(step);
+    if (step.kind === "loadBalancer" && step.fragment.records !== undefined)
+      await members.rememberNames(`${step.id}/backendAddressPools/`, step.fragment.records);
     if (step.kind !== "nicPools") return;
     for (const { pool } of step.fragment.join) await members.rememberNames(pool, observer.nodeNames);
   }

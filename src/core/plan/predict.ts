@@ -17,7 +17,19 @@ export function predict(observed: Observed, steps: readonly Step[]): Observed {
     observed.service,
   );
   const azure = byResource(steps.filter(isAzureStep)).reduce<ObservedAzure>(afterWrite, observed);
-  return { ...observed, ...azure, service };
+  return { ...observed, ...azure, members: afterRecords(observed.members, steps), service };
+}
+
+function afterRecords(members: Observed["members"], steps: readonly Step[]): Observed["members"] {
+  const recording = steps.filter((step) => step.kind === "loadBalancer" && step.fragment.records !== undefined);
+  if (recording.length === 0) return members;
+  const after = new Map(members);
+  for (const step of recording) {
+    if (step.kind !== "loadBalancer") continue;
+    const id = step.id.toLowerCase();
+    after.set(id, [...new Set([...(after.get(id) ?? []), ...(step.fragment.records ?? [])])]);
+  }
+  return after;
 }
 
 function afterServiceStep({ classFilter }: Observed, service: Service, step: ServiceStep): Service {

@@ -1,6 +1,6 @@
 /**
  * Which backend pools the controller fills, and what that is decided on. Pools that the config calls pre-configured are
- * filled by another tool, unless they are empty or the controller has filled them before.
+ * filled by another tool, unless the controller made them: then the member list names nodes since before they were made.
  */
 import type { Compute } from "../backends/compute.ts";
 import { vmSetOf } from "../backends/machines.ts";
@@ -59,7 +59,7 @@ export function managedPools(
   const known = membersOf(input, loadBalancer);
   return families.flatMap((family) => {
     const pool = pools.get(poolName(config.clusterName, family).toLowerCase());
-    return pool !== undefined && isManagedPool(config, loadBalancer, pool, known) ? [{ family, pool }] : [];
+    return pool !== undefined && isManagedPool(config, loadBalancer, known) ? [{ family, pool }] : [];
   });
 }
 
@@ -67,16 +67,9 @@ export function poolId(loadBalancer: LoadBalancer, { id, name }: BackendPool): s
   return id ?? loadBalancerPartId(loadBalancer.id, "backendAddressPools", name);
 }
 
-/** By the load balancer, what is in it, and its member list. */
-export function isManagedPool(
-  config: ClusterConfig,
-  loadBalancer: LoadBalancer,
-  { properties }: BackendPool,
-  known: readonly string[],
-): boolean {
-  const { loadBalancerBackendAddresses = [], backendIPConfigurations = [] } = properties;
-  const isEmpty = loadBalancerBackendAddresses.length + backendIPConfigurations.length === 0;
-  return !isPreConfigured(config, loadBalancer.name) || isEmpty || known.length > 0;
+/** By the load balancer and its member list. */
+export function isManagedPool(config: ClusterConfig, loadBalancer: LoadBalancer, known: readonly string[]): boolean {
+  return !isPreConfigured(config, loadBalancer.name) || known.length > 0;
 }
 
 /** Azure lists it until it is gone. A machine that joined one of its pools now would name what no longer exists. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { CONFIG } from "../../../test/support/core-fixtures.ts";
+import { CoreWorld } from "../../../test/support/core-world.ts";
 import { aNode } from "../../../test/support/core-world.ts";
 import { aLoadBalancer } from "../../../test/support/fragments.ts";
 import type { Compute } from "../backends/compute.ts";
@@ -62,11 +63,28 @@ test("pre-configured pools are left to those who fill them, of the kinds that th
   assert.deepEqual(steps(all, { config: { ...CONFIG, preConfiguredPools: "all" } }), []);
 });
 
-test("a pre-configured pool is filled where it is empty, or where the controller has filled it before", () => {
+test("a pre-configured pool is left empty where another tool made it, and filled where the controller has before", () => {
   const config = { ...CONFIG, preConfiguredPools: "all" as const };
-  assert.equal(steps([named("kubernetes", ["kubernetes"])], { config }).length, 1);
+  assert.deepEqual(steps([named("kubernetes", ["kubernetes"])], { config }), []);
   const filled = named("kubernetes", ["kubernetes"], ["10.9.9.9"]);
   assert.equal(steps([filled], { config, members: [[filled.id.toLowerCase(), ["one"]]] }).length, 1);
+});
+
+test("a pre-configured pool that is missing is made and filled, also after a crash between the two", () => {
+  const world = new CoreWorld({ preConfiguredPools: "all" });
+  world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+  for (let round = 0; round < 10 && world.loadBalancers.length === 0; round++) {
+    const decision = world.decide(world.service("web"));
+    if (decision.kind === "act") world.write(world.service("web"), decision.steps);
+  }
+  const sizes = (): number[] =>
+    world.loadBalancers
+      .flatMap(({ properties }) => properties.backendAddressPools ?? [])
+      .map(({ properties }) => properties.loadBalancerBackendAddresses?.length ?? 0);
+  assert.deepEqual(sizes(), [0]);
+  assert.deepEqual([...world.members.values()], [["vmss000000", "vmss000001", "vmss000002"]]);
+  world.settle();
+  assert.deepEqual(sizes(), [3]);
 });
 
 test("a pool that cannot be filled stops no other", () => {

@@ -102,7 +102,7 @@ function ownPoolsOn(
   const wanted = ownPools(config, otherServices);
   return [...loadBalancerIndex(loadBalancer).pools].flatMap(([name, pool]) => {
     const own = wanted.get(name);
-    if (own === undefined || !isManagedPool(config, loadBalancer, pool, known)) return [];
+    if (own === undefined || !isManagedPool(config, loadBalancer, known)) return [];
     const fragment = desiredOwnPool({ config, nodes, known }, own, endpointNodes(endpointSlices, own));
     return [{ pool, fragment, services: own.services }];
   });

@@ -8,6 +8,7 @@ import {
   addressesOfMembers,
   desiredBackendPool,
   isOwnEntry,
+  isPreConfigured,
   membersOf,
 } from "../resources/backend-pool/desired-backend-pool.ts";
 import { nodesOf } from "../resources/backend-pool/arranged-nodes.ts";
@@ -246,7 +247,7 @@ export function fragmentOf(resolved: ResolvedService, families: readonly Family[
   const { observed, intent, placement, privateLink } = resolved;
   const surroundings = surroundingsOn(observed, placement);
   const moving = privateLink === undefined ? [] : movingFrom(privateLink, linkedFrontend(resolved).id);
-  return desiredLoadBalancer({
+  const fragment = desiredLoadBalancer({
     ...frontendInput(resolved),
     families,
     loadBalancer: placement,
@@ -256,6 +257,10 @@ export function fragmentOf(resolved: ResolvedService, families: readonly Family[
     intent,
     leftOver: (rules) => leftOver(observed, intent.owner, placement.seen, rules),
   });
+  const pools = placement.seen && loadBalancerIndex(placement.seen).pools;
+  const isMaking = fragment.pools.some((name) => pools?.has(name.toLowerCase()) !== true);
+  if (!isMaking || !isPreConfigured(observed.config, placement.name)) return fragment;
+  return { ...fragment, records: observed.nodes.map(({ metadata }) => metadata.name) };
 }
 
 function frontendInput({ observed, intent, placement, publicIPs }: ResolvedService): FrontendInput {

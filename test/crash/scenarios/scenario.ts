@@ -1,4 +1,6 @@
 /** A history in which the controller is killed, and what users and operators do in it. */
+import { readFileSync, writeFileSync } from "node:fs";
+
 import type { ClusterShape, CrashBed, KubeObject } from "../crash-bed.ts";
 
 export type Act = (bed: CrashBed) => void | Promise<void>;
@@ -12,6 +14,8 @@ export interface CrashScenario {
   readonly before?: readonly Act[];
   /** The one thing that then happens. */
   readonly act: Act;
+  /** It happens while no controller runs: to files that are read at the start. */
+  readonly startsAfterAct?: boolean;
 }
 
 export const NAMESPACE = "/api/v1/namespaces/default";
@@ -41,6 +45,14 @@ export function createAtAddressOf(holder: string, name: string): Act {
   return (bed) => {
     const annotations = { [`${PREFIX}ipv4`]: addressOf(bed, holder) };
     return create(name, { port: OTHER_PORT, annotations })(bed);
+  };
+}
+
+/** Until the bed is opened again, which writes the file anew. */
+export function configure(change: Readonly<Record<string, unknown>>): Act {
+  return ({ azure: { cloudConfigFile } }) => {
+    const config = JSON.parse(readFileSync(cloudConfigFile, "utf8")) as object;
+    writeFileSync(cloudConfigFile, JSON.stringify({ ...config, ...change }));
   };
 }
 

@@ -1,6 +1,17 @@
 /** The same on clusters of other shapes: pools of network interfaces, availability sets, Basic, both families. */
 import type { ClusterShape, CrashBed } from "../crash-bed.ts";
-import { INTERNAL, PREFIX, create, doom, patch, remove, removeNode, save, type CrashScenario } from "./scenario.ts";
+import {
+  INTERNAL,
+  PREFIX,
+  configure,
+  create,
+  doom,
+  patch,
+  remove,
+  removeNode,
+  save,
+  type CrashScenario,
+} from "./scenario.ts";
 
 interface Shape {
   readonly name: string;
@@ -42,6 +53,8 @@ const LINK = {
   "service.beta.kubernetes.io/azure-pls-name": "link",
 };
 
+const POOL_TYPE = "loadBalancerBackendPoolConfigurationType";
+
 const DUAL_STACK = { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv4", "IPv6"] };
 const IPV4_ALONE = { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4"] };
 const BOTH: ClusterShape = { topology: { nodes: 2 }, dualStack: true };
@@ -67,6 +80,12 @@ export const SHAPE_SCENARIOS: readonly CrashScenario[] = [
     before: [create("web", { annotations: LINK }), connect],
     act: remove("web"),
   },
+  migration("network interfaces to addresses", NICS, { [POOL_TYPE]: "nodeIP" }),
+  migration("network interfaces to addresses, by Azure's action", NICS, {
+    [POOL_TYPE]: "nodeIP",
+    enableMigrateToIPBasedBackendPoolAPI: true,
+  }),
+  migration("addresses to network interfaces", { nodes: 2 }, { [POOL_TYPE]: "nodeIPConfiguration" }),
   { name: "dual stack: create", shape: BOTH, act: create("web", { spec: DUAL_STACK }) },
   {
     name: "dual stack: one family less",
@@ -88,6 +107,21 @@ export const SHAPE_SCENARIOS: readonly CrashScenario[] = [
     act: doom("vmss000001"),
   },
 ];
+
+function migration(
+  name: string,
+  topology: NonNullable<ClusterShape["topology"]>,
+  change: Readonly<Record<string, unknown>>,
+): CrashScenario {
+  return {
+    name: `migration: ${name}`,
+    shape: { topology },
+    flags: ["--accept-change=pool-type"],
+    before: [create("web")],
+    act: configure(change),
+    startsAfterAct: true,
+  };
+}
 
 function onShape({ name, shape, node, hasAdminState }: Shape): readonly CrashScenario[] {
   const named = (what: string): { name: string; shape: ClusterShape } => ({ name: `${name}: ${what}`, shape });

@@ -18,15 +18,15 @@ export function longTailSuite(name: string, open: ClusterOpener, scenarios = rea
       test(`${scenario.name}: the same state at every step`, async () => {
         const tail = await LongTailRig.open(open, scenario);
         try {
-          for (const [at, { do: doing, state }] of scenario.steps.entries()) {
+          for (const [at, { do: doing, expected }] of scenario.steps.entries()) {
             if (doing.restart !== undefined) await tail.rig.restart(doing.restart, acceptedBy(doing.restart));
             await tail.perform(doing);
             await endStep(tail, doing, isRefused(scenario, at, doing));
-            if (state === undefined) continue;
+            if (expected === undefined) continue;
             await eventually(async () => {
               const { steps } = await tail.rig.plan();
               assert.deepEqual(steps, [], `step ${at}`);
-              const found = unexplained(scenario.name, at, differences(state, await tail.state()));
+              const found = unexplained(scenario.name, at, differences(expected, await tail.state()));
               assert.deepEqual(found, [], `step ${at}`);
             }, WITHIN_MS);
           }
@@ -50,6 +50,6 @@ export async function endStep(tail: LongTailRig, doing: LongTailDoing, refused: 
 }
 
 /** The incumbent migrates pools unasked. */
-function acceptedBy(restart: JsonObject): { readonly acceptedChange?: "pool-type" } {
+export function acceptedBy(restart: JsonObject): { readonly acceptedChange?: "pool-type" } {
   return "loadBalancerBackendPoolConfigurationType" in restart ? { acceptedChange: "pool-type" } : {};
 }

@@ -36,6 +36,8 @@ export interface LoadBalancerFragment {
   readonly disposable: Disposable | undefined;
   /** How full the load balancer may be with it; absent: as full as may be. */
   readonly limits?: LoadBalancerLimits;
+  /** Names of nodes that the member list must hold first: pools that another tool was to make are made with it. */
+  readonly records?: readonly string[];
   /** The other Services, for texts only: no decision reads them. */
   readonly neighbours?: readonly Service[];
   /** Present in the cluster's own fragment alone, which replaces the members of a pool: see `migrate-pools.ts`. */
