@@ -22,14 +22,19 @@ interface Review extends KubeObject {
 
 type Right = readonly [verbs: readonly string[], resource: string, more?: { readonly [field: string]: string }];
 
-/** Of `deploy/rbac.yaml`. */
-const RIGHTS: readonly Right[] = [
+const LEASE_PLACE = { group: "coordination.k8s.io", namespace: KUBE_SYSTEM };
+
+/** Of `deploy/rbac.yaml`, but for the Secret, which a cloud config in a file does without. Some hold for one name only. */
+export const RIGHTS: readonly Right[] = [
   [["list", "watch", "patch"], "services"],
   [["patch"], "services", { subresource: "status" }],
   [["list", "watch", "get", "patch"], "nodes"],
   [["create", "patch", "list", "watch"], "events"],
-  [["create", "get", "update"], "leases", { group: "coordination.k8s.io", namespace: KUBE_SYSTEM }],
+  [["create"], "leases", LEASE_PLACE],
+  [["get", "update"], "leases", { ...LEASE_PLACE, name: "azlb-controller" }],
+  [["get", "patch"], "leases", { ...LEASE_PLACE, name: "aks-managed-resource-locker" }],
   [["create", "list", "watch", "patch"], "configmaps", { namespace: KUBE_SYSTEM }],
+  [["get", "delete"], "configmaps", { namespace: KUBE_SYSTEM, name: "azlb-brake-release" }],
 ];
 
 export async function checkKubernetesRights(client: KubeClient): Promise<Check> {
@@ -41,7 +46,7 @@ export async function checkKubernetesRights(client: KubeClient): Promise<Check> 
         const resourceAttributes = { verb, resource, ...more };
         const review = await client.create<Review>(REVIEWS, { metadata: {}, spec: { resourceAttributes } });
         if (review.status?.allowed !== true)
-          missing.push([verb, resource, more["subresource"]].filter(Boolean).join(" "));
+          missing.push([verb, resource, more["subresource"], more["name"]].filter(Boolean).join(" "));
       } catch (error) {
         return unknown(what, `cannot be checked here: ${errorText(error)}`);
       }

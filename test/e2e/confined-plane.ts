@@ -33,6 +33,8 @@ interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
   readonly rules?: readonly Rule[];
+  readonly roleRef?: { readonly apiGroup: string; readonly kind: string; readonly name: string };
+  readonly subjects?: readonly object[];
 }
 
 interface AuditedRequest {
@@ -78,11 +80,16 @@ export class ConfinedPlane {
     this.#manifests = manifests;
   }
 
-  /** `files`: in `deploy`. */
-  static async start(files: readonly string[], options: ControlPlaneOptions = {}): Promise<ConfinedPlane> {
+  /** `files`: in `deploy`. `bound`: roles that they bind to no account, and that are bound to the controller's. */
+  static async start(
+    files: readonly string[],
+    options: ControlPlaneOptions = {},
+    bound: readonly string[] = [],
+  ): Promise<ConfinedPlane> {
     const folder = mkdtempSync(join(tmpdir(), "azlb-rbac-"));
     const texts = files.map((file) => readFileSync(resolve(import.meta.dirname, "../../deploy", file), "utf8"));
-    const manifests = texts.flatMap((text) => parseAllDocuments(text).map((one) => one.toJS() as Manifest));
+    const read = texts.flatMap((text) => parseAllDocuments(text).map((one) => one.toJS() as Manifest));
+    const manifests = [...read, ...read.filter(({ metadata }) => bound.includes(metadata.name)).map(bindingOf)];
     const plane = await startControlPlane({ ...options, auditLog: join(folder, "audit.log"), without: ["WatchList"] });
     const confined = new ConfinedPlane(folder, plane, manifests);
     await confined.#apply();
@@ -178,6 +185,17 @@ export class ConfinedPlane {
     const { certPem, keyPem } = await authority.issueClient({ user: USER });
     writeKubeconfig(this.kubeconfig, { url, caPem: authority.caPem, certPem, keyPem });
   }
+}
+
+function bindingOf({ apiVersion, kind, metadata }: Manifest): Manifest {
+  const apiGroup = "rbac.authorization.k8s.io";
+  return {
+    apiVersion,
+    kind: `${kind}Binding`,
+    metadata,
+    roleRef: { apiGroup, kind, name: metadata.name },
+    subjects: [{ kind: "User", apiGroup, name: USER }],
+  };
 }
 
 /** One request that it allows. */
