@@ -6,7 +6,7 @@
 import type { Priority } from "../../../azure/budget/limits.ts";
 import type { ArmBody, Committed } from "../../../azure/group-commit/commit-types.ts";
 import { poolHolder } from "../../../core/lbcf/azure/azure-claims.ts";
-import { poolConflict, poolOf, recordMistake } from "../../../core/lbcf/azure/azure-record.ts";
+import { addressMistake, poolConflict, poolOf, recordMistake } from "../../../core/lbcf/azure/azure-record.ts";
 import { parametersMistake, parseAzureAttributes } from "../../../core/lbcf/azure/azure-spec.ts";
 import { type BackendChange, entryName } from "../../../core/lbcf/azure/merge-backends.ts";
 import type {
@@ -90,7 +90,7 @@ export class AzureDriver implements BackendDriver {
       adminState: () => this.#options.adminStateOf(record),
       atMost: "mistake" in attributes ? Number.MAX_SAFE_INTEGER : attributes.maxBackends,
     };
-    const mistake = recordMistake(record, this.#options.config) ?? this.#conflict(record);
+    const mistake = recordMistake(record, this.#options.config) ?? addressMistake(record) ?? this.#conflict(record);
     if (mistake !== undefined) return { status: "Fail", msg: mistake };
     const committed = await this.#change(record, change, "create");
     const answer = answerOf(committed);

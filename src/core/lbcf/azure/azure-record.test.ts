@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { CONFIG } from "../../../../test/support/core-fixtures.ts";
 import { record } from "../../../../test/support/lbcf-objects.ts";
-import { poolConflict, recordMistake } from "./azure-record.ts";
+import { addressMistake, poolConflict, recordMistake } from "./azure-record.ts";
 
 const LOAD_BALANCER = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/lb";
 const mistakeOf = (pool: string | undefined, backendAddr = "10.0.0.1"): string | undefined =>
@@ -44,6 +44,14 @@ test("anything else leads nowhere, and the way out is named", () => {
     const mistake = mistakeOf(`${LOAD_BALANCER}/backendAddressPools/web`, address) ?? "";
     assert.match(mistake, /is no IP address: .*forget: "true"/);
     assert.ok(mistake.length < 500);
+  }
+});
+
+test("an address that is special on every machine enters no pool", () => {
+  const mistake = (backendAddr: string): string | undefined => addressMistake(record({ backendAddr }));
+  for (const address of ["10.0.0.1", "20.1.2.3", "fd00::1", "2001:db8::1"]) assert.equal(mistake(address), undefined);
+  for (const address of ["127.0.0.1", "169.254.169.254", "168.63.129.16", "0.0.0.0", "::1", "::ffff:127.0.0.1"]) {
+    assert.match(mistake(address) ?? "", /, which is no backend: remove it from static/, address);
   }
 });
 

@@ -8,6 +8,7 @@ import { nameOfId } from "../../model/ids.ts";
 import { ANNOTATION } from "../objects/names.ts";
 import type { BackendRecord } from "../objects/objects.ts";
 import { referencedKey } from "../objects/references.ts";
+import { specialBlock } from "../objects/special-addresses.ts";
 import { isClusterPool } from "./azure-spec.ts";
 
 const SEGMENT = "[\\w()-][\\w().-]*"; // never `..`
@@ -27,6 +28,13 @@ export function poolConflict(record: BackendRecord, holder: string | undefined):
   const key = owner?.kind === "Bind" ? `${namespace}/` : referencedKey(record.spec.lbName, namespace);
   if (holder === undefined || key.startsWith(`${holder}/`)) return undefined;
   return `lbInfo.pool "${poolOf(record)}" is used by namespace "${holder}": delete the record, and choose another pool`;
+}
+
+/** Why the address may not enter a pool; one that is in it may always leave. */
+export function addressMistake({ status: { backendAddr } }: BackendRecord): string | undefined {
+  const address = parseAddress(backendAddr);
+  const special = address && specialBlock(address);
+  return special && `${backendAddr} is ${special.what}, which is no backend: remove it from static`;
 }
 
 /** What is wrong, in one sentence; `undefined` when nothing is. */

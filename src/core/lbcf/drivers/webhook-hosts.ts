@@ -12,7 +12,8 @@
  *
  * The address counts, not only the name: a name may resolve to anything.
  */
-import { type Address, type Cidr, contains, formatCidr, parseAddress, parseCidr } from "../../util/cidr.ts";
+import { type Cidr, contains, formatCidr, parseAddress, parseCidr } from "../../util/cidr.ts";
+import { blocksOf, specialBlock, unmapped } from "../objects/special-addresses.ts";
 
 export interface WebhookHosts {
   /** In lower case; `*.suffix` stands for every name that ends in `.suffix`, `*` for every host. */
@@ -36,30 +37,15 @@ export function parseWebhookHosts(text: string): WebhookHosts | { readonly mista
 }
 
 /** Where the controller and its drivers run on one machine. */
-export const LOCAL_HOSTS: WebhookHosts = { names: ["*"], blocks: ["127.0.0.0/8", "::1/128"].flatMap(blockOf) };
-
-const REFUSED: readonly (readonly [string, readonly string[]])[] = [
-  ["a loopback address", ["127.0.0.0/8", "::1/128"]],
-  ["a link-local address", ["169.254.0.0/16", "fe80::/10"]],
-  ["an unspecified address", ["0.0.0.0/8", "::/128"]],
-  ["a multicast or reserved address", ["224.0.0.0/3", "ff00::/8"]],
-  ["Azure's own address", ["168.63.129.16/32"]],
-];
-
-const REFUSED_BLOCKS = REFUSED.flatMap(([what, texts]) => texts.flatMap(blockOf).map((block) => ({ what, block })));
-
-function blockOf(text: string): readonly Cidr[] {
-  const block = parseCidr(text);
-  return "problem" in block ? [] : [block];
-}
+export const LOCAL_HOSTS: WebhookHosts = { names: ["*"], blocks: blocksOf("127.0.0.0/8", "::1/128") };
 
 /** Why the webhook may not be sent there; `undefined` when it may. `address`: what `host` resolved to. */
 export function hostRefusal(hosts: WebhookHosts | undefined, host: string, address: string): string | undefined {
-  const parsed = unmapped(parseAddress(address.replace(/%.*$/, "")));
+  const parsed = parseAddress(address.replace(/%.*$/, ""));
   if (parsed === undefined) return `${address} is no address`;
   const where = host === address ? address : `${host} (${address})`;
-  if (hosts?.blocks.some((block) => contains(block, parsed)) === true) return undefined;
-  const refused = REFUSED_BLOCKS.find(({ block }) => contains(block, parsed));
+  if (hosts?.blocks.some((block) => contains(block, unmapped(parsed))) === true) return undefined;
+  const refused = specialBlock(parsed);
   if (refused !== undefined) {
     return `${where} is ${refused.what}, where no driver is called: add ${formatCidr(refused.block)} to --lbcf-webhook-hosts`;
   }
@@ -70,12 +56,4 @@ export function hostRefusal(hosts: WebhookHosts | undefined, host: string, addre
 function isNamed(name: string, host: string): boolean {
   if (name === "*") return true;
   return name.startsWith("*.") ? host.endsWith(name.slice(1)) : host === name;
-}
-
-const MAPPED = 0xffffn << 32n;
-
-/** IPv4 addresses are also written as IPv6: `::ffff:127.0.0.1`. */
-function unmapped(address: Address | undefined): Address | undefined {
-  if (address?.family !== "IPv6" || address.value >> 32n !== MAPPED >> 32n) return address;
-  return { family: "IPv4", value: address.value - MAPPED };
 }

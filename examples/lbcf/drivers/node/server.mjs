@@ -2,7 +2,7 @@
  * A driver for LBCF, as small as it can be: an HTTP server that answers the webhooks, in front of a toy load balancer
  * that is a table in memory. Plain Node, no packages:
  *
- *   node examples/lbcf/toy-driver/server.mjs            # PORT=11029
+ *   node examples/lbcf/drivers/node/server.mjs            # PORT=11029
  *   curl -s http://127.0.0.1:11029/servers              # what the toy load balancers hold
  *
  * It shows what every driver must do: be asked twice without harm, answer Running while something takes its time, and

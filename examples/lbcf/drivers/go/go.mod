@@ -1,0 +1,3 @@
+module example.com/lbcf-driver
+
+go 1.22
