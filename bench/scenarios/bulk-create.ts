@@ -11,6 +11,7 @@ import { atLeast, atMost, type BenchReport } from "../report.ts";
 import { AzureControl, countCalls, countReads, type AuditEntry } from "../support/azure-control.ts";
 import { limitsFor } from "../support/limits.ts";
 import { startControllerProcess, startSandboxProcess, type SandboxProcess } from "../support/sandbox-process.ts";
+import { configureLoadBalancers, nodesOfFirst } from "../support/several-load-balancers.ts";
 import { AddressWatch, createServices, percentile } from "../support/services.ts";
 
 export interface BulkCreateOptions {
@@ -19,6 +20,8 @@ export interface BulkCreateOptions {
   readonly latency: string;
   /** Services of the baseline with one worker; its time is scaled per Service. */
   readonly baselineServices: number;
+  /** Standard load balancers that the Services are placed on. */
+  readonly loadBalancers: number;
   /** `external`: print the sandbox's line and measure the controller that the user attaches to it. */
   readonly controller: "ours" | "external";
 }
@@ -35,6 +38,7 @@ export async function benchBulkCreate(options: BulkCreateOptions): Promise<Bench
   const { services, baselineServices } = options;
   const merged = await measure(options, services, []);
   if (options.controller === "external") return externalReport(options, merged);
+  if (options.loadBalancers > 1) return severalReport(options, merged);
   const single = await measure(options, baselineServices, ["--concurrent-service-syncs=1"]);
   const calls = countCalls(merged.entries);
   const called = (name: string): number => calls.get(name) ?? 0;
@@ -55,6 +59,34 @@ export async function benchBulkCreate(options: BulkCreateOptions): Promise<Bench
       "PUTs of public IPs per Service": atMost(called("PUT publicIPAddresses") / services, 1),
       "reads per Service": atMost(countReads(merged.entries) / services, 2),
       "times the bound": atMost(merged.totalMs / boundMs, 4),
+    },
+    notes: limitsFor(services).notes,
+  };
+}
+
+/** Compared with one load balancer and its share of the Services. */
+async function severalReport(options: BulkCreateOptions, merged: Run): Promise<BenchReport> {
+  const { services, loadBalancers } = options;
+  const share = Math.ceil(services / loadBalancers);
+  const one = await measure({ ...options, loadBalancers: 1 }, share, []);
+  const puts = ({ entries }: Run): number => countCalls(entries).get("PUT loadBalancers") ?? 0;
+  const boundMs = boundOf(merged.entries);
+  return {
+    scenario: "bulk-create",
+    figures: {
+      ...runFigures(merged),
+      [`PUTs of one load balancer with ${share} Services`]: puts(one),
+      "bound by dependent writes, ms": boundMs,
+      ...callFigures(countCalls(merged.entries)),
+    },
+    bars: {
+      "PUTs of load balancers": atMost(puts(merged), loadBalancers * puts(one)),
+      "PUTs of public IPs per Service": atMost(
+        (countCalls(merged.entries).get("PUT publicIPAddresses") ?? 0) / services,
+        1,
+      ),
+      "reads per Service": atMost(countReads(merged.entries) / services, 2),
+      "times the bound": atMost(merged.totalMs / boundMs, 2),
     },
     notes: limitsFor(services).notes,
   };
@@ -84,12 +116,13 @@ function externalReport({ services }: BulkCreateOptions, run: Run): BenchReport 
 async function measure(options: BulkCreateOptions, services: number, flags: readonly string[]): Promise<Run> {
   const sandbox = await startSandboxProcess([
     "--without-controller",
-    `--nodes=${options.nodes}`,
+    `--nodes=${nodesOfFirst(options.nodes, options.loadBalancers)}`,
     `--latency=${options.latency}`,
     ...limitsFor(services).flags,
   ]);
-  const controller = options.controller === "ours" ? startControllerProcess(sandbox, flags) : announce(sandbox);
   const { client, close } = openKubeClient({ kubeconfig: sandbox.line.kubeconfig ?? "", userAgent: "azlb-bench" });
+  await configureLoadBalancers(sandbox, client, options);
+  const controller = options.controller === "ours" ? startControllerProcess(sandbox, flags) : announce(sandbox);
   const watch = new AddressWatch(client);
   try {
     await warmUp(client, watch);

@@ -7,11 +7,11 @@ import { openSettledCluster } from "../support/settled-cluster.ts";
 
 const NODES = 20;
 
-export async function benchNodeChurn(sizes: readonly number[]): Promise<BenchReport> {
+export async function benchNodeChurn(sizes: readonly number[], loadBalancers = 1): Promise<BenchReport> {
   const figures: Record<string, number> = {};
   const calls: number[] = [];
   for (const services of sizes) {
-    const cluster = await openSettledCluster(services, NODES);
+    const cluster = await openSettledCluster(services, NODES, { loadBalancers });
     try {
       const node = { name: "newcomer", internalIPs: ["10.240.200.1"] };
       const added = await cluster.callsFor(() => ensureNodes(cluster.client, [node]));

@@ -7,12 +7,12 @@ import { openSettledCluster } from "../support/settled-cluster.ts";
 
 const NODES = 20;
 
-export async function benchResync(sizes: readonly number[]): Promise<BenchReport> {
+export async function benchResync(sizes: readonly number[], loadBalancers = 1): Promise<BenchReport> {
   const figures: Record<string, number> = {};
   const reads: number[] = [];
   let writes = 0;
   for (const services of sizes) {
-    const cluster = await openSettledCluster(services, NODES);
+    const cluster = await openSettledCluster(services, NODES, { loadBalancers });
     try {
       await cluster.controller.close();
       const asked = await cluster.callsFor(async () => {

@@ -14,6 +14,12 @@ export interface AuditEntry {
   readonly diff: readonly { readonly changes: readonly { readonly path: string; readonly after?: unknown }[] }[];
 }
 
+/** A resource as the emulator keeps it. */
+interface StoredResource {
+  readonly id: string;
+  readonly body: unknown;
+}
+
 export class AzureControl {
   readonly #url: string;
 
@@ -31,6 +37,12 @@ export class AzureControl {
   async lastSequence(): Promise<number> {
     const { entries } = (await this.#get("/audit?limit=1")) as { entries: readonly AuditEntry[] };
     return entries.at(-1)?.sequence ?? 0;
+  }
+
+  /** Everything that there is, read at once and without a call that counts. */
+  async resources(): Promise<readonly StoredResource[]> {
+    const { resources } = (await this.#get("/state")) as { resources: readonly StoredResource[] };
+    return resources;
   }
 
   /** Latency, throttling and the rest: docs/emulator.md. */

@@ -8,7 +8,12 @@ import { realClock } from "../../src/main/real-clock.ts";
 const CREATED_AT_A_TIME = 20;
 
 /** Creates `svc-0` … with one port each. Resolves with the time at which each was requested. */
-export async function createServices(client: KubeClient, count: number, from = 0): Promise<Map<string, number>> {
+export async function createServices(
+  client: KubeClient,
+  count: number,
+  from = 0,
+  spec: Readonly<Record<string, unknown>> = {},
+): Promise<Map<string, number>> {
   const askedMs = new Map<string, number>();
   const numbers = Array.from({ length: count }, (_, at) => from + at);
   const worker = async (): Promise<void> => {
@@ -17,7 +22,7 @@ export async function createServices(client: KubeClient, count: number, from = 0
       askedMs.set(`default/${name}`, realClock.monotonicMs());
       await client.create(SERVICES, {
         metadata: { name, namespace: "default" },
-        spec: { type: "LoadBalancer", ports: [{ name: "http", port: 80 }], selector: { app: name } },
+        spec: { type: "LoadBalancer", ports: [{ name: "http", port: 80 }], selector: { app: name }, ...spec },
       });
     }
   };

@@ -13,6 +13,7 @@ import {
   type ControllerProcess,
   type SandboxProcess,
 } from "./sandbox-process.ts";
+import { configureLoadBalancers, nodesOfFirst } from "./several-load-balancers.ts";
 import { AddressWatch, createServices } from "./services.ts";
 
 export interface SettledCluster {
@@ -30,15 +31,26 @@ const WITHIN_MS = 900_000;
 const QUIET_MS = 3_000;
 const POLL_MS = 250;
 
-/** `most`: the largest number of Services that there will be; `env`: environment of the controller. */
+export interface SettledOptions {
+  /** The largest number of Services that there will be. */
+  readonly most?: number;
+  /** Environment of the controller. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly loadBalancers?: number;
+  /** Of each Service. */
+  readonly spec?: Readonly<Record<string, unknown>>;
+}
+
 export async function openSettledCluster(
   services: number,
   nodes: number,
-  { most = services, env = {} }: { readonly most?: number; readonly env?: Readonly<Record<string, string>> } = {},
+  { most = services, env = {}, loadBalancers = 1, spec = {} }: SettledOptions = {},
 ): Promise<SettledCluster> {
-  const flags = ["--without-controller", "--nodes", String(nodes), ...limitsFor(most).flags];
+  const own = String(nodesOfFirst(nodes, loadBalancers));
+  const flags = ["--without-controller", "--nodes", own, ...limitsFor(most).flags];
   const sandbox = await startSandboxProcess(flags);
   const { client, close } = openKubeClient({ kubeconfig: sandbox.line.kubeconfig ?? "", userAgent: "azlb-bench" });
+  await configureLoadBalancers(sandbox, client, { loadBalancers, nodes });
   const control = new AzureControl(sandbox.line.azureControlUrl ?? "");
   const watch = new AddressWatch(client);
   const cluster: SettledCluster = {
@@ -55,7 +67,7 @@ export async function openSettledCluster(
     },
   };
   await callsFor(control, async () => {
-    await createServices(client, services);
+    await createServices(client, services, 0, spec);
     await watch.served(services, WITHIN_MS);
   });
   return cluster;

@@ -24,6 +24,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         .option("--nodes <count>", "nodes of the cluster", "100")
         .option("--latency <profile>", "latency of the emulator, as in azlb azure", "0.1")
         .option("--baseline-services <count>", "Services of the baseline, which is one at a time", "40")
+        .option("--load-balancers <count>", "Standard load balancers that they are placed on", "1")
         .option(
           "--controller <which>",
           "ours, or external: print the sandbox and measure the controller that you attach",
@@ -35,18 +36,33 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         nodes: parseFlagNumber("--nodes", String(flags["nodes"]), 1, 5_000),
         latency: String(flags["latency"]),
         baselineServices: parseFlagNumber("--baseline-services", String(flags["baselineServices"]), 1, 10_000),
+        loadBalancers: loadBalancersOf(flags),
         controller: flags["controller"] === "external" ? "external" : "ours",
       }),
   },
   "node-churn": {
     description: "calls to Azure when a node is added, by number of Services",
     configure: withSizes,
-    run: async (flags) => (await import("../../bench/scenarios/node-churn.ts")).benchNodeChurn(sizesOf(flags)),
+    run: async (flags) =>
+      (await import("../../bench/scenarios/node-churn.ts")).benchNodeChurn(sizesOf(flags), loadBalancersOf(flags)),
   },
   resync: {
     description: "calls to Azure after a restart without changes, by number of Services",
     configure: withSizes,
-    run: async (flags) => (await import("../../bench/scenarios/resync.ts")).benchResync(sizesOf(flags)),
+    run: async (flags) =>
+      (await import("../../bench/scenarios/resync.ts")).benchResync(sizesOf(flags), loadBalancersOf(flags)),
+  },
+  "local-churn": {
+    description: "writes of pools when endpoints of Services with externalTrafficPolicy Local change in a burst",
+    configure: (command) =>
+      command
+        .option("--services <count>", "Services with a pool of their own", "200")
+        .option("--changes <count>", "changes of EndpointSlices in the burst", "1000"),
+    run: async (flags) =>
+      (await import("../../bench/scenarios/local-churn.ts")).benchLocalChurn({
+        services: parseFlagNumber("--services", String(flags["services"]), 1, 1_000),
+        changes: parseFlagNumber("--changes", String(flags["changes"]), 1, 100_000),
+      }),
   },
   fairness: {
     description: "time to serve a new Service beside 25 of another namespace that never settle, under throttling",
@@ -120,7 +136,13 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 };
 
 function withSizes(command: Command): Command {
-  return command.option("--services <counts>", "numbers of Services to compare", "100,400,1600");
+  return command
+    .option("--services <counts>", "numbers of Services to compare", "100,400,1600")
+    .option("--load-balancers <count>", "Standard load balancers that they are placed on", "1");
+}
+
+function loadBalancersOf(flags: Readonly<Record<string, unknown>>): number {
+  return parseFlagNumber("--load-balancers", String(flags["loadBalancers"]), 1, 20);
 }
 
 function sizesOf(flags: Readonly<Record<string, unknown>>): number[] {
