@@ -172,6 +172,19 @@ function schemas(api: Api): void {
     partly(accepted(await api.mergePatch(path, { spec: { colour: null } })), { spec: { colour: "red" } });
   });
 
+  test("null is dropped where it is not allowed and has no default, but not from lists", async () => {
+    await defineWidgets(api);
+    const { collection, path } = widgetsIn(await api.namespace(), "a");
+    const spec = { size: 2, label: null, parts: null, tags: { a: null, b: "c" }, free: { any: null } };
+    const made = await api.create(collection, widget("a", spec));
+    assert.deepEqual(made["spec"], { size: 2, colour: "red", tags: { b: "c" }, free: { any: null } });
+    const status = { phase: null, observed: 1 };
+    const { body } = await api.put(`${path}/status`, { ...made, status });
+    assert.deepEqual(body["status"], { observed: 1 });
+    refused(await api.post(collection, widget("b", { size: 2, set: [null] })), { code: 422, reason: "Invalid" });
+    refused(await api.post(collection, widget("b", { size: null })), { code: 422, reason: "Invalid" });
+  });
+
   test("strict field validation refuses what would be pruned", async () => {
     await defineWidgets(api);
     const { collection } = widgetsIn(await api.namespace(), "a");

@@ -1,4 +1,7 @@
-/** Applies the defaults of a structural schema: to absent fields, and to nulls that are not nullable. */
+/**
+ * Applies the defaults of a structural schema: to absent fields, and to nulls that are not nullable. Such a null without a
+ * default is dropped, in maps as well as in declared fields; elements of lists stay.
+ */
 import type { JsonObject } from "../contract.ts";
 import { fieldOf, isObject, setField } from "../json.ts";
 import { mapUnlessSame, memberOf } from "./prune.ts";
@@ -26,6 +29,11 @@ function defaultedObject(schema: Schema, value: JsonObject): JsonObject {
   for (const [name, member] of Object.entries(filled)) {
     const property = memberOf(schema, name);
     if (property === undefined) continue;
+    if (member === null && property.nullable !== true) {
+      delete filled[name];
+      changed = true;
+      continue;
+    }
     const filledMember = withDefaults(property, member);
     setField(filled, name, filledMember);
     changed ||= filledMember !== member;

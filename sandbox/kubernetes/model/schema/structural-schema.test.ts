@@ -54,6 +54,21 @@ test("defaults fill absent fields at every depth, and replace null where null is
   });
 });
 
+test("null is dropped from declared fields and maps where it is not allowed, but not from lists", () => {
+  const schema = OBJECT({
+    conditions: { type: "array", items: OBJECT({ reason: { type: "string" } }) },
+    tags: { type: "object", additionalProperties: { type: "string" } },
+    list: { type: "array", items: { type: "string" } },
+    free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+  });
+  assert.deepEqual(withDefaults(schema, { conditions: null, tags: { a: null, b: "c" } }), { tags: { b: "c" } });
+  assert.deepEqual(withDefaults(schema, { conditions: [{ reason: null }], list: [null], free: { any: null } }), {
+    conditions: [{}],
+    list: [null],
+    free: { any: null },
+  });
+});
+
 const REFUSED: readonly { schema: Schema; value: unknown; reason: string }[] = [
   { schema: { type: "integer" }, value: 1.5, reason: "FieldValueTypeInvalid" },
   { schema: { type: "string" }, value: null, reason: "FieldValueTypeInvalid" },
