@@ -71,7 +71,11 @@ export class AzureConnection {
       random,
       mayWrite: async (priority) => {
         // a doomed node has no time to wait for another holder; the ETag guards what that one writes
-        if (priority !== "drain") await this.#lock.hold();
+        if (priority !== "drain") {
+          const askedMs = clock.monotonicMs();
+          await this.#lock.hold();
+          metrics.lockWaitSeconds.observe({}, (clock.monotonicMs() - askedMs) / 1000);
+        }
         return fence.holds();
       },
       lastSeen: mirror.lastSeen.bind(mirror),

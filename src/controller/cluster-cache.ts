@@ -35,7 +35,7 @@ export interface ClusterCacheOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  readonly config: Pick<ClusterConfig, "loadBalancers">;
+  readonly config: Pick<ClusterConfig, "loadBalancers" | "adminStateTaints">;
 }
 
 export class ClusterCache {
@@ -63,7 +63,7 @@ export class ClusterCache {
       ...common,
       ...logWatchHealth(log, clock, "nodes"),
       resource: NODES,
-      project: projectNode,
+      project: (object) => projectNode(object, config.adminStateTaints),
     });
     this.memberLists = new Reflector({
       ...common,

@@ -35,6 +35,11 @@ export class Metrics {
     "How long requests to Azure waited for the throttle budget.",
     ["priority"],
   );
+  readonly lockWaitSeconds = this.#histogram(
+    "azlb_resource_lock_wait_seconds",
+    "How long writes waited for the resource lock that other controllers hold; drains do not wait for it.",
+    [],
+  );
   readonly armThrottledSeconds = this.#counter(
     "azlb_arm_throttled_seconds_total",
     "Waits that Azure asked for with 429, each capped at five minutes.",

@@ -73,7 +73,8 @@ function projectPort(port: Raw<ServicePort>): ServicePort {
   });
 }
 
-export function projectNode(object: KubeObject): CachedNode {
+/** `drainTaints`: keys of taints that drain a node besides the usual ones. */
+export function projectNode(object: KubeObject, drainTaints: readonly string[] = []): CachedNode {
   const raw = object as KubeObject & Partial<Node>;
   const { providerID, taints, unschedulable } = record("spec", raw.spec) ?? {};
   const status = record("status", raw.status);
@@ -81,6 +82,8 @@ export function projectNode(object: KubeObject): CachedNode {
     metadata: metaOf(object.metadata),
     spec: defined({ providerID, taints: list("spec.taints", taints), unschedulable }),
     status: defined({ addresses: list("status.addresses", status?.addresses) }),
+    ...(drainTaints.length > 0 &&
+      (taints ?? []).some(({ key }) => drainTaints.includes(key)) && { hasConfiguredTaint: true }),
   };
 }
 

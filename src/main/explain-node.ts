@@ -41,9 +41,9 @@ export async function explainNode(view: ClusterView, name: string): Promise<stri
   ].join("\n");
 }
 
-async function readNode({ client }: ClusterView, name: string): Promise<CachedNode> {
+async function readNode({ client, config }: ClusterView, name: string): Promise<CachedNode> {
   try {
-    return projectNode(await client.get(NODES, { name }));
+    return projectNode(await client.get(NODES, { name }), config.adminStateTaints);
   } catch (error) {
     if (isFailure(error, "notFound")) throw new NoSuchNode(`there is no Node ${name}`);
     throw error;

@@ -65,7 +65,7 @@ export async function assertConverged(cluster: Cluster): Promise<Standing> {
   } as const;
   const plan = await withClusterView(view, (seen) => makePlan(seen, undefined));
   assertSettled(plan, `still planned: ${JSON.stringify(plan)}`);
-  const nodes = (await client.list<KubeObject>(NODES, {})).items.map(projectNode);
+  const nodes = (await client.list<KubeObject>(NODES, {})).items.map((node) => projectNode(node));
   const doomed = new Set(
     nodes.filter((node) => desiredAdminState(node) === "Down").map(({ metadata }) => metadata.name),
   );

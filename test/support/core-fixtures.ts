@@ -31,6 +31,7 @@ export const CONFIG: ClusterConfig = {
   sharedProbe: undefined,
   enableIPTagMutation: false,
   enableAdminState: true,
+  adminStateTaints: [],
   nodeEventNamespaces: ["default"],
   migratesPools: false,
   migratesByAction: false,

@@ -45,7 +45,19 @@ test("nodes are counted by reason", () => {
   const draining = new DrainingNodes();
   draining.see(tainted("a", OUT), 0);
   draining.see(tainted("b", OUT, SPOT), 0);
-  assert.deepEqual(draining.byReason(), { "out-of-service": 2, "spot-eviction": 1, drain: 0 });
+  assert.deepEqual(draining.byReason(), {
+    "out-of-service": 2,
+    "spot-eviction": 1,
+    drain: 0,
+    "configured-taint": 0,
+    deletion: 0,
+  });
   draining.see(tainted("b"), 1);
-  assert.deepEqual(draining.byReason(), { "out-of-service": 1, "spot-eviction": 0, drain: 0 });
+  assert.deepEqual(draining.byReason(), {
+    "out-of-service": 1,
+    "spot-eviction": 0,
+    drain: 0,
+    "configured-taint": 0,
+    deletion: 0,
+  });
 });

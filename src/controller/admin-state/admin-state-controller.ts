@@ -5,6 +5,7 @@
  *   what happened                                    | what follows
  *   -------------------------------------------------|---------------------------------------------------------
  *   a node begins or ceases to be doomed             | its pools are updated, until that has come true
+ *   a node begins to be deleted (it has a finalizer) | the same, before the pools' own loop removes its entries
  *   a node appears that is not doomed                | all pools are looked over: a namesake may have left it Down
  *   a network interface joined a pool                | the same, if any node is doomed
  *   every drift period                               | the same
@@ -29,7 +30,12 @@ import type { Metrics } from "../metrics.ts";
 import { nextAttempt } from "../service/next-attempt.ts";
 import type { CachedNode } from "../projections.ts";
 import { errorText } from "../../core/util/text.ts";
-import { desiredAdminState, drainReasons, type DrainReason } from "../../core/admin-state/reconcile-admin-state.ts";
+import {
+  DRAIN_REASONS,
+  desiredAdminState,
+  drainReasons,
+  type DrainReason,
+} from "../../core/admin-state/reconcile-admin-state.ts";
 import type { Node } from "../../core/model/kubernetes.ts";
 
 export interface AdminStateControllerOptions {
@@ -176,8 +182,6 @@ export interface Transition {
   readonly seenMs: number;
 }
 
-const NO_REASONS: Readonly<Record<DrainReason, number>> = { "out-of-service": 0, "spot-eviction": 0, drain: 0 };
-
 /**
  * Which nodes are held Down, why, and what last became of each, by UID: a node that is made anew under the same name
  * inherits nothing. For metrics, and to know when what was begun for a node is no longer what it asks for.
@@ -232,10 +236,10 @@ export class DrainingNodes {
     return this.#reasons.size;
   }
 
-  byReason(): Readonly<Record<DrainReason, number>> {
-    const counts = { ...NO_REASONS };
-    for (const reasons of this.#reasons.values()) for (const reason of reasons) counts[reason] += 1;
-    return counts;
+  byReason(): Readonly<Record<string, number>> {
+    const counts = new Map<DrainReason, number>(DRAIN_REASONS.map((reason) => [reason, 0]));
+    for (const reason of [...this.#reasons.values()].flat()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    return Object.fromEntries(counts);
   }
 
   over(transition: Transition | undefined): void {

@@ -5,7 +5,7 @@
  */
 import type { Node } from "../model/kubernetes.ts";
 import { announcementsOf, type EventTrust, type PreemptionEvent } from "./preemption-events.ts";
-import { type DrainReason, drainReasons } from "./reconcile-admin-state.ts";
+import { DRAIN_REASONS, type DrainReason, drainReasons } from "./reconcile-admin-state.ts";
 
 export const ACCOUNT_ANNOTATION = "azlb.io/drained";
 
@@ -76,10 +76,8 @@ function parseAccount(text: string | undefined): DrainAccount | undefined {
   }
 }
 
-const REASONS: readonly string[] = ["out-of-service", "spot-eviction", "drain"] satisfies DrainReason[];
-
 function isReason(text: string): text is DrainReason {
-  return REASONS.includes(text);
+  return (DRAIN_REASONS as readonly string[]).includes(text);
 }
 
 function isTexts(value: unknown): value is readonly string[] {

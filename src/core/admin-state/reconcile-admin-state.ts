@@ -9,6 +9,8 @@
  *   node.kubernetes.io/out-of-service, with any value               | Down  | the node is gone; do not wait for probes
  *   cloudprovider.azure.microsoft.com/draining=spot-eviction        | Down  | it is going; do not wait for probes
  *   azlb.io/drain, with any value                                   | Down  | an operator wants no new connections to it
+ *   one of the config's loadBalancerAdminStateTaints                | Down  | as configured
+ *   any, and the Node is being deleted                              | Down  | its entries go next
  *
  * Cordons and other taints don't count: they mean "no new pods", not "no traffic".
  * @design AdminStateManager
@@ -29,10 +31,12 @@ export const SPOT_EVICTION = "spot-eviction";
 export const DRAIN_TAINT = "azlb.io/drain";
 
 export function desiredAdminState(node: Node): "Down" | "None" {
-  return (node.spec.taints ?? []).some(isDraining) ? "Down" : "None";
+  const isLeaving = node.hasConfiguredTaint === true || node.metadata.deletionTimestamp !== undefined;
+  return isLeaving || (node.spec.taints ?? []).some(isDraining) ? "Down" : "None";
 }
 
-export type DrainReason = "out-of-service" | "spot-eviction" | "drain";
+export const DRAIN_REASONS = ["out-of-service", "spot-eviction", "drain", "configured-taint", "deletion"] as const;
+export type DrainReason = (typeof DRAIN_REASONS)[number];
 
 /** Why the node is held Down; empty where it is not. */
 export function drainReasons(node: Node): DrainReason[] {
@@ -41,6 +45,8 @@ export function drainReasons(node: Node): DrainReason[] {
     ...(keys.has(OUT_OF_SERVICE_TAINT) ? (["out-of-service"] as const) : []),
     ...(keys.has(DRAINING_TAINT) ? ([SPOT_EVICTION] as const) : []),
     ...(keys.has(DRAIN_TAINT) ? (["drain"] as const) : []),
+    ...(node.hasConfiguredTaint === true ? (["configured-taint"] as const) : []),
+    ...(node.metadata.deletionTimestamp === undefined ? [] : (["deletion"] as const)),
   ];
 }
 

@@ -52,6 +52,8 @@ export interface ClusterConfig {
   readonly sharedProbe: { readonly port: number; readonly path: string } | undefined;
   readonly enableIPTagMutation: boolean;
   readonly enableAdminState: boolean;
+  /** Keys of taints that set a node Down besides the usual ones. */
+  readonly adminStateTaints: readonly string[];
   /** Namespaces whose Events about Nodes are believed: the right to create Events there is the right to drain nodes. */
   readonly nodeEventNamespaces: readonly string[];
   /** Whether a Service may join an address that a Service of another namespace has: see `intent/address-sharing.ts`. */

@@ -56,6 +56,7 @@ const USED = [
   "clusterServiceSharedLoadBalancerHealthProbePath",
   "enableIPTagMutationForExistingPublicIP",
   "enableLoadBalancerAdminState",
+  "loadBalancerAdminStateTaints",
   "tags",
   "tagsMap",
   "systemTags",

@@ -41,6 +41,11 @@ test("the least config gets the incumbent's defaults", () => {
 const settings: readonly (readonly [string, Raw, Partial<ClusterConfig>])[] = [
   ["keys match without case", { LOADBALANCERSKU: "Basic" }, { sku: "basic" }],
   ["null is as good as absent", { vmType: null }, { vmType: "vmss" }],
+  [
+    "taints that drain are a list of keys",
+    { loadBalancerAdminStateTaints: "node.cloudprovider.kubernetes.io/shutdown, mine" },
+    { adminStateTaints: ["node.cloudprovider.kubernetes.io/shutdown", "mine"] },
+  ],
   ["true may be quoted", { enableLoadBalancerAdminState: "False" }, { enableAdminState: false }],
   [
     "the primary VM set is the scale set",
@@ -109,6 +114,16 @@ const refusals: readonly (readonly [string, Raw, RegExp])[] = [
     "no availability sets outside vmss",
     { vmType: "standard", disableAvailabilitySetNodes: true },
     /^disableAvailabilitySetNodes is true with vmType standard/,
+  ],
+  [
+    "a cordon as a taint that drains",
+    { loadBalancerAdminStateTaints: "node.kubernetes.io/unschedulable" },
+    /^loadBalancerAdminStateTaints has "node\.kubernetes\.io\/unschedulable", .*: remove it/,
+  ],
+  [
+    "what is no key of a taint",
+    { loadBalancerAdminStateTaints: "a=b:NoSchedule" },
+    /^loadBalancerAdminStateTaints has "a=b:NoSchedule": it takes keys of taints/,
   ],
   ["the service gateway", { serviceGatewayEnabled: true }, /^serviceGatewayEnabled: true: the service gateway/],
   ["pod IP pools", { loadBalancerBackendPoolConfigurationType: "podIP" }, /podIP: the service gateway/],

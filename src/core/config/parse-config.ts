@@ -106,6 +106,7 @@ function parseCluster(
     sharedProbe: sharedProbe(read),
     enableIPTagMutation: read.flag("enableIPTagMutationForExistingPublicIP", false),
     enableAdminState: read.flag("enableLoadBalancerAdminState", true),
+    adminStateTaints: adminStateTaints(read),
     tags: overlayTags(parseTagList(read.text("tags")).tags, read.textMap("tagsMap")),
     nodeEventNamespaces: read.items("nodeEventNamespaces", ["default"]),
     addressSharing: read.choice("addressSharing", ["any", "namespace", "consent"]),
@@ -114,6 +115,32 @@ function parseCluster(
     azureStack: isAzureStack(read),
   };
   return { config, warnings };
+}
+
+/** Taints that come and go by themselves, or say "no new pods", are not for this: each change is a write to Azure. */
+const TEMPORARY_TAINTS = [
+  "node.kubernetes.io/unschedulable",
+  "node.kubernetes.io/not-ready",
+  "node.kubernetes.io/unreachable",
+  "node.kubernetes.io/memory-pressure",
+  "node.kubernetes.io/disk-pressure",
+  "node.kubernetes.io/pid-pressure",
+  "node.kubernetes.io/network-unavailable",
+];
+
+function adminStateTaints(read: ConfigReader): readonly string[] {
+  const keys = read.items("loadBalancerAdminStateTaints", []);
+  for (const key of keys) {
+    if (TEMPORARY_TAINTS.includes(key))
+      read.errors.push(
+        `loadBalancerAdminStateTaints has "${key}", which says nothing about traffic and comes and goes: remove it, probes cover it`,
+      );
+    else if (!/^([a-z0-9]([a-z0-9.-]*[a-z0-9])?\/)?[A-Za-z0-9]([\w.-]*[A-Za-z0-9])?$/.test(key))
+      read.errors.push(
+        `loadBalancerAdminStateTaints has "${key}": it takes keys of taints between commas, such as node.cloudprovider.kubernetes.io/shutdown`,
+      );
+  }
+  return keys;
 }
 
 function mostRules(read: ConfigReader): number {

@@ -59,6 +59,8 @@ export interface Node {
   readonly metadata: ObjectMeta;
   readonly spec: { readonly providerID?: string; readonly taints?: readonly Taint[]; readonly unschedulable?: boolean };
   readonly status: { readonly addresses?: readonly { readonly type: string; readonly address: string }[] };
+  /** Has a taint of the config's `loadBalancerAdminStateTaints`; not of the API. */
+  readonly hasConfiguredTaint?: boolean;
 }
 
 /** Labels of namespaces, by name. */
