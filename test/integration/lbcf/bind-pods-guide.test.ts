@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 
 import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 import type { KubeObject } from "../../support/kube-connection.ts";
@@ -23,7 +23,7 @@ interface Manifest {
 describe("the guide to bind pods to a pool", { concurrency: false }, () => {
   let world: LbcfWorld;
   const manifests = parseAllDocuments(BINDING).map((document) => document.toJS() as Manifest);
-  const entries = async (): Promise<readonly unknown[]> =>
+  const entries = async (): Promise<readonly string[]> =>
     (await world.entries("shop")).map(({ name, properties }) =>
       name === THEIRS.name ? name : (properties.ipAddress ?? ""),
     );
@@ -56,7 +56,7 @@ describe("the guide to bind pods to a pool", { concurrency: false }, () => {
   });
 
   test("its readiness gate opens once the pod is in the pool", async () => {
-    const { spec } = parseAllDocuments(TEMPLATE)[0]?.toJS() as {
+    const { spec } = parse(TEMPLATE) as {
       spec: { template: { spec: { readinessGates: readonly { conditionType: string }[] } } };
     };
     const [gate] = spec.template.spec.readinessGates;
