@@ -13,6 +13,7 @@ const APPLIED = {
     "clusterrole.rbac.authorization.k8s.io/azlb-controller",
     "clusterrolebinding.rbac.authorization.k8s.io/azlb-controller",
     "deployment.apps/azlb-controller",
+    "poddisruptionbudget.policy/azlb-controller",
     "role.rbac.authorization.k8s.io/azlb-controller",
     "role.rbac.authorization.k8s.io/azlb-release-brake",
     "rolebinding.rbac.authorization.k8s.io/azlb-controller",

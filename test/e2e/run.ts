@@ -9,6 +9,7 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 
 import { NoControlPlane, controlPlaneBinaries } from "../support/control-plane-binaries.ts";
+import { helmBinary, NoHelm } from "../support/helm.ts";
 import { runFiles } from "../support/run-files.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -25,8 +26,9 @@ const say = (line: string): void => void process.stderr.write(`e2e: ${line}\n`);
 async function main(given: readonly string[]): Promise<number> {
   try {
     await controlPlaneBinaries(say); // builds what is missing before any test's clock runs
+    await helmBinary(say);
   } catch (error) {
-    if (!(error instanceof NoControlPlane)) throw error;
+    if (!(error instanceof NoControlPlane || error instanceof NoHelm)) throw error;
     say(`nothing was tested: ${error.message}`);
     return process.env["CI"] === "true" ? 1 : 0;
   }

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { test } from "node:test";
 
-import { parse } from "yaml";
+import { parseAllDocuments } from "yaml";
 
 interface Container {
   readonly env: readonly { readonly name: string; readonly value: string }[];
@@ -14,6 +14,7 @@ interface Container {
   readonly securityContext: unknown;
 }
 interface Deployment {
+  readonly kind: string;
   readonly spec: { readonly template: { readonly spec: PodSpec } };
 }
 interface PodSpec {
@@ -22,7 +23,10 @@ interface PodSpec {
 }
 
 const FILE = resolve(import.meta.dirname, "../../deploy/deployment.yaml");
-const pod = (parse(readFileSync(FILE, "utf8")) as Deployment).spec.template.spec;
+const objects = parseAllDocuments(readFileSync(FILE, "utf8")).map((document) => document.toJS() as Deployment);
+const deployment = objects.find(({ kind }) => kind === "Deployment");
+assert.ok(deployment !== undefined);
+const pod = deployment.spec.template.spec;
 const [container] = pod.containers;
 
 test("the probes ask for liveness, and for what leader and standby both have", () => {

@@ -1,0 +1,90 @@
+{{- define "azlb.labels" -}}
+app: azlb-controller
+app.kubernetes.io/name: azlb
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- define "azlb.selector" -}}
+app: azlb-controller
+{{- end }}
+
+{{/* Arguments: image, version. */}}
+{{- define "azlb.image" -}}
+{{- if .image.digest -}}
+{{ .image.repository }}@{{ .image.digest }}
+{{- else -}}
+{{ .image.repository }}:{{ .image.tag | default .version }}
+{{- end -}}
+{{- end }}
+
+{{/* Name of the Secret with the cloud config; empty where it is a file. */}}
+{{- define "azlb.configSecret" -}}
+{{- if .Values.cloudConfig.inline -}}
+azlb-cloud-config
+{{- else -}}
+{{ .Values.cloudConfig.secret.name | default "" }}
+{{- end -}}
+{{- end }}
+
+{{/* What no schema can say. */}}
+{{- define "azlb.check" -}}
+{{- if ne .Release.Namespace "kube-system" -}}
+{{- fail (printf "the namespace is %q: install with --namespace kube-system, where the Lease, the resource lock and the member lists are" .Release.Namespace) -}}
+{{- end -}}
+{{- if and .Values.cloudConfig.inline .Values.cloudConfig.secret.name -}}
+{{- fail "cloudConfig has both inline and secret: give one of them" -}}
+{{- end -}}
+{{- if and .Values.workloadIdentity.enabled (not .Values.workloadIdentity.clientId) -}}
+{{- fail "workloadIdentity.clientId is missing: give the client id of the managed identity or application" -}}
+{{- end -}}
+{{- end }}
+
+{{/*
+The objects of a manifest of deploy/, which files/ has a copy of, with the release's labels. The controller's ServiceAccount is
+left out (service-account.yaml has it), the right to read a Secret is for the one that holds the cloud config, and a DaemonSet
+gets the agent's image and arguments.
+Arguments: root, file; keep: objects stay when the release is uninstalled.
+*/}}
+{{- define "azlb.manifest" -}}
+{{- $root := .root -}}
+{{- $labels := include "azlb.labels" $root | fromYaml -}}
+{{- $secret := include "azlb.configSecret" $root -}}
+{{- range $text := splitList "\n---\n" ($root.Files.Get .file) -}}
+{{- $object := fromYaml $text -}}
+{{- if and $object.kind (ne (printf "%s/%s" $object.kind $object.metadata.name) "ServiceAccount/azlb-controller") -}}
+{{- $_ := set $object.metadata "labels" (merge (dict) ($object.metadata.labels | default dict) $labels) -}}
+{{- if $.keep -}}
+{{- $annotations := merge (dict "helm.sh/resource-policy" "keep") ($object.metadata.annotations | default dict) -}}
+{{- $_ := set $object.metadata "annotations" $annotations -}}
+{{- end -}}
+{{- range $rule := $object.rules -}}
+{{- if and $secret (has "secrets" ($rule.resources | default list)) -}}
+{{- $_ := set $rule "resourceNames" (list $secret) -}}
+{{- end -}}
+{{- end -}}
+{{- if eq $object.kind "DaemonSet" -}}
+{{- include "azlb.setAgent" (dict "root" $root "object" $object) -}}
+{{- end }}
+---
+{{ toYaml $object }}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* Puts the agent's values into its DaemonSet. Arguments: root, object. */}}
+{{- define "azlb.setAgent" -}}
+{{- $agent := .root.Values.agent -}}
+{{- $pod := .object.spec.template.spec -}}
+{{- $container := first $pod.containers -}}
+{{- $_ := set $container "image" (include "azlb.image" (dict "image" $agent.image "version" .root.Chart.AppVersion)) -}}
+{{- $_ := set $container "imagePullPolicy" $agent.image.pullPolicy -}}
+{{- $flags := ternary (list "--write-taints") list $agent.writeTaints -}}
+{{- $_ := set $container "args" (concat (list "agent") $flags $agent.extraArgs) -}}
+{{- $_ := set $container "resources" $agent.resources -}}
+{{- with .root.Values.imagePullSecrets -}}
+{{- $_ := set $pod "imagePullSecrets" . -}}
+{{- end -}}
+{{- end }}
