@@ -193,13 +193,14 @@ function drawQuietAction(random: Random, setup: Setup): Action {
 
 const OUTAGE_STATUSES = [429, 500, 500, 503] as const;
 
-function resourcesWithOutages({ backendPool }: Setup): readonly string[] {
+function resourcesWithOutages({ backendPool, hasBackends }: Setup): readonly string[] {
   const balancers = ["loadBalancers/kubernetes", "loadBalancers/kubernetes-internal"];
   const pools = balancers.flatMap((path) => [
     `${path}/backendAddressPools/kubernetes`,
     ...(backendPool === "nodeIP" ? [`${path}/backendAddressPools/kubernetes-IPv6`] : []),
   ]);
-  return [...balancers, ...pools, "networkSecurityGroups/nsg"];
+  const ofBackends = hasBackends === true ? ["loadBalancers/pods-inside", "loadBalancers/pods-outside"] : [];
+  return [...balancers, ...pools, ...ofBackends, "networkSecurityGroups/nsg"];
 }
 
 function drawSetup(random: Random): Setup {

@@ -72,7 +72,6 @@ export class LawChecker implements SimulationListener {
       report,
       nowMs: () => timeline.elapsedMs,
       events,
-      hasBackends: setup.hasBackends === true,
     });
     this.#laws = [
       new ForeignLaw(report, (name, caller) => this.#isForeignService(name, caller)),

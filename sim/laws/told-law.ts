@@ -1,5 +1,5 @@
 /**
- * Events tell the user of a Service what keeps it from being served.
+ * Events tell the user of a Service, or of a load balancer of LBCF, what keeps it from being served.
  *
  *   checked          | what must not happen
  *   -----------------|--------------------------------------------------------------------------------------------
@@ -19,16 +19,14 @@ import type { Law, Report } from "./law.ts";
 const TOLD_WITHIN_MS = 10_000;
 /** Refusals that are told when they first happen. Others are met now and then by two writers, and are told if they last. */
 const TOLD_AT_ONCE = new Set([429, 500, 503]);
-/** Written for a Service; pools and machines that follow the nodes are no Service's. */
-const SERVICES_OWN =
+/** Written for a Service, or a load balancer of LBCF; pools and machines follow the nodes or the pods. */
+const WRITTEN_FOR_AN_OBJECT =
   /^(PUT|DELETE) Microsoft\.Network\/(loadBalancers|publicIPAddresses|networkSecurityGroups)\/[^/]+$/i;
 
 export interface ToldLawOptions {
   readonly report: Report;
   readonly nowMs: () => number;
   readonly events: () => readonly KubeObject[];
-  /** LBCF writes load balancers and public IPs, too; it tells a failure by conditions, once it has given up its retries. */
-  readonly hasBackends: boolean;
 }
 
 /** A refused write that must be told. */
@@ -53,7 +51,7 @@ export class ToldLaw implements Law {
   onFault({ process, side, what }: OutgoingCall, { kind, status = 0 }: Fault): void {
     const atMs = this.#options.nowMs();
     if (side === "kube") this.#kubeFaultMs = atMs;
-    else if (kind === "refused" && TOLD_AT_ONCE.has(status) && SERVICES_OWN.test(what) && !this.#options.hasBackends)
+    else if (kind === "refused" && TOLD_AT_ONCE.has(status) && WRITTEN_FOR_AN_OBJECT.test(what))
       this.#refused.push({ process, what, atMs });
   }
 

@@ -34,17 +34,22 @@ function setUp(properties: object) {
     method === "PUT" && new URL(url).pathname === POOL ? json(200, { properties: {} }) : undefined;
   const warnings: Warning[] = [];
   const retries: string[] = [];
+  const remembered: string[] = [];
   const never = (): never => assert.fail("no Service is written");
   const executor = new AzureStepExecutor({
     commit,
-    observer: { nodeNames: [] },
+    observer: { nodeNames: ["one"] },
     services: { apply: never },
-    members: { remember: async () => {}, rememberNames: async () => {}, settle: async () => {} },
+    members: {
+      remember: async () => {},
+      rememberNames: async (_, names) => void remembered.push(...names),
+      settle: async () => {},
+    },
     written: { wrote: never },
     onWarning: (_, warning) => warnings.push(warning),
     onRetry: (_, what, { failure }) => retries.push(`${what} ${failure.code}`),
   });
-  return { arm, run, warnings, retries, executor };
+  return { arm, run, warnings, retries, remembered, executor };
 }
 
 test("a pool of network interfaces refuses the cluster's write with the reason, and nothing is written", async () => {
@@ -66,6 +71,19 @@ test("an entry of somebody else is told of, also by a write that no Service aske
     warnings.map(({ reason, message }) => [reason, message.includes('"by-hand"')]),
     [["ForeignBackendAddress", true]],
   );
+});
+
+test("a machine joins after the name of its node is recorded, although the Node is gone since the decision", async () => {
+  const { run, remembered, executor } = setUp({});
+  const fragment = {
+    resource: "networkInterface",
+    join: [{ pool: POOL, family: "IPv4" }],
+    leave: [],
+    nodes: ["gone"],
+  } as const;
+  const id = `${LB.slice(0, LB.indexOf("/loadBalancers/"))}/networkInterfaces/gone-nic`;
+  await run(executor.write({ kind: "nicPools", id, fragment, why: "" }, "create"));
+  assert.deepEqual(remembered, ["one", "gone"]);
 });
 
 const PATH = "/api/v1/namespaces/default/services/web";

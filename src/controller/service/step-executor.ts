@@ -98,14 +98,18 @@ export class AzureStepExecutor implements StepExecutor {
     });
   }
 
-  /** Every name that may be in a pool afterwards is recorded before. Of machines, all nodes' names will do. */
+  /**
+   * Every name that may be in a pool afterwards is recorded before. Of machines, all nodes' names will do, and those that the
+   * decision was made for: their Nodes may be gone since.
+   */
   async #remember(step: AzureStep): Promise<void> {
     const { members, observer } = this.#options;
     if (step.kind === "backendPool") await members.remember(step);
     if (step.kind === "loadBalancer" && step.fragment.records !== undefined)
       await members.rememberNames(`${step.id}/backendAddressPools/`, step.fragment.records);
     if (step.kind !== "nicPools") return;
-    for (const { pool } of step.fragment.join) await members.rememberNames(pool, observer.nodeNames);
+    const { join, nodes = [] } = step.fragment;
+    for (const { pool } of join) await members.rememberNames(pool, [...new Set([...observer.nodeNames, ...nodes])]);
   }
 }
 

@@ -320,3 +320,20 @@ describe("a Service that is refused changes nothing in Azure", () => {
     assert.deepEqual(stateOf(world), before);
   });
 });
+
+test("what a Service has open at the nodes stays while its change is refused, whatever another Service without a floating IP decides", () => {
+  const world = new CoreWorld();
+  world.apply(service("web", NO_FLOATING, { ports: [{ port: 80, nodePort: 30_080 }] }));
+  world.apply(service("shop", NO_FLOATING, { ports: [{ port: 81, nodePort: 30_081 }] }));
+  world.settle();
+  const before = rulesOf(world);
+  world.annotate("web", { [`${PREFIX}azure-disable-load-balancer-floating-ip`]: null });
+  assert.equal(world.decide(world.service("shop")).kind, "settled");
+  assert.equal(rulesOf(world), before);
+  world.settle();
+  assert.deepEqual(
+    rulesOf(world).filter(({ properties }) => properties.destinationPortRanges?.includes("30080")),
+    [],
+    "it closes them itself",
+  );
+});

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import type { ClusterOpener } from "../../support/cluster.ts";
+import { FaultControl } from "../../support/fault-control.ts";
 import type { KubeObject } from "../../support/kube-connection.ts";
 import { condition, type ConditionOf, LbcfWorld, type PoolEntry } from "./world.ts";
 
@@ -75,6 +76,24 @@ export function lbcfAzureBackends(name: string, open: ClusterOpener): void {
         ["Tcp", 8080],
         ["Http", 8081],
       ]);
+    });
+
+    test("a write that Azure refuses for now is told at once, and repeated", async () => {
+      const faults = new FaultControl(world.azure.controlUrl);
+      await faults.arm({
+        method: ["PUT"],
+        path: "**/loadBalancers/late-lb",
+        count: 1,
+        effect: { kind: "status", status: 500, code: "InternalServerError" },
+      });
+      await addLoadBalancer("late", { name: "late-lb" }, { frontend: "internal", rules: "80:8080/TCP" });
+      const path = "/api/v1/namespaces/default/events?fieldSelector=involvedObject.name=late";
+      await world.eventually(async () => {
+        const { items = [] } = (await world.read(path)) as KubeObject & { items?: readonly Record<string, unknown>[] };
+        const told = items.find(({ reason }) => reason === "FailedCreateLoadBalancer");
+        assert.match(String(told?.["message"]), /load balancer "late-lb".*Next try in \d+ s\.$/);
+      });
+      await world.delete("LoadBalancer", "late");
     });
 
     test("ready pods are registered, and the group counts them", async () => {

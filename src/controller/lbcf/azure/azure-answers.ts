@@ -1,12 +1,15 @@
 /** The answers of `lbcf-azure`: the result of an Azure write, and a backend's address. */
 import { describeFailure } from "../../../azure/arm/failure-text.ts";
-import type { ArmBody, Committed } from "../../../azure/group-commit/commit-types.ts";
+import type { ArmBody, Committed, Retry } from "../../../azure/group-commit/commit-types.ts";
 import { ArmError } from "../../../azure/arm/failures.ts";
 import { canonicalAddress, parseAddress } from "../../../core/util/cidr.ts";
 import { parseAzureAttributes } from "../../../core/lbcf/azure/azure-spec.ts";
 import type { GeneratedAddress, Answer, UnfinishedAnswer } from "../../../core/lbcf/drivers/driver-answers.ts";
 import type { BackendRecord } from "../../../core/lbcf/objects/objects.ts";
+import { nameOfId } from "../../../core/model/ids.ts";
 import { errorText } from "../../../core/util/text.ts";
+import { isTold } from "../../service/next-attempt.ts";
+import type { OnRetry } from "../drivers/driver.ts";
 
 export const SUCC = { status: "Succ", msg: "" } as const;
 
@@ -59,6 +62,19 @@ function failed(failure: ArmError["failure"]): UnfinishedAnswer {
     status,
     msg: describeFailure(failure, "the load balancer"),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+/** Reports the first failed attempt of a write that the user is told of; the answer tells if it fails for good. */
+export function reportRetries(noun: string, id: string, report: OnRetry): { readonly onRetry: (retry: Retry) => void } {
+  let isReported = false;
+  return {
+    onRetry: ({ failure, attempts, afterMs }) => {
+      if (isReported || !isTold(failure, attempts - 1)) return;
+      isReported = true;
+      const why = describeFailure(failure, `${noun} "${nameOfId(id)}"`);
+      report(`${why}${why.endsWith(".") ? "" : "."} Next try in ${Math.max(1, Math.round(afterMs / 1000))} s.`);
+    },
   };
 }
 

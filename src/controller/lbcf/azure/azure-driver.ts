@@ -21,7 +21,7 @@ import type { BackendQuestion } from "../../../core/lbcf/drivers/webhook-protoco
 import type { BackendRecord, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
 import type { AdminState } from "../../../core/model/arm.ts";
 import { virtualNetworkId } from "../../../core/model/ids.ts";
-import type { BackendDriver } from "../drivers/driver.ts";
+import type { BackendDriver, OnRetry } from "../drivers/driver.ts";
 import { addressOf, answerOf, asAnswer, SUCC } from "./azure-answers.ts";
 import { AzureLoadBalancers, type AzureLoadBalancersOptions } from "./azure-load-balancers.ts";
 import type { BackendBatcher } from "./backend-batcher.ts";
@@ -47,16 +47,16 @@ export class AzureDriver implements BackendDriver {
     return this.#loadBalancers.validate(lb);
   }
 
-  createLoadBalancer(lb: LoadBalancer): Promise<Answer<CreatedLoadBalancer>> {
-    return this.#loadBalancers.create(lb);
+  createLoadBalancer(lb: LoadBalancer, onRetry: OnRetry): Promise<Answer<CreatedLoadBalancer>> {
+    return this.#loadBalancers.create(lb, onRetry);
   }
 
-  ensureLoadBalancer(lb: LoadBalancer): Promise<Answer> {
-    return this.#loadBalancers.ensure(lb);
+  ensureLoadBalancer(lb: LoadBalancer, onRetry: OnRetry): Promise<Answer> {
+    return this.#loadBalancers.ensure(lb, onRetry);
   }
 
-  deleteLoadBalancer(lb: LoadBalancer): Promise<Answer> {
-    return this.#loadBalancers.delete(lb);
+  deleteLoadBalancer(lb: LoadBalancer, onRetry: OnRetry): Promise<Answer> {
+    return this.#loadBalancers.delete(lb, onRetry);
   }
 
   validateBackend({ parameters }: BackendQuestion): Promise<ValidationResult> {

@@ -33,7 +33,8 @@ import type { OwnEntries } from "../../../core/resources/backend-pool/desired-ba
 import type { LoadBalancerFragment } from "../../../core/resources/load-balancer/fragment.ts";
 import { KINDS } from "../../../core/resources/kinds.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
-import { answerOf, asAnswer, SUCC } from "./azure-answers.ts";
+import type { OnRetry } from "../drivers/driver.ts";
+import { answerOf, asAnswer, reportRetries, SUCC } from "./azure-answers.ts";
 
 const AZURE_PARTS = new WriteKind("lbcf-parts", mergeAzureParts);
 const PUBLIC_IP = new WriteKind(KINDS.publicIP.metricLabel, KINDS.publicIP.merge);
@@ -57,6 +58,10 @@ interface ParsedLoadBalancer {
   readonly attributes: AzureAttributes;
 }
 
+interface AskedLoadBalancer extends ParsedLoadBalancer {
+  readonly onRetry: OnRetry;
+}
+
 export class AzureLoadBalancers {
   readonly #options: AzureLoadBalancersOptions;
 
@@ -69,9 +74,9 @@ export class AzureLoadBalancers {
     return Promise.resolve("mistake" in allowed ? { kind: "refused", message: allowed.mistake } : { kind: "valid" });
   }
 
-  create(lb: LoadBalancer): Promise<Answer<CreatedLoadBalancer>> {
+  create(lb: LoadBalancer, onRetry: OnRetry): Promise<Answer<CreatedLoadBalancer>> {
     return asAnswer(async () => {
-      const answer = await this.#write(lb);
+      const answer = await this.#write(lb, onRetry);
       const parsed = this.#parse(lb);
       if (answer.status !== "Succ" || "mistake" in parsed) return answer as UnfinishedAnswer;
       const id = azureLoadBalancerId(this.#options.config, parsed.target);
@@ -81,23 +86,24 @@ export class AzureLoadBalancers {
   }
 
   /** Also deletes the public IP of a frontend that is no longer public. */
-  ensure(lb: LoadBalancer): Promise<Answer> {
+  ensure(lb: LoadBalancer, onRetry: OnRetry): Promise<Answer> {
     return asAnswer(async () => {
-      const answer = await this.#write(lb);
+      const answer = await this.#write(lb, onRetry);
       const parsed = this.#parse(lb);
       const isPublic = "mistake" in parsed || parsed.attributes.frontend?.kind === "public";
-      return answer.status !== "Succ" || isPublic ? answer : this.#publicIP(parsed, "release");
+      return answer.status !== "Succ" || isPublic ? answer : this.#publicIP({ ...parsed, onRetry }, "release");
     });
   }
 
-  delete(lb: LoadBalancer): Promise<Answer> {
+  delete(lb: LoadBalancer, onRetry: OnRetry): Promise<Answer> {
     return asAnswer(async () => {
       const parsed = this.#parse(lb);
       if ("mistake" in parsed) return SUCC; // nothing was ever created for it
+      const asked = { ...parsed, onRetry };
       const leftPool = { name: parsed.target.pool, isOwn: parsed.target.isOwnPool };
       const parts = absentParts(parsed.key, this.#options.config);
-      const answer = answerOf(await this.#commitParts(parsed, parts, leftPool, "delete"));
-      return answer.status === "Succ" ? this.#publicIP(parsed, "release") : answer;
+      const answer = answerOf(await this.#commitParts(asked, parts, leftPool, "delete"));
+      return answer.status === "Succ" ? this.#publicIP(asked, "release") : answer;
     });
   }
 
@@ -119,14 +125,15 @@ export class AzureLoadBalancers {
   }
 
   /** The public IP is written before the frontend that refers to it. */
-  async #write(lb: LoadBalancer): Promise<Answer> {
+  async #write(lb: LoadBalancer, onRetry: OnRetry): Promise<Answer> {
     const parsed = this.#allowed(lb);
     if ("mistake" in parsed) return { status: "Fail", msg: parsed.mistake };
     const { target, attributes } = parsed;
-    const address = attributes.frontend?.kind === "public" ? await this.#publicIP(parsed, "use") : SUCC;
+    const asked = { ...parsed, onRetry };
+    const address = attributes.frontend?.kind === "public" ? await this.#publicIP(asked, "use") : SUCC;
     if (address.status !== "Succ") return address;
     const parts = azureParts({ ...parsed, config: this.#options.config, zones: await this.#options.zones() });
-    const committed = await this.#commitParts(parsed, parts, undefined, "create");
+    const committed = await this.#commitParts(asked, parts, undefined, "create");
     if (committed.kind === "unchanged" && committed.body === null) {
       const fix = "create it, or set attributes.frontend to public or internal so that it can be made";
       return { status: "Fail", msg: `load balancer "${target.name}" does not exist: ${fix}` };
@@ -135,7 +142,7 @@ export class AzureLoadBalancers {
   }
 
   #commitParts(
-    { key, target }: ParsedLoadBalancer,
+    { key, target, onRetry }: AskedLoadBalancer,
     parts: LoadBalancerFragment,
     leftPool: AzurePartsFragment["leftPool"],
     priority: Priority,
@@ -148,10 +155,11 @@ export class AzureLoadBalancers {
     const fragment = { parts, leftPool, cluster, isClusters };
     const namespace = namespaceOfKey(key);
     const write = { id, kind: AZURE_PARTS, fragment, dedupKey: parts.owner.key, priority, namespace };
-    return this.#options.commit.submit({ ...write, ...READ_FIRST });
+    const retries = reportRetries(KINDS.loadBalancer.noun, id, onRetry);
+    return this.#options.commit.submit({ ...write, ...READ_FIRST, ...retries });
   }
 
-  async #publicIP({ key }: ParsedLoadBalancer, action: "use" | "release"): Promise<Answer> {
+  async #publicIP({ key, onRetry }: AskedLoadBalancer, action: "use" | "release"): Promise<Answer> {
     const { config } = this.#options;
     const zones = await this.#options.zones();
     const fragment = azurePublicIP(key, config, zones, action);
@@ -159,6 +167,7 @@ export class AzureLoadBalancers {
     const priority = action === "use" ? "create" : "delete";
     const namespace = namespaceOfKey(key);
     const write = { id, kind: PUBLIC_IP, fragment, dedupKey: fragment.owner.key, priority, namespace } as const;
-    return answerOf(await this.#options.commit.submit({ ...write, ...READ_FIRST }));
+    const retries = reportRetries(KINDS.publicIP.noun, id, onRetry);
+    return answerOf(await this.#options.commit.submit({ ...write, ...READ_FIRST, ...retries }));
   }
 }

@@ -13,6 +13,9 @@ import type { ValidationResult } from "../../../core/lbcf/drivers/driver-answers
 import type { BackendRecord, LoadBalancer, Pod, StringMap } from "../../../core/lbcf/objects/objects.ts";
 import type { BackendQuestion } from "../../../core/lbcf/drivers/webhook-protocol.ts";
 
+/** An attempt failed that the driver itself repeats before it answers: why, and when. */
+export type OnRetry = (message: string) => void;
+
 export interface BackendDriver {
   /** The driver can stop new connections to a backend without cutting existing ones. */
   readonly canDrain: boolean;
@@ -21,9 +24,9 @@ export interface BackendDriver {
     operation: "Create" | "Update",
     oldAttributes: StringMap,
   ): Promise<ValidationResult>;
-  createLoadBalancer(lb: LoadBalancer): Promise<Answer<CreatedLoadBalancer>>;
-  ensureLoadBalancer(lb: LoadBalancer): Promise<Answer>;
-  deleteLoadBalancer(lb: LoadBalancer): Promise<Answer>;
+  createLoadBalancer(lb: LoadBalancer, onRetry: OnRetry): Promise<Answer<CreatedLoadBalancer>>;
+  ensureLoadBalancer(lb: LoadBalancer, onRetry: OnRetry): Promise<Answer>;
+  deleteLoadBalancer(lb: LoadBalancer, onRetry: OnRetry): Promise<Answer>;
   validateBackend(question: BackendQuestion): Promise<ValidationResult>;
   /** `source`: what the address is generated from, see `backend-state.ts`. */
   generateBackendAddr(record: BackendRecord, source: string): Promise<Answer<GeneratedAddress>>;

@@ -3,7 +3,7 @@
  * objects and for the load balancers inside a Bind, which differ in where their state is stored.
  */
 import { type EventText, eventText } from "../../../core/events/event-reasons.ts";
-import type { Answer } from "../../../core/lbcf/drivers/driver-answers.ts";
+import { type Answer, unfinishedEvent } from "../../../core/lbcf/drivers/driver-answers.ts";
 import {
   afterCreate,
   afterDeleteLoadBalancer,
@@ -161,15 +161,17 @@ export class LoadBalancerSteps {
     const question = drivers.question(lb.metadata, lbDriver, [verb, attributes]);
     const waitMs = delays.remainingMs(question);
     if (waitMs !== undefined) return later(waitMs);
+    const onRetry = (msg: string): void =>
+      storage.emit(lb, unfinishedEvent(`${verb}LoadBalancer`, { status: "Error", msg }));
     if (verb === "create") {
-      const answer = await driver.createLoadBalancer(lb);
+      const answer = await driver.createLoadBalancer(lb, onRetry);
       return this.#follow(storage, lb, question, answer, afterCreate(lb, answer, this.#nowMs()));
     }
     if (verb === "ensure") {
-      const answer = await driver.ensureLoadBalancer(lb);
+      const answer = await driver.ensureLoadBalancer(lb, onRetry);
       return this.#follow(storage, lb, question, answer, afterEnsureLoadBalancer(lb, answer, this.#nowMs()));
     }
-    const answer = await driver.deleteLoadBalancer(lb);
+    const answer = await driver.deleteLoadBalancer(lb, onRetry);
     const next = await this.#follow(storage, lb, question, answer, afterDeleteLoadBalancer(lb, answer, this.#nowMs()));
     if (next === undefined) await storage.release(lb);
     return next ?? DONE;

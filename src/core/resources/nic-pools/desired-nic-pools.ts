@@ -65,12 +65,15 @@ export function desiredNicPools(all: NicPoolsInput, families: readonly Family[])
   const changes = new Changes();
   for (const family of families) {
     const pool = poolIn(input, family);
-    const joining = input.nodes.flatMap((node) => joiningResource(input, node, pool) ?? []);
-    for (const { kind, body, scaleSetId } of joining) {
+    const joining = input.nodes.flatMap((node) => {
+      const found = joiningResource(input, node, pool);
+      return found === undefined ? [] : [{ ...found, node: node.metadata.name }];
+    });
+    for (const { kind, body, scaleSetId, node } of joining) {
       const model = scaleSetId === undefined ? undefined : input.compute.scaleSets.get(scaleSetId.toLowerCase());
       if (model?.properties.virtualMachineProfile !== undefined && !isBeingDeleted(model))
-        changes.join("scaleSet", model, pool);
-      changes.join(kind, body, pool);
+        changes.join("scaleSet", model, pool, node);
+      changes.join(kind, body, pool, node);
     }
     // one whose last write failed may fail again, but not leave the pool that it is in
     if (!joining.some((one) => isActive(one) || isAttached(one.body, one.kind, pool.pool))) continue;
@@ -202,12 +205,23 @@ function isBeingDeleted({ properties }: Attachable): boolean {
   return properties.provisioningState === "Deleting";
 }
 
+interface Change {
+  readonly id: string;
+  readonly resource: Resource;
+  readonly join: PoolRef[];
+  readonly leave: PoolRef[];
+  readonly nodes: Set<string>;
+}
+
 /** One fragment per resource, with all the pools that it joins and leaves; only where that changes something. */
 class Changes {
-  readonly #byId = new Map<string, { id: string; resource: Resource; join: PoolRef[]; leave: PoolRef[] }>();
+  readonly #byId = new Map<string, Change>();
 
-  join(resource: Resource, body: Attachable, pool: PoolRef): void {
-    if (!isAttached(body, resource, pool.pool)) this.#of(resource, body).join.push(pool);
+  join(resource: Resource, body: Attachable, pool: PoolRef, node: string): void {
+    if (isAttached(body, resource, pool.pool)) return;
+    const change = this.#of(resource, body);
+    change.join.push(pool);
+    change.nodes.add(node);
   }
 
   leave(resource: Resource, body: Attachable, pool: PoolRef): void {
@@ -215,14 +229,14 @@ class Changes {
   }
 
   all(): DesiredNicPools[] {
-    return [...this.#byId.values()].map(({ id, resource, join, leave }) => {
+    return [...this.#byId.values()].map(({ id, resource, join, leave, nodes }) => {
       const unique = [...new Map(join.map((pool) => [pool.pool.toLowerCase(), pool])).values()];
-      return { id, fragment: { resource, join: unique, leave } };
+      return { id, fragment: { resource, join: unique, leave, ...(nodes.size > 0 && { nodes: [...nodes] }) } };
     });
   }
 
-  #of(resource: Resource, { id }: Attachable): { join: PoolRef[]; leave: PoolRef[] } {
-    const known = this.#byId.get(id.toLowerCase()) ?? { id, resource, join: [], leave: [] };
+  #of(resource: Resource, { id }: Attachable): Change {
+    const known = this.#byId.get(id.toLowerCase()) ?? { id, resource, join: [], leave: [], nodes: new Set<string>() };
     this.#byId.set(id.toLowerCase(), known);
     return known;
   }

@@ -9,6 +9,8 @@ export interface NicPoolsFragment {
   readonly resource: "networkInterface" | "scaleSet" | "instance";
   readonly join: readonly PoolRef[];
   readonly leave: readonly PoolRef[];
+  /** Names of the nodes for which it joins: to be in the durable member list first, also where the Node is gone by then. */
+  readonly nodes?: readonly string[];
 }
 
 /** A pool, and the family of the ipConfiguration that is its member. */

@@ -10,7 +10,8 @@
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Service } from "../../model/kubernetes.ts";
 import type { Owner } from "../../outcome.ts";
-import { canonicalAddress } from "../../util/cidr.ts";
+import { canonicalAddress, familyOf } from "../../util/cidr.ts";
+import { ownerOf } from "../../intent/ownership.ts";
 import type { ObservedAzure } from "../observed-azure.ts";
 import { isOwnEntry, ownEntries, membersOf } from "../backend-pool/desired-backend-pool.ts";
 import type { PoolsInput } from "../managed-pools.ts";
@@ -24,7 +25,8 @@ import {
   type SecurityGroupFragment,
   type ServiceAddresses,
 } from "./fragment.ts";
-import { securityGroupIndex } from "./security-rules.ts";
+import { servicesByBase } from "../load-balancer/part-user.ts";
+import { accessRuleOf, securityGroupIndex } from "./security-rules.ts";
 import { nodeSharersOf, openingOf, type Sharing, sharersOf } from "./shared-addresses.ts";
 
 export interface SecurityGroupInput
@@ -151,7 +153,34 @@ function claimAddresses(
   const others = new Map(
     openings.flatMap(({ opening }) => (opening === undefined ? [] : [[opening.owner.uid, opening]])),
   );
-  return { addresses: [...claimed], others: [...others.values()].flatMap((opening) => within(opening, claimed)) };
+  const standing = nodeAddresses.length === 0 ? [] : openedUnderOthersNames(input, owner, new Set(nodeAddresses));
+  const wanted = [...others.values(), ...standing];
+  return { addresses: [...claimed], others: wanted.flatMap((opening) => within(opening, claimed)) };
+}
+
+/**
+ * What other Services have at the nodes under their own names. Each closes it itself: what a Service asks for does not tell
+ * what it has there while Azure refuses its change.
+ */
+function openedUnderOthersNames(
+  { securityGroup, otherServices }: SecurityGroupInput,
+  owner: Owner,
+  nodes: ReadonlySet<string>,
+): Opening[] {
+  if (securityGroup === undefined) return [];
+  const { own, managed } = securityGroupIndex(securityGroup);
+  const services = servicesByBase(otherServices);
+  return [...own].flatMap(([base, names]) => {
+    const other = base === owner.base.toLowerCase() ? undefined : services.get(base);
+    if (other === undefined) return [];
+    const rules = names.flatMap((name): AccessRule[] => {
+      const { rule, destinations } = managed.get(name) ?? {};
+      const here = [...(destinations?.keys() ?? [])].filter((address) => nodes.has(address));
+      const family = familyOf(here[0] ?? "");
+      return rule === undefined || family === undefined ? [] : [{ ...accessRuleOf(rule, family, here), own: true }];
+    });
+    return rules.length === 0 ? [] : [{ owner: ownerOf(other), rules, ownRules: true }];
+  });
 }
 
 /** An address shared with a Service that cannot be parsed is left alone, since that Service is too. */
