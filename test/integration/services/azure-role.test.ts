@@ -21,10 +21,13 @@ const ACTIONS = (JSON.parse(readFileSync(ROLE_FILE, "utf8")) as { Actions: strin
 /** Only needed where a drain comes while a load balancer is being written. */
 const READ_POOLS = "Microsoft.Network/loadBalancers/backendAddressPools/read";
 
-/** Each action is tried in the shape of cluster that is likely to need it; the last one tries all that are left. */
 /** Needed for private link services, which have a tour of their own. */
 const LINKS = /privateLink|frontendIPConfigurations|subnets\/write|networkSecurityGroups\/join/;
 
+/** Needed once, for a migration of pools. */
+const MIGRATION = "Microsoft.Network/loadBalancers/migrateToIpBased/action";
+
+/** Each action is tried in the shape of cluster that is likely to need it; the last one tries all that are left. */
 const SHAPES = [
   {
     topology: { vmType: "vmss", backendPool: "nodeIP" },
@@ -55,7 +58,7 @@ const LINKED: Manifest = {
 };
 
 test("the role is enough for everything, and each of its actions is needed", async () => {
-  let unneeded = ACTIONS.filter((action) => !LINKS.test(action));
+  let unneeded = ACTIONS.filter((action) => !LINKS.test(action) && action !== MIGRATION);
   for (const { topology, tries, except } of SHAPES) {
     const rig = await AdminStateRig.open(openEmbeddedCluster, { azure: { topology: { nodes: 2, ...topology } } });
     try {
@@ -97,6 +100,29 @@ test("each action for private link services is needed for one", async () => {
       await rig.delete(LINKED.name);
       await onlyLeft(rig, []);
     }
+  } finally {
+    await rig.close();
+  }
+});
+
+test("the action that migrates pools is needed for that", async () => {
+  const topology = { nodes: 1, vmType: "vmss", backendPool: "nodeIPConfiguration" } as const;
+  const rig = await ServiceRig.open(openEmbeddedCluster, { azure: { topology } });
+  const calls = async (): Promise<number[]> =>
+    (await auditOf(rig)).filter(({ path }) => /migrateToIpBased$/i.test(path)).map(({ status }) => status);
+  try {
+    await rig.apply({ name: "web" });
+    await rig.served("web");
+    await rig.stop();
+    rig.reconfigure({ loadBalancerBackendPoolConfigurationType: "nodeIP", enableMigrateToIPBasedBackendPoolAPI: true });
+    for (const actions of [ACTIONS.filter((action) => action !== MIGRATION), ACTIONS]) {
+      await rig.azure.control("DELETE", "/audit");
+      await limit(rig, actions, { acceptedChange: "pool-type" });
+      const expected = actions === ACTIONS ? 200 : 403;
+      await eventually(async () => assert.ok((await calls()).includes(expected)), WITHIN_MS);
+    }
+    await eventually(async () => assert.deepEqual((await rig.plan()).steps, []), WITHIN_MS);
+    assert.ok((await auditOf(rig)).every(({ status }) => status !== 403));
   } finally {
     await rig.close();
   }
@@ -149,11 +175,15 @@ function restart({ services }: AdminStateRig, actions: readonly string[]): Promi
   return limit(services, actions);
 }
 
-async function limit(rig: ServiceRig, actions: readonly string[]): Promise<void> {
+async function limit(
+  rig: ServiceRig,
+  actions: readonly string[],
+  change: Parameters<ServiceRig["restart"]>[1] = {},
+): Promise<void> {
   await rig.stop();
   const { clientId } = rig.azure.account;
   await rig.azure.control("PATCH", "/settings", { roles: { [clientId]: { actions } } });
-  await rig.start();
+  await rig.restart({}, change);
 }
 
 type Reaches = (assertion: () => Promise<void>) => Promise<void>;
