@@ -87,8 +87,12 @@ export const DELAY = {
   drainAtClosedGateMs: 5_000,
   /** A person must act first. */
   slowRequeueMs: 60_000,
-  /** A refused Service may become possible when another one goes; a look is cheap. */
+  /** What users have made in Azure since is seen by a look only; it is cheap. */
   refusedMs: 60_000,
+  /** Services that wait for others are looked at together so long after a change of one: changes come in bursts. */
+  wakeRefusedMs: 1_000,
+  /** And longer where there are many, so that they never take more than a small share of the process. */
+  wakePerRefusedMs: 10,
   /** A Service that waits for something else to end. */
   waitingMs: 1_000,
 } as const;

@@ -168,6 +168,14 @@ export class ServiceRig {
     return projectService(await this.kube.get<KubeObject>(SERVICES, placeOf(name)));
   }
 
+  /** Waits until its status has an address. */
+  async publishedWithin(name: string, withinMs: number): Promise<void> {
+    await eventually(async () => {
+      const { ingress = [] } = (await this.service(name)).status.loadBalancer;
+      assert.notDeepEqual(ingress, [], `${name} has no address; ${await this.#warnings(name)}`);
+    }, withinMs);
+  }
+
   /** Its addresses, once it has them and everything that it asks for is applied. */
   async served(name: string): Promise<string[]> {
     let ips: string[] = [];

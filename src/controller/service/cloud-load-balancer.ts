@@ -36,6 +36,8 @@ export interface SyncOptions {
   readonly mayRepair: boolean;
   /** May what is gone entirely be made again, even so? */
   readonly mayRestore?: boolean;
+  /** It was refused on what had just been read: if it still is, Azure is not read anew for that. */
+  readonly wasRefused?: boolean;
 }
 
 export interface CloudLoadBalancerOptions {
@@ -124,7 +126,7 @@ export class CloudLoadBalancer {
     let needs: readonly ReadRequest[] = [];
     const taken: Step[] = [];
     const warnings: Warning[] = [];
-    let isFresh = false;
+    let isFresh = options.wasRefused ?? false;
     let hasFreshLinks = false;
     /** How often everything of the Service was found gone, each time by new reads. */
     let losses = 0;

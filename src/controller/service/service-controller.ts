@@ -7,6 +7,7 @@
  *   a Service changed, or is there at the start    | that Service
  *   the labels of a namespace changed              | its Services, where they decide the placement
  *   nodes changed, once their pools are right      | all, at low priority (rules that name nodes)
+ *   a Service changed, was written or went         | those that are refused because of others (`wake-refused.ts`)
  *   every `driftPeriodMs`, after a fresh look      | all, at low priority
  *
  * A Service that is no longer to be served is not kept waiting by what was being done for it: that sync is aborted, its
@@ -16,6 +17,8 @@
  * does not hold up the Services of another.
  */
 import type { Clock, Random, DecisionTurns } from "../../core/util/clock.ts";
+import { askedOf, waitsForRelease, waitsForServices } from "../../core/service/wake-refused.ts";
+import { ArmError } from "../../azure/arm/failures.ts";
 import type { Step } from "../../core/steps.ts";
 import type { WarningReason } from "../../core/events/event-reasons.ts";
 import { BACKOFF, DELAY } from "../../core/retry.ts";
@@ -34,6 +37,7 @@ import { nextAttempt } from "./next-attempt.ts";
 import type { CachedService } from "../projections.ts";
 import type { Brake } from "../brake/brake.ts";
 import type { ServiceEvents } from "./service-events.ts";
+import { RefusedServices } from "./refused-services.ts";
 
 export interface ServiceControllerOptions {
   readonly services: Pick<Reflector<CachedService>, "subscribe" | "store">;
@@ -65,6 +69,7 @@ export class ServiceController {
   readonly #queue: WorkQueue;
   /** By key: aborts the sync that serves a Service. */
   readonly #serving = new Map<string, AbortController>();
+  readonly #refused: RefusedServices;
 
   constructor(options: ServiceControllerOptions) {
     this.#options = options;
@@ -78,6 +83,7 @@ export class ServiceController {
       onError: (key, error) => log.error(`Service ${key}: ${String(error)}`),
     });
     metrics.loops.addQueue("service", this.#queue);
+    this.#refused = new RefusedServices(clock, (key) => this.#queue.add(key, { priority: PRIORITY.resync }));
   }
 
   /** Call once the caches are filled. */
@@ -88,10 +94,15 @@ export class ServiceController {
         this.#options.events.forget(service);
         this.#options.drift.forget(serviceKey(service));
         this.#options.brake?.settled(serviceKey(service));
+        this.#refused.forget(serviceKey(service));
+        this.#refused.wake("gone");
       } else if (this.#concerns(service)) {
         if (change.kind === "updated") this.#options.brake?.noteChange(change.old, service);
         const key = serviceKey(service);
         const isWanted = this.#wants(service);
+        this.#refused.changed(key);
+        if (!this.#refused.isEmpty && change.kind === "updated" && !sameJson(askedOf(change.old), askedOf(service)))
+          this.#refused.wake("changed");
         this.#queue.add(key, { priority: isWanted ? PRIORITY.change : PRIORITY.delete });
         if (!isWanted) this.#serving.get(key)?.abort(new Error("the Service is no longer to be served"));
       }
@@ -128,6 +139,7 @@ export class ServiceController {
 
   /** Lets the writes in flight end. */
   stop(patienceMs: number): Promise<void> {
+    this.#refused.stop();
     return this.#queue.stop(patienceMs);
   }
 
@@ -154,6 +166,7 @@ export class ServiceController {
       return this.#follow(service, outcome);
     } catch (error) {
       if (aborting.signal.aborted) return { kind: "done" }; // what aborted it has added the key again
+      if (error instanceof ArmError && waitsForRelease(error.failure.kind)) this.#refused.failed(key);
       metrics.operationFailures.inc({ request });
       const attempt = nextAttempt(error, failures);
       const afterMs = attempt.afterMs ?? backoffMs(BACKOFF.requeue, failures, random);
@@ -170,6 +183,7 @@ export class ServiceController {
     if (!this.#wants(service)) return cloud.ensureLoadBalancerDeleted(service, signal);
     return cloud.ensureLoadBalancer(service, {
       signal,
+      wasRefused: this.#refused.takeWoken(serviceKey(service)),
       mayRepair: drift.mayRepair(service),
       mayRestore: drift.policyOf(service) === "report",
     });
@@ -177,13 +191,15 @@ export class ServiceController {
 
   #follow(service: Service, outcome: SyncOutcome): Verdict {
     const { events, drift, brake } = this.#options;
+    const key = serviceKey(service);
     drift.note(service, outcome);
-    if (outcome.kind === "settled") brake?.settled(serviceKey(service));
-    else if (outcome.kind !== "rejected" || outcome.rejection.reason !== "WriteWithheld")
-      brake?.clear(serviceKey(service));
+    if (outcome.kind !== "rejected") this.#refused.forget(key);
+    if (outcome.kind === "settled") brake?.settled(key);
+    else if (outcome.kind !== "rejected" || outcome.rejection.reason !== "WriteWithheld") brake?.clear(key);
     switch (outcome.kind) {
       case "settled":
         events.settled(service, outcome.steps, outcome.warnings);
+        if (outcome.steps.length > 0) this.#refused.wake(this.#wants(service) ? "changed" : "gone");
         if (outcome.steps.some(takesMachinesOut)) this.#options.onMachinesLeft?.();
         if (outcome.steps.some(({ kind }) => kind === "loadBalancer")) this.#options.onLoadBalancerChanged?.();
         return { kind: "done" };
@@ -192,7 +208,7 @@ export class ServiceController {
         return { kind: "done" };
       case "rejected":
         events.rejected(service, outcome.rejection);
-        return { kind: "again", afterMs: DELAY.refusedMs };
+        return { kind: "again", afterMs: this.#refused.refused(key, waitsForServices(outcome.rejection.reason)) };
       case "waiting":
         events.waiting(service, outcome.why);
         return { kind: "again", afterMs: DELAY.waitingMs };

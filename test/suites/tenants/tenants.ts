@@ -14,6 +14,8 @@ import { propertiesOf, ServiceRig, WITHIN_MS, type Manifest, type WireBody } fro
 import { securityRules } from "../services/annotation-cases.ts";
 
 const NO_FLOATING = { "azure-disable-load-balancer-floating-ip": "true" };
+/** Well below the minute after which a refused Service is looked at anyway. */
+const WOKEN_WITHIN_MS = 30_000;
 /** Of every new Node. */
 const NOT_READY = "node.kubernetes.io/not-ready";
 const APPLIED = "azlb.io/applied";
@@ -200,8 +202,8 @@ export function tenantsSuite(name: string, open: ClusterOpener): void {
 
       await rig.restart({ addressSharing: "consent" });
       await untouched("victim", [address], () => rig.annotate("victim", { "azlb.io/share-address-with": "evil" }));
-      // a change of the Service ends the pause that follows a refusal
-      await rig.annotate("evil/by-address", { "example.com/touched": "true" });
+      // the consent wakes it: its next try by itself would be a minute after the refusal
+      await rig.publishedWithin("evil/by-address", WOKEN_WITHIN_MS);
       assert.deepEqual(await rig.served("evil/by-address"), [address]);
       await eventually(async () => {
         const told = (await rig.events("evil/by-private")).map(({ message }) => message).join();
