@@ -6,11 +6,12 @@ import type { Family, PublicIP } from "../../model/arm.ts";
 import { canonicalAddress, familyOf } from "../../util/cidr.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { type Service, serviceKey } from "../../model/kubernetes.ts";
-import { listsService, servicesOf } from "../../model/tags.ts";
+import { isOtherClusters, listsService, servicesOf } from "../../model/tags.ts";
 import { RULES } from "../../intent/annotations.ts";
 import { isHeld } from "../../intent/ownership.ts";
 import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
+import { publicIPIndex } from "../public-ip/desired-public-ip.ts";
 import { listedOf, type ObservedAzure } from "../observed-azure.ts";
 import { isWideDenial, type Opening, type ServiceAddresses } from "./fragment.ts";
 import { memoAll } from "../../util/memo.ts";
@@ -35,20 +36,22 @@ interface Claims {
    * has. Where that is, the tags of public IPs tell; the status lags behind, and the spec may name the address no more.
    */
   readonly refused: ReadonlyMap<string, Service>;
+  /** Key in lower case → a Service without a status whose public IP is its own: the tag of the public IP tells which. */
+  readonly unpublished: ReadonlyMap<string, Service>;
 }
 
 /** Other Services that have, or are about to have, one of these addresses. Deleting ones give up theirs. */
 export function sharersOf(sharing: Sharing, uid: string, addresses: ReadonlySet<string>): readonly Service[] {
-  const { byAddress, byPublicIP, refused } = claimsOf(sharing);
+  const { byAddress, byPublicIP, refused, unpublished } = claimsOf(sharing);
   const found = new Set<Service>();
   for (const address of addresses) {
     for (const service of byAddress.get(address) ?? []) found.add(service);
   }
-  if (byPublicIP.size > 0 || refused.size > 0) {
+  if (byPublicIP.size > 0 || refused.size > 0 || unpublished.size > 0) {
     for (const [group, publicIP] of publicIPsAt(sharing, addresses)) {
       for (const service of byPublicIP.get(publicIPKey(group, publicIP.name)) ?? []) found.add(service);
       for (const key of servicesOf(publicIP) ?? []) {
-        const service = refused.get(key.toLowerCase());
+        const service = refused.get(key.toLowerCase()) ?? unpublished.get(key.toLowerCase());
         if (service !== undefined) found.add(service);
       }
     }
@@ -70,7 +73,8 @@ export function openingOf(service: Service, sharing: Sharing, nodes: ServiceAddr
   if (!("intent" in parsed)) return undefined;
   const { intent } = parsed;
   const asked = askedOnly(service, intent, sharing);
-  const held = [...heldAddresses(service, intent), ...namedAddresses(intent, sharing)].filter(
+  const tagged = isUnpublished(service, intent) ? taggedAddresses(intent, sharing) : [];
+  const held = [...heldAddresses(service, intent), ...namedAddresses(intent, sharing), ...tagged].filter(
     (address) => !asked.has(address),
   );
   const current: Record<Family, string[]> = { IPv4: [], IPv6: [] };
@@ -93,6 +97,7 @@ const claims = memoAll((config: ClusterConfig, services: readonly Service[]): Cl
   const byPublicIP = new Map<string, Service[]>();
   const onNodes: Service[] = [];
   const refused = new Map<string, Service>();
+  const unpublished = new Map<string, Service>();
   for (const service of services) {
     if (service.metadata.deletionTimestamp !== undefined) continue;
     const parsed = parseService(service, config);
@@ -100,9 +105,11 @@ const claims = memoAll((config: ClusterConfig, services: readonly Service[]): Cl
     for (const address of new Set(heldAddresses(service, intent))) append(byAddress, address, service);
     for (const key of intent === undefined ? [] : namedPublicIPs(intent)) append(byPublicIP, key, service);
     if (isOnNodes(service, intent)) onNodes.push(service);
+    if (intent !== undefined && isUnpublished(service, intent))
+      unpublished.set(serviceKey(service).toLowerCase(), service);
     if (intent === undefined && isHeld(service)) refused.set(serviceKey(service).toLowerCase(), service);
   }
-  return { byAddress, byPublicIP, onNodes, refused };
+  return { byAddress, byPublicIP, onNodes, refused, unpublished };
 });
 
 function append(map: Map<string, Service[]>, key: string, service: Service): void {
@@ -138,6 +145,22 @@ function askedOnly(service: Service, { owner, scope, pinned }: ServiceIntent, sh
   return new Set(asked.filter(isUnlisted));
 }
 
+/** It may have opened the address of its public IP already, also one that its former incarnation had. */
+function isUnpublished(service: Service, { scope, publicIPs }: ServiceIntent): boolean {
+  const isGenerated = Object.values(publicIPs).every(({ kind }) => kind === "generated");
+  return (
+    scope === "external" && isGenerated && isHeld(service) && (service.status.loadBalancer.ingress ?? []).length === 0
+  );
+}
+
+/** Of the public IPs whose tags list the Service. */
+function taggedAddresses({ owner }: ServiceIntent, sharing: Sharing): readonly string[] {
+  return [...listedOf(sharing, "publicIP").values()]
+    .flatMap((list) => publicIPIndex(list).byService.get(owner.key.toLowerCase()) ?? [])
+    .filter((publicIP) => !isOtherClusters(publicIP, sharing.config.clusterName))
+    .flatMap(addressOf);
+}
+
 function isOnNodes(service: Service, intent: ServiceIntent | undefined): boolean {
   if (intent !== undefined) return opensOnNodes(intent);
   return service.metadata.annotations?.[RULES.disableFloatingIP.key]?.toLowerCase() === "true";
@@ -164,11 +187,13 @@ function namedAddresses(intent: ServiceIntent, sharing: Sharing): readonly strin
 
 /** With their resource groups. */
 function publicIPsAt(sharing: Sharing, addresses: ReadonlySet<string>): readonly (readonly [string, PublicIP])[] {
-  return [...listedOf(sharing, "publicIP")].flatMap(([group, list]) =>
-    list
-      .filter((publicIP) => addressOf(publicIP).some((address) => addresses.has(address)))
-      .map((publicIP) => [group, publicIP] as const),
-  );
+  return [...listedOf(sharing, "publicIP")].flatMap(([group, list]) => {
+    const { byAddress } = publicIPIndex(list);
+    return [...addresses].flatMap((address) => {
+      const publicIP = byAddress.get(address);
+      return publicIP === undefined ? [] : [[group, publicIP] as const];
+    });
+  });
 }
 
 function addressOf({ properties }: PublicIP): readonly string[] {
