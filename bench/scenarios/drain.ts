@@ -20,6 +20,8 @@ import { Traffic } from "../drain/traffic.ts";
 export interface DrainOptions {
   readonly nodes: number;
   readonly services: number;
+  /** More than one: each node is in one of them, without an internal counterpart. */
+  readonly loadBalancers: number;
 }
 
 /** Shared by the three parts. */
@@ -27,6 +29,8 @@ interface Fixture {
   readonly cluster: SettledCluster;
   readonly tainter: Tainter;
   readonly traffic: Traffic;
+  /** Pools that each node is in. */
+  readonly pools: number;
 }
 
 const CREATED_MEANWHILE = 200;
@@ -37,14 +41,15 @@ const POLL_MS = 50;
 const WITHIN_MS = 300_000;
 const AT_A_TIME = 20;
 
-export async function benchDrain({ nodes, services }: DrainOptions): Promise<BenchReport> {
+export async function benchDrain({ nodes, services, loadBalancers }: DrainOptions): Promise<BenchReport> {
   const most = services + CREATED_MEANWHILE + 1;
   const traffic = new Traffic();
-  const cluster = await openSettledCluster(services, nodes, { most, env: traffic.env });
+  const cluster = await openSettledCluster(services, nodes, { most, env: traffic.env, loadBalancers });
   const tainter = new Tainter(cluster.client);
-  const fixture: Fixture = { cluster, tainter, traffic };
+  const pools = loadBalancers === 1 ? 2 : 1;
+  const fixture: Fixture = { cluster, tainter, traffic, pools };
   try {
-    await createInternal(cluster, services + 1);
+    if (pools === 2) await createInternal(cluster, services + 1);
     const names = await tainter.nodes();
     const share = Math.min(100, Math.floor(names.length / 3));
     const alone = await drainOneByOne(fixture, names.slice(0, share));
@@ -62,7 +67,12 @@ export async function benchDrain({ nodes, services }: DrainOptions): Promise<Ben
         [`beside ${CREATED_MEANWHILE} Services created: own share p99, ms`]: own(beside),
         [`${share} nodes at once: most writes of a pool`]: atMost(burst.mostWrites, MOST_WRITES),
       },
-      notes: [`${nodes} nodes, ${services} Services, and an internal one`, ...limitsFor(most).notes],
+      notes: [
+        loadBalancers === 1
+          ? `${nodes} nodes, ${services} Services, and an internal one`
+          : `${nodes} nodes, ${services} Services on ${loadBalancers} load balancers`,
+        ...limitsFor(most).notes,
+      ],
     };
   } finally {
     await tainter.close();
@@ -117,7 +127,7 @@ async function drainOneByOne(fixture: Fixture, names: readonly string[]): Promis
   for (const name of names) {
     const since = await control.lastSequence();
     await fixture.tainter.taint(name);
-    await untilRead(control, since, name);
+    await untilRead(control, since, name, fixture.pools);
     await realClock.sleep(PACE_MS);
   }
   return measured(fixture, before, names);
@@ -133,7 +143,7 @@ async function drainBesideCreation(
   const before = await control.lastSequence();
   const watch = new AddressWatch(client);
   const creation = createServices(client, CREATED_MEANWHILE, from).then(() =>
-    watch.served(from + CREATED_MEANWHILE + 1, WITHIN_MS),
+    watch.served(from + CREATED_MEANWHILE + fixture.pools - 1, WITHIN_MS),
   );
   const drained: string[] = [];
   const isOver = creation.then(() => true);
@@ -150,7 +160,7 @@ async function drainBesideCreation(
 }
 
 async function drainAtOnce(
-  { cluster: { control }, tainter, traffic }: Fixture,
+  { cluster: { control }, tainter, traffic, pools }: Fixture,
   names: readonly string[],
 ): Promise<{ figures: Record<string, number>; mostWrites: number }> {
   await control.change({ latency: "realistic" });
@@ -162,7 +172,7 @@ async function drainAtOnce(
   };
   await Promise.all(Array.from({ length: AT_A_TIME }, worker));
   const taintedMs = realClock.nowMs() - startMs;
-  const entries = await untilDown(control, before, names);
+  const entries = await untilDown(control, before, names, pools);
   const writes = new Map<string, number>();
   for (const entry of entries) {
     if (nodesSetDown(entry).length > 0) writes.set(entry.path, (writes.get(entry.path) ?? 0) + 1);
@@ -179,33 +189,39 @@ async function drainAtOnce(
 }
 
 async function measured(
-  { cluster, tainter, traffic }: Fixture,
+  { cluster, tainter, traffic, pools }: Fixture,
   before: number,
   names: readonly string[],
 ): Promise<readonly DrainSample[]> {
-  const entries = await untilDown(cluster.control, before, names);
+  const entries = await untilDown(cluster.control, before, names, pools);
   const wanted = new Map([...tainter.taints].filter(([name]) => names.includes(name)));
   return drainSamples(entries, traffic.read(), wanted);
 }
 
-/** Returns the audit log once every node has been set Down in both load balancers. */
+/** Returns the audit log once every node has been set Down in each of its pools. */
 async function untilDown(
   control: SettledCluster["control"],
   before: number,
   names: readonly string[],
+  pools: number,
 ): Promise<readonly AuditEntry[]> {
   const endMs = realClock.monotonicMs() + WITHIN_MS;
   for (;;) {
     const entries = await control.audit(before);
     const down = entries.flatMap(nodesSetDown).filter((name) => names.includes(name));
-    if (down.length >= 2 * names.length) return entries;
-    if (realClock.monotonicMs() > endMs) throw new Error(`${down.length} of ${2 * names.length} entries are Down`);
+    if (down.length >= pools * names.length) return entries;
+    if (realClock.monotonicMs() > endMs) throw new Error(`${down.length} of ${pools * names.length} entries are Down`);
     await realClock.sleep(PACE_MS);
   }
 }
 
-/** Waits until both load balancers have been read after their write: then no call is in flight. */
-async function untilRead(control: SettledCluster["control"], before: number, node: string): Promise<void> {
+/** Waits until each load balancer has been read after its write: then no call is in flight. */
+async function untilRead(
+  control: SettledCluster["control"],
+  before: number,
+  node: string,
+  pools: number,
+): Promise<void> {
   const endMs = realClock.monotonicMs() + WITHIN_MS;
   for (;;) {
     const entries = await control.audit(before);
@@ -216,7 +232,7 @@ async function untilRead(control: SettledCluster["control"], before: number, nod
           verb === "GET" && put.path.startsWith(`${path}/`) && Date.parse(time) >= Date.parse(put.time) + put.durationMs
         );
       });
-    if (puts.length >= 2 && puts.every(isRead)) return;
+    if (puts.length >= pools && puts.every(isRead)) return;
     if (realClock.monotonicMs() > endMs) throw new Error(`${node} was not set Down`);
     await realClock.sleep(POLL_MS);
   }
