@@ -1,4 +1,5 @@
-import { tenantsSuite } from "../../suites/tenants/tenants.ts";
+import { tenantLinksSuite, tenantsSuite } from "../../suites/tenants/tenants.ts";
 import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 
 tenantsSuite("the embedded server", openEmbeddedCluster);
+tenantLinksSuite("the embedded server", openEmbeddedCluster);

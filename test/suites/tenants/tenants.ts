@@ -263,6 +263,65 @@ export function tenantsSuite(name: string, open: ClusterOpener): void {
   });
 }
 
+/** Private link services need pools of network interfaces. */
+export function tenantLinksSuite(name: string, open: ClusterOpener): void {
+  describe(`two tenants and private link services, on ${name}`, () => {
+    let rig: ServiceRig;
+    before(async () => {
+      rig = await ServiceRig.open(open, { azure: { topology: { nodes: 1, backendPool: "nodeIPConfiguration" } } });
+      await rig.createNamespace("evil");
+      await rig.apply({ name: "victim", annotations: { ...LINK, "azure-pls-name": "theirs" } });
+      await rig.served("victim");
+    });
+    after(() => rig.close());
+
+    test("one of another Service is not taken by its name", async () => {
+      const before = await rig.everything();
+      await rig.apply({
+        name: "evil/namer",
+        annotations: { ...LINK, ...OPEN_TO_ALL, "azure-pls-name": "theirs" },
+      });
+      assert.match(await rig.warned("evil/namer", "PrivateLinkServiceTaken"), /belongs to Service default\/victim/);
+      assert.deepEqual(await rig.everything(), before);
+      await rig.delete("evil/namer");
+      assert.deepEqual(await rig.everything(), before);
+    });
+
+    test("one on a shared frontend is shown and approved to none but those whom its owner names", async () => {
+      const [address = ""] = await rig.served("victim");
+      const before = (await rig.list("privateLinkServices")).map(propertiesOf);
+      await rig.apply({
+        name: "evil/sharer",
+        annotations: { ...LINK, ...OPEN_TO_ALL, "azure-load-balancer-ipv4": address },
+        spec: { ports: [{ port: 9000 }] },
+      });
+      await eventually(async () => {
+        const plan = await rig.plan("evil/sharer");
+        assert.deepEqual(plan.steps, []);
+        const isDone = (await rig.events("evil/sharer")).length > 0;
+        assert.ok(isDone, "the controller has not looked at it");
+      }, WITHIN_MS);
+      assert.deepEqual((await rig.list("privateLinkServices")).map(shownTo), before.map(shownToOf));
+      await rig.delete("evil/sharer");
+      assert.deepEqual((await rig.list("privateLinkServices")).map(shownTo), before.map(shownToOf));
+      assert.deepEqual(await rig.served("victim"), [address]);
+      const told = (await rig.events("victim")).filter(({ type }) => type === "Warning");
+      assert.deepEqual(told, []);
+    });
+  });
+}
+
+const LINK = { "azure-load-balancer-internal": "true", "azure-pls-create": "true" };
+const OPEN_TO_ALL = { "azure-pls-visibility": "*" };
+
+function shownTo(link: WireBody): unknown {
+  return shownToOf(propertiesOf(link));
+}
+
+function shownToOf({ visibility, autoApproval, fqdns }: Readonly<Record<string, unknown>>): unknown {
+  return { visibility, autoApproval, fqdns };
+}
+
 /** One line for each rule and address. */
 async function rulesAt(rig: ServiceRig, addresses: readonly string[]): Promise<string[]> {
   const lines = (await securityRules(rig)).flatMap((rule) => {
