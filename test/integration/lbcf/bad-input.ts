@@ -218,7 +218,7 @@ export function lbcfBadInput(name: string, open: ClusterOpener): void {
       const path = "/apis/lbcf.tkestack.io/v1/namespaces/default/binds";
       const spec = {
         loadBalancers: [
-          { name: "nobody", driver: "nobody", spec: {} },
+          { name: "nobody", driver: "nobody", spec: { id: "1" } },
           { name: "odd", driver: "lbcf-azure", spec: { name: "Ü" } },
           { name: "good", driver: "lbcf-azure", spec: { name: "bound" }, attributes: { frontend: "internal" } },
         ],
@@ -297,7 +297,7 @@ export function lbcfBadInput(name: string, open: ClusterOpener): void {
     test("huge and ill-typed answers are said in few words", async () => {
       const ANSWERS: readonly (readonly [string, object, RegExp])[] = [
         ["generateBackendAddr", { status: "Succ", backendAddr: "x".repeat(2 << 20) }, /longer than 65536/],
-        ["generateBackendAddr", { status: "Succ", backendAddr: { ip: "10.0.0.1" } }, /without a backendAddr/],
+        ["generateBackendAddr", { status: "Succ", backendAddr: { ip: "10.0.0.1" } }, /backendAddr is no text/],
         ["ensureBackend", { status: "Succ", injectedInfo: { id: 5 } }, /injectedInfo\.id is no text/],
         ["ensureBackend", { status: "Fail", msg: "m".repeat(2 << 20) }, /^m{1024}…$/],
         ["ensureBackend", { status: ["Succ"] }, /answered status \["Succ"\]/],
