@@ -76,7 +76,7 @@ const CORE_ARROWS: Record<string, readonly string[]> = {
   service: ["util", "outcome.ts", "model", "config", "backends", "intent", "resources", "steps.ts", "observed.ts"],
   guard: ["util", "model", "config", "intent", "resources"],
   plan: ["util", "model", "brake", "intent", "resources", "steps.ts", "observed.ts", "service"],
-  shadow: ["util", "model", "config", "intent", "resources", "steps.ts", "service", "plan"],
+  shadow: ["util", "model", "config", "intent", "resources", "steps.ts", "observed.ts", "service", "plan"],
   lbcf: ["util", "events", "outcome.ts", "model", "config", "brake", "admin-state", "resources"],
 };
 
