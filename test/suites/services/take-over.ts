@@ -1,12 +1,14 @@
 /**
  * The controller started where the incumbent has been: every recorded state is laid into the emulator, its Services bear
  * the incumbent's finalizer and status, and then the controller runs. It takes every Service over, as its mark says, and
- * writes nothing to Azure; nor has `azlb plan` anything to say.
+ * writes nothing to Azure; nor has `azlb plan` anything to say. In the end it leaves, and still has written nothing.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
 import { APPLIED_ANNOTATION } from "../../../src/core/service/applied-state.ts";
+import { realClock } from "../../../src/main/real-clock.ts";
+import { uninstallKeeping } from "../../../src/main/uninstall.ts";
 import { runAzlb } from "../../support/azlb-process.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -53,6 +55,22 @@ async function takeOverEachStep(rig: ServiceRig, { name, steps }: Scenario): Pro
     assert.deepEqual(await writesToAzure(rig), []);
     assert.deepEqual(await rig.everything(), before);
   }
+  await giveBack(rig, incumbent.services);
+}
+
+/** The controller leaves: Azure is as the incumbent left it, so its first sync finds its own state; no Service hangs. */
+async function giveBack(rig: ServiceRig, services: readonly string[]): Promise<void> {
+  const before = await rig.everything();
+  const statuses = await Promise.all(services.map(async (each) => (await rig.service(each)).status));
+  const { isDone } = await uninstallKeeping({ client: rig.kube, classFilter: undefined, clock: realClock });
+  assert.equal(isDone, true);
+  for (const [at, each] of services.entries()) {
+    const { metadata, status } = await rig.service(each);
+    assert.deepEqual(status, statuses[at], each);
+    assert.deepEqual([metadata.finalizers ?? [], metadata.annotations?.[APPLIED_ANNOTATION]], [[], undefined], each);
+  }
+  assert.deepEqual(await writesToAzure(rig), []);
+  assert.deepEqual(await rig.everything(), before);
 }
 
 async function assertEmptyPlan(rig: ServiceRig, refused: string | undefined): Promise<void> {
