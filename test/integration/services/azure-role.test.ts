@@ -82,6 +82,23 @@ test("the role is enough for everything, and each of its actions is needed", asy
   assert.deepEqual(unneeded, []);
 });
 
+test("with pools of addresses no write to machines is needed", async () => {
+  const topology = { nodes: 2, vmType: "vmss", backendPool: "nodeIP" } as const;
+  const rig = await AdminStateRig.open(openEmbeddedCluster, { azure: { topology } });
+  try {
+    await rig.services.put("publicIPPrefixes/prefix", {
+      location: "westus2",
+      sku: { name: "Standard" },
+      properties: { prefixLength: 30 },
+    });
+    const rest = ACTIONS.filter((action) => !/(ScaleSets|virtualMachines|networkInterfaces)\/write$/i.test(action));
+    assert.equal(ACTIONS.length - rest.length, 3);
+    assert.deepEqual(await refusals(rig, rest), []);
+  } finally {
+    await rig.close();
+  }
+});
+
 test("each action for private link services is needed for one", async () => {
   const topology = { nodes: 1, vmType: "vmss", backendPool: "nodeIPConfiguration" } as const;
   const rig = await ServiceRig.open(openEmbeddedCluster, { azure: { topology } });
