@@ -5,6 +5,7 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
 import { LoopMetrics } from "./loop-metrics.ts";
+import { ServiceStates } from "./service-states.ts";
 
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
@@ -12,6 +13,11 @@ export class Metrics {
   readonly registry = new Registry();
   /** Of work queues and watches. */
   readonly loops = new LoopMetrics(this.registry);
+  readonly serviceStates = new ServiceStates(this.registry);
+  readonly buildInfo = this.#gauge("azlb_build_info", "1, with the versions of azlb and of Node as labels.", [
+    "version",
+    "node_version",
+  ]);
 
   readonly leader = this.#gauge("azlb_leader", "1 while this process leads, 0 while it waits for the Lease.", []);
   readonly syncs = this.#counter("service_controller_loadbalancer_sync_total", "Services synced, by outcome.", [

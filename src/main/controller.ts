@@ -108,6 +108,7 @@ async function start(
 ): Promise<RunningController> {
   const { log } = options;
   const metrics = new Metrics();
+  metrics.buildInfo.set({ version: VERSION, node_version: process.versions.node }, 1);
   const access = await openAccess(options, metrics, closers);
   const stopping = new AbortController();
   closers.push(async () => stopping.abort(new Error("the controller stops"))); // also where the start fails

@@ -62,6 +62,8 @@ export interface ServiceControllerOptions {
   readonly onLoadBalancerChanged?: () => void;
 }
 
+/** A Service that drifted has its address. */
+const STATE_AFTER = { settled: "served", drifted: "served", rejected: "refused", waiting: "pending" } as const;
 const PRIORITY = { delete: 2, change: 1, resync: 0 } as const;
 
 export class ServiceController {
@@ -84,6 +86,7 @@ export class ServiceController {
     });
     metrics.loops.addQueue("service", this.#queue);
     this.#refused = new RefusedServices(clock, (key) => this.#queue.add(key, { priority: PRIORITY.resync }));
+    metrics.serviceStates.begin(clock);
   }
 
   /** Call once the caches are filled. */
@@ -93,6 +96,7 @@ export class ServiceController {
       if (change.kind === "deleted") {
         this.#options.events.forget(service);
         this.#options.drift.forget(serviceKey(service));
+        this.#options.metrics.serviceStates.forget(serviceKey(service));
         this.#options.brake?.settled(serviceKey(service));
         this.#refused.forget(serviceKey(service));
         this.#refused.wake("gone");
@@ -103,6 +107,8 @@ export class ServiceController {
         this.#refused.changed(key);
         if (!this.#refused.isEmpty && change.kind === "updated" && !sameJson(askedOf(change.old), askedOf(service)))
           this.#refused.wake("changed");
+        if (isWanted) this.#options.metrics.serviceStates.add(key);
+        else this.#options.metrics.serviceStates.forget(key);
         this.#queue.add(key, { priority: isWanted ? PRIORITY.change : PRIORITY.delete });
         if (!isWanted) this.#serving.get(key)?.abort(new Error("the Service is no longer to be served"));
       }
@@ -168,6 +174,7 @@ export class ServiceController {
       if (aborting.signal.aborted) return { kind: "done" }; // what aborted it has added the key again
       if (error instanceof ArmError && waitsForRelease(error.failure.kind)) this.#refused.failed(key);
       metrics.operationFailures.inc({ request });
+      if (this.#wants(service)) metrics.serviceStates.note(key, "failing");
       const attempt = nextAttempt(error, failures);
       const afterMs = attempt.afterMs ?? backoffMs(BACKOFF.requeue, failures, random);
       events.failed(service, error, { ...attempt, afterMs });
@@ -190,9 +197,10 @@ export class ServiceController {
   }
 
   #follow(service: Service, outcome: SyncOutcome): Verdict {
-    const { events, drift, brake } = this.#options;
+    const { events, drift, brake, metrics } = this.#options;
     const key = serviceKey(service);
     drift.note(service, outcome);
+    if (this.#wants(service)) metrics.serviceStates.note(key, STATE_AFTER[outcome.kind]);
     if (outcome.kind !== "rejected") this.#refused.forget(key);
     if (outcome.kind === "settled") brake?.settled(key);
     else if (outcome.kind !== "rejected" || outcome.rejection.reason !== "WriteWithheld") brake?.clear(key);

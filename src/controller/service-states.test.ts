@@ -1,0 +1,33 @@
+/** What `/metrics` says of Services that wait. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Registry } from "prom-client";
+
+import { ServiceStates } from "./service-states.ts";
+
+test("states are counted, and the longest wait is told until it is over", async () => {
+  const registry = new Registry();
+  const states = new ServiceStates(registry);
+  let nowMs = 0;
+  states.begin({ monotonicMs: () => nowMs });
+  const figure = async (line: string): Promise<void> =>
+    assert.ok((await registry.metrics()).includes(`\n${line}\n`), line);
+  states.add("a/1");
+  nowMs = 60_000;
+  states.add("a/2");
+  states.add("a/1");
+  states.note("a/1", "failing");
+  nowMs = 300_000;
+  await figure('azlb_services{state="failing"} 1');
+  await figure('azlb_services{state="pending"} 1');
+  await figure("azlb_oldest_unserved_service_seconds 300");
+  states.note("a/1", "served");
+  states.note("a/2", "refused");
+  await figure("azlb_oldest_unserved_service_seconds 0");
+  await figure('azlb_services{state="refused"} 1');
+  states.forget("a/2");
+  await figure('azlb_services{state="refused"} 0');
+  states.begin({ monotonicMs: () => nowMs });
+  await figure('azlb_services{state="served"} 0');
+});
