@@ -56,9 +56,13 @@ describe("the shadow as a process", () => {
       assert.ok(changes.agreed >= 1 && scores["default/second"]?.agreed === 1, JSON.stringify(changes));
     }, WITHIN_MS);
     const page = join(directory, "report.html");
-    const { code, stdout, stderr } = await runAzlb("shadow", "report", "--url", url, "--html", page);
-    assert.equal(code, 0, stdout + stderr);
-    assert.match(stdout, /^azlb would write nothing for 2 of 2 Services$/m);
+    let stdout = "";
+    await eventually(async () => {
+      const ended = await runAzlb("shadow", "report", "--url", url, "--html", page);
+      assert.equal(ended.code, 0, ended.stdout + ended.stderr);
+      ({ stdout } = ended);
+      assert.match(stdout, /^azlb would write nothing for 2 of 2 Services$/m);
+    }, WITHIN_MS);
     assert.match(
       stdout,
       /^\d+ changes? of the incumbent: [1-9]\d* as predicted, 0 explained by known differences, 0 different$/m,

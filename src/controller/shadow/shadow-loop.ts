@@ -82,6 +82,7 @@ export class ShadowLoop {
     const isLook = nowMs >= Math.max(this.#lookDueMs, this.#yieldUntilMs);
     if (!isLook && (this.#replanDueMs === undefined || nowMs < this.#replanDueMs)) return;
     this.#replanDueMs = undefined;
+    const wasOpen = shadow.isOpen;
     const looking = new AbortController();
     this.#looking = looking;
     const signal = AbortSignal.any([stopping, looking.signal]);
@@ -97,7 +98,8 @@ export class ShadowLoop {
     } finally {
       this.#looking = undefined;
     }
-    const afterMs = shadow.isOpen ? pace.openMs : pace.idleMs;
+    // once more after the end: the incumbent publishes addresses after its last write to Azure
+    const afterMs = wasOpen || shadow.isOpen ? pace.openMs : pace.idleMs;
     const dueMs = clock.monotonicMs() + afterMs;
     this.#lookDueMs = isLook ? dueMs : Math.min(this.#lookDueMs, dueMs);
   }
