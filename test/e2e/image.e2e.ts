@@ -110,7 +110,7 @@ test("the Dockerfile copies these trees, starts these programs, and pins its bas
   const stages = [...dockerfile.matchAll(/^FROM scratch AS (\w+)\n([^]*?)(?=\nFROM|$(?![^]))/gm)];
   assert.deepEqual(
     stages.map(([, name]) => name),
-    ["sandbox", "controller"],
+    ["sandbox", "agent", "controller"],
     "the last one is what `docker build .` makes",
   );
   for (const [, , lines = ""] of stages) {
