@@ -235,3 +235,17 @@ describe("deletion protection", () => {
     assert.deepEqual([kept?.properties.ipAddress, kept && servicesOf(kept)], [shared, ["default/web"]]);
   });
 });
+
+test("another cluster name, which was accepted: internal Services leave the former load balancer, at the same addresses", () => {
+  const first = new CoreWorld();
+  for (const name of ["a", "b"])
+    first.apply({ metadata: { name, annotations: INTERNAL }, spec: { ports: [{ port: 80 }] } });
+  first.settle();
+  const before = addressesIn(first);
+  const { nodes, services, loadBalancers, publicIPs, securityGroup, members } = first;
+  const world = new CoreWorld({ clusterName: "prod", loadBalancerName: "prod" });
+  Object.assign(world, { nodes, services, loadBalancers, publicIPs, securityGroup, members });
+  assert.deepEqual(world.settle(), new Map());
+  assert.deepEqual(addressesIn(world), before);
+  assert.deepEqual(Object.keys(parts(world)), ["prod-internal"]);
+});

@@ -8,7 +8,7 @@
  */
 import type { LoadBalancer, PrivateLinkService } from "../model/arm.ts";
 import { canonicalAddress } from "../util/cidr.ts";
-import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
+import { loadBalancerIndex, poolsOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { listedOf } from "../resources/observed-azure.ts";
 import { publicIPIndex } from "../resources/public-ip/desired-public-ip.ts";
 import type { Observed } from "../observed.ts";
@@ -21,6 +21,7 @@ import {
   migrationPoolName,
   ownPoolName,
   poolName,
+  externalName,
 } from "../model/names.ts";
 import {
   desiredBackendPool,
@@ -136,9 +137,18 @@ function disposableOf(observed: Observed, loadBalancer: LoadBalancer): Disposabl
     ...families.map((family) => poolName(config.clusterName, family)),
     ...families.map((family) => migrationPoolName(poolName(config.clusterName, family))),
     ...families.map((family) => ownPoolName(serviceKey(service), family)),
+    ...formerClusterPools(observed, loadBalancer),
   ];
   if (config.poolType === "nodeIP" && !config.migratesPools)
     return { pools, entries: desiredBackendPool({ config, nodes, known }, "IPv4").own };
   const interfaces = compute && ownIPConfigurations({ config, nodes, compute, loadBalancer, known });
   return { pools, entries: ownEntries(nodes, known, interfaces) };
+}
+
+/** Pools of a former cluster name, which a load balancer of that name has, and which rules of the Service send to. */
+function formerClusterPools({ service }: Observed, loadBalancer: LoadBalancer): string[] {
+  const families = ["IPv4", "IPv6"] as const;
+  const names = families.map((family) => poolName(externalName(loadBalancer.name), family));
+  const sentTo = poolsOf(loadBalancerIndex(loadBalancer), baseName(service.metadata.uid));
+  return names.filter((name) => sentTo.has(name.toLowerCase()));
 }
