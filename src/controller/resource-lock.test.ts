@@ -120,6 +120,17 @@ test("taken again while its release is still on the way, it stays ours", async (
   await lock.release();
 });
 
+test("a release is over for every caller when it is over", async () => {
+  const lock = lockWith([]);
+  await lock.hold();
+  let isOver = false;
+  const first = lock.release().then(() => (isOver = true));
+  await lock.release();
+  assert.ok(isOver);
+  await first;
+  assert.equal(await holder(), "");
+});
+
 test("it is not given back in the middle of a write, however long that takes", async () => {
   const timers: (() => void)[] = [];
   let isInUse = true;

@@ -64,12 +64,16 @@ export class ResourceLock {
     this.#linger();
   }
 
-  /** Gives it back, where the controller holds it. */
+  /**
+   * Gives it back, where the controller holds it. A release that is on its way already is waited for: a process that ends
+   * sends nothing after it has let the leader's lease go.
+   */
   async release(): Promise<void> {
     this.#timer?.cancel();
-    if (this.#held === undefined) return;
-    this.#held = undefined;
-    this.#releasing = this.#giveBack();
+    if (this.#held !== undefined) {
+      this.#held = undefined;
+      this.#releasing = this.#giveBack();
+    }
     await this.#releasing;
   }
 
