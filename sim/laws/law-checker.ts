@@ -70,6 +70,7 @@ export class LawChecker implements SimulationListener {
     const events = () => cluster.objects("events");
     this.#told = new ToldLaw({
       report,
+      azure: azure.state,
       nowMs: () => timeline.elapsedMs,
       events,
     });
@@ -140,7 +141,7 @@ export class LawChecker implements SimulationListener {
   checkCalm(plan: RemainingPlan): void {
     if (plan.steps.length > 0) this.#report("calm", `steps remain in a calm: ${plan.steps.join("; ")}`);
     this.#checkQuiescence(plan);
-    this.#told.checkCalm(plan.refusals, this.#simulation.cluster.objects("services"));
+    this.#told.checkCalm(plan, this.#simulation.cluster.objects("services"));
   }
 
   /** Called when everything had time to settle: nothing may be left to do. */

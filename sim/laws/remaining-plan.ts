@@ -4,8 +4,10 @@
  */
 import type { KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import { reconcilePools } from "../../src/core/resources/reconcile-pools.ts";
+import { serviceKey } from "../../src/core/model/kubernetes.ts";
 import { planCluster } from "../../src/core/plan/plan-cluster.ts";
 import type { PlannedStep } from "../../src/core/plan/render-plan.ts";
+import { reconcileService } from "../../src/core/service/reconcile-service.ts";
 import { RIVAL_CLASS } from "../actions/service-templates.ts";
 import { observeCluster } from "../environment/observe-cluster.ts";
 import type { Simulation } from "../environment/simulation.ts";
@@ -17,6 +19,8 @@ type Refusals = ReadonlyMap<string, string>;
 export interface RemainingPlan {
   readonly steps: readonly string[];
   readonly refusals: Refusals;
+  /** Keys of those that are refused only once what the plan writes for others is there, which Azure may refuse. */
+  readonly predicted: ReadonlySet<string>;
   /** Keys of Services that Azure refuses: their steps are not counted. */
   readonly failing: ReadonlySet<string>;
 }
@@ -24,13 +28,19 @@ export interface RemainingPlan {
 export function remainingPlan(simulation: Simulation, failing: ReadonlySet<string>): RemainingPlan {
   const steps: string[] = [];
   const refusals = new Map<string, string>();
+  const predicted = new Set<string>();
   for (const classFilter of simulation.setup.hasRival ? [undefined, RIVAL_CLASS] : [undefined]) {
     const observation = observeCluster(simulation, classFilter);
-    const plan = planCluster(observation.services.map((service) => observation.observe(service)));
-    const isDue = ({ owners, predicted }: PlannedStep): boolean =>
-      !predicted && (owners.length === 0 || owners.some((owner) => !failing.has(owner)));
+    const observed = observation.services.map((service) => observation.observe(service));
+    const plan = planCluster(observed);
+    const isDue = ({ owners, predicted: isPredicted }: PlannedStep): boolean =>
+      !isPredicted && (owners.length === 0 || owners.some((owner) => !failing.has(owner)));
     steps.push(...plan.steps.filter(isDue).map(({ verb, id, why }) => `${verb} ${lastName(id)}: ${why}`));
     for (const [key, end] of plan.ends) if (end.kind === "reject") refusals.set(key, end.rejection.reason);
+    for (const one of observed) {
+      const key = serviceKey(one.service);
+      if (refusals.has(key) && reconcileService(one).kind !== "reject") predicted.add(key);
+    }
     if (classFilter === undefined)
       steps.push(
         ...reconcilePools(observation.pools)
@@ -38,7 +48,7 @@ export function remainingPlan(simulation: Simulation, failing: ReadonlySet<strin
           .map(({ kind, id, why }) => `${kind} ${lastName(id)}: ${why}`),
       );
   }
-  return { steps, refusals, failing };
+  return { steps, refusals, predicted, failing };
 }
 
 /** A pool that no rule uses is filled by the next Service that does. */

@@ -7,14 +7,17 @@
  *                    | that resource, although no trouble has kept the process from writing one
  *   in a calm        | a Service is refused, and it has no Warning with that reason
  *
- * A failure is told once until the object is settled, so an earlier Warning since the last calm counts.
+ * A failure is told once until the object is settled, so an earlier Warning since the last calm counts. Before a pool is
+ * written in a load balancer whose last write failed, the load balancer is written: that is told as a failure of the pool.
  */
+import type { State } from "../../sandbox/azure/model/index.ts";
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Process } from "../environment/timeline.ts";
 import type { Fault } from "../network/faults.ts";
 import type { OutgoingCall } from "../network/network.ts";
-import { lastName } from "./azure-state.ts";
+import { lastName, LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-state.ts";
 import type { Law, Report } from "./law.ts";
+import type { RemainingPlan } from "./remaining-plan.ts";
 
 const TOLD_WITHIN_MS = 10_000;
 /** Refusals that are told when they first happen. Others are met now and then by two writers, and are told if they last. */
@@ -25,6 +28,7 @@ const WRITTEN_FOR_AN_OBJECT =
 
 export interface ToldLawOptions {
   readonly report: Report;
+  readonly azure: State;
   readonly nowMs: () => number;
   readonly events: () => readonly KubeObject[];
 }
@@ -70,23 +74,30 @@ export class ToldLaw implements Law {
     this.#refused = this.#refused.filter((refused) => !isDue(refused));
   }
 
-  /** `refusals`: by key of the Service; `services`: all that there are. */
-  checkCalm(refusals: ReadonlyMap<string, string>, services: readonly KubeObject[]): void {
+  /** `services`: all that there are. */
+  checkCalm({ refusals, predicted }: RemainingPlan, services: readonly KubeObject[]): void {
     this.checkBetweenActions();
     for (const { metadata } of services) {
-      const reason = refusals.get(`${metadata.namespace}/${metadata.name}`);
+      const key = `${metadata.namespace}/${metadata.name}`;
+      const reason = predicted.has(key) ? undefined : refusals.get(key);
       if (reason === undefined || this.#hasWarning(metadata.uid, reason)) continue;
-      this.#options.report(
-        "told",
-        `${metadata.namespace}/${metadata.name} is refused (${reason}), and no event says so`,
-      );
+      this.#options.report("told", `${key} is refused (${reason}), and no event says so`);
     }
     this.#warnings = [];
   }
 
   #isTold({ what, atMs }: Refused): boolean {
-    const name = `"${lastName(what)}"`.toLowerCase();
-    return this.#warnings.some((one) => one.atMs <= atMs + TOLD_WITHIN_MS && one.message.toLowerCase().includes(name));
+    const names = this.#namesOf(what).map((name) => `"${name}"`.toLowerCase());
+    const inTime = this.#warnings.filter((one) => one.atMs <= atMs + TOLD_WITHIN_MS);
+    return inTime.some(({ message }) => names.some((name) => message.toLowerCase().includes(name)));
+  }
+
+  /** Of the resource, and of the pools of a load balancer. */
+  #namesOf(what: string): string[] {
+    const name = lastName(what);
+    if (!what.toLowerCase().includes(`${LOAD_BALANCER}/`.toLowerCase())) return [name];
+    const written = resourcesOf(this.#options.azure, LOAD_BALANCER).filter(({ id }) => lastName(id) === name);
+    return [name, ...written.flatMap((body) => partsOf(body, "backendAddressPools").map(nameOf))];
   }
 
   /** Its process could not write the event in time. */

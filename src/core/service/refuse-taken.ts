@@ -6,7 +6,7 @@
 import { listedOf } from "../resources/observed-azure.ts";
 import type { Frontend, LoadBalancer, PublicIP } from "../model/arm.ts";
 import { nodeAddresses } from "../backends/eligible-nodes.ts";
-import { loadBalancerIndex, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
+import { frontendOf, loadBalancerIndex, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { baseName, baseOf } from "../model/names.ts";
 import { keyIn } from "../resources/load-balancer/part-user.ts";
 import { securityGroupIndex, kindOf } from "../resources/security-group/security-rules.ts";
@@ -166,23 +166,22 @@ export interface PortsInput {
  */
 export function refuseTakenPorts(input: PortsInput): Rejection | undefined {
   const { observed, intent } = input;
-  const open = intent.ports.filter((port) => !hasRule(input, intent.owner.base, port));
-  if (open.length === 0) return undefined;
   const addresses = new Set(input.addresses.map(canonicalAddress));
   for (const other of sharersOf(observed, intent.owner.uid, addresses)) {
-    const theirs = [...addresses].find((address) => isServedAt(other, address));
-    if (theirs === undefined) continue;
     const parsed = parseService(other, observed.config);
     const ports = "intent" in parsed ? parsed.intent.ports : [];
-    const taken = open.find((port) => ports.some((one) => isSame(one, port) && isFirst(input, other, one, theirs)));
-    if (taken !== undefined) return portTaken(taken, other);
+    for (const address of [...addresses].filter((one) => isServedAt(other, one))) {
+      const open = intent.ports.filter((port) => !hasRule(input, intent.owner.base, port, address));
+      const taken = open.find((port) => ports.some((one) => isSame(one, port) && isFirst(input, other, one, address)));
+      if (taken !== undefined) return portTaken(taken, other);
+    }
   }
   return undefined;
 }
 
 function isFirst(input: PortsInput, other: Service, port: PortIntent, address: string): boolean {
   const { service } = input.observed;
-  if (hasRule(input, baseName(other.metadata.uid), port) || !isServedAt(service, address)) return true;
+  if (hasRule(input, baseName(other.metadata.uid), port, address) || !isServedAt(service, address)) return true;
   return ageOf(other) < ageOf(service);
 }
 
@@ -190,11 +189,16 @@ function isServedAt({ status }: Service, address: string): boolean {
   return (status.loadBalancer.ingress ?? []).some(({ ip }) => ip !== undefined && canonicalAddress(ip) === address);
 }
 
-function hasRule({ placement }: PortsInput, base: string, port: PortIntent): boolean {
+/** At that address: a Service that moves to a shared address has its rules elsewhere. One of unknown address counts. */
+function hasRule({ observed, placement }: PortsInput, base: string, port: PortIntent, address: string): boolean {
   if (placement.seen === undefined) return false;
-  return partsOf(loadBalancerIndex(placement.seen), base).rules.some(({ properties }) => {
+  const index = loadBalancerIndex(placement.seen);
+  return partsOf(index, base).rules.some(({ properties }) => {
     const isOfProtocol = [port.protocol.toLowerCase(), "all"].includes(properties.protocol.toLowerCase());
-    return isOfProtocol && [port.port, 0].includes(properties.frontendPort);
+    if (!isOfProtocol || ![port.port, 0].includes(properties.frontendPort)) return false;
+    const frontend = index.frontends.get(frontendOf(properties.frontendIPConfiguration) ?? "");
+    const [at = address] = frontend === undefined ? [] : addressesOn(observed, [frontend]);
+    return at === address;
   });
 }
 

@@ -96,6 +96,18 @@ describe("ports of a shared address", () => {
     assert.equal(roundsOf(world, "shop").at(-1), "PortConflict");
     assert.equal(world.decide(world.service("web")).kind, "settled", "the one that was there first is served on");
   });
+
+  test("nor does one that is served elsewhere with a rule for that port", () => {
+    const opener = { ...web, metadata: { name: "web", annotations: noRule } };
+    const world = worldWith({ ...opener, spec: { ports: [{ port: 80 }, { port: 5432 }] } });
+    world.apply({ metadata: { name: "shop" }, spec: { ports: [{ port: 5432 }], ...ranges } });
+    world.settle();
+    const before = ingressOf(world, "shop");
+    world.annotate("shop", pinned(world, "web"));
+    assert.equal(roundsOf(world, "shop").at(-1), "PortConflict");
+    assert.deepEqual(ingressOf(world, "shop"), before, "it keeps its address");
+    assert.equal(world.decide(world.service("web")).kind, "settled", "the one that was there first is served on");
+  });
 });
 
 test("a Service that asks for an address and has not got it keeps nothing open there when the holder goes", () => {
