@@ -47,8 +47,10 @@ export interface DrainTimeline {
   readonly doomed: string;
   /** When `Down` took effect in the data plane; absent: never. */
   readonly downMs: number | undefined;
-  /** When the machine was gone. */
+  /** When the machine was seen to be gone. */
   readonly diedMs: number;
+  /** When its notice had passed at the earliest: not before that was it gone. */
+  readonly aliveMs: number;
   /** When the probes had detected the failure. */
   readonly noticedMs: number;
   /** Connections to the doomed node after `Down`, according to the log of the data plane. */
@@ -108,12 +110,14 @@ async function record(
   const clients = new NewConnections(listener.port);
   const heldClients = await hold(listener.port, backends);
   await delay(WARM_UP_MS);
+  const askedMs = Date.now();
   await rig.azure.control("POST", "/scheduled-events", { type: "Preempt", machines: [doomed.name], noticeSeconds });
   const announcedMs = Date.now();
   await delay(1000 * noticeSeconds - CLOSE_HELD_BEFORE_MS);
   for (const client of heldClients) if (client.node === doomed.name) await client.close();
   await untilGone(rig);
   const diedMs = Date.now() - announcedMs;
+  const aliveMs = askedMs - announcedMs + 1000 * noticeSeconds;
   const noticedMs = (await probeDown(plane, ips[0] ?? "")) - announcedMs;
   await delay(AFTERWARDS_MS);
   const attempts = await clients.stop();
@@ -124,7 +128,7 @@ async function record(
     atMs: atMs - announcedMs,
     ...(brokeMs !== undefined && { brokeMs: brokeMs - announcedMs }),
   }));
-  return { withAgent, doomed: doomed.name, attempts: since, downMs, diedMs, noticedMs, openedAfterDown, held };
+  return { withAgent, doomed: doomed.name, attempts: since, downMs, aliveMs, diedMs, noticedMs, openedAfterDown, held };
 }
 
 /** The event is carried out, and over. */

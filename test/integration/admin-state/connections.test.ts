@@ -44,7 +44,10 @@ describe("clients of a Service, one of whose nodes is evicted after eight second
     assert.equal(off.downMs, undefined);
     const errors = errorsOf(off);
     assert.ok(errors.length > 0);
-    assert.ok(errors.every(({ atMs, brokeMs = 0 }) => brokeMs >= off.diedMs && atMs <= off.noticedMs));
+    for (const { atMs, brokeMs = 0 } of errors) {
+      assert.ok(brokeMs >= off.aliveMs, `an error ${brokeMs} ms after the announcement, alive until ${off.aliveMs} ms`);
+      assert.ok(atMs <= off.noticedMs, `begun ${atMs} ms after it, noticed ${off.noticedMs} ms after it`);
+    }
     assert.ok(off.attempts.some(({ node, atMs }) => node === off.doomed && atMs > (on.downMs ?? 0)));
   });
 
