@@ -5,7 +5,6 @@
 import type { Frontend, LoadBalancer } from "../model/arm.ts";
 import { poolWarnings, reconcileOwnPools, reconcilePoolsOf } from "../resources/reconcile-pools.ts";
 import type { Ingress } from "../model/kubernetes.ts";
-import { absentLoadBalancer } from "../resources/load-balancer/desired-load-balancer.ts";
 import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
 import { foreseeOverflow } from "../resources/load-balancer/limits.ts";
 import { frontendOf, loadBalancersWith } from "../resources/load-balancer/load-balancer-index.ts";
@@ -31,7 +30,7 @@ import {
 import { ensureLink, releaseLinks } from "./private-links.ts";
 import { leaveLoadBalancers, closeAddresses, givePublicIPsBack } from "./release-service.ts";
 import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
-import { loadBalancersLeftTo, surroundingsOn } from "./surroundings.ts";
+import { loadBalancersLeftTo } from "./surroundings.ts";
 import { FINALIZER } from "../intent/ownership.ts";
 import { act, firstRound, isAzureStep, type Phase, reject, roundOf, wait } from "./rounds.ts";
 import {
@@ -60,7 +59,7 @@ const replacePublicIPs: Phase<ResolvedService> = (resolved) => {
   const ready = publicIPs.uses.filter(({ seen, mustBeReplaced }) => seen !== undefined && !mustBeReplaced);
   const families = ready.map(({ family }) => family);
   const leaveFrontends: Phase<ResolvedService> = () =>
-    placement.seen && leaveWith(resolved, placement.seen, remainder(resolved, families));
+    placement.seen && leaveAllBut(resolved, placement.seen, families);
   const releases = publicIPs.releases.filter(({ seen }) => replaced.some(({ id }) => id === seen.id));
   return firstRound(
     [() => closeAddresses(observed, intent.owner, closing), leaveFrontends, () => givePublicIPsBack(releases)],
@@ -68,19 +67,18 @@ const replacePublicIPs: Phase<ResolvedService> = (resolved) => {
   );
 };
 
-function leaveWith(
-  { observed, intent }: ResolvedService,
+/** Frontends of other families go. Where none is left, the Service leaves the load balancer, which may go with it. */
+function leaveAllBut(
+  resolved: ResolvedService,
   seen: LoadBalancer,
-  fragment: LoadBalancerFragment,
+  families: ResolvedService["intent"]["families"],
 ): Decision | undefined {
-  const links = releaseLinks(observed, intent.owner, seen, fragment);
-  return links ?? roundOf(reconcileLoadBalancer(seen.id, seen, fragment));
-}
-
-function remainder(resolved: ResolvedService, families: ResolvedService["intent"]["families"]) {
-  const { observed, intent, placement } = resolved;
-  if (families.length > 0 || placement.seen === undefined) return fragmentOf(resolved, families);
-  return absentLoadBalancer({ owner: intent.owner, seen: placement.seen, ...surroundingsOn(observed, placement) });
+  const { observed, intent } = resolved;
+  if (families.length === 0) return leaveLoadBalancers(observed, intent.owner, [seen]);
+  const fragment = fragmentOf(resolved, families);
+  return (
+    releaseLinks(observed, intent.owner, seen, fragment) ?? roundOf(reconcileLoadBalancer(seen.id, seen, fragment))
+  );
 }
 
 const makePublicIPs: Phase<ResolvedService> = (resolved) => {
