@@ -6,6 +6,7 @@ import type { KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import { reconcilePools } from "../../src/core/resources/reconcile-pools.ts";
 import { serviceKey } from "../../src/core/model/kubernetes.ts";
 import { planCluster } from "../../src/core/plan/plan-cluster.ts";
+import type { AzureStep } from "../../src/core/steps.ts";
 import type { PlannedStep } from "../../src/core/plan/render-plan.ts";
 import { reconcileService } from "../../src/core/service/reconcile-service.ts";
 import { RIVAL_CLASS } from "../actions/service-templates.ts";
@@ -23,10 +24,13 @@ export interface RemainingPlan {
   readonly predicted: ReadonlySet<string>;
   /** Keys of Services that Azure refuses: their steps are not counted. */
   readonly failing: ReadonlySet<string>;
+  /** How many writes would fill pools that no rule uses: a restart may make them, if no Service does before. */
+  readonly fillings: number;
 }
 
 export function remainingPlan(simulation: Simulation, failing: ReadonlySet<string>): RemainingPlan {
   const steps: string[] = [];
+  let fillings = 0;
   const refusals = new Map<string, string>();
   const predicted = new Set<string>();
   for (const classFilter of simulation.setup.hasRival ? [undefined, RIVAL_CLASS] : [undefined]) {
@@ -41,17 +45,23 @@ export function remainingPlan(simulation: Simulation, failing: ReadonlySet<strin
       const key = serviceKey(one.service);
       if (refusals.has(key) && reconcileService(one).kind !== "reject") predicted.add(key);
     }
-    if (classFilter === undefined)
-      steps.push(
-        ...reconcilePools(observation.pools)
-          .filter(({ kind, id }) => kind !== "backendPool" || isInUse(simulation, id))
-          .map(({ kind, id, why }) => `${kind} ${lastName(id)}: ${why}`),
-      );
+    if (classFilter !== undefined) continue;
+    const pools = reconcilePools(observation.pools);
+    const due = pools.filter((step) => !fillsUnusedPools(simulation, step));
+    steps.push(...due.map(({ kind, id, why }) => `${kind} ${lastName(id)}: ${why}`));
+    fillings = pools.length - due.length;
   }
-  return { steps, refusals, predicted, failing };
+  return { steps, refusals, predicted, failing, fillings };
 }
 
-/** A pool that no rule uses is filled by the next Service that does. */
+/** A pool that no rule uses is filled by the next Service that does, also by its machines, which join one by one. */
+function fillsUnusedPools(simulation: Simulation, step: AzureStep): boolean {
+  if (step.kind === "backendPool") return !isInUse(simulation, step.id);
+  if (step.kind !== "nicPools") return false;
+  const { join, leave } = step.fragment;
+  return leave.length === 0 && join.every(({ pool }) => !isInUse(simulation, pool));
+}
+
 function isInUse({ azure }: Simulation, pool: string): boolean {
   const [loadBalancer = ""] = pool.toLowerCase().split("/backendaddresspools/");
   const found = azure.state.resources.get(loadBalancer);

@@ -174,6 +174,7 @@ export class Controller {
       workers: options.workers,
       turns,
       onMachinesLeft: () => this.#pools.resync(),
+      onLeftUnfinished: () => this.#pools.resync(),
       onLoadBalancerChanged: () => {
         if (config.loadBalancers.length > 0) this.#pools.resync();
       },

@@ -45,7 +45,7 @@ test("one that changed itself is looked at anew", async () => {
   refused.refused("default/a", true);
   refused.wake("changed");
   await clock.advance(DELAY.wakeRefusedMs);
-  refused.changed("default/a");
+  refused.changed("default/a", false);
   assert.equal(refused.takeWoken("default/a"), false);
   assert.equal(refused.refused("default/a", true), DELAY.refusedMs);
 });
@@ -81,4 +81,20 @@ test("what is served or gone is not looked at, and nothing after the end", async
   await clock.advance(DELAY.refusedMs);
   assert.deepEqual(looks, []);
   assert.equal(clock.timers, 0);
+});
+
+test("a refusal stands until the Service asks for something else, fails otherwise or is served", () => {
+  const { refused } = rig();
+  assert.equal(refused.isStanding("default/a"), false);
+  refused.refused("default/a", true);
+  refused.changed("default/a", false);
+  assert.equal(refused.isStanding("default/a"), true, "only its status or metadata changed");
+  refused.changed("default/a", true);
+  assert.equal(refused.isStanding("default/a"), false);
+  refused.refused("default/a", true);
+  refused.failed("default/a");
+  assert.equal(refused.isStanding("default/a"), false);
+  refused.refused("default/a", true);
+  refused.forget("default/a");
+  assert.equal(refused.isStanding("default/a"), false);
 });

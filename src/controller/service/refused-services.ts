@@ -17,6 +17,8 @@ interface Refused {
   /** When Azure is read anew for it. */
   readonly dueMs: number;
   isWoken: boolean;
+  /** It was refused as it is now. */
+  readonly isStanding: boolean;
 }
 
 export class RefusedServices {
@@ -35,28 +37,40 @@ export class RefusedServices {
     return this.#refused.size === 0;
   }
 
+  /** Whether it was refused before, and has asked for the same since. */
+  isStanding(key: string): boolean {
+    return this.#refused.get(key)?.isStanding === true;
+  }
+
   /** It is refused; answers after how long Azure is read anew for it. */
   refused(key: string, waitsForServices: boolean): number {
     const nowMs = this.#clock.monotonicMs();
     const before = this.#refused.get(key);
     const dueMs = before !== undefined && before.dueMs > nowMs ? before.dueMs : nowMs + DELAY.refusedMs;
-    this.#refused.set(key, { wokenBy: waitsForServices ? "changed" : "never", dueMs, isWoken: false });
+    this.#refused.set(key, {
+      wokenBy: waitsForServices ? "changed" : "never",
+      dueMs,
+      isWoken: false,
+      isStanding: true,
+    });
     return dueMs - nowMs;
   }
 
   /** It failed for want of something that another Service may free; its retry is the caller's. */
   failed(key: string): void {
-    this.#refused.set(key, { wokenBy: "gone", dueMs: this.#clock.monotonicMs(), isWoken: false });
+    this.#refused.set(key, { wokenBy: "gone", dueMs: this.#clock.monotonicMs(), isWoken: false, isStanding: false });
   }
 
   forget(key: string): void {
     this.#refused.delete(key);
   }
 
-  /** It changed itself: the next look reads Azure anew before it is refused. */
-  changed(key: string): void {
+  /** It changed itself, perhaps in what it asks for: the next look reads Azure anew before it is refused. */
+  changed(key: string, asksAnew: boolean): void {
     const refused = this.#refused.get(key);
-    if (refused !== undefined) this.#refused.set(key, { ...refused, isWoken: false, dueMs: 0 });
+    if (refused === undefined) return;
+    const isStanding = refused.isStanding && !asksAnew;
+    this.#refused.set(key, { ...refused, isWoken: false, isStanding, dueMs: 0 });
   }
 
   /** Whether the look that begins was caused by another Service alone. */

@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { CoreWorld } from "../../../test/support/core-world.ts";
 import { seededRandom, settled, VirtualClock } from "../../../test/support/virtual-clock.ts";
 import { FINALIZER } from "../../core/intent/ownership.ts";
+import { DELAY } from "../../core/retry.ts";
 import { unlessAborted } from "../../core/util/clock.ts";
 import { SILENT_LOG } from "../../core/util/log.ts";
 import { Store, type Subscriber } from "../../kube/cache/store.ts";
@@ -13,8 +14,8 @@ import { projectService, type CachedService } from "../projections.ts";
 import type { SyncOutcome } from "./cloud-load-balancer.ts";
 import { ServiceController } from "./service-controller.ts";
 
-/** A controller whose syncs of a Service that is to be served never end by themselves. */
-function rig() {
+/** A controller whose syncs of a Service that is to be served never end by themselves, unless they are given an outcome. */
+function rig(outcome?: SyncOutcome) {
   const clock = new VirtualClock();
   const store = new Store<CachedService>();
   const calls: string[] = [];
@@ -28,7 +29,9 @@ function rig() {
     cloud: {
       ensureLoadBalancer: (_, { signal }) => {
         calls.push("ensure");
-        return unlessAborted(() => new Promise<SyncOutcome>(() => {}), signal);
+        return outcome === undefined
+          ? unlessAborted(() => new Promise<SyncOutcome>(() => {}), signal)
+          : Promise.resolve(outcome);
       },
       ensureLoadBalancerDeleted: async () => {
         calls.push("delete");
@@ -52,6 +55,7 @@ function rig() {
     classFilter: undefined,
     workers: 4,
     turns: { next: async () => {} },
+    onLeftUnfinished: () => void calls.push("left unfinished"),
   });
   controller.start();
   const change = async (service: CachedService): Promise<void> => {
@@ -82,4 +86,17 @@ test("a deletion ends the sync that serves the Service, without a failure, and r
   assert.deepEqual(failures, []);
   const { values } = await metrics.operationFailures.get();
   assert.deepEqual(values, []);
+});
+
+test("what a refused Service may have begun is left to others once for each thing that it asks for", async () => {
+  const rejection = { kind: "rejection", reason: "InvalidAnnotation", message: "not a number" } as const;
+  const { clock, calls, change } = rig({ kind: "rejected", rejection });
+  await change(aService({ finalizers: [] }));
+  assert.deepEqual(calls, ["ensure"], "it has nothing in Azure");
+  await change(aService({ resourceVersion: "2", annotations: { "azlb.io/drift-policy": "enforce" } }));
+  assert.deepEqual(calls.splice(0), ["ensure", "ensure", "left unfinished"]);
+  await clock.advance(DELAY.refusedMs);
+  assert.deepEqual(calls.splice(0), ["ensure"], "it was left already");
+  await change(aService({ resourceVersion: "3", annotations: { "azlb.io/drift-policy": "report" } }));
+  assert.deepEqual(calls, ["ensure", "left unfinished"]);
 });

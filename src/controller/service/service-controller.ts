@@ -24,7 +24,7 @@ import type { WarningReason } from "../../core/events/event-reasons.ts";
 import { BACKOFF, DELAY } from "../../core/retry.ts";
 import { namespaceOfKey, serviceKey, type Service } from "../../core/model/kubernetes.ts";
 import type { Log } from "../../core/util/log.ts";
-import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../core/intent/ownership.ts";
+import { isHeld, needsCleanup, wantsLoadBalancer, type ClassFilter } from "../../core/intent/ownership.ts";
 import { backoffMs } from "../../kube/client/backoff.ts";
 import type { Reflector } from "../../kube/cache/reflector.ts";
 import type { WriteThroughStore } from "../../kube/cache/store.ts";
@@ -60,6 +60,11 @@ export interface ServiceControllerOptions {
   readonly onMachinesLeft?: () => void;
   /** Something was written to a load balancer, which may have come or gone: nodes may belong elsewhere now. */
   readonly onLoadBalancerChanged?: () => void;
+  /**
+   * A Service that may have something in Azure is refused as it is now: nothing more is written for it, so that pools it has
+   * begun to use are left to others, and other Services may have to close what it asks for no more.
+   */
+  readonly onLeftUnfinished?: () => void;
 }
 
 /** A Service that drifted has its address. */
@@ -104,9 +109,11 @@ export class ServiceController {
         if (change.kind === "updated") this.#options.brake?.noteChange(change.old, service);
         const key = serviceKey(service);
         const isWanted = this.#wants(service);
-        this.#refused.changed(key);
-        if (!this.#refused.isEmpty && change.kind === "updated" && !sameJson(askedOf(change.old), askedOf(service)))
-          this.#refused.wake("changed");
+        if (!this.#refused.isEmpty) {
+          const asksAnew = change.kind === "updated" && !sameJson(askedOf(change.old), askedOf(service));
+          this.#refused.changed(key, asksAnew);
+          if (asksAnew) this.#refused.wake("changed");
+        }
         if (isWanted) this.#options.metrics.serviceStates.add(key);
         else this.#options.metrics.serviceStates.forget(key);
         this.#queue.add(key, { priority: isWanted ? PRIORITY.change : PRIORITY.delete });
@@ -197,7 +204,7 @@ export class ServiceController {
   }
 
   #follow(service: Service, outcome: SyncOutcome): Verdict {
-    const { events, drift, brake, metrics } = this.#options;
+    const { written, events, drift, brake, metrics } = this.#options;
     const key = serviceKey(service);
     drift.note(service, outcome);
     if (this.#wants(service)) metrics.serviceStates.note(key, STATE_AFTER[outcome.kind]);
@@ -216,6 +223,7 @@ export class ServiceController {
         return { kind: "done" };
       case "rejected":
         events.rejected(service, outcome.rejection);
+        if (isHeld(written.get(key) ?? service) && !this.#refused.isStanding(key)) this.#options.onLeftUnfinished?.();
         return { kind: "again", afterMs: this.#refused.refused(key, waitsForServices(outcome.rejection.reason)) };
       case "waiting":
         events.waiting(service, outcome.why);
