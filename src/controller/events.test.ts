@@ -48,6 +48,27 @@ test("warnings stand in the log too, the others where it is asked for", () => {
   ]);
 });
 
+test("a text that the API server could not store is emitted again at the next occasion, and the others are not", () => {
+  const recorded: { readonly message: string; readonly onMissed?: (() => void) | undefined }[] = [];
+  const recorder = {
+    record: ({ message }: { message: string }, onMissed?: () => void) => recorded.push({ message, onMissed }),
+  };
+  const events = new Events(recorder, { info: () => {}, warn: () => {}, error: () => {} });
+  const other = eventText("DriftDetected", "edited by another client");
+  const emitBoth = (): void => {
+    events.emitOnce(SERVICES, WEB, WARNING);
+    events.emitOnce(SERVICES, WEB, other);
+  };
+  emitBoth();
+  recorded[0]?.onMissed?.();
+  emitBoth();
+  emitBoth();
+  assert.deepEqual(
+    recorded.map(({ message }) => message),
+    [WARNING.message, other.message, WARNING.message],
+  );
+});
+
 test("the same text is emitted once for each object, until that is settled without it", () => {
   const { events, recorded } = rig();
   const count = (emit: () => void): number => {

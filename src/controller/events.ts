@@ -29,25 +29,29 @@ export class Events {
 
   /** Nothing where `text` is undefined. */
   emit(resource: Resource, object: EventObject, text: EventText | undefined, logged: Logged = "warnings"): void {
-    if (text === undefined) return;
+    if (text !== undefined) this.#emit(resource, object, text, logged);
+  }
+
+  #emit(resource: Resource, object: EventObject, text: EventText, logged: Logged, onMissed?: () => void): void {
     const { namespace, name, uid } = object.metadata;
-    this.#recorder.record({
-      about: { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid },
-      ...text,
-    });
+    const about = { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid };
+    this.#recorder.record({ about, ...text }, onMissed);
     if (logged === "none" || (logged === "warnings" && text.type === "Normal")) return;
     const level = text.type === "Warning" ? "warn" : "info";
     const key = namespace === undefined ? name : `${namespace}/${name}`;
     this.#log[level](`${text.reason}: ${text.message}`, fields(resource, key));
   }
 
-  /** Nothing where it was emitted since the object was last settled. `id`: what makes two texts the same. */
+  /**
+   * Nothing where it was emitted since the object was last settled, unless the API server could not store it then. `id`:
+   * what makes two texts the same.
+   */
   emitOnce(resource: Resource, object: EventObject, text: EventText, id = idOf(text)): void {
     const { uid } = object.metadata;
     const emitted = this.#emitted.get(uid) ?? new Set();
     if (emitted.has(id)) return;
     this.#emitted.set(uid, emitted.add(id));
-    this.emit(resource, object, text, "all");
+    this.#emit(resource, object, text, "all", () => this.#emitted.get(uid)?.delete(id));
   }
 
   /** All but these texts may be emitted again: what is right now is news when it goes wrong again. */

@@ -114,8 +114,9 @@ test("an event that meets a conflict on the server is tried again", async () => 
 
 test("a server in trouble is tried a few times; then the event is given up, and the next one told", async () => {
   const { clock, wire, recorder, problems, outcomes } = newRecorder();
-  recorder.record(event("first"));
-  recorder.record(event("second"));
+  const missed: string[] = [];
+  recorder.record(event("first"), () => missed.push("first"));
+  recorder.record(event("second"), () => missed.push("second"));
   await settled();
   for (let attempt = 0; attempt < 4; attempt++) {
     wire.last.answer(500, { kind: "Status", reason: "InternalError" });
@@ -126,12 +127,13 @@ test("a server in trouble is tried a few times; then the event is given up, and 
   wire.last.answer(201, {});
   await recorder.flushed();
   assert.deepEqual(outcomes, { written: 1, suppressed: 0, given_up: 1 });
+  assert.deepEqual(missed, ["first"]);
   assert.equal(clock.timers, 0);
 });
 
 test("a refused event is given up at once, and record never fails", async () => {
   const { wire, recorder, problems } = newRecorder();
-  recorder.record(event("no"));
+  recorder.record(event("no"), () => assert.fail("the API server has answered"));
   await settled();
   wire.last.answer(403, { kind: "Status", reason: "Forbidden" });
   await recorder.flushed();

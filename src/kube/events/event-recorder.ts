@@ -38,8 +38,8 @@ const BACKOFF = { firstMs: 1_000, capMs: 30_000 };
 export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #correlator = new EventCorrelator();
-  /** Tallies to be written, each once, however often it grew since. */
-  readonly #waiting = new Set<Tally>();
+  /** Tallies to be written, each once, however often it grew since; and what to call if that is given up. */
+  readonly #waiting = new Map<Tally, readonly (() => void)[]>();
   readonly #stored = new WeakMap<Tally, Stored>();
   #pump: Promise<void> | undefined;
   #names = 0n;
@@ -48,13 +48,14 @@ export class EventRecorder {
     this.#options = options;
   }
 
-  record(event: ObjectEvent): void {
+  /** `onMissed`: the API server was in trouble for so long that the event was given up. A refused event is not worth another. */
+  record(event: ObjectEvent, onMissed?: () => void): void {
     const tally = this.#correlator.observe(event, this.#options.clock.nowMs());
     if (tally === undefined || (!this.#waiting.has(tally) && this.#waiting.size >= MOST_WAITING)) {
       this.#options.onOutcome?.("suppressed");
       return;
     }
-    this.#waiting.add(tally);
+    this.#waiting.set(tally, [...(this.#waiting.get(tally) ?? []), ...(onMissed === undefined ? [] : [onMissed])]);
     this.#pump ??= this.#writeAll();
   }
 
@@ -65,29 +66,29 @@ export class EventRecorder {
 
   async #writeAll(): Promise<void> {
     await Promise.resolve(); // what is recorded in the same turn is one write
-    for (const tally of this.#waiting) {
+    for (const [tally, onMissed] of this.#waiting) {
       this.#waiting.delete(tally);
-      await this.#write(tally);
+      if ((await this.#write(tally)) === "missed") for (const call of onMissed) call();
     }
     this.#pump = undefined;
   }
 
-  async #write(tally: Tally): Promise<void> {
+  async #write(tally: Tally): Promise<"written" | "refused" | "missed"> {
     const { clock, random, onProblem, onOutcome } = this.#options;
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         await this.#createOrRaise(tally);
         onOutcome?.("written");
-        return;
+        return "written";
       } catch (error) {
         // a conflict passes too: no version of the event was asked for
-        const hopeless = !isFailure(error, "transient", "throttled", "conflict") || attempt === ATTEMPTS - 1;
-        if (hopeless) {
+        const passes = isFailure(error, "transient", "throttled", "conflict");
+        if (!passes || attempt === ATTEMPTS) {
           onOutcome?.("given_up");
           onProblem?.(error);
-          return;
+          return passes ? "missed" : "refused";
         }
-        await clock.sleep(Math.max(backoffMs(BACKOFF, attempt, random), error.retryAfterMs ?? 0));
+        await clock.sleep(Math.max(backoffMs(BACKOFF, attempt - 1, random), error.retryAfterMs ?? 0));
       }
     }
   }
