@@ -6,6 +6,9 @@
  *   backend | a controller's write removes the entry of a node that has belonged in pools for a while
  *   drain   | a controller's write removes Down from a node whose taint its process had received
  *   drain   | a draining node stays in service although there has been no disturbance for a while
+ *
+ * Azure refuses writes of the pools of a load balancer that is in the state Failed, so a refused write of that load
+ * balancer as a whole is a disturbance of its pools.
  */
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
@@ -46,6 +49,9 @@ export class BackendLaw implements Law {
   /** Process and call → that revision when the call was sent. */
   readonly #receivedAtSend = new Map<string, number>();
 
+  /** Name of a load balancer → when a fault last kept it in the state Failed. */
+  readonly #heldFailedMs = new Map<string, number>();
+
   constructor(options: BackendLawOptions) {
     this.#options = options;
     for (const node of options.nodes()) this.#update(node, 0);
@@ -57,6 +63,14 @@ export class BackendLaw implements Law {
 
   onSend({ process: { name }, what }: OutgoingCall): void {
     this.#receivedAtSend.set(`${name} ${what}`, this.#received.get(name) ?? 0);
+  }
+
+  onFault({ side, call, what }: OutgoingCall): void {
+    if (side !== "azure" || call !== "write") return;
+    const isWritten = ({ id, state }: Resource): boolean =>
+      state === "Failed" && what.toLowerCase().endsWith(`/loadbalancers/${lastName(id).toLowerCase()}`);
+    const held = resourcesOf(this.#options.azure, LOAD_BALANCER).find(isWritten);
+    if (held !== undefined) this.#heldFailedMs.set(lastName(held.id), this.#options.nowMs());
   }
 
   onChange({ collection, type, object, revision }: HistoryEntry): void {
@@ -77,7 +91,7 @@ export class BackendLaw implements Law {
     }
   }
 
-  /** Draining nodes that still get new connections, and since when they should not. */
+  /** Draining nodes that still get new connections, and since when they should not and Azure lets the pool be written. */
   *inService(): Iterable<{
     readonly node: string;
     /** Names of the load balancer and the pool. */
@@ -91,7 +105,9 @@ export class BackendLaw implements Law {
         for (const entry of entriesOf(pool)) {
           const draining = this.#draining.get(nameOf(entry));
           if (draining === undefined || isDown(entry)) continue;
-          yield { node: nameOf(entry), pool: [lastName(resource.id), nameOf(pool)], sinceMs: draining.sinceMs };
+          const heldMs = this.#heldFailedMs.get(lastName(resource.id)) ?? 0;
+          const sinceMs = Math.max(draining.sinceMs, heldMs);
+          yield { node: nameOf(entry), pool: [lastName(resource.id), nameOf(pool)], sinceMs };
         }
       }
     }

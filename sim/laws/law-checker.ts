@@ -131,7 +131,7 @@ export class LawChecker implements SimulationListener {
     // an edit by another client is found at the next drift check
     const calmSinceMs = Math.max(disturbedMs, faults.lastHitMs, this.#editedMs + 1.2 * DRIFT_PERIOD_MS);
     for (const { node, pool, sinceMs } of this.#backends.inService()) {
-      // an outage of another pool, or of the load balancer as a whole, is no reason
+      // an outage of another pool, or of a load balancer that is not Failed, is no reason
       const forMs = timeline.elapsedMs - Math.max(calmSinceMs, sinceMs, faults.outageHitMs(pathOf(pool)));
       if (forMs > DRAIN_WITHIN_MS)
         this.#report("drain", `draining ${node} is in service in ${pool.join("/")} for ${forMs} ms`);

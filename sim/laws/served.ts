@@ -64,6 +64,7 @@ function unservedAt(options: ServedOptions, service: Service, ip: string): strin
           transport,
           address: (member) => (rule.floatingIp ? ip : member.ip),
           port: rule.floatingIp ? port : rule.backendPort,
+          isFloating: rule.floatingIp,
         });
     return [...wrongMembers(options, rule, ip), ...closed];
   });
@@ -112,6 +113,7 @@ interface Destination {
   readonly transport: "Tcp" | "Udp";
   readonly address: (member: Member) => string;
   readonly port: number;
+  readonly isFloating: boolean;
 }
 
 const FROM_INTERNET = { IPv4: "8.8.8.8", IPv6: "2001:4860::8" } as const;
@@ -124,8 +126,8 @@ function wrongAccess(simulation: Simulation, service: Service, members: readonly
   const isInternal = annotations["azure-load-balancer-internal"] === "true";
   const isPrivate = isLimited || (service.spec.loadBalancerSourceRanges ?? []).length > 0;
   if (!isManaged || isInternal) return [];
-  // Basic: the last machine of a set stays in its pool, but its address is open only while it belongs there
-  const isOpened = (node: KubeObject): boolean => simulation.setup.isBasic !== true || belongsInPools(node);
+  // the last machine stays in its pool (on Basic that of a set), but its address is open only while it belongs there
+  const isOpened = (node: KubeObject): boolean => to.isFloating || belongsInPools(node);
   const nodes = new Set(
     simulation.cluster.objects("nodes").flatMap((node) => (isOpened(node) ? node.metadata.name : [])),
   );

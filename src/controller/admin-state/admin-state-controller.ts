@@ -7,7 +7,7 @@
  *   a node begins or ceases to be doomed             | its pools are updated, until that has come true
  *   a node begins to be deleted (it has a finalizer) | the same, before the pools' own loop removes its entries
  *   a node appears that is not doomed                | all pools are looked over: a namesake may have left it Down
- *   a network interface joined a pool                | the same, if any node is doomed
+ *   a network interface joined a pool, or may have   | the same, if any node is doomed
  *   every drift period                               | the same
  *   a node is deleted                                | nothing: its entries go with it
  *   a node asks for something else during a retry    | the older state is dropped
@@ -86,7 +86,7 @@ export class AdminStateController {
     this.#queue.add(ALL);
   }
 
-  /** A network interface joined a pool: only now can its state be set. */
+  /** A network interface joined a pool, or may have: only now can its state be set. */
   joined(): void {
     if (this.#draining.size > 0) this.#queue.add(ALL_AFRESH);
   }

@@ -12,11 +12,13 @@ import { AzureStepExecutor, ServiceWriter } from "./step-executor.ts";
 import { ModelApi } from "../../../sandbox/kubernetes/testing/model-api.ts";
 import { VirtualClock } from "../../../test/support/virtual-clock.ts";
 import { FINALIZER } from "../../core/intent/ownership.ts";
+import { Store } from "../../kube/cache/store.ts";
 import { KubeClient } from "../../kube/client/kube-client.ts";
 import { isFailure } from "../../kube/client/kube-failure.ts";
 import type { KubeObject } from "../../kube/client/resources.ts";
 import type { Transport } from "../../kube/client/transport.ts";
-import { projectService } from "../projections.ts";
+import { NewestTaints } from "../admin-state/admin-state-manager.ts";
+import { type CachedNode, projectService } from "../projections.ts";
 
 const POOL = `${LB}/backendAddressPools/kubernetes`;
 const STEP = {
@@ -35,6 +37,7 @@ function setUp(properties: object) {
   const warnings: Warning[] = [];
   const retries: string[] = [];
   const remembered: string[] = [];
+  let joins = 0;
   const never = (): never => assert.fail("no Service is written");
   const executor = new AzureStepExecutor({
     commit,
@@ -48,8 +51,9 @@ function setUp(properties: object) {
     written: { wrote: never },
     onWarning: (_, warning) => warnings.push(warning),
     onRetry: (_, what, { failure }) => retries.push(`${what} ${failure.code}`),
+    adminState: { taints: new NewestTaints(new Store<CachedNode>()), joined: () => void (joins += 1) },
   });
-  return { arm, run, warnings, retries, remembered, executor };
+  return { arm, run, warnings, retries, remembered, executor, joins: () => joins };
 }
 
 test("a pool of network interfaces refuses the cluster's write with the reason, and nothing is written", async () => {
@@ -85,6 +89,31 @@ test("a machine joins after the name of its node is recorded, although the Node 
   await run(executor.write({ kind: "nicPools", id, fragment, why: "" }, "create"));
   assert.deepEqual(remembered, ["one", "gone"]);
 });
+
+for (const effect of ["takes effect without an answer", "fails for good"]) {
+  test(`the admin states are looked at after a write of a network interface that ${effect}`, async () => {
+    const { arm, run, executor, joins } = setUp({});
+    const id = `${LB.slice(0, LB.indexOf("/loadBalancers/"))}/networkInterfaces/one-nic`;
+    const nic = (pools: object[]) => ({
+      properties: {
+        ipConfigurations: [{ name: "v4", properties: { primary: true, loadBalancerBackendAddressPools: pools } }],
+      },
+    });
+    arm.write(id, nic([]));
+    const isLost = effect === "takes effect without an answer";
+    let puts = 0;
+    arm.interpose = ({ method }) => {
+      if (method !== "PUT") return undefined;
+      puts += 1;
+      if (isLost) arm.write(id, nic([{ id: POOL }]));
+      return isLost ? error(503, "ServiceUnavailable") : error(403, "AuthorizationFailed");
+    };
+    const fragment = { resource: "networkInterface", join: [{ pool: POOL, family: "IPv4" }], leave: [] } as const;
+    const written = run(executor.write({ kind: "nicPools", id, fragment, why: "" }, "create"));
+    await (isLost ? written : assert.rejects(written));
+    assert.deepEqual([puts, joins()], [1, 1]);
+  });
+}
 
 const PATH = "/api/v1/namespaces/default/services/web";
 

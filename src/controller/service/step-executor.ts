@@ -71,12 +71,13 @@ export class AzureStepExecutor implements StepExecutor {
       namespace: service?.metadata.namespace,
       ...(by && { signal: by.signal }),
     });
+    // whatever the outcome: an attempt whose answer was lost may have joined the network interface
+    if (step.kind === "nicPools") adminState?.joined();
     for (const warning of warningsOf(committed)) onWarning(service, warning);
     if (committed.kind === "refused") throw new RefusedError(committed.rejection);
     if (committed.kind === "withdrawn") by?.signal.throwIfAborted();
     if (committed.kind === "failed") throw new ArmError(committed.failure, nameOf(step));
     if (committed.kind !== "written") return;
-    if (step.kind === "nicPools") adminState?.joined();
     // of a part, the group commit answers the whole resource
     const whole: unknown = committed.body;
     if (step.kind === "backendPool" && isBodyOf("loadBalancer", whole)) await members.settle(step, whole);
