@@ -97,12 +97,18 @@ export class ControllerReplicas {
     const { simulation } = this.#options;
     if (process.isDead) return;
     process.isDead = true;
-    const takeoverMs = simulation.setup.isElected ? LEASE_MS.leaseDurationMs + 3 * LEASE_MS.retryPeriodMs : 0;
-    simulation.disturbedMs = Math.max(simulation.disturbedMs, simulation.timeline.elapsedMs + downMs + takeoverMs);
+    this.#awaitTakeover(downMs);
     simulation.trace.add(`${process.name} is killed`);
     for (const stream of this.#streams) if (stream.process === process) stream.abandon();
     const replica = this.#replicas.find(({ instance }) => instance?.process === process);
     if (replica !== undefined) this.#scheduleRestart(replica, downMs);
+  }
+
+  /** Until another process leads, at the latest, once the leader has ended after so long. */
+  #awaitTakeover(afterMs: number): void {
+    const { simulation } = this.#options;
+    const takeoverMs = simulation.setup.isElected ? LEASE_MS.leaseDurationMs + 3 * LEASE_MS.retryPeriodMs : 0;
+    simulation.disturbedMs = Math.max(simulation.disturbedMs, simulation.timeline.elapsedMs + afterMs + takeoverMs);
   }
 
   #scheduleRestart(replica: Replica, downMs: number): void {
@@ -170,6 +176,14 @@ export class ControllerReplicas {
     if (replica?.instance === undefined) return;
     replica.downUntilMs = this.#options.simulation.timeline.elapsedMs + downMs;
     replica.instance.stop();
+  }
+
+  /** A leader whose clock says that it has not renewed in time ends, as if it had slept, when it would next renew. */
+  jumpClock(byMs: number): void {
+    const process = this.leader?.process;
+    if (process === undefined) return;
+    process.wallOffsetMs += byMs;
+    if (byMs + LEASE_MS.retryPeriodMs > LEASE_MS.renewDeadlineMs) this.#awaitTakeover(LEASE_MS.retryPeriodMs);
   }
 
   pauseLeader(forMs: number): void {

@@ -130,11 +130,8 @@ export class Simulation {
         return this.#replicas.restartLeader(action.downMs);
       case "pause":
         return this.#replicas.pauseLeader(action.forMs);
-      case "jump": {
-        const process = this.#replicas.leader?.process;
-        if (process !== undefined) process.wallOffsetMs += action.byMs;
-        return;
-      }
+      case "jump":
+        return this.#replicas.jumpClock(action.byMs);
       case "fault":
         return this.faults.arm(action.fault);
       case "outage":

@@ -60,10 +60,7 @@ export interface ServiceControllerOptions {
   readonly onMachinesLeft?: () => void;
   /** Something was written to a load balancer, which may have come or gone: nodes may belong elsewhere now. */
   readonly onLoadBalancerChanged?: () => void;
-  /**
-   * A Service that may have something in Azure is refused as it is now: nothing more is written for it, so that pools it has
-   * begun to use are left to others, and other Services may have to close what it asks for no more.
-   */
+  /** A Service that may have something in Azure is refused before it was served: pools that it began to use are left to others. */
   readonly onLeftUnfinished?: () => void;
 }
 
@@ -223,13 +220,19 @@ export class ServiceController {
         return { kind: "done" };
       case "rejected":
         events.rejected(service, outcome.rejection);
-        if (isHeld(written.get(key) ?? service) && !this.#refused.isStanding(key)) this.#options.onLeftUnfinished?.();
+        if (isUnfinished(written.get(key) ?? service) && !this.#refused.isStanding(key))
+          this.#options.onLeftUnfinished?.();
         return { kind: "again", afterMs: this.#refused.refused(key, waitsForServices(outcome.rejection.reason)) };
       case "waiting":
         events.waiting(service, outcome.why);
         return { kind: "again", afterMs: DELAY.waitingMs };
     }
   }
+}
+
+/** One that is served, and is refused a change, has its pools filled already. */
+function isUnfinished(service: Service): boolean {
+  return isHeld(service) && (service.status.loadBalancer.ingress ?? []).length === 0;
 }
 
 function takesMachinesOut(step: Step): boolean {

@@ -122,26 +122,46 @@ test("once the lease is lost no write leaves: not a new one, and not one under w
   await a.outcome;
 });
 
+/** One whose wall or monotonic clock goes on while the other, and its timers, stand. */
+function jumpingClock(clock: VirtualClock, clockThatStood: "monotonic" | "wall") {
+  let jumpedMs = 0;
+  const odd: Clock = {
+    nowMs: () => clock.nowMs() + (clockThatStood === "wall" ? 0 : jumpedMs),
+    monotonicMs: () => clock.monotonicMs() + (clockThatStood === "monotonic" ? 0 : jumpedMs),
+    setTimer: (afterMs, callback) => clock.setTimer(afterMs, callback),
+    sleep: (afterMs, signal) => clock.sleep(afterMs, signal),
+    nextTurn: () => clock.nextTurn(),
+  };
+  return { clock: odd, jump: (byMs: number) => void (jumpedMs += byMs) };
+}
+
 test("a process that slept through the loss notices it before it writes, whichever clock tells", async () => {
-  for (const clockThatStood of ["monotonic", "wall"]) {
+  for (const clockThatStood of ["monotonic", "wall"] as const) {
     const clock = new VirtualClock();
-    let jumpMs = 0;
-    const odd: Clock = {
-      nowMs: () => clock.nowMs() + (clockThatStood === "wall" ? 0 : jumpMs),
-      monotonicMs: () => clock.monotonicMs() + (clockThatStood === "monotonic" ? 0 : jumpMs),
-      setTimer: (afterMs, callback) => clock.setTimer(afterMs, callback),
-      sleep: (afterMs, signal) => clock.sleep(afterMs, signal),
-      nextTurn: () => clock.nextTurn(),
-    };
+    const odd = jumpingClock(clock, clockThatStood);
     const server = LeaseServer.released();
-    const a = candidate(server, odd, "a");
+    const a = candidate(server, odd.clock, "a");
     await settled();
     a.fence!.check();
-    jumpMs = 60_000; // no timer has fired yet
+    odd.jump(60_000); // no timer has fired yet
     assert.throws(() => a.fence!.check(), LostLease);
     assert.equal(a.fence!.signal.aborted, true);
     await a.outcome;
   }
+});
+
+test("a process that slept through the loss and writes nothing ends at its next look, and does not renew the lease", async () => {
+  const clock = new VirtualClock();
+  const odd = jumpingClock(clock, "monotonic");
+  const server = LeaseServer.released();
+  const a = candidate(server, odd.clock, "a");
+  await settled();
+  const { writes } = server;
+  odd.jump(60_000);
+  await clock.advance(2_000);
+  assert.equal(a.fence!.signal.aborted, true);
+  assert.equal(await a.outcome, "lost");
+  assert.equal(server.writes, writes);
 });
 
 test("a leader whose lease another has taken gives up at the next look", async () => {

@@ -122,6 +122,8 @@ export class LeaderElection {
     while (!signal.aborted) {
       await clock.sleep(retryPeriodMs, signal).catch(() => {});
       if (signal.aborted) return;
+      // a renewal would keep followers waiting for a process that writes nothing any more
+      if (!fence.holds()) return fence.lose("it was not renewed in time");
       const at = instantOf(clock);
       // a fence that ended during the attempt stays so: a Lease that was gone may have had another holder since
       if ((await this.#attempt(signal)) && fence.holds()) fence.renew(at);
