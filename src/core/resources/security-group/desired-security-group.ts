@@ -27,6 +27,7 @@ import {
 } from "./fragment.ts";
 import { servicesByBase } from "../load-balancer/part-user.ts";
 import { accessRuleOf, securityGroupIndex } from "./security-rules.ts";
+import { servedByOthers } from "./served-by-others.ts";
 import { nodeSharersOf, openingOf, type Sharing, sharersOf } from "./shared-addresses.ts";
 
 export interface SecurityGroupInput
@@ -154,7 +155,7 @@ function claimAddresses(
     openings.flatMap(({ opening }) => (opening === undefined ? [] : [[opening.owner.uid, opening]])),
   );
   const standing = nodeAddresses.length === 0 ? [] : openedUnderOthersNames(input, owner, new Set(nodeAddresses));
-  const wanted = [...others.values(), ...standing];
+  const wanted = [...others.values(), ...standing, ...servedByOthers(input, owner, claimed)];
   return { addresses: [...claimed], others: wanted.flatMap((opening) => within(opening, claimed)) };
 }
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FINALIZER } from "../../intent/ownership.ts";
 import { aPort, aService, CONFIG, type ServiceShape } from "../../../../test/support/core-fixtures.ts";
+import { aFrontend, aLoadBalancer, aRule } from "../../../../test/support/fragments.ts";
 import { intentOf } from "../../../../test/support/parsed-service.ts";
 import type { PublicIP, SecurityGroup, SecurityRule } from "../../model/arm.ts";
 import type { Service } from "../../model/kubernetes.ts";
@@ -207,6 +208,28 @@ test("an address shared with a Service that nobody can read is left alone", () =
   const unreadable = guarded({ annotations: { "azure-load-balancer-tcp-idle-timeout": "soon" } });
   const seen = world(group, unreadable, second());
   assert.equal(release(seen, second(), at("20.0.0.1")).kind, "settled");
+});
+
+test("what another Service still serves at the address stays open, though it asks for other ports: Azure may refuse its change", () => {
+  const first = web({ name: "first" });
+  const group = built([first, "20.0.0.1"], [second(), "20.0.0.1"]);
+  const frontend = aFrontend("shared", "pip");
+  const pip: PublicIP = {
+    id: frontend.properties.publicIPAddress?.id ?? "",
+    name: "pip",
+    properties: { ipAddress: "20.0.0.1" },
+  };
+  const changed = second({ ingress: ["20.0.0.1"], spec: { ports: [aPort(82)], loadBalancerIP: "20.0.0.1" } });
+  const seen = { ...world(group, first, changed), listed: { publicIP: new Map([["rg", [pip]]]) } };
+  const serving = (port: number, protocol?: string): World => {
+    const rules = [aRule(`${ownerOf(changed).base}-81`, "shared", port, protocol)];
+    return { ...seen, loadBalancers: [aLoadBalancer({ frontends: [frontend], rules })] };
+  };
+  assert.equal(reconcile(serving(81), first, at("20.0.0.1")).kind, "settled");
+  for (const other of [seen, serving(82), serving(81, "Udp")])
+    assert.deepEqual(lines(applied(other, reconcile(other, first, at("20.0.0.1")))), ["Allow Internet → 20.0.0.1 80"]);
+  const own = serving(81);
+  assert.ok(!lines(applied(own, reconcile(own, changed, at("20.0.0.1")))).includes("Allow Internet → 20.0.0.1 81"));
 });
 
 const low = (name: string, port: number, annotations: ServiceShape["annotations"] = NO_FLOATING): Service =>

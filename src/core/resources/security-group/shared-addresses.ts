@@ -186,7 +186,10 @@ function namedAddresses(intent: ServiceIntent, sharing: Sharing): readonly strin
 }
 
 /** With their resource groups. */
-function publicIPsAt(sharing: Sharing, addresses: ReadonlySet<string>): readonly (readonly [string, PublicIP])[] {
+export function publicIPsAt(
+  sharing: Pick<Sharing, "listed">,
+  addresses: ReadonlySet<string>,
+): readonly (readonly [string, PublicIP])[] {
   return [...listedOf(sharing, "publicIP")].flatMap(([group, list]) => {
     const { byAddress } = publicIPIndex(list);
     return [...addresses].flatMap((address) => {
