@@ -1,6 +1,6 @@
 /**
- * Asks the instance metadata service of the machine: its name, its Scheduled Events, and to start one early. Nothing else;
- * in particular no tokens. Speaks HTTP/1.1 over one kept connection, follows no redirect and uses no proxy. Every call ends
+ * Asks the instance metadata service of the machine: its name and its Scheduled Events. Nothing else; in particular no tokens.
+ * Speaks HTTP/1.1 over one kept connection, follows no redirect and uses no proxy. Every call ends
  * within its deadline and fails with an Error that names the URL.
  */
 import { Agent, request } from "node:http";
@@ -20,35 +20,30 @@ export class MetadataClient {
   }
 
   async machineName(timeoutMs: number, signal: AbortSignal): Promise<string> {
-    const name = (await this.#send("GET", NAME_PATH, timeoutMs, signal)).trim();
+    const name = (await this.#get(NAME_PATH, timeoutMs, signal)).trim();
     if (!/^[\w.-]{1,100}$/.test(name)) throw new Error(`GET ${this.#url}${NAME_PATH}: the answer is no name`);
     return name;
   }
 
   /** The document as it came. */
   scheduledEvents(timeoutMs: number, signal: AbortSignal): Promise<string> {
-    return this.#send("GET", EVENTS_PATH, timeoutMs, signal);
-  }
-
-  async approve(eventId: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
-    const body = JSON.stringify({ StartRequests: [{ EventId: eventId }] });
-    await this.#send("POST", EVENTS_PATH, timeoutMs, signal, body);
+    return this.#get(EVENTS_PATH, timeoutMs, signal);
   }
 
   close(): void {
     this.#connection.destroy();
   }
 
-  #send(method: "GET" | "POST", path: string, timeoutMs: number, parent: AbortSignal, body?: string): Promise<string> {
-    const what = `${method} ${this.#url}${path}`;
+  #get(path: string, timeoutMs: number, parent: AbortSignal): Promise<string> {
+    const what = `GET ${this.#url}${path}`;
     const signal = AbortSignal.any([parent, AbortSignal.timeout(timeoutMs)]);
     return new Promise((resolve, reject) => {
       const fail = (why: string): void => {
         call.destroy();
         reject(new Error(`${what}: ${signal.aborted && !parent.aborted ? `no answer within ${timeoutMs} ms` : why}`));
       };
-      const headers = { metadata: "true", ...(body !== undefined && { "content-type": "application/json" }) };
-      const call = request(this.#url + path, { method, headers, agent: this.#connection, signal }, (response) => {
+      const headers = { metadata: "true" };
+      const call = request(this.#url + path, { headers, agent: this.#connection, signal }, (response) => {
         const { statusCode = 0 } = response;
         let text = "";
         response.setEncoding("utf8");
@@ -64,7 +59,7 @@ export class MetadataClient {
         });
       });
       call.on("error", (error) => fail(error.message || String(error)));
-      call.end(body);
+      call.end();
     });
   }
 }

@@ -1,4 +1,7 @@
-/** Writes the log to stderr: text on a terminal, otherwise one JSON object per line. Lines below the level are left out. */
+/**
+ * Writes the log to stderr: text on a terminal, otherwise one JSON object per line. Lines below the level are left out.
+ * Text has no ARM ids: the message names the resource, and a line should fit a terminal.
+ */
 import type { Log, LogFields } from "../core/util/log.ts";
 
 const LOG_LEVELS = ["info", "warn", "error"] as const;
@@ -7,7 +10,7 @@ export type LogFormat = "text" | "json";
 
 function textLine(level: LogLevel, message: string, fields: LogFields): string {
   const rendered = Object.entries(fields)
-    .filter(([, value]) => value !== undefined)
+    .filter(([name, value]) => name !== "id" && value !== undefined)
     .map(([name, value]) => `${name}=${typeof value === "string" ? value : JSON.stringify(value)}`);
   const mark = level === "info" ? "" : `${level}: `;
   return [new Date().toISOString().slice(11, 23), `${mark}${message}`, ...rendered].join("  ");

@@ -42,6 +42,17 @@ function candidate(server: LeaseServer, clock: Clock, identity: string, seed = 1
 
 const leads = (who: Candidate): boolean => who.fence?.holds() === true;
 
+/** `a` has led for half a minute, and `b` waits. */
+async function leaderAndStandby(): Promise<{ clock: VirtualClock; server: LeaseServer; a: Candidate; b: Candidate }> {
+  const clock = new VirtualClock();
+  const server = LeaseServer.released();
+  const a = candidate(server, clock, "a");
+  await settled();
+  const b = candidate(server, clock, "b", 2);
+  await clock.advance(30_000);
+  return { clock, server, a, b };
+}
+
 test("the first takes a new lease, and renews it with six digits after the point", async () => {
   const clock = new VirtualClock();
   const server = new LeaseServer();
@@ -83,12 +94,7 @@ test("a second one waits, and takes over at once when the first stops in good or
 });
 
 test("a leader that is cut off stops acting before another begins", async () => {
-  const clock = new VirtualClock();
-  const server = LeaseServer.released();
-  const a = candidate(server, clock, "a");
-  await settled();
-  const b = candidate(server, clock, "b", 2);
-  await clock.advance(30_000);
+  const { clock, server, a, b } = await leaderAndStandby();
   server.cut("a");
   const cutMs = clock.monotonicMs();
   await clock.advanceUntil(() => !leads(a), 10_000);
@@ -198,12 +204,7 @@ test("a new lease is led only when a holder that was not seen would have stopped
 });
 
 test("a lease that is deleted and taken by another does not make two leaders", async () => {
-  const clock = new VirtualClock();
-  const server = LeaseServer.released();
-  const a = candidate(server, clock, "a");
-  await settled();
-  const b = candidate(server, clock, "b", 2);
-  await clock.advance(30_000);
+  const { clock, server, a, b } = await leaderAndStandby();
   server.cut("a"); // it cannot see that the lease is gone
   server.remove();
   await clock.advanceUntil(() => server.lease?.spec["holderIdentity"] === "b", 10_000);
@@ -229,12 +230,7 @@ test("a candidate that ends before it leads does not give a new lease away", asy
 });
 
 test("a holder that a user cleared by hand may still act: the lease is not taken at once", async () => {
-  const clock = new VirtualClock();
-  const server = LeaseServer.released();
-  const a = candidate(server, clock, "a");
-  await settled();
-  const b = candidate(server, clock, "b", 2);
-  await clock.advance(30_000);
+  const { clock, server, a, b } = await leaderAndStandby();
   server.cut("a");
   server.steal("");
   await clock.advanceUntil(() => !leads(a), 20_000);

@@ -7,17 +7,7 @@ import { CONFIG_MAPS, NODES } from "../../../src/kube/client/resources.ts";
 import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 import { propertiesOf, ServiceRig, type WireBody } from "../../support/service-rig.ts";
 import { ShadowRig } from "../../support/shadow-rig.ts";
-
-const RULE = {
-  access: "Allow",
-  direction: "Inbound",
-  priority: 200,
-  protocol: "Tcp",
-  sourceAddressPrefix: "1.2.3.4/32",
-  sourcePortRange: "*",
-  destinationAddressPrefix: "*",
-  destinationPortRange: "22",
-};
+import { FOREIGN_RULE } from "../../support/foreign-rule.ts";
 
 describe("what the shadow finds", () => {
   let rig: ServiceRig;
@@ -37,7 +27,7 @@ describe("what the shadow finds", () => {
   });
 
   test("other clients' rules, addresses and load balancers come and go without a word", async () => {
-    await rig.put("networkSecurityGroups/nsg/securityRules/ssh", { properties: RULE });
+    await rig.put("networkSecurityGroups/nsg/securityRules/ssh", FOREIGN_RULE);
     await rig.put("publicIPAddresses/users", {
       location: "westus2",
       sku: { name: "Standard" },

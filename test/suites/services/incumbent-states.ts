@@ -19,19 +19,7 @@ import {
 } from "../../support/incumbent-states.ts";
 import { eventually } from "../../support/eventually.ts";
 import { CLUSTERS_AT_ONCE, ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
-
-const FOREIGN_RULE = {
-  properties: {
-    access: "Allow",
-    direction: "Inbound",
-    priority: 200,
-    protocol: "Tcp",
-    sourceAddressPrefix: "1.2.3.4/32",
-    sourcePortRange: "*",
-    destinationAddressPrefix: "*",
-    destinationPortRange: "22",
-  },
-};
+import { FOREIGN_RULE } from "../../support/foreign-rule.ts";
 
 export function incumbentStatesSuite(name: string, open: ClusterOpener): void {
   describe(`the incumbent's recorded states, on ${name}`, { concurrency: CLUSTERS_AT_ONCE }, () => {

@@ -125,7 +125,10 @@ function fragmentOf(
   return { ...opening, addresses, others, cleanLegacy: true, tags: config.tags, systemTags: config.systemTags };
 }
 
-/** The addresses that this Service decides about, and what others want for them. */
+/**
+ * The addresses that this Service decides about, and what others want for them. An address shared with a Service that cannot
+ * be parsed is left alone, since that Service is too.
+ */
 function claimAddresses(
   input: SecurityGroupInput,
   owner: Owner,
@@ -184,7 +187,6 @@ function openedUnderOthersNames(
   });
 }
 
-/** An address shared with a Service that cannot be parsed is left alone, since that Service is too. */
 function ingressOf({ status }: Service): readonly string[] {
   return (status.loadBalancer.ingress ?? []).flatMap(({ ip }) => (ip === undefined ? [] : [canonicalAddress(ip)]));
 }

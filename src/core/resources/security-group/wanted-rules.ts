@@ -64,9 +64,9 @@ function isOwn({ ownRules }: Opening, { own }: AccessRule): boolean {
 }
 
 /**
- * Another Service's rules are not this one's to make nor to move: what it has open stays open, where it is: also under its
- * own name where it should share (`own-names.ts`). What it has not opened yet it opens itself, when it is ready to close it again. Its denial of all ports alone is narrowed to its
- * own, where this Service comes to the address.
+ * Another Service's rules are not this one's to make nor to move: what it has open stays open where it is, also under its own
+ * name where it should share (`own-names.ts`). What it has not opened yet it opens itself, when it is ready to close it again.
+ * Its denial of all ports alone is narrowed to its own, where this Service comes to the address.
  */
 function whereItStands(
   index: SecurityGroupIndex,
