@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { CONFIG } from "../../../../test/support/core-fixtures.ts";
-import { CoreWorld } from "../../../../test/support/core-world.ts";
+import { aNode, CoreWorld } from "../../../../test/support/core-world.ts";
 import { aFragment, aFrontend, aLoadBalancer, anOwner, aRule } from "../../../../test/support/fragments.ts";
 import type { LoadBalancerLimits } from "../../config/cluster-config.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import { limitsOf } from "./limits.ts";
 import { mergeLoadBalancer } from "./merge-load-balancer.ts";
 
-const FEW: LoadBalancerLimits = { frontends: 3, rules: 4, rulesPerInterface: 300 };
+const FEW: LoadBalancerLimits = { ...CONFIG.loadBalancerLimits, frontends: 3, rules: 4 };
 const [one, two, three, four] = [anOwner("one"), anOwner("two"), anOwner("three"), anOwner("four")];
 
 function fragment(owner: typeof one, ports: readonly number[], limits = FEW): LoadBalancerFragment {
@@ -64,6 +64,12 @@ describe("the fragments of a batch are counted together", () => {
     assert.deepEqual(answers(seen, fragment(one, [80, 81, 82, 84], less)), ["accepted"]);
   });
 
+  test("one that may go elsewhere is placed anew instead of being refused, and takes no room from others", () => {
+    const seen = merged(undefined, fragment(one, [80, 81]));
+    const large = { ...fragment(two, [80, 81, 82]), mayGoElsewhere: true };
+    assert.deepEqual(answers(seen, large, fragment(three, [80, 81])), ["stale", "accepted"]);
+  });
+
   test("one that is refused for another reason takes no room", () => {
     const seen = aLoadBalancer({
       frontends: [aFrontend("office"), aFrontend("desk")],
@@ -81,14 +87,28 @@ test("rules per interface: pools of interfaces only, together with the twin", ()
   const twin = { ...merged(undefined, fragment(one, [80, 81])), name: "kubernetes-internal" };
   const config = { ...CONFIG, loadBalancerLimits: { ...FEW, rulesPerInterface: 3 } };
   const of = (poolType: typeof CONFIG.poolType): number =>
-    limitsOf({ ...config, poolType }, [twin], "kubernetes").rulesPerInterface;
+    limitsOf({ config: { ...config, poolType }, nodes: [], loadBalancers: [twin] }, "kubernetes").rulesPerInterface;
   assert.equal(of("nodeIP"), Number.POSITIVE_INFINITY);
   assert.equal(of("nodeIPConfiguration"), 1);
-  const limits = limitsOf({ ...config, poolType: "nodeIPConfiguration" }, [twin], "kubernetes");
+  const interfaces = { ...config, poolType: "nodeIPConfiguration" } as const;
+  const limits = limitsOf({ config: interfaces, nodes: [], loadBalancers: [twin] }, "kubernetes");
   assert.match(
     answers(undefined, fragment(two, [80, 81], limits))[0] ?? "",
     /more than the 1 rules for each network interface/,
   );
+});
+
+test("rules times members: so many rules as the nodes leave room for; none is counted where another tool fills the pools", () => {
+  const nodes = [aNode("one", ["10.0.0.4"]), aNode("two", ["10.0.0.5"])];
+  const config = { ...CONFIG, loadBalancerLimits: { ...FEW, backends: 5 } };
+  const limits = limitsOf({ config, nodes, loadBalancers: [] }, "kubernetes");
+  assert.match(
+    answers(undefined, fragment(one, [80, 81, 82], limits))[0] ?? "",
+    /more than the 2 rules with so many nodes that Azure allows: remove Services, ports or nodes/,
+  );
+  const filledByOthers = { ...config, preConfiguredPools: "all" } as const;
+  const free = limitsOf({ config: filledByOthers, nodes, loadBalancers: [] }, "kubernetes");
+  assert.deepEqual(answers(undefined, fragment(one, [80, 81, 82], free)), ["accepted"]);
 });
 
 test("a Service that will find no room gets no public IP, also while the older ones are still to come", () => {
@@ -109,6 +129,20 @@ test("a Service that will find no room gets no public IP, also while the older o
   assert.equal(world.publicIPs.get("rg")?.length, 3);
   world.delete("a");
   assert.deepEqual(world.settle(), new Map());
+});
+
+test("Services of a class that another controller serves take no room here", () => {
+  for (const fleetMax of [1, 2]) {
+    const world = new CoreWorld({ fleetMax, loadBalancerLimits: { ...FEW, frontends: 1 } });
+    const spec = { ports: [{ port: 80 }], loadBalancerClass: "example.com/other" };
+    for (const name of ["x", "y", "z"]) world.apply({ metadata: { name }, spec });
+    world.apply({ metadata: { name: "ours" }, spec: { ports: [{ port: 80 }] } });
+    assert.deepEqual(world.settle(), new Map());
+    assert.deepEqual(
+      world.loadBalancers.map(({ name }) => name),
+      ["kubernetes"],
+    );
+  }
 });
 
 function stepsOf(decision: ReturnType<CoreWorld["decide"]>) {

@@ -8,6 +8,7 @@
  */
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { PLACEMENT } from "../../intent/annotations.ts";
+import { type ClassFilter, servedHere } from "../../intent/ownership.ts";
 import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { LoadBalancer, PublicIP } from "../../model/arm.ts";
@@ -26,6 +27,7 @@ import { loadBalancerIndex, loadBalancersWith } from "./load-balancer-index.ts";
 export interface SeveralInput {
   readonly config: ClusterConfig;
   readonly loadBalancers: readonly LoadBalancer[];
+  readonly classFilter?: ClassFilter;
   readonly service?: Service;
   readonly otherServices?: readonly Service[];
   /** Absent where no load balancer has a namespace selector. */
@@ -40,9 +42,9 @@ const NO_SERVICES: readonly Service[] = [];
 
 /** The external name. */
 export function placeOnSeveral(input: SeveralInput, intent: ServiceIntent): Choice | Rejection {
-  const { config, loadBalancers, service, otherServices = NO_SERVICES, namespaces = NONE } = input;
+  const { config, loadBalancers, service, otherServices = NO_SERVICES, namespaces = NONE, classFilter } = input;
   const before = (): Occupancy => {
-    const queue = unplaced(config, otherServices, loadBalancers, namespaces)[intent.scope];
+    const queue = unplaced(config, servedHere(otherServices, classFilter), loadBalancers, namespaces)[intent.scope];
     const age = service === undefined ? "" : ageOf(service);
     const ahead = queue.filter((one) => one.age < age && one.uid !== intent.owner.uid).at(-1);
     return ahead?.after ?? occupancyOf(loadBalancers, intent.scope);
@@ -102,7 +104,7 @@ function occupancyOf(loadBalancers: readonly LoadBalancer[], scope: Scope): Occu
   );
 }
 
-function addressHolder(
+export function addressHolder(
   { config, loadBalancers, listed = {} }: SeveralInput,
   intent: ServiceIntent,
 ): string | undefined {
