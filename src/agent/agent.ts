@@ -10,12 +10,14 @@
  *   an answer that cannot be read, or none     | nothing: what was written stays. It asks again, less and less often
  *   an event that cannot be read among others  | the others count, and no taint goes
  *
- * Which taints, and whose they are, is `node-taints.ts`'s; the texts are `announcements.ts`'s.
+ * Which taints, and whose they are, is `node-taints.ts`'s; the texts are `announcements.ts`'s; an early approval, where it is
+ * asked for, is `approver.ts`'s.
  */
 import type { Clock, Random } from "../core/util/clock.ts";
 import type { Log } from "../core/util/log.ts";
 import { errorText } from "../core/util/text.ts";
 import { announcementOf, overOf } from "./announcements.ts";
+import type { Approver } from "./approver.ts";
 import type { MetadataClient } from "./metadata-client.ts";
 import type { TaintRules } from "./node-taints.ts";
 import type { NodeWriter } from "./node-writer.ts";
@@ -27,6 +29,8 @@ export interface AgentOptions {
   readonly writer: NodeWriter;
   /** Absent: only Events are written, and the controller taints. */
   readonly taints?: TaintRules | undefined;
+  /** Absent: events are left to take their time. */
+  readonly approver?: Pick<Approver, "look" | "over"> | undefined;
   readonly pollMs: number;
   readonly clock: Clock;
   readonly random: Random;
@@ -67,12 +71,16 @@ export class Agent {
 
   /** Runs until the signal is aborted; never fails. What it has written stays. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
+    const { clock, approver } = this.#options;
     while (!signal.aborted) {
       const text = await this.#ask(signal);
-      if (text !== undefined) await this.#handle(text, signal);
+      if (text !== undefined) {
+        await this.#handle(text, signal);
+        approver?.look([...this.#known.values()], signal);
+      }
       await clock.sleep(this.#pauseMs(), signal).catch(() => {});
     }
+    await approver?.over();
   }
 
   /** The document as it came; `undefined`: no answer. */

@@ -1,5 +1,6 @@
 /**
- * Asks the instance metadata service of the machine: its name and its Scheduled Events. Nothing else; in particular no tokens.
+ * Asks the instance metadata service of the machine: its name and its Scheduled Events, which it can approve. Nothing else; in
+ * particular no tokens.
  * Speaks HTTP/1.1 over one kept connection, follows no redirect and uses no proxy. Every call ends
  * within its deadline and fails with an Error that names the URL.
  */
@@ -30,20 +31,29 @@ export class MetadataClient {
     return this.#get(EVENTS_PATH, timeoutMs, signal);
   }
 
+  /** Azure may carry the event out now. */
+  async approve(eventId: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    await this.#call("POST", EVENTS_PATH, timeoutMs, signal, JSON.stringify({ StartRequests: [{ EventId: eventId }] }));
+  }
+
   close(): void {
     this.#connection.destroy();
   }
 
-  #get(path: string, timeoutMs: number, parent: AbortSignal): Promise<string> {
-    const what = `GET ${this.#url}${path}`;
+  #get(path: string, timeoutMs: number, signal: AbortSignal): Promise<string> {
+    return this.#call("GET", path, timeoutMs, signal);
+  }
+
+  #call(method: "GET" | "POST", path: string, timeoutMs: number, parent: AbortSignal, body?: string): Promise<string> {
+    const what = `${method} ${this.#url}${path}`;
     const signal = AbortSignal.any([parent, AbortSignal.timeout(timeoutMs)]);
     return new Promise((resolve, reject) => {
       const fail = (why: string): void => {
         call.destroy();
         reject(new Error(`${what}: ${signal.aborted && !parent.aborted ? `no answer within ${timeoutMs} ms` : why}`));
       };
-      const headers = { metadata: "true" };
-      const call = request(this.#url + path, { headers, agent: this.#connection, signal }, (response) => {
+      const headers = { metadata: "true", ...(body !== undefined && { "content-type": "application/json" }) };
+      const call = request(this.#url + path, { method, headers, agent: this.#connection, signal }, (response) => {
         const { statusCode = 0 } = response;
         let text = "";
         response.setEncoding("utf8");
@@ -59,7 +69,7 @@ export class MetadataClient {
         });
       });
       call.on("error", (error) => fail(error.message || String(error)));
-      call.end();
+      call.end(body);
     });
   }
 }

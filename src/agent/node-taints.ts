@@ -10,7 +10,7 @@
  *   Reboot, Redeploy    | azlb.io/drain=reboot, if asked for
  *   Freeze              | none: it lasts seconds
  */
-import { DRAIN_TAINT, DRAINING_TAINT, SPOT_EVICTION } from "../core/admin-state/reconcile-admin-state.ts";
+import { DRAIN_TAINT, DRAINING_TAINT, SPOT_EVICTION, TERMINATE } from "../core/admin-state/reconcile-admin-state.ts";
 import type { Taint } from "../core/model/kubernetes.ts";
 import type { KubeObject } from "../kube/client/resources.ts";
 import type { ScheduledEvent } from "./scheduled-events.ts";
@@ -42,7 +42,7 @@ function taintOf({ type }: ScheduledEvent, { drainOnReboot }: TaintRules): Taint
     case "Preempt":
       return { key: DRAINING_TAINT, value: SPOT_EVICTION, effect: EFFECT };
     case "Terminate":
-      return { key: DRAIN_TAINT, value: "terminate", effect: EFFECT };
+      return { key: DRAIN_TAINT, value: TERMINATE, effect: EFFECT };
     case "Reboot":
     case "Redeploy":
       return drainOnReboot ? { key: DRAIN_TAINT, value: "reboot", effect: EFFECT } : undefined;

@@ -13,12 +13,14 @@ interface AgentFlags {
   readonly pollInterval: string;
   readonly writeTaints: string | boolean;
   readonly drainOnReboot: string | boolean;
+  readonly approveAfter?: string;
   readonly logFormat?: "text" | "json";
 }
 
 /** As the DaemonSet has it, from the downward API. */
 const NODE_NAME_VARIABLE = "NODE_NAME";
 const SHORTEST_POLL_MS = 200;
+const SHORTEST_GRACE_MS = 1_000;
 
 export function registerAgent(azlb: Command): void {
   azlb
@@ -34,6 +36,10 @@ export function registerAgent(azlb: Command): void {
       false,
     )
     .option("--drain-on-reboot [bool]", "drain the node before a Reboot or Redeploy too; with --write-taints", false)
+    .option(
+      "--approve-after <duration>",
+      "let Azure carry an event out early, so long after Down is in effect for all its machines; needs deploy/agent-approval.yaml (without: never)",
+    )
     .addOption(
       new Option("--log-format <format>", "format of the log (default: text on a terminal, otherwise json)").choices([
         "text",
@@ -53,6 +59,7 @@ async function run(flags: AgentFlags): Promise<void> {
     nodeName: nodeNameOf(flags),
     metadataUrl: metadataUrlOf(flags),
     pollMs: pollMsOf(flags),
+    approveAfterMs: approveAfterMsOf(flags),
     taints: writesTaints ? { drainOnReboot } : undefined,
   };
   const [{ runAgent }, { stderrLog }] = await Promise.all([
@@ -73,6 +80,13 @@ function nodeNameOf({ nodeName }: AgentFlags): string {
 function metadataUrlOf({ metadataUrl }: AgentFlags): string {
   if (URL.parse(metadataUrl)?.protocol === "http:") return metadataUrl;
   throw new InputError(`--metadata-url is "${metadataUrl}"; it takes an http:// URL`);
+}
+
+function approveAfterMsOf({ approveAfter }: AgentFlags): number | undefined {
+  if (approveAfter === undefined) return undefined;
+  const graceMs = parseFlagDurationMs("--approve-after", approveAfter);
+  if (graceMs >= SHORTEST_GRACE_MS) return graceMs;
+  throw new InputError(`--approve-after is "${approveAfter}"; connections need time to end: at least 1s`);
 }
 
 function pollMsOf({ pollInterval }: AgentFlags): number {

@@ -5,12 +5,15 @@
 import { homedir } from "node:os";
 
 import { Agent, type AgentOptions } from "../agent/agent.ts";
+import { Approver } from "../agent/approver.ts";
 import { MetadataClient } from "../agent/metadata-client.ts";
 import { NodeWriter } from "../agent/node-writer.ts";
+import type { Node } from "../core/model/kubernetes.ts";
 import type { Log } from "../core/util/log.ts";
 import type { ClusterAccess } from "../kube/client/cluster-access.ts";
 import { inCluster } from "../kube/client/in-cluster.ts";
 import { KubeClient } from "../kube/client/kube-client.ts";
+import { type KubeObject, NODES } from "../kube/client/resources.ts";
 import { LightTransport } from "../kube/client/light-transport.ts";
 import { LiveCredentials } from "../kube/client/live-credentials.ts";
 import { realClock } from "./real-clock.ts";
@@ -19,6 +22,8 @@ import { VERSION } from "./version.ts";
 export interface AgentProcessOptions extends Pick<AgentOptions, "nodeName" | "taints" | "pollMs"> {
   readonly kubeconfig?: string | undefined;
   readonly metadataUrl: string;
+  /** Events are approved so long after all their machines are out of their load balancers; absent: never. */
+  readonly approveAfterMs?: number | undefined;
   readonly log: Log;
 }
 
@@ -27,7 +32,7 @@ const TIMEOUT_MS = 5_000;
 
 /** Runs until the signal is aborted. */
 export async function runAgent(options: AgentProcessOptions, signal: AbortSignal): Promise<void> {
-  const { nodeName, kubeconfig, metadataUrl, log } = options;
+  const { nodeName, kubeconfig, metadataUrl, approveAfterMs: graceMs, log } = options;
   const credentials = new LiveCredentials(await clusterAccess(kubeconfig), realClock);
   const client = new KubeClient({
     transport: new LightTransport(credentials),
@@ -36,9 +41,14 @@ export async function runAgent(options: AgentProcessOptions, signal: AbortSignal
     timeoutMs: TIMEOUT_MS,
   });
   const metadata = new MetadataClient(metadataUrl);
+  const nodes = async (ending: AbortSignal): Promise<readonly Node[]> =>
+    (await client.list<Node & KubeObject>(NODES, {}, ending)).items;
+  const approver =
+    graceMs === undefined ? undefined : new Approver({ graceMs, metadata, nodes, clock: realClock, log });
   const agent = new Agent({
     ...options,
     metadata,
+    approver,
     writer: new NodeWriter(client, nodeName),
     clock: realClock,
     random: Math.random,

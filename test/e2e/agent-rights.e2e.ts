@@ -138,6 +138,7 @@ test("whatever is not about its own Node, or not its own taint, is refused", asy
     ["a cordon", await change(first, { spec: { unschedulable: true } })],
     ["a label", await change(first, { metadata: { labels: { a: "b" } } })],
     ["another annotation", await change(first, { metadata: { annotations: { "azlb.io/preempt-scheduled": "x" } } })],
+    ["the account of a drain", await change(first, { metadata: { annotations: { "azlb.io/drained": "{}" } } })],
     ["a finalizer", await change(first, { metadata: { finalizers: ["example.com/mine"] } })],
     ["the status", await broken.request("PATCH", `/api/v1/nodes/${first}/status`, { headers: MERGE, body: {} })],
     ["the deletion of its Node", await broken.request("DELETE", `/api/v1/nodes/${first}`)],
