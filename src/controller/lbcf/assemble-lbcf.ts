@@ -6,6 +6,12 @@ import { DEFAULT_DEREGISTRATION_LIMIT } from "../../core/lbcf/groups/deregistrat
 import { ANNOTATION } from "../../core/lbcf/objects/names.ts";
 import type { BackendRecord, Driver } from "../../core/lbcf/objects/objects.ts";
 import { LBCF_RETRIES } from "../../core/lbcf/drivers/retry.ts";
+import { consentsOf } from "../../core/intent/address-sharing.ts";
+import { OURS } from "../../core/intent/annotations.ts";
+import type { OwningService } from "../../core/lbcf/azure/azure-claims.ts";
+import { type Service, serviceKey } from "../../core/model/kubernetes.ts";
+import { NO_STATIC_ADDRESSES } from "../../core/lbcf/azure/static-addresses.ts";
+import { baseName } from "../../core/model/names.ts";
 import { AzureClaims } from "./azure/azure-claims.ts";
 import { AzureDriver } from "./azure/azure-driver.ts";
 import { BackendBatcher } from "./azure/backend-batcher.ts";
@@ -70,7 +76,13 @@ export function assembleLbcf(options: LbcfPartOptions): LbcfParts {
     deregistrationLimit: options.deregistrationLimit ?? DEFAULT_DEREGISTRATION_LIMIT,
   });
   const steps = new LoadBalancerSteps(context);
-  const states = new BackendAdminStates({ ...azure, config, records, log });
+  const states = new BackendAdminStates({
+    ...azure,
+    config,
+    records,
+    nodeOf: (record) => nodeOf(cache, record),
+    log,
+  });
   const controllers = controllersOf(options, context, {
     sync,
     steps,
@@ -133,7 +145,7 @@ function controllersOf(
 
 /** The built-in driver, and the parts that write its pools. */
 function azureSide(
-  { config, commit, mirror, clock, cache: { nodes, memberLists } }: LbcfPartOptions,
+  { config, commit, mirror, clock, staticAddresses, cache: { nodes, memberLists, services } }: LbcfPartOptions,
   cache: LbcfCache,
 ) {
   const batcher = new BackendBatcher(commit, clock);
@@ -157,6 +169,8 @@ function azureSide(
     adminStateOf,
     clusterEntries,
     claims: () => claims.all(),
+    serviceOf: (base) => owningService([...services.store.values()], base),
+    staticAddresses: staticAddresses ?? NO_STATIC_ADDRESSES,
   });
   return { driver, batcher, adminStateOf, claims };
 }
@@ -171,6 +185,12 @@ function webhookOpener(options: LbcfPartOptions, metrics: LbcfMetrics): (driver:
   };
   return (driver) =>
     new WebhookDriver({ driver, transport, slots, metrics, clock, random, ...objects.driverOptions() });
+}
+
+function owningService(services: readonly Service[], base: string): OwningService | undefined {
+  const service = services.find(({ metadata }) => baseName(metadata.uid) === base);
+  const { key: annotation } = OURS.shareAddressWith;
+  return service && { key: serviceKey(service), sharesWith: consentsOf(service), annotation };
 }
 
 /** The node of a backend: the pod's, or the Service backend's own. */

@@ -7,6 +7,7 @@ import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { Clock, Random, Timer } from "../../core/util/clock.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { DeregistrationLimit } from "../../core/lbcf/groups/deregistration-limit.ts";
+import type { StaticAddresses } from "../../core/lbcf/azure/static-addresses.ts";
 import type { RetryPolicy } from "../../core/lbcf/drivers/retry.ts";
 import type { Log } from "../../core/util/log.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
@@ -23,6 +24,8 @@ import { errorText } from "../../core/util/text.ts";
 export interface LbcfOptions {
   /** How webhook drivers are reached. */
   readonly webhooks: WebhookTransport;
+  /** `static` addresses that may enter pools of `lbcf-azure`; none by default. */
+  readonly staticAddresses?: StaticAddresses | undefined;
   readonly retries?: RetryPolicy;
   readonly deregistrationLimit?: DeregistrationLimit;
   readonly healthEveryMs?: number;
@@ -81,6 +84,11 @@ export class LbcfPart {
     this.#ending.abort(new Error("the controller stops"));
     await Promise.all((this.#parts?.loops ?? []).map((loop) => loop.stop(patienceMs)));
     await this.#running;
+  }
+
+  /** See `BackendAdminStates`. */
+  down(node: string): Promise<readonly string[] | undefined> {
+    return this.#parts?.states.down(node) ?? Promise.resolve([]);
   }
 
   /** Sets admin states again. */

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
+import { ACCOUNT_ANNOTATION } from "../../../src/core/admin-state/drain-account.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { FaultControl } from "../../support/fault-control.ts";
 import type { KubeObject } from "../../support/kube-connection.ts";
@@ -158,6 +159,38 @@ export function lbcfAzureBackends(name: string, open: ClusterOpener): void {
       await world.eventually(async () =>
         assert.equal((await entryOf("web-lb", "10.244.0.21"))?.properties.adminState, "Down"),
       );
+      await world.eventually(async () => {
+        const { metadata } = await world.read(`/api/v1/nodes/${node}`);
+        const { [ACCOUNT_ANNOTATION]: account = "{}" } = (metadata["annotations"] ?? {}) as Record<string, string>;
+        const { pools = [] } = JSON.parse(account) as { pools?: readonly string[] };
+        assert.ok(
+          pools.some((pool) => pool.startsWith("web-lb/")),
+          `in the account: ${account}`,
+        );
+      });
+      await world.patch(`/api/v1/nodes/${node}`, { spec: { taints: [] } });
+      await world.eventually(async () =>
+        assert.equal((await entryOf("web-lb", "10.244.0.21"))?.properties.adminState, undefined),
+      );
+    });
+
+    test("the account of a drain waits for pools of LBCF that Azure has refused", async () => {
+      const node = world.azure.nodes[0]?.name ?? "";
+      const accounted = async (): Promise<boolean> => {
+        const { metadata } = await world.read(`/api/v1/nodes/${node}`);
+        return ((metadata["annotations"] ?? {}) as Record<string, string>)[ACCOUNT_ANNOTATION] !== undefined;
+      };
+      await world.eventually(async () => assert.equal(await accounted(), false));
+      const path = "**/loadBalancers/web-lb/backendAddressPools/*";
+      const faults = new FaultControl(world.azure.controlUrl);
+      const effect = { kind: "status", status: 403, code: "AuthorizationFailed" };
+      const fault = await faults.arm({ method: ["PUT"], path, count: null, effect });
+      await world.patch(`/api/v1/nodes/${node}`, { spec: { taints: [OUT_OF_SERVICE] } });
+      await world.eventually(async () => assert.ok((await faults.hits(fault)) >= 2, "it is tried again"));
+      assert.equal(await accounted(), false);
+      await faults.clear();
+      await world.eventually(async () => assert.equal(await accounted(), true));
+      assert.equal((await entryOf("web-lb", "10.244.0.21"))?.properties.adminState, "Down");
       await world.patch(`/api/v1/nodes/${node}`, { spec: { taints: [] } });
       await world.eventually(async () =>
         assert.equal((await entryOf("web-lb", "10.244.0.21"))?.properties.adminState, undefined),

@@ -4,6 +4,7 @@ import { after, before, describe, test } from "node:test";
 
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
+import { parseStaticAddresses } from "../../../src/core/lbcf/azure/static-addresses.ts";
 import { condition, type LbcfObject, LbcfWorld } from "./world.ts";
 
 const API = "/apis/lbcf.tkestack.io/v1beta1/namespaces";
@@ -16,7 +17,9 @@ export function lbcfNamespaces(name: string, open: ClusterOpener): void {
     let world: LbcfWorld;
 
     before(async () => {
-      world = await LbcfWorld.open(open, { azure: { plainHttp: true } });
+      const staticAddresses = parseStaticAddresses("tenant=10.66.0.0/16");
+      assert.ok(!("mistake" in staticAddresses));
+      world = await LbcfWorld.open(open, { azure: { plainHttp: true }, lbcf: { staticAddresses } });
       await world.post("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "tenant" } });
     });
     after(() => world.close());
@@ -40,6 +43,16 @@ export function lbcfNamespaces(name: string, open: ClusterOpener): void {
         assert.deepEqual([accepted?.status, accepted?.reason], ["False", "Refused"]);
         assert.match(accepted?.message ?? "", why);
       }, WITHOUT_TIMER_MS);
+
+    /** There is a record of that static address, which is not registered, and says why. */
+    const hasRecord = (namespace: string, address: string, why: RegExp): Promise<void> =>
+      world.eventually(async () => {
+        const { items } = (await world.read(`${API}/${namespace}/backendrecords`)) as { items?: LbcfObject[] };
+        const found = items?.find(({ spec }) => (spec as { staticAddr?: string }).staticAddr === address);
+        const registered = found && condition(found, "Registered");
+        assert.deepEqual([registered?.status, registered?.reason], ["False", "OperationFailed"]);
+        assert.match(registered?.message ?? "", why);
+      });
 
     const part = async (lb: string, list: string): Promise<readonly string[]> => {
       const body = await world.arm(world.loadBalancerPath(lb));
@@ -98,6 +111,43 @@ export function lbcfNamespaces(name: string, open: ClusterOpener): void {
       assert.equal((await part("shop", "loadBalancingRules")).length, 1);
     });
 
+    test("... until the holder consents, and again for new entries when it no longer does", async () => {
+      const shared = (value: string | null): Promise<unknown> =>
+        world.change("LoadBalancer", "shop", { metadata: { annotations: { "lbcf.tkestack.io/share-with": value } } });
+      await shared("elsewhere, tenant");
+      await isServed("tenant", "thief");
+      await isServed("tenant", "parasite");
+      await world.eventually(async () => assert.deepEqual(await world.addresses("shop"), ["10.66.66.66"]));
+      assert.equal((await part("shop", "loadBalancingRules")).length, 2);
+      await shared(null);
+      await world.patch(`${API}/tenant/backendgroups/thief`, { spec: { static: ["10.66.66.66", "10.66.66.68"] } });
+      await hasRecord("tenant", "10.66.66.68", /is used by namespace "default": .*add "tenant" to annotation .*"shop"/);
+      assert.deepEqual(await world.addresses("shop"), ["10.66.66.66"]);
+      for (const each of ["backendgroups/thief", "loadbalancers/thief", "loadbalancers/parasite"]) {
+        await world.remove(`${API}/tenant/${each}`, {});
+      }
+      await world.eventually(async () => {
+        assert.deepEqual(await world.addresses("shop"), []);
+        assert.equal((await part("shop", "loadBalancingRules")).length, 1);
+      });
+    });
+
+    test("a static address is registered only where the operator allows it", async () => {
+      await add("default", "fixed", { name: "fixed" }, RULES);
+      await add("tenant", "fixed", { name: "fixed-too" }, RULES);
+      for (const namespace of ["default", "tenant"]) {
+        const spec = { loadBalancers: ["fixed"], static: ["10.66.1.1", "10.67.1.1"] };
+        await world.createIn(namespace, "BackendGroup", "fixed", spec);
+      }
+      const refused = (namespace: string): RegExp =>
+        new RegExp(`not allowed in namespace "${namespace}".*=10.6\\d.1.1 to`);
+      await hasRecord("tenant", "10.67.1.1", refused("tenant"));
+      await hasRecord("default", "10.67.1.1", refused("default"));
+      await hasRecord("default", "10.66.1.1", refused("default"));
+      await world.eventually(async () => assert.deepEqual(await world.addresses("fixed-too"), ["10.66.1.1"]));
+      assert.deepEqual(await world.addresses("fixed"), []);
+    });
+
     test("a Service's frontend is refused, also by a change of attributes", async () => {
       const spec = { type: "LoadBalancer", ports: [{ port: 80, nodePort: 30080 }], selector: { app: "web" } };
       await world.post("/api/v1/namespaces/default/services", {
@@ -111,7 +161,9 @@ export function lbcfNamespaces(name: string, open: ClusterOpener): void {
         frontend = (await part("kubernetes", "frontendIPConfigurations"))[0] ?? "";
         assert.match(frontend, /^a[\da-f]{31}$/);
       });
-      const why = new RegExp(`attributes\\.frontend "${frontend}" belongs to a Service: use public, internal`);
+      const why = new RegExp(
+        `attributes\\.frontend "${frontend}" belongs to Service default/web: use public, internal`,
+      );
       await add("tenant", "rider", { name: "kubernetes" }, { frontend, rules: "81:8081" });
       await isRefused("tenant", "rider", why);
       await add("tenant", "later", { name: "kubernetes" }, { frontend: "internal", rules: "82:8082" });
@@ -121,6 +173,25 @@ export function lbcfNamespaces(name: string, open: ClusterOpener): void {
       await isRefused("tenant", "later", why);
       const rules = await part("kubernetes", "loadBalancingRules");
       assert.deepEqual(rules.filter((rule) => rule.startsWith(frontend)).length, 1);
+    });
+
+    test("... until the Service consents, and never on its ports", async () => {
+      const annotations = { "azlb.io/share-address-with": "tenant" };
+      await world.patch("/api/v1/namespaces/default/services/web", { metadata: { annotations } });
+      await isServed("tenant", "rider");
+      await isServed("tenant", "later");
+      const frontend = (await part("kubernetes", "frontendIPConfigurations")).find((each) =>
+        /^a[\da-f]{31}$/.test(each),
+      );
+      await add("tenant", "greedy", { name: "kubernetes" }, { frontend, rules: "80:8080" });
+      await world.eventually(async () => {
+        const created = condition(await read("tenant", "greedy"), "Created");
+        assert.deepEqual([created?.status, created?.reason], ["False", "OperationFailed"]);
+        assert.match(created?.message ?? "", /80/);
+      });
+      assert.equal((await part("kubernetes", "loadBalancingRules")).length, 3);
+      for (const lb of ["rider", "later", "greedy"]) await world.remove(`${API}/tenant/loadbalancers/${lb}`, {});
+      await world.eventually(async () => assert.equal((await part("kubernetes", "loadBalancingRules")).length, 1));
     });
 
     test("a frontend that neither made is the first one's", async () => {

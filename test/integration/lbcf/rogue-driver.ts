@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from "node:net";
 export type Answering = (hook: string, body: Readonly<Record<string, unknown>>, headers: IncomingHttpHeaders) => Rogue;
 
 type Rogue =
-  | { readonly json: unknown }
+  | { readonly json: unknown; readonly afterMs?: number }
   | { readonly text: string; readonly status?: number }
   /** Never. */
   | "hang"
@@ -58,7 +58,9 @@ export async function startRogueDriver(
       const rogue = driver.answer(hook, body, headers);
       if (rogue === "hang") return void hanging.add(request.socket);
       if (rogue === "drop") return void request.socket.destroy();
-      if ("json" in rogue) response.writeHead(200).end(JSON.stringify(rogue.json));
+      const answer = (json: unknown): void => void response.writeHead(200).end(JSON.stringify(json));
+      if ("json" in rogue && rogue.afterMs !== undefined) setTimeout(() => answer(rogue.json), rogue.afterMs);
+      else if ("json" in rogue) answer(rogue.json);
       else response.writeHead(rogue.status ?? 200).end(rogue.text);
     });
   };

@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 
 import { startAzure, type AzureOptions, type RunningAzure } from "../../../sandbox/azure/index.ts";
 import type { LbcfOptions } from "../../../src/controller/lbcf/lbcf-part.ts";
+import { ANY_STATIC_ADDRESS } from "../../../src/core/lbcf/azure/static-addresses.ts";
 import { LOCAL_HOSTS } from "../../../src/core/lbcf/drivers/webhook-hosts.ts";
 import { SILENT_LOG, type Log } from "../../../src/core/util/log.ts";
 import { startController, type RunningController } from "../../../src/main/controller.ts";
@@ -70,7 +71,7 @@ export class LbcfWorld {
       env: {},
       leaderElect: false,
       log: this.#options.log ?? SILENT_LOG,
-      lbcf: { ...QUICK, ...this.#options.lbcf },
+      lbcf: { staticAddresses: ANY_STATIC_ADDRESS, ...QUICK, ...this.#options.lbcf },
       webhookHosts: LOCAL_HOSTS,
     });
   }

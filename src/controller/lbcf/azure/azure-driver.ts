@@ -9,6 +9,7 @@ import { poolHolder } from "../../../core/lbcf/azure/azure-claims.ts";
 import { addressMistake, poolConflict, poolOf, recordMistake } from "../../../core/lbcf/azure/azure-record.ts";
 import { parametersMistake, parseAzureAttributes } from "../../../core/lbcf/azure/azure-spec.ts";
 import { type BackendChange, entryName } from "../../../core/lbcf/azure/merge-backends.ts";
+import type { StaticAddresses } from "../../../core/lbcf/azure/static-addresses.ts";
 import type {
   Answer,
   CreatedLoadBalancer,
@@ -30,6 +31,7 @@ export interface AzureDriverOptions extends AzureLoadBalancersOptions {
   readonly batcher: BackendBatcher;
   /** The admin state that the backend's node requires; `undefined` when the controller does not set it. */
   readonly adminStateOf: (record: BackendRecord) => AdminState | undefined;
+  readonly staticAddresses: StaticAddresses;
 }
 
 export class AzureDriver implements BackendDriver {
@@ -90,7 +92,8 @@ export class AzureDriver implements BackendDriver {
       adminState: () => this.#options.adminStateOf(record),
       atMost: "mistake" in attributes ? Number.MAX_SAFE_INTEGER : attributes.maxBackends,
     };
-    const mistake = recordMistake(record, this.#options.config) ?? addressMistake(record) ?? this.#conflict(record);
+    const { config, staticAddresses } = this.#options;
+    const mistake = recordMistake(record, config) ?? addressMistake(record, staticAddresses) ?? this.#conflict(record);
     if (mistake !== undefined) return { status: "Fail", msg: mistake };
     const committed = await this.#change(record, change, "create");
     const answer = answerOf(committed);

@@ -9,7 +9,12 @@ import type { ArmBody, Committed } from "../../../azure/group-commit/commit-type
 import type { GroupCommit } from "../../../azure/group-commit/group-commit.ts";
 import { WriteKind } from "../../../azure/group-commit/write-kind.ts";
 import type { ClusterConfig } from "../../../core/config/cluster-config.ts";
-import { type AzureClaim, azureClaim, claimConflict } from "../../../core/lbcf/azure/azure-claims.ts";
+import {
+  type AzureClaim,
+  azureClaim,
+  claimConflict,
+  type ServiceByBase,
+} from "../../../core/lbcf/azure/azure-claims.ts";
 import { absentParts, azureLoadBalancerId, azureParts } from "../../../core/lbcf/azure/azure-parts.ts";
 import { azurePublicIP, azurePublicIPId } from "../../../core/lbcf/azure/azure-public-ip.ts";
 import {
@@ -48,6 +53,7 @@ export interface AzureLoadBalancersOptions {
   readonly clusterEntries: (loadBalancerId: string) => OwnEntries;
   /** The pools and frontends that all LoadBalancers claim. */
   readonly claims: () => readonly AzureClaim[];
+  readonly serviceOf: ServiceByBase;
   /** The region's zones; empty when it has none. */
   readonly zones: () => Promise<readonly string[]>;
 }
@@ -115,12 +121,12 @@ export class AzureLoadBalancers {
     return "mistake" in attributes ? attributes : { key, target, attributes };
   }
 
-  /** Also refuses what another namespace or a Service has. */
+  /** Also refuses what another namespace or a Service has and does not share. */
   #allowed(lb: LoadBalancer): ParsedLoadBalancer | Mistake {
     const parsed = this.#parse(lb);
     if ("mistake" in parsed) return parsed;
     const claim = azureClaim(lb, parsed.key, this.#options.config);
-    const mistake = claim && claimConflict(claim, this.#options.claims());
+    const mistake = claim && claimConflict(claim, this.#options.claims(), this.#options.serviceOf);
     return mistake === undefined ? parsed : { mistake };
   }
 

@@ -53,8 +53,9 @@ export class BindController {
     const verdicts = await Promise.all(names.map((name) => this.#options.steps.run(storage.storageOf(name))));
     const backends = isBeingDeleted(bind.metadata) ? await this.#deleteRecords(storage) : await this.#sync(storage);
     await storage.stored();
-    if (isBeingDeleted(bind.metadata) && storage.isEmpty)
-      await writer.removeFinalizer(BINDS, bind, FINALIZER.loadBalancer);
+    if (isBeingDeleted(bind.metadata) && storage.isEmpty) {
+      cache.binds.released(bind, await writer.removeFinalizer(BINDS, bind, FINALIZER.loadBalancer));
+    }
     return soonest([...verdicts, backends]);
   }
 

@@ -40,7 +40,7 @@ export class DriverController {
       nowMs: clock.nowMs(),
     });
     if (decision.finalizer === "remove") {
-      await writer.removeFinalizer(DRIVERS, driver, FINALIZER.driver);
+      cache.drivers.released(driver, await writer.removeFinalizer(DRIVERS, driver, FINALIZER.driver));
       return DONE;
     }
     if (decision.finalizer === "add") await writer.addFinalizer(DRIVERS, driver, FINALIZER.driver);

@@ -80,7 +80,7 @@ export class GroupController {
     const own = records.filter(({ metadata }) => metadata.owner?.uid === group.metadata.uid);
     const isOver = own.length === 0 || finalizers.includes(ORPHAN_FINALIZER);
     if (isOver) {
-      await writer.removeFinalizer(BACKEND_GROUPS, group, FINALIZER.group);
+      cache.groups.released(group, await writer.removeFinalizer(BACKEND_GROUPS, group, FINALIZER.group));
       return DONE;
     }
     for (const record of own) {

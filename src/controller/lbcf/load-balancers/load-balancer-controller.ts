@@ -30,12 +30,12 @@ export class LoadBalancerController {
 
   #storageOf(key: string): LoadBalancerStorage {
     const { cache, writer, events } = this.#options;
-    const { objects, wrote } = cache.loadBalancers;
+    const { objects, wrote, released } = cache.loadBalancers;
     return {
       current: () => objects.get(key),
       store: async (lb, status) => wrote(await writer.storeStatus(LOAD_BALANCERS, lb, onWire(lb, status))),
       addFinalizer: async (lb) => wrote(await writer.addFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
-      release: async (lb) => void (await writer.removeFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
+      release: async (lb) => released(lb, await writer.removeFinalizer(LOAD_BALANCERS, lb, FINALIZER.loadBalancer)),
       records: (lb) => cache.records.objects.by("loadBalancer", keyOf(lb)).length,
       invalidName: (lb) => invalidName("LoadBalancer", lb.metadata),
       emit: (lb, text) => events.emit(LOAD_BALANCERS, lb, text),

@@ -42,6 +42,8 @@ interface CachedKind<T extends KubeObject> {
   readonly objects: WriteThroughStore<T>;
   /** Records the result of a write; `undefined` when the object is gone. */
   readonly wrote: (stored: KubeObject | undefined) => void;
+  /** The same of a write that took the controller's finalizer off. */
+  readonly released: (object: T, stored: KubeObject | undefined) => void;
 }
 
 export class LbcfCache {
@@ -63,7 +65,12 @@ export class LbcfCache {
     ): CachedKind<T> => {
       const reflector = new Reflector({ ...common, resource, project, ...healthOf(resource) });
       const objects = new WriteThroughStore(reflector, indexers);
-      return { reflector, objects, wrote: (stored) => stored && objects.wrote(project(stored)) };
+      return {
+        reflector,
+        objects,
+        wrote: (stored) => stored && objects.wrote(project(stored)),
+        released: (object, stored) => objects.released(object, stored && project(stored)),
+      };
     };
     this.drivers = keep(DRIVERS, readDriver);
     this.loadBalancers = keep(LOAD_BALANCERS, readLoadBalancer, {

@@ -82,9 +82,7 @@ export class LbcfWriter {
 
   async releaseRecord(record: BackendRecord): Promise<void> {
     const stored = await this.removeFinalizer(BACKEND_RECORDS, record, FINALIZER.record);
-    const isGone = stored === undefined || (stored.metadata.finalizers ?? []).length === 0;
-    if (isGone) this.#options.records.lost(record);
-    else this.#options.records.wrote(readBackendRecord(stored));
+    this.#options.records.released(record, stored && readBackendRecord(stored));
   }
 
   /** For any kind. `undefined` when the object is gone. */

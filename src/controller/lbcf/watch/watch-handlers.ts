@@ -20,7 +20,7 @@ import type { LoadBalancerController } from "../load-balancers/load-balancer-con
 import type { LoadBalancerSteps } from "../load-balancers/load-balancer-steps.ts";
 import { ClusterHandlers } from "./cluster-handlers.ts";
 import { changesRegistration, isStatusOnly, isUnsettled } from "./change-predicates.ts";
-import { enqueueRefused } from "./enqueue-refused.ts";
+import { enqueueRefused, enqueueRefusedByService } from "./enqueue-refused.ts";
 import type { RecordController } from "../records/record-controller.ts";
 
 export interface WatchHandlersOptions {
@@ -60,7 +60,10 @@ export class WatchHandlers {
     cache.binds.reflector.subscribe((change) => this.#bind(change));
     cache.records.reflector.subscribe((change) => this.#record(change));
     cache.pods.subscribe((change) => this.#cluster.pod(change));
-    services.subscribe(({ object }) => this.#cluster.service(object));
+    services.subscribe((change) => {
+      this.#cluster.service(change.object);
+      enqueueRefusedByService(change, this.#options);
+    });
     nodes.subscribe((change) => this.#cluster.node(change));
   }
 

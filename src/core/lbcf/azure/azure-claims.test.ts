@@ -6,7 +6,14 @@ import fc from "fast-check";
 import { CONFIG } from "../../../../test/support/core-fixtures.ts";
 import { meta } from "../../../../test/support/lbcf-objects.ts";
 import type { LoadBalancer } from "../objects/objects.ts";
-import { type AzureClaim, azureClaim, claimConflict, claimedNames, poolHolder } from "./azure-claims.ts";
+import {
+  type AzureClaim,
+  azureClaim,
+  claimConflict,
+  claimedNames,
+  poolHolder,
+  type ServiceByBase,
+} from "./azure-claims.ts";
 
 interface Given {
   readonly namespace: string;
@@ -16,11 +23,14 @@ interface Given {
   readonly synced?: Record<string, string>;
   readonly createdAt?: string;
   readonly isBegun?: boolean;
+  readonly shareWith?: string;
 }
 
 function claim(given: Given): AzureClaim {
   const { namespace, name = "web", lbSpec = {}, attributes = {}, synced, createdAt = "2026-01-01", isBegun } = given;
-  const metadata = { ...meta(name), namespace, uid: `${namespace}-${name}`, creationTimestamp: createdAt };
+  const annotations = given.shareWith === undefined ? {} : { "lbcf.tkestack.io/share-with": given.shareWith };
+  const own = { namespace, uid: `${namespace}-${name}`, creationTimestamp: createdAt, annotations };
+  const metadata = { ...meta(name), ...own };
   const lb: LoadBalancer = {
     metadata,
     spec: {
@@ -39,6 +49,10 @@ function claim(given: Given): AzureClaim {
 }
 
 const POOL = { pool: "shared" };
+/** Of `shop/web`, which shares with the namespaces `b` and `b2`. */
+const FRONTEND = `a${"1".repeat(31)}`;
+const SERVICE = { key: "shop/web", sharesWith: ["b", "b2"], annotation: "azlb.io/share-address-with" };
+const serviceOf: ServiceByBase = (base) => (base === FRONTEND ? SERVICE : undefined);
 const conflicts: readonly (readonly [string, Given, readonly Given[], RegExp | undefined])[] = [
   ["no other", { namespace: "a", lbSpec: POOL }, [], undefined],
   ["the same namespace", { namespace: "a", lbSpec: POOL }, [{ namespace: "a", name: "x", lbSpec: POOL }], undefined],
@@ -53,7 +67,43 @@ const conflicts: readonly (readonly [string, Given, readonly Given[], RegExp | u
     "an older one, in another spelling",
     { namespace: "b", lbSpec: { pool: "SHARED" }, createdAt: "2026-01-02" },
     [{ namespace: "a", lbSpec: POOL }],
-    /^lbSpec\.pool "SHARED" of load balancer "lb" is used by namespace "a": choose another pool/,
+    /^lbSpec\.pool "SHARED" of load balancer "lb" is used by namespace "a": choose another pool, leave it out, or add "b" to annotation lbcf\.tkestack\.io\/share-with of "web" there$/,
+  ],
+  [
+    "an older one that shares with it",
+    { namespace: "b", lbSpec: POOL, createdAt: "2026-01-02" },
+    [{ namespace: "a", lbSpec: POOL, shareWith: "c, b" }],
+    undefined,
+  ],
+  [
+    "an older one that shares with all",
+    { namespace: "b", lbSpec: POOL, createdAt: "2026-01-02" },
+    [{ namespace: "a", lbSpec: POOL, shareWith: "*" }],
+    undefined,
+  ],
+  [
+    "an older one whose namespace shares it by another object",
+    { namespace: "b", lbSpec: POOL, createdAt: "2026-01-02" },
+    [
+      { namespace: "a", lbSpec: POOL },
+      { namespace: "a", name: "x", lbSpec: POOL, shareWith: "b" },
+    ],
+    undefined,
+  ],
+  [
+    "an older one that shares with others only",
+    { namespace: "b", lbSpec: POOL, createdAt: "2026-01-02" },
+    [{ namespace: "a", lbSpec: POOL, shareWith: "c,bb" }],
+    /"a"/,
+  ],
+  [
+    "an older one, where a third namespace consents that does not hold it",
+    { namespace: "b", lbSpec: POOL, createdAt: "2026-01-03" },
+    [
+      { namespace: "a", lbSpec: POOL },
+      { namespace: "c", lbSpec: POOL, createdAt: "2026-01-02", shareWith: "b" },
+    ],
+    /"a"/,
   ],
   [
     "a younger one",
@@ -89,6 +139,24 @@ const conflicts: readonly (readonly [string, Given, readonly Given[], RegExp | u
     /^attributes\.frontend "A0+-subnet" belongs to a Service: use public, internal/,
   ],
   [
+    "the frontend of a Service that shares with others",
+    { namespace: "a", attributes: { frontend: FRONTEND, rules: "80" } },
+    [],
+    /belongs to Service shop\/web: use public, internal, .*, or add "a" to annotation azlb\.io\/share-address-with of that Service$/,
+  ],
+  [
+    "the frontend of a Service that shares with it, whoever else is there",
+    { namespace: "b", attributes: { frontend: FRONTEND, rules: "80" } },
+    [{ namespace: "b2", attributes: { frontend: FRONTEND, rules: "81" }, synced: { frontend: FRONTEND } }],
+    undefined,
+  ],
+  [
+    "a frontend that another has, and shares",
+    { namespace: "a", attributes: { frontend: "theirs" } },
+    [{ namespace: "b", attributes: {}, synced: { frontend: "theirs" }, shareWith: "a" }],
+    undefined,
+  ],
+  [
     "a frontend that another still has",
     { namespace: "a", attributes: { frontend: "theirs" } },
     [{ namespace: "b", createdAt: "2026-01-02", attributes: {}, synced: { frontend: "Theirs" } }],
@@ -106,7 +174,7 @@ describe("a claim", () => {
   for (const [what, given, others, expected] of conflicts) {
     test(`against ${what}`, () => {
       const own = claim(given);
-      const conflict = claimConflict(own, [...others.map(claim), own]);
+      const conflict = claimConflict(own, [...others.map(claim), own], serviceOf);
       if (expected === undefined) assert.equal(conflict, undefined);
       else assert.match(conflict ?? "", expected);
     });
@@ -122,10 +190,10 @@ describe("a claim", () => {
       synced: { frontend },
       isBegun: true,
     });
-    assert.equal(claimConflict(own, [own, squatter]), undefined);
-    assert.match(claimConflict(squatter, [own, squatter]) ?? "", /lbSpec\.pool/);
+    assert.equal(claimConflict(own, [own, squatter], serviceOf), undefined);
+    assert.match(claimConflict(squatter, [own, squatter], serviceOf) ?? "", /lbSpec\.pool/);
     const rider = claim({ namespace: "b", attributes: { frontend, rules: "81" }, synced: { frontend } });
-    assert.match(claimConflict(rider, [own, rider]) ?? "", /attributes\.frontend/);
+    assert.match(claimConflict(rider, [own, rider], serviceOf) ?? "", /attributes\.frontend/);
   });
 
   test("gives up a name only with the last use of it", () => {
@@ -146,9 +214,10 @@ const given: fc.Arbitrary<Given> = fc.record({
   attributes: fc.constantFrom({}, { frontend: "f" }, { frontend: "F", rules: "80" }, { rules: "80" }),
   createdAt: fc.constantFrom("2026-01-01", "2026-01-02"),
   isBegun: fc.boolean(),
+  shareWith: fc.constantFrom("", "", "a", "b,c"),
 });
 
-test("law: of all claims of a pool exactly one namespace's are allowed, in whatever order they are listed", () => {
+test("law: of all claims of a pool those of one namespace are allowed, and of those that it consents to, in whatever order they are listed", () => {
   fc.assert(
     fc.property(
       fc.uniqueArray(given, { selector: ({ namespace, name }) => `${namespace}/${name}`, maxLength: 6 }),
@@ -158,9 +227,9 @@ test("law: of all claims of a pool exactly one namespace's are allowed, in whate
         const turned = [...claims.slice(turn % (claims.length || 1)), ...claims.slice(0, turn % (claims.length || 1))];
         for (const each of claims) {
           const holder = poolHolder(`${each.loadBalancerId}/backendAddressPools/${each.pool.name}`, turned);
-          const isRefused = claimConflict(each, turned)?.startsWith("lbSpec.pool") ?? false;
-          assert.equal(isRefused, holder !== each.namespace);
-          assert.ok(claims.some(({ namespace }) => namespace === holder));
+          const isRefused = claimConflict(each, turned, serviceOf)?.startsWith("lbSpec.pool") ?? false;
+          assert.equal(isRefused, holder?.namespace !== each.namespace && !holder?.sharesWith.includes(each.namespace));
+          assert.ok(claims.some(({ namespace }) => namespace === holder?.namespace));
         }
       },
     ),

@@ -8,13 +8,16 @@
  *   the object uses it already, by its status                   | before those that only ask for it
  *   otherwise                                                   | older before younger, then by uid
  *
- * Objects of one namespace share. A frontend with the name of a Service's is the Service's. The objects' stored state is
- * all that counts, so the answer is the same after a restart.
+ * Objects of one namespace share, and so do those of another that the holder's annotation `lbcf.tkestack.io/share-with` names. A
+ * frontend with the name of a Service's is the Service's, which shares it by `azlb.io/share-address-with`. The objects'
+ * stored state is all that counts, so the answer is the same after a restart.
  */
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { nameOfId } from "../../model/ids.ts";
-import { isServiceBase } from "../../model/names.ts";
+import { baseOf, isServiceBase } from "../../model/names.ts";
+import { admits } from "../../util/consent.ts";
 import { findCondition } from "../objects/conditions.ts";
+import { ANNOTATION } from "../objects/names.ts";
 import type { LoadBalancer, StringMap } from "../objects/objects.ts";
 import { azureLoadBalancerId, ownFrontendName } from "./azure-parts.ts";
 import { parseAzureAttributes, parseAzureSpec } from "./azure-spec.ts";
@@ -30,6 +33,10 @@ interface ClaimedName {
 /** What one LoadBalancer asks for, or has, in one Azure load balancer. */
 export interface AzureClaim {
   readonly namespace: string;
+  /** The object's, within its namespace. */
+  readonly name: string;
+  /** Other namespaces that may use what this object holds. */
+  readonly sharesWith: readonly string[];
   readonly uid: string;
   readonly createdAt: string;
   /** In lower case. */
@@ -52,6 +59,8 @@ export function azureClaim(lb: LoadBalancer, key: string, config: ClusterConfig)
   const isSynced = frontend !== undefined && isSameName(syncedFrontend?.name, frontend.name);
   return {
     namespace: metadata.namespace,
+    name: metadata.name,
+    sharesWith: namespacesIn(metadata.annotations?.[ANNOTATION.shareWith]),
     uid: metadata.uid,
     createdAt: metadata.creationTimestamp ?? "",
     loadBalancerId: azureLoadBalancerId(config, target).toLowerCase(),
@@ -74,22 +83,70 @@ function claimedFrontend(attributes: StringMap, key: string, config: ClusterConf
     : { name: ownFrontendName(key, config, frontend.kind), isOwn: true, isInUse: false };
 }
 
+/** A Service as the owner of a frontend. */
+export interface OwningService {
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly sharesWith: readonly string[];
+  /** The annotation that says so. */
+  readonly annotation: string;
+}
+
+/** The Service whose names have that base, as `baseOf` spells it. */
+export type ServiceByBase = (base: string) => OwningService | undefined;
+
 /** Why the LoadBalancer may not have what it asks for; `undefined` when it may. `all`: every claim, its own included. */
-export function claimConflict(claim: AzureClaim, all: readonly AzureClaim[]): string | undefined {
+export function claimConflict(
+  claim: AzureClaim,
+  all: readonly AzureClaim[],
+  serviceOf: ServiceByBase,
+): string | undefined {
   const { namespace, loadBalancerId, pool, frontend } = claim;
-  const where = `of load balancer "${nameOfId(loadBalancerId)}" is used by namespace`;
-  const poolHolder = holderOf(all, loadBalancerId, pool.name, poolsOf);
-  if (poolHolder !== undefined && poolHolder !== namespace) {
-    return `lbSpec.pool "${pool.name}" ${where} "${poolHolder}": choose another pool, or leave it out`;
+  const where = `of load balancer "${nameOfId(loadBalancerId)}" is used by`;
+  const poolsHolder = holderOf(all, loadBalancerId, pool.name, poolsOf);
+  if (poolsHolder !== undefined && !mayUse(poolsHolder, namespace)) {
+    const fix = `choose another pool, leave it out${consentText(poolsHolder, namespace)}`;
+    return `lbSpec.pool "${pool.name}" ${where} namespace "${poolsHolder.namespace}": ${fix}`;
   }
   if (frontend === undefined || frontend.isOwn) return undefined;
-  const fix = "use public, internal, or a frontend that is yours";
-  if (isServiceBase(frontend.name.split("-")[0]?.toLowerCase() ?? "")) {
-    return `attributes.frontend "${frontend.name}" belongs to a Service: ${fix}`;
-  }
+  const base = baseOf(frontend.name);
+  if (isServiceBase(base)) return serviceConflict(frontend.name, namespace, serviceOf(base));
   const holder = holderOf(all, loadBalancerId, frontend.name, frontendsOf);
-  if (holder === undefined || holder === namespace) return undefined;
-  return `attributes.frontend "${frontend.name}" ${where} "${holder}": ${fix}`;
+  if (holder === undefined || mayUse(holder, namespace)) return undefined;
+  const fix = `${OTHER_FRONTEND}${consentText(holder, namespace)}`;
+  return `attributes.frontend "${frontend.name}" ${where} namespace "${holder.namespace}": ${fix}`;
+}
+
+const OTHER_FRONTEND = "use public, internal, a frontend that is yours";
+
+/** Ports that the Service has are refused when they are merged, whoever consents. */
+function serviceConflict(frontend: string, namespace: string, service: OwningService | undefined): string | undefined {
+  if (service === undefined) return `attributes.frontend "${frontend}" belongs to a Service: ${OTHER_FRONTEND}`;
+  if (admits(service.sharesWith, namespace)) return undefined;
+  const consent = `, or add "${namespace}" to annotation ${service.annotation} of that Service`;
+  return `attributes.frontend "${frontend}" belongs to Service ${service.key}: ${OTHER_FRONTEND}${consent}`;
+}
+
+/** The namespace that has a pool or a frontend, and those that it shares it with. */
+export interface Holder {
+  readonly namespace: string;
+  readonly name: string;
+  readonly sharesWith: readonly string[];
+}
+
+export function mayUse(holder: Holder, namespace: string): boolean {
+  return holder.namespace === namespace || admits(holder.sharesWith, namespace);
+}
+
+export function consentText({ name }: Holder, namespace: string): string {
+  return `, or add "${namespace}" to annotation ${ANNOTATION.shareWith} of "${name}" there`;
+}
+
+function namespacesIn(annotation: string | undefined): readonly string[] {
+  return (annotation ?? "")
+    .split(",")
+    .map((each) => each.trim())
+    .filter((each) => each !== "");
 }
 
 /** What a claim holds, as strings that are equal for the same pool or frontend. */
@@ -100,8 +157,8 @@ export function claimedNames({ loadBalancerId, pool, frontend, syncedFrontend }:
   );
 }
 
-/** The namespace that may write entries of the pool; `undefined` when no LoadBalancer names it. */
-export function poolHolder(poolId: string, all: readonly AzureClaim[]): string | undefined {
+/** Who may write entries of the pool; `undefined` when no LoadBalancer names it. */
+export function poolHolder(poolId: string, all: readonly AzureClaim[]): Holder | undefined {
   const [loadBalancerId = "", pool = ""] = poolId.toLowerCase().split("/backendaddresspools/");
   return holderOf(all, loadBalancerId, pool, poolsOf);
 }
@@ -114,19 +171,22 @@ function frontendsOf({ frontend, syncedFrontend }: AzureClaim): readonly Claimed
   return [syncedFrontend, frontend].filter((each) => each !== undefined);
 }
 
-/** The namespace of the first claim of that name. */
+/** The first claim of that name; all claims of its namespace may let others in. */
 function holderOf(
   all: readonly AzureClaim[],
   loadBalancerId: string,
   name: string,
   namesOf: (claim: AzureClaim) => readonly ClaimedName[],
-): string | undefined {
+): Holder | undefined {
   const claims = all
     .filter((claim) => claim.loadBalancerId === loadBalancerId)
     .flatMap((claim) => namesOf(claim).map((claimed) => ({ claim, claimed })))
     .filter(({ claimed }) => isSameName(claimed.name, name));
   const [first] = claims.sort((one, other) => (precedes(one, other) ? -1 : 1));
-  return first?.claim.namespace;
+  if (first === undefined) return undefined;
+  const { namespace, name: object } = first.claim;
+  const own = claims.filter(({ claim }) => claim.namespace === namespace);
+  return { namespace, name: object, sharesWith: own.flatMap(({ claim }) => claim.sharesWith) };
 }
 
 interface Claimed {

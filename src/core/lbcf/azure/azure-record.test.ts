@@ -48,7 +48,7 @@ test("anything else leads nowhere, and the way out is named", () => {
 });
 
 test("an address that is special on every machine enters no pool", () => {
-  const mistake = (backendAddr: string): string | undefined => addressMistake(record({ backendAddr }));
+  const mistake = (backendAddr: string): string | undefined => addressMistake(record({ backendAddr }), []);
   for (const address of ["10.0.0.1", "20.1.2.3", "fd00::1", "2001:db8::1"]) assert.equal(mistake(address), undefined);
   for (const address of ["127.0.0.1", "169.254.169.254", "168.63.129.16", "0.0.0.0", "::1", "::ffff:127.0.0.1"]) {
     assert.match(mistake(address) ?? "", /, which is no backend: remove it from static/, address);
@@ -57,16 +57,29 @@ test("an address that is special on every machine enters no pool", () => {
 
 test("a record enters only a pool that its load balancer's namespace has", () => {
   const lbInfo = { pool: `${LOAD_BALANCER}/backendAddressPools/web` };
-  const conflict = (lbName: string, holder: string | undefined, owner?: "Bind"): string | undefined => {
+  const conflict = (
+    lbName: string,
+    namespace: string,
+    owner?: "Bind",
+    sharesWith: readonly string[] = [],
+  ): string | undefined => {
+    const holder = { namespace, name: "first", sharesWith };
     const metadata = { namespace: "team", ...(owner && { owner: { kind: owner, name: "b", uid: "u" } }) };
     return poolConflict(record({}, metadata, { lbInfo, lbName }), holder);
   };
-  assert.equal(conflict("web", undefined), undefined);
+  assert.match(
+    poolConflict(record({}, {}, { lbInfo }), undefined) ?? "",
+    /named by no LoadBalancer: delete the record/,
+  );
+  assert.equal(conflict("web", "other", undefined, ["team"]), undefined);
+  assert.equal(conflict("web", "other", "Bind", ["*"]), undefined);
   assert.equal(conflict("web", "team"), undefined);
   assert.equal(conflict("lbcf-wide", "kube-system"), undefined);
   assert.equal(conflict("lbcf-inner", "team", "Bind"), undefined);
   for (const holder of ["other", "tea", "team-2"]) {
-    assert.match(conflict("web", holder) ?? "", /lbInfo\.pool ".*" is used by namespace "/, holder);
+    const refusal = conflict("web", holder, undefined, ["elsewhere"]) ?? "";
+    assert.match(refusal, /lbInfo\.pool ".*" is used by namespace "/, holder);
+    assert.match(refusal, /add "team" to annotation lbcf\.tkestack\.io\/share-with of "first" there/);
   }
   assert.match(conflict("lbcf-wide", "team") ?? "", /namespace "team"/);
 });

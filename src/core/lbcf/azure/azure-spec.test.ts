@@ -31,11 +31,21 @@ describe("lbSpec of lbcf-azure", () => {
     ["an impossible name", { name: "-x" }, /lbSpec\.name "-x"/],
     ["an impossible group", { name: "lb", resourceGroup: "a/b" }, /lbSpec\.resourceGroup "a\/b"/],
     ["the cluster's own pool", { name: "lb", pool: "Kubernetes" }, /pool of this cluster's Services/],
+    ["the pool of a migration", { name: "lb", pool: "kubernetes-Migration" }, /pool of this cluster's Services/],
     ["a misspelt key", { name: "lb", resourcegroup: "x" }, /resourcegroup is unknown.*did you mean resourceGroup/],
   ];
   for (const [what, lbSpec, message] of BAD) {
     test(`refuses ${what}`, () => assert.match(mistakeOf(parseAzureSpec(lbSpec, "a/b", CONFIG)) ?? "", message));
   }
+});
+
+test("where Services have pools of their own, a LoadBalancer has its own, too", () => {
+  const config = { ...CONFIG, loadBalancers: [{ name: "lb2" }] } as unknown as typeof CONFIG;
+  const parse = (lbSpec: Record<string, string>): string | undefined =>
+    mistakeOf(parseAzureSpec(lbSpec, "a/b", config));
+  assert.match(parse({ name: "LB2-internal", pool: "shop-web" }) ?? "", /lbSpec\.pool "shop-web" .*: leave it out/);
+  assert.equal(parse({ name: "lb2" }), undefined);
+  assert.equal(parse({ name: "theirs", pool: "shop-web" }), undefined);
 });
 
 describe("attributes of lbcf-azure", () => {

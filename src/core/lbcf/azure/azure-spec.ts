@@ -16,7 +16,7 @@
  */
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { md5 } from "../../util/md5.ts";
-import { poolName } from "../../model/names.ts";
+import { isManagedLoadBalancer, migrationPoolName, poolName } from "../../model/names.ts";
 import { closestMatch } from "../../util/text.ts";
 import type { Owner } from "../../outcome.ts";
 import type { StringMap } from "../objects/objects.ts";
@@ -72,14 +72,24 @@ export function parseAzureSpec(lbSpec: StringMap, key: ObjectKey, config: Cluste
   if (isClusterPool(pool, config)) {
     return { mistake: `lbSpec.pool "${pool}" is the pool of this cluster's Services: choose another` };
   }
+  if (pool !== own && hasServicePools(name, config)) {
+    const why = `load balancer "${name}" has the pools of this cluster's Services`;
+    return { mistake: `lbSpec.pool "${pool}" cannot be chosen, since ${why}: leave it out` };
+  }
   return { resourceGroup, name, pool, isOwnPool: pool === own };
 }
 
 /** Compares the name only: it counts in every load balancer. */
 export function isClusterPool(pool: string, { clusterName }: ClusterConfig): boolean {
-  return (["IPv4", "IPv6"] as const).some(
-    (family) => poolName(clusterName, family).toLowerCase() === pool.toLowerCase(),
-  );
+  return (["IPv4", "IPv6"] as const)
+    .map((family) => poolName(clusterName, family))
+    .flatMap((name) => [name, migrationPoolName(name)])
+    .some((name) => name.toLowerCase() === pool.toLowerCase());
+}
+
+/** With several load balancers a Service may have a pool of its own, which is named after it: see `names.ts`. */
+function hasServicePools(loadBalancer: string, config: ClusterConfig): boolean {
+  return config.loadBalancers.length > 0 && isManagedLoadBalancer(loadBalancer, config, []);
 }
 
 export function parseAzureAttributes(attributes: StringMap): AzureAttributes | Mistake {

@@ -29,6 +29,8 @@ export const ANNOTATION = {
   forget: `${LBCF_GROUP}/forget`,
   /** The deregistration limit: the share of a group that may vanish at once, such as `50%`; `off`: any. */
   brake: `${LBCF_GROUP}/brake`,
+  /** Namespaces, between commas (`*`: all), that may use the pool and the frontend of this LoadBalancer or Bind. */
+  shareWith: `${LBCF_GROUP}/share-with`,
 } as const;
 
 /** Pod condition and readiness gate. */
