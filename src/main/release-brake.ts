@@ -3,6 +3,7 @@
  * The release is a ConfigMap in kube-system, so the right to write there is the right to release.
  */
 import { RELEASE_PLACE } from "../controller/brake/release-watch.ts";
+import { encodeWrites } from "../core/brake/release-text.ts";
 import { linesOf } from "../core/brake/withheld-writes.ts";
 import { pluralize } from "../core/util/text.ts";
 import { isFailure, KubeFailure } from "../kube/client/kube-failure.ts";
@@ -24,7 +25,14 @@ export async function releaseBrake(view: ClusterView, hash: string, options: Pla
     const text = `What is withheld now has the hash ${withheld.hash}, not ${hash}: see azlb plan. Nothing is released.\n`;
     return { text, isReleased: false };
   }
-  await writeRelease(view, { hash, writes: lines.join("\n") });
+  const writes = encodeWrites(lines);
+  if (writes === undefined) {
+    const text =
+      `${pluralize(lines.length, "write")} are too many for one release. Nothing is released. Let them go by another limit: start ` +
+      "the controller with a greater --brake-services or --brake-share.\n";
+    return { text, isReleased: false };
+  }
+  await writeRelease(view, { hash, writes });
   const text =
     `Released: ${pluralize(lines.length, "write")}. The controller takes them within some seconds; what it has not taken ` +
     "in 15 minutes waits again.\n";

@@ -26,6 +26,7 @@ import { serviceKey, type Node, type Service } from "../../core/model/kubernetes
 import type { Observed } from "../../core/observed.ts";
 import type { Rejection } from "../../core/outcome.ts";
 import { lostAddresses } from "../../core/plan/lost-addresses.ts";
+import { nodesInService } from "../../core/resources/braked-own-pools.ts";
 import { ownMembersOfPools, withheldInPools } from "../../core/resources/braked-pools.ts";
 import type { PoolsInput } from "../../core/resources/managed-pools.ts";
 import { specFingerprint } from "../../core/service/applied-state.ts";
@@ -101,7 +102,7 @@ export class Brake {
   /** The pools were observed. A member that was released and is gone has used its release up. */
   notePools(input: PoolsInput): void {
     const members = ownMembersOfPools(input);
-    this.#members.note(members);
+    this.#members.note(members, nodesInService(input));
     for (const write of this.#releasedWrites()) {
       const [kind, pool = "", name = ""] = write.split(" ");
       if (kind !== "member" || members.get(pool)?.has(name) !== false) continue;

@@ -14,10 +14,12 @@ export class RecentMembers {
     this.#windowMs = windowMs;
   }
 
-  note(pools: ReadonlyMap<string, ReadonlySet<string>>): void {
+  /** `inService`: names of nodes that a pool might hold. One that is not in it has left it by a change of its Service. */
+  note(pools: ReadonlyMap<string, ReadonlySet<string>>, inService: ReadonlySet<string> = new Set()): void {
     const now = this.#clock.monotonicMs();
     for (const [pool, members] of pools) {
       const seen = this.#seen.get(pool) ?? new Map<string, number>();
+      for (const member of seen.keys()) if (inService.has(member) && !members.has(member)) seen.delete(member);
       for (const member of members) seen.set(member, now);
       this.#seen.set(pool, seen);
     }

@@ -4,6 +4,7 @@
  * after a crash in between the operator releases again.
  */
 import { RELEASE_MS } from "../../core/brake/brake-limits.ts";
+import { decodeWrites } from "../../core/brake/release-text.ts";
 import { hashOf } from "../../core/brake/withheld-writes.ts";
 import type { Clock, Timer } from "../../core/util/clock.ts";
 import type { Log } from "../../core/util/log.ts";
@@ -67,7 +68,7 @@ export class ReleaseWatch {
     if (release === undefined || this.#isStopped) return;
     await client.delete(CONFIG_MAPS, RELEASE_PLACE, { uid: release.metadata.uid });
     const { hash = "", writes = "" } = release.data ?? {};
-    const lines = writes.split("\n").filter((line) => line !== "");
+    const lines = decodeWrites(writes);
     const leftMs = Date.parse(release.metadata.creationTimestamp ?? "") + RELEASE_MS - clock.nowMs();
     const problem =
       hashOf(lines) !== hash ? "its hash is not that of its writes" : !(leftMs > 0) ? "it is too old" : "";

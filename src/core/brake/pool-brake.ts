@@ -2,6 +2,9 @@
  * Which members a pool keeps although no node stands for them any more: where more than the share of them would go within
  * the window, and more Services than the limit are served by the pool. Nodes that announced that they go never count,
  * neither as lost nor as members: taking a node out that answers no more takes nothing from any Service.
+ *
+ * Pools of one Service each are judged together. Which nodes go from all of them is measured first, so that the loss of a
+ * few nodes never counts, however many small pools had no other; then from how many Services more than the share goes.
  */
 import type { Node, Taint } from "../model/kubernetes.ts";
 import type { BrakeLimits } from "./brake-limits.ts";
@@ -35,6 +38,43 @@ export interface PoolChange {
 const NONE: ReadonlySet<string> = new Set();
 
 export function withheldMembers(brake: PoolBrake, change: PoolChange): ReadonlySet<string> {
+  const { counted, lost } = lossOf(brake, change);
+  if (change.services <= brake.limits.services || !exceedsShare(lost.size, counted.size, brake.limits.members))
+    return NONE;
+  return lost.intersection(change.present);
+}
+
+/** One of many pools that serve few Services each. */
+export interface SmallPoolChange extends Omit<PoolChange, "services"> {
+  /** `namespace/name`. */
+  readonly services: readonly string[];
+}
+
+/** By pool: the members that it keeps. */
+export function withheldTogether(
+  brake: PoolBrake,
+  changes: readonly SmallPoolChange[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const { members, services } = brake.limits;
+  const losses = changes.map((change) => ({ change, ...lossOf(brake, change) }));
+  const counted = new Set(losses.flatMap((loss) => [...loss.counted]));
+  const lost = new Set(losses.flatMap((loss) => [...loss.lost]));
+  if (!exceedsShare(lost.size, counted.size, members)) return new Map();
+  const concerned = losses.filter((loss) =>
+    exceedsShare(loss.lost.size, loss.counted.size, { ...members, minimum: 1 }),
+  );
+  if (new Set(concerned.flatMap(({ change }) => change.services)).size <= services) return new Map();
+  return new Map(concerned.map(({ change, lost: names }) => [change.pool, names.intersection(change.present)]));
+}
+
+interface Loss {
+  /** Members that it has, had within the window, or is to have. */
+  readonly counted: ReadonlySet<string>;
+  /** Those that go, and that nobody has released. */
+  readonly lost: ReadonlySet<string>;
+}
+
+function lossOf(brake: PoolBrake, change: Pick<PoolChange, "pool" | "present" | "wanted" | "leaving">): Loss {
   const pool = change.pool.toLowerCase();
   const counted = change.present
     .union(change.wanted)
@@ -42,9 +82,7 @@ export function withheldMembers(brake: PoolBrake, change: PoolChange): ReadonlyS
     .difference(change.leaving)
     .difference(brake.departed);
   const lost = [...counted.difference(change.wanted)].filter((name) => !brake.released.has(memberWrite(pool, name)));
-  if (change.services <= brake.limits.services || !exceedsShare(lost.length, counted.size, brake.limits.members))
-    return NONE;
-  return new Set(lost).intersection(change.present);
+  return { counted, lost: new Set(lost) };
 }
 
 /** Set by Kubernetes, autoscalers and this project on nodes that go. */

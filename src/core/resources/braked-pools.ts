@@ -1,16 +1,18 @@
 /**
  * The pools with the brake on them: which members stay although no node stands for them, because too many would go at
- * once. `brake/pool-brake.ts` decides how many that is; `nic-pools` does the same for pools of network interfaces.
+ * once. `brake/pool-brake.ts` decides how many that is; `nic-pools` does the same for pools of network interfaces, and
+ * `braked-own-pools.ts` for the pools that Services have of their own.
  */
 import { isEligible } from "../backends/eligible-nodes.ts";
 import { isLeaving, withheldMembers } from "../brake/pool-brake.ts";
 import type { WithheldMembers } from "../brake/withheld-writes.ts";
-import type { BackendPool, LoadBalancer } from "../model/arm.ts";
+import type { LoadBalancer } from "../model/arm.ts";
 import type { Node } from "../model/kubernetes.ts";
 import { nodesOf } from "./backend-pool/arranged-nodes.ts";
-import { desiredBackendPool, isOwnEntry, membersOf, type OwnEntries } from "./backend-pool/desired-backend-pool.ts";
+import { desiredBackendPool, lowerName, membersOf, ownNames } from "./backend-pool/desired-backend-pool.ts";
 import type { BackendPoolFragment } from "./backend-pool/fragment.ts";
 import { mergeBackendPool } from "./backend-pool/merge-backend-pool.ts";
+import { ownPoolsOn, withheldInOwnPools } from "./braked-own-pools.ts";
 import { countServicesOn, loadBalancerIndex } from "./load-balancer/load-balancer-index.ts";
 import {
   BOTH,
@@ -38,22 +40,32 @@ export function withheldIn(input: PoolsInput, loadBalancer: LoadBalancer, famili
 
 /** Of all load balancers of the cluster. */
 export function withheldInPools(input: PoolsInput): WithheldMembers[] {
-  return managedLoadBalancers(input).flatMap((loadBalancer) => withheldIn(input, loadBalancer));
+  return managedLoadBalancers(input).flatMap((loadBalancer) => [
+    ...withheldIn(input, loadBalancer),
+    ...withheldInOwnPools(input, loadBalancer),
+  ]);
 }
 
 /** By pool id in lower case: its members that are the cluster's, as the brake names them. */
 export function ownMembersOfPools(input: PoolsInput): ReadonlyMap<string, ReadonlySet<string>> {
   const { config, nodes, compute } = input;
-  const all = managedLoadBalancers(input).flatMap((loadBalancer) =>
-    managedPools(input, loadBalancer, BOTH).map(({ family, pool }) => {
-      const known = membersOf(input, loadBalancer);
+  const all = managedLoadBalancers(input).flatMap((loadBalancer) => {
+    const known = membersOf(input, loadBalancer);
+    const pools = managedPools(input, loadBalancer, BOTH).map(({ family, pool }) => {
       const members =
         config.poolType === "nodeIP"
           ? ownNames(pool, desiredBackendPool({ config, nodes, known }, family).own)
           : compute && ownMachines({ config, nodes, compute, loadBalancer, known }, family);
-      return [poolId(loadBalancer, pool).toLowerCase(), members ?? new Set<string>()] as const;
-    }),
-  );
+      return { pool, members };
+    });
+    const ofServices = ownPoolsOn(input, loadBalancer).map(({ pool, fragment }) => ({
+      pool,
+      members: ownNames(pool, fragment.own),
+    }));
+    return [...pools, ...ofServices].map(
+      ({ pool, members }) => [poolId(loadBalancer, pool).toLowerCase(), members ?? new Set<string>()] as const,
+    );
+  });
   return new Map(all);
 }
 
@@ -86,13 +98,4 @@ export function brakedPool(
 function mayGo(config: PoolsInput["config"], arranged: readonly Node[]): (node: Node) => boolean {
   const here = new Set(arranged);
   return (node) => isLeaving(node) || (config.loadBalancers.length > 0 && isEligible(node, config) && !here.has(node));
-}
-
-function ownNames({ properties }: BackendPool, own: OwnEntries): ReadonlySet<string> {
-  const entries = properties.loadBalancerBackendAddresses ?? [];
-  return new Set(entries.filter((entry) => isOwnEntry(entry, own)).map(lowerName));
-}
-
-function lowerName({ name }: { readonly name: string }): string {
-  return name.toLowerCase();
 }

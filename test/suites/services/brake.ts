@@ -8,13 +8,13 @@ import { after, before, describe, test } from "node:test";
 import { RELEASE_PLACE } from "../../../src/controller/brake/release-watch.ts";
 import { SILENT_LOG } from "../../../src/core/util/log.ts";
 import { isFailure } from "../../../src/kube/client/kube-failure.ts";
-import { CONFIG_MAPS, NODES } from "../../../src/kube/client/resources.ts";
+import { CONFIG_MAPS, ENDPOINT_SLICES, NODES } from "../../../src/kube/client/resources.ts";
 import { withClusterView } from "../../../src/main/cluster-view.ts";
 import { explainService } from "../../../src/main/explain-service.ts";
 import { releaseBrake, type Released } from "../../../src/main/release-brake.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { propertiesOf, ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
+import { propertiesOf, ServiceRig, WITHIN_MS, type WireBody } from "../../support/service-rig.ts";
 
 const NAMES = ["a", "b", "c", "d"];
 const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
@@ -107,6 +107,53 @@ export function brakeSuite(name: string, open: ClusterOpener): void {
     });
   });
 
+  describe(`the brake on pools of Local Services, on ${name}`, () => {
+    let rig: ServiceRig;
+    before(async () => {
+      rig = await ServiceRig.open(open, {
+        azure: { topology: { nodes: 5 } },
+        cloudConfig: { multipleStandardLoadBalancerConfigurations: [{ name: "kubernetes", primaryVMSet: "vmss" }] },
+        controller: { brakeLimits: LIMITS },
+      });
+      for (const each of NAMES) await rig.apply({ name: each, spec: { externalTrafficPolicy: "Local" } });
+      await Promise.all(NAMES.map((each) => rig.served(each)));
+      for (const each of NAMES) await endpoints(rig, each, [0, 1]);
+      await eventually(async () => assert.deepEqual(await ownPools(rig), [2, 2, 2, 2]), WITHIN_MS);
+    });
+    after(() => rig.close());
+
+    test("most nodes are labelled to be left out: they stay, each Service is warned, endpoints still move", async () => {
+      for (const each of NAMES) await endpoints(rig, each, [0, 1, 2]);
+      await eventually(async () => assert.deepEqual(await ownPools(rig), [3, 3, 3, 3]), WITHIN_MS);
+      await label(rig, 3, "true");
+      for (const each of NAMES)
+        assert.match(await rig.warned(each, "WriteWithheld"), /3 members of backend pool "default-/);
+      await endpoints(rig, "a", [4]);
+      await eventually(async () => assert.deepEqual(await ownPools(rig), [4, 3, 3, 3]), WITHIN_MS);
+      await eventually(async () => {
+        assert.match(await rig.metrics(), /azlb_brake_withheld\{what="members"\} 12/);
+      }, WITHIN_MS);
+      const { withheld } = await rig.plan();
+      assert.deepEqual(
+        withheld.members.map(({ members }) => members.length),
+        [3, 3, 3, 3],
+      );
+    });
+
+    test("an operator releases it; and endpoints that go, of all Services at once, are not withheld", async () => {
+      const { withheld } = await rig.plan();
+      assert.equal((await view(rig, (cluster) => releaseBrake(cluster, withheld.hash))).isReleased, true);
+      await eventually(async () => assert.deepEqual(await ownPools(rig), [1, 0, 0, 0]), WITHIN_MS);
+      await label(rig, 3, null);
+      await eventually(async () => assert.deepEqual(await ownPools(rig), [1, 3, 3, 3]), WITHIN_MS);
+      for (const each of NAMES) await endpoints(rig, each, []);
+      await eventually(async () => assert.deepEqual(await ownPools(rig), [0, 0, 0, 0]), WITHIN_MS);
+      await eventually(async () => {
+        assert.match(await rig.metrics(), /azlb_brake_withheld\{what="members"\} 0/);
+      }, WITHIN_MS);
+    });
+  });
+
   function view<Result>(rig: ServiceRig, read: Parameters<typeof withClusterView<Result>>[1]): Promise<Result> {
     return withClusterView({ ...rig.viewOptions, log: SILENT_LOG }, read);
   }
@@ -119,6 +166,35 @@ async function label(rig: ServiceRig, count: number, value: string | null): Prom
       rig.kube.patch(NODES, { name: each }, { merge: { metadata: { labels: { [EXCLUDE]: value } } } }),
     ),
   );
+}
+
+/** Where the Service has endpoints. */
+async function endpoints(rig: ServiceRig, service: string, nodes: readonly number[]): Promise<void> {
+  const place = { namespace: "default", name: service };
+  const slice = {
+    metadata: { ...place, labels: { "kubernetes.io/service-name": service } },
+    addressType: "IPv4",
+    endpoints: nodes.map((at) => ({
+      addresses: [`10.1.0.${at + 1}`],
+      nodeName: rig.azure.nodes[at]?.name,
+      conditions: { ready: true },
+    })),
+    ports: [],
+  };
+  await rig.kube.create(ENDPOINT_SLICES, slice).catch(async (error: unknown) => {
+    if (!isFailure(error, "alreadyExists")) throw error;
+    await rig.kube.patch(ENDPOINT_SLICES, place, { merge: { endpoints: slice.endpoints } });
+  });
+}
+
+/** How many members each has, by name of the Service. */
+async function ownPools(rig: ServiceRig): Promise<number[]> {
+  const [body] = await rig.list("loadBalancers");
+  const pools = propertiesOf(body)["backendAddressPools"] as readonly WireBody[];
+  return NAMES.map((each) => {
+    const pool = pools.find((one) => one.name === `default-${each}`);
+    return ((pool && propertiesOf(pool)["loadBalancerBackendAddresses"]) ?? ([] as readonly unknown[])) as unknown[];
+  }).map(({ length }) => length);
 }
 
 async function poolSize(rig: ServiceRig): Promise<number> {
