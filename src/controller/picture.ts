@@ -1,0 +1,40 @@
+/** Takes the picture that the views of the core read: from the caches, the mirror and the states, without asking anybody. */
+import type { Mirror } from "../azure/cache/mirror.ts";
+import { nodeFinder } from "../core/admin-state/reconcile-admin-state.ts";
+import { ipConfigurationFinder } from "../core/backends/machines.ts";
+import type { ClusterConfig } from "../core/config/cluster-config.ts";
+import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/intent/ownership.ts";
+import { sameId, securityGroupId } from "../core/model/ids.ts";
+import type { Picture } from "../core/view/picture.ts";
+import type { ClusterCache } from "./cluster-cache.ts";
+import type { ServiceStates } from "./service-states.ts";
+
+export interface PictureSource {
+  readonly config: ClusterConfig;
+  readonly classFilter: ClassFilter;
+  readonly cache: ClusterCache;
+  readonly mirror: Mirror;
+  readonly states: ServiceStates;
+  readonly unready: string | undefined;
+}
+
+export function pictureOf({ config, classFilter, cache, mirror, states, unready }: PictureSource): Picture {
+  const nodes = cache.nodes.store.snapshot;
+  const compute = config.poolType === "nodeIPConfiguration" ? mirror.shownCompute : undefined;
+  const { endpointSlices } = cache;
+  return {
+    config,
+    classFilter,
+    services: cache.services.store.snapshot.filter(
+      (service) => wantsLoadBalancer(service, classFilter) || needsCleanup(service, classFilter),
+    ),
+    nodes,
+    loadBalancers: mirror.shown("loadBalancer"),
+    publicIPs: mirror.shown("publicIP"),
+    securityGroup: mirror.shown("securityGroup").find(({ id }) => sameId(id, securityGroupId(config))),
+    ...(endpointSlices && { endpointSlices: endpointSlices.store.snapshot }),
+    standings: states.standings(),
+    nodeOf: nodeFinder(nodes, compute && ipConfigurationFinder(nodes, compute)),
+    unready,
+  };
+}

@@ -1,0 +1,143 @@
+/**
+ * The read-only API of a controller process: what it shows is the controller's while this process leads, and its callers are
+ * asked for at the cluster. Certificates are read from files, which are looked at again for renewed ones, or made here.
+ */
+import { readFile } from "node:fs/promises";
+
+import { LiveView, type LeaderView, type ThrottleView } from "../api/api-source.ts";
+import { type RunningApi, startApi, type Switches } from "../api/api-server.ts";
+import { ClusterAuthorizer, OPEN } from "../api/authorizer.ts";
+import { type KeyPair, selfSigned } from "../api/certificate.ts";
+import type { ArmClient } from "../azure/arm/arm-client.ts";
+import type { Controller } from "../controller/controller.ts";
+import type { Metrics } from "../controller/metrics.ts";
+import type { WriteLog } from "../controller/write-log.ts";
+import type { ClusterConfig } from "../core/config/cluster-config.ts";
+import type { DriftPolicy } from "../core/intent/service-intent.ts";
+import type { Clock, Timer } from "../core/util/clock.ts";
+import type { Log } from "../core/util/log.ts";
+import { errorText } from "../core/util/text.ts";
+import type { KubeClient } from "../kube/client/kube-client.ts";
+import { pageFiles } from "./page-files.ts";
+import { VERSION } from "./version.ts";
+
+export interface ControllerApiOptions {
+  readonly host: string;
+  /** `0`: any free one. */
+  readonly port: number;
+  /** Of the operator; absent: one is made. */
+  readonly certificate?: { readonly certFile: string; readonly keyFile: string } | undefined;
+  /** Of a sandbox, on loopback: without TLS, open to everybody, with what its page may do. */
+  readonly sandbox?: { readonly switches: Switches } | undefined;
+}
+
+interface ApiParts {
+  readonly kube: KubeClient;
+  readonly arm: ArmClient;
+  readonly config: ClusterConfig;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly writes: WriteLog;
+  readonly driftPolicy: DriftPolicy;
+  readonly leading: () => Controller | undefined;
+  readonly leader: () => LeaderView;
+}
+
+interface RunningControllerApi {
+  readonly url: string;
+  /** Another term as the leader begins, or ends. */
+  led(controller: Controller | undefined): void;
+  close(): Promise<void>;
+}
+
+const RENEWED_MS = 60_000;
+
+export async function startControllerApi(
+  options: ControllerApiOptions,
+  parts: ApiParts,
+): Promise<RunningControllerApi> {
+  const { clock, log, metrics, writes, kube } = parts;
+  const { host, port, sandbox, certificate } = options;
+  const live = new LiveView(sourceOf(parts));
+  const keys = sandbox === undefined ? await keysOf(options, clock) : undefined;
+  const authorizer = sandbox === undefined ? new ClusterAuthorizer(kube, clock) : OPEN;
+  const files = await pageFiles(log);
+  const api = await startApi({ host, port, live, authorizer, keys, files, switches: sandbox?.switches, log });
+  const renewal = certificate && keys ? watchCertificate(certificate, keys, api, clock, log) : undefined;
+  metrics.serviceStates.listen(() => live.changed());
+  writes.listen(() => live.changed());
+  return {
+    url: api.url,
+    led: (controller) => {
+      controller?.watchCluster(() => live.changed());
+      live.changed();
+    },
+    close: async () => {
+      renewal?.cancel();
+      live.close();
+      await api.close();
+    },
+  };
+}
+
+function sourceOf({ config, clock, arm, writes, driftPolicy, leading, leader }: ApiParts): LiveView["source"] {
+  const subscriptions = [...new Set([config.networkSubscriptionId, config.subscriptionId])];
+  return {
+    version: VERSION,
+    clusterName: config.clusterName,
+    driftPolicy,
+    clock,
+    picture: () => leading()?.picture,
+    isReady: () => leading()?.isReady ?? false,
+    leader,
+    throttle: () => subscriptions.flatMap((subscription) => throttleOf(arm, subscription, clock)),
+    writes: (limit) => writes.newest(limit),
+  };
+}
+
+function throttleOf(arm: ArmClient, subscription: string, clock: Clock): ThrottleView[] {
+  const budget = arm.budgetOf(`/subscriptions/${subscription}/`);
+  return (["reads", "writes", "deletes"] as const).map((calls) => {
+    const { tokens, size, waiting, closedForMs } = budget.shown(calls);
+    const closedUntil = new Date(clock.nowMs() + closedForMs).toISOString();
+    return { subscription, calls, tokens, size, waiting, ...(closedForMs > 0 && { closedUntil }) };
+  });
+}
+
+async function keysOf({ certificate, host }: ControllerApiOptions, clock: Clock): Promise<KeyPair> {
+  if (certificate === undefined) return selfSigned(host, clock.nowMs());
+  return readKeys(certificate);
+}
+
+async function readKeys({ certFile, keyFile }: NonNullable<ControllerApiOptions["certificate"]>): Promise<KeyPair> {
+  const [cert, key] = await Promise.all([readFile(certFile, "utf8"), readFile(keyFile, "utf8")]);
+  return { cert, key };
+}
+
+/** A pair that does not fit, as in the middle of a renewal, is left for the next look. */
+function watchCertificate(
+  files: NonNullable<ControllerApiOptions["certificate"]>,
+  first: KeyPair,
+  api: RunningApi,
+  clock: Clock,
+  log: Log,
+): Timer {
+  let inForce = first;
+  let timer: Timer;
+  const look = async (): Promise<void> => {
+    try {
+      const keys = await readKeys(files);
+      if (keys.cert !== inForce.cert || keys.key !== inForce.key) {
+        api.renew(keys);
+        inForce = keys;
+        log.info("the API has a renewed certificate");
+      }
+    } catch (error) {
+      log.warn(`the API's certificate in ${files.certFile} is not in force: ${errorText(error)}`);
+    }
+    timer = clock.setTimer(RENEWED_MS, () => void look());
+  };
+  timer = clock.setTimer(RENEWED_MS, () => void look());
+  return { cancel: () => timer.cancel() };
+}
