@@ -40,6 +40,21 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         controller: flags["controller"] === "external" ? "external" : "ours",
       }),
   },
+  fleet: {
+    description:
+      "more Services than one load balancer can hold, within Azure's limits, on a fleet that grows by itself",
+    configure: (command) =>
+      command
+        .option("--external <count>", "external Services", "900")
+        .option("--internal <count>", "internal Services", "1100")
+        .option("--nodes <count>", "nodes of the cluster", "10"),
+    run: async (flags) =>
+      (await import("../../bench/scenarios/fleet.ts")).benchFleet({
+        external: parseFlagNumber("--external", String(flags["external"]), 1, 1_000),
+        internal: parseFlagNumber("--internal", String(flags["internal"]), 1, 10_000),
+        nodes: parseFlagNumber("--nodes", String(flags["nodes"]), 1, 5_000),
+      }),
+  },
   "node-churn": {
     description: "calls to Azure when a node is added, by number of Services",
     configure: withSizes,
@@ -74,12 +89,16 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       command
         .option("--services <count>", "Services", "2000")
         .option("--nodes <count>", "nodes", "2000")
-        .option("--changes <count>", "number of Services to change", "50"),
+        .option("--changes <count>", "number of Services to change", "50")
+        .option("--shipped", "the bundle, started as its image starts it (npm run build first)", false)
+        .option("--churn <seconds>", "change Services and Nodes for this long, and see whether memory grows", "0"),
     run: async (flags) =>
       (await import("../../bench/scenarios/memory.ts")).benchMemory({
         services: parseFlagNumber("--services", String(flags["services"]), 1, 20_000),
         nodes: parseFlagNumber("--nodes", String(flags["nodes"]), 1, 5_000),
         changes: parseFlagNumber("--changes", String(flags["changes"]), 1, 20_000),
+        shipped: flags["shipped"] === true,
+        churnSeconds: parseFlagNumber("--churn", String(flags["churn"]), 0, 86_400),
       }),
   },
   drain: {

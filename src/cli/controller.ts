@@ -4,6 +4,7 @@ import { Option, type Command } from "commander";
 import type { ControllerProcessOptions, LeaseOptions, RunningController } from "../main/controller.ts";
 import type { ShadowProcessOptions } from "../main/shadow.ts";
 import type { LogFormat, LogLevel } from "../main/stderr-log.ts";
+import { parseStaticAddresses, type StaticAddresses } from "../core/lbcf/azure/static-addresses.ts";
 import { parseWebhookHosts, type WebhookHosts } from "../core/lbcf/drivers/webhook-hosts.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
@@ -31,8 +32,12 @@ interface ControllerFlags extends CloudConfigFlags, BrakeFlags {
   readonly driftCheckPeriod: string;
   readonly concurrentServiceSyncs: string;
   readonly lbcfWebhookHosts?: string;
+  readonly lbcfStaticAddresses?: string;
   readonly bindAddress: string;
   readonly healthPort: string;
+  readonly apiAddress?: string;
+  readonly apiCertFile?: string;
+  readonly apiKeyFile?: string;
   readonly logFormat?: LogFormat;
   readonly logLevel: LogLevel;
   readonly shadow?: boolean;
@@ -100,8 +105,19 @@ export function registerController(azlb: Command): void {
       "where webhooks of LBCF drivers may go: names, *.suffix, addresses and blocks, by commas (default: everywhere but " +
         "loopback, link-local and other special addresses)",
     )
+    .option(
+      "--lbcf-static-addresses <list>",
+      "static addresses of BackendGroups that may enter pools of lbcf-azure: addresses, blocks and *, each after NAMESPACE= " +
+        "where it holds for one namespace, by commas (default: none)",
+    )
     .option("--bind-address <address>", "address of /livez, /readyz, /leaderz and /metrics", "0.0.0.0")
     .option("--health-port <port>", "port of /livez, /readyz, /leaderz and /metrics; 0: any free port", "10358")
+    .option(
+      "--api-address <[host:]port>",
+      "serve the read-only API and its page there, over TLS; a port alone: on loopback (default: none)",
+    )
+    .option("--api-cert-file <file>", "certificate of the API, with those that it is signed by (default: one is made)")
+    .option("--api-key-file <file>", "private key of that certificate")
     .option(
       "--shadow",
       "run beside the incumbent and only read: predict what it will do, and compare; azlb shadow report shows the outcome. No Lease, and no flag about writes has an effect",
@@ -167,8 +183,24 @@ function processOptions(flags: ControllerFlags): Omit<ControllerProcessOptions, 
     driftPeriodMs: parseFlagDurationMs("--drift-check-period", flags.driftCheckPeriod),
     workers: parseFlagNumber("--concurrent-service-syncs", flags.concurrentServiceSyncs, 1, 10_000),
     webhookHosts: webhookHosts(flags.lbcfWebhookHosts),
+    lbcf: { staticAddresses: staticAddresses(flags.lbcfStaticAddresses) },
+    api: apiOptions(flags),
     health: { host: flags.bindAddress, port: parseFlagNumber("--health-port", flags.healthPort, 0, 65_535) },
   };
+}
+
+/** `undefined`: none. */
+function apiOptions({ apiAddress, apiCertFile, apiKeyFile }: ControllerFlags): ControllerProcessOptions["api"] {
+  if (apiAddress === undefined) return undefined;
+  const [, ipv6, name, port = ""] = /^(?:(?:\[([^\]]+)\]|([^:]*)):)?([^:]*)$/.exec(apiAddress) ?? [];
+  if (!/^\d+$/.test(port))
+    throw new InputError(`--api-address is "${apiAddress}"; it takes HOST:PORT, or a port for loopback`);
+  const host = ipv6 ?? (name === undefined || name === "" ? "127.0.0.1" : name);
+  if ((apiCertFile === undefined) !== (apiKeyFile === undefined)) {
+    throw new InputError("--api-cert-file and --api-key-file belong together: only one is given");
+  }
+  const certificate = apiCertFile && apiKeyFile ? { certFile: apiCertFile, keyFile: apiKeyFile } : undefined;
+  return { host, port: parseFlagNumber("--api-address", port, 0, 65_535), certificate };
 }
 
 function webhookHosts(value: string | undefined): WebhookHosts | undefined {
@@ -176,6 +208,13 @@ function webhookHosts(value: string | undefined): WebhookHosts | undefined {
   const hosts = parseWebhookHosts(value);
   if ("mistake" in hosts) throw new InputError(`--lbcf-webhook-hosts: ${hosts.mistake}`);
   return hosts;
+}
+
+function staticAddresses(value: string | undefined): StaticAddresses | undefined {
+  if (value === undefined) return undefined;
+  const allowed = parseStaticAddresses(value);
+  if ("mistake" in allowed) throw new InputError(`--lbcf-static-addresses: ${allowed.mistake}`);
+  return allowed;
 }
 
 function shadowOptions(flags: ControllerFlags): Omit<ShadowProcessOptions, "log"> {

@@ -1,12 +1,20 @@
-/** `azlb explain service/NAME` and `node/NAME`: prints the state of a Service or a Node and what it waits for. Reads only. */
+/**
+ * `azlb explain`: every Service that is not as it asks, worst first. `azlb explain service/NAME` and `node/NAME`: the state of
+ * one and what it waits for. Reads only; exit code 1 where something is refused or fails.
+ */
 import type { Command } from "commander";
 
+import type { ClusterView } from "../main/cluster-view.ts";
+import type { Explanation } from "../main/explain-service.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
 import { driftPolicyFlag } from "./drift-policy-flag.ts";
 import { parseNodeArgument } from "./node-argument.ts";
+import { terminalProgress } from "./progress.ts";
 import { parseServiceArgument } from "./service-argument.ts";
 import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
+
+const EXIT_FAILING = 1;
 
 interface ExplainFlags extends ViewFlags {
   readonly namespace: string;
@@ -15,37 +23,47 @@ interface ExplainFlags extends ViewFlags {
 
 export function registerExplain(azlb: Command): void {
   const command = azlb
-    .command("explain <object>")
-    .description("print the state of a Service or a Node and what it waits for. OBJECT: service/NAME or node/NAME")
+    .command("explain [object]")
+    .description(
+      "print the state of a Service or a Node and what it waits for; without OBJECT every Service that is not as it asks, worst first; exit 1 if one is refused or fails. OBJECT: service/NAME or node/NAME",
+    )
     .option("-n, --namespace <namespace>", "namespace of a Service", "default")
     .addOption(driftPolicyFlag("as the controller has it: which differences it would leave"));
   withCloudConfigFlags(withViewFlags(command)).action(run);
 }
 
-async function run(object: string, flags: ExplainFlags): Promise<void> {
-  await (/^(node|nodes|no)\//.test(object) ? explainNode(object, flags) : explainService(object, flags));
-}
-
-async function explainNode(node: string, flags: ExplainFlags): Promise<void> {
-  const name = parseNodeArgument(node);
-  const [{ withClusterView }, { explainNode: explain }, { stderrLog }] = await Promise.all([
+async function run(object: string | undefined, flags: ExplainFlags): Promise<void> {
+  const explain = await explainerOf(object, flags);
+  const [{ withClusterView }, { stderrLog }] = await Promise.all([
     import("../main/cluster-view.ts"),
-    import("../main/explain-node.ts"),
     import("../main/stderr-log.ts"),
   ]);
-  const text = await withClusterView({ ...viewOptions(flags), log: stderrLog() }, (view) => explain(view, name));
-  process.stdout.write(text);
+  const progress = terminalProgress(process.stderr);
+  try {
+    const options = { ...viewOptions(flags), log: stderrLog(), onProgress: progress.show };
+    const { text, isFailing } = await withClusterView(options, explain);
+    progress.clear();
+    process.stdout.write(text);
+    if (isFailing) process.exitCode = EXIT_FAILING;
+  } finally {
+    progress.clear();
+  }
 }
 
-async function explainService(service: string, flags: ExplainFlags): Promise<void> {
-  const key = parseServiceArgument(service, flags.namespace);
-  const [{ withClusterView }, { explainService: explain }, { stderrLog }] = await Promise.all([
-    import("../main/cluster-view.ts"),
-    import("../main/explain-service.ts"),
-    import("../main/stderr-log.ts"),
-  ]);
-  const text = await withClusterView({ ...viewOptions(flags), log: stderrLog() }, (view) =>
-    explain(view, key, { driftPolicy: flags.driftPolicy }),
-  );
-  process.stdout.write(text);
+type Explainer = (view: ClusterView) => Promise<Explanation>;
+
+/** The argument is read before anything else: what is wrong with it is told at once. */
+async function explainerOf(object: string | undefined, { namespace, driftPolicy }: ExplainFlags): Promise<Explainer> {
+  if (object === undefined) {
+    const { explainCluster } = await import("../main/explain-cluster.ts");
+    return (view) => explainCluster(view, { driftPolicy });
+  }
+  if (/^(node|nodes|no)\//.test(object)) {
+    const name = parseNodeArgument(object);
+    const { explainNode } = await import("../main/explain-node.ts");
+    return async (view) => ({ text: await explainNode(view, name), isFailing: false });
+  }
+  const key = parseServiceArgument(object, namespace);
+  const { explainInFull } = await import("../main/explain-service.ts");
+  return (view) => explainInFull(view, key, { driftPolicy });
 }

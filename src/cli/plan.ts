@@ -1,7 +1,7 @@
 /** `azlb plan`: prints what the controller would write now, and why. Reads only. */
 import { writeFileSync } from "node:fs";
 
-import { Option, type Command } from "commander";
+import type { Command } from "commander";
 
 import type { Change } from "../core/guard/configuration-changes.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
@@ -11,13 +11,14 @@ import { acceptChangeFlag } from "./accept-change.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
 import { driftPolicyFlag } from "./drift-policy-flag.ts";
 import { InputError } from "./input-error.ts";
+import { type OutputFormat, outputFlag, renderAs } from "./output-flag.ts";
 import { terminalProgress } from "./progress.ts";
 import { parseServiceArgument } from "./service-argument.ts";
 import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
 
 interface PlanFlags extends ViewFlags {
   readonly json?: boolean;
-  readonly output?: "text" | "json" | "yaml";
+  readonly output?: OutputFormat;
   readonly details?: boolean;
   readonly filename?: string;
   readonly html?: string;
@@ -36,9 +37,7 @@ export function registerPlan(azlb: Command): void {
     .description("print what the controller would write and why, without writing. SERVICE: service/NAME (default: all)")
     .option("--details", "print every write with its differences, instead of one line for each Service")
     .option("-f, --filename <file>", "plan the Services of these manifests, as if they were applied; -: standard input")
-    .addOption(
-      new Option("-o, --output <format>", "format of the output (default: text)").choices(["text", "json", "yaml"]),
-    )
+    .addOption(outputFlag())
     .option("--json", "print one JSON object: the same as -o json")
     .option("--html <file>", "also write the plan to this file, as a page that needs nothing else")
     .option(
@@ -80,10 +79,10 @@ async function run(service: string | undefined, flags: PlanFlags): Promise<void>
 async function renderOutput(plan: Plan, { json, output, details }: PlanFlags): Promise<string> {
   const { home: _, report, ...facts } = plan;
   const data = { ...facts, services: report.entries, summary: report.summary };
-  if (output === "yaml") return (await import("yaml")).stringify(data, { aliasDuplicateObjects: false });
-  if (output === "json" || json === true) return `${JSON.stringify(data)}\n`;
   const { renderPlanSummary, renderPlanText } = await import("../main/make-plan.ts");
-  return details === true ? renderPlanText(plan) : renderPlanSummary(plan);
+  return renderAs(json === true ? "json" : output, data, () =>
+    details === true ? renderPlanText(plan) : renderPlanSummary(plan),
+  );
 }
 
 async function writePage(file: string, plan: Plan, clusterName: string): Promise<void> {

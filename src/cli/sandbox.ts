@@ -74,13 +74,21 @@ function sandboxLine({ azure, kubeconfig, kubeControlUrl, controller }: RunningS
     kubeconfig,
     kubeControlUrl,
     metricsUrl: controller?.metricsUrl ?? null,
+    dashboardUrl: pageUrl(controller) ?? null,
     env: { ...line.env, KUBECONFIG: kubeconfig },
   };
 }
 
+function pageUrl(controller: RunningSandbox["controller"]): string | undefined {
+  return controller?.apiUrl && `${controller.apiUrl}/`;
+}
+
 function welcome({ azure, kubeconfig, kubeControlUrl, controller }: RunningSandbox): string {
   const lines = [
-    `The sandbox is running; Ctrl-C stops it. In another terminal:`,
+    `The sandbox is running; Ctrl-C stops it.`,
+    ...(controller === undefined ? [] : [``, `  See it:  ${pageUrl(controller)}`]),
+    ``,
+    `In another terminal:`,
     ``,
     `  export KUBECONFIG=${kubeconfig}`,
     `  export ${CLOUD_CONFIG_VARIABLE}=${azure.cloudConfigFile}`,

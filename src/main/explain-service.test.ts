@@ -7,6 +7,7 @@ import { FaultControl } from "../../test/support/fault-control.ts";
 import { EVENTS, NODES, SERVICES, type KubeObject } from "../kube/client/resources.ts";
 import { CLUSTER_NAME } from "./cluster-name.ts";
 import { withClusterView, type ClusterView } from "./cluster-view.ts";
+import { explainCluster } from "./explain-cluster.ts";
 import { explainService } from "./explain-service.ts";
 import { openKubeClient } from "./kube-access.ts";
 import { makePlan, renderPlanText } from "./make-plan.ts";
@@ -98,6 +99,12 @@ test("warnings have an age, and a node that is going is named", async () => {
   const text = await withView((view) => explainService(view, "default/shop"));
   assert.match(text, /^draining +no new connections go to vmss000001 \(out-of-service\)$/m);
   assert.match(text, /^warnings\n {2}InvalidAnnotation \(\d+ s ago\): see above$/m);
+});
+
+test("among all Services what is refused comes first, and the command fails for it", async () => {
+  const { text, isFailing } = await withView((view) => explainCluster(view, {}));
+  assert.match(text, /^refused +default\/shop +InvalidAnnotation: \S+tcp-idle-timeout: "3" is not/);
+  assert.equal(isFailing, true);
 });
 
 test("its plan names the refusal and writes nothing", async () => {

@@ -5,9 +5,12 @@ import { serviceKey } from "../core/model/kubernetes.ts";
 import { explain } from "../core/plan/explain.ts";
 import { reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/observed.ts";
+import type { Decision } from "../core/steps.ts";
+import { isFailure } from "../kube/client/kube-failure.ts";
 import { EVENTS, type KubeObject } from "../kube/client/resources.ts";
 import type { WithheldService } from "../core/brake/withheld-writes.ts";
 import type { ClusterView } from "./cluster-view.ts";
+import { heldLeases, KUBE_SYSTEM, OWN_LEASE } from "./held-leases.ts";
 import { type PlanOptions, withheldWith } from "./make-plan.ts";
 import { NoSuchService } from "./no-such-service.ts";
 import { realClock } from "./real-clock.ts";
@@ -22,7 +25,17 @@ interface Event extends KubeObject {
 
 const MOST_EVENTS = 5;
 
+export interface Explanation {
+  readonly text: string;
+  /** Refused, failing or held: it is not served as it asks, and time alone does not change that. */
+  readonly isFailing: boolean;
+}
+
 export async function explainService(view: ClusterView, key: string, options: PlanOptions = {}): Promise<string> {
+  return (await explainInFull(view, key, options)).text;
+}
+
+export async function explainInFull(view: ClusterView, key: string, options: PlanOptions): Promise<Explanation> {
   const service = view.services.find((one) => serviceKey(one) === key);
   if (service === undefined) throw new NoSuchService(key, view.find(key));
   const { namespace, name, uid } = service.metadata;
@@ -33,15 +46,42 @@ export async function explainService(view: ClusterView, key: string, options: Pl
     view.changes(),
   ]);
   const sorted = events.items.toSorted((one, other) => timeOf(one).localeCompare(timeOf(other)));
-  const lines = [
+  const decision = reconcileService(observed);
+  const problems = [
     ...changes.refused.map(({ message }) => `held        the controller writes nothing, for no Service: ${message}`),
     ...withheldLines(await withheldWith(view, observed, options)),
+    ...failureLines(decision, sorted),
+    ...(decision.kind === "act" && !isAttended(sorted) ? await absenceLines(view) : []),
+  ];
+  const lines = [
     ...throttleLines(sorted, view.throttledUntil()),
-    ...failureLines(observed, sorted),
+    ...problems,
     ...explain(observed),
     ...drainLines(observed),
   ];
-  return [...lines, ...eventLines(sorted, lines), ""].join("\n");
+  const text = [...lines, ...eventLines(sorted, lines), ""].join("\n");
+  return { text, isFailing: problems.length > 0 || decision.kind === "reject" };
+}
+
+const ATTENDED_MS = 60_000;
+
+/** A controller has told something of it lately. */
+function isAttended(sorted: readonly Event[]): boolean {
+  return sorted.some((event) => Date.parse(timeOf(event)) > realClock.nowMs() - ATTENDED_MS);
+}
+
+/** Nothing will be done where no controller runs; whoever may not look at Leases is not told so. */
+async function absenceLines({ client }: ClusterView): Promise<string[]> {
+  try {
+    if ((await heldLeases(client, realClock.nowMs())).has(OWN_LEASE)) return [];
+  } catch (error) {
+    if (isFailure(error, "forbidden")) return [];
+    throw error;
+  }
+  const exception = "one with --leader-elect=false holds none";
+  return [
+    `controller  no controller holds the Lease ${KUBE_SYSTEM}/${OWN_LEASE}: nothing is done until one runs (${exception})`,
+  ];
 }
 
 function withheldLines(withheld: WithheldService | undefined): string[] {
@@ -56,9 +96,9 @@ const FAILED: ReadonlySet<string> = new Set<EventReason>(["SyncLoadBalancerFaile
 const DONE: ReadonlySet<string> = new Set<EventReason>(["EnsuredLoadBalancer", "DeletedLoadBalancer"]);
 
 /** The error of the last attempt, if there is work left: the core's plan does not know it. */
-function failureLines(observed: Observed, sorted: readonly Event[]): string[] {
+function failureLines({ kind }: Decision, sorted: readonly Event[]): string[] {
   const last = sorted.findLast(({ reason = "" }) => FAILED.has(reason) || DONE.has(reason));
-  const isOpen = reconcileService(observed).kind === "act";
+  const isOpen = kind === "act";
   if (!isOpen || last === undefined || DONE.has(last.reason ?? "")) return [];
   return [`failed      ${last.message} (${whenText(last)})`];
 }

@@ -46,12 +46,11 @@ const IGNORED: ReadonlySet<Warning["reason"]> = new Set<Warning["reason"]>([
   "UnknownAnnotation",
 ]);
 
-/** Of several load balancers. */
+/** Of several load balancers, or of a fleet. */
 function placedText(observed: Observed, intent: ServiceIntent): string[] {
-  if (observed.config.loadBalancers.length === 0) return [];
   const placement = getServiceLoadBalancer(observed, intent);
-  if ("kind" in placement) return [];
-  return [`placed on   load balancer "${placement.name}": ${placement.why ?? ""}`];
+  if ("kind" in placement || placement.why === undefined) return [];
+  return [`placed on   load balancer "${placement.name}": ${placement.why}`];
 }
 
 function wishText({ scope, families, ports, highAvailabilityPorts }: ServiceIntent): string {

@@ -1,0 +1,16 @@
+/** `azlb reach` for a person: the verdict for each address and port, and below it the way that a packet takes. */
+import type { Reach } from "./reach-service.ts";
+
+const VERDICTS: Readonly<Record<Reach["verdict"], string>> = {
+  reaches: "yes",
+  blocked: "NO",
+  unknown: "not known",
+};
+
+export function renderReach(reaches: readonly Reach[]): string {
+  const lines = reaches.flatMap(({ address, port, protocol, verdict, why, path }) => [
+    `${address} port ${port}/${protocol}: ${VERDICTS[verdict]}, ${why}`,
+    ...path.map(({ hop, text }) => `  ${hop.padEnd(13)}  ${text}`),
+  ]);
+  return `${lines.join("\n")}\n`;
+}

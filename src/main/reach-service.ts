@@ -1,0 +1,43 @@
+/** Reads what `azlb reach` needs of a cluster and its Azure, and asks the core. */
+import { projectEndpointSlice } from "../controller/projections.ts";
+import { type EndpointSlice, serviceKey } from "../core/model/kubernetes.ts";
+import { type Reach, reachService, type ReachQuery } from "../core/reach/reach-service.ts";
+import { isFailure } from "../kube/client/kube-failure.ts";
+import { ENDPOINT_SLICES, type KubeObject } from "../kube/client/resources.ts";
+import type { ClusterView } from "./cluster-view.ts";
+import { NoSuchService } from "./no-such-service.ts";
+
+/** The Service has no address that a packet could be sent to. */
+class NoAddress extends Error {
+  override readonly name = "NoAddress";
+}
+
+export async function readReach(
+  view: ClusterView,
+  key: string,
+  query: Omit<ReachQuery, "endpoints">,
+): Promise<Reach[]> {
+  const service = view.services.find((one) => serviceKey(one) === key);
+  if (service === undefined) throw new NoSuchService(key, view.find(key));
+  const { namespace = "default", name } = service.metadata;
+  const [observed, endpoints] = await Promise.all([view.observe(service), endpointsOf(view, namespace, name)]);
+  const reaches = reachService(observed, { ...query, endpoints });
+  if (reaches.length > 0) return reaches;
+  throw new NoAddress(`Service ${key} has no address yet: azlb explain service/${name} -n ${namespace} says why`);
+}
+
+/** `undefined` where the caller may not list them: the rest of the answer needs none. */
+async function endpointsOf(
+  { client }: ClusterView,
+  namespace: string,
+  name: string,
+): Promise<EndpointSlice[] | undefined> {
+  try {
+    const labelSelector = `kubernetes.io/service-name=${name}`;
+    const { items } = await client.list<KubeObject>(ENDPOINT_SLICES, { namespace, labelSelector });
+    return items.map(projectEndpointSlice);
+  } catch (error) {
+    if (isFailure(error, "forbidden")) return undefined;
+    throw error;
+  }
+}
