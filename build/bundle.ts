@@ -1,13 +1,16 @@
 /**
  * `npm run build`: each shipped program as one JavaScript file, in `dist/<program>` with the files that it reads at run time,
- * the licences of the packages inside it and its source map. What the images hold besides is `image-tree.ts`'s business.
+ * the licences of the packages inside it and its source map. What only traces need is a second file, which the program loads
+ * when they are asked for. What the images hold besides is `image-tree.ts`'s business.
  */
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-import { build, type Metafile } from "esbuild";
+import { build, type BuildOptions, type Metafile, type Plugin } from "esbuild";
 
+import { writeDashboard } from "./dashboard.ts";
 import { packagesOf, renderLicences } from "./licences.ts";
+import { inAscii, slimModules, UNUSED_GLOBALS } from "./slim-modules.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const DIST = join(ROOT, "dist");
@@ -18,12 +21,15 @@ interface Program {
   readonly files: readonly string[];
   /** Folders of the repository that must not be part of it. */
   readonly without: readonly string[];
+  /** Serves the page, whose files are then beside it. */
+  readonly hasPage?: boolean;
 }
 
 export const PROGRAMS = {
   controller: {
     entry: "src/main/azlb-controller.ts",
     files: [],
+    hasPage: true,
     without: ["sandbox", "bench", "sim", "test", "src/cli/sandbox.ts"],
   },
   agent: {
@@ -33,6 +39,7 @@ export const PROGRAMS = {
   },
   cli: {
     entry: "src/main/azlb-cli.ts",
+    hasPage: true,
     files: ["deploy/crds", "examples/basic.yaml"],
     without: ["bench", "sim", "test"],
   },
@@ -43,38 +50,66 @@ export type ProgramName = keyof typeof PROGRAMS;
 /** CommonJS packages ask for Node's own modules with `require`, which a module has to make itself. */
 const REQUIRE = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
 
+/** Loaded only where traces are asked for: it has the state of no other file of ours. */
+const TRACING = "src/main/otlp-tracing.ts";
+const TRACING_FILE = "tracing.mjs";
+
+const OPTIONS = {
+  absWorkingDir: ROOT,
+  bundle: true,
+  platform: "node",
+  target: "node24",
+  format: "esm",
+  banner: { js: REQUIRE },
+  // names stay: they are in stack traces, and Node reads no source map unless it is told to
+  minifySyntax: true,
+  minifyWhitespace: true,
+  sourcemap: "linked",
+  sourcesContent: false,
+  legalComments: "none", // the licences are in a file of their own
+  metafile: true,
+  logLevel: "warning",
+} as const satisfies BuildOptions;
+
+const apart: Plugin = {
+  name: "apart",
+  setup(building) {
+    building.onResolve({ filter: /\/otlp-tracing\.ts$/ }, ({ kind }) => {
+      if (kind !== "dynamic-import") throw new Error(`${TRACING} is imported at the start: that costs every process`);
+      return { path: `./${TRACING_FILE}`, external: true };
+    });
+  },
+};
+
 /** The file of a program, once it is built. */
-export function bundleOf(name: ProgramName): string {
-  return join(DIST, name, `${name}.mjs`);
+export function bundleOf(name: ProgramName, dist = DIST): string {
+  return join(dist, name, `${name}.mjs`);
 }
 
-export async function bundle(name: ProgramName): Promise<void> {
-  const { entry, files, without }: Program = PROGRAMS[name];
-  const folder = join(DIST, name);
+/** `dist`: tests that run beside each other have one each. */
+export async function bundle(name: ProgramName, dist = DIST): Promise<void> {
+  const { entry, files, without, hasPage = false }: Program = PROGRAMS[name];
+  const folder = join(dist, name);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const { metafile } = await build({
-    absWorkingDir: ROOT,
+  const program = await build({
+    ...OPTIONS,
     entryPoints: [entry],
-    outfile: bundleOf(name),
-    bundle: true,
-    platform: "node",
-    target: "node24",
-    format: "esm",
-    banner: { js: REQUIRE },
-    // names stay: they are in stack traces, and Node reads no source map unless it is told to
-    minifySyntax: true,
-    minifyWhitespace: true,
-    sourcemap: "linked",
-    sourcesContent: false,
-    legalComments: "none", // the licences are in a file of their own
-    metafile: true,
-    logLevel: "warning",
+    outfile: bundleOf(name, dist),
+    plugins: [apart, slimModules],
+    define: UNUSED_GLOBALS,
   });
-  refuseForeignParts(name, metafile, without);
+  const metafiles = [program.metafile];
+  if (isImported(program.metafile, TRACING_FILE)) {
+    const outfile = join(folder, TRACING_FILE);
+    metafiles.push((await build({ ...OPTIONS, entryPoints: [TRACING], outfile })).metafile);
+  }
+  for (const metafile of metafiles) refuseForeignParts(name, metafile, without);
+  writeFileSync(bundleOf(name, dist), inAscii(readFileSync(bundleOf(name, dist), "utf8")));
   for (const file of files) cpSync(join(ROOT, file), join(folder, file), { recursive: true });
   cpSync(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
-  writeFileSync(join(folder, "LICENSES-THIRD-PARTY.txt"), renderLicences(packagesOf(metafile), ROOT));
+  const page = hasPage ? [await writeDashboard(join(folder, "dashboard"))] : [];
+  writeFileSync(join(folder, "LICENSES-THIRD-PARTY.txt"), renderLicences(packagesOf([...metafiles, ...page]), ROOT));
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(descriptionOf(name), null, 2)}\n`);
 }
 
@@ -82,6 +117,10 @@ export async function bundle(name: ProgramName): Promise<void> {
 function descriptionOf(name: ProgramName): object {
   const { version, license } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, string>;
   return { name: `azlb-${name}`, version, license, type: "module", private: true };
+}
+
+function isImported({ outputs }: Metafile, file: string): boolean {
+  return Object.values(outputs).some(({ imports }) => imports.some(({ path }) => path === `./${file}`));
 }
 
 function refuseForeignParts(name: ProgramName, { inputs }: Metafile, without: readonly string[]): void {

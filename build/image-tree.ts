@@ -25,8 +25,9 @@ export function imageProgram(name: ProgramName): string {
   return `/azlb/${name}.mjs`;
 }
 
-export function assembleTree(name: ProgramName, folder: string, node = process.execPath): void {
-  const bundle = bundleOf(name);
+export function assembleTree(name: ProgramName, folder: string, dist?: string): void {
+  const node = process.execPath;
+  const bundle = bundleOf(name, dist);
   if (!existsSync(bundle)) throw new Error(`${bundle} is missing: run npm run build first`);
   for (const [file, text] of Object.entries(ETC)) write(join(folder, "etc", file), text);
   copy(node, join(folder, IMAGE_NODE), 0o755);

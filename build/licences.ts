@@ -7,11 +7,13 @@ import type { Metafile } from "esbuild";
 /** As SPDX names them: all allow redistribution in a binary as long as the text goes with it. */
 const ALLOWED = new Set(["MIT", "ISC", "Apache-2.0", "0BSD", "BSD-2-Clause", "BSD-3-Clause"]);
 
-/** Folders of the packages that the bundle has code of, relative to the repository. */
-export function packagesOf({ outputs }: Metafile): readonly string[] {
-  const used = Object.values(outputs).flatMap(({ inputs }) =>
-    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
-  );
+/** Folders of the packages that the bundles have code of, relative to the repository. */
+export function packagesOf(metafiles: readonly Metafile[]): readonly string[] {
+  const used = metafiles
+    .flatMap(({ outputs }) => Object.values(outputs))
+    .flatMap(({ inputs }) =>
+      Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
+    );
   const folders = used.flatMap((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []);
   return [...new Set(folders)].toSorted();
 }

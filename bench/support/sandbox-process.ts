@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 import type { SandboxLine } from "../../src/cli/sandbox-line.ts";
+import type { Command } from "./shipped-controller.ts";
 
 const AZLB = fileURLToPath(new URL("../../bin/azlb", import.meta.url));
 const STOP_WITHIN_MS = 30_000;
@@ -46,18 +47,27 @@ export async function startPartProcess(
   return { line, close: () => end(child) };
 }
 
-/** The azlb controller against that sandbox. Its log is discarded unless AZLB_BENCH_LOG is set. */
+/** The azlb controller against that sandbox, from the sources or by another command. Its log is discarded unless AZLB_BENCH_LOG is set. */
 export function startControllerProcess(
   { line }: { readonly line: Pick<SandboxLine, "kubeconfig" | "cloudConfig"> },
   flags: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
+  command: Command = { file: AZLB, args: [], env: {} },
 ): ControllerProcess {
   const given = ["--kubeconfig", line.kubeconfig ?? "", "--cloud-config", line.cloudConfig ?? ""];
   const log = process.env["AZLB_BENCH_LOG"] === undefined ? "ignore" : "inherit";
   const child = spawn(
-    AZLB,
-    ["controller", ...given, "--leader-elect=false", "--health-port=0", "--bind-address=127.0.0.1", ...flags],
-    { stdio: ["ignore", "ignore", log], env: { ...process.env, ...env } },
+    command.file,
+    [
+      ...command.args,
+      "controller",
+      ...given,
+      "--leader-elect=false",
+      "--health-port=0",
+      "--bind-address=127.0.0.1",
+      ...flags,
+    ],
+    { stdio: ["ignore", "ignore", log], env: { ...process.env, ...command.env, ...env } },
   );
   return { pid: child.pid ?? 0, close: () => end(child) };
 }

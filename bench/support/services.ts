@@ -1,6 +1,7 @@
 /** Creates Services by the hundred and records when each gets its address. */
 import type { KubeClient } from "../../src/kube/client/kube-client.ts";
 import { Reflector } from "../../src/kube/cache/reflector.ts";
+import { isFailure } from "../../src/kube/client/kube-failure.ts";
 import { SERVICES } from "../../src/kube/client/resources.ts";
 import { projectService, type CachedService } from "../../src/controller/projections.ts";
 import { realClock } from "../../src/main/real-clock.ts";
@@ -13,6 +14,7 @@ export async function createServices(
   count: number,
   from = 0,
   spec: Readonly<Record<string, unknown>> = {},
+  annotations: Readonly<Record<string, string>> = {},
 ): Promise<Map<string, number>> {
   const askedMs = new Map<string, number>();
   const numbers = Array.from({ length: count }, (_, at) => from + at);
@@ -20,14 +22,31 @@ export async function createServices(
     for (let number = numbers.shift(); number !== undefined; number = numbers.shift()) {
       const name = `svc-${number}`;
       askedMs.set(`default/${name}`, realClock.monotonicMs());
-      await client.create(SERVICES, {
-        metadata: { name, namespace: "default" },
+      await created(client, {
+        metadata: { name, namespace: "default", annotations },
         spec: { type: "LoadBalancer", ports: [{ name: "http", port: 80 }], selector: { app: name }, ...spec },
       });
     }
   };
   await Promise.all(Array.from({ length: CREATED_AT_A_TIME }, worker));
   return askedMs;
+}
+
+const TRIES = 30;
+const PAUSE_MS = 1_000;
+
+/** On a busy machine the API server may not answer for a while. */
+async function created(client: KubeClient, body: Parameters<KubeClient["create"]>[1]): Promise<void> {
+  for (let left = TRIES; ; left--) {
+    try {
+      await client.create(SERVICES, body);
+      return;
+    } catch (error) {
+      if (isFailure(error, "alreadyExists")) return;
+      if (left === 0) throw error;
+      await realClock.sleep(PAUSE_MS);
+    }
+  }
 }
 
 /** Watches Services and records when each first has an address. */

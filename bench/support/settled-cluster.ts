@@ -13,6 +13,7 @@ import {
   type ControllerProcess,
   type SandboxProcess,
 } from "./sandbox-process.ts";
+import type { Command } from "./shipped-controller.ts";
 import { configureLoadBalancers, nodesOfFirst } from "./several-load-balancers.ts";
 import { AddressWatch, createServices } from "./services.ts";
 
@@ -26,7 +27,7 @@ export interface SettledCluster {
   close(): Promise<void>;
 }
 
-const WITHIN_MS = 900_000;
+const WITHIN_MS = 2_400_000;
 /** The cluster counts as settled after this long without a request, polls included. */
 const QUIET_MS = 3_000;
 const POLL_MS = 250;
@@ -37,6 +38,8 @@ export interface SettledOptions {
   /** Environment of the controller. */
   readonly env?: Readonly<Record<string, string>>;
   readonly loadBalancers?: number;
+  /** How the controller is started; absent: from the sources. */
+  readonly command?: Command;
   /** Of each Service. */
   readonly spec?: Readonly<Record<string, unknown>>;
 }
@@ -44,7 +47,7 @@ export interface SettledOptions {
 export async function openSettledCluster(
   services: number,
   nodes: number,
-  { most = services, env = {}, loadBalancers = 1, spec = {} }: SettledOptions = {},
+  { most = services, env = {}, loadBalancers = 1, spec = {}, command }: SettledOptions = {},
 ): Promise<SettledCluster> {
   const own = String(nodesOfFirst(nodes, loadBalancers));
   const flags = ["--without-controller", "--nodes", own, ...limitsFor(most).flags];
@@ -57,7 +60,7 @@ export async function openSettledCluster(
     sandbox,
     client,
     control,
-    controller: startControllerProcess(sandbox, [], env),
+    controller: startControllerProcess(sandbox, [], env, command),
     callsFor: (work) => callsFor(control, work),
     async close() {
       await watch.close();
