@@ -1,11 +1,12 @@
 /**
  * The tests that need nothing but Node. Arguments choose: names of groups (below) or files; by default `unit`, `contract`
- * and `integration`. `--times` lists how long each file took.
+ * and `integration`. `--times` lists how long each file took, and its processor time.
  *
- * Most tests wait for a controller or for an emulator more than they compute, so more files run at a time than there are
+ * Starting a process, loading a thousand modules and running them before they are compiled is most of what a small file
+ * costs, so files that leave nothing behind share processes (`batchesOf`). Most tests wait for a controller or for an emulator more than they compute, so more files run at a time than there are
  * processors; the slowest begin first, so that they do not run alone at the end.
  */
-import { globSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -23,8 +24,10 @@ const MINUTES = [
   "test/integration/services/two-writers.test.ts",
   "test/integration/simulation.test.ts",
 ];
+/** CI runs a sample of these that is larger than that of `npm test`. */
+const HOURS_IN_PART = ["test/integration/crash-points.test.ts"];
 const HOURS = [
-  "test/integration/crash-points.test.ts",
+  "test/integration/lbcf/kills.test.ts",
   "test/integration/services/long-tail-take-over.test.ts",
   "test/integration/services/long-tail.test.ts",
   "test/integration/soak.test.ts",
@@ -34,8 +37,8 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   integration: ["test/integration/**/*.test.ts"],
   contract: ["test/contract/**/*.test.ts"],
   unit: ["src/**/*.test.ts", "sandbox/**/*.test.ts", "test/structure/**/*.test.ts"],
-  "long-sample": MINUTES,
-  long: [...MINUTES, ...HOURS],
+  "long-sample": [...HOURS_IN_PART, ...MINUTES],
+  long: [...MINUTES, ...HOURS_IN_PART, ...HOURS],
 };
 const DEFAULT_GROUPS = ["integration", "contract", "unit"];
 
@@ -55,6 +58,20 @@ const SLOWEST_FIRST: readonly string[] = [
   "test/integration/admin-state/connections.test.ts",
 ];
 
+/**
+ * Files that share processes, and how many make a batch: their tests close what they open, and neither change nor measure
+ * the process.
+ */
+const SHARED: readonly { readonly files: RegExp; readonly perBatch: number }[] = [
+  { files: /^src\/core\//, perBatch: 20 },
+  { files: /^src\/(agent|azure|cli|controller|kube)\//, perBatch: 30 },
+  { files: /^(sandbox|test\/structure)\//, perBatch: 30 },
+];
+/** These change the environment of the process. */
+const ALONE: readonly string[] = ["src/azure/arm/credentials.test.ts"];
+/** A module that awaits while it is loaded cannot be loaded into a suite. */
+const AWAITS_AT_TOP_LEVEL = /^(?:const|let|await)\b.*\bawait |^await /m;
+
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { times: { type: "boolean" } } });
 const chosen = positionals.length > 0 ? positionals : DEFAULT_GROUPS;
 const files = filesOf(chosen);
@@ -62,13 +79,37 @@ if (files.length === 0) {
   process.stderr.write(`no test files: give names of groups (${Object.keys(GROUPS).join(", ")}) or of files\n`);
   process.exit(2);
 }
-if (chosen.some((name) => name.startsWith("long"))) process.env["AZLB_CAMPAIGNS"] = "long";
+if (chosen.includes("long")) process.env["AZLB_CAMPAIGNS"] = "long";
+else if (chosen.includes("long-sample")) process.env["AZLB_CAMPAIGNS"] = "ci";
 const atOnce = availableParallelism() * FILES_PER_PROCESSOR;
-process.exitCode = await runFiles({ files, atOnce, showTimes: values.times === true });
+process.exitCode = await runFiles({ files: batchesOf(files), atOnce, showTimes: values.times === true });
 
 /** In the order in which they begin. A file that does not exist is kept, and fails. */
 function filesOf(names: readonly string[]): string[] {
   const patterns = names.flatMap((name) => GROUPS[name] ?? [name]);
   const found = patterns.flatMap((one) => (one.includes("*") ? globSync(one, { cwd: ROOT }).toSorted() : [one]));
   return [...new Set([...SLOWEST_FIRST.filter((file) => found.includes(file)), ...found])];
+}
+
+function batchesOf(names: readonly string[]): (string | readonly string[])[] {
+  const processes: (string | string[])[] = [];
+  const open = new Map<RegExp, string[]>();
+  for (const name of names) {
+    const shared = mayShare(name) ? SHARED.find((one) => one.files.test(name)) : undefined;
+    const batch = shared && open.get(shared.files);
+    if (shared === undefined) processes.push(name);
+    else if (batch !== undefined && batch.length < shared.perBatch) batch.push(name);
+    else {
+      const begun = [name];
+      open.set(shared.files, begun);
+      processes.push(begun);
+    }
+  }
+  return processes;
+}
+
+function mayShare(name: string): boolean {
+  if (SLOWEST_FIRST.includes(name) || ALONE.includes(name)) return false;
+  const path = resolve(ROOT, name);
+  return existsSync(path) && !AWAITS_AT_TOP_LEVEL.test(readFileSync(path, "utf8"));
 }

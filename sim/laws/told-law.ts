@@ -8,7 +8,8 @@
  *   in a calm        | a Service is refused, and it has no Warning with that reason
  *
  * A failure is told once until the object is settled, so an earlier Warning since the last calm counts. Before a pool is
- * written in a load balancer whose last write failed, the load balancer is written: that is told as a failure of the pool.
+ * written in a load balancer whose last write failed, the load balancer is written: that is told as a failure of the pool,
+ * or, if an admin state was to be set, on the Node.
  */
 import type { State } from "../../sandbox/azure/model/index.ts";
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
@@ -87,7 +88,8 @@ export class ToldLaw implements Law {
   }
 
   #isTold({ what, atMs }: Refused): boolean {
-    const names = this.#namesOf(what).map((name) => `"${name}"`.toLowerCase());
+    const quoted = this.#namesOf(what).map((name) => `"${name}"`);
+    const names = [...quoted, `load balancer ${lastName(what)}, pool `].map((name) => name.toLowerCase());
     const inTime = this.#warnings.filter((one) => one.atMs <= atMs + TOLD_WITHIN_MS);
     return inTime.some(({ message }) => names.some((name) => message.toLowerCase().includes(name)));
   }

@@ -21,6 +21,7 @@ import type { KubeClient } from "../kube/client/kube-client.ts";
 import type { Fence } from "../kube/election/lease.ts";
 import type { Metrics } from "./metrics.ts";
 import { ResourceLock } from "./resource-lock.ts";
+import type { WriteLog } from "./write-log.ts";
 
 export interface FailedAttempt extends AttemptReport {
   readonly failure: ArmFailure;
@@ -44,6 +45,8 @@ export interface AzureConnectionOptions {
   readonly onPoolsGone: () => void;
   /** cloud-provider-azure's service controller writes the same load balancers. */
   readonly onRival: (message: string) => void;
+  /** Absent: nobody asks for the last writes. */
+  readonly writes?: WriteLog | undefined;
 }
 
 export class AzureConnection {
@@ -80,9 +83,13 @@ export class AzureConnection {
       },
       lastSeen: mirror.lastSeen.bind(mirror),
       wasThere: mirror.wasThere.bind(mirror),
-      onSeen: mirror.seen.bind(mirror),
+      onSeen: (id, body) => {
+        options.writes?.seen(id, mirror.lastSeen(id), body);
+        mirror.seen(id, body);
+      },
       onAttempt: (report) => {
         measure(metrics, report);
+        options.writes?.attempted(report);
         const { failure } = report;
         if (failure !== undefined) onFailure({ ...report, failure });
       },

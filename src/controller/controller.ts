@@ -13,8 +13,9 @@ import { isWithheld } from "../core/brake/withheld-writes.ts";
 import { hasAdminState } from "../core/admin-state/reconcile-admin-state.ts";
 import { type Clock, type Random, type Timer, DecisionTurns } from "../core/util/clock.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
-import type { Service } from "../core/model/kubernetes.ts";
+import { serviceKey, type Service } from "../core/model/kubernetes.ts";
 import type { Log } from "../core/util/log.ts";
+import type { Tracer } from "../core/util/tracer.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
 import type { ClassFilter } from "../core/intent/ownership.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
@@ -40,7 +41,10 @@ import { ReadWaits } from "./service/read-waits.ts";
 import { Observer } from "./service/observer.ts";
 import { PoolController } from "./pools/pool-controller.ts";
 import { ServiceController } from "./service/service-controller.ts";
-import { ServiceEvents } from "./service/service-events.ts";
+import { retryTold, ServiceEvents } from "./service/service-events.ts";
+import { pictureOf } from "./picture.ts";
+import type { Picture } from "../core/view/picture.ts";
+import type { WriteLog } from "./write-log.ts";
 
 export interface ControllerOptions {
   readonly config: ClusterConfig;
@@ -52,6 +56,8 @@ export interface ControllerOptions {
   readonly random: Random;
   readonly log: Log;
   readonly fence: Fence;
+  /** Absent: no spans. */
+  readonly tracer?: Tracer | undefined;
   readonly classFilter: ClassFilter;
   readonly driftPolicy: DriftPolicy;
   /** How often Azure is read anew and compared. */
@@ -63,6 +69,8 @@ export interface ControllerOptions {
   readonly brakeLimits?: BrakeLimits | undefined;
   /** LBCF (lb-controlling-framework), where its definitions are installed; absent: never. */
   readonly lbcf?: LbcfOptions;
+  /** The last writes are noted there; absent: nobody asks for them. */
+  readonly writes?: WriteLog | undefined;
 }
 
 /** Events are written after the work; an API server that does not answer must not hold up the end. */
@@ -105,7 +113,13 @@ export class Controller {
     const { mirror, commit } = this.#azure;
     const machines = new MachineListing(mirror, clock);
     const parts = { cache: this.#cache, mirror, machines, commit };
-    if (hasAdminState(config)) this.#adminState = new AdminState({ ...options, ...parts, kube });
+    if (hasAdminState(config))
+      this.#adminState = new AdminState({
+        ...options,
+        ...parts,
+        kube,
+        backendsDown: (node) => this.#lbcf?.down(node) ?? Promise.resolve([]),
+      });
     if (options.lbcf !== undefined) {
       this.#lbcf = new LbcfPart({ ...options, ...options.lbcf, ...parts, fenced: kube });
     }
@@ -143,8 +157,10 @@ export class Controller {
       members,
       onWarning: (service, warning) => emitWarning(events, log, service, warning),
       onRetry: (service, what, retry) => {
-        if (service !== undefined) events.retrying(service, what, retry);
-        else log.info(`will try again: ${describeFailure(retry.failure, what)}`);
+        if (service !== undefined) {
+          events.retrying(service, what, retry);
+          metrics.serviceStates.held(serviceKey(service), retryTold(service, what, retry), retry.afterMs);
+        } else log.info(`will try again: ${describeFailure(retry.failure, what)}`);
       },
       adminState: this.#adminState,
     });
@@ -154,7 +170,9 @@ export class Controller {
         (waitMs) => {
           // one that is as it asks is only compared: it waits for nothing
           if (service.metadata.deletionTimestamp === undefined && isApplied(service, config)) return;
-          events.retrying(service, "reading from Azure", readHeld(waitMs));
+          const [doing, retry] = ["reading from Azure", readHeld(waitMs)];
+          events.retrying(service, doing, retry);
+          metrics.serviceStates.held(serviceKey(service), retryTold(service, doing, retry), waitMs);
         },
       );
     const watched: ServiceObserver = { observe, refresh: (kind) => observer.refresh(kind) };
@@ -192,6 +210,26 @@ export class Controller {
       log,
       onSettled: () => this.#services.resync(),
     });
+  }
+
+  /** What the caches hold at this moment; nothing is read for it. */
+  get picture(): Picture {
+    const { config, classFilter, metrics } = this.#options;
+    return pictureOf({
+      config,
+      classFilter,
+      cache: this.#cache,
+      mirror: this.#azure.mirror,
+      states: metrics.serviceStates,
+      unready: this.unready,
+    });
+  }
+
+  /** Calls back when what `picture` shows of the cluster has changed; that of Azure changes with writes. */
+  watchCluster(onChange: () => void): void {
+    this.#cache.services.subscribe(onChange);
+    this.#cache.nodes.subscribe(onChange);
+    this.#cache.endpointSlices?.subscribe(onChange);
   }
 
   get isReady(): boolean {
@@ -249,15 +287,20 @@ export class Controller {
     }
   }
 
+  /** Reads Azure anew, and compares. */
+  resync(): void {
+    this.#azure.mirror.expire();
+    this.#adminState?.resync();
+    this.#lbcf?.resync();
+    this.#pools.resync();
+    this.#services.resync();
+  }
+
   #scheduleResync(): void {
     const { clock, driftPeriodMs, random } = this.#options;
     if (driftPeriodMs === 0) return;
     this.#resyncTimer = clock.setTimer(driftPeriodMs * (0.9 + 0.2 * random()), () => {
-      this.#azure.mirror.expire();
-      this.#adminState?.resync();
-      this.#lbcf?.resync();
-      this.#pools.resync();
-      this.#services.resync();
+      this.resync();
       this.#scheduleResync();
     });
   }

@@ -10,7 +10,7 @@ test("states are counted, and the longest wait is told until it is over", async 
   const registry = new Registry();
   const states = new ServiceStates(registry);
   let nowMs = 0;
-  states.begin({ monotonicMs: () => nowMs });
+  states.begin({ monotonicMs: () => nowMs, nowMs: () => 1_000_000 + nowMs });
   const figure = async (line: string): Promise<void> =>
     assert.ok((await registry.metrics()).includes(`\n${line}\n`), line);
   states.add("a/1");
@@ -28,6 +28,6 @@ test("states are counted, and the longest wait is told until it is over", async 
   await figure('azlb_services{state="refused"} 1');
   states.forget("a/2");
   await figure('azlb_services{state="refused"} 0');
-  states.begin({ monotonicMs: () => nowMs });
+  states.begin({ monotonicMs: () => nowMs, nowMs: () => 1_000_000 + nowMs });
   await figure('azlb_services{state="served"} 0');
 });

@@ -1,34 +1,34 @@
 /**
- * How many Services are in which state, and how long the one has waited that waits longest, for `/metrics`. The service
+ * How each Service stands: for `/metrics`, which counts them, and for the read-only API, which shows them. The service
  * controller tells the states; a new leadership term begins with none.
  */
 import { Gauge, type Registry } from "prom-client";
 
 import type { Clock } from "../core/util/clock.ts";
+import { SERVICE_STATES, type ServiceState, type Standing, type Told } from "../core/view/standing.ts";
 
-const STATES = ["served", "pending", "failing", "refused"] as const;
-export type ServiceState = (typeof STATES)[number];
-
-interface Tracked {
+interface Tracked extends Told {
   readonly state: ServiceState;
-  /** Since when it is not served. */
+  /** Of the monotonic clock: since when it is served, or is not. */
   readonly sinceMs: number;
+  readonly nextTryMs?: number | undefined;
 }
 
 export class ServiceStates {
   readonly #services = new Map<string, Tracked>();
-  #clock: Pick<Clock, "monotonicMs"> | undefined;
+  #clock: Pick<Clock, "monotonicMs" | "nowMs"> | undefined;
+  #onChange: () => void = () => {};
 
   constructor(registry: Registry) {
     const registers = [registry];
     const count: Gauge<"state"> = new Gauge({
       name: "azlb_services",
-      help: "Services to be served, by state: served, pending, failing (retried), refused (the user must change something).",
+      help: "Services to be served, by state: served, pending, failing (retried), refused (the user must change something); deleting: what it has in Azure goes.",
       labelNames: ["state"],
       registers,
       collect: () => {
         const tracked = [...this.#services.values()];
-        for (const state of STATES) count.set({ state }, tracked.filter((each) => each.state === state).length);
+        for (const state of SERVICE_STATES) count.set({ state }, tracked.filter((each) => each.state === state).length);
       },
     });
     const oldest: Gauge = new Gauge({
@@ -40,24 +40,60 @@ export class ServiceStates {
   }
 
   /** Forgets all: another term begins. */
-  begin(clock: Pick<Clock, "monotonicMs">): void {
+  begin(clock: Pick<Clock, "monotonicMs" | "nowMs">): void {
     this.#clock = clock;
     this.#services.clear();
+    this.#onChange();
+  }
+
+  /** The listener of the API; called after each change. */
+  listen(onChange: () => void): void {
+    this.#onChange = onChange;
   }
 
   /** A Service is to be served; one that is known keeps its state. */
   add(key: string): void {
-    if (!this.#services.has(key)) this.note(key, "pending");
+    const known = this.#services.get(key);
+    if (known === undefined || known.state === "deleting") this.note(key, "pending");
   }
 
-  note(key: string, state: ServiceState): void {
+  /** `afterMs`: until it is looked at again by itself. */
+  note(key: string, state: ServiceState, told: Told = {}, afterMs?: number): void {
     const before = this.#services.get(key);
-    const isWaiting = before !== undefined && before.state !== "served";
-    this.#services.set(key, { state, sinceMs: isWaiting ? before.sinceMs : this.#nowMs() });
+    const goesOn = before !== undefined && phaseOf(before.state) === phaseOf(state);
+    const nextTryMs = afterMs === undefined ? undefined : this.#nowMs() + afterMs;
+    this.#services.set(key, { ...told, state, sinceMs: goesOn ? before.sinceMs : this.#nowMs(), nextTryMs });
+    this.#onChange();
+  }
+
+  /** A call for it is held back or will be repeated; its state is the same. */
+  held(key: string, told: Told, afterMs: number): void {
+    const before = this.#services.get(key);
+    if (before === undefined) return;
+    const { state, sinceMs, warnings } = before;
+    this.#services.set(key, {
+      ...(warnings && { warnings }),
+      ...told,
+      state,
+      sinceMs,
+      nextTryMs: this.#nowMs() + afterMs,
+    });
+    this.#onChange();
   }
 
   forget(key: string): void {
-    this.#services.delete(key);
+    if (this.#services.delete(key)) this.#onChange();
+  }
+
+  /** Of all that are tracked, in time of day. */
+  standings(): ReadonlyMap<string, Standing> {
+    const ahead = (this.#clock?.nowMs() ?? 0) - this.#nowMs();
+    return new Map(
+      [...this.#services].map(([key, { sinceMs, nextTryMs, ...rest }]) => [
+        key,
+        { ...rest, sinceMs: sinceMs + ahead, ...(nextTryMs !== undefined && { nextTryMs: nextTryMs + ahead }) },
+      ]),
+    );
   }
 
   #oldestMs(): number {
@@ -68,4 +104,9 @@ export class ServiceStates {
   #nowMs(): number {
     return this.#clock?.monotonicMs() ?? 0;
   }
+}
+
+/** A Service that waits goes on waiting, whatever it waits for. */
+function phaseOf(state: ServiceState): string {
+  return state === "served" || state === "deleting" ? state : "waiting";
 }

@@ -9,7 +9,11 @@ import { CachedTokens } from "../azure/arm/token-source.ts";
 import type { BudgetLimits } from "../azure/budget/limits.ts";
 import type { Credential, CredentialConfig } from "../core/config/credential-config.ts";
 import type { Clock } from "../core/util/clock.ts";
+import type { Log } from "../core/util/log.ts";
+import type { Tracer } from "../core/util/tracer.ts";
 import { realClock } from "./real-clock.ts";
+import { stderrLog } from "./stderr-log.ts";
+import { openTracing } from "./tracing.ts";
 
 export interface AzureAccessOptions {
   readonly credentials: CredentialConfig;
@@ -26,10 +30,14 @@ export interface AzureAccessOptions {
   readonly limits?: BudgetLimits;
   /** Absent: real time. */
   readonly clock?: Clock;
+  /** For what is wrong with traces; absent: stderr. */
+  readonly log?: Log;
 }
 
 export interface AzureAccess {
   readonly client: ArmClient;
+  /** Absent where no traces are asked for. */
+  readonly tracer: Tracer | undefined;
   close(): Promise<void>;
 }
 
@@ -44,6 +52,7 @@ export async function openArmClient(options: AzureAccessOptions): Promise<AzureA
       return signIn(credentialOf(last), cloud, transport)(signal);
     }, clock);
   const { networkTenantId } = credentials;
+  const tracing = await openTracing(env, options.log ?? stderrLog());
   const client = new ArmClient({
     cloud,
     transport: options.readOnly === true ? new ReadOnlyTransport(transport) : transport,
@@ -59,7 +68,12 @@ export async function openArmClient(options: AzureAccessOptions): Promise<AzureA
     random: Math.random,
     userAgent: credentials.userAgent ?? userAgent,
     ...(onCall !== undefined && { onCall }),
+    tracer: tracing?.tracer,
     ...(options.limits !== undefined && { limits: options.limits }),
   });
-  return { client, close: () => transport.close() };
+  const close = async (): Promise<void> => {
+    await transport.close();
+    await tracing?.close();
+  };
+  return { client, tracer: tracing?.tracer, close };
 }

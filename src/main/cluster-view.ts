@@ -3,6 +3,7 @@
  * controller, filled once.
  */
 import type { CallReport } from "../azure/arm/arm-exchange.ts";
+import { NoAnswerError } from "../azure/arm/transport.ts";
 import { ArmError } from "../azure/arm/failures.ts";
 import { Mirror } from "../azure/cache/mirror.ts";
 import { ClusterCache } from "../controller/cluster-cache.ts";
@@ -38,6 +39,7 @@ import {
   type Resource,
   SERVICES,
 } from "../kube/client/resources.ts";
+import type { Inventory } from "../core/inventory/inventory.ts";
 import type { Placeholders } from "../core/plan/known-after-apply.ts";
 import { applyManifests } from "./apply-manifests.ts";
 import { openArmClient } from "./azure-access.ts";
@@ -82,6 +84,8 @@ export interface ClusterView {
   observe(service: CachedService): Promise<Observed>;
   /** The pools of the cluster's nodes as Azure has them at this moment, and the node of each entry. */
   pools(): Promise<{ readonly places: readonly AdminStatePool[]; readonly nodeOf: NodeFinder }>;
+  /** What Azure has of the kinds that `azlb get` prints. */
+  inventory(): Promise<Inventory>;
   /** Until when Azure has asked this command to wait with calls, where it has. */
   readonly throttledUntil: () => Date | undefined;
   /** Settings that would keep the controller from its work. */
@@ -123,7 +127,10 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
       throttledUntil = new Date(realClock.nowMs() + (keptRetryAfterMs(failure) ?? DELAY.gateClosedMs));
       log.warn(`Azure throttles reads until ${throttledUntil.toISOString()}: waiting`);
     };
-    const arm = await openArmClient({ credentials, networkSubscriptionId, env, userAgent: USER_AGENT, onCall });
+    const access = { credentials, networkSubscriptionId, env, userAgent: USER_AGENT, onCall };
+    const arm = await openArmClient(access).catch((error: unknown) => {
+      throw unansweredBy(error, nameOf(source));
+    });
     if (ending.signal.aborted) await arm.close();
     ending.signal.throwIfAborted();
     closers.push(() => arm.close());
@@ -166,6 +173,18 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
         ]);
         const nodeOf = nodeFinder(nodes, compute && ipConfigurationFinder(nodes, compute));
         return { places: adminStatePools(config, loadBalancers), nodeOf };
+      },
+      inventory: async () => {
+        const { poolType, sku, resourceGroup } = config;
+        const needsMachines = poolType === "nodeIPConfiguration" || sku === "basic";
+        const [loadBalancers, publicIPs, securityGroup, compute] = await Promise.all([
+          mirror.loadBalancers(ending.signal),
+          mirror.list("publicIP", resourceGroup, ending.signal),
+          mirror.securityGroup(ending.signal),
+          needsMachines ? mirror.compute(ending.signal) : undefined,
+        ]);
+        const nodes = [...cache.nodes.store.values()];
+        return { config, services, nodes, loadBalancers, publicIPs, securityGroup, ...(compute && { compute }) };
       },
       throttledUntil: () => throttledUntil,
       changes: () => observeChanges({ config, classFilter, cache, mirror, acceptedChange }, ending.signal),
@@ -246,6 +265,13 @@ async function checkConfigured(
       );
     }
   }
+}
+
+/** `where`: the file or Secret with the cloud config. */
+function unansweredBy(error: unknown, where: string): unknown {
+  if (!(error instanceof NoAnswerError)) return error;
+  const message = `Azure does not answer: check cloud and resourceManagerEndpoint in ${where}, the network, and HTTPS_PROXY`;
+  return new NoAnswerError(`${message} (${error.message})`, error.maybeSent, { cause: error });
 }
 
 function byKey(one: CachedService, other: CachedService): number {

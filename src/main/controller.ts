@@ -17,12 +17,15 @@ import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Credential } from "../core/config/credential-config.ts";
 import { DELAY, keptRetryAfterMs } from "../core/retry.ts";
 import { SILENT_LOG, type Log, type LogFields } from "../core/util/log.ts";
+import type { Tracer } from "../core/util/tracer.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import { EventRecorder } from "../kube/events/event-recorder.ts";
 import { OPEN_FENCE, type Fence } from "../kube/election/lease.ts";
 import type { KubeClient, RequestSample } from "../kube/client/kube-client.ts";
 import { LeaderElection } from "../kube/election/leader-election.ts";
+import { WriteLog } from "../controller/write-log.ts";
+import { type ControllerApiOptions, startControllerApi } from "./api.ts";
 import { openArmClient } from "./azure-access.ts";
 import { healthChecks } from "./health-checks.ts";
 import { startHealthServer } from "./health-server.ts";
@@ -55,6 +58,8 @@ export interface ControllerProcessOptions {
   readonly webhookHosts?: WebhookHosts | undefined;
   /** How often the cloud config is looked at for changes. */
   readonly configPeriodMs?: number;
+  /** The read-only API and its page; absent: none. */
+  readonly api?: ControllerApiOptions | undefined;
   /** What it waits by, between attempts and looks; absent: real time. */
   readonly clock?: Clock;
 }
@@ -69,6 +74,10 @@ export interface LeaseOptions {
 
 export interface RunningController {
   readonly metricsUrl: string;
+  /** `undefined`: there is no API. */
+  readonly apiUrl?: string | undefined;
+  /** Compares everything with Azure now, as the drift check does. */
+  lookAgain?(): void;
   /** Resolves when it ends by itself: the lease is lost, or it failed. */
   readonly ended: Promise<"lost" | "stopped">;
   close(): Promise<void>;
@@ -109,7 +118,9 @@ async function start(
   const { log } = options;
   const metrics = new Metrics();
   metrics.buildInfo.set({ version: VERSION, node_version: process.versions.node }, 1);
-  const access = await openAccess(options, metrics, closers);
+  const clock = options.clock ?? realClock;
+  const writes = options.api === undefined ? undefined : new WriteLog(clock);
+  const access = await openAccess(options, metrics, writes, closers);
   const stopping = new AbortController();
   closers.push(async () => stopping.abort(new Error("the controller stops"))); // also where the start fails
   const config = watchConfig(options, access, metrics, stopping);
@@ -117,8 +128,9 @@ async function start(
   const election = options.leaderElect ? openElection(options, access.kube, identity) : undefined;
   let leading: Controller | undefined;
   const lead = async (fence: Fence): Promise<void> => {
-    leading = assemble(options, access, metrics, fence);
+    leading = assemble(options, access, metrics, writes, fence);
     metrics.leader.set(1);
+    api?.led(leading);
     log.info("this process leads", { identity });
     const over = aborted(stopping.signal, fence.signal);
     // caches are never filled where no API server answers: the end must not wait for them
@@ -129,13 +141,37 @@ async function start(
     await leading.stop();
     leading = undefined;
     metrics.leader.set(0);
+    api?.led(undefined);
   };
+  const api =
+    options.api && writes
+      ? await startControllerApi(options.api, {
+          ...access,
+          clock,
+          log,
+          metrics,
+          writes,
+          driftPolicy: options.driftPolicy ?? "report",
+          leading: () => leading,
+          leader: () => ({
+            leads: leading !== undefined,
+            identity,
+            holder: election?.holder ?? (leading && identity) ?? "",
+          }),
+        })
+      : undefined;
+  if (api !== undefined) closers.push(() => api.close());
   const health = await startHealthServer({
     ...(options.health ?? { host: "127.0.0.1", port: 0 }),
     metrics,
     checks: healthChecks({ leading: () => leading, election, config }),
   });
-  log.info("the controller starts", { ...startSummary(access), identity, health: health.url });
+  log.info("the controller starts", {
+    ...startSummary(access),
+    identity,
+    health: health.url,
+    ...(api && { api: api.url }),
+  });
   const run = async (): Promise<"lost" | "stopped"> => {
     try {
       return await (election === undefined ? alone(lead) : election.run(stopping.signal, lead));
@@ -147,6 +183,8 @@ async function start(
   ended.catch((error: unknown) => log.error(`the controller ended: ${String(error)}`));
   return {
     metricsUrl: `${health.url}/metrics`,
+    apiUrl: api?.url,
+    lookAgain: () => leading?.resync(),
     ended,
     async close() {
       stopping.abort(new Error("the controller stops"));
@@ -167,6 +205,7 @@ function startSummary({ config, credentialKind }: Access): LogFields {
 interface Access {
   readonly kube: KubeClient;
   readonly arm: ArmClient;
+  readonly tracer: Tracer | undefined;
   readonly webhooks: WebhookHttp;
   readonly config: ClusterConfig;
   readonly credentialKind: Credential["kind"];
@@ -177,6 +216,7 @@ interface Access {
 async function openAccess(
   options: ControllerProcessOptions,
   metrics: Metrics,
+  writes: WriteLog | undefined,
   closers: (() => Promise<void>)[],
 ): Promise<Access> {
   const { env, log } = options;
@@ -196,7 +236,11 @@ async function openAccess(
     networkSubscriptionId: config.networkSubscriptionId,
     env,
     userAgent: USER_AGENT,
-    onCall: (call) => measureCall(metrics, log, call),
+    log,
+    onCall: (call) => {
+      measureCall(metrics, log, call);
+      writes?.called(call);
+    },
   });
   closers.push(() => arm.close());
   const webhooks = new WebhookHttp({ hosts: options.webhookHosts });
@@ -204,6 +248,7 @@ async function openAccess(
   return {
     kube: kube.client,
     arm: arm.client,
+    tracer: arm.tracer,
     webhooks,
     config,
     credentialKind: credentials.credential.kind,
@@ -234,8 +279,9 @@ function watchConfig(
 /** The controller for one term as the leader. */
 function assemble(
   options: ControllerProcessOptions,
-  { kube, arm, webhooks, config }: Access,
+  { kube, arm, tracer, webhooks, config }: Access,
   metrics: Metrics,
+  writes: WriteLog | undefined,
   fence: Fence,
 ): Controller {
   const { log } = options;
@@ -252,8 +298,10 @@ function assemble(
     config,
     kube,
     arm,
+    tracer,
     recorder,
     metrics,
+    writes,
     log,
     fence,
     classFilter: options.loadBalancerClass,

@@ -1,13 +1,12 @@
 /** What `azlb doctor` asks the cluster: its own rights, which controllers run, and whether the CRDs are whole. Reads only. */
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { isFailure } from "../kube/client/kube-failure.ts";
-import { type KubeObject, LEASES, type Resource } from "../kube/client/resources.ts";
-import type { Lease } from "../kube/election/lease.ts";
+import type { KubeObject, Resource } from "../kube/client/resources.ts";
 import { errorText } from "../core/util/text.ts";
 import { type Check, ok, unknown, wrong } from "./doctor-checks.ts";
+import { heldLeases, KUBE_SYSTEM, OWN_LEASE } from "./held-leases.ts";
 import { DEFINITIONS, readDefinitions } from "./lbcf-definitions.ts";
 
-const KUBE_SYSTEM = "kube-system";
 const REVIEWS: Resource = {
   group: "authorization.k8s.io",
   version: "v1",
@@ -31,7 +30,7 @@ export const RIGHTS: readonly Right[] = [
   [["list", "watch", "get", "patch"], "nodes"],
   [["create", "patch", "list", "watch"], "events"],
   [["create"], "leases", LEASE_PLACE],
-  [["get", "update"], "leases", { ...LEASE_PLACE, name: "azlb-controller" }],
+  [["get", "update"], "leases", { ...LEASE_PLACE, name: OWN_LEASE }],
   [["get", "patch"], "leases", { ...LEASE_PLACE, name: "aks-managed-resource-locker" }],
   [["create", "list", "watch", "patch"], "configmaps", { namespace: KUBE_SYSTEM }],
   [["get", "delete"], "configmaps", { namespace: KUBE_SYSTEM, name: "azlb-brake-release" }],
@@ -64,12 +63,9 @@ const INCUMBENT_LOCK_HOLDER = "cloud-controller-manager";
 /** Which controllers run, by the Leases that they hold. */
 export async function checkRivals(client: KubeClient, nowMs: number): Promise<Check[]> {
   try {
-    const { items } = await client.list<Lease>(LEASES, { namespace: KUBE_SYSTEM });
-    const held = new Map(
-      items.filter((lease) => isHeld(lease, nowMs)).map((lease) => [lease.metadata.name, holderOf(lease)]),
-    );
+    const held = await heldLeases(client, nowMs);
     const incumbent = INCUMBENT_LEASES.flatMap((name) => held.get(name) ?? []);
-    const azlb = held.get("azlb-controller");
+    const azlb = held.get(OWN_LEASE);
     const lock = held.get(RESOURCE_LOCK);
     const runs = azlb === undefined ? "azlb does not run" : `azlb runs (${azlb})`;
     const locked = lock === undefined ? "the resource lock is free" : `the resource lock is held by ${lock}`;
@@ -80,16 +76,6 @@ export async function checkRivals(client: KubeClient, nowMs: number): Promise<Ch
   } catch (error) {
     return [unknown("controllers", `cannot be checked here: ${errorText(error)}`)];
   }
-}
-
-function holderOf({ spec }: Lease): string {
-  return spec?.holderIdentity ?? "";
-}
-
-function isHeld({ spec }: Lease, nowMs: number): boolean {
-  const { holderIdentity, renewTime, leaseDurationSeconds } = spec ?? {};
-  const endsMs = Date.parse(renewTime ?? "") + (leaseDurationSeconds ?? 0) * 1000;
-  return Boolean(holderIdentity) && endsMs > nowMs;
 }
 
 /** LBCF is on once its CRDs are there; some of them without the others are a mistake. */

@@ -11,7 +11,9 @@ import { registerController } from "../cli/controller.ts";
 import { registerKube } from "../cli/kube.ts";
 import { registerDoctor } from "../cli/doctor.ts";
 import { registerExplain } from "../cli/explain.ts";
+import { registerGet } from "../cli/get.ts";
 import { registerPlan } from "../cli/plan.ts";
+import { registerReach } from "../cli/reach.ts";
 import { registerReleaseBrake } from "../cli/release-brake.ts";
 import { registerSandbox } from "../cli/sandbox.ts";
 import { registerShadow } from "../cli/shadow.ts";
@@ -26,6 +28,8 @@ export function program(): Command {
   registerDoctor(azlb);
   registerPlan(azlb);
   registerExplain(azlb);
+  registerReach(azlb);
+  registerGet(azlb);
   registerShadow(azlb);
   registerDrain(azlb);
   registerReleaseBrake(azlb);

@@ -4,6 +4,7 @@
  */
 import { startAzure, type AzureOptions, type RunningAzure, type SeedNode } from "../../sandbox/azure/index.ts";
 import { startKubernetes, type ClusterNode } from "../../sandbox/kubernetes/index.ts";
+import { ANY_STATIC_ADDRESS } from "../core/lbcf/azure/static-addresses.ts";
 import { LOCAL_HOSTS } from "../core/lbcf/drivers/webhook-hosts.ts";
 import type { Log } from "../core/util/log.ts";
 import { CLUSTER_NAME } from "./cluster-name.ts";
@@ -11,6 +12,7 @@ import { startController, type RunningController } from "./controller.ts";
 import { openKubeClient } from "./kube-access.ts";
 import { ensureDefinitions } from "./lbcf-definitions.ts";
 import { ensureNodes } from "./sandbox-nodes.ts";
+import { sandboxSwitches } from "./sandbox-switches.ts";
 
 const FIRST_IPV6_HOST = 0x64;
 
@@ -45,9 +47,8 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     closers.push(cluster.close);
     await ensureDefinitions(cluster.kubeconfig);
     const controller = options.withController
-      ? await startSandboxController(options, azure, cluster.kubeconfig)
+      ? await startWithPage(options, azure, cluster.kubeconfig, closers)
       : undefined;
-    if (controller !== undefined) closers.push(() => controller.close());
     return { azure, ...cluster, controller, close };
   } catch (error) {
     await close();
@@ -83,20 +84,29 @@ async function openCluster(options: SandboxOptions, nodes: ClusterNode[]): Promi
   };
 }
 
-function startSandboxController(
+/** The controller, with its page: open, on loopback, with switches. */
+async function startWithPage(
   { log }: SandboxOptions,
   azure: RunningAzure,
   kubeconfig: string,
+  closers: (() => Promise<void>)[],
 ): Promise<RunningController> {
-  return startController({
+  const lookAgain = (): void => controller.lookAgain?.();
+  const switches = sandboxSwitches({ kubeconfig, azureControlUrl: azure.controlUrl, lookAgain });
+  closers.push(() => switches.close());
+  const controller: RunningController = await startController({
     kubeconfig,
     cloudConfig: { kind: "file", path: azure.cloudConfigFile },
     clusterName: CLUSTER_NAME,
-    env: {},
+    env: tracesOf(process.env),
     leaderElect: false,
     log,
     webhookHosts: LOCAL_HOSTS,
+    lbcf: { staticAddresses: ANY_STATIC_ADDRESS },
+    api: { host: "127.0.0.1", port: 0, sandbox: { switches } },
   });
+  closers.push(() => controller.close());
+  return controller;
 }
 
 /** Nodes get an IPv6 address as well, for dual-stack Services. */
@@ -107,4 +117,9 @@ function clusterNode({ name, ip, providerId, zone }: SeedNode, at: number): Clus
     providerID: providerId,
     labels: { "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone },
   };
+}
+
+/** The sandbox is the same whatever the environment, but for traces. */
+function tracesOf(env: NodeJS.ProcessEnv): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith("OTEL_")));
 }

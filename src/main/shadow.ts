@@ -105,6 +105,7 @@ export async function openShadow(options: ShadowProcessOptions): Promise<OpenSha
       clock,
       readOnly: true,
       limits: shareOf(AZURE_LIMITS, READ_SHARE),
+      log,
     });
     const cache = new ClusterCache({ client: kube.client, clock, random: Math.random, log, config });
     cache.countIn(counters.loops);

@@ -105,11 +105,13 @@ suite("what is rendered", () => {
     const rendered = await renderChart(
       NAME,
       "networkPolicy.enabled=true",
+      "lbcf.readinessGate=true",
       ...parts.map((part) => `${part}.enabled=true`),
     );
     const names = objectsOf(rendered).map(({ kind, metadata }) => `${kind}/${metadata.namespace}/${metadata.name}`);
     assert.deepEqual(names, [...new Set(names)]);
     assert.equal(names.filter((name) => name.startsWith("CustomResourceDefinition/")).length, 5);
+    assert.equal(names.filter((name) => name.startsWith("MutatingAdmissionPolicy/")).length, 2);
   });
 
   test("an uninstall keeps the definitions", async () => {

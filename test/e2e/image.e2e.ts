@@ -28,13 +28,18 @@ suite("the controller's image", () => {
   });
   after(() => image.close());
 
-  test("has Node, its libraries, the program and its licences, and nothing else", () => {
+  test("has Node, its libraries, the program with its page and licences, and nothing else", () => {
     const files = filesOf(image.folder).filter((file) => !file.startsWith("lib"));
     assert.deepEqual(files, [
       "azlb/LICENSE",
       "azlb/LICENSES-THIRD-PARTY.txt",
       "azlb/controller.mjs",
+      "azlb/dashboard/app.css",
+      "azlb/dashboard/app.js",
+      "azlb/dashboard/icon.svg",
+      "azlb/dashboard/index.html",
       "azlb/package.json",
+      "azlb/tracing.mjs",
       "etc/group",
       "etc/nsswitch.conf",
       "etc/passwd",
@@ -46,7 +51,7 @@ suite("the controller's image", () => {
 
   test("names the licence of each package in it", () => {
     const licences = readFileSync(join(image.folder, "azlb/LICENSES-THIRD-PARTY.txt"), "utf8");
-    for (const name of ["undici", "@azure/identity", "prom-client", "yaml", "commander"]) {
+    for (const name of ["undici", "@azure/identity", "prom-client", "yaml", "commander", "@opentelemetry/sdk-trace"]) {
       assert.match(licences, new RegExp(`^${name} [\\d.]+ \\(`, "m"));
     }
   });
@@ -67,6 +72,17 @@ suite("the controller's image", () => {
     if (!ImageRoot.isIsolated) return;
     assert.equal(seen.user, IMAGE_USER);
     assert.deepEqual(seen.codes, ["EROFS", "EROFS", "EROFS", "EROFS"]);
+  });
+
+  test("loads neither Node's own undici nor HTTP/2, and is kept with one byte per character", async () => {
+    const look = `
+      process.on("exit", () => process.stdout.write(process.moduleLoadList.join(",")));
+      process.argv = ["node", "controller", "--kubeconfig=/none", "--cloud-config=/none"];
+      await import("${ImageRoot.isIsolated ? "" : image.folder}/azlb/controller.mjs");`;
+    const { out } = await outcome(image.evaluate(look));
+    assert.match(out, /NativeModule http\b/, "it serves its health over HTTP");
+    assert.doesNotMatch(out, /internal\/deps\/undici|NativeModule http2\b/);
+    assert.doesNotMatch(readFileSync(join(image.folder, "azlb/controller.mjs"), "latin1"), /[^\0-\x7f]/);
   });
 
   test("has the controller, and no other command", async () => {

@@ -1,4 +1,5 @@
-/** Private link services, migrations of pools, Services beside the resources and the writes of others, and beside Services that cannot be served, on a real kube-apiserver. */
+/** Private link services, fleets, migrations of pools, Services beside the resources and the writes of others, and beside Services that cannot be served, on a real kube-apiserver. */
+import { fleetSuite } from "../suites/services/fleet.ts";
 import { foreignThingsSuite } from "../suites/services/foreign-things.ts";
 import { hostileServicesSuite } from "../suites/services/hostile-services.ts";
 import { oneInvalidServiceSuite } from "../suites/services/one-invalid-service.ts";
@@ -11,5 +12,6 @@ twoWritersSuite("kube-apiserver", openRealCluster);
 oneInvalidServiceSuite("kube-apiserver", openRealCluster);
 foreignThingsSuite("kube-apiserver", openRealCluster);
 privateLinksSuite("kube-apiserver", openRealCluster);
+fleetSuite("kube-apiserver", openRealCluster);
 poolMigrationSuite("kube-apiserver", openRealCluster);
 hostileServicesSuite("kube-apiserver", openRealCluster);

@@ -43,6 +43,11 @@ describe("the viewer's role", () => {
     assert.equal((await azlb(plane, rig, "plan")).stdout, "Nothing to do.\n");
   });
 
+  test("nor does reach: it sees that no pod of the Service serves", async () => {
+    const { stdout, stderr } = await azlb(plane, rig, "reach", "web", "--from=198.51.100.7");
+    assert.match(stdout, /^\S+ port 80\/TCP: NO, no endpoint of the Service serves on any node$/m, stderr);
+  });
+
   test("the doctor tells which rights of the controller are missing", async () => {
     const { code, stdout } = await azlb(plane, rig, "doctor");
     assert.match(stdout, /^OK +controllers +azlb does not run/m);
@@ -75,6 +80,6 @@ describe("the controller's role", () => {
   });
 });
 
-function azlb(plane: ConfinedPlane, rig: ServiceRig, command: string): Promise<Ended> {
-  return runAzlb(command, `--kubeconfig=${plane.kubeconfig}`, `--cloud-config=${rig.azure.cloudConfigFile}`);
+function azlb(plane: ConfinedPlane, rig: ServiceRig, ...command: readonly string[]): Promise<Ended> {
+  return runAzlb(...command, `--kubeconfig=${plane.kubeconfig}`, `--cloud-config=${rig.azure.cloudConfigFile}`);
 }

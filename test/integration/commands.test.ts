@@ -7,7 +7,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { LEASES, type KubeObject } from "../../src/kube/client/resources.ts";
+import { LEASES, SERVICES, type KubeObject } from "../../src/kube/client/resources.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
 import { FaultControl } from "../support/fault-control.ts";
 import { AzlbProcess, runAzlb } from "../support/azlb-process.ts";
@@ -114,6 +114,21 @@ test("--timeout: told in one line what was waited for, exit code 1", async () =>
   await faults.clear();
   assert.match(stderr, /^azlb: not done after 2 s \(--timeout\), waiting for /);
   assert.deepEqual([code, stderr.trim().split("\n").length], [1, 1], stderr);
+});
+
+test("a Service that no controller serves: explain says so, alone and among all", async () => {
+  const { client, close } = openKubeClient({ kubeconfig: sandbox.kubeconfig, userAgent: "test" });
+  const metadata = { namespace: "default", name: "forgotten" };
+  await client.create(SERVICES, { metadata, spec: { type: "LoadBalancer", ports: [{ port: 80 }] } });
+  const explain = (...object: readonly string[]) =>
+    runAzlb("explain", ...object, "--kubeconfig", sandbox.kubeconfig, "--cloud-config", cloudConfig({}));
+  const [one, all] = await Promise.all([explain("service/forgotten"), explain()]);
+  await client.delete(SERVICES, metadata);
+  await close();
+  assert.match(one.stdout, /^controller +no controller holds the Lease kube-system\/azlb-controller: nothing is done/m);
+  assert.equal(one.code, 1);
+  assert.match(all.stdout, /^to do +default\/forgotten +new, at /m);
+  assert.equal(all.code, 0, all.stderr);
 });
 
 test("SIGTERM ends the controller in good order and leaves its Lease free", async () => {

@@ -14,6 +14,8 @@ const ARROWS: Record<string, readonly string[]> = {
   "src/core": [],
   "src/controller": ["src/core", "src/azure", "src/kube"],
   "src/agent": ["src/core", "src/kube"],
+  "src/api": ["src/core", "src/controller", "src/kube"],
+  "src/dashboard": ["src/core"],
   "src/azure": ["src/core"],
   "src/kube": ["src/core"],
   "src/cli": [
@@ -30,6 +32,7 @@ const ARROWS: Record<string, readonly string[]> = {
   "src/main": [
     "src/cli",
     "src/agent",
+    "src/api",
     "src/controller",
     "src/azure",
     "src/kube",
@@ -75,14 +78,30 @@ const CORE_ARROWS: Record<string, readonly string[]> = {
   "observed.ts": ["model", "config", "brake", "intent", "resources"],
   service: ["util", "outcome.ts", "model", "config", "backends", "intent", "resources", "steps.ts", "observed.ts"],
   guard: ["util", "model", "config", "intent", "resources"],
+  reach: ["util", "model", "backends", "admin-state", "resources", "observed.ts"],
+  inventory: ["model", "config", "backends", "admin-state", "resources"],
   plan: ["util", "model", "brake", "intent", "resources", "steps.ts", "observed.ts", "service"],
+  view: [
+    "util",
+    "events",
+    "outcome.ts",
+    "model",
+    "config",
+    "backends",
+    "admin-state",
+    "intent",
+    "resources",
+    "service",
+    "plan",
+    "reach",
+  ],
   shadow: ["util", "model", "config", "intent", "resources", "steps.ts", "observed.ts", "service", "plan"],
   lbcf: ["util", "events", "outcome.ts", "model", "config", "brake", "admin-state", "resources"],
 };
 
 function sources(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts") && !/\.(test|laws)\.ts$/.test(file))
+    .filter((file) => /\.tsx?$/.test(file) && !/\.(test|laws)\.ts$/.test(file))
     .map((file) => join(folder, file));
 }
 

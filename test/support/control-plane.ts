@@ -35,6 +35,8 @@ export interface ControlPlaneOptions {
   readonly auditLog?: string;
   /** Names of features that kube-apiserver shall do without, as an older one does. */
   readonly without?: readonly string[];
+  /** Names of features that it shall have, though they are not on by default; with them their beta APIs of admission. */
+  readonly features?: readonly string[];
   /** Names of admission plugins that kube-apiserver shall have besides its own choice. */
   readonly admission?: readonly string[];
   /** Services may have IPv6 addresses too. */
@@ -68,11 +70,14 @@ async function startOnce(binaries: ControlPlaneBinaries, options: ControlPlaneOp
     const files = await writeCredentials(folder, url);
     await until(etcd, async () => (await (await fetch(`${etcdUrl}/health`)).text()).includes('"true"'));
     const gates = (options.without ?? []).map((feature) => `--feature-gates=${feature}=false`);
+    const features = (options.features ?? []).map((feature) => `--feature-gates=${feature}=true`);
+    if (features.length > 0) features.push("--runtime-config=admissionregistration.k8s.io/v1beta1=true");
     const admission = (options.admission ?? []).map((plugin) => `--enable-admission-plugins=${plugin}`);
     const flags = [
       ...apiserverFlags(files, etcdUrl, apiPort ?? 0),
       ...auditFlags(folder, options),
       ...gates,
+      ...features,
       ...admission,
       serviceRange(options),
     ];

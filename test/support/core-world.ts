@@ -11,7 +11,13 @@ import type { PoolsInput } from "../../src/core/resources/managed-pools.ts";
 import { reconcilePools } from "../../src/core/resources/reconcile-pools.ts";
 import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import { parentId } from "../../src/core/model/ids.ts";
-import { serviceKey, type Node, type Service, type ServicePort } from "../../src/core/model/kubernetes.ts";
+import {
+  serviceKey,
+  type EndpointSlice,
+  type Node,
+  type Service,
+  type ServicePort,
+} from "../../src/core/model/kubernetes.ts";
 import { baseName } from "../../src/core/model/names.ts";
 import type { AzureStep, Decision, ReadRequest, Step } from "../../src/core/steps.ts";
 import { predict } from "../../src/core/plan/predict.ts";
@@ -36,12 +42,15 @@ export class CoreWorld {
   zones: readonly string[] = ["1", "2", "3"];
   members = new Map<string, readonly string[]>();
   compute: Compute | undefined;
+  /** With several load balancers. */
+  endpointSlices: readonly EndpointSlice[] | undefined;
   /** Absent: nothing is withheld. */
   brake: PoolBrake | undefined;
   /** Every Service that ever was. */
   readonly known = new Map<string, KnownService>();
   /** What is in groups that the controller has not looked at. */
   #unseen: Listed = {};
+  #counted: readonly Service[] = [];
   #nextUid = 1;
   #nextPort = FIRST_NODE_PORT;
 
@@ -119,7 +128,7 @@ export class CoreWorld {
     return {
       config: this.config,
       service,
-      otherServices: [...this.services.values()].filter(({ spec }) => spec.type === "LoadBalancer"),
+      otherServices: this.#counting(),
       nodes: this.nodes,
       loadBalancers: this.loadBalancers,
       listed: this.listed,
@@ -129,6 +138,7 @@ export class CoreWorld {
       zones: this.zones,
       members: this.members,
       ...(this.compute && { compute: this.compute }),
+      ...(this.endpointSlices && { endpointSlices: this.endpointSlices }),
       ...(this.brake && { brake: this.brake }),
     };
   }
@@ -172,8 +182,16 @@ export class CoreWorld {
   }
 
   observePools(): PoolsInput {
-    const { config, nodes, loadBalancers, members, compute, brake } = this;
-    return { config, nodes, loadBalancers, members, ...(compute && { compute }), ...(brake && { brake }) };
+    const { config, nodes, loadBalancers, members, compute, endpointSlices, brake } = this;
+    return {
+      config,
+      nodes,
+      loadBalancers,
+      members,
+      ...(compute && { compute }),
+      ...(endpointSlices && { endpointSlices, otherServices: this.#counting() }),
+      ...(brake && { brake }),
+    };
   }
 
   #settleOne(key: string): Rejection | undefined {
@@ -212,6 +230,14 @@ export class CoreWorld {
       return { ...unseen, [kind]: new Map(groups) };
     }, this.#unseen);
     this.listed = {};
+  }
+
+  /** The same array until a Service changes, as from a cache. */
+  #counting(): readonly Service[] {
+    const now = [...this.services.values()].filter(({ spec }) => spec.type === "LoadBalancer");
+    if (now.length !== this.#counted.length || now.some((service, at) => service !== this.#counted[at]))
+      this.#counted = now;
+    return this.#counted;
   }
 
   #show(need: ReadRequest): void {

@@ -24,6 +24,8 @@ export interface GoBuild {
 }
 
 const BUILD_LIMIT_MS = 45 * 60_000;
+const MOST_TRIES = 4;
+const NETWORK_TROUBLE = /TLS handshake timeout|i\/o timeout|connection (?:reset|refused)|unexpected EOF|50[0-4] /;
 
 export async function goBuild(build: GoBuild): Promise<void> {
   mkdirSync(build.into, { recursive: true });
@@ -45,16 +47,27 @@ async function compile(build: GoBuild, order: BuildOrder, target: string): Promi
   // Debug information is never read: leaving it out saves compile time and cache.
   const flags = ["-p", "2", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false"];
   try {
-    await run(
-      "nice",
-      ["-n", "10", "go", "build", ...flags, "-ldflags", build.linkerFlags, "-o", unfinished, order.package],
-      build.module,
-    );
+    const go = ["build", ...flags, "-ldflags", build.linkerFlags, "-o", unfinished, order.package];
+    await despiteNetwork(build.say, () => run("nice", ["-n", "10", "go", ...go], build.module));
     renameSync(unfinished, target);
   } finally {
     rmSync(unfinished, { force: true });
   }
   build.say(`built ${order.name} in ${Math.round((Date.now() - startedMs) / 1000)} s`);
+}
+
+/** A download that breaks off is tried again: what was fetched and compiled before is in Go's caches. */
+async function despiteNetwork(say: (line: string) => void, attempt: () => Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isNetwork = error instanceof Error && NETWORK_TROUBLE.test(error.message);
+      if (!isNetwork || tries === MOST_TRIES) throw error;
+      say("a download failed; trying again ...");
+      await delay(5_000);
+    }
+  }
 }
 
 function run(program: string, args: readonly string[], cwd: string): Promise<void> {

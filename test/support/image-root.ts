@@ -37,8 +37,10 @@ export class ImageRoot {
   static async open(program: ProgramName): Promise<ImageRoot> {
     const folder = mkdtempSync(join(tmpdir(), "azlb-image-"));
     chmodSync(folder, 0o755);
-    await bundle(program);
-    assembleTree(program, folder);
+    const dist = mkdtempSync(join(tmpdir(), "azlb-dist-"));
+    await bundle(program, dist);
+    assembleTree(program, folder, dist);
+    rmSync(dist, { recursive: true, force: true });
     for (const mountPoint of ["dev", "proc"]) mkdirSync(join(folder, mountPoint));
     return new ImageRoot(program, folder);
   }

@@ -1,19 +1,24 @@
 /** A real kube-apiserver and etcd as a suite's cluster; no controllers run on it. */
 import type { Cluster } from "./cluster.ts";
-import { startControlPlane } from "./control-plane.ts";
+import { type ControlPlaneOptions, startControlPlane } from "./control-plane.ts";
 import { connect } from "./kube-connection.ts";
 
 export function openRealCluster(): Promise<Cluster> {
-  return open(false);
+  return open({});
 }
 
 /** The same, where Services may have both families. */
 export function openDualStackRealCluster(): Promise<Cluster> {
-  return open(true);
+  return open({ dualStack: true });
 }
 
-async function open(dualStack: boolean): Promise<Cluster> {
-  const plane = await startControlPlane({ dualStack });
+/** The same, with MutatingAdmissionPolicies, which Kubernetes has by default from 1.36 on. */
+export function openMutatingRealCluster(): Promise<Cluster> {
+  return open({ features: ["MutatingAdmissionPolicy"] });
+}
+
+async function open(options: ControlPlaneOptions): Promise<Cluster> {
+  const plane = await startControlPlane(options);
   const connection = connect(plane.kubeconfig);
   return {
     ...connection,

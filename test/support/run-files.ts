@@ -1,46 +1,105 @@
 /**
- * Runs test files as `node --test` does, each in a process of its own, several at a time, in the given order; prints
- * what failed and the closing figures, and answers with the exit code of the whole.
+ * Runs test files as `node --test` does, several processes at a time, in the given order; prints what failed and the
+ * closing figures, and answers with the exit code of the whole. A file has a process of its own, unless it stands in a
+ * batch (`test-batch.ts`).
  */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative, resolve } from "node:path";
+import { basename, join, relative, resolve } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
+import { pathToFileURL } from "node:url";
+
+import type { CpuTime } from "./report-cpu-time.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
+const BATCH = join(import.meta.dirname, "test-batch.ts");
+const REPORT_CPU_TIME = join(import.meta.dirname, "report-cpu-time.ts");
 /** Of each test and each hook: far beyond what any takes, so that one that hangs is told of. */
 const TEST_TIMEOUT_MS = 900_000;
 
 export interface FileRun {
-  /** From the root of the repository. */
-  readonly files: readonly string[];
-  /** Files that run at a time. */
+  /** From the root of the repository; a list is a batch. */
+  readonly files: readonly (string | readonly string[])[];
+  /** Processes that run at a time. */
   readonly atOnce: number;
-  /** Lists how long each file took, on stderr. */
+  /** Lists the processor time of each process and how long each file took, on stderr. */
   readonly showTimes?: boolean;
 }
 
-export function runFiles({ files, atOnce, showTimes = false }: FileRun): Promise<number> {
+export async function runFiles({ files, atOnce, showTimes = false }: FileRun): Promise<number> {
   // What one process compiled saves the next one half of its start.
   process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "azlb-compile-cache");
-  const paths = files.map((file) => resolve(ROOT, file));
+  const folder = mkdtempSync(join(tmpdir(), "azlb-test-run-"));
+  const report = join(folder, "cpu-times");
+  if (showTimes) process.env["AZLB_CPU_TIMES"] = report;
+  try {
+    const { exitCode, seconds } = await runAll({
+      files: files.map((one, at) => (typeof one === "string" ? resolve(ROOT, one) : batchFile(folder, at, one))),
+      concurrency: atOnce,
+      ...(showTimes && { execArgv: ["--import", REPORT_CPU_TIME] }),
+    });
+    if (showTimes) {
+      printCpuTimes(report);
+      printTimes(seconds);
+    }
+    return exitCode;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The file that runs a batch, named after where its first file stands. */
+function batchFile(folder: string, at: number, files: readonly string[]): string {
+  const path = join(folder, `batch-${at}-from-${basename(files[0] ?? "", ".test.ts")}.mjs`);
+  const paths = JSON.stringify(files.map((file) => resolve(ROOT, file)));
+  writeFileSync(path, `import { runBatch } from ${JSON.stringify(pathToFileURL(BATCH))};\nrunBatch(${paths});\n`);
+  return path;
+}
+
+interface Outcome {
+  readonly exitCode: number;
+  /** By file. */
+  readonly seconds: ReadonlyMap<string, number>;
+}
+
+function runAll(options: { files: string[]; concurrency: number; execArgv?: string[] }): Promise<Outcome> {
   const seconds = new Map<string, number>();
   let exitCode = 0;
   return new Promise((done) => {
-    run({ files: paths, concurrency: atOnce, timeout: TEST_TIMEOUT_MS, cwd: ROOT })
+    run({ ...options, timeout: TEST_TIMEOUT_MS, cwd: ROOT })
       .on("test:fail", () => void (exitCode = 1))
       .on("test:summary", ({ file, duration_ms: ms }) => void (file !== undefined && seconds.set(file, ms / 1000)))
-      .compose(new spec())
-      .on("end", () => {
-        if (showTimes) printTimes(seconds);
-        done(exitCode);
+      .on("test:pass", ({ name, nesting, details }) => {
+        if (nesting === 0 && name.endsWith(".test.ts")) seconds.set(resolve(ROOT, name), details.duration_ms / 1000);
       })
+      .compose(new spec())
+      .on("end", () => done({ exitCode, seconds }))
       .pipe(process.stdout, { end: false });
   });
 }
 
 function printTimes(seconds: ReadonlyMap<string, number>): void {
+  process.stderr.write("\nfrom the start of a file to its end:\n");
   for (const [file, taken] of [...seconds].toSorted(([, one], [, other]) => other - one)) {
-    process.stderr.write(`${taken.toFixed(1).padStart(7)} s  ${relative(ROOT, file)}\n`);
+    process.stderr.write(`${taken.toFixed(1).padStart(7)} s  ${nameOf(file)}\n`);
   }
+}
+
+function printCpuTimes(report: string): void {
+  const lines = existsSync(report) ? readFileSync(report, "utf8").trim().split("\n") : [];
+  const times = lines.map((line) => JSON.parse(line) as CpuTime);
+  const totalOf = ({ ownSeconds, childrenSeconds }: CpuTime): number => ownSeconds + childrenSeconds;
+  const all = times.reduce((sum, one) => sum + totalOf(one), 0);
+  process.stderr.write(
+    `\nprocessor time, ${all.toFixed(0)} s in all (in brackets: of processes that a test started):\n`,
+  );
+  for (const one of times.toSorted((a, b) => totalOf(b) - totalOf(a))) {
+    const children = one.childrenSeconds > 0 ? ` (${one.childrenSeconds.toFixed(1)})` : "";
+    process.stderr.write(`${totalOf(one).toFixed(1).padStart(7)} s  ${nameOf(one.file)}${children}\n`);
+  }
+}
+
+function nameOf(path: string): string {
+  return path.startsWith(ROOT) ? relative(ROOT, path) : basename(path);
 }

@@ -110,6 +110,11 @@ export class ServiceRig {
     return (await fetch(this.#controller?.metricsUrl ?? "")).text();
   }
 
+  /** Of the running controller's API, where the options ask for one. */
+  get apiUrl(): string {
+    return this.#controller?.apiUrl ?? "";
+  }
+
   /** In good order, as a rollout does. */
   async stop(): Promise<void> {
     await this.#controller?.close();
@@ -170,34 +175,33 @@ export class ServiceRig {
 
   /** Waits until its status has an address. */
   async publishedWithin(name: string, withinMs: number): Promise<void> {
-    await eventually(async () => {
+    await this.#toldWithWarnings(name, withinMs, async () => {
       const { ingress = [] } = (await this.service(name)).status.loadBalancer;
-      assert.notDeepEqual(ingress, [], `${name} has no address; ${await this.#warnings(name)}`);
-    }, withinMs);
+      assert.notEqual(ingress.length, 0, `${name} has no address`);
+    });
   }
 
   /** Its addresses, once it has them and everything that it asks for is applied. */
   async served(name: string): Promise<string[]> {
     let ips: string[] = [];
-    await eventually(async () => {
+    await this.#toldWithWarnings(name, WITHIN_MS, async () => {
       const service = await this.service(name);
       ips = (service.status.loadBalancer.ingress ?? []).flatMap(({ ip }) => ip ?? []);
-      assert.notDeepEqual(ips, [], `${name} has no address; ${await this.#warnings(name)}`);
-      const plan = await this.plan(name);
-      assertSettled(plan, `${name} is not settled; ${await this.#warnings(name)}`);
-    }, WITHIN_MS);
+      assert.notEqual(ips.length, 0, `${name} has no address`);
+      assertSettled(await this.plan(name), `${name} is not settled`);
+    });
     return ips;
   }
 
   async delete(name: string): Promise<void> {
     await this.kube.delete(SERVICES, placeOf(name));
-    await eventually(async () => {
+    await this.#toldWithWarnings(name, WITHIN_MS, async () => {
       const found = await this.service(name).catch((error: unknown) => {
         if (isFailure(error, "notFound")) return undefined;
         throw error;
       });
-      assert.equal(found, undefined, `${name} is still there; ${await this.#warnings(name)}`);
-    }, WITHIN_MS);
+      assert.ok(found === undefined, `${name} is still there`);
+    });
   }
 
   /** On a load balancer that others use too, a Service that goes leaves the cluster's pool: so that it is there before. */
@@ -278,9 +282,15 @@ export class ServiceRig {
     return Object.fromEntries(resources.map(({ id, body, assigned }) => [id, lasting({ body, assigned })]));
   }
 
-  async #warnings(name: string): Promise<string> {
-    const events = await this.events(name);
-    return `warnings: ${JSON.stringify(events.filter(({ type }) => type === "Warning"))}`;
+  /** Eventually; what does not come true is told with the Warnings on the Service, which are asked for only then. */
+  async #toldWithWarnings(name: string, withinMs: number, assertion: () => Promise<void>): Promise<void> {
+    try {
+      await eventually(assertion, withinMs);
+    } catch (error) {
+      const warnings = (await this.events(name)).filter(({ type }) => type === "Warning");
+      if (error instanceof Error) error.message += `; warnings: ${JSON.stringify(warnings)}`;
+      throw error;
+    }
   }
 
   #processOptions(): Omit<ControllerProcessOptions, "log" | "leaderElect"> & { leaderElect?: boolean } {

@@ -53,6 +53,7 @@ export function raisedLimits(limits: Partial<Limits>): CloudConfig {
     frontends: "frontendsPerLoadBalancer",
     rules: "rulesPerLoadBalancer",
     rulesPerInterface: "rulesPerNic",
+    backends: "backendIpConfigurationsPerLoadBalancer",
   } as const;
   const raised = Object.entries(names).flatMap(([name, limit]) => {
     const value = limits[limit] ?? 0;

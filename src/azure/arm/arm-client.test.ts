@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
-import { tracingChannel } from "node:diagnostics_channel";
 import { test } from "node:test";
 
 import { armRig } from "../../../test/support/arm-rig.ts";
 import { error, json, MemoryArm, type MemoryArmOptions } from "../../../test/support/memory-arm.ts";
 import type { CallReport } from "./arm-exchange.ts";
+import type { Tracer } from "../../core/util/tracer.ts";
 import { ArmError, type ArmFailure } from "./failures.ts";
 import { NoAnswerError } from "./transport.ts";
 
@@ -12,13 +12,14 @@ const GROUP = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Network";
 const LB = `${GROUP}/loadBalancers/lb`;
 const CREATE = { priority: "create" } as const;
 
-function rig(options: Omit<MemoryArmOptions, "clock"> = {}) {
+function rig(options: Omit<MemoryArmOptions, "clock"> = {}, tracer?: Tracer) {
   const calls: CallReport[] = [];
   const refused: string[] = [];
   let tokens = 0;
   const rigged = armRig(options, {
     tokens: { token: async () => `token-${tokens}`, refused: (token) => void (refused.push(token), tokens++) },
     onCall: (call) => calls.push(call),
+    tracer,
   });
   const { run } = rigged;
   const failing = async (work: Promise<unknown>): Promise<ArmFailure> => {
@@ -373,24 +374,36 @@ test("an aborted call ends and leaves nothing behind", async () => {
   assert.equal(clock.timers, 0);
 });
 
-test("each call is a span for whoever traces", async () => {
-  const { arm, client, run } = rig();
-  arm.write(LB, { properties: {} });
-  const seen: string[] = [];
-  const note = (moment: string) => (span: unknown) => {
-    const { verb, type, priority } = span as Record<string, string>;
-    seen.push(`${moment} ${verb} ${type} ${priority}`);
+test("each call that leaves is a span, on behalf of those who asked for it", async () => {
+  const spans: Record<string, unknown>[] = [];
+  const start: Tracer["start"] = (name, { on, isRequest }) => {
+    const made: Record<string, unknown> = { name, on, isRequest };
+    spans.push(made);
+    const end = (problem?: string): void => void Object.assign(made, { isOver: true, problem });
+    return { event: () => {}, set: (attributes) => void Object.assign(made, attributes), end };
   };
-  const calls = tracingChannel("azlb:arm:call");
-  const handlers = { start: note("start"), asyncEnd: note("end"), error: note("error"), end() {}, asyncStart() {} };
-  calls.subscribe(handlers);
-  try {
-    await run(client.put(LB, { properties: {} }, { priority: "drain" }));
-    arm.interpose = () => Promise.reject(new NoAnswerError("cut", true));
-    await run(assert.rejects(client.put(LB, {}, { priority: "drain" })));
-  } finally {
-    calls.unsubscribe(handlers);
-  }
-  const call = "put Microsoft.Network/loadBalancers drain";
-  assert.deepEqual(seen, [`start ${call}`, `end ${call}`, `start ${call}`, `error ${call}`, `end ${call}`]);
+  const { arm, client, run } = rig({}, { start });
+  const asker = start("asker", {});
+  const options = { priority: "drain", spans: [asker] } as const;
+  arm.write(LB, { properties: {} });
+  await run(client.put(LB, { properties: {} }, options));
+  arm.interpose = () => Promise.reject(new NoAnswerError("cut", true));
+  await run(assert.rejects(client.put(LB, {}, options)));
+  const guard = (): void => assert.fail("held back");
+  await run(assert.rejects(client.put(LB, {}, { ...options, guard })));
+  const [, written, lost, ...others] = spans;
+  const put = { name: "PUT Microsoft.Network/loadBalancers", on: [asker], isRequest: true, isOver: true };
+  const fields = (span: Record<string, unknown> | undefined, ...more: string[]): unknown =>
+    Object.fromEntries([...Object.keys(put), ...more].map((key) => [key, span?.[key]]));
+  assert.deepEqual(fields(written, "problem", "azlb.resource.id"), {
+    ...put,
+    problem: undefined,
+    "azlb.resource.id": LB,
+  });
+  assert.deepEqual(fields(lost, "error.type"), { ...put, "error.type": "transient" });
+  assert.deepEqual(
+    others.filter(({ name }) => name === put.name),
+    [],
+    "what does not leave is none",
+  );
 });

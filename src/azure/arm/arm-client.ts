@@ -4,6 +4,7 @@
  * because only the lane that merged them knows whether they may be sent again (`lane.ts`). All failures are `ArmError`.
  */
 import { requestBodyOf } from "../../core/resources/kinds.ts";
+import type { Span } from "../../core/util/tracer.ts";
 import { MOST, readAgainMs, RETRY } from "../../core/retry.ts";
 import { typeOf } from "./api-versions.ts";
 import { ArmExchange, type Ask, type ExchangeOptions, type Verb } from "./arm-exchange.ts";
@@ -26,6 +27,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Azure has told to wait: called with the time that is left, of a write as of the reads that follow it to its end. */
   readonly onHeld?: ((waitMs: number) => void) | undefined;
+  /** On whose behalf it is. */
+  readonly spans?: readonly Span[] | undefined;
 }
 
 export interface WriteOptions extends CallOptions {
@@ -94,8 +97,8 @@ export class ArmClient {
     const { first, last } = await this.#put(id, body, options);
     const isWhole = last === first && thenRead === undefined;
     if (isWhole) return bodyOf(first) as Body;
-    const { priority, namespace, signal, onHeld } = options;
-    const read = (): Promise<Body> => this.get<Body>(thenRead ?? id, { priority, namespace, signal, onHeld });
+    const { priority, namespace, signal, onHeld, spans } = options;
+    const read = (): Promise<Body> => this.get<Body>(thenRead ?? id, { priority, namespace, signal, onHeld, spans });
     try {
       return await (reading?.(read) ?? read());
     } catch (error) {
@@ -145,9 +148,9 @@ export class ArmClient {
   }
 
   #follow(verb: Verb, id: string, first: ArmResponse, options: CallOptions): Promise<ArmResponse> {
-    const { priority, namespace, signal, onHeld } = options;
+    const { priority, namespace, signal, onHeld, spans } = options;
     return followOperation(
-      { id, first, type: `${verb} ${typeOf(id)}`, ask: { priority, namespace, signal, onHeld } },
+      { id, first, type: `${verb} ${typeOf(id)}`, ask: { priority, namespace, signal, onHeld, spans } },
       {
         send: (poll) => this.#exchange.send(poll),
         clock: this.#options.clock,

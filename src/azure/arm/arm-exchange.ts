@@ -1,10 +1,9 @@
 /**
- * One request to ARM and its answer: its turn in the budget, the token, the headers, the classified failure, and a
- * report for metrics. Repeats only what cannot have had an effect: a refused token, a refused api-version.
+ * One request to ARM and its answer: its turn in the budget, the token, the headers, the classified failure, a report for
+ * metrics and a span of its time on the wire. Repeats only what cannot have had an effect: a refused token, a refused api-version.
  */
-import { tracingChannel } from "node:diagnostics_channel";
-
 import type { Clock, Random } from "../../core/util/clock.ts";
+import type { Span, Tracer } from "../../core/util/tracer.ts";
 import { ApiVersions, typeOf } from "./api-versions.ts";
 import { Budget } from "../budget/budget.ts";
 import { AZURE_LIMITS, type BudgetLimits, type CallKind, type Priority } from "../budget/limits.ts";
@@ -14,12 +13,6 @@ import type { TokenSource } from "./token-source.ts";
 import { NoAnswerError, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
 
 export type Verb = "get" | "list" | "put" | "delete" | "post" | "poll";
-
-/**
- * A span around each call on the wire, for tracers: `tracing:azlb:arm:call:start`, `…:asyncEnd`, `…:error` of
- * `node:diagnostics_channel`. Costs nothing without a subscriber.
- */
-const armCalls = tracingChannel<unknown, Pick<CallReport, "verb" | "type" | "id" | "priority">>("azlb:arm:call");
 
 /** One call as it went, for metrics. */
 export interface CallReport {
@@ -52,6 +45,8 @@ export interface ExchangeOptions {
   readonly userAgent: string;
   readonly limits?: BudgetLimits;
   readonly onCall?: (call: CallReport) => void;
+  /** Absent: no spans. */
+  readonly tracer?: Tracer | undefined;
 }
 
 export interface Ask {
@@ -65,6 +60,8 @@ export interface Ask {
   readonly body?: unknown;
   /** Of a write: the fragments in it, for reports. */
   readonly batchSize?: number | undefined;
+  /** On whose behalf it is. */
+  readonly spans?: readonly Span[] | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Ends the wait for its turn, but not the call once it has left. */
   readonly queueSignal?: AbortSignal | undefined;
@@ -130,14 +127,17 @@ export class ArmExchange {
       const timing = { waitedMs: sentMs - askedMs, durationMs: clock.monotonicMs() - sentMs };
       const { verb, priority, batchSize } = ask;
       const answer = { status: response?.status, requestId: response?.headers["x-ms-request-id"], failure };
-      this.#options.onCall?.({ verb, type, id, priority, batchSize, ...answer, ...timing });
+      const report = { verb, type, id, priority, batchSize, ...answer, ...timing };
+      if (span !== undefined) endSpan(span, report);
+      this.#options.onCall?.(report);
     };
+    let span: Span | undefined;
     try {
       const { source, token, headers } = await this.#authorization(ask.path);
       const request = this.#requestOf(ask, url, headers); // before the guard: serializing a megabyte takes time
       await ask.guard?.();
-      const span = { verb: ask.verb, type, id, priority: ask.priority };
-      const response = await armCalls.tracePromise(() => transport.send(request), span);
+      span = this.#options.tracer?.start(`${ask.method} ${type}`, { on: ask.spans, isRequest: true });
+      const response = await transport.send(request);
       done(response, response.status < 400 ? undefined : failureOfResponse(response, clock.nowMs()));
       return { response, refuseToken: () => source.refused(token) };
     } catch (error) {
@@ -188,6 +188,34 @@ export class ArmExchange {
     throw new ArmError(transient(why, true), "following an address");
   }
 }
+
+/** Named as OpenTelemetry's conventions name them; ours begin with `azlb.`. */
+function endSpan(
+  span: Span,
+  { verb, id, priority, batchSize, status, requestId, failure, waitedMs }: CallReport,
+): void {
+  span.set({
+    "http.request.method": METHODS[verb],
+    "http.response.status_code": status,
+    "error.type": failure?.kind,
+    "azure.service.request.id": requestId,
+    "azlb.verb": verb,
+    "azlb.resource.id": id,
+    "azlb.priority": priority,
+    "azlb.fragments": batchSize,
+    "azlb.budget.wait_ms": Math.round(waitedMs),
+  });
+  span.end(failure && `${failure.code}: ${failure.message}`);
+}
+
+const METHODS: Readonly<Record<Verb, ArmRequest["method"]>> = {
+  get: "GET",
+  list: "GET",
+  poll: "GET",
+  put: "PUT",
+  delete: "DELETE",
+  post: "POST",
+};
 
 function armErrorOf(error: unknown, ask: Ask): ArmError | undefined {
   if (error instanceof ArmError) return error;

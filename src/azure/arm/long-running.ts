@@ -22,7 +22,7 @@ export interface Followed {
   readonly first: ArmResponse;
   /** What is written, for the pace: operations of one kind take alike. */
   readonly type: string;
-  readonly ask: Pick<Ask, "priority" | "namespace" | "signal" | "onHeld">;
+  readonly ask: Pick<Ask, "priority" | "namespace" | "signal" | "onHeld" | "spans">;
 }
 
 export interface FollowOptions {

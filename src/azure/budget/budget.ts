@@ -71,6 +71,14 @@ interface Gate {
   readonly underway: Set<Entry>;
 }
 
+export interface ShownGate {
+  readonly tokens: number;
+  readonly size: number;
+  readonly waiting: number;
+  /** 0: open. */
+  readonly closedForMs: number;
+}
+
 export class Budget {
   readonly #clock: Clock;
   readonly #share: number | undefined;
@@ -172,6 +180,14 @@ export class Budget {
   tokens(kind: CallKind): number {
     this.#refill(this.#gates[kind]);
     return Math.max(0, Math.floor(this.#gates[kind].tokens));
+  }
+
+  /** For people: what is left of the bucket, who waits for it, and until when Azure has closed it. */
+  shown(kind: CallKind): ShownGate {
+    const { size, closings } = this.#gates[kind];
+    const nowMs = this.#clock.monotonicMs();
+    const left = [...closings.values()].map(({ untilMs }) => untilMs - nowMs);
+    return { tokens: this.tokens(kind), size, waiting: this.waiting(kind), closedForMs: Math.max(0, ...left) };
   }
 
   /** The share of the bucket that is left, 0 while others wait for it. */

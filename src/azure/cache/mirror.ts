@@ -97,6 +97,11 @@ export class Mirror {
     }));
   }
 
+  /** As it was last made. */
+  get shownCompute(): Compute | undefined {
+    return this.#compute?.made;
+  }
+
   /** Made anew only when one of the lists has changed: every Service asks for it. */
   #indexed(lists: readonly unknown[], make: () => Compute): Compute {
     const known = this.#compute;
@@ -114,6 +119,11 @@ export class Mirror {
         throw error;
       }));
     return unlessAborted(ask, signal);
+  }
+
+  /** All of a kind that was last seen, however long ago; asks nobody, and decisions must not be made on it. */
+  shown<K extends Kind>(kind: K): readonly Bodies[K][] {
+    return this.#of(kind).shown;
   }
 
   /** What a writer may start from: `null` where it isn't there, `undefined` where it must be read. */

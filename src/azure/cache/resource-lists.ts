@@ -38,6 +38,11 @@ export class ResourceLists<Body extends Named> {
     return unlessAborted(() => (age === "known" ? cache.known() : cache.read()), signal);
   }
 
+  /** All that was last seen, of every list that was ever read; asks nobody. */
+  get shown(): readonly Body[] {
+    return [...this.#caches.values()].flatMap((cache) => cache.shown);
+  }
+
   /** `null`: it isn't there; `undefined`: it was not read, or what was seen holds no more. */
   lastSeen(id: string): Body | null | undefined {
     return this.#caches.get(pathOf(id).toLowerCase())?.lastSeen(id);
@@ -139,6 +144,10 @@ class ResourceListCache<Body extends { readonly id: string; readonly etag?: stri
   /** As last read, however long ago that was; reads only where nothing was read before, or where a gap is known. */
   async known(): Promise<readonly Body[]> {
     return this.#loadedAt > 0 && this.#gaps.size === 0 ? this.#shown() : this.read();
+  }
+
+  get shown(): readonly Body[] {
+    return this.#shown();
   }
 
   /** `null`: it isn't there; `undefined`: it was not read, or what was seen holds no more. */

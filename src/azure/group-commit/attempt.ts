@@ -6,6 +6,7 @@
 import { isPart, wholeOf } from "../../core/model/ids.ts";
 import type { Action, Answer, Merged } from "../../core/outcome.ts";
 import type { Clock } from "../../core/util/clock.ts";
+import type { Span } from "../../core/util/tracer.ts";
 import { errorText } from "../../core/util/text.ts";
 import { type ArmClient, assertResourceShape, type PutOptions, type WriteOptions } from "../arm/arm-client.ts";
 import { ArmError, type ArmFailure, plainFailure, transient } from "../arm/failures.ts";
@@ -45,6 +46,8 @@ export interface Turn {
   readonly namespace?: string | undefined;
   /** How many writes the batch has, for reports. */
   readonly batchSize: number;
+  /** Of those that wait for it. */
+  readonly spans: readonly Span[];
   /** Aborted when the write must not leave any more. */
   readonly signal: AbortSignal;
   /** The last word before it leaves; may abort `signal`. */
@@ -112,10 +115,11 @@ async function chooseBase(
  */
 async function readWhole(
   id: string,
-  { priority, namespace, signal, onHeld }: Turn,
+  { priority, namespace, signal, onHeld, spans }: Turn,
   { client, onSeen, wasThere }: LaneIo,
 ): Promise<ArmBody | null> {
-  const find = (): Promise<ArmBody | null> => client.find<ArmBody>(id, { priority, namespace, signal, onHeld });
+  const options = { priority, namespace, signal, onHeld, spans };
+  const find = (): Promise<ArmBody | null> => client.find<ArmBody>(id, options);
   const found = (await find()) ?? (wasThere(id) ? await find() : null);
   const whole = found && assertResourceShape(found, `looking at ${id}`);
   onSeen(id, whole);
@@ -208,13 +212,14 @@ export function noteRead(read: ArmBody, id: string, etag: string | undefined, { 
 }
 
 export function writeOptions(
-  { priority, namespace, batchSize, signal, beforeLeaving, onHeld, onLeft }: Turn,
+  { priority, namespace, batchSize, spans, signal, beforeLeaving, onHeld, onLeft }: Turn,
   { mayWrite, clock }: LaneIo,
-): Pick<WriteOptions, "guard" | "queueSignal" | "priority" | "namespace" | "batchSize" | "onHeld"> {
+): Pick<WriteOptions, "guard" | "queueSignal" | "priority" | "namespace" | "batchSize" | "spans" | "onHeld"> {
   return {
     priority,
     namespace,
     batchSize,
+    spans,
     queueSignal: signal,
     onHeld,
     guard: async () => {
@@ -231,6 +236,7 @@ export function writeOptions(
         signal.throwIfAborted();
       }
       onLeft();
+      for (const span of spans) span.event("written");
     },
   };
 }

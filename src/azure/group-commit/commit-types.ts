@@ -1,5 +1,6 @@
 /** What is submitted to group commit, and what comes of it. */
 import type { Merged, Rejection, Warning } from "../../core/outcome.ts";
+import type { Span } from "../../core/util/tracer.ts";
 import type { Priority } from "../budget/limits.ts";
 import type { ArmFailure } from "../arm/failures.ts";
 import type { WriteKind } from "./write-kind.ts";
@@ -27,6 +28,8 @@ export interface Write<Body extends ArmBody, Fragment, Whole extends ArmBody = B
   readonly namespace?: string | undefined;
   /** Read the resource first, whatever was last seen. */
   readonly readFirst?: boolean;
+  /** What it is done for: the calls to Azure are its children, and it has the event `written` when a write leaves. */
+  readonly span?: Span | undefined;
   /** Called after each failed attempt that will be repeated, and when Azure's throttling of others holds it back. */
   readonly onRetry?: (retry: Retry) => void;
   /** Aborted: the write is withdrawn. It does not leave any more; where it has left, the attempt in flight is its last. */
@@ -60,6 +63,8 @@ export interface AttemptReport {
   /** The kind of the batch's writes. */
   readonly kind: string;
   readonly size: number;
+  /** Keys of the objects that own the fragments; absent where none does. */
+  readonly owners?: readonly string[];
   readonly durationMs: number;
   readonly outcome: "written" | "unchanged" | "deleted" | "refused" | ArmFailure["kind"];
   readonly failure?: ArmFailure;

@@ -10,6 +10,7 @@
  *
  * Reads of the whole are done one after the other, so that what was seen last is the newest.
  */
+import type { Span } from "../../core/util/tracer.ts";
 import type { Merged } from "../../core/outcome.ts";
 import { ArmError } from "../arm/failures.ts";
 import { assertResourceShape } from "../arm/arm-client.ts";
@@ -83,7 +84,7 @@ export class DrainFastPath {
     const startMs = context.clock.monotonicMs();
     let batch = first;
     try {
-      const part = await this.#readPart(batch.id);
+      const part = await this.#readPart(batch);
       if (part === undefined) return this.#return(batch, machine, "unsuitable");
       machine.on("partRead");
       for (;;) {
@@ -115,10 +116,11 @@ export class DrainFastPath {
   }
 
   /** `undefined` also where it cannot be read, or is in no state to be written: the next read of the whole tells why. */
-  async #readPart(id: string): Promise<ArmBody | undefined> {
+  async #readPart(batch: Batch): Promise<ArmBody | undefined> {
     const { client, closing } = this.#options.context;
+    const { id } = batch;
     try {
-      const found = await client.find<ArmBody>(id, { priority: "drain", signal: closing });
+      const found = await client.find<ArmBody>(id, { priority: "drain", signal: closing, spans: spansOf(batch) });
       const part = found && assertResourceShape(found, `looking at ${id}`);
       return part?.etag === undefined || isChanging(part) || isBroken(part) ? undefined : part;
     } catch (error) {
@@ -141,6 +143,7 @@ export class DrainFastPath {
       {
         priority: "drain",
         batchSize: batch.tickets.length,
+        spans: spansOf(batch),
         signal: AbortSignal.any([context.closing, join.signal]),
         beforeLeaving: () => {
           if (mayJoin && machine.state === "awaitingTurn" && queue.hasMoreFor(batch)) join.abort();
@@ -172,7 +175,8 @@ export class DrainFastPath {
     const { client, closing } = context;
     const id = wholeOf(batch.id);
     try {
-      const read = await this.reading(() => client.get<ArmBody>(id, { priority: "drain", signal: closing }));
+      const options = { priority: "drain", signal: closing, spans: spansOf(batch) } as const;
+      const read = await this.reading(() => client.get<ArmBody>(id, options));
       const body = noteRead(read, id, part.etag, context);
       for (const { ticket, outcome } of settlements({ kind: "written", body }, merged, batch.tickets))
         ticket.settle(outcome);
@@ -183,6 +187,10 @@ export class DrainFastPath {
       this.#return(batch, machine, "failed"); // to be found done
     }
   }
+}
+
+function spansOf({ tickets }: Batch): readonly Span[] {
+  return tickets.flatMap(({ spans }) => spans);
 }
 
 /** `undefined`: there is nothing to write, or something that wants a read of the whole. */

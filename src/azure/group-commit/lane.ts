@@ -18,6 +18,7 @@
 import { unchanged } from "../../core/outcome.ts";
 import type { Random } from "../../core/util/clock.ts";
 import { plainFailure, throttledFor, type ArmFailure } from "../arm/failures.ts";
+import { field, textField } from "../arm/response-body.ts";
 import { attempt, type AttemptResult, type LaneIo } from "./attempt.ts";
 import { NO_PRIOR_ATTEMPT, type PriorAttempt } from "./choose-base.ts";
 import { CommitQueue, mostUrgent, type Batch } from "./commit-queue.ts";
@@ -161,6 +162,7 @@ export class Lane {
         priority,
         namespace,
         batchSize: tickets.length,
+        spans: tickets.flatMap((ticket) => ticket.spans),
         signal: interrupt === undefined ? closing : AbortSignal.any([closing, interrupt.signal]),
         onHeld: (waitMs) => {
           for (const ticket of tickets) ticket.held(throttledFor(waitMs), waitMs);
@@ -262,8 +264,13 @@ export class Lane {
   #report({ id, tickets }: Batch, startMs: number, result: Pick<AttemptReport, "outcome" | "failure">): void {
     const kind = tickets[0]?.kind.name ?? "";
     const durationMs = this.#context.clock.monotonicMs() - startMs;
-    this.#context.onAttempt({ id, kind, size: tickets.length, durationMs, ...result });
+    this.#context.onAttempt({ id, kind, size: tickets.length, owners: ownersOf(tickets), durationMs, ...result });
   }
+}
+
+/** Of fragments that bear their owner. */
+function ownersOf(tickets: readonly Ticket[]): string[] {
+  return tickets.flatMap(({ fragment }) => textField(field(fragment, "owner"), "key") ?? []);
 }
 
 function failAll(tickets: readonly Ticket[], failure: ArmFailure): void {

@@ -6,6 +6,7 @@
  * Bodies become typed here and nowhere else: what Azure answers was checked for its shape when it was read
  * (`arm-client.ts`); which fields the resource at an id has is the promise of the API version.
  */
+import type { Span } from "../../core/util/tracer.ts";
 import type { Merged } from "../../core/outcome.ts";
 import type { ArmBody, Committed, Merge, Write, Retry } from "./commit-types.ts";
 import { type Priority, RANK } from "../budget/limits.ts";
@@ -28,8 +29,8 @@ export class WriteKind<Body extends ArmBody, Fragment, Whole extends ArmBody = B
     const ticket = new Ticket(write, sinceMs);
     this.#fragments.set(ticket, write);
     const { promise, resolve, reject } = Promise.withResolvers<Committed<Whole>>();
-    const { onRetry, signal } = write;
-    ticket.await({ settle: (outcome) => resolve(outcome as Committed<Whole>), crash: reject, onRetry, signal });
+    const { onRetry, signal, span } = write;
+    ticket.await({ settle: (outcome) => resolve(outcome as Committed<Whole>), crash: reject, onRetry, signal, span });
     return [ticket, promise];
   }
 
@@ -66,6 +67,7 @@ interface Waiter {
   readonly onRetry: ((retry: Retry) => void) | undefined;
   /** Aborted: this caller wants it no more. */
   readonly signal: AbortSignal | undefined;
+  readonly span: Span | undefined;
 }
 
 /** A write that waits for its commit, and the callers that wait for it: what the lanes know of a write. */
@@ -105,6 +107,11 @@ export class Ticket {
   /** Every caller has withdrawn it. */
   get isWithdrawn(): boolean {
     return this.#waiters.length > 0 && this.#waiters.every(({ signal }) => signal?.aborted === true);
+  }
+
+  /** Of its callers. */
+  get spans(): readonly Span[] {
+    return this.#waiters.flatMap(({ span }) => span ?? []);
   }
 
   await(waiter: Waiter): void {

@@ -32,12 +32,16 @@ test("a newer transition ends the older one", () => {
   assert.deepEqual([...draining.underway()], []);
 });
 
-test("a node made anew under the same name inherits nothing", () => {
+test("a node made anew under the same name is not Down, but begins with the entry that the former one left", () => {
   const draining = new DrainingNodes();
   const down = draining.see(tainted("a", OUT), 0);
   draining.forget(tainted("a", OUT));
-  assert.equal(draining.see(tainted("b"), 1), undefined, "it was never Down");
+  const none = draining.see(tainted("b"), 1);
+  assert.equal(none?.state, "None", "its own transition, so that a failure to set it back is told on it");
   assert.equal(draining.current(down?.key ?? ""), undefined);
+  draining.over(none);
+  draining.forget(tainted("b"));
+  assert.equal(draining.see(tainted("c"), 2), undefined, "the one before it was not Down");
   assert.equal(draining.size, 0);
 });
 

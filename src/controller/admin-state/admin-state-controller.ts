@@ -6,7 +6,8 @@
  *   -------------------------------------------------|---------------------------------------------------------
  *   a node begins or ceases to be doomed             | its pools are updated, until that has come true
  *   a node begins to be deleted (it has a finalizer) | the same, before the pools' own loop removes its entries
- *   a node appears that is not doomed                | all pools are looked over: a namesake may have left it Down
+ *   a node appears whose namesake went while Down    | the same, so that it is told if its entry cannot be set back
+ *   another node appears that is not doomed          | all pools are looked over: a namesake may have left it Down
  *   a network interface joined a pool, or may have   | the same, if any node is doomed
  *   every drift period                               | the same
  *   a node is deleted                                | nothing: its entries go with it
@@ -25,6 +26,7 @@ import type { Change } from "../../kube/cache/store.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
 import { ADMIN_STATE, type AdminStateManager, type PoolUpdate, type Whose } from "./admin-state-manager.ts";
 import type { AdminStateEvents } from "./admin-state-events.ts";
+import type { DrainSpans } from "./drain-spans.ts";
 import type { DrainAccounts } from "./drain-accounts.ts";
 import type { Metrics } from "../metrics.ts";
 import { nextAttempt } from "../service/next-attempt.ts";
@@ -43,6 +45,9 @@ export interface AdminStateControllerOptions {
   readonly manager: AdminStateManager;
   readonly events: AdminStateEvents;
   readonly accounts: DrainAccounts;
+  /** See `AdminStateOptions`. */
+  readonly backendsDown: (node: string) => Promise<readonly string[] | undefined>;
+  readonly spans: DrainSpans;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: Random;
@@ -53,6 +58,8 @@ export interface AdminStateControllerOptions {
 const ALL = "all";
 const ALL_AFRESH = "all, afresh";
 const WHOSE: Readonly<Record<string, Whose>> = { [ALL]: { all: "known" }, [ALL_AFRESH]: { all: "afresh" } };
+/** Until LBCF's pools that could not be written are looked at again. */
+const BACKENDS_AGAIN_MS = 1_000;
 /** They only wait for Azure, together; none may wait for another. */
 const WORKERS = 10_000;
 
@@ -60,6 +67,9 @@ export class AdminStateController {
   readonly #options: AdminStateControllerOptions;
   readonly #queue: WorkQueue;
   readonly #draining = new DrainingNodes();
+  /** UIDs of nodes that are Down in the pools of Services, and not known to be in those of LBCF. */
+  readonly #halfDown = new Set<string>();
+  readonly #ending = new AbortController();
 
   constructor(options: AdminStateControllerOptions) {
     this.#options = options;
@@ -103,19 +113,23 @@ export class AdminStateController {
   }
 
   stop(patienceMs: number): Promise<void> {
+    this.#ending.abort(new Error("the controller stops"));
     return this.#queue.stop(patienceMs);
   }
 
   #notice(change: Change<CachedNode>): void {
-    const { clock, metrics, events, accounts } = this.#options;
+    const { clock, metrics, events, accounts, spans } = this.#options;
     if (change.kind === "deleted") {
+      spans.end(change.object, "the Node was deleted");
       const { isDown } = this.#draining.forget(change.object);
-      accounts.gone(change.object, isDown);
+      accounts.gone(change.object, isDown && !this.#halfDown.has(change.object.metadata.uid));
       events.forget(change.object);
     } else {
       const transition = this.#draining.see(change.object, clock.monotonicMs());
-      if (transition !== undefined) this.#queue.add(transition.key);
-      else if (change.kind === "added") this.resync();
+      if (transition !== undefined) {
+        spans.begin(change.object, transition.state);
+        this.#queue.add(transition.key);
+      } else if (change.kind === "added") this.resync();
       // left over where the taint went while no controller ran
       if (transition === undefined && !this.#draining.isDoomed(change.object)) accounts.over(change.object);
     }
@@ -144,9 +158,10 @@ export class AdminStateController {
 
   /** After a failure an earlier try may have written what the last one found right. */
   #settle(transition: Transition, all: readonly PoolUpdate[], hadFailed: boolean): void {
-    const { clock, metrics, events } = this.#options;
+    const { clock, metrics, events, spans } = this.#options;
     if (this.#draining.current(transition.key) !== transition) return; // it asks for something else by now
     this.#draining.over(transition);
+    spans.end(transition.node);
     events.forget(transition.node);
     const { state, seenMs } = transition;
     const tookMs = clock.monotonicMs() - seenMs;
@@ -158,13 +173,35 @@ export class AdminStateController {
   }
 
   /** `seenMs`: of the wall clock. */
-  #account({ state, node: then }: Transition, seenMs: number, updates: readonly PoolUpdate[]): void {
-    const { nodes, manager, accounts } = this.#options;
-    const { name, uid } = then.metadata;
-    const newest = nodes.store.get(name);
-    if (newest?.metadata.uid !== uid) return;
+  #account({ state, node }: Transition, seenMs: number, updates: readonly PoolUpdate[]): void {
+    const { manager, accounts } = this.#options;
+    const newest = this.#newestOf(node);
+    if (newest === undefined) return;
     if (state === "None") accounts.over(newest);
-    else accounts.down(newest, seenMs, manager.poolsOf(newest, updates));
+    else void this.#accountDown(newest, seenMs, manager.poolsOf(newest, updates));
+  }
+
+  /** Once backends of LBCF on the node are Down too. */
+  async #accountDown(node: CachedNode, seenMs: number, pools: readonly string[]): Promise<void> {
+    const { backendsDown, accounts, clock } = this.#options;
+    const { name, uid } = node.metadata;
+    this.#halfDown.add(uid);
+    while (!this.#ending.signal.aborted) {
+      const more = await backendsDown(name);
+      const newest = this.#newestOf(node);
+      if (newest === undefined || desiredAdminState(newest) !== "Down") break;
+      if (more !== undefined) {
+        accounts.down(newest, seenMs, [...pools, ...more]);
+        break;
+      }
+      await clock.sleep(BACKENDS_AGAIN_MS, this.#ending.signal).catch(() => {});
+    }
+    this.#halfDown.delete(uid);
+  }
+
+  #newestOf({ metadata: { name, uid } }: Node): CachedNode | undefined {
+    const newest = this.#options.nodes.store.get(name);
+    return newest?.metadata.uid === uid ? newest : undefined;
   }
 }
 
@@ -182,9 +219,13 @@ export interface Transition {
   readonly seenMs: number;
 }
 
+/** Names of nodes that went, of which the oldest are forgotten first: a look over all pools finds their namesakes, too. */
+const MOST_LEFT_DOWN = 1_000;
+
 /**
  * Which nodes are held Down, why, and what last became of each, by UID: a node that is made anew under the same name
- * inherits nothing. For metrics, and to know when what was begun for a node is no longer what it asks for.
+ * inherits nothing but the entry of the former one, which may still be Down. For metrics, and to know when what was begun
+ * for a node is no longer what it asks for.
  */
 export class DrainingNodes {
   /** By UID: every node that is held Down. */
@@ -192,16 +233,19 @@ export class DrainingNodes {
   /** By UID: the newest transition of each node, until it is over. */
   readonly #newest = new Map<string, Transition>();
   readonly #byKey = new Map<string, Transition>();
+  /** Names of nodes that went while they were to be Down. */
+  readonly #leftDown = new Set<string>();
   #count = 0;
 
   /** The transition that this sight of the node begins, if it does. */
   see(node: Node, seenMs: number): Transition | undefined {
-    const { uid } = node.metadata;
+    const { uid, name } = node.metadata;
     const state = desiredAdminState(node);
     const wasDown = this.#reasons.has(uid);
+    const isLeftDown = this.#leftDown.delete(name);
     if (state === "Down") this.#reasons.set(uid, drainReasons(node));
     else this.#reasons.delete(uid);
-    if (wasDown === (state === "Down")) return undefined;
+    if (state === "Down" ? wasDown : !wasDown && !isLeftDown) return undefined;
     this.over(this.#newest.get(uid));
     const transition = { key: `${uid} ${++this.#count}`, node, state, seenMs };
     this.#newest.set(uid, transition);
@@ -215,8 +259,9 @@ export class DrainingNodes {
   }
 
   /** `isDown`: it was to be Down, and is. */
-  forget({ metadata: { uid } }: Node): { readonly isDown: boolean } {
+  forget({ metadata: { uid, name } }: Node): { readonly isDown: boolean } {
     const wasToBeDown = this.#reasons.delete(uid);
+    if (wasToBeDown) this.#leaveDown(name);
     const newest = this.#newest.get(uid);
     this.over(newest);
     return { isDown: wasToBeDown && newest === undefined };
@@ -240,6 +285,13 @@ export class DrainingNodes {
     const counts = new Map<DrainReason, number>(DRAIN_REASONS.map((reason) => [reason, 0]));
     for (const reason of [...this.#reasons.values()].flat()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
     return Object.fromEntries(counts);
+  }
+
+  #leaveDown(name: string): void {
+    this.#leftDown.delete(name);
+    this.#leftDown.add(name);
+    const [oldest = name] = this.#leftDown;
+    if (this.#leftDown.size > MOST_LEFT_DOWN) this.#leftDown.delete(oldest);
   }
 
   over(transition: Transition | undefined): void {

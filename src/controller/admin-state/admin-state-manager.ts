@@ -19,6 +19,7 @@ import {
   nodeFinder,
   type NodeFinder,
 } from "../../core/admin-state/reconcile-admin-state.ts";
+import type { DrainSpans } from "./drain-spans.ts";
 import { entriesOfNode } from "../../core/admin-state/drain-taint.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Node } from "../../core/model/kubernetes.ts";
@@ -36,6 +37,7 @@ export interface AdminStateManagerOptions {
   readonly machines: MachineListing;
   readonly commit: GroupCommit;
   readonly taints: NewestTaints;
+  readonly spans: DrainSpans;
 }
 
 /** Whose state is to be set: one node's, or that of every node where it is wrong; `afresh` reads Azure first. */
@@ -78,10 +80,13 @@ export class AdminStateManager {
   }
 
   async #write(place: AdminStatePool, whose: Whose): Promise<PoolUpdate> {
-    const { commit, taints } = this.#options;
+    const { commit, taints, spans } = this.#options;
     const readFirst = "node" in whose ? this.#mayHoldUnseen(place, whose.node) : whose.all === "afresh";
-    const write = { id: place.id, kind: ADMIN_STATE, fragment: taints, priority: "drain", readFirst } as const;
+    const span = "node" in whose ? spans.ofPool(whose.node, place) : undefined;
+    const write = { id: place.id, kind: ADMIN_STATE, fragment: taints, priority: "drain", readFirst, span } as const;
     const committed = await commit.submit(write);
+    span?.set({ "azlb.outcome": committed.kind });
+    span?.end(committed.kind === "failed" ? committed.failure.message : undefined);
     if (committed.kind === "failed") return { place, outcome: committed.failure, loadBalancer: null };
     const loadBalancer = "body" in committed ? committed.body : null;
     return { place, outcome: committed.kind === "written" ? "written" : "unchanged", loadBalancer };

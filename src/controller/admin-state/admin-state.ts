@@ -8,11 +8,13 @@ import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { Clock, Random } from "../../core/util/clock.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import type { Log } from "../../core/util/log.ts";
+import type { Tracer } from "../../core/util/tracer.ts";
 import type { EventRecorder } from "../../kube/events/event-recorder.ts";
 import type { KubeClient } from "../../kube/client/kube-client.ts";
 import { AdminStateController } from "./admin-state-controller.ts";
 import { AdminStateManager, NewestTaints } from "./admin-state-manager.ts";
 import { AdminStateEvents } from "./admin-state-events.ts";
+import { DrainSpans } from "./drain-spans.ts";
 import { DrainAccounts } from "./drain-accounts.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
 import type { Metrics } from "../metrics.ts";
@@ -32,6 +34,10 @@ export interface AdminStateOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** The pools of LBCF's backends on the node, once it is Down there; `undefined`: it is not yet. */
+  readonly backendsDown: (node: string) => Promise<readonly string[] | undefined>;
+  /** Absent: no spans. */
+  readonly tracer?: Tracer | undefined;
 }
 
 export class AdminState {
@@ -50,7 +56,8 @@ export class AdminState {
       services: () => services.store.values(),
     });
     this.taints = new NewestTaints(nodes.store);
-    const manager = new AdminStateManager({ ...options, taints: this.taints });
+    const spans = new DrainSpans(options.tracer);
+    const manager = new AdminStateManager({ ...options, taints: this.taints, spans });
     const accounts = new DrainAccounts({
       client: kube,
       events,
@@ -59,7 +66,18 @@ export class AdminState {
       log,
       noticeOf: (node) => this.#preemptions.noticeOf(node),
     });
-    this.#controller = new AdminStateController({ nodes, manager, events, accounts, metrics, clock, random, log });
+    this.#controller = new AdminStateController({
+      nodes,
+      manager,
+      events,
+      accounts,
+      backendsDown: options.backendsDown,
+      spans,
+      metrics,
+      clock,
+      random,
+      log,
+    });
     this.#preemptions = new PreemptionWatch({
       client: kube,
       nodes,

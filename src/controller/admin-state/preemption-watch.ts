@@ -1,5 +1,5 @@
 /**
- * Turns the first `PreemptScheduled` event of a node into the taint that says so durably: events are gone after an hour,
+ * Turns the first `PreemptScheduled` or `TerminateScheduled` event of a node into the taint that says so durably: events are gone after an hour,
  * and with the process that saw them. One patch writes the taint and the record of the event (`preemption-annotation.ts`), under
  * the version of the Node that was decided on. What the taint leads to is `admin-state-controller.ts`'s.
  *
@@ -11,8 +11,8 @@ import type { Clock, Random } from "../../core/util/clock.ts";
 import {
   type EventTrust,
   newestPreemption,
+  NOTICE_REASONS,
   parsePreemptionEvent,
-  PREEMPT_SCHEDULED,
   type PreemptionEvent,
 } from "../../core/admin-state/preemption-events.ts";
 import { preemptionPatch } from "../../core/admin-state/preemption-annotation.ts";
@@ -53,22 +53,23 @@ const MOST_CONFLICTS = 5;
 
 export class PreemptionWatch {
   readonly #options: PreemptionWatchOptions;
-  /** One per namespace. */
+  /** One per namespace and reason: selectors know no "or". */
   readonly #reflectors: readonly Reflector<CachedEvent>[];
   readonly #queue: WorkQueue;
 
   constructor(options: PreemptionWatchOptions) {
     this.#options = options;
     const { client, loopMetrics, clock, random, log, namespaces } = options;
-    this.#reflectors = namespaces.map(
-      (namespace) =>
+    const watched = namespaces.flatMap((namespace) => NOTICE_REASONS.map((reason) => ({ namespace, reason })));
+    this.#reflectors = watched.map(
+      ({ namespace, reason }) =>
         new Reflector({
           client,
           clock,
           random,
           ...logWatchHealth(log, clock, "eviction notices"),
           resource: EVENTS,
-          selection: { namespace, fieldSelector: `reason=${PREEMPT_SCHEDULED}` },
+          selection: { namespace, fieldSelector: `reason=${reason}` },
           project: projectEvent,
           indexers: { node: ({ node }) => [node] },
         }),
@@ -81,8 +82,8 @@ export class PreemptionWatch {
       work: (job) => this.#work(job),
       onError: (name, error) => log.error(`preemption of ${name}: ${String(error)}`),
     });
-    for (const [at, namespace] of namespaces.entries())
-      loopMetrics.addWatch(`events/${namespace}`, this.#reflectors[at]!);
+    for (const [at, { namespace, reason }] of watched.entries())
+      loopMetrics.addWatch(`events/${namespace}/${reason}`, this.#reflectors[at]!);
     loopMetrics.addQueue("preemption", this.#queue);
   }
 

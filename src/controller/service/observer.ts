@@ -165,7 +165,7 @@ export class Observer {
   async #subnets(
     needs: readonly ReadRequest[],
     signal: AbortSignal,
-  ): Promise<Pick<Observed, "subnets" | "subnetNames">> {
+  ): Promise<Pick<Observed, "subnets" | "subnetNames" | "isNetworkMissing">> {
     const { mirror } = this.#options;
     const subnets = new Map<string, Subnet | undefined>();
     for (const need of needs) {
@@ -175,8 +175,9 @@ export class Observer {
     try {
       return { subnets, subnetNames: await mirror.subnetNames(signal) };
     } catch (error) {
-      if (error instanceof ArmError) return { subnets }; // the refusal is as true without them
-      throw error;
+      if (!(error instanceof ArmError)) throw error;
+      // the refusal is as true without them
+      return { subnets, ...(error.failure.kind === "notFound" && { isNetworkMissing: true }) };
     }
   }
 }

@@ -4,8 +4,9 @@ import { test } from "node:test";
 
 import { CoreWorld } from "../../../test/support/core-world.ts";
 import { seededRandom, settled, VirtualClock } from "../../../test/support/virtual-clock.ts";
+import { ArmError, type ArmFailure, plainFailure } from "../../azure/arm/failures.ts";
 import { FINALIZER } from "../../core/intent/ownership.ts";
-import { DELAY } from "../../core/retry.ts";
+import { BACKOFF, DELAY } from "../../core/retry.ts";
 import { unlessAborted } from "../../core/util/clock.ts";
 import { SILENT_LOG } from "../../core/util/log.ts";
 import { Store, type Subscriber } from "../../kube/cache/store.ts";
@@ -15,7 +16,7 @@ import type { SyncOutcome } from "./cloud-load-balancer.ts";
 import { ServiceController } from "./service-controller.ts";
 
 /** A controller whose syncs of a Service that is to be served never end by themselves, unless they are given an outcome. */
-function rig(outcome?: SyncOutcome) {
+function rig(outcome?: SyncOutcome | Error) {
   const clock = new VirtualClock();
   const store = new Store<CachedService>();
   const calls: string[] = [];
@@ -31,7 +32,9 @@ function rig(outcome?: SyncOutcome) {
         calls.push("ensure");
         return outcome === undefined
           ? unlessAborted(() => new Promise<SyncOutcome>(() => {}), signal)
-          : Promise.resolve(outcome);
+          : outcome instanceof Error
+            ? Promise.reject(outcome)
+            : Promise.resolve(outcome);
       },
       ensureLoadBalancerDeleted: async () => {
         calls.push("delete");
@@ -99,4 +102,16 @@ test("what a refused Service may have begun is left to others once for each thin
   assert.deepEqual(calls.splice(0), ["ensure"], "it was left already");
   await change(aService({ resourceVersion: "3", annotations: { "azlb.io/drift-policy": "report" } }));
   assert.deepEqual(calls, ["ensure", "left unfinished"]);
+});
+
+test("what a Service may have begun is left to others, too, where Azure refuses what it asks for since", async () => {
+  const invalid = { ...plainFailure("busy", "not in the subnet"), kind: "invalid", target: undefined } as ArmFailure;
+  const { clock, calls, change } = rig(new ArmError(invalid, "writing the load balancer"));
+  await change(aService());
+  assert.deepEqual(calls.splice(0), ["ensure", "left unfinished"]);
+  await clock.advance(BACKOFF.requeue.capMs);
+  assert.ok(calls.length > 0 && calls.every((call) => call === "ensure"), "it was left already");
+  const busy = rig(new ArmError(plainFailure("busy", "another operation runs"), "writing the load balancer"));
+  await busy.change(aService());
+  assert.deepEqual(busy.calls, ["ensure"], "it goes on soon");
 });

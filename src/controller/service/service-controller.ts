@@ -36,7 +36,8 @@ import type { Metrics } from "../metrics.ts";
 import { nextAttempt } from "./next-attempt.ts";
 import type { CachedService } from "../projections.ts";
 import type { Brake } from "../brake/brake.ts";
-import type { ServiceEvents } from "./service-events.ts";
+import { failureTold, type ServiceEvents } from "./service-events.ts";
+import type { Told } from "../../core/view/standing.ts";
 import { RefusedServices } from "./refused-services.ts";
 
 export interface ServiceControllerOptions {
@@ -60,7 +61,7 @@ export interface ServiceControllerOptions {
   readonly onMachinesLeft?: () => void;
   /** Something was written to a load balancer, which may have come or gone: nodes may belong elsewhere now. */
   readonly onLoadBalancerChanged?: () => void;
-  /** A Service that may have something in Azure is refused before it was served: pools that it began to use are left to others. */
+  /** A Service that may have something in Azure is refused, here or by Azure, before it was served: pools that it began to use are left to others. */
   readonly onLeftUnfinished?: () => void;
 }
 
@@ -74,6 +75,8 @@ export class ServiceController {
   /** By key: aborts the sync that serves a Service. */
   readonly #serving = new Map<string, AbortController>();
   readonly #refused: RefusedServices;
+  /** By key: what Azure refused last, of Services that it has refused something since they were settled. */
+  readonly #askedInVain = new Map<string, string>();
 
   constructor(options: ServiceControllerOptions) {
     this.#options = options;
@@ -101,6 +104,7 @@ export class ServiceController {
         this.#options.metrics.serviceStates.forget(serviceKey(service));
         this.#options.brake?.settled(serviceKey(service));
         this.#refused.forget(serviceKey(service));
+        this.#askedInVain.delete(serviceKey(service));
         this.#refused.wake("gone");
       } else if (this.#concerns(service)) {
         if (change.kind === "updated") this.#options.brake?.noteChange(change.old, service);
@@ -111,8 +115,9 @@ export class ServiceController {
           this.#refused.changed(key, asksAnew);
           if (asksAnew) this.#refused.wake("changed");
         }
-        if (isWanted) this.#options.metrics.serviceStates.add(key);
-        else this.#options.metrics.serviceStates.forget(key);
+        const { serviceStates } = this.#options.metrics;
+        if (isWanted) serviceStates.add(key);
+        else serviceStates.note(key, "deleting");
         this.#queue.add(key, { priority: isWanted ? PRIORITY.change : PRIORITY.delete });
         if (!isWanted) this.#serving.get(key)?.abort(new Error("the Service is no longer to be served"));
       }
@@ -165,7 +170,10 @@ export class ServiceController {
     const { written, events, metrics, clock, random, turns } = this.#options;
     await turns.next();
     const service = written.get(key);
-    if (service === undefined || !this.#concerns(service)) return { kind: "done" };
+    if (service === undefined || !this.#concerns(service)) {
+      metrics.serviceStates.forget(key);
+      return { kind: "done" };
+    }
     const request = this.#wants(service) ? "services_ensure_loadbalancer" : "services_ensure_loadbalancer_deleted";
     const startedMs = clock.monotonicMs();
     const aborting = new AbortController();
@@ -177,10 +185,16 @@ export class ServiceController {
     } catch (error) {
       if (aborting.signal.aborted) return { kind: "done" }; // what aborted it has added the key again
       if (error instanceof ArmError && waitsForRelease(error.failure.kind)) this.#refused.failed(key);
+      if (error instanceof ArmError && error.failure.kind === "invalid") this.#refusedByAzure(service);
       metrics.operationFailures.inc({ request });
-      if (this.#wants(service)) metrics.serviceStates.note(key, "failing");
       const attempt = nextAttempt(error, failures);
       const afterMs = attempt.afterMs ?? backoffMs(BACKOFF.requeue, failures, random);
+      metrics.serviceStates.note(
+        key,
+        this.#wants(service) ? "failing" : "deleting",
+        failureTold(service, error),
+        afterMs,
+      );
       events.failed(service, error, { ...attempt, afterMs });
       return { kind: "retry", afterMs };
     } finally {
@@ -200,12 +214,38 @@ export class ServiceController {
     });
   }
 
+  /** Once for each thing that it asks for: a look at the pools may end in a look at the Service. */
+  #refusedByAzure(service: Service): void {
+    const key = serviceKey(service);
+    const asked = JSON.stringify(askedOf(service));
+    if (this.#askedInVain.get(key) === asked) return;
+    this.#askedInVain.set(key, asked);
+    this.#leaveUnfinished(service);
+  }
+
+  /** What it asks for now will not be written: neither are the pools that it began to use for what it asked before. */
+  #leaveUnfinished(service: Service): void {
+    const { written, onLeftUnfinished } = this.#options;
+    if (isUnfinished(written.get(serviceKey(service)) ?? service)) onLeftUnfinished?.();
+  }
+
   #follow(service: Service, outcome: SyncOutcome): Verdict {
-    const { written, events, drift, brake, metrics } = this.#options;
+    const verdict = this.#tell(service, outcome);
+    const { serviceStates } = this.#options.metrics;
+    const key = serviceKey(service);
+    const afterMs = verdict.kind === "done" ? undefined : verdict.afterMs;
+    if (this.#wants(service)) serviceStates.note(key, STATE_AFTER[outcome.kind], toldOf(outcome), afterMs);
+    else if (outcome.kind === "settled") serviceStates.forget(key);
+    else serviceStates.note(key, "deleting", toldOf(outcome), afterMs);
+    return verdict;
+  }
+
+  #tell(service: Service, outcome: SyncOutcome): Verdict {
+    const { events, drift, brake } = this.#options;
     const key = serviceKey(service);
     drift.note(service, outcome);
-    if (this.#wants(service)) metrics.serviceStates.note(key, STATE_AFTER[outcome.kind]);
     if (outcome.kind !== "rejected") this.#refused.forget(key);
+    if (outcome.kind === "settled") this.#askedInVain.delete(key);
     if (outcome.kind === "settled") brake?.settled(key);
     else if (outcome.kind !== "rejected" || outcome.rejection.reason !== "WriteWithheld") brake?.clear(key);
     switch (outcome.kind) {
@@ -220,13 +260,33 @@ export class ServiceController {
         return { kind: "done" };
       case "rejected":
         events.rejected(service, outcome.rejection);
-        if (isUnfinished(written.get(key) ?? service) && !this.#refused.isStanding(key))
-          this.#options.onLeftUnfinished?.();
+        if (!this.#refused.isStanding(key)) this.#leaveUnfinished(service);
         return { kind: "again", afterMs: this.#refused.refused(key, waitsForServices(outcome.rejection.reason)) };
       case "waiting":
         events.waiting(service, outcome.why);
         return { kind: "again", afterMs: DELAY.waitingMs };
     }
+  }
+}
+
+/** What the API shows of an outcome. */
+function toldOf(outcome: SyncOutcome): Told {
+  switch (outcome.kind) {
+    case "settled":
+      return outcome.warnings.length === 0 ? {} : { warnings: outcome.warnings };
+    case "drifted": {
+      const what = outcome.steps.map(({ why }) => why).join("; ");
+      const message = `Azure differs from what this Service asks for and is left as it is: ${what}`;
+      return { reason: "DriftDetected", message, differences: outcome.differences };
+    }
+    case "rejected":
+      return {
+        reason: outcome.rejection.reason,
+        message: outcome.rejection.message,
+        warnings: outcome.rejection.warnings ?? [],
+      };
+    case "waiting":
+      return { message: outcome.why };
   }
 }
 

@@ -15,6 +15,7 @@ import type { Log } from "../../core/util/log.ts";
 import type { Events } from "../events.ts";
 import type { AzureStep, Step } from "../../core/steps.ts";
 import type { Rejection, Warning } from "../../core/outcome.ts";
+import type { Told } from "../../core/view/standing.ts";
 import { isTold, type Attempt } from "./next-attempt.ts";
 import { errorText } from "../../core/util/text.ts";
 
@@ -68,8 +69,7 @@ export class ServiceEvents {
 
   /** Once until the cause changes or the Service is settled: the next try's time is no news. */
   #failed(service: Service, error: unknown, { afterMs, tellUser }: Attempt & { readonly afterMs: number }): void {
-    const reason =
-      service.metadata.deletionTimestamp === undefined ? "SyncLoadBalancerFailed" : "DeleteLoadBalancerFailed";
+    const reason = failureReason(service);
     const cause = textOf(error);
     const message = `${cause}${cause.endsWith(".") ? "" : "."} Next try in ${Math.max(1, Math.round(afterMs / 1000))} s.`;
     if (tellUser) this.#events.emitOnce(SERVICES, service, eventText(reason, message), `${reason} ${causeId(error)}`);
@@ -80,6 +80,21 @@ export class ServiceEvents {
   forget(service: Service): void {
     this.#events.settle(service);
   }
+}
+
+function failureReason({ metadata }: Service): "SyncLoadBalancerFailed" | "DeleteLoadBalancerFailed" {
+  return metadata.deletionTimestamp === undefined ? "SyncLoadBalancerFailed" : "DeleteLoadBalancerFailed";
+}
+
+/** A failure as the API shows it: the same words as in the event. */
+export function failureTold(service: Service, error: unknown): Told {
+  const isThrottled = error instanceof ArmError && error.failure.kind === "throttled";
+  return { reason: failureReason(service), message: textOf(error), ...(isThrottled && { isThrottled }) };
+}
+
+/** The same of a call that will be repeated. */
+export function retryTold(service: Service, what: string, { failure }: Retry): Told {
+  return failureTold(service, new ArmError(failure, what));
 }
 
 function textOfWarning({ reason, message }: Warning): EventText {

@@ -1,6 +1,7 @@
 /** The texts of admin-state events, on the Node and on the Services whose load balancer it is in. */
 import { type EventText, eventText } from "../events/event-reasons.ts";
 import { type DrainAccount, type EvictionNotice, noticeLeft } from "./drain-account.ts";
+import { isTermination } from "./preemption-annotation.ts";
 import type { DrainReason } from "./reconcile-admin-state.ts";
 
 /** Load balancer and pool often have the same name, so each is named with its kind. */
@@ -53,8 +54,10 @@ export function stateFailedEvent(state: "Down" | "None", pool: string, why: stri
 }
 
 export function nodeTaintedEvent(event: string): EventText {
-  const message = `Is about to be evicted ("${event}"): tainted, so that load balancers send it no new connections`;
-  return eventText("SpotEvictionTainted", message);
+  const consequence = `("${event}"): tainted, so that load balancers send it no new connections`;
+  return isTermination(event)
+    ? eventText("TerminationTainted", `Is about to be deleted ${consequence}`)
+    : eventText("SpotEvictionTainted", `Is about to be evicted ${consequence}`);
 }
 
 /** Of an eviction whose notice is known, once Down is in effect in every pool. */

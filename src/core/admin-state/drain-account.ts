@@ -9,7 +9,7 @@ import { DRAIN_REASONS, type DrainReason, drainReasons } from "./reconcile-admin
 
 export const ACCOUNT_ANNOTATION = "azlb.io/drained";
 
-/** What an Event `PreemptScheduled` says. */
+/** What an Event `PreemptScheduled` or `TerminateScheduled` says. */
 export interface EvictionNotice {
   readonly announcedMs: number;
   /** The machine goes no earlier. */
@@ -39,7 +39,7 @@ export function evictionNotice(
   trust: EventTrust,
 ): EvictionNotice | undefined {
   const notices = announcementsOf(node, events, trust).flatMap(({ message, firstMs }) => {
-    const dueMs = Date.parse(/^Preempt Scheduled: (.+? GMT)\b/.exec(message)?.[1] ?? "");
+    const dueMs = Date.parse(/^(?:Preempt|Terminate) Scheduled: (.+? GMT)\b/.exec(message)?.[1] ?? "");
     // times of Events have no fractions of seconds
     return Number.isNaN(dueMs) || dueMs < firstMs - 1_000 ? [] : [{ announcedMs: firstMs, dueMs }];
   });

@@ -1,10 +1,10 @@
 /**
- * The annotation on a Node that records the `PreemptScheduled` event it was tainted for. It is written by the same patch
+ * The annotation on a Node that records the event it was tainted for, `PreemptScheduled` or `TerminateScheduled`. It is written by the same patch
  * as the taint, so that neither exists without the other; it outlives the taint, so that an event is not handled again
  * after a user has removed the taint, not even by a process that starts later. A recreated Node has no annotation.
  */
 import type { Node, Taint } from "../model/kubernetes.ts";
-import { DRAINING_TAINT, isDraining, SPOT_EVICTION } from "./reconcile-admin-state.ts";
+import { DRAIN_TAINT, DRAINING_TAINT, isDraining, SPOT_EVICTION, TERMINATE } from "./reconcile-admin-state.ts";
 import type { PreemptionEvent } from "./preemption-events.ts";
 
 export const PREEMPTION_ANNOTATION = "azlb.io/preempt-scheduled";
@@ -24,6 +24,11 @@ export function readPreemptionAnnotation(node: Node): HandledPreemption | undefi
   return eventUID === undefined || Number.isNaN(firstMs) ? undefined : { eventUID, firstMs };
 }
 
+/** The machine is deleted because somebody asked for it: a scale-in. */
+export function isTermination(message: string): boolean {
+  return message.startsWith("Terminate ");
+}
+
 interface NodePatch {
   readonly metadata: { readonly annotations: Readonly<Record<string, string>> };
   /** Absent where the taint exists already. A merge patch replaces the list as a whole. */
@@ -31,12 +36,13 @@ interface NodePatch {
 }
 
 /** The taint is `NoSchedule`: evicting pods is left to other controllers. */
-export function preemptionPatch(node: Node, { uid, firstMs }: PreemptionEvent): NodePatch {
+export function preemptionPatch(node: Node, { uid, firstMs, message }: PreemptionEvent): NodePatch {
   const taints = node.spec.taints ?? [];
   const metadata = { annotations: { [PREEMPTION_ANNOTATION]: `${uid} at ${new Date(firstMs).toISOString()}` } };
-  if (taints.some((taint) => taint.key === DRAINING_TAINT && isDraining(taint))) return { metadata };
-  const taint: Taint = { key: DRAINING_TAINT, value: SPOT_EVICTION, effect: "NoSchedule" };
+  const [key, value] = isTermination(message) ? [DRAIN_TAINT, TERMINATE] : [DRAINING_TAINT, SPOT_EVICTION];
+  if (taints.some((taint) => taint.key === key && isDraining(taint))) return { metadata };
+  const taint: Taint = { key, value, effect: "NoSchedule" };
   // Kubernetes allows one taint per key and effect
-  const others = taints.filter(({ key, effect }) => key !== taint.key || effect !== taint.effect);
+  const others = taints.filter((other) => other.key !== taint.key || other.effect !== taint.effect);
   return { metadata, spec: { taints: [...others, taint] } };
 }

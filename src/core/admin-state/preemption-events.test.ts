@@ -38,6 +38,7 @@ function counts(change: Partial<RawEvent>, node = aPreemptible()): boolean {
 describe("an event announces a preemption", () => {
   for (const [what, change, expected] of [
     ["as emitters write it", {}, true],
+    ["of a deletion", { message: "Terminate Scheduled: Thu, 1 Jan 2026 12:31:00 GMT. EventId: 7" }, true],
     ["when it has started", { message: "Preempt Started. DurationInSeconds: -1." }, true],
     ["not when the emitter itself had trouble", { message: "IMDS query failed, exit code: 28" }, false],
     ["not when it is about a freeze", { message: "Freeze Scheduled: Thu, 1 Jan 2026 12:31:00 GMT." }, false],
@@ -162,6 +163,14 @@ describe("the patch", () => {
 
   test("takes the place of another value: Kubernetes allows one taint of a key and effect", () => {
     assert.deepEqual(preemptionPatch(withTaints({ ...OURS, value: "upgrade" }), event).spec?.taints, [OURS]);
+  });
+
+  test("of a deletion is a drain; where there is one, by hand or by the agent, it stays", () => {
+    const deletion = parsePreemptionEvent(anEvent({ message: "Terminate Scheduled: Thu, 1 Jan 2026 12:31:00 GMT." }));
+    const drain = { key: "azlb.io/drain", value: "terminate", effect: "NoSchedule" };
+    assert.deepEqual(preemptionPatch(withTaints(OURS), deletion).spec?.taints, [OURS, drain]);
+    const manual = { key: "azlb.io/drain", value: "manual", effect: "PreferNoSchedule" };
+    assert.equal(preemptionPatch(withTaints(manual), deletion).spec, undefined);
   });
 
   test("comes beside an out-of-service taint", () => {

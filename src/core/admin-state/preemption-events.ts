@@ -1,5 +1,5 @@
 /**
- * Which `PreemptScheduled` events announce that a node is going away, and which of them are new. The API server keeps
+ * Which `PreemptScheduled` and `TerminateScheduled` events announce that a node is going away, and which of them are new. The API server keeps
  * events of core/v1 and events.k8s.io in one store; they are read here in their core/v1 form.
  *
  *   event                                                        | counts
@@ -7,7 +7,8 @@
  *   about another kind, or another reason                        | no
  *   in a namespace where no reporter of Node events is trusted   | no: a tenant can create Events in its own namespace
  *   claims to have been seen in the future                       | as one that was last seen when it was created
- *   message does not begin with `Preempt Scheduled` or `Started` | no: emitters report their own failures so
+ *   message does not begin with `Preempt` or `Terminate`, and    | no: emitters report their own failures so
+ *     then `Scheduled` or `Started`                              |
  *   last seen before the Node was created                        | no: names are reused, events live for an hour
  *   recorded on the Node, or not begun after the recorded one    | no: handled already
  *   any other                                                    | yes
@@ -18,8 +19,9 @@
 import type { Node } from "../model/kubernetes.ts";
 import { readPreemptionAnnotation } from "./preemption-annotation.ts";
 
-export const PREEMPT_SCHEDULED = "PreemptScheduled";
-const ANNOUNCEMENT = /^Preempt (Scheduled|Started)\b/;
+/** Reasons of the Events that announce the end of a machine: a Spot eviction, and a deletion that was asked for. */
+export const NOTICE_REASONS = ["PreemptScheduled", "TerminateScheduled"] as const;
+const ANNOUNCEMENT = /^(Preempt|Terminate) (Scheduled|Started)\b/;
 
 /** The fields of an event that decisions read. */
 export interface PreemptionEvent {

@@ -29,6 +29,8 @@ export const OUT_OF_SERVICE_TAINT = "node.kubernetes.io/out-of-service";
 export const DRAINING_TAINT = "cloudprovider.azure.microsoft.com/draining";
 export const SPOT_EVICTION = "spot-eviction";
 export const DRAIN_TAINT = "azlb.io/drain";
+/** Its value where the machine is about to be deleted. */
+export const TERMINATE = "terminate";
 
 export function desiredAdminState(node: Node): "Down" | "None" {
   const isLeaving = node.hasConfiguredTaint === true || node.metadata.deletionTimestamp !== undefined;

@@ -15,6 +15,10 @@ export interface LoadBalancerLimits {
   readonly rules: number;
   /** Rules that one network interface is behind, over all its load balancers. */
   readonly rulesPerInterface: number;
+  /** Rules times members of their pools, over all frontends. */
+  readonly backends: number;
+  /** Of a request that writes it whole. */
+  readonly requestBytes: number;
 }
 export type AddressSharing = "any" | "namespace" | "consent";
 
@@ -30,6 +34,8 @@ export interface ClusterConfig {
   readonly loadBalancerName: string;
   /** The Standard load balancers that Services are placed on, each with an internal counterpart; empty: one of each kind. */
   readonly loadBalancers: readonly LoadBalancerConfig[];
+  /** How many load balancers of each kind may be made as the ones before fill up; 1: no fleet. */
+  readonly fleetMax: number;
   readonly sku: Sku;
   readonly vmType: VmType;
   readonly poolType: PoolType;

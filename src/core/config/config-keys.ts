@@ -63,6 +63,7 @@ const USED = [
   "nodeEventNamespaces",
   "addressSharing",
   "loadBalancerLimits",
+  "loadBalancerFleet",
   "privateLinkServiceResourceGroup",
   "enableMigrateToIPBasedBackendPoolAPI",
 ] as const;

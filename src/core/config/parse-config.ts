@@ -6,6 +6,7 @@ import { closestMatch } from "../util/text.ts";
 import type { ClusterConfig, LoadBalancerLimits } from "./cluster-config.ts";
 import { keyUse, KNOWN_KEYS } from "./config-keys.ts";
 import { ConfigReader, isRecord } from "./config-reader.ts";
+import { parseFleet } from "./parse-fleet.ts";
 import { parseLoadBalancers } from "./parse-load-balancers.ts";
 import type { CredentialConfig } from "./credential-config.ts";
 import { isAzureStack, parseCredentials } from "./parse-credentials.ts";
@@ -82,6 +83,7 @@ function parseCluster(
     privateLinkServiceResourceGroup: read.text("privateLinkServiceResourceGroup") || resourceGroup,
     loadBalancerName: read.text("loadBalancerName") || clusterName,
     loadBalancers,
+    fleetMax: parseFleet(read, { sku, poolType: poolType(read), hasSeveral: loadBalancers.length > 0 }),
     sku,
     vmType,
     poolType: poolType(read),
@@ -149,10 +151,10 @@ function mostRules(read: ConfigReader): number {
 
 /** Azure's own. On Basic a user may have been given more rules, which `maximumLoadBalancerRuleCount` then says. */
 function limitsOf(sku: ClusterConfig["sku"], rules: number): LoadBalancerLimits {
-  const rulesPerInterface = 300;
+  const both = { rulesPerInterface: 300, backends: 500_000, requestBytes: 4 * 1024 * 1024 };
   return sku === "standard"
-    ? { frontends: 600, rules: 1_500, rulesPerInterface }
-    : { frontends: 200, rules: Math.max(250, rules), rulesPerInterface };
+    ? { frontends: 600, rules: 1_500, ...both }
+    : { frontends: 200, rules: Math.max(250, rules), ...both };
 }
 
 function poolType(read: ConfigReader): ClusterConfig["poolType"] {

@@ -126,6 +126,7 @@ const ADMIN_STATES = {
     "The node was not Down in every pool when its eviction was due; says by how much.",
   ),
   SpotEvictionTainted: normal(NODE, "Azure is about to evict the node, so it was tainted."),
+  TerminationTainted: normal(NODE, "Azure is about to delete the node's machine, as asked for, so it was tainted."),
   BackendsDraining: normal(SERVICE, "Nodes of its load balancer get no new connections any more; names some."),
   BackendsRestored: normal(SERVICE, "Nodes of its load balancer get new connections again; names some."),
   NodeAddressConflict: warning(

@@ -14,9 +14,8 @@ import type { AddressSharing } from "../config/cluster-config.ts";
 import { ageOf, namespaceOfKey, serviceKey, type Service } from "../model/kubernetes.ts";
 import { baseName } from "../model/names.ts";
 import type { Rejection, Warning } from "../outcome.ts";
+import { admits } from "../util/consent.ts";
 import { OURS } from "./annotations.ts";
-
-const EVERY_NAMESPACE = "*";
 
 /** `base`: of the frontend's name, in lower case; absent where there is no frontend. */
 export function holderOf(services: Iterable<Service>, base?: string): Service | undefined {
@@ -28,11 +27,11 @@ export function holderOf(services: Iterable<Service>, base?: string): Service | 
 export function mayJoin(sharing: AddressSharing, holder: Service, joiner: string): boolean {
   const namespace = namespaceOfKey(joiner);
   if (sharing === "any" || namespaceOfKey(serviceKey(holder)) === namespace) return true;
-  return sharing === "consent" && consentsOf(holder).some((one) => one === namespace || one === EVERY_NAMESPACE);
+  return sharing === "consent" && admits(consentsOf(holder), namespace);
 }
 
 /** Read by itself, so that it holds also where the rest of the holder's annotations is refused. */
-function consentsOf({ metadata }: Service): readonly string[] {
+export function consentsOf({ metadata }: Service): readonly string[] {
   return OURS.shareAddressWith.kind.read(metadata.annotations?.[OURS.shareAddressWith.key] ?? "").value ?? [];
 }
 

@@ -186,6 +186,24 @@ export const prefixId: ValueKind<string | undefined> = {
   },
 };
 
+/** Empty removes it. */
+export const gatewayFrontendId: ValueKind<string> = {
+  allowed: "resource id of a frontend of a gateway load balancer; empty removes it",
+  read: (written) => {
+    const id = written.trim();
+    if (id === "") return { value: id };
+    const { type = "", resourceGroup = "", names = [] } = parseId(id) ?? {};
+    const isFrontend = type.toLowerCase() === "loadbalancers/frontendipconfigurations";
+    if (isFrontend && names.every(isResourceName) && isResourceGroupName(resourceGroup)) return { value: id };
+    const isWhole = type.toLowerCase() === "loadbalancers";
+    return {
+      problem: isWhole
+        ? "is the id of a load balancer: add /frontendIPConfigurations/ and the name of its frontend"
+        : "is no id like /subscriptions/…/resourceGroups/…/providers/Microsoft.Network/loadBalancers/…/frontendIPConfigurations/…",
+    };
+  },
+};
+
 /** What Azure accepts as a label; empty removes the label. */
 export const dnsLabel: ValueKind<string> = {
   allowed: "3 to 63 lower-case letters, digits and dashes, a letter first; empty removes it",

@@ -10,6 +10,7 @@ import {
   domainNames,
   exposureFlag,
   flag,
+  gatewayFrontendId,
   integer,
   ipv4Addresses,
   list,
@@ -48,6 +49,8 @@ function annotation<Value>(
 }
 
 const PROBE_PROTOCOL = choice(["Tcp", "Http", "Https"], "Tcp");
+const NO_HEALTHY_BACKENDS = choice(["AllProbedUp", "AllProbedDown"]);
+const DISTRIBUTION = choice(["Default", "SourceIP", "SourceIPProtocol"]);
 const PROBE_INTERVAL = integer(5);
 const PROBE_NUMBER = integer(2);
 
@@ -174,6 +177,29 @@ export const RULES = {
     "false",
     "Traffic reaches the nodes at their own addresses and node ports.",
   ),
+  distribution: annotation(
+    "azure-load-balancer-distribution",
+    DISTRIBUTION,
+    "`SourceIP` with `sessionAffinity: ClientIP`, else `Default`",
+    "How flows are given to nodes: by the five-tuple, by the client's address, or by that and the protocol.",
+    "azlb",
+  ),
+  connectionTracking: annotation(
+    "azure-load-balancer-connection-tracking",
+    choice(["true", "false"]),
+    "left as it is",
+    "Azure tracks the connections of its frontends, so that UDP and QUIC flows stay with their node. Standard only; the owner of a " +
+      "shared address decides.",
+    "azlb",
+  ),
+  gateway: annotation(
+    "azure-load-balancer-gateway",
+    gatewayFrontendId,
+    "left as it is",
+    "Traffic passes through the appliances of this gateway load balancer first. External Services on Standard only; the " +
+      "owner of a shared address decides. The controller's identity needs the right to join that frontend.",
+    "azlb",
+  ),
 } as const;
 
 export const ACCESS = {
@@ -217,6 +243,7 @@ export const ACCESS = {
 /** Keys that decide who can reach a Service: what is not understood about them refuses it. */
 export const EXPOSURE: readonly Annotation<unknown>[] = [
   PLACEMENT.internal,
+  RULES.gateway,
   ACCESS.disableNsgRule,
   ACCESS.serviceTags,
   ACCESS.ipRanges,
@@ -238,6 +265,14 @@ export const PROBES = {
     PROBE_NUMBER,
     "2",
     "Failed probes until a node is down; times the interval it must stay below 120 seconds.",
+  ),
+  noHealthyBackends: annotation(
+    "azure-load-balancer-health-probe-no-healthy-backends",
+    NO_HEALTHY_BACKENDS,
+    "left as it is; Azure's own is `AllProbedDown`",
+    "`AllProbedUp`: where no node passes its probe, all get new connections instead of none. Standard only; not for the " +
+      "cluster's shared probe.",
+    "azlb",
   ),
 } as const;
 
@@ -348,7 +383,8 @@ export const OURS: {
     byDefault: "none",
     effect:
       "With `addressSharing: consent` in the config: Services of these namespaces may join the addresses of this " +
-      "Service, on ports that are free. Those of its own namespace always may.",
+      "Service, on ports that are free. Those of its own namespace always may. Whatever the config says: LBCF's LoadBalancers of " +
+      "these namespaces may have rules on its frontend.",
     origin: "azlb",
   },
   deletionProtection: {

@@ -5,6 +5,7 @@
 import { serviceKey, type Service } from "../model/kubernetes.ts";
 import { baseName } from "../model/names.ts";
 import type { Owner } from "../outcome.ts";
+import { memo } from "../util/memo.ts";
 
 /** The incumbent's: whichever controller runs, it cleans up what the other made. */
 export const FINALIZER = "service.kubernetes.io/load-balancer-cleanup";
@@ -32,6 +33,20 @@ export function countsForOthers(service: Service, classFilter: ClassFilter): boo
   const isServed = service.spec.type === "LoadBalancer" && isHeld(service) && !isDeleting(service);
   return wantsLoadBalancer(service, classFilter) || isServed;
 }
+
+const NONE: readonly Service[] = [];
+
+/** Of these, the Services that take room on our load balancers: another controller's are on its own. */
+export function servedHere(services: readonly Service[], classFilter: ClassFilter): readonly Service[] {
+  return byClass(services).get(classFilter) ?? NONE;
+}
+
+const byClass = memo((services: readonly Service[]): ReadonlyMap<ClassFilter, readonly Service[]> =>
+  Map.groupBy(
+    services.filter((service) => service.spec.type === "LoadBalancer" && !isDeleting(service)),
+    ({ spec }) => spec.loadBalancerClass,
+  ),
+);
 
 /** Does it hold something of ours that must go? What bears no finalizer holds nothing: that comes before any write. */
 export function needsCleanup(service: Service, classFilter: ClassFilter): boolean {

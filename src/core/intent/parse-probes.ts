@@ -34,6 +34,7 @@ export class ProbeParser {
   readonly #isLocal: boolean;
   readonly #local: ProbeIntent | undefined;
   #called: ReadonlyMap<string, ServicePort> | undefined;
+  #isWarned = false;
 
   constructor(service: Service, config: ClusterConfig, read: AnnotationReader) {
     this.#service = service;
@@ -45,7 +46,10 @@ export class ProbeParser {
 
   probeOf(port: ServicePort, isHighAvailability: boolean): Probe {
     if (!isHighAvailability && this.#read.isOn(PORT_KEYS.noProbe, port.port)) return { kind: "none" };
-    if (this.#config.sharedProbe !== undefined && !this.#isLocal) return { kind: "shared" };
+    if (this.#config.sharedProbe !== undefined && !this.#isLocal) {
+      this.#warnOfSharedProbe();
+      return { kind: "shared" };
+    }
     const local = this.#local === undefined ? undefined : ({ kind: "local", probe: this.#local } as const);
     if (port.protocol !== "TCP") return local ?? { kind: "none" };
     if (local !== undefined && (isHighAvailability || this.#read.get(PORT_KEYS.probePort, port.port) === undefined)) {
@@ -62,12 +66,12 @@ export class ProbeParser {
         "spec.healthCheckNodePort is missing, though spec.externalTrafficPolicy is Local: set one or the other",
       );
     }
-    return { protocol: "Http", port, path: LOCAL_PATH, ...this.#timing(port) };
+    return { protocol: "Http", port, path: LOCAL_PATH, ...this.#timing(port), ...this.#whereNoneIsHealthy() };
   }
 
   #ownProbe(port: ServicePort): ProbeIntent {
     const protocol = this.#protocolOf(port);
-    const timing = this.#timing(port.port);
+    const timing = { ...this.#timing(port.port), ...this.#whereNoneIsHealthy() };
     const target = this.#targetOf(port);
     if (protocol === "Tcp") return { protocol, port: target, ...timing };
     const path = this.#read.get(PORT_KEYS.requestPath, port.port) ?? this.#read.get(PROBES.requestPath) ?? "/";
@@ -95,6 +99,24 @@ export class ProbeParser {
       );
     }
     return known ?? "Tcp";
+  }
+
+  #whereNoneIsHealthy(): Pick<ProbeIntent, "noHealthyBackends"> {
+    const noHealthyBackends = this.#read.get(PROBES.noHealthyBackends);
+    if (noHealthyBackends === undefined) return {};
+    if (this.#config.sku === "standard") return { noHealthyBackends };
+    this.#warnOnce("only Standard has it");
+    return {};
+  }
+
+  #warnOfSharedProbe(): void {
+    if (this.#read.get(PROBES.noHealthyBackends) !== undefined)
+      this.#warnOnce("the probe is that of all Services (clusterServiceLoadBalancerHealthProbeMode: shared)");
+  }
+
+  #warnOnce(why: string): void {
+    if (!this.#isWarned) this.#read.warnOfNoEffect(PROBES.noHealthyBackends, why);
+    this.#isWarned = true;
   }
 
   #timing(port: number): Pick<ProbeIntent, "intervalSeconds" | "threshold"> {

@@ -7,6 +7,7 @@ import type { ClusterConfig } from "../config/cluster-config.ts";
 
 const INTERNAL = { "azure-load-balancer-internal": "true" };
 const BASIC = { sku: "basic" } as const;
+const GATEWAY = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/gateway";
 const V6 = { ipFamilies: ["IPv6"] } as const;
 
 const warnings: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>, string, RegExp])[] = [
@@ -37,6 +38,27 @@ const warnings: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>
     {},
     "AnnotationHasNoEffect",
     /no public IP/,
+  ],
+  [
+    "connection tracking on Basic",
+    { annotations: { "azure-load-balancer-connection-tracking": "true" } },
+    BASIC,
+    "AnnotationHasNoEffect",
+    /connection-tracking has no effect: only Standard tracks connections/,
+  ],
+  [
+    "what happens where no node is healthy, on Basic",
+    { annotations: { "azure-load-balancer-health-probe-no-healthy-backends": "AllProbedUp" } },
+    BASIC,
+    "AnnotationHasNoEffect",
+    /no-healthy-backends has no effect: only Standard has it/,
+  ],
+  [
+    "the same for the probe of all Services",
+    { annotations: { "azure-load-balancer-health-probe-no-healthy-backends": "AllProbedUp" } },
+    { sharedProbe: { port: 10_256, path: "/healthz" } },
+    "AnnotationHasNoEffect",
+    /no-healthy-backends has no effect: the probe is that of all Services/,
   ],
   [
     "a flag that is neither true nor false, and exposes nothing",
@@ -178,6 +200,36 @@ for (const [what, shape, config, reason, message] of warnings) {
 }
 
 const refusals: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>, RegExp])[] = [
+  [
+    "a distribution that Azure has not",
+    { annotations: { "azure-load-balancer-distribution": "RoundRobin" } },
+    {},
+    /azure-load-balancer-distribution: "RoundRobin" is none of Default, SourceIP, SourceIPProtocol/,
+  ],
+  [
+    "connection tracking that is neither on nor off",
+    { annotations: { "azure-load-balancer-connection-tracking": "yes" } },
+    {},
+    /connection-tracking: "yes" is none of true, false/,
+  ],
+  [
+    "a gateway load balancer without its frontend",
+    { annotations: { "azure-load-balancer-gateway": GATEWAY } },
+    {},
+    /is the id of a load balancer: add \/frontendIPConfigurations\/ and the name of its frontend/,
+  ],
+  [
+    "a gateway that is no id",
+    { annotations: { "azure-load-balancer-gateway": "firewall" } },
+    {},
+    /azure-load-balancer-gateway: "firewall" is no id like \/subscriptions/,
+  ],
+  [
+    "a gateway before an internal Service, which would go around it",
+    { annotations: { ...INTERNAL, "azure-load-balancer-gateway": `${GATEWAY}/frontendIPConfigurations/f` } },
+    {},
+    /gateway load balancers before external frontends on Standard only: remove the annotation/,
+  ],
   [
     "more ranges than Azure takes",
     { spec: { loadBalancerSourceRanges: Array.from({ length: 4_001 }, () => "10.0.0.0/8") } },

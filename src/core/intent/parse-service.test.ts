@@ -35,6 +35,7 @@ test("a plain Service asks for this", () => {
     tcpReset: true,
     idleTimeoutMinutes: 4,
     distribution: "Default",
+    frontendOptions: {},
     privateLink: undefined,
     vmSets: { kind: "primary" },
     loadBalancers: undefined,

@@ -43,6 +43,7 @@ const parsed = memoAll((config: ClusterConfig, stored: Service): ParsedService =
     vmSets: parseMode(config, read),
     loadBalancers: parseConfigurations(config, read),
     hasOwnPool: hasOwnPool(service, config),
+    frontendOptions: parseFrontendOptions(config, scope, read),
     access: parseAccess(service, scope, read),
     driftPolicy: read.get(OURS.driftPolicy),
   };
@@ -146,7 +147,33 @@ function parsePorts(
     ...intent,
     tcpReset: !read.isOn(RULES.disableTcpReset),
     idleTimeoutMinutes: parseIdleTimeout(config, read),
-    distribution: service.spec.sessionAffinity === "ClientIP" ? "SourceIP" : "Default",
+    distribution:
+      read.get(RULES.distribution) ?? (service.spec.sessionAffinity === "ClientIP" ? "SourceIP" : "Default"),
+  };
+}
+
+/** Traffic that should pass through an appliance must not go around it: there the Service is refused. */
+function parseFrontendOptions(
+  { sku }: ClusterConfig,
+  scope: ServiceIntent["scope"],
+  read: AnnotationReader,
+): ServiceIntent["frontendOptions"] {
+  const tracking = read.get(RULES.connectionTracking);
+  const gateway = read.get(RULES.gateway);
+  if (tracking !== undefined && sku === "basic") {
+    read.warnOfNoEffect(RULES.connectionTracking, "only Standard tracks connections");
+  }
+  const hasGateways = sku === "standard" && scope === "external";
+  if (gateway !== undefined && gateway !== "" && !hasGateways) {
+    const fix = "remove the annotation, or make the Service external on Standard";
+    read.reject(
+      "InvalidAnnotation",
+      `${RULES.gateway.key}: "${gateway}": Azure has gateway load balancers before external frontends on Standard only: ${fix}`,
+    );
+  }
+  return {
+    ...(tracking !== undefined && sku === "standard" && { connectionTracking: tracking === "true" }),
+    ...(gateway !== undefined && hasGateways && { gateway }),
   };
 }
 

@@ -12,6 +12,8 @@ export interface ProbeIntent {
   readonly path?: string;
   readonly intervalSeconds: number;
   readonly threshold: number;
+  /** What happens where no node passes it; absent: left as it is. */
+  readonly noHealthyBackends?: "AllProbedUp" | "AllProbedDown";
 }
 
 export interface PortIntent {
@@ -82,7 +84,13 @@ export interface ServiceIntent {
   readonly floatingIP: boolean;
   readonly tcpReset: boolean;
   readonly idleTimeoutMinutes: number;
-  readonly distribution: "Default" | "SourceIP";
+  readonly distribution: "Default" | "SourceIP" | "SourceIPProtocol";
+  /** Of the frontends that it owns; what is absent is left as it is. */
+  readonly frontendOptions: {
+    readonly connectionTracking?: boolean;
+    /** Id of a frontend of a gateway load balancer; `""`: none. */
+    readonly gateway?: string;
+  };
   /** Basic only: which VM set's load balancer serves it. */
   readonly vmSets:
     | { readonly kind: "primary" }

@@ -49,6 +49,10 @@ interface FrontendProperties extends Provisioned {
   readonly outboundRules?: readonly Reference[];
   /** Shown by some API versions only. */
   readonly privateLinkServices?: readonly Reference[];
+  /** Absent where it is off. */
+  readonly enableConnectionTracking?: boolean;
+  /** `undefined` in what is wanted: none. */
+  readonly gatewayLoadBalancer?: Reference | undefined;
 }
 export type Frontend = Child<FrontendProperties>;
 
@@ -75,6 +79,8 @@ export interface ProbeProperties extends Provisioned {
   readonly intervalInSeconds?: number;
   readonly numberOfProbes?: number;
   readonly probeThreshold?: number;
+  /** Absent: `AllProbedDown`. */
+  readonly noHealthyBackendsBehavior?: string;
 }
 export type Probe = Child<ProbeProperties>;
 

@@ -5,6 +5,8 @@ import {
   baseOf,
   externalName,
   frontendName,
+  fleetName,
+  fleetNumber,
   isManagedLoadBalancer,
   loadBalancerName,
   localProbeName,
@@ -105,4 +107,25 @@ test("a load balancer is managed by its name alone", () => {
     [true, true, true, true],
   );
   assert.deepEqual([managed("as2"), managed("as2", "basic"), managed("other", "basic")], [false, true, false]);
+});
+
+test("the names of a fleet are those of its numbers, external and internal, and are managed", () => {
+  assert.deepEqual([fleetName(config, 1), fleetName(config, 12)], ["lb", "lb-fleet-12"]);
+  const numbers = ["lb", "LB-internal", "lb-fleet-2", "LB-Fleet-12-Internal"].map((name) => fleetNumber(config, name));
+  assert.deepEqual(numbers, [1, 1, 2, 12]);
+  for (const name of [
+    "lb-2",
+    "lb-fleet-1",
+    "lb-fleet-02",
+    "lb-fleet-",
+    "lb-fleet-2x",
+    "kubernetes-fleet-2",
+    "xlb-fleet-2",
+  ])
+    assert.equal(fleetNumber(config, name), undefined, name);
+  const standard = { ...config, sku: "standard" } as const;
+  assert.deepEqual(
+    ["lb-fleet-2", "lb-fleet-2-internal", "lb-fleet-1"].map((name) => isManagedLoadBalancer(name, standard, [])),
+    [true, true, false],
+  );
 });

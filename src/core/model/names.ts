@@ -166,6 +166,23 @@ export function loadBalancerName(
   return scopedName(external, scope);
 }
 
+/**
+ * The external names of a fleet: the configured one, then `<name>-fleet-2` and so on. No other load balancer is likely to
+ * bear such a name, so one that does is looked at whether or not the config (still) has a fleet.
+ */
+export function fleetName({ loadBalancerName: first }: { readonly loadBalancerName: string }, number: number): string {
+  return number === 1 ? first : `${first}-fleet-${number}`;
+}
+
+/** `undefined`: no name of the fleet. */
+export function fleetNumber(config: { readonly loadBalancerName: string }, name: string): number | undefined {
+  const external = externalName(name).toLowerCase();
+  const first = config.loadBalancerName.toLowerCase();
+  if (external === first) return 1;
+  const number = Number(/^-fleet-([1-9]\d{0,3})$/.exec(external.slice(first.length))?.[1]);
+  return external.startsWith(first) && number > 1 ? number : undefined;
+}
+
 /** The load balancer of that kind, by the external one's name. */
 export function scopedName(external: string, scope: "internal" | "external"): string {
   return scope === "internal" ? external + INTERNAL_SUFFIX : external;
@@ -181,8 +198,8 @@ export function externalName(loadBalancer: string): string {
 }
 
 /**
- * A load balancer is managed by its name alone: a configured name, the cluster's (a cluster may have been renamed
- * in its config), or on Basic that of a VM set. `vmSets` are those of the current nodes; Standard ignores them.
+ * A load balancer is managed by its name alone: a configured name, one of a fleet, the cluster's (a cluster may have been
+ * renamed in its config), or on Basic that of a VM set. `vmSets` are those of the current nodes; Standard ignores them.
  */
 export function isManagedLoadBalancer(
   name: string,
@@ -198,5 +215,6 @@ export function isManagedLoadBalancer(
   const sets = config.sku === "basic" ? vmSets : [];
   const names = [config.loadBalancerName, config.clusterName, ...several, ...sets];
   const external = externalName(name).toLowerCase();
+  if (config.sku === "standard" && fleetNumber(config, name) !== undefined) return true;
   return names.some((managed) => [external, name.toLowerCase()].includes(managed.toLowerCase()));
 }

@@ -98,7 +98,7 @@ export const SERVICE_TAG = "k8s-azure-service";
 export const CLUSTER_TAG = "k8s-azure-cluster-name";
 export const DNS_TAG = "k8s-azure-dns-label-service";
 /** The Service that went and left its public IP behind, to be used by the next one of its name. */
-const KEPT_TAG = "azlb-kept-for";
+export const KEPT_TAG = "azlb-kept-for";
 /** Of a private link service: the Service that it was made for. */
 export const OWNER_TAG = "k8s-azure-owner-service";
 

@@ -10,16 +10,14 @@ import type { Warning } from "../outcome.ts";
 import { pluralize } from "../util/text.ts";
 import type { AzureStep } from "./azure-step.ts";
 import { nodesOf } from "./backend-pool/arranged-nodes.ts";
-import { desiredBackendPool, desiredOwnPool, membersOf } from "./backend-pool/desired-backend-pool.ts";
+import { desiredBackendPool, membersOf } from "./backend-pool/desired-backend-pool.ts";
 import type { BackendPoolFragment } from "./backend-pool/fragment.ts";
-import { endpointNodes, ownPools } from "./backend-pool/own-pools.ts";
-import { loadBalancerIndex } from "./load-balancer/load-balancer-index.ts";
 import { mergeBackendPool, reconcileBackendPool } from "./backend-pool/merge-backend-pool.ts";
+import { brakedOwnPools, type OwnPoolOn, withheldInOwnPools } from "./braked-own-pools.ts";
 import { brakedPool, withheldIn } from "./braked-pools.ts";
 import {
   BOTH,
   isManagedName,
-  isManagedPool,
   managedLoadBalancers,
   type ManagedPool,
   managedPools,
@@ -39,7 +37,7 @@ export function reconcilePools(input: PoolsInput): AzureStep[] {
   const { config, compute, loadBalancers } = input;
   const results = managedLoadBalancers(input).flatMap((loadBalancer) => [
     reconcilePoolsOf({ ...input, repairs: true }, loadBalancer, BOTH),
-    ...ownPoolsOn(input, loadBalancer).map((wanted) => reconcileOwnPool(loadBalancer, wanted)),
+    ...brakedOwnPools(input, loadBalancer).map((own) => reconcileOwnPool(loadBalancer, own)),
   ]);
   const isOurs = isManagedName(input);
   const hasMachines = config.poolType === "nodeIPConfiguration" && compute !== undefined;
@@ -73,39 +71,17 @@ export function unrecordedNames(input: PoolsInput, departed: Iterable<string>): 
   });
 }
 
-interface WantedPool {
-  readonly pool: BackendPool;
-  readonly fragment: BackendPoolFragment;
-}
-
 /** The pool that a Service has for itself, in each of its families. */
 export function reconcileOwnPools(
   input: PoolsInput,
   loadBalancer: LoadBalancer,
   key: string,
 ): Reconciled<"backendPool"> {
-  const own = ownPoolsOn(input, loadBalancer).filter(({ services }) => services.includes(key));
-  return together(own.map((wanted) => reconcileOwnPool(loadBalancer, wanted)));
+  return together(brakedOwnPools(input, loadBalancer, key).map((own) => reconcileOwnPool(loadBalancer, own)));
 }
 
-function reconcileOwnPool(loadBalancer: LoadBalancer, { pool, fragment }: WantedPool): Reconciled<"backendPool"> {
+function reconcileOwnPool(loadBalancer: LoadBalancer, { pool, fragment }: OwnPoolOn): Reconciled<"backendPool"> {
   return reconcileBackendPool(poolId(loadBalancer, pool), pool, fragment);
-}
-
-function ownPoolsOn(
-  input: PoolsInput,
-  loadBalancer: LoadBalancer,
-): (WantedPool & { readonly services: readonly string[] })[] {
-  const { config, nodes, otherServices, endpointSlices } = input;
-  if (otherServices === undefined || endpointSlices === undefined) return [];
-  const known = membersOf(input, loadBalancer);
-  const wanted = ownPools(config, otherServices);
-  return [...loadBalancerIndex(loadBalancer).pools].flatMap(([name, pool]) => {
-    const own = wanted.get(name);
-    if (own === undefined || !isManagedPool(config, loadBalancer, known)) return [];
-    const fragment = desiredOwnPool({ config, nodes, known }, own, endpointNodes(endpointSlices, own));
-    return [{ pool, fragment, services: own.services }];
-  });
 }
 
 /** The cluster's pools of one load balancer. A family without a pool is skipped. */
@@ -142,6 +118,14 @@ function reconcileMembers(
   return together(results);
 }
 
+/** The same as `poolWarnings`, about the pool that a Service has for itself. */
+export function ownPoolWarnings(input: PoolsInput, loadBalancer: LoadBalancer, key: string): readonly Warning[] {
+  const foreign = brakedOwnPools(input, loadBalancer, key).flatMap(({ pool, fragment }) =>
+    foreignWarningsOf(pool, fragment),
+  );
+  return [...withheldInOwnPools(input, loadBalancer, key).map(withheldWarning), ...foreign];
+}
+
 /** Warnings about pools that stay as they are: what the brake keeps in them; and in pools of addresses, foreign entries. */
 export function poolWarnings(
   input: PoolsInput,
@@ -166,7 +150,11 @@ function foreignWarnings(input: PoolsInput, loadBalancer: LoadBalancer, families
   const known = membersOf(input, loadBalancer);
   const arranged = nodesOf(input, loadBalancer.name);
   return managedPools(input, loadBalancer, families).flatMap(({ family, pool }) => {
-    const [answer] = mergeBackendPool(pool, [desiredBackendPool({ config, nodes, arranged, known }, family)]).answers;
-    return answer?.kind === "accepted" ? answer.warnings : [];
+    return foreignWarningsOf(pool, desiredBackendPool({ config, nodes, arranged, known }, family));
   });
+}
+
+function foreignWarningsOf(pool: BackendPool, fragment: BackendPoolFragment): readonly Warning[] {
+  const [answer] = mergeBackendPool(pool, [fragment]).answers;
+  return answer?.kind === "accepted" ? answer.warnings : [];
 }

@@ -3,12 +3,12 @@
  * and published before the old one goes.
  */
 import type { Frontend, LoadBalancer } from "../model/arm.ts";
-import { poolWarnings, reconcileOwnPools, reconcilePoolsOf } from "../resources/reconcile-pools.ts";
+import { ownPoolWarnings, poolWarnings, reconcileOwnPools, reconcilePoolsOf } from "../resources/reconcile-pools.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.ts";
 import { foreseeOverflow } from "../resources/load-balancer/limits.ts";
 import { frontendOf, loadBalancersWith } from "../resources/load-balancer/load-balancer-index.ts";
-import { isRightFrontend } from "../resources/load-balancer/parts.ts";
+import { isAtAddress } from "../resources/load-balancer/parts.ts";
 import { reconcileLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
 import type { Warning } from "../outcome.ts";
 import type { Decision } from "../steps.ts";
@@ -18,7 +18,7 @@ import { boundPublicIPs } from "../resources/public-ip/desired-public-ips.ts";
 import { reconcilePublicIP } from "../resources/public-ip/merge-public-ip.ts";
 import { SETTLED, together } from "../resources/reconciled.ts";
 import { reconcileOwnNames } from "../resources/security-group/own-names.ts";
-import { reconcileSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
+import { reconcileSecurityGroup, releaseSomeAddresses } from "../resources/security-group/reconcile-security-group.ts";
 import {
   finalAppliedState,
   changingState,
@@ -28,7 +28,7 @@ import {
   readAppliedState,
 } from "./applied-state.ts";
 import { ensureLink, releaseLinks } from "./private-links.ts";
-import { leaveLoadBalancers, closeAddresses, givePublicIPsBack } from "./release-service.ts";
+import { leaveLoadBalancers, givePublicIPsBack } from "./release-service.ts";
 import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
 import { loadBalancersLeftTo } from "./surroundings.ts";
 import { FINALIZER } from "../intent/ownership.ts";
@@ -52,17 +52,18 @@ const replacePublicIPs: Phase<ResolvedService> = (resolved) => {
   const { observed, intent, publicIPs, placement } = resolved;
   const replaced = publicIPs.uses.filter(({ mustBeReplaced }) => mustBeReplaced);
   if (replaced.length === 0) return undefined;
-  const closing = {
-    released: replaced.flatMap(({ seen }) => seen?.properties.ipAddress ?? []),
-    nodes: { IPv4: [], IPv6: [] },
-  };
+  const released = replaced.flatMap(({ seen }) => seen?.properties.ipAddress ?? []);
   const ready = publicIPs.uses.filter(({ seen, mustBeReplaced }) => seen !== undefined && !mustBeReplaced);
   const families = ready.map(({ family }) => family);
   const leaveFrontends: Phase<ResolvedService> = () =>
     placement.seen && leaveAllBut(resolved, placement.seen, families);
   const releases = publicIPs.releases.filter(({ seen }) => replaced.some(({ id }) => id === seen.id));
   return firstRound(
-    [() => closeAddresses(observed, intent.owner, closing), leaveFrontends, () => givePublicIPsBack(releases)],
+    [
+      () => roundOf(releaseSomeAddresses(observed, intent.owner, released)),
+      leaveFrontends,
+      () => givePublicIPsBack(releases),
+    ],
     resolved,
   );
 };
@@ -113,10 +114,7 @@ const closeUntoldAddresses: Phase<ResolvedService> = (resolved) => {
   const untold = placement.seen === undefined ? [] : frontendsOf(placement.seen, intent.owner.base).filter(isUntold);
   const left = leftWithNextWrite(resolved, untold);
   if (left.length === 0) return undefined;
-  return closeAddresses(observed, intent.owner, {
-    released: addressesOn(observed, left),
-    nodes: { IPv4: [], IPv6: [] },
-  });
+  return roundOf(releaseSomeAddresses(observed, intent.owner, addressesOn(observed, left)));
 };
 
 /** Those of the frontends that are not the Service's any more, or not at their address, once it has joined its load balancer. */
@@ -128,7 +126,7 @@ function leftWithNextWrite(resolved: ResolvedService, present: readonly Frontend
   return present.filter((frontend) => {
     const name = frontend.name.toLowerCase();
     const own = wanted.get(name);
-    return own === undefined ? !used.has(name) : !isRightFrontend(frontend, own);
+    return own === undefined ? !used.has(name) : !isAtAddress(frontend, own);
   });
 }
 
@@ -305,5 +303,8 @@ function writesToAzure(round: Decision): boolean {
 
 /** Foreign entries of the pools that serve a Service are reported on the Service, where its user reads events. */
 function warningsOfPools({ observed, intent, placement }: ResolvedService): readonly Warning[] {
-  return placement.seen === undefined ? [] : poolWarnings(observed, placement.seen, intent.families);
+  if (placement.seen === undefined) return [];
+  return intent.hasOwnPool
+    ? ownPoolWarnings(observed, placement.seen, intent.owner.key)
+    : poolWarnings(observed, placement.seen, intent.families);
 }

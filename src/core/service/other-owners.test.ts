@@ -142,6 +142,24 @@ describe("additional addresses", () => {
     assert.deepEqual(linesAt(world, ["20.9.9.9"]), ["Allow Tcp Internet → 20.9.9.9 81"]);
   });
 
+  test("stay open for a Service whose change is refused, whatever the other does there", () => {
+    const world = new CoreWorld();
+    world.apply(service("web", { [ADDITIONAL]: "20.9.9.9" }, { ports: [{ port: 80 }] }));
+    world.apply(service("api", { [ADDITIONAL]: "20.9.9.9" }, { ports: [{ port: 81 }] }));
+    world.apply(service("inside", INTERNAL, { ports: [{ port: 80 }] }));
+    world.settle();
+    const [{ ip: taken = "" } = {}] = world.service("inside").status.loadBalancer.ingress ?? [];
+    world.annotate("web", { ...INTERNAL, [ADDITIONAL]: null, [`${PREFIX}azure-load-balancer-ipv4`]: taken });
+    assert.equal(world.settle().get("web")?.reason, "PortConflict");
+    world.respec("api", { ports: [{ port: 82, protocol: "TCP" }] });
+    world.settle();
+    const open = ["Allow Tcp Internet → 20.9.9.9 80", "Allow Tcp Internet → 20.9.9.9 82"];
+    assert.deepEqual(linesAt(world, ["20.9.9.9"]), open);
+    world.annotate("web", { [`${PREFIX}azure-load-balancer-ipv4`]: null });
+    world.settle();
+    assert.deepEqual(linesAt(world, ["20.9.9.9"]), open.slice(1), "it closes them itself");
+  });
+
   test("are never a node's: its ports are other Services'", () => {
     const world = new CoreWorld();
     const nodes = ["52.0.0.4", "52.0.0.5"];

@@ -9,6 +9,7 @@ import { nodeAddresses } from "../backends/eligible-nodes.ts";
 import { frontendOf, loadBalancerIndex, partsOf } from "../resources/load-balancer/load-balancer-index.ts";
 import { baseName, baseOf } from "../model/names.ts";
 import { keyIn } from "../resources/load-balancer/part-user.ts";
+import { keptFromNamespace, publicIPIndex } from "../resources/public-ip/desired-public-ip.ts";
 import { securityGroupIndex, kindOf } from "../resources/security-group/security-rules.ts";
 import type { Observed } from "../observed.ts";
 import { PLACEMENT } from "../intent/annotations.ts";
@@ -33,6 +34,7 @@ import type { Placement } from "../resources/load-balancer/get-service-load-bala
  *   ---------------------------------------------------------------------------|-----------------------------------
  *   a frontend that serves others, on the cluster's load balancers             | refused
  *   a node                                                                     | refused
+ *   a public IP that is kept for a Service of another namespace                | refused
  *   a security rule that no Service of the cluster can have made: of another   | refused, unless its status shows
  *   cluster on the same security group                                         | the address already (taken over)
  */
@@ -48,11 +50,22 @@ export function refuseTakenAddresses(observed: Observed, intent: ServiceIntent):
   for (const address of intent.additionalPublicIPs) {
     const node = nodeAddresses(observed.nodes).get(canonicalAddress(address));
     if (node !== undefined) return addressTaken(address, `the address of node ${node.metadata.name}`);
+    const former = keptElsewhere(observed, intent, canonicalAddress(address));
+    if (former !== undefined) return addressTaken(address, `kept for Service ${former}, of another namespace`);
     const rule = foreignRule(observed, intent, canonicalAddress(address));
     if (rule !== undefined) {
       const whose = `in security rule "${rule}", which no Service of this cluster has made for it`;
       return addressTaken(address, whose);
     }
+  }
+  return undefined;
+}
+
+function keptElsewhere(observed: Observed, { owner }: ServiceIntent, address: string): string | undefined {
+  for (const publicIPs of listedOf(observed, "publicIP").values()) {
+    const publicIP = publicIPIndex(publicIPs).byAddress.get(address);
+    const former = publicIP && keptFromNamespace(publicIP, owner.key);
+    if (former !== undefined) return former;
   }
   return undefined;
 }

@@ -15,7 +15,6 @@ import {
   untaggedPublicIPs,
 } from "../resources/public-ip/desired-public-ips.ts";
 import { SERVICE_TAG } from "../model/tags.ts";
-import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import { releaseSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
 import type { Observed } from "../observed.ts";
 import { OURS } from "../intent/annotations.ts";
@@ -43,18 +42,9 @@ const closeAllAddresses: Phase<Observed> = (observed) => {
     IPv4: addressesOfMembers(desiredBackendPool(membership, "IPv4")),
     IPv6: addressesOfMembers(desiredBackendPool(membership, "IPv6")),
   };
-  return closeAddresses(observed, owner, { released: [...new Set(released)], nodes });
+  const current = { IPv4: [], IPv6: [] };
+  return roundOf(releaseSecurityGroup(observed, owner, { current, released: [...new Set(released)], nodes }));
 };
-
-interface Closing {
-  readonly released: readonly string[];
-  /** Of nodes whose ports the Service may have opened. */
-  readonly nodes: ServiceAddresses["nodes"];
-}
-
-export function closeAddresses(observed: Observed, owner: Owner, closing: Closing): Decision | undefined {
-  return roundOf(releaseSecurityGroup(observed, owner, { ...closing, current: { IPv4: [], IPv6: [] } }));
-}
 
 /** On whatever load balancer, of either kind, its parts are, or a frontend that is left to it. */
 const leaveAllLoadBalancers: Phase<Observed> = (observed) => {

@@ -208,7 +208,12 @@ function isSubnetMissing({ subnets }: Observed, name: string): boolean {
 }
 
 function refuseSubnet(observed: Observed, intent: ServiceIntent, name: string): Rejection {
-  const { vnetName } = observed.config;
+  const { vnetName, vnetResourceGroup } = observed.config;
+  if (observed.isNetworkMissing === true) {
+    const missing = `vnetName of the config: there is no VNet "${vnetName}" in resource group "${vnetResourceGroup}"`;
+    const fix = "correct vnetName, or vnetResourceGroup";
+    return { kind: "rejection", reason: "SubnetNotFound", message: `${missing}: ${fix}` };
+  }
   const message = `${whereFrom(intent, name)}: VNet "${vnetName}" has no subnet "${name}": ${subnetsText(observed)}`;
   return { kind: "rejection", reason: "SubnetNotFound", message };
 }
@@ -253,7 +258,8 @@ export function fragmentOf(resolved: ResolvedService, families: readonly Family[
     loadBalancer: placement,
     ...surroundings,
     held: [...surroundings.held, ...moving],
-    limits: limitsOf(observed.config, observed.loadBalancers, placement.name),
+    limits: limitsOf(observed, placement.name),
+    mayGoElsewhere: placement.mayGoElsewhere === true,
     intent,
     leftOver: (rules) => leftOver(observed, intent.owner, placement.seen, rules),
   });

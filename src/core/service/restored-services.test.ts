@@ -220,6 +220,43 @@ describe("deletion protection", () => {
     assert.deepEqual(publicIPNames(world), []);
   });
 
+  test("while it is kept, only Services of its namespace may name it; one that was there before stays", () => {
+    const world = aProtected();
+    const [address = ""] = addressesIn(world)["web"] ?? [];
+    const [name = ""] = publicIPNames(world);
+    const pinned = { [`${PREFIX}azure-load-balancer-ipv4`]: address };
+    const ways = { pinned, named: { [`${PREFIX}azure-pip-name`]: name } };
+    world.apply({
+      metadata: { name: "guest", namespace: "early", annotations: pinned },
+      spec: { ports: [{ port: 443 }] },
+    });
+    world.settle();
+    world.delete("web");
+    assert.deepEqual(world.settle(), new Map());
+    assert.deepEqual(world.service("early/guest").status.loadBalancer.ingress?.[0]?.ip, address);
+    world.delete("early/guest");
+    world.settle();
+    for (const [way, annotations] of Object.entries({
+      ...ways,
+      additional: { [`${PREFIX}azure-additional-public-ips`]: address },
+    }))
+      world.apply({ metadata: { name: way, namespace: "evil", annotations }, spec: { ports: [{ port: 9000 }] } });
+    const rejected = world.settle();
+    assert.deepEqual([...rejected.keys()].sort(), ["evil/additional", "evil/named", "evil/pinned"]);
+    for (const { reason, message } of rejected.values()) {
+      assert.equal(reason, "AddressTaken");
+      assert.match(message, /default\/web/);
+    }
+    for (const way of ["pinned", "named", "additional"]) world.delete(`evil/${way}`);
+    for (const [way, annotations] of Object.entries(ways))
+      world.apply({
+        metadata: { name: way, annotations },
+        spec: { ports: [{ port: way === "pinned" ? 8000 : 8001 }] },
+      });
+    assert.deepEqual(world.settle(), new Map());
+    assert.deepEqual(addressesIn(world)["named"], [address]);
+  });
+
   test("the owner's protection holds while a guest comes and goes", () => {
     const world = aProtected();
     const [shared = ""] = addressesIn(world)["web"] ?? [];

@@ -56,6 +56,26 @@ describe("several Services", () => {
     assert.equal(world.loadBalancers[0]?.properties.frontendIPConfigurations?.length, 2, "the old one stays");
   });
 
+  test("one that leaves its frontend to another keeps what it has open elsewhere, and settles", () => {
+    const additional = { [`${PREFIX}azure-additional-public-ips`]: "7.7.7.7" };
+    const internal = { [`${PREFIX}azure-load-balancer-internal`]: "true" };
+    const world = worldWith();
+    world.respec("web", { loadBalancerSourceRanges: ["10.0.0.0/8"] });
+    world.annotate("web", { ...internal, ...additional });
+    world.settle();
+    world.apply({
+      metadata: { name: "shop", annotations: { ...internal, ...pinned(world, "web") } },
+      spec: { ports: [{ port: 81 }] },
+    });
+    world.settle();
+    world.annotate("web", { [`${PREFIX}azure-load-balancer-internal-subnet`]: "subnet2" });
+    assert.equal(roundsOf(world, "web").at(-1), "settled");
+    const isOpened = world.securityGroup?.properties.securityRules?.some((rule) =>
+      destinationsOf(rule).includes("7.7.7.7"),
+    );
+    assert.equal(isOpened, true);
+  });
+
   test("one that asks for a taken port is rejected with the reason, and opens nothing", () => {
     const world = worldWith();
     world.settle();

@@ -203,6 +203,27 @@ test("what the watch reports as deleted is gone, and an answer that comes later 
   assert.equal(get(), undefined);
 });
 
+test("an object whose last finalizer the controller removed is gone before the watch reports it", () => {
+  const { store, get, seen, gone } = rig();
+  const leaving = (resourceVersion: string, finalizers: string[]): Thing => ({
+    metadata: { ...thing(resourceVersion).metadata, deletionTimestamp: "2026-01-01T00:00:00Z", finalizers },
+  });
+  const held = seen(leaving("8", ["azlb"]));
+  store.released(held, leaving("10", []));
+  assert.equal(get(), undefined);
+  seen(leaving("9", ["azlb"]));
+  assert.equal(get(), undefined, "an older state that was on its way");
+  gone();
+  const anew = seen(thing("11", "u2"));
+  assert.equal(get(), anew);
+  store.released(held, leaving("10", []));
+  assert.equal(get(), anew, "the answer came after the next object of that name");
+
+  const shared = seen(leaving("12", ["azlb", "another"]));
+  store.released(shared, leaving("13", ["another"]));
+  assert.deepEqual(get()?.metadata.finalizers, ["another"]);
+});
+
 test("once the server went back to an older state, no write of before hides what it says", () => {
   const { store, get, seen, rewound } = rig();
   const restored = seen(thing("8"));

@@ -174,17 +174,29 @@ export class WriteThroughStore<T extends KubeObject> {
   }
 
   /**
-   * The answer to a write of the controller. Not where the object is being deleted and unknown: then the watch was
-   * faster to report its end than the API server to answer.
+   * The answer to a write of the controller. Not where the object is being deleted and unknown, or another has its name:
+   * then the watch was faster to report its end than the API server to answer.
    */
   wrote(object: T): void {
-    const isOver = object.metadata.deletionTimestamp !== undefined && this.#store.get(keyOf(object)) === undefined;
-    if (isOver) return;
     const key = keyOf(object);
     const known = this.#store.get(key);
+    const isOver = object.metadata.deletionTimestamp !== undefined && known?.metadata.uid !== object.metadata.uid;
+    if (isOver) return;
     if (known !== undefined && isNewer(known, object)) return;
     this.#store.put(object);
     this.#writes.set(key, object);
+  }
+
+  /**
+   * The controller took its finalizer off, with this answer; `undefined` where the object was gone already. Without any
+   * finalizer it is gone, which the watch reports later: until then neither its last known state nor an older one that
+   * is still on its way may have anything done for it once more.
+   */
+  released(object: T, stored: T | undefined): void {
+    if (stored === undefined) return this.lost(object);
+    this.wrote(stored);
+    const isGone = (stored.metadata.finalizers ?? []).length === 0;
+    if (isGone) this.#store.remove(keyOf(stored), stored.metadata.uid);
   }
 
   /** The API server says that it is gone. */

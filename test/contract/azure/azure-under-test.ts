@@ -1,23 +1,27 @@
 /**
  * An emulator and the official clients that talk to it: both majors of the network SDK (their long-running-operation
- * code differs), compute, and identity with a client secret. All traffic is HTTPS with a private CA.
+ * code differs), compute, and identity with a client secret. All traffic is HTTPS with a private CA. Each client is loaded
+ * when it is first asked for: together they are a thousand modules, a second of processor time, and most suites use none.
  */
+import { createRequire } from "node:module";
 import { after } from "node:test";
 import tls from "node:tls";
 
-import { ComputeManagementClient } from "@azure/arm-compute";
-import { NetworkManagementClient as NetworkClient39 } from "@azure/arm-network";
-import { ClientSecretCredential } from "@azure/identity";
-import { NetworkManagementClient as NetworkClient36 } from "arm-network-36";
+import type * as Compute from "@azure/arm-compute";
+import type * as Network39 from "@azure/arm-network";
+import type * as Identity from "@azure/identity";
+import type * as Network36 from "arm-network-36";
 
 import { startAzure, type AzureOptions, type RunningAzure } from "../../../sandbox/azure/index.ts";
 
+const load = createRequire(import.meta.url);
+
 /** The surface that both majors share, in the older one's types. */
-export type NetworkClient = NetworkClient36;
+export type NetworkClient = Network36.NetworkManagementClient;
 
 export interface AzureUnderTest extends RunningAzure {
-  readonly credential: ClientSecretCredential;
-  readonly compute: ComputeManagementClient;
+  readonly credential: Identity.ClientSecretCredential;
+  readonly compute: Compute.ComputeManagementClient;
   /** Label and client of each major. */
   readonly networks: readonly { readonly label: string; readonly client: NetworkClient }[];
   readonly network: NetworkClient;
@@ -33,25 +37,50 @@ export async function azureUnderTest(options: AzureOptions = {}): Promise<AzureU
 
 export function clientsOf(azure: RunningAzure): AzureUnderTest {
   trust(azure.caPem);
-  const { tenantId, clientId, clientSecret } = azure.account;
-  const credential = new ClientSecretCredential(tenantId, clientId, clientSecret, {
-    authorityHost: azure.armEndpoint,
-    disableInstanceDiscovery: true,
-  });
   const endpoint = azure.armEndpoint;
-  const client36 = new NetworkClient36(credential, azure.subscriptionId, { endpoint });
-  const client39 = new NetworkClient39(credential, azure.subscriptionId, { endpoint });
+  const credential = once(() => {
+    const { tenantId, clientId, clientSecret } = azure.account;
+    const { ClientSecretCredential } = load("@azure/identity") as typeof Identity;
+    const how = { authorityHost: endpoint, disableInstanceDiscovery: true };
+    return new ClientSecretCredential(tenantId, clientId, clientSecret, how);
+  });
+  const compute = once(() => {
+    const { ComputeManagementClient } = load("@azure/arm-compute") as typeof Compute;
+    return new ComputeManagementClient(credential(), azure.subscriptionId, { endpoint });
+  });
+  const network = once(() => {
+    const { NetworkManagementClient } = load("arm-network-36") as typeof Network36;
+    return new NetworkManagementClient(credential(), azure.subscriptionId, { endpoint });
+  });
+  const networks = once(() => {
+    const { NetworkManagementClient } = load("@azure/arm-network") as typeof Network39;
+    const client39 = new NetworkManagementClient(credential(), azure.subscriptionId, { endpoint });
+    return [
+      { label: "arm-network 39", client: client39 as unknown as NetworkClient },
+      { label: "arm-network 36", client: network() },
+    ];
+  });
   return {
     ...azure,
-    credential,
-    compute: new ComputeManagementClient(credential, azure.subscriptionId, { endpoint }),
-    networks: [
-      { label: "arm-network 39", client: client39 as unknown as NetworkClient },
-      { label: "arm-network 36", client: client36 },
-    ],
-    network: client36,
+    get credential() {
+      return credential();
+    },
+    get compute() {
+      return compute();
+    },
+    get networks() {
+      return networks();
+    },
+    get network() {
+      return network();
+    },
     control: (method, path, body) => control(azure.controlUrl, method, path, body),
   };
+}
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 /** Everything that a paged list yields. */

@@ -97,6 +97,20 @@ export function preemptionsSuite(name: string, open: ClusterOpener): void {
       assert.match(await rig.heard(first, "EvictionDrainedLate"), /was removed before Down was in effect$/);
     });
 
+    test("of a deletion drain the node, and are accounted for", async () => {
+      await rig.serve();
+      const message = `Terminate Scheduled: ${new Date(Date.now() + 300_000).toUTCString()}. DurationInSeconds: -1. EventId: 9`;
+      await rig.announce(first, { reason: "TerminateScheduled", message });
+      await rig.expect({ [first]: "Down" });
+      assert.match(await rig.heard(first, "TerminationTainted"), /^Is about to be deleted \("Terminate Scheduled: /);
+      assert.match(await rig.heard(first, "EvictionDrained"), /^Got no new connections from 2\d\d(\.\d)? s before/);
+      const drains = ((await rig.node(first)).spec.taints ?? []).filter(({ key }) => key === "azlb.io/drain");
+      assert.deepEqual(
+        drains.map(({ value, effect }) => [value, effect]),
+        [["terminate", "NoSchedule"]],
+      );
+    });
+
     test("are seen when they come through events.k8s.io too", async () => {
       const now = new Date().toISOString();
       const reply = await rig.services.cluster.request("POST", "/apis/events.k8s.io/v1/namespaces/default/events", {

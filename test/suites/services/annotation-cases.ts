@@ -7,7 +7,8 @@ import assert from "node:assert/strict";
 import type { FrontendIPConfiguration, LoadBalancingRule, Probe, PublicIPAddress, SecurityRule } from "arm-network-36";
 
 import { listed } from "../../contract/azure/azure-under-test.ts";
-import type { Manifest, ServiceRig } from "../../support/service-rig.ts";
+import { eventually } from "../../support/eventually.ts";
+import { type Manifest, propertiesOf, type ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
 
 /** What the SDK shows of one Service. */
 export interface Seen {
@@ -31,6 +32,21 @@ export interface Case {
   readonly prepare?: (rig: ServiceRig) => Promise<NonNullable<Manifest["annotations"]>>;
   readonly spec?: Manifest["spec"];
   readonly check: (seen: Seen, rig: ServiceRig, name: string) => void | Promise<void>;
+}
+
+interface Part {
+  readonly name: string;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+/** Of a Service, as they are on the wire: fields that are newer than the SDK included. */
+async function partsOf(rig: ServiceRig, name: string, list: string): Promise<Part[]> {
+  const { metadata } = await rig.service(name);
+  const base = `a${metadata.uid.replaceAll("-", "")}`.slice(0, 32);
+  const bodies = await rig.list("loadBalancers");
+  return bodies
+    .flatMap((body) => (propertiesOf(body)[list] ?? []) as Part[])
+    .filter((one) => one.name.startsWith(base));
 }
 
 const TWO_PORTS = [
@@ -265,6 +281,60 @@ export const CASES: readonly Case[] = [
       assert.equal(probes.length, 1);
       assert.deepEqual([probes[0]?.protocol, probes[0]?.requestPath], ["Http", "/healthz"]);
       assert.deepEqual([...new Set(rules.map(({ probe }) => probe?.id))], [probes[0]?.id]);
+    },
+  },
+  {
+    asks: "azure-load-balancer-distribution",
+    annotations: { "azure-load-balancer-distribution": "sourceipprotocol" },
+    check: ({ rules }) => assert.equal(rules[0]?.loadDistribution, "SourceIPProtocol"),
+  },
+  {
+    asks: "azure-load-balancer-health-probe-no-healthy-backends, and back",
+    annotations: { "azure-load-balancer-health-probe-no-healthy-backends": "AllProbedUp" },
+    check: async ({ probes }, rig, name) => {
+      assert.equal(probes[0]?.noHealthyBackendsBehavior, "AllProbedUp");
+      await rig.annotate(name, { "azure-load-balancer-health-probe-no-healthy-backends": "AllProbedDown" });
+      await eventually(async () => {
+        const [probe] = await partsOf(rig, name, "probes");
+        assert.equal(probe?.properties["noHealthyBackendsBehavior"], "AllProbedDown");
+      }, WITHIN_MS);
+    },
+  },
+  {
+    asks: "azure-load-balancer-connection-tracking, and back",
+    annotations: { "azure-load-balancer-connection-tracking": "true" },
+    spec: { ports: [{ port: 443, protocol: "UDP" }] },
+    check: async (_, rig, name) => {
+      const tracked = async (): Promise<unknown> =>
+        (await partsOf(rig, name, "frontendIPConfigurations"))[0]?.properties["enableConnectionTracking"];
+      assert.equal(await tracked(), true);
+      await rig.annotate(name, { "azure-load-balancer-connection-tracking": "false" });
+      await eventually(async () => assert.equal(Boolean(await tracked()), false), WITHIN_MS);
+    },
+  },
+  {
+    asks: "azure-load-balancer-gateway, and back",
+    prepare: async (rig) => {
+      const subnet = { id: rig.networkPath("virtualNetworks/vnet/subnets/subnet") };
+      await rig.put("loadBalancers/firewall", {
+        location: "westus2",
+        sku: { name: "Gateway" },
+        properties: { frontendIPConfigurations: [{ name: "appliances", properties: { subnet } }] },
+      });
+      const frontend = rig.networkPath("loadBalancers/firewall/frontendIPConfigurations/appliances");
+      return { "azure-load-balancer-gateway": frontend };
+    },
+    check: async (_, rig, name) => {
+      const gateway = async (): Promise<string> => {
+        const [frontend] = await partsOf(rig, name, "frontendIPConfigurations");
+        return JSON.stringify(frontend?.properties["gatewayLoadBalancer"] ?? null);
+      };
+      assert.match(await gateway(), /loadBalancers\/firewall\/frontendIPConfigurations\/appliances/);
+      await rig.annotate(name, { "azure-load-balancer-gateway": null });
+      await rig.served(name);
+      assert.notEqual(await gateway(), "null", "without the annotation it is left as it is");
+      await rig.annotate(name, { "azure-load-balancer-gateway": "" });
+      await eventually(async () => assert.equal(await gateway(), "null"), WITHIN_MS);
     },
   },
   {

@@ -147,6 +147,26 @@ export function tenantsSuite(name: string, open: ClusterOpener): void {
       await rig.delete("victim");
     });
 
+    test("an address that is kept for a Service that went cannot be had by another tenant", async () => {
+      const address = await served({ name: "keeper", annotations: { "azlb.io/deletion-protection": "true" } });
+      const [kept] = await rig.list("publicIPAddresses");
+      await rig.delete("keeper");
+      const ways = {
+        pinned: { "azure-load-balancer-ipv4": address },
+        named: { "azure-pip-name": kept?.name ?? "" },
+        additional: { "azure-additional-public-ips": address },
+      };
+      for (const [way, annotations] of Object.entries(ways)) {
+        await rig.apply({ name: `evil/${way}`, annotations, spec: { ports: [{ port: 9000 }] } });
+        assert.match(await rig.warned(`evil/${way}`, "AddressTaken"), /kept for Service default\/keeper/);
+        assert.deepEqual((await rig.service(`evil/${way}`)).status.loadBalancer.ingress ?? [], [], way);
+        await rig.delete(`evil/${way}`);
+      }
+      assert.deepEqual(await rulesAt(rig, [address]), []);
+      assert.equal(await served({ name: "keeper" }), address);
+      await rig.delete("keeper");
+    });
+
     test("a denial on a shared address covers the ports of its Service", async () => {
       const internal = { "azure-load-balancer-internal": "true" };
       const address = await served({ name: "victim", annotations: internal, spec: { ports: [{ port: 6379 }] } });

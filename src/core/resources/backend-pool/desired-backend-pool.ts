@@ -3,7 +3,7 @@
  * once for a set of nodes, however many Services ask: the answer is remembered for as long as the list of nodes lives.
  */
 import { memo, memoAll } from "../../util/memo.ts";
-import type { Family, BackendAddress, LoadBalancer, Reference } from "../../model/arm.ts";
+import type { Family, BackendAddress, BackendPool, LoadBalancer, Reference } from "../../model/arm.ts";
 import { desiredAdminState } from "../../admin-state/reconcile-admin-state.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { virtualNetworkId } from "../../model/ids.ts";
@@ -161,6 +161,16 @@ export function isOwnEntry(entry: BackendAddress, own: OwnEntries): boolean {
     (ipAddress !== undefined && own.has(canonicalAddress(ipAddress))) ||
     (networkInterfaceIPConfiguration !== undefined && isOwnReference(networkInterfaceIPConfiguration, own))
   );
+}
+
+/** The names, in lower case, of the pool's entries that are the cluster's. */
+export function ownNames({ properties }: BackendPool, own: OwnEntries): ReadonlySet<string> {
+  const entries = properties.loadBalancerBackendAddresses ?? [];
+  return new Set(entries.filter((entry) => isOwnEntry(entry, own)).map(lowerName));
+}
+
+export function lowerName({ name }: { readonly name: string }): string {
+  return name.toLowerCase();
 }
 
 /** For `backendIPConfigurations`, where a pool lists the network interfaces that joined it. */

@@ -11,7 +11,7 @@ import { baseOf } from "../../model/names.ts";
 import { refuseOverflow } from "./limits.ts";
 import { refusePortClashes } from "./port-clashes.ts";
 import { userOf } from "./part-user.ts";
-import { isRightFrontend } from "./parts.ts";
+import { isAtAddress } from "./parts.ts";
 
 type Batch = readonly LoadBalancerFragment[];
 
@@ -32,9 +32,11 @@ export function admitFragments(seen: LoadBalancer, batch: Batch): Admission {
     const refused = refusals(seen, index, left);
     for (const fragment of left) {
       const rejection = refused.get(fragment);
-      if (rejection !== undefined) rejections.set(fragment, rejection);
+      if (rejection === undefined) continue;
+      if (rejection.reason === "LoadBalancerFull" && fragment.mayGoElsewhere === true) stale.add(fragment);
+      else rejections.set(fragment, rejection);
     }
-    const accepted = left.filter((fragment) => !rejections.has(fragment));
+    const accepted = left.filter((fragment) => !rejections.has(fragment) && !stale.has(fragment));
     for (const fragment of staleIn(index, accepted)) stale.add(fragment);
     if (accepted.length < left.length || accepted.some((fragment) => stale.has(fragment))) continue;
     return { accepted, refused: rejections, stale };
@@ -61,7 +63,7 @@ function refuseMovesOfShared(index: LoadBalancerIndex, batch: Batch): Map<LoadBa
     for (const wanted of fragment.frontends) {
       const name = wanted.name.toLowerCase();
       const seen = index.frontends.get(name);
-      if (seen === undefined || isRightFrontend(seen, wanted)) continue;
+      if (seen === undefined || isAtAddress(seen, wanted)) continue;
       const user = userBeside(index, batch, base, name) ?? sharerBeside(fragment, batch, name);
       if (user !== undefined) refused.set(fragment, frontendShared(wanted.name, user));
     }

@@ -42,6 +42,7 @@ export interface FragmentInput extends FrontendInput {
   readonly held: readonly HeldFrontend[];
   readonly neighbours: readonly Service[];
   readonly limits: LoadBalancerLimits;
+  readonly mayGoElsewhere?: boolean;
   /** What of the Service's former incarnation goes with a fragment of these rules; absent: nothing. */
   readonly leftOver?: (rules: readonly LoadBalancingRule[]) => Pick<LoadBalancerFragment, "replaces" | "releases">;
 }
@@ -74,6 +75,7 @@ export function desiredLoadBalancer(input: FragmentInput): LoadBalancerFragment 
     disposable: input.disposable,
     neighbours: input.neighbours,
     limits: input.limits,
+    ...(input.mayGoElsewhere === true && { mayGoElsewhere: true }),
   };
 }
 
@@ -165,7 +167,17 @@ export function desiredFrontend(input: FrontendInput, family: Family): DesiredFr
   if (other !== undefined) return { name: other.name, own: undefined };
   const name = frontendName(namingOf(input.intent), family);
   const own = input.intent.scope === "external" ? external(input, family, name) : internal(input, family, name);
-  return { name, own };
+  return { name, own: own && withOptions(own, input.intent.frontendOptions) };
+}
+
+function withOptions(frontend: Frontend, { connectionTracking, gateway }: ServiceIntent["frontendOptions"]): Frontend {
+  if (connectionTracking === undefined && gateway === undefined) return frontend;
+  const properties = {
+    ...frontend.properties,
+    ...(connectionTracking !== undefined && { enableConnectionTracking: connectionTracking }),
+    ...(gateway !== undefined && { gatewayLoadBalancer: gateway === "" ? undefined : { id: gateway } }),
+  };
+  return { ...frontend, properties };
 }
 
 /** A frontend that holds the Service's address already is the one to use, whatever its owner. */

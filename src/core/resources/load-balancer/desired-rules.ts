@@ -133,12 +133,14 @@ function sharedProbe({ port, path }: NonNullable<ClusterConfig["sharedProbe"]>):
   return { name: SHARED_PROBE_NAME, properties };
 }
 
-function probeProperties({ protocol, port, path, intervalSeconds, threshold }: ProbeIntent): ProbeProperties {
+function probeProperties(intent: ProbeIntent): ProbeProperties {
+  const { protocol, port, path, intervalSeconds, threshold, noHealthyBackends } = intent;
   return {
     protocol,
     port,
     ...(path !== undefined && { requestPath: path }),
     intervalInSeconds: intervalSeconds,
     probeThreshold: threshold,
+    ...(noHealthyBackends !== undefined && { noHealthyBackendsBehavior: noHealthyBackends }),
   };
 }

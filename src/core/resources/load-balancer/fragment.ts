@@ -36,6 +36,8 @@ export interface LoadBalancerFragment {
   readonly disposable: Disposable | undefined;
   /** How full the load balancer may be with it; absent: as full as may be. */
   readonly limits?: LoadBalancerLimits;
+  /** Where it has no room it is placed anew, on another load balancer of the fleet, instead of being refused. */
+  readonly mayGoElsewhere?: boolean;
   /** Names of nodes that the member list must hold first: pools that another tool was to make are made with it. */
   readonly records?: readonly string[];
   /** The other Services, for texts only: no decision reads them. */

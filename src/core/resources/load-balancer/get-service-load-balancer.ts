@@ -1,8 +1,8 @@
 /**
  * Which load balancer serves a Service, and on which others it still has parts.
  *
- * Standard has one load balancer of each kind, or several by the config (`place-on-several.ts`). Basic has a pair per VM set, and a Service stays where it is unless its
- * mode names other sets:
+ * Standard has one load balancer of each kind, or several by the config (`place-on-several.ts`), or a fleet
+ * (`place-in-fleet.ts`). Basic has a pair per VM set, and a Service stays where it is unless its mode names other sets:
  *
  *   mode of the Service | candidates for a new Service
  *   --------------------|------------------------------------------------
@@ -22,11 +22,13 @@ import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerId } from "../../model/ids.ts";
 import { ageOf, type Node } from "../../model/kubernetes.ts";
 import { externalName, isInternalName, loadBalancerName, scopedName } from "../../model/names.ts";
+import { servedHere } from "../../intent/ownership.ts";
 import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Rejection } from "../../outcome.ts";
 import { demandOf } from "./limits.ts";
 import { loadBalancersWith } from "./load-balancer-index.ts";
+import { placeInFleet } from "./place-in-fleet.ts";
 import { placeOnSeveral, type SeveralInput } from "./place-on-several.ts";
 
 /** The Service itself, and all that may be placed beside it. */
@@ -40,6 +42,8 @@ export interface Placement {
   readonly name: string;
   /** Why this one of several, for a person. */
   readonly why?: string;
+  /** It is new there, and if the load balancer has filled up meanwhile another one will do. */
+  readonly mayGoElsewhere?: boolean;
   /** Absent where it is yet to be made. */
   readonly seen: LoadBalancer | undefined;
   /** Of the same kind: to be left first, because one address cannot stand on two load balancers. */
@@ -54,13 +58,14 @@ export function getServiceLoadBalancer(input: PlacementInput, intent: ServiceInt
   const isSameKind = ({ name }: LoadBalancer): boolean => isInternalName(name) === (intent.scope === "internal");
   const choice = chooseName(input, intent, present.filter(isSameKind));
   if ("kind" in choice) return choice;
-  const { name, why } = choice;
+  const { name, why, mayGoElsewhere } = choice;
   const isHere = (loadBalancer: LoadBalancer): boolean => loadBalancer.name.toLowerCase() === name.toLowerCase();
   const seen = input.loadBalancers.find(isHere);
   return {
     id: seen?.id ?? loadBalancerId(input.config, name),
     name: seen?.name ?? name,
     ...(why !== undefined && { why }),
+    ...(mayGoElsewhere === true && { mayGoElsewhere }),
     seen,
     movedFrom: present.filter((one) => isSameKind(one) && !isHere(one)),
     flippedFrom: present.filter((one) => !isSameKind(one)),
@@ -71,13 +76,13 @@ function chooseName(
   input: PlacementInput,
   intent: ServiceIntent,
   present: readonly LoadBalancer[],
-): { readonly name: string; readonly why?: string } | Rejection {
+): { readonly name: string; readonly why?: string; readonly mayGoElsewhere?: boolean } | Rejection {
   const { config } = input;
   if (config.loadBalancers.length > 0) {
     const choice = placeOnSeveral(input, intent);
     return "kind" in choice ? choice : { ...choice, name: scopedName(choice.name, intent.scope) };
   }
-  if (config.sku === "standard") return { name: loadBalancerName(config, intent.scope) };
+  if (config.sku === "standard") return placeInFleet(input, intent, present);
   const candidates = candidateSets(input, intent);
   if ("kind" in candidates) return candidates;
   const names = candidates.map((vmSet) => loadBalancerName(config, intent.scope, vmSet));
@@ -159,10 +164,10 @@ class Usage {
 
 /** What older Services ask for that have nothing on a load balancer of this kind yet, oldest first. */
 function unplacedBefore(input: PlacementInput, { owner, scope }: ServiceIntent): ServiceIntent[] {
-  const { service, otherServices = [], config, loadBalancers } = input;
+  const { service, otherServices = [], config, loadBalancers, classFilter } = input;
   if (service === undefined) return [];
   const sameKind = loadBalancers.filter(({ name }) => isInternalName(name) === (scope === "internal"));
-  return otherServices
+  return servedHere(otherServices, classFilter)
     .filter((other) => other.metadata.uid !== owner.uid && ageOf(other) < ageOf(service))
     .sort((one, other) => (ageOf(one) < ageOf(other) ? -1 : 1))
     .flatMap((other) => {

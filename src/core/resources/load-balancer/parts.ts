@@ -292,12 +292,26 @@ function isRightProbe(seen: Probe, wanted: Probe): boolean {
     one.port === other.port &&
     sameText(one.requestPath, other.requestPath) &&
     one.intervalInSeconds === other.intervalInSeconds &&
-    one.probeThreshold === other.probeThreshold
+    one.probeThreshold === other.probeThreshold &&
+    (other.noHealthyBackendsBehavior === undefined ||
+      sameText(one.noHealthyBackendsBehavior ?? "AllProbedDown", other.noHealthyBackendsBehavior))
+  );
+}
+
+/** Options that are not asked for are right as they are. */
+function isRightFrontend(seen: Frontend, wanted: Frontend): boolean {
+  const one = seen.properties;
+  const other = wanted.properties;
+  return (
+    isAtAddress(seen, wanted) &&
+    (other.enableConnectionTracking === undefined ||
+      Boolean(one.enableConnectionTracking) === other.enableConnectionTracking) &&
+    (!("gatewayLoadBalancer" in other) || sameReference(one.gatewayLoadBalancer, other.gatewayLoadBalancer))
   );
 }
 
 /** An address that Azure chose is right where none is asked for; zones cannot be changed and are not compared. */
-export function isRightFrontend(seen: Frontend, wanted: Frontend): boolean {
+export function isAtAddress(seen: Frontend, wanted: Frontend): boolean {
   const one = seen.properties;
   const other = wanted.properties;
   return (

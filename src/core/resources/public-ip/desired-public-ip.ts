@@ -5,15 +5,16 @@
 import type { Family, PublicIP } from "../../model/arm.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { publicIPId } from "../../model/ids.ts";
+import { namespaceOfKey } from "../../model/kubernetes.ts";
 import { baseOfPublicIP, publicIPName } from "../../model/names.ts";
-import { PLACEMENT } from "../../intent/annotations.ts";
+import { OURS, PLACEMENT } from "../../intent/annotations.ts";
 import type { PublicIPIntent, ServiceIntent } from "../../intent/service-intent.ts";
 import type { Rejection } from "../../outcome.ts";
 import { hasIPTags } from "./ip-tags.ts";
 import type { PublicIPFragment } from "./fragment.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { memo } from "../../util/memo.ts";
-import { CLUSTER_TAG, isOfCluster, isOtherClusters, sameKey, servicesOf } from "../../model/tags.ts";
+import { CLUSTER_TAG, isOfCluster, isOtherClusters, KEPT_TAG, keptFor, sameKey, servicesOf } from "../../model/tags.ts";
 
 /** The public IPs of one resource group by what they are looked for: one pass, remembered as long as the list lives. */
 export interface PublicIPIndex {
@@ -240,7 +241,21 @@ function refuse(
     const message = `${subject} has SKU ${sku}, but loadBalancerSku is ${config.sku}: name one of that SKU`;
     return { kind: "rejection", reason: "PublicIPSku", message };
   }
-  if (servicesOf(seen) === undefined || !isOtherClusters(seen, config.clusterName)) return undefined;
-  const message = `${subject} belongs to another cluster (tag ${CLUSTER_TAG}): name one that does not`;
-  return { kind: "rejection", reason: "PublicIPOfOtherCluster", message };
+  if (servicesOf(seen) !== undefined && isOtherClusters(seen, config.clusterName)) {
+    const message = `${subject} belongs to another cluster (tag ${CLUSTER_TAG}): name one that does not`;
+    return { kind: "rejection", reason: "PublicIPOfOtherCluster", message };
+  }
+  const former = keptFromNamespace(seen, intent.owner.key);
+  if (former === undefined) return undefined;
+  const message =
+    `${subject} is kept for Service ${former} (annotation ${OURS.deletionProtection.key}), so only Services of its ` +
+    `namespace may name it: use another address, or remove the tag ${KEPT_TAG} in Azure`;
+  return { kind: "rejection", reason: "AddressTaken", message };
+}
+
+/** The Service of another namespace that a public IP is kept for. One that was there before may stay. */
+export function keptFromNamespace(publicIP: PublicIP, key: string): string | undefined {
+  const former = keptFor(publicIP);
+  if (former === undefined || namespaceOfKey(former) === namespaceOfKey(key)) return undefined;
+  return (servicesOf(publicIP) ?? []).some((one) => sameKey(one, key)) ? undefined : former;
 }

@@ -66,6 +66,18 @@ describe("Services and their tag", () => {
     assert.deepEqual(mergePublicIP(made("default/A, default/b"), [use("a"), use("b")]).outcome, { kind: "unchanged" });
   });
 
+  test("of tags that several ask for the first of the list decides; the others add what is missing and prune nothing", () => {
+    const first = use("a", { tags: { team: "blue" }, systemTags: ["k8s-"] });
+    const second = use("b", { tags: { Team: "red", zone: "east" } });
+    const body = bodyOf(mergePublicIP(made("default/a,default/b"), [use("a", { tags: { team: "blue" } }), second]));
+    assert.deepEqual([body.tags?.["team"], body.tags?.["zone"]], ["blue", "east"]);
+    assert.deepEqual(mergePublicIP(body, [second]).outcome, { kind: "unchanged" });
+    const pruned = bodyOf(mergePublicIP(body, [first]));
+    assert.equal(pruned.tags?.["zone"], undefined);
+    const strict = use("b", { systemTags: ["k8s-"] });
+    assert.deepEqual(mergePublicIP(pruned, [strict]).outcome, { kind: "unchanged" });
+  });
+
   test("the older tag is read, and copied to the newer one with the next change", () => {
     const older = made("x", { tags: { "k8s-azure-service": undefined as never, service: "default/a" } });
     const seen = { ...older, tags: { service: "default/a" } };

@@ -7,7 +7,8 @@
  *                    |        |                    | Service is protected: then it stays listed, for the next of its name
  *   a person (none)  | never  | as they are        | never
  *
- * The order of the fragments does not matter. A DNS label belongs to the Service that set it first.
+ * The order of the fragments does not matter. A DNS label belongs to the Service that set it first. Of tags that Services ask
+ * for, the Service that is listed first decides; the others add what is missing.
  */
 import type { PublicIP } from "../../model/arm.ts";
 import { type Answer, answersOf, type Merged, type Rejection, sortedByOwner } from "../../outcome.ts";
@@ -127,9 +128,11 @@ function used(state: State, use: Use): State {
   if (state.services === undefined) return state;
   const labelled = withLabel(state, use);
   const isListed = state.services.some((key) => sameKey(key, use.owner.key));
+  const isFirst = sameKey(state.services[0] ?? use.owner.key, use.owner.key);
+  const tagged = (isFirst ? withTags : withMissingTags)(takenBack(labelled.body, use), use);
   return {
     ...labelled,
-    body: withSku(withIPTags(withTags(takenBack(labelled.body, use), use), use), use),
+    body: withSku(withIPTags(tagged, use), use),
     services: isListed ? state.services : [...state.services, use.owner.key],
     isFreed: false,
   };
@@ -202,6 +205,11 @@ function withTags(body: PublicIP, { tags, systemTags }: Use): PublicIP {
   const asked = Object.fromEntries(Object.entries(tags).filter(([key]) => !isReservedTag(key)));
   const merged = mergeTags(body.tags, overlayTags(asked, ownTags(body.tags)), systemTags);
   return merged === body.tags || merged === undefined ? body : { ...body, tags: merged };
+}
+
+/** Two that ask for different values would write them in turns. */
+function withMissingTags(body: PublicIP, use: Use): PublicIP {
+  return withTags(body, { ...use, tags: overlayTags(use.tags, body.tags ?? {}), systemTags: [] });
 }
 
 function withIPTags(body: PublicIP, { ipTags }: Use): PublicIP {

@@ -11,7 +11,6 @@ import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Service } from "../../model/kubernetes.ts";
 import type { Owner } from "../../outcome.ts";
 import { canonicalAddress, familyOf } from "../../util/cidr.ts";
-import { ownerOf } from "../../intent/ownership.ts";
 import type { ObservedAzure } from "../observed-azure.ts";
 import { isOwnEntry, ownEntries, membersOf } from "../backend-pool/desired-backend-pool.ts";
 import type { PoolsInput } from "../managed-pools.ts";
@@ -25,9 +24,8 @@ import {
   type SecurityGroupFragment,
   type ServiceAddresses,
 } from "./fragment.ts";
-import { servicesByBase } from "../load-balancer/part-user.ts";
 import { accessRuleOf, securityGroupIndex } from "./security-rules.ts";
-import { servedByOthers } from "./served-by-others.ts";
+import { openForOthers } from "./open-for-others.ts";
 import { nodeSharersOf, openingOf, type Sharing, sharersOf } from "./shared-addresses.ts";
 
 export interface SecurityGroupInput
@@ -112,6 +110,34 @@ export function absentSecurityGroup(
   return fragmentOf(input, { owner, rules: [], ownRules: false }, claim);
 }
 
+/** The Service gives up some addresses and goes on elsewhere: what it has open there under its own name stays. */
+export function partlyAbsentSecurityGroup(
+  input: SecurityGroupInput,
+  owner: Owner,
+  released: readonly string[],
+): SecurityGroupFragment {
+  const nowhere = { IPv4: [], IPv6: [] };
+  const absent = absentSecurityGroup(input, owner, { current: nowhere, nodes: nowhere, released });
+  const left = new Set(released.map(canonicalAddress));
+  return { ...absent, rules: ownRulesOf(input, owner, (address) => !left.has(address)), cleanLegacy: false };
+}
+
+/** As they stand, at those of their addresses. */
+export function ownRulesOf(
+  { securityGroup }: Pick<SecurityGroupInput, "securityGroup">,
+  { base }: Owner,
+  isAsked: (address: string) => boolean,
+): AccessRule[] {
+  if (securityGroup === undefined) return [];
+  const { own, managed } = securityGroupIndex(securityGroup);
+  return (own.get(base.toLowerCase()) ?? []).flatMap((name): AccessRule[] => {
+    const { rule, destinations } = managed.get(name) ?? {};
+    const here = [...(destinations?.keys() ?? [])].filter(isAsked);
+    const family = familyOf(here[0] ?? "");
+    return rule === undefined || family === undefined ? [] : [{ ...accessRuleOf(rule, family, here), own: true }];
+  });
+}
+
 interface Claim {
   readonly addresses: readonly string[];
   readonly others: readonly Opening[];
@@ -157,34 +183,8 @@ function claimAddresses(
   const others = new Map(
     openings.flatMap(({ opening }) => (opening === undefined ? [] : [[opening.owner.uid, opening]])),
   );
-  const standing = nodeAddresses.length === 0 ? [] : openedUnderOthersNames(input, owner, new Set(nodeAddresses));
-  const wanted = [...others.values(), ...standing, ...servedByOthers(input, owner, claimed)];
+  const wanted = [...others.values(), ...openForOthers(input, owner, { addresses: claimed, nodes: nodeAddresses })];
   return { addresses: [...claimed], others: wanted.flatMap((opening) => within(opening, claimed)) };
-}
-
-/**
- * What other Services have at the nodes under their own names. Each closes it itself: what a Service asks for does not tell
- * what it has there while Azure refuses its change.
- */
-function openedUnderOthersNames(
-  { securityGroup, otherServices }: SecurityGroupInput,
-  owner: Owner,
-  nodes: ReadonlySet<string>,
-): Opening[] {
-  if (securityGroup === undefined) return [];
-  const { own, managed } = securityGroupIndex(securityGroup);
-  const services = servicesByBase(otherServices);
-  return [...own].flatMap(([base, names]) => {
-    const other = base === owner.base.toLowerCase() ? undefined : services.get(base);
-    if (other === undefined) return [];
-    const rules = names.flatMap((name): AccessRule[] => {
-      const { rule, destinations } = managed.get(name) ?? {};
-      const here = [...(destinations?.keys() ?? [])].filter((address) => nodes.has(address));
-      const family = familyOf(here[0] ?? "");
-      return rule === undefined || family === undefined ? [] : [{ ...accessRuleOf(rule, family, here), own: true }];
-    });
-    return rules.length === 0 ? [] : [{ owner: ownerOf(other), rules, ownRules: true }];
-  });
 }
 
 function ingressOf({ status }: Service): readonly string[] {

@@ -8,7 +8,7 @@ import { securityGroupId } from "../../model/ids.ts";
 import { canonicalAddress, familyOf } from "../../util/cidr.ts";
 import type { Owner } from "../../outcome.ts";
 import { reconciled, type Reconciled, SETTLED } from "../reconciled.ts";
-import { absentSecurityGroup, type SecurityGroupInput } from "./desired-security-group.ts";
+import { absentSecurityGroup, ownRulesOf, type SecurityGroupInput } from "./desired-security-group.ts";
 import type { AccessRule, Opening } from "./fragment.ts";
 import { mergeSecurityGroup } from "./merge-security-group.ts";
 import { accessRuleOf, kindOf, securityGroupIndex, sharedRuleName } from "./security-rules.ts";
@@ -23,21 +23,19 @@ export function reconcileOwnNames(
   if (securityGroup === undefined) return SETTLED;
   const nowhere = { IPv4: [], IPv6: [] };
   const absent = absentSecurityGroup(input, owner, { current: nowhere, nodes: nowhere, released });
-  const { holders, managed, own } = securityGroupIndex(securityGroup);
+  const { holders, managed } = securityGroupIndex(securityGroup);
   const shared = absent.addresses.flatMap((address) =>
     (holders.get(address) ?? [])
       .filter((name) => kindOf(name).kind === "shared" && !isWantedThere(absent.others, name, address))
       .map((name) => ({ name, address })),
   );
   if (shared.length === 0) return SETTLED;
-  const standing = (own.get(owner.base.toLowerCase()) ?? []).flatMap((name) =>
-    [...(managed.get(name)?.destinations.keys() ?? [])].map((address) => ({ name, address })),
-  );
-  const rules = [...standing, ...shared].flatMap(({ name, address }): AccessRule[] => {
+  const renamed = shared.flatMap(({ name, address }): AccessRule[] => {
     const rule = managed.get(name)?.rule;
     const family = familyOf(address);
     return rule === undefined || family === undefined ? [] : [{ ...accessRuleOf(rule, family, [address]), own: true }];
   });
+  const rules = [...ownRulesOf(input, owner, () => true), ...renamed];
   const fragment = { ...absent, rules, cleanLegacy: false };
   return reconciled(mergeSecurityGroup(securityGroup, [fragment]), () => ({
     kind: "securityGroup" as const,

@@ -16,6 +16,7 @@ import {
   absentSecurityGroup,
   DESIRED_FORM,
   desiredSecurityGroup,
+  partlyAbsentSecurityGroup,
   type RuleForm,
   type SecurityGroupInput,
 } from "./desired-security-group.ts";
@@ -69,6 +70,16 @@ export function releaseSecurityGroup(
 ): Reconciled<"securityGroup"> {
   const why = `${owner.key} leaves ${addresses.released.join(", ")}`;
   return reconcile(input, absentSecurityGroup(input, owner, addresses), why);
+}
+
+/** The Service should not be served at these addresses any more, and goes on at others. */
+export function releaseSomeAddresses(
+  input: SecurityGroupInput,
+  owner: Owner,
+  released: readonly string[],
+): Reconciled<"securityGroup"> {
+  const why = `${owner.key} leaves ${released.join(", ")}`;
+  return reconcile(input, partlyAbsentSecurityGroup(input, owner, released), why);
 }
 
 function reconcile(
