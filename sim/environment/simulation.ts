@@ -72,7 +72,7 @@ export class Simulation {
     this.trace = new Trace(() => this.timeline.elapsedMs, keepLines);
     this.faults = new FaultInjector(() => this.timeline.elapsedMs);
     const sku = setup.isBasic === true ? "basic" : "standard";
-    const topology: Topology = { ...setup, nodes: NODE_SLOTS, sku, foreign: setup.isShared };
+    const topology: Topology = { ...setup, nodes: NODE_SLOTS, sku, foreign: setup.isShared, dualStack: false };
     this.config = configOf(topology);
     this.azure = new SimulatedAzure({
       timeline: this.timeline,

@@ -24,6 +24,7 @@ export interface AzureFlags {
   readonly backendPool?: Topology["backendPool"];
   readonly sku?: Topology["sku"];
   readonly foreign?: boolean;
+  readonly dualStack?: boolean;
   readonly latency: string;
   readonly latencySeed: string;
   readonly throttling?: boolean;
@@ -68,6 +69,7 @@ export function withAzureFlags(command: Command): Command {
       ]),
     )
     .option("--foreign", "also create resources that belong to other clients")
+    .option("--dual-stack", "give the network, its subnets and the nodes' machines IPv6 addresses too")
     .option("--seed <file>", "seed file with topology and resources (docs/emulator.md)")
     .option("--latency <profile>", "none, realistic, or a factor of realistic such as 0.1", "none")
     .option("--latency-seed <number>", "seed of the random latencies", "1")
@@ -109,13 +111,14 @@ export function registerAzure(azlb: Command): void {
 /** Converts flags to options; throws an `InputError` that names the flag. */
 export async function azureOptions(flags: AzureFlags): Promise<AzureOptions> {
   const { parseLatency, parseLimits, parseSeed, SANDBOX_ACCOUNT } = await import("../../sandbox/azure/index.ts");
-  const { nodes, vmType, backendPool, sku, foreign, dataDir, seed, limits, maxBodyBytes } = flags;
+  const { nodes, vmType, backendPool, sku, foreign, dualStack, dataDir, seed, limits, maxBodyBytes } = flags;
   const topology: Partial<Topology> = {
     ...(nodes === undefined ? {} : { nodes: parseFlagNumber("--nodes", nodes, 0, MOST_NODES) }),
     ...(vmType === undefined ? {} : { vmType }),
     ...(backendPool === undefined ? {} : { backendPool }),
     ...(sku === undefined ? {} : { sku }),
     ...(foreign === undefined ? {} : { foreign }),
+    ...(dualStack === undefined ? {} : { dualStack }),
   };
   return {
     topology,

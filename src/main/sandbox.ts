@@ -109,11 +109,11 @@ async function startWithPage(
   return controller;
 }
 
-/** Nodes get an IPv6 address as well, for dual-stack Services. */
-function clusterNode({ name, ip, providerId, zone }: SeedNode, at: number): ClusterNode {
+/** Nodes get an IPv6 address as well, for dual-stack Services: that of their machine, or one that Azure does not know. */
+function clusterNode({ name, ip, ipv6, providerId, zone }: SeedNode, at: number): ClusterNode {
   return {
     name,
-    internalIPs: [ip, `fd00::${(FIRST_IPV6_HOST + at).toString(16)}`],
+    internalIPs: [ip, ipv6 ?? `fd00::${(FIRST_IPV6_HOST + at).toString(16)}`],
     providerID: providerId,
     labels: { "kubernetes.io/hostname": name, "topology.kubernetes.io/zone": zone },
   };

@@ -1,7 +1,8 @@
 /** Services in clusters of every shape, on a real kube-apiserver. */
 import { basicModesSuite } from "../suites/services/basic-modes.ts";
 import { flipSuite } from "../suites/services/flip.ts";
-import { dualStackSuite, shapesSuite } from "../suites/services/shapes.ts";
+import { dualStackSuite } from "../suites/services/dual-stack.ts";
+import { shapesSuite } from "../suites/services/shapes.ts";
 import { openDualStackRealCluster, openRealCluster } from "../support/real-cluster.ts";
 
 flipSuite("kube-apiserver", openRealCluster);

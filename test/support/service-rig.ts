@@ -33,7 +33,7 @@ export interface RigOptions {
   readonly controller?: Partial<ControllerProcessOptions>;
   /** Changes of the cloud config. */
   readonly cloudConfig?: Readonly<Record<string, unknown>>;
-  /** Gives each node an IPv6 address too. */
+  /** Gives each node an IPv6 address too, though its machine has none: with a dual-stack topology it has anyway. */
   readonly ipv6?: boolean;
   /** What must be there before the controller starts. */
   readonly prepare?: (rig: ServiceRig) => Promise<void>;
@@ -80,9 +80,12 @@ export class ServiceRig {
     const [running, cluster] = await Promise.all([startAzure({ topology: { nodes: 3 }, ...options.azure }), open()]);
     const azure = clientsOf(running);
     const { client, close } = openKubeClient({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
-    const nodes = azure.nodes.map(({ name, ip, providerId }, at) => ({
+    const nodes = azure.nodes.map(({ name, ip, ipv6, providerId }, at) => ({
       name,
-      internalIPs: [ip, ...(options.ipv6 === true ? [`fd00::${(0x64 + at).toString(16)}`] : [])],
+      internalIPs: [
+        ip,
+        ...(ipv6 === undefined && options.ipv6 !== true ? [] : [ipv6 ?? `fd00::${(0x64 + at).toString(16)}`]),
+      ],
       providerID: providerId,
     }));
     await ensureNodes(client, nodes);

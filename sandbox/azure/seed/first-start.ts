@@ -27,10 +27,11 @@ export function seedOnce({ account, wanted, seed, directory, context, log }: Fir
   const topology = wholeTopology({ ...seed?.topology, ...wanted });
   const mark = directory.read(MARK) as SeedMark | undefined;
   if (mark !== undefined) {
-    if (JSON.stringify(mark.topology) !== JSON.stringify(topology)) {
-      log(`the data directory was seeded with ${JSON.stringify(mark.topology)}; that stays`);
+    const seeded = wholeTopology(mark.topology); // an older directory lacks keys that were added since
+    if (JSON.stringify(seeded) !== JSON.stringify(topology)) {
+      log(`the data directory was seeded with ${JSON.stringify(seeded)}; that stays`);
     }
-    return mark.topology;
+    return seeded;
   }
   applySeed(topologyResources(account, topology), context);
   if (topology.foreign) applySeed(foreignResources(account, topology), context);

@@ -1,10 +1,12 @@
 /** A virtual machine and its NIC, as PUTs in order. The NIC is named after the node: `<node>-nic`. */
+import { ipv6Configuration } from "./addresses.ts";
 import { NAMES, type SeedScope, type SeedResource } from "./scope.ts";
 
 export interface MachineWanted {
   readonly path: string;
   readonly computerName: string;
   readonly ip: string;
+  readonly ipv6?: string;
   readonly subnet: string;
   /** Properties that place it in an availability set or scale set. */
   readonly set: Readonly<Record<string, unknown>>;
@@ -55,6 +57,9 @@ function nic(scope: SeedScope, wanted: MachineWanted, pools: readonly string[]):
               ...(pools.length === 0 ? {} : membership),
             },
           },
+          ...(wanted.ipv6 === undefined
+            ? []
+            : [ipv6Configuration({ privateIPAddress: wanted.ipv6, privateIPAllocationMethod: "Static", subnet })]),
         ],
       },
     },

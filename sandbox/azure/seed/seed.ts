@@ -83,7 +83,7 @@ export function parseSeed(text: string, account: Account): Seed {
 
 function parseTopology(fields: Fields): Partial<Topology> {
   const where = "seed.topology";
-  onlyKeys(fields, ["nodes", "vmType", "backendPool", "sku", "foreign"], where);
+  onlyKeys(fields, ["nodes", "vmType", "backendPool", "sku", "foreign", "dualStack"], where);
   const has = (key: string): boolean => fields[key] !== undefined;
   return {
     ...(has("nodes") ? { nodes: countOf(fields, "nodes", where, 0) } : {}),
@@ -93,6 +93,7 @@ function parseTopology(fields: Fields): Partial<Topology> {
       : {}),
     ...(has("sku") ? { sku: choiceOf(fields["sku"], SKUS, `${where}.sku`) } : {}),
     ...(has("foreign") ? { foreign: flagOf(fields, "foreign", where) } : {}),
+    ...(has("dualStack") ? { dualStack: flagOf(fields, "dualStack", where) } : {}),
   };
 }
 

@@ -6,7 +6,7 @@ import { SANDBOX_ACCOUNT } from "../identity/account.ts";
 import { openAzureStore } from "../store/azure-store.ts";
 import { foreignResources } from "./foreign.ts";
 import { applySeed } from "./seed.ts";
-import { SKUS, topologyNodes, topologyResources, VM_TYPES, wholeTopology, type Topology } from "./topology.ts";
+import { SKUS, topologyNodes, topologyResources, VM_TYPES, wholeTopology } from "./topology.ts";
 
 const setUp = () => {
   const nowMs = () => 1_700_000_000_000;
@@ -16,7 +16,7 @@ const setUp = () => {
 for (const vmType of VM_TYPES) {
   for (const sku of SKUS) {
     test(`Azure takes the seed of ${vmType} nodes, ${sku}, with foreign things, and takes it twice`, () => {
-      const topology: Topology = { nodes: 4, vmType, backendPool: "nodeIP", sku, foreign: true };
+      const topology = wholeTopology({ nodes: 4, vmType, backendPool: "nodeIP", sku, foreign: true });
       const context = setUp();
       const resources = [
         ...topologyResources(SANDBOX_ACCOUNT, topology),
@@ -34,7 +34,7 @@ for (const vmType of VM_TYPES) {
   }
 
   test(`every ${vmType} node is there under its provider id, with its address`, () => {
-    const topology: Topology = { nodes: 40, vmType, backendPool: "nodeIP", sku: "standard", foreign: false };
+    const topology = wholeTopology({ nodes: 40, vmType });
     const context = setUp();
     applySeed(topologyResources(SANDBOX_ACCOUNT, topology), context);
     const { resources } = context.store.snapshot();
@@ -46,10 +46,20 @@ for (const vmType of VM_TYPES) {
     const text = JSON.stringify(resources);
     for (const { ip } of nodes) assert.ok(text.includes(`"${ip}"`), ip);
   });
+
+  test(`with dual stack each ${vmType} node has its IPv6 address in Azure`, () => {
+    const context = setUp();
+    const topology = wholeTopology({ nodes: 20, vmType, dualStack: true });
+    applySeed(topologyResources(SANDBOX_ACCOUNT, topology), context);
+    const text = JSON.stringify(context.store.snapshot().resources);
+    const nodes = topologyNodes(SANDBOX_ACCOUNT, topology);
+    assert.deepEqual([nodes[0]?.ipv6, nodes[19]?.ipv6], ["fd00:10:240::4", "fd00:10:240::17"]);
+    for (const { ipv6 } of nodes) assert.ok(text.includes(`"${ipv6}"`), ipv6);
+  });
 }
 
 test("too many nodes for one scale set are in two, and all are there", () => {
-  const topology: Topology = { nodes: 1_010, vmType: "vmss", backendPool: "nodeIP", sku: "standard", foreign: false };
+  const topology = wholeTopology({ nodes: 1_010 });
   const context = setUp();
   applySeed(topologyResources(SANDBOX_ACCOUNT, topology), context);
   const ids = new Set(context.store.snapshot().resources.map(({ id }) => id.toLowerCase()));
@@ -65,7 +75,7 @@ test("too many nodes for one scale set are in two, and all are there", () => {
 });
 
 test("node names follow the scale set's base 36", () => {
-  const topology: Topology = { nodes: 37, vmType: "vmss", backendPool: "nodeIP", sku: "standard", foreign: false };
+  const topology = wholeTopology({ nodes: 37 });
   const names = topologyNodes(SANDBOX_ACCOUNT, topology).map(({ name }) => name);
   assert.deepEqual([names[0], names[10], names[36]], ["vmss000000", "vmss00000a", "vmss000010"]);
 });

@@ -11,6 +11,7 @@
 import { createHash } from "node:crypto";
 
 import type { Account } from "../identity/account.ts";
+import { ipv6Configuration, networkPrefixes, nodeAddress, SUBNET_NAMES, subnetPrefixes } from "./addresses.ts";
 import { machineResources, STORAGE_PROFILE } from "./machine.ts";
 import { NAMES, seedScopeOf, type SeedScope, type SeedResource } from "./scope.ts";
 
@@ -28,6 +29,8 @@ export interface Topology {
   readonly sku: Sku;
   /** Also resources that the cluster does not own. */
   readonly foreign: boolean;
+  /** The network, its subnets, machines and nodes have IPv6 addresses, too. */
+  readonly dualStack: boolean;
 }
 
 export const DEFAULT_TOPOLOGY: Topology = {
@@ -36,6 +39,7 @@ export const DEFAULT_TOPOLOGY: Topology = {
   backendPool: "nodeIP",
   sku: "standard",
   foreign: false,
+  dualStack: false,
 };
 
 /** Fills in defaults; Basic load balancers default to pools of network interfaces. */
@@ -48,6 +52,8 @@ export interface SeedNode {
   /** Kubernetes node name. */
   readonly name: string;
   readonly ip: string;
+  /** With dual stack. */
+  readonly ipv6?: string;
   readonly providerId: string;
   /** Name of its scale set or availability set. */
   readonly vmSet: string;
@@ -58,7 +64,7 @@ export interface SeedNode {
 /** Without nodes, only the network. */
 export function topologyResources(account: Account, topology: Topology): SeedResource[] {
   const scope = seedScopeOf(account);
-  return [...network(scope), ...(topology.nodes === 0 ? [] : machines(scope, topology))];
+  return [...network(scope, topology), ...(topology.nodes === 0 ? [] : machines(scope, topology))];
 }
 
 /** Every node, in order; Azure assigns addresses from the fifth one of a subnet on. */
@@ -66,23 +72,24 @@ export function topologyNodes(account: Account, topology: Topology): SeedNode[] 
   const compute = seedScopeOf(account).compute.replace(account.resourceGroup, account.resourceGroup.toLowerCase());
   return Array.from({ length: topology.nodes }, (_, index) => ({
     name: nodeName(topology.vmType, index),
-    ip: nodeAddress(index),
+    ip: nodeAddress(index, "ipv4"),
+    ...(topology.dualStack && { ipv6: nodeAddress(index, "ipv6") }),
     providerId: `azure://${compute}/${machinePath(topology.vmType, index)}`,
     vmSet: topology.vmType === "standard" ? NAMES.availabilitySet : scaleSetOf(index),
     zone: topology.vmType === "standard" ? String(index % 2) : `${account.location}-${(index % 3) + 1}`,
   }));
 }
 
-function network({ group, network, location }: SeedScope): SeedResource[] {
+function network({ group, network, location }: SeedScope, { dualStack }: Topology): SeedResource[] {
   const securityGroup = `${network}/networkSecurityGroups/${NAMES.securityGroup}`;
-  const subnet = (name: string, prefix: string) => ({
+  const subnets = SUBNET_NAMES.map((name) => ({
     name,
     properties: {
-      addressPrefix: prefix,
+      ...subnetPrefixes(name, dualStack),
       networkSecurityGroup: { id: securityGroup },
       privateLinkServiceNetworkPolicies: "Disabled",
     },
-  });
+  }));
   return [
     { path: group, body: { location } },
     { path: securityGroup, body: { location, properties: { securityRules: [] } } },
@@ -90,10 +97,7 @@ function network({ group, network, location }: SeedScope): SeedResource[] {
       path: `${network}/virtualNetworks/${NAMES.virtualNetwork}`,
       body: {
         location,
-        properties: {
-          addressSpace: { addressPrefixes: ["10.240.0.0/12"] },
-          subnets: [subnet(NAMES.subnet, "10.240.0.0/16"), subnet(NAMES.secondSubnet, "10.241.0.0/16")],
-        },
+        properties: { addressSpace: { addressPrefixes: networkPrefixes(dualStack) }, subnets },
       },
     },
   ];
@@ -104,14 +108,14 @@ function machines(scope: SeedScope, topology: Topology): SeedResource[] {
     Array.from({ length: topology.nodes }, (_, index) => make(index)).flat();
   switch (topology.vmType) {
     case "vmss":
-      return scaleSets(topology.nodes).map(({ name, size }) => uniformScaleSet(scope, name, size));
+      return scaleSets(topology.nodes).map(({ name, size }) => uniformScaleSet(scope, name, size, topology.dualStack));
     case "vmssflex":
       return [
         ...scaleSets(topology.nodes).map(({ name }) => flexibleScaleSet(scope, name)),
-        ...each((index) => machine(scope, "vmssflex", index)),
+        ...each((index) => machine(scope, topology, "vmssflex", index)),
       ];
     case "standard":
-      return [availabilitySet(scope), ...each((index) => machine(scope, "standard", index))];
+      return [availabilitySet(scope), ...each((index) => machine(scope, topology, "standard", index))];
   }
 }
 
@@ -132,7 +136,12 @@ function scaleSetOf(index: number): string {
   return number === 0 ? NAMES.scaleSet : `${NAMES.scaleSet}${number + 1}`;
 }
 
-function uniformScaleSet({ compute, network, location }: SeedScope, name: string, size: number): SeedResource {
+function uniformScaleSet(
+  { compute, network, location }: SeedScope,
+  name: string,
+  size: number,
+  dualStack: boolean,
+): SeedResource {
   const subnet = { id: `${network}/virtualNetworks/${NAMES.virtualNetwork}/subnets/${NAMES.subnet}` };
   return {
     path: `${compute}/virtualMachineScaleSets/${name}`,
@@ -154,7 +163,10 @@ function uniformScaleSet({ compute, network, location }: SeedScope, name: string
                 properties: {
                   primary: true,
                   enableIPForwarding: true,
-                  ipConfigurations: [{ name: "ipconfig1", properties: { primary: true, subnet } }],
+                  ipConfigurations: [
+                    { name: "ipconfig1", properties: { primary: true, subnet } },
+                    ...(dualStack ? [ipv6Configuration({ subnet })] : []),
+                  ],
                 },
               },
             ],
@@ -187,7 +199,12 @@ function availabilitySet({ compute, location }: SeedScope): SeedResource {
   };
 }
 
-function machine(scope: SeedScope, vmType: "vmssflex" | "standard", index: number): SeedResource[] {
+function machine(
+  scope: SeedScope,
+  { dualStack }: Topology,
+  vmType: "vmssflex" | "standard",
+  index: number,
+): SeedResource[] {
   const { compute } = scope;
   const set =
     vmType === "vmssflex"
@@ -196,7 +213,8 @@ function machine(scope: SeedScope, vmType: "vmssflex" | "standard", index: numbe
   return machineResources(scope, {
     path: `${compute}/${machinePath(vmType, index)}`,
     computerName: nodeName(vmType, index),
-    ip: nodeAddress(index),
+    ip: nodeAddress(index, "ipv4"),
+    ...(dualStack && { ipv6: nodeAddress(index, "ipv6") }),
     subnet: NAMES.subnet,
     set,
     zones: vmType === "vmssflex" ? [String((index % 3) + 1)] : undefined,
@@ -214,9 +232,4 @@ function machinePath(vmType: VmType, index: number): string {
   if (vmType === "standard") return `virtualMachines/${nodeName(vmType, index)}`;
   const hash = createHash("sha256").update(nodeName(vmType, index)).digest("hex").slice(0, 8);
   return `virtualMachines/${scaleSetOf(index)}_${hash}`;
-}
-
-function nodeAddress(index: number): string {
-  const host = index + 4;
-  return `10.240.${host >> 8}.${host & 255}`;
 }

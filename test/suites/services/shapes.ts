@@ -1,4 +1,4 @@
-/** The shapes of clusters: what nodes are, how they join pools, both SKUs, both families. */
+/** The shapes of clusters: what nodes are, how they join pools, both SKUs. Both families: `dual-stack.ts`. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 
@@ -50,31 +50,6 @@ export function shapesSuite(name: string, open: ClusterOpener): void {
         }
       });
     }
-  });
-}
-
-export function dualStackSuite(name: string, open: ClusterOpener): void {
-  describe(`both families, on ${name}`, () => {
-    test("a dual-stack Service has two addresses; back to one family it gives the other up", async () => {
-      const rig = await ServiceRig.open(open, { ipv6: true });
-      try {
-        const before = await rig.everything();
-        await rig.apply({
-          name: "dual",
-          spec: { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv4", "IPv6"] },
-        });
-        const [four = "", six = ""] = await rig.served("dual");
-        assert.match(four, /^\d+\./);
-        assert.match(six, /:/);
-        await rig.patch("dual", { spec: { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4"] } });
-        await eventually(async () => assert.deepEqual(await rig.served("dual"), [four]), WITHIN_MS);
-        assert.equal((await rig.list("publicIPAddresses")).length, 1);
-        await rig.delete("dual");
-        assert.deepEqual(await rig.everything(), before);
-      } finally {
-        await rig.close();
-      }
-    });
   });
 }
 
