@@ -3,7 +3,7 @@ import { Option, type Command } from "commander";
 
 import { parseFlagBoolean, parseFlagDurationMs } from "./flag-values.ts";
 import { InputError } from "./input-error.ts";
-import { kubeconfigFlag } from "./kubeconfig-flag.ts";
+import { kubeconfigFlag } from "./cluster-flags.ts";
 import { untilSignal } from "./sandbox-line.ts";
 
 interface AgentFlags {

@@ -10,7 +10,7 @@ import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
 import { acceptChangeFlag } from "./accept-change.ts";
 import { driftPolicyFlag } from "./drift-policy-flag.ts";
-import { kubeconfigFlag } from "./kubeconfig-flag.ts";
+import { kubeconfigFlag } from "./cluster-flags.ts";
 import { brakeLimits, withBrakeFlags, type BrakeFlags } from "./brake-flags.ts";
 import { cloudConfigSource, withCloudConfigFlags, type CloudConfigFlags } from "./cloud-config-flags.ts";
 import { parseFlagBoolean, parseFlagDurationMs, parseFlagNumber } from "./flag-values.ts";

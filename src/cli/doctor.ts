@@ -6,10 +6,12 @@ import type { Command } from "commander";
 import { errorText } from "../core/util/text.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
 import { InputError } from "./input-error.ts";
+import { type OutputFormat, outputFlag, printAs } from "./output-flag.ts";
 import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
 
 interface DoctorFlags extends ViewFlags {
   readonly report?: string;
+  readonly output?: OutputFormat;
 }
 
 const EXIT_FAILED = 1;
@@ -20,6 +22,7 @@ export function registerDoctor(azlb: Command): void {
     .description(
       "check config, identity, rights, settings, quota and other controllers, without writing; exit 1 if something is wrong",
     )
+    .addOption(outputFlag())
     .option("--report <file>", "also write the findings to this file, as JSON without secrets");
   withCloudConfigFlags(withViewFlags(command)).action(run);
 }
@@ -32,7 +35,7 @@ async function run(flags: DoctorFlags): Promise<void> {
     import("../core/util/log.ts"),
   ]);
   const checks = await runDoctor({ ...viewOptions(flags), log: SILENT_LOG });
-  process.stdout.write(renderChecks(checks));
+  await printAs(flags.output, checks, () => renderChecks(checks));
   if (flags.report !== undefined) {
     const { version: node, platform } = process;
     writeReport(flags.report, { azlb: VERSION, node, platform, at: new Date().toISOString(), checks });

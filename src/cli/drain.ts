@@ -39,11 +39,12 @@ export function registerDrain(azlb: Command): void {
 
 async function run(node: string, flags: WaitFlags, change: DrainChange): Promise<void> {
   const name = parseNodeArgument(node);
-  const [{ changeDrain, waitForDrain }, { stderrLog }] = await Promise.all([
+  const [{ changeDrain, waitForDrain }, { commandLog }] = await Promise.all([
     import("../main/drain-node.ts"),
     import("../main/stderr-log.ts"),
   ]);
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
-  if (flags.wait === true) await waitForDrain({ view: { ...viewOptions(flags), log: stderrLog() }, name, change, say });
-  else await changeDrain({ kubeconfig: flags.kubeconfig, name, change, say });
+  if (flags.wait === true)
+    await waitForDrain({ view: { ...viewOptions(flags), log: commandLog() }, name, change, say });
+  else await changeDrain({ kubeconfig: flags.kubeconfig, context: flags.context, name, change, say });
 }

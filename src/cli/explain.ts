@@ -8,8 +8,10 @@ import type { ClusterView } from "../main/cluster-view.ts";
 import type { Explanation } from "../main/explain-service.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
+import { namespaceFlag, namespaceOf } from "./cluster-flags.ts";
 import { driftPolicyFlag } from "./drift-policy-flag.ts";
 import { parseNodeArgument } from "./node-argument.ts";
+import { printText } from "./print.ts";
 import { terminalProgress } from "./progress.ts";
 import { parseServiceArgument } from "./service-argument.ts";
 import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
@@ -17,7 +19,7 @@ import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
 const EXIT_FAILING = 1;
 
 interface ExplainFlags extends ViewFlags {
-  readonly namespace: string;
+  readonly namespace?: string;
   readonly driftPolicy: DriftPolicy;
 }
 
@@ -27,23 +29,23 @@ export function registerExplain(azlb: Command): void {
     .description(
       "print the state of a Service or a Node and what it waits for; without OBJECT every Service that is not as it asks, worst first; exit 1 if one is refused or fails. OBJECT: service/NAME or node/NAME",
     )
-    .option("-n, --namespace <namespace>", "namespace of a Service", "default")
+    .addOption(namespaceFlag("namespace of a Service"))
     .addOption(driftPolicyFlag("as the controller has it: which differences it would leave"));
   withCloudConfigFlags(withViewFlags(command)).action(run);
 }
 
 async function run(object: string | undefined, flags: ExplainFlags): Promise<void> {
   const explain = await explainerOf(object, flags);
-  const [{ withClusterView }, { stderrLog }] = await Promise.all([
+  const [{ withClusterView }, { commandLog }] = await Promise.all([
     import("../main/cluster-view.ts"),
     import("../main/stderr-log.ts"),
   ]);
   const progress = terminalProgress(process.stderr);
   try {
-    const options = { ...viewOptions(flags), log: stderrLog(), onProgress: progress.show };
+    const options = { ...viewOptions(flags), log: commandLog(), onProgress: progress.show };
     const { text, isFailing } = await withClusterView(options, explain);
     progress.clear();
-    process.stdout.write(text);
+    printText(text);
     if (isFailing) process.exitCode = EXIT_FAILING;
   } finally {
     progress.clear();
@@ -53,7 +55,8 @@ async function run(object: string | undefined, flags: ExplainFlags): Promise<voi
 type Explainer = (view: ClusterView) => Promise<Explanation>;
 
 /** The argument is read before anything else: what is wrong with it is told at once. */
-async function explainerOf(object: string | undefined, { namespace, driftPolicy }: ExplainFlags): Promise<Explainer> {
+async function explainerOf(object: string | undefined, flags: ExplainFlags): Promise<Explainer> {
+  const { driftPolicy } = flags;
   if (object === undefined) {
     const { explainCluster } = await import("../main/explain-cluster.ts");
     return (view) => explainCluster(view, { driftPolicy });
@@ -63,7 +66,7 @@ async function explainerOf(object: string | undefined, { namespace, driftPolicy 
     const { explainNode } = await import("../main/explain-node.ts");
     return async (view) => ({ text: await explainNode(view, name), isFailing: false });
   }
-  const key = parseServiceArgument(object, namespace);
+  const key = parseServiceArgument(object, await namespaceOf(flags));
   const { explainInFull } = await import("../main/explain-service.ts");
   return (view) => explainInFull(view, key, { driftPolicy });
 }

@@ -16,7 +16,12 @@ export function renderFlagDocs(azlb: Command): string {
 /** All commands with their full names, each before its sub-commands. */
 function commandsOf(command: Command, parent: string): [string, Command][] {
   const name = `${parent} ${command.name()}`.trim();
-  return [[name, command], ...command.commands.flatMap((each) => commandsOf(each, name))];
+  return [[name, command], ...shownOf(command).flatMap((each) => commandsOf(each, name))];
+}
+
+function shownOf(command: Command): Command[] {
+  const visible = command.createHelp().visibleCommands(command);
+  return command.commands.filter((each) => visible.includes(each));
 }
 
 function renderCommand(name: string, command: Command): string {

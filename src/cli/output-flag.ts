@@ -1,6 +1,8 @@
 /** `-o, --output`: a table or text for people, or the same data as JSON or YAML. */
 import { Option } from "commander";
 
+import { printText } from "./print.ts";
+
 export type OutputFormat = "text" | "json" | "yaml";
 
 export function outputFlag(): Option {
@@ -8,7 +10,10 @@ export function outputFlag(): Option {
   return new Option("-o, --output <format>", "format of the output (default: text)").choices(formats);
 }
 
-export async function renderAs(format: OutputFormat | undefined, data: unknown, text: () => string): Promise<string> {
-  if (format === "yaml") return (await import("yaml")).stringify(data, { aliasDuplicateObjects: false });
-  return format === "json" ? `${JSON.stringify(data)}\n` : text();
+/** To stdout. */
+export async function printAs(format: OutputFormat | undefined, data: unknown, text: () => string): Promise<void> {
+  if (format === "json") process.stdout.write(`${JSON.stringify(data)}\n`);
+  else if (format === "yaml")
+    process.stdout.write((await import("yaml")).stringify(data, { aliasDuplicateObjects: false }));
+  else printText(text());
 }

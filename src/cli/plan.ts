@@ -9,9 +9,10 @@ import { errorText } from "../core/util/text.ts";
 import type { Plan } from "../main/make-plan.ts";
 import { acceptChangeFlag } from "./accept-change.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
+import { namespaceFlag, namespaceOf } from "./cluster-flags.ts";
 import { driftPolicyFlag } from "./drift-policy-flag.ts";
 import { InputError } from "./input-error.ts";
-import { type OutputFormat, outputFlag, renderAs } from "./output-flag.ts";
+import { type OutputFormat, outputFlag, printAs } from "./output-flag.ts";
 import { terminalProgress } from "./progress.ts";
 import { parseServiceArgument } from "./service-argument.ts";
 import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
@@ -24,7 +25,7 @@ interface PlanFlags extends ViewFlags {
   readonly html?: string;
   readonly detailedExitcode?: boolean;
   readonly driftPolicy: DriftPolicy;
-  readonly namespace: string;
+  readonly namespace?: string;
   readonly acceptChange?: Change;
 }
 
@@ -45,42 +46,43 @@ export function registerPlan(azlb: Command): void {
       "exit with 0 if nothing would be written, 2 if something would, 1 on errors, invalid input and refused manifests included",
     )
     .addOption(driftPolicyFlag("as the controller has it: which differences it would leave"))
-    .option("-n, --namespace <namespace>", "namespace of SERVICE, and of manifests that name none", "default")
+    .addOption(namespaceFlag("namespace of SERVICE, and of manifests that name none"))
     .addOption(acceptChangeFlag());
   withCloudConfigFlags(withViewFlags(command)).action(run);
 }
 
 async function run(service: string | undefined, flags: PlanFlags): Promise<void> {
-  const only = service === undefined ? undefined : parseServiceArgument(service, flags.namespace);
-  const [{ withClusterView }, { makePlan }, { readManifests }, { stderrLog }] = await Promise.all([
+  const namespace = await namespaceOf(flags);
+  const only = service === undefined ? undefined : parseServiceArgument(service, namespace);
+  const [{ withClusterView }, { makePlan }, { readManifests }, { commandLog }] = await Promise.all([
     import("../main/cluster-view.ts"),
     import("../main/make-plan.ts"),
     import("../main/read-manifests.ts"),
     import("../main/stderr-log.ts"),
   ]);
   const { filename, driftPolicy, acceptChange } = flags;
-  const manifests = filename === undefined ? undefined : readManifests(filename, flags.namespace);
+  const manifests = filename === undefined ? undefined : readManifests(filename, namespace);
   const progress = terminalProgress(process.stderr);
   const { show: onProgress } = progress;
-  const options = { ...viewOptions(flags), acceptedChange: acceptChange, log: stderrLog(), onProgress };
+  const options = { ...viewOptions(flags), acceptedChange: acceptChange, log: commandLog(), onProgress };
   try {
     const plan = await withClusterView({ ...options, ...(manifests && { manifests }) }, (view) =>
       makePlan(view, only, { driftPolicy, onProgress }),
     );
     progress.clear();
     if (flags.html !== undefined) await writePage(flags.html, plan, flags.clusterName);
-    process.stdout.write(await renderOutput(plan, flags));
+    await printPlan(plan, flags);
     process.exitCode = exitCodeOf(plan, flags);
   } finally {
     progress.clear();
   }
 }
 
-async function renderOutput(plan: Plan, { json, output, details }: PlanFlags): Promise<string> {
+async function printPlan(plan: Plan, { json, output, details }: PlanFlags): Promise<void> {
   const { home: _, report, ...facts } = plan;
   const data = { ...facts, services: report.entries, summary: report.summary };
   const { renderPlanSummary, renderPlanText } = await import("../main/make-plan.ts");
-  return renderAs(json === true ? "json" : output, data, () =>
+  return printAs(json === true ? "json" : output, data, () =>
     details === true ? renderPlanText(plan) : renderPlanSummary(plan),
   );
 }

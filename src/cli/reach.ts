@@ -3,15 +3,16 @@ import type { Command } from "commander";
 
 import { type Address, parseAddress } from "../core/util/cidr.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
+import { namespaceFlag, namespaceOf } from "./cluster-flags.ts";
 import { InputError } from "./input-error.ts";
-import { type OutputFormat, outputFlag, renderAs } from "./output-flag.ts";
+import { type OutputFormat, outputFlag, printAs } from "./output-flag.ts";
 import { parseServiceArgument } from "./service-argument.ts";
 import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
 
 interface ReachFlags extends ViewFlags {
   readonly from: string;
   readonly port?: string;
-  readonly namespace: string;
+  readonly namespace?: string;
   readonly output?: OutputFormat;
 }
 
@@ -23,23 +24,23 @@ export function registerReach(azlb: Command): void {
     )
     .requiredOption("--from <address>", "source of the packet, as Azure sees it")
     .option("--port <port>", "port of the Service, with /UDP where it is not TCP (default: all of its ports)")
-    .option("-n, --namespace <namespace>", "namespace of the Service", "default")
+    .addOption(namespaceFlag("namespace of the Service"))
     .addOption(outputFlag());
   withCloudConfigFlags(withViewFlags(command)).action(run);
 }
 
 async function run(service: string, flags: ReachFlags): Promise<void> {
-  const key = parseServiceArgument(service, flags.namespace);
+  const key = parseServiceArgument(service, await namespaceOf(flags));
   const query = { from: parseSource(flags.from), ...parsePort(flags.port) };
-  const [{ withClusterView }, { readReach }, { renderReach }, { stderrLog }] = await Promise.all([
+  const [{ withClusterView }, { readReach }, { renderReach }, { commandLog }] = await Promise.all([
     import("../main/cluster-view.ts"),
     import("../main/reach-service.ts"),
     import("../core/reach/render-reach.ts"),
     import("../main/stderr-log.ts"),
   ]);
-  const options = { ...viewOptions(flags), log: stderrLog() };
+  const options = { ...viewOptions(flags), log: commandLog() };
   const reaches = await withClusterView(options, (view) => readReach(view, key, query));
-  process.stdout.write(await renderAs(flags.output, reaches, () => renderReach(reaches)));
+  await printAs(flags.output, reaches, () => renderReach(reaches));
   if (reaches.some(({ verdict }) => verdict !== "reaches")) process.exitCode = 1;
 }
 

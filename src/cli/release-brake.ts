@@ -25,13 +25,13 @@ export function registerReleaseBrake(azlb: Command): void {
 }
 
 async function run(hash: string, flags: ReleaseFlags): Promise<void> {
-  const [{ withClusterView }, { releaseBrake }, { stderrLog }] = await Promise.all([
+  const [{ withClusterView }, { releaseBrake }, { commandLog }] = await Promise.all([
     import("../main/cluster-view.ts"),
     import("../main/release-brake.ts"),
     import("../main/stderr-log.ts"),
   ]);
   const { driftPolicy } = flags;
-  const options = { ...viewOptions(flags), acceptedChange: flags.acceptChange, log: stderrLog() };
+  const options = { ...viewOptions(flags), acceptedChange: flags.acceptChange, log: commandLog() };
   const { text, isReleased } = await withClusterView(options, (view) => releaseBrake(view, hash, { driftPolicy }));
   process.stdout.write(text);
   if (!isReleased) process.exitCode = 1;

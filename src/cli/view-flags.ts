@@ -3,20 +3,18 @@ import type { Command } from "commander";
 
 import type { ViewOptions } from "../main/cluster-view.ts";
 import { brakeLimits, withBrakeFlags, type BrakeFlags } from "./brake-flags.ts";
-import { kubeconfigFlag } from "./kubeconfig-flag.ts";
+import { type ClusterFlags, withClusterFlags } from "./cluster-flags.ts";
 import { parseFlagDurationMs } from "./flag-values.ts";
 import { cloudConfigSource, type CloudConfigFlags } from "./cloud-config-flags.ts";
 
-export interface ViewFlags extends CloudConfigFlags, BrakeFlags {
-  readonly kubeconfig?: string;
+export interface ViewFlags extends CloudConfigFlags, BrakeFlags, ClusterFlags {
   readonly clusterName: string;
   readonly loadBalancerClass?: string;
   readonly timeout: string;
 }
 
 export function withViewFlags(command: Command): Command {
-  return withBrakeFlags(command)
-    .addOption(kubeconfigFlag())
+  return withClusterFlags(withBrakeFlags(command))
     .option("--cluster-name <name>", "prefix of resource names in Azure", "kubernetes")
     .option("--load-balancer-class <class>", "Services of this class (default: those without a class)")
     .option("--timeout <duration>", "give up after this time; 0: never", "5m");
@@ -25,6 +23,7 @@ export function withViewFlags(command: Command): Command {
 export function viewOptions(flags: ViewFlags): Omit<ViewOptions, "log"> {
   return {
     kubeconfig: flags.kubeconfig,
+    context: flags.context,
     cloudConfig: cloudConfigSource(flags),
     clusterName: flags.clusterName,
     loadBalancerClass: flags.loadBalancerClass,

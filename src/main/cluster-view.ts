@@ -43,14 +43,13 @@ import type { Inventory } from "../core/inventory/inventory.ts";
 import type { Placeholders } from "../core/plan/known-after-apply.ts";
 import { applyManifests } from "./apply-manifests.ts";
 import { openArmClient } from "./azure-access.ts";
-import { openKubeClient } from "./kube-access.ts";
+import { type ClusterChoice, openKubeClient } from "./kube-access.ts";
 import { CloudConfigError, loadCloudConfig, nameOf, type CloudConfigSource } from "./load-cloud-config.ts";
 import { realClock } from "./real-clock.ts";
 import { VERSION } from "./version.ts";
 import { deniedText, ViewDenied } from "./view-failures.ts";
 
-export interface ViewOptions {
-  readonly kubeconfig?: string | undefined;
+export interface ViewOptions extends ClusterChoice {
   readonly cloudConfig: CloudConfigSource;
   readonly clusterName: string;
   readonly loadBalancerClass?: string | undefined;
@@ -99,7 +98,8 @@ const NO_MEMORY: Omit<PoolBrake, "limits"> = { recent: new Map(), departed: new 
 /** Runs `read` with a fresh view, and closes all connections afterwards. */
 export async function withClusterView<R>(options: ViewOptions, read: (view: ClusterView) => Promise<R>): Promise<R> {
   const { log, env, clusterName, acceptedChange, loadBalancerClass: classFilter } = options;
-  const kube = openKubeClient({ kubeconfig: options.kubeconfig, userAgent: USER_AGENT });
+  const { kubeconfig, context } = options;
+  const kube = openKubeClient({ kubeconfig, context, userAgent: USER_AGENT });
   const ending = new AbortController();
   const closers: (() => Promise<unknown>)[] = [() => kube.close()];
   const { onProgress = () => {} } = options;

@@ -22,7 +22,7 @@ import { VERSION } from "./version.ts";
 const USER_AGENT = `azlb/${VERSION}`;
 
 export async function runDoctor(options: ViewOptions): Promise<Check[]> {
-  const kube = openKubeClient({ kubeconfig: options.kubeconfig, userAgent: USER_AGENT });
+  const kube = openKubeClient({ kubeconfig: options.kubeconfig, context: options.context, userAgent: USER_AGENT });
   try {
     const cluster = await checkCluster(kube.client);
     const azure = await checkCloud(options, kube.client);

@@ -19,7 +19,7 @@ import type { KubeClient } from "../kube/client/kube-client.ts";
 import { isFailure } from "../kube/client/kube-failure.ts";
 import { NODES } from "../kube/client/resources.ts";
 import { withClusterView, type ClusterView, type ViewOptions } from "./cluster-view.ts";
-import { openKubeClient } from "./kube-access.ts";
+import { type ClusterChoice, openKubeClient } from "./kube-access.ts";
 import { realClock } from "./real-clock.ts";
 import { VERSION } from "./version.ts";
 
@@ -43,8 +43,12 @@ const MOST_CONFLICTS = 10;
 const POLL_MS = 2000;
 
 /** Writes the taint and does not wait for its effect. */
-export async function changeDrain(request: DrainRequest & { readonly kubeconfig: string | undefined }): Promise<void> {
-  const kube = openKubeClient({ kubeconfig: request.kubeconfig, userAgent: `azlb/${VERSION}` });
+export async function changeDrain(request: DrainRequest & ClusterChoice): Promise<void> {
+  const kube = openKubeClient({
+    kubeconfig: request.kubeconfig,
+    context: request.context,
+    userAgent: `azlb/${VERSION}`,
+  });
   try {
     await writeTaint(kube.client, request);
   } finally {

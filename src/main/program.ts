@@ -18,6 +18,8 @@ import { registerReleaseBrake } from "../cli/release-brake.ts";
 import { registerSandbox } from "../cli/sandbox.ts";
 import { registerShadow } from "../cli/shadow.ts";
 import { registerUninstall } from "../cli/uninstall.ts";
+import { registerVersion } from "../cli/version.ts";
+import { registerCompletion } from "../cli/completion.ts";
 import { baseProgram } from "./base-program.ts";
 
 export function program(): Command {
@@ -36,5 +38,7 @@ export function program(): Command {
   registerUninstall(azlb);
   registerAzure(azlb);
   registerKube(azlb);
+  registerVersion(azlb);
+  registerCompletion(azlb);
   return azlb;
 }

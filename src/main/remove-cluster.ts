@@ -6,13 +6,12 @@ import { withdrawn } from "../core/service/withdraw.ts";
 import type { Log } from "../core/util/log.ts";
 import { openArmClient } from "./azure-access.ts";
 import { withClusterView } from "./cluster-view.ts";
-import { openKubeClient } from "./kube-access.ts";
+import { type ClusterChoice, openKubeClient } from "./kube-access.ts";
 import { type CloudConfigSource, loadCloudConfig } from "./load-cloud-config.ts";
 import { OtherSettings, removeFromAzure } from "./remove-from-azure.ts";
 import { type Uninstalled, type UninstallOptions, uninstallRemoving } from "./uninstall.ts";
 
-export interface RemoveClusterOptions extends Omit<UninstallOptions, "client"> {
-  readonly kubeconfig?: string | undefined;
+export interface RemoveClusterOptions extends Omit<UninstallOptions, "client">, ClusterChoice {
   readonly cloudConfig: CloudConfigSource;
   readonly clusterName: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -21,8 +20,8 @@ export interface RemoveClusterOptions extends Omit<UninstallOptions, "client"> {
 }
 
 export async function removeCluster(options: RemoveClusterOptions): Promise<Uninstalled> {
-  const { kubeconfig, userAgent, cloudConfig: source, clusterName, env, log } = options;
-  const { client, close } = openKubeClient({ kubeconfig, userAgent });
+  const { kubeconfig, context, userAgent, cloudConfig: source, clusterName, env, log } = options;
+  const { client, close } = openKubeClient({ kubeconfig, context, userAgent });
   try {
     const { config, credentials } = await loadCloudConfig({ source, clusterName, env, client, log });
     const { networkSubscriptionId } = config;

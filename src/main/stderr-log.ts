@@ -20,6 +20,11 @@ function jsonLine(level: LogLevel, message: string, fields: LogFields): string {
   return JSON.stringify({ time: new Date().toISOString(), level, message, ...fields });
 }
 
+/** For commands that people run: always text, also where the output goes into a pipe. */
+export function commandLog(): Log {
+  return stderrLog("text", "warn");
+}
+
 export function stderrLog(format: LogFormat = process.stderr.isTTY ? "text" : "json", least: LogLevel = "info"): Log {
   const render = format === "text" ? textLine : jsonLine;
   const write = (level: LogLevel): Log["info"] => {

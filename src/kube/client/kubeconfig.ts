@@ -87,7 +87,8 @@ export function parseKubeconfig(files: readonly KubeconfigFile[], contextName?: 
   const wanted = contextName ?? parts.map((part) => part.text("current-context")).find((name) => name !== undefined);
   const first = files[0]?.file ?? "kubeconfig";
   if (wanted === undefined) throw new KubeConfigError(`${first}: current-context is missing: name a context`);
-  const context = namedPart(parts, "context", wanted) ?? missing(first, "current-context", "context", wanted);
+  const named = contextName === undefined ? "current-context" : "--context";
+  const context = namedPart(parts, "context", wanted) ?? missing(first, named, "context", wanted);
   const clusterName = context.text("cluster") ?? context.refuse("cluster", "is missing");
   const cluster = namedPart(parts, "cluster", clusterName) ?? missing(first, context.path, "cluster", clusterName);
   const userName = context.text("user");
