@@ -21,8 +21,12 @@ export class VirtualClock implements Clock {
   readonly #startMs: number;
   #elapsedMs = 0;
 
-  constructor(startMs = Date.UTC(2026, 0, 1)) {
+  readonly #creepMs: number;
+
+  /** `creepMs`: how much time passes whenever it is asked for, as real time does. */
+  constructor(startMs = Date.UTC(2026, 0, 1), creepMs = 0) {
     this.#startMs = startMs;
+    this.#creepMs = creepMs;
   }
 
   nowMs(): number {
@@ -30,6 +34,7 @@ export class VirtualClock implements Clock {
   }
 
   monotonicMs(): number {
+    this.#elapsedMs += this.#creepMs;
     return this.#elapsedMs;
   }
 

@@ -366,3 +366,22 @@ test("a share of the budget stays a share, however much the headers grant, and y
   await call(20);
   assert.equal(budget.tokens("reads"), 1);
 });
+
+test("a gate that opens while the budget looks at it lets everybody in", async () => {
+  for (let leftMs = 0.1; leftMs < 8; leftMs += 0.1) {
+    const clock = new VirtualClock(undefined, 0.3);
+    const budget = new Budget(clock, SMALL);
+    budget.throttled("writes", await budget.enter("writes", "create"), 2_000);
+    let entered = 0;
+    const enter = (): void =>
+      void budget.enter("writes", "create").then((entry) => {
+        entered += 1;
+        budget.answered("writes", entry);
+      });
+    enter();
+    await clock.advance(2_000 - leftMs);
+    enter();
+    await clock.advance(60_000);
+    assert.deepEqual([entered, clock.timers], [2, 0], `${leftMs} ms before it opens`);
+  }
+});

@@ -201,77 +201,78 @@ export class Budget {
     queue.splice(at === -1 ? queue.length : at, 0, waiter);
   }
 
-  /** Lets calls in, most urgent first. One that waits for tokens holds up those behind it; one at a closed gate does not. */
+  /**
+   * Lets calls in, most urgent first. One that waits for tokens holds up those behind it; one at a closed gate does not. Each
+   * look has one time: a gate that opened between two readings of the clock would be neither open nor waited for.
+   */
   #admit(kind: CallKind): void {
     this.#timers[kind]?.cancel();
     delete this.#timers[kind];
     const queue = this.#waiting[kind];
     while (queue.length > 0) {
-      const next = this.#next(kind);
-      const tokenMs = next === undefined ? Infinity : this.#waitMs(next);
+      const nowMs = this.#clock.monotonicMs();
+      const next = this.#next(kind, nowMs);
+      const tokenMs = next === undefined ? Infinity : this.#waitMs(next, nowMs);
       if (next === undefined || tokenMs > 0) {
-        const closedMs = queue.map((waiter) => this.#closedMs(waiter)).filter((ms) => ms > 0);
+        const closedMs = queue.map((waiter) => this.#closedMs(waiter, nowMs)).filter((ms) => ms > 0);
         this.#timers[kind] = this.#clock.setTimer(Math.min(tokenMs, ...closedMs), () => this.#admit(kind));
-        for (const waiter of queue) this.#tellHeld(waiter);
+        for (const waiter of queue) this.#tellHeld(waiter, nowMs);
         return;
       }
       queue.splice(queue.indexOf(next), 1);
       this.#turns[kind].took([next.namespace]);
-      next.go(this.#spend(next));
+      next.go(this.#spend(next, nowMs));
     }
     this.#turns[kind].forget(); // turns matter only while calls wait
   }
 
   /** Of the most urgent calls whose gate is open, the one of the namespace whose turn it is. */
-  #next(kind: CallKind): Waiter | undefined {
-    const open = this.#waiting[kind].filter((waiter) => this.#closedMs(waiter) === 0);
+  #next(kind: CallKind, nowMs: number): Waiter | undefined {
+    const open = this.#waiting[kind].filter((waiter) => this.#closedMs(waiter, nowMs) === 0);
     const [first] = open;
     if (first === undefined) return undefined;
     const equals = open.filter((waiter) => placeOf(waiter) === placeOf(first));
     return this.#turns[kind].next(equals, ({ namespace }) => namespace);
   }
 
-  #tellHeld(waiter: Waiter): void {
-    const untilMs = Math.max(0, ...this.#closingsOf(waiter).map((closing) => closing.untilMs));
+  #tellHeld(waiter: Waiter, nowMs: number): void {
+    const untilMs = Math.max(0, ...this.#closingsOf(waiter, nowMs).map((closing) => closing.untilMs));
     if (untilMs === 0 || untilMs === waiter.heldUntilMs) return;
     waiter.heldUntilMs = untilMs;
-    waiter.onHeld?.(untilMs - this.#clock.monotonicMs());
+    waiter.onHeld?.(untilMs - nowMs);
   }
 
   /** Those that are still to be waited for. */
-  #closingsOf({ kind, type = "" }: Waiter): Closing[] {
+  #closingsOf({ kind, type = "" }: Waiter, nowMs: number): Closing[] {
     const { closings } = this.#gates[kind];
     if (closings.size === 0) return [];
-    const nowMs = this.#clock.monotonicMs();
     const scopes = [...new Set(["", type.toLowerCase()])];
     return scopes.flatMap((scope) => closings.get(scope) ?? []).filter(({ untilMs }) => untilMs > nowMs);
   }
 
   /** How long its gate is closed for it; 0 when it is open. */
-  #closedMs(waiter: Waiter): number {
-    const nowMs = this.#clock.monotonicMs();
+  #closedMs(waiter: Waiter, nowMs: number): number {
     const leftMs = ({ untilMs, drainAtMs }: Closing): number => {
       if (waiter.priority !== "drain") return untilMs - nowMs;
       return Math.min(untilMs, drainAtMs === undefined ? nowMs : drainAtMs + DELAY.drainAtClosedGateMs) - nowMs;
     };
-    return Math.max(0, ...this.#closingsOf(waiter).map(leftMs));
+    return Math.max(0, ...this.#closingsOf(waiter, nowMs).map(leftMs));
   }
 
-  #spend(waiter: Waiter): Entry {
+  #spend(waiter: Waiter, nowMs: number): Entry {
     const { kind } = waiter;
     const gate = this.#gates[kind];
-    for (const closing of this.#closingsOf(waiter)) closing.drainAtMs = this.#clock.monotonicMs();
+    for (const closing of this.#closingsOf(waiter, nowMs)) closing.drainAtMs = nowMs;
     gate.tokens -= 1;
     gate.entries += 1;
     gate.underway.add(gate.entries);
-    this.#windowOf(kind).add(this.#clock.monotonicMs());
+    this.#windowOf(kind).add(nowMs);
     return gate.entries;
   }
 
   /** For tokens and the window; 0 when there is enough. */
-  #waitMs({ kind, priority, isAhead }: Waiter): number {
+  #waitMs({ kind, priority, isAhead }: Waiter, nowMs: number): number {
     const gate = this.#gates[kind];
-    const nowMs = this.#clock.monotonicMs();
     this.#refill(gate);
     const reserved = isAhead ? RESERVED[priority] / 2 : RESERVED[priority];
     const missing = 1 + reserved * gate.size - gate.tokens;
