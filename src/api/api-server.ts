@@ -14,6 +14,7 @@ import type { LiveView } from "./api-source.ts";
 import type { Admission, Authorizer, Scope } from "./authorizer.ts";
 import type { KeyPair } from "./certificate.ts";
 import { stream } from "./event-stream.ts";
+import { forward, FORWARDED, type LeaderApi } from "./forward.ts";
 import { OPENAPI } from "./openapi.ts";
 import { ApiError, findRoute, overviewOf, type Route } from "./routes.ts";
 
@@ -25,6 +26,8 @@ export interface ApiOptions {
   readonly authorizer: Authorizer;
   /** `undefined`: without TLS, for a sandbox on loopback. */
   readonly keys: KeyPair | undefined;
+  /** Where the process that leads is to be asked; absent or `undefined`: not known. */
+  readonly leaderApi?: (() => LeaderApi | undefined) | undefined;
   /** The page's files by path, as in `/app.js`. */
   readonly files: ReadonlyMap<string, PageFile>;
   /** Of a sandbox: what its page may do besides looking. */
@@ -64,6 +67,7 @@ const HEADERS = {
 const MOST_CONNECTIONS = 500;
 const MOST_STREAMS = 100;
 const LONGEST_BODY = 10_000;
+const VIEWS_PATH = "/api/v1/";
 const STREAM_PATH = "/api/v1/changes";
 const SWITCHES_PATH = "/api/v1/sandbox/switches";
 
@@ -122,12 +126,26 @@ class ApiService {
     if (request.method !== "GET" && request.method !== "HEAD")
       throw new ApiError(405, "this API is read-only: GET alone");
     if (path === "/openapi.json") return json(response, 200, OPENAPI);
+    if (path.startsWith(VIEWS_PATH) && (await this.#forward(request, response))) return undefined;
     if (path === STREAM_PATH) return this.#stream(request, response, url.searchParams);
     const found = findRoute(path);
     if (found !== undefined) return json(response, 200, await this.#view(request, url.searchParams, found));
     const file = files.get(path === "/" ? "/index.html" : path);
     if (file === undefined) throw new ApiError(404, `there is no ${path}; /openapi.json says what there is`);
     response.writeHead(200, { "content-type": file.type, "cache-control": "no-cache" }).end(file.body);
+  }
+
+  /** False: this process leads, or nobody is known to ask instead. */
+  async #forward(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const { live, leaderApi } = this.#options;
+    const leader = live.source.leader().leads || FORWARDED in request.headers ? undefined : leaderApi?.();
+    if (leader === undefined) return false;
+    try {
+      await forward(leader, request, response);
+    } catch (error) {
+      throw new ApiError(503, `${notLeading(live)} (it did not answer here: ${errorText(error)})`);
+    }
+    return true;
   }
 
   async #view(

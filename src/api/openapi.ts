@@ -110,8 +110,11 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
         "address?": text,
         port: count,
         protocol: text,
-        reaches: flag,
-        checks: listOf(object({ at: one(["address", "rule", "security group", "members"]), passes: flag, text })),
+        verdict: one(["reaches", "blocked", "unknown"]),
+        why: text,
+        path: listOf(
+          object({ hop: one(["frontend", "rule", "security rule", "probe", "members", "endpoints"]), text }),
+        ),
       }),
     ),
   }),

@@ -2,12 +2,11 @@
  * The paths of the API: what each one asks the caller to be allowed to see, and the view that answers. Everything is read
  * from memory, and every list has a page, so that one request is bounded work. `openapi.ts` describes the same paths.
  */
-import { isIP } from "node:net";
-
+import { parseAddress } from "../core/util/cidr.ts";
 import { balancersOf, securityGroupView, tightestQuota } from "../core/view/balancers.ts";
 import { listNodes } from "../core/view/node-list.ts";
 import type { Picture } from "../core/view/picture.ts";
-import { reachOf } from "../core/view/reach.ts";
+import { reachView } from "../core/view/reach-view.ts";
 import { detailOf, findService } from "../core/view/service-detail.ts";
 import { countServices, listServices } from "../core/view/service-list.ts";
 import { ATTENTIONS, SERVICE_STATES } from "../core/view/standing.ts";
@@ -79,10 +78,10 @@ export const ROUTES: readonly Route[] = [
     scope: ({ parts: [namespace = "", name = ""] }) => ({ namespace, name }),
     needsLeader: true,
     answer: (_live, { parts, query }, picture) => {
-      const source = query.get("from") ?? "";
-      if (isIP(source) === 0) throw new ApiError(400, `from is "${source}"; it must be an IP address`);
+      const from = parseAddress(query.get("from") ?? "");
+      if (from === undefined) throw new ApiError(400, `from is "${query.get("from")}"; it must be an IP address`);
       const port = query.has("port") ? numberOf(query, "port", 0, 65_535) : undefined;
-      return { items: reachOf(picture, serviceOf(picture, parts), { source, port }) };
+      return { items: reachView(picture, serviceOf(picture, parts), { from, port }) };
     },
   },
   {

@@ -8,6 +8,7 @@ import { parseStaticAddresses, type StaticAddresses } from "../core/lbcf/azure/s
 import { parseWebhookHosts, type WebhookHosts } from "../core/lbcf/drivers/webhook-hosts.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
+import { parseAddress } from "../core/util/cidr.ts";
 import { acceptChangeFlag } from "./accept-change.ts";
 import { driftPolicyFlag } from "./drift-policy-flag.ts";
 import { kubeconfigFlag } from "./cluster-flags.ts";
@@ -36,6 +37,7 @@ interface ControllerFlags extends CloudConfigFlags, BrakeFlags {
   readonly bindAddress: string;
   readonly healthPort: string;
   readonly apiAddress?: string;
+  readonly apiAdvertiseAddress?: string;
   readonly apiCertFile?: string;
   readonly apiKeyFile?: string;
   readonly logFormat?: LogFormat;
@@ -116,6 +118,10 @@ export function registerController(azlb: Command): void {
       "--api-address <[host:]port>",
       "serve the read-only API and its page there, over TLS; a port alone: on loopback (default: none)",
     )
+    .option(
+      "--api-advertise-address <address>",
+      "IP address at which other controllers of the cluster reach the API of this one, to pass requests on while it leads",
+    )
     .option("--api-cert-file <file>", "certificate of the API, with those that it is signed by (default: one is made)")
     .option("--api-key-file <file>", "private key of that certificate")
     .option(
@@ -190,17 +196,21 @@ function processOptions(flags: ControllerFlags): Omit<ControllerProcessOptions, 
 }
 
 /** `undefined`: none. */
-function apiOptions({ apiAddress, apiCertFile, apiKeyFile }: ControllerFlags): ControllerProcessOptions["api"] {
+function apiOptions(flags: ControllerFlags): ControllerProcessOptions["api"] {
+  const { apiAddress, apiAdvertiseAddress: advertised, apiCertFile, apiKeyFile } = flags;
   if (apiAddress === undefined) return undefined;
   const [, ipv6, name, port = ""] = /^(?:(?:\[([^\]]+)\]|([^:]*)):)?([^:]*)$/.exec(apiAddress) ?? [];
   if (!/^\d+$/.test(port))
     throw new InputError(`--api-address is "${apiAddress}"; it takes HOST:PORT, or a port for loopback`);
   const host = ipv6 ?? (name === undefined || name === "" ? "127.0.0.1" : name);
+  if (advertised !== undefined && parseAddress(advertised) === undefined) {
+    throw new InputError(`--api-advertise-address is "${advertised}"; it takes an IP address, as of the pod`);
+  }
   if ((apiCertFile === undefined) !== (apiKeyFile === undefined)) {
     throw new InputError("--api-cert-file and --api-key-file belong together: only one is given");
   }
   const certificate = apiCertFile && apiKeyFile ? { certFile: apiCertFile, keyFile: apiKeyFile } : undefined;
-  return { host, port: parseFlagNumber("--api-address", port, 0, 65_535), certificate };
+  return { host, port: parseFlagNumber("--api-address", port, 0, 65_535), certificate, advertised };
 }
 
 function webhookHosts(value: string | undefined): WebhookHosts | undefined {

@@ -1,7 +1,7 @@
 /**
  * The controller's caches of the cluster: Services, Nodes, and the ConfigMaps that hold the durable member lists; with
- * several load balancers EndpointSlices too, and namespaces where their labels decide. No
- * decision is made before `synced`: a cache that is not filled yet would look like a cluster without nodes.
+ * several load balancers EndpointSlices too, and namespaces where their labels decide. Where the API shows EndpointSlices
+ * they are watched for that alone, and nothing waits for them. No decision is made before `synced`: a cache that is not filled yet would look like a cluster without nodes.
  */
 import { type ClusterConfig, watchesEndpoints, watchesNamespaces } from "../core/config/cluster-config.ts";
 import type { Clock, Random } from "../core/util/clock.ts";
@@ -36,6 +36,7 @@ export interface ClusterCacheOptions {
   readonly random: Random;
   readonly log: Log;
   readonly config: Pick<ClusterConfig, "loadBalancers" | "adminStateTaints">;
+  readonly showsEndpoints?: boolean | undefined;
 }
 
 export class ClusterCache {
@@ -44,6 +45,8 @@ export class ClusterCache {
   readonly memberLists: Reflector<MemberList>;
   /** `undefined` where no decision depends on them. */
   readonly endpointSlices: Reflector<CachedEndpointSlice> | undefined;
+  /** For views; `undefined` where nobody looks. */
+  readonly shownEndpoints: Reflector<CachedEndpointSlice> | undefined;
   readonly namespaces: Reflector<KubeObject> | undefined;
   /** With the controller's own writes, for decisions that follow one. */
   readonly written: {
@@ -51,7 +54,9 @@ export class ClusterCache {
     readonly memberLists: WriteThroughStore<MemberList>;
   };
 
-  constructor({ client, clock, random, log, config }: ClusterCacheOptions) {
+  #areEndpointsSeen = false;
+
+  constructor({ client, clock, random, log, config, showsEndpoints = false }: ClusterCacheOptions) {
     const common = { client, clock, random };
     this.services = new Reflector({
       ...common,
@@ -72,15 +77,18 @@ export class ClusterCache {
       selection: { namespace: MEMBER_LIST_NAMESPACE, labelSelector: MEMBER_LIST_LABEL },
       project: projectMemberList,
     });
-    if (watchesEndpoints(config)) {
-      this.endpointSlices = new Reflector({
+    const decides = watchesEndpoints(config);
+    if (decides || showsEndpoints) {
+      this.shownEndpoints = new Reflector({
         ...common,
         ...logWatchHealth(log, clock, "endpoint slices"),
         resource: ENDPOINT_SLICES,
         selection: { labelSelector: "kubernetes.io/service-name" },
         project: projectEndpointSlice,
       });
+      void this.shownEndpoints.synced.then(() => (this.#areEndpointsSeen = true));
     }
+    if (decides) this.endpointSlices = this.shownEndpoints;
     if (watchesNamespaces(config)) {
       this.namespaces = new Reflector({
         ...common,
@@ -99,20 +107,27 @@ export class ClusterCache {
     metrics.addWatch("services", this.services);
     metrics.addWatch("nodes", this.nodes);
     metrics.addWatch("configmaps", this.memberLists);
-    if (this.endpointSlices !== undefined) metrics.addWatch("endpointslices", this.endpointSlices);
+    if (this.shownEndpoints !== undefined) metrics.addWatch("endpointslices", this.shownEndpoints);
     if (this.namespaces !== undefined) metrics.addWatch("namespaces", this.namespaces);
   }
 
+  /** `undefined`: they are not watched, or not listed yet. */
+  get seenEndpoints(): readonly CachedEndpointSlice[] | undefined {
+    return this.#areEndpointsSeen ? this.shownEndpoints?.store.snapshot : undefined;
+  }
+
   get synced(): Promise<unknown> {
-    return Promise.all(this.#all.map(({ synced }) => synced));
+    return Promise.all(this.#deciding.map(({ synced }) => synced));
   }
 
   /** Runs until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#all.map((reflector) => reflector.run(signal)));
+    const shown = this.shownEndpoints === this.endpointSlices ? undefined : this.shownEndpoints;
+    const all = [...this.#deciding, ...(shown === undefined ? [] : [shown])];
+    await Promise.all(all.map((reflector) => reflector.run(signal)));
   }
 
-  get #all(): readonly Pick<Reflector<KubeObject>, "synced" | "run">[] {
+  get #deciding(): readonly Pick<Reflector<KubeObject>, "synced" | "run">[] {
     const optional = [this.endpointSlices, this.namespaces].filter((reflector) => reflector !== undefined);
     return [this.services, this.nodes, this.memberLists, ...optional];
   }

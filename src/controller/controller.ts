@@ -69,6 +69,8 @@ export interface ControllerOptions {
   readonly brakeLimits?: BrakeLimits | undefined;
   /** LBCF (lb-controlling-framework), where its definitions are installed; absent: never. */
   readonly lbcf?: LbcfOptions;
+  /** The API shows where the pods of a Service are. */
+  readonly showsEndpoints?: boolean;
   /** The last writes are noted there; absent: nobody asks for them. */
   readonly writes?: WriteLog | undefined;
 }
@@ -97,7 +99,8 @@ export class Controller {
     this.#options = options;
     const { config, clock, random, log, metrics, classFilter } = options;
     const kube = options.kube.fencedBy(options.fence);
-    this.#cache = new ClusterCache({ client: options.kube, clock, random, log, config });
+    const { showsEndpoints } = options;
+    this.#cache = new ClusterCache({ client: options.kube, clock, random, log, config, showsEndpoints });
     this.#cache.countIn(metrics.loops);
     const waits = new ReadWaits(clock);
     this.#azure = new AzureConnection({
@@ -229,7 +232,7 @@ export class Controller {
   watchCluster(onChange: () => void): void {
     this.#cache.services.subscribe(onChange);
     this.#cache.nodes.subscribe(onChange);
-    this.#cache.endpointSlices?.subscribe(onChange);
+    this.#cache.shownEndpoints?.subscribe(onChange);
   }
 
   get isReady(): boolean {

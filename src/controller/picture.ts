@@ -21,7 +21,7 @@ export interface PictureSource {
 export function pictureOf({ config, classFilter, cache, mirror, states, unready }: PictureSource): Picture {
   const nodes = cache.nodes.store.snapshot;
   const compute = config.poolType === "nodeIPConfiguration" ? mirror.shownCompute : undefined;
-  const { endpointSlices } = cache;
+  const { seenEndpoints: endpointSlices } = cache;
   return {
     config,
     classFilter,
@@ -32,7 +32,7 @@ export function pictureOf({ config, classFilter, cache, mirror, states, unready 
     loadBalancers: mirror.shown("loadBalancer"),
     publicIPs: mirror.shown("publicIP"),
     securityGroup: mirror.shown("securityGroup").find(({ id }) => sameId(id, securityGroupId(config))),
-    ...(endpointSlices && { endpointSlices: endpointSlices.store.snapshot }),
+    ...(endpointSlices && { endpointSlices }),
     standings: states.standings(),
     nodeOf: nodeFinder(nodes, compute && ipConfigurationFinder(nodes, compute)),
     unready,

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 
 import type { ServiceDetail } from "../core/view/service-detail.ts";
-import type { Reach } from "../core/view/reach.ts";
+import type { Reach } from "../core/reach/reach-service.ts";
 import { useView } from "./client.ts";
 import { ServiceMap } from "./service-map.tsx";
 import { Copyable } from "./service-list.tsx";
@@ -62,6 +62,12 @@ export function ServicePage({ service, revision, nowMs }: ServicePageProps) {
   );
 }
 
+const VERDICTS: Readonly<Record<Reach["verdict"], string>> = {
+  reaches: "gets there",
+  blocked: "does not get there",
+  unknown: "not known",
+};
+
 function ReachForm({ path, revision }: { readonly path: string; readonly revision: number }) {
   const [from, setFrom] = useState("203.0.113.1");
   const isAddress = /^[\d.]+\.\d+$|:/.test(from);
@@ -75,13 +81,14 @@ function ReachForm({ path, revision }: { readonly path: string; readonly revisio
         <input value={from} onInput={(event) => setFrom(event.currentTarget.value)} spellcheck={false} />
       </label>
       {error !== undefined && view === undefined && <p class="note warn">{error.message}</p>}
-      {(view?.items ?? []).map(({ address, port, protocol, reaches, checks }) => (
-        <div key={`${address} ${port}/${protocol}`} class={`verdict ${reaches ? "yes" : "no"}`}>
-          <b>{reaches ? "gets there" : "does not get there"}</b> {address} port {port}/{protocol}
+      {(view?.items ?? []).map(({ address, port, protocol, verdict, why, path: hops }) => (
+        <div key={`${address} ${port}/${protocol}`} class={`verdict ${verdict}`}>
+          <b>{VERDICTS[verdict]}</b> {address} port {port}/{protocol}
+          <p>{why}</p>
           <ol>
-            {checks.map((check) => (
-              <li key={check.at} class={check.passes ? "" : "failed"}>
-                {check.text}
+            {hops.map(({ hop, text }) => (
+              <li key={hop}>
+                {hop}: {text}
               </li>
             ))}
           </ol>

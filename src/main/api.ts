@@ -8,6 +8,7 @@ import { LiveView, type LeaderView, type ThrottleView } from "../api/api-source.
 import { type RunningApi, startApi, type Switches } from "../api/api-server.ts";
 import { ClusterAuthorizer, OPEN } from "../api/authorizer.ts";
 import { type KeyPair, selfSigned } from "../api/certificate.ts";
+import type { LeaderApi } from "../api/forward.ts";
 import type { ArmClient } from "../azure/arm/arm-client.ts";
 import type { Controller } from "../controller/controller.ts";
 import type { Metrics } from "../controller/metrics.ts";
@@ -25,6 +26,8 @@ export interface ControllerApiOptions {
   readonly host: string;
   /** `0`: any free one. */
   readonly port: number;
+  /** Where other processes of the controller reach it; absent: they do not. */
+  readonly advertised?: string | undefined;
   /** Of the operator; absent: one is made. */
   readonly certificate?: { readonly certFile: string; readonly keyFile: string } | undefined;
   /** Of a sandbox, on loopback: without TLS, open to everybody, with what its page may do. */
@@ -42,10 +45,14 @@ interface ApiParts {
   readonly driftPolicy: DriftPolicy;
   readonly leading: () => Controller | undefined;
   readonly leader: () => LeaderView;
+  /** Of the process that leads, as it wrote it into the Lease. */
+  readonly leaderApi: () => LeaderApi | undefined;
 }
 
 interface RunningControllerApi {
   readonly url: string;
+  /** What this process writes into the Lease while it leads. */
+  readonly advertised: () => LeaderApi | undefined;
   /** Another term as the leader begins, or ends. */
   led(controller: Controller | undefined): void;
   close(): Promise<void>;
@@ -63,12 +70,16 @@ export async function startControllerApi(
   const keys = sandbox === undefined ? await keysOf(options, clock) : undefined;
   const authorizer = sandbox === undefined ? new ClusterAuthorizer(kube, clock) : OPEN;
   const files = await pageFiles(log);
-  const api = await startApi({ host, port, live, authorizer, keys, files, switches: sandbox?.switches, log });
-  const renewal = certificate && keys ? watchCertificate(certificate, keys, api, clock, log) : undefined;
+  const { leaderApi } = parts;
+  const switches = sandbox?.switches;
+  const api = await startApi({ host, port, live, authorizer, keys, files, switches, log, leaderApi });
+  const inForce = { keys };
+  const renewal = certificate && keys ? watchCertificate(certificate, inForce, api, clock, log) : undefined;
   metrics.serviceStates.listen(() => live.changed());
   writes.listen(() => live.changed());
   return {
     url: api.url,
+    advertised: () => advertisedApi(options, api, inForce.keys),
     led: (controller) => {
       controller?.watchCluster(() => live.changed());
       live.changed();
@@ -79,6 +90,16 @@ export async function startControllerApi(
       await api.close();
     },
   };
+}
+
+function advertisedApi(
+  { advertised }: ControllerApiOptions,
+  { url }: RunningApi,
+  keys: KeyPair | undefined,
+): LeaderApi | undefined {
+  if (advertised === undefined || keys === undefined) return undefined;
+  const host = advertised.includes(":") ? `[${advertised}]` : advertised;
+  return { url: `https://${host}:${new URL(url).port}`, cert: keys.cert };
 }
 
 function sourceOf({ config, clock, arm, writes, driftPolicy, leading, leader }: ApiParts): LiveView["source"] {
@@ -118,19 +139,18 @@ async function readKeys({ certFile, keyFile }: NonNullable<ControllerApiOptions[
 /** A pair that does not fit, as in the middle of a renewal, is left for the next look. */
 function watchCertificate(
   files: NonNullable<ControllerApiOptions["certificate"]>,
-  first: KeyPair,
+  inForce: { keys: KeyPair | undefined },
   api: RunningApi,
   clock: Clock,
   log: Log,
 ): Timer {
-  let inForce = first;
   let timer: Timer;
   const look = async (): Promise<void> => {
     try {
       const keys = await readKeys(files);
-      if (keys.cert !== inForce.cert || keys.key !== inForce.key) {
+      if (keys.cert !== inForce.keys?.cert || keys.key !== inForce.keys.key) {
         api.renew(keys);
-        inForce = keys;
+        inForce.keys = keys;
         log.info("the API has a renewed certificate");
       }
     } catch (error) {

@@ -25,6 +25,7 @@ import { OPEN_FENCE, type Fence } from "../kube/election/lease.ts";
 import type { KubeClient, RequestSample } from "../kube/client/kube-client.ts";
 import { LeaderElection } from "../kube/election/leader-election.ts";
 import { WriteLog } from "../controller/write-log.ts";
+import { API_ANNOTATION, type LeaderApi, readApi, writtenApi } from "../api/forward.ts";
 import { type ControllerApiOptions, startControllerApi } from "./api.ts";
 import { openArmClient } from "./azure-access.ts";
 import { healthChecks } from "./health-checks.ts";
@@ -125,7 +126,8 @@ async function start(
   closers.push(async () => stopping.abort(new Error("the controller stops"))); // also where the start fails
   const config = watchConfig(options, access, metrics, stopping);
   const identity = `${hostname()}_${randomUUID()}`;
-  const election = options.leaderElect ? openElection(options, access.kube, identity) : undefined;
+  const advertised = (): LeaderApi | undefined => api?.advertised();
+  const election = options.leaderElect ? openElection(options, access.kube, identity, advertised) : undefined;
   let leading: Controller | undefined;
   const lead = async (fence: Fence): Promise<void> => {
     leading = assemble(options, access, metrics, writes, fence);
@@ -158,6 +160,7 @@ async function start(
             identity,
             holder: election?.holder ?? (leading && identity) ?? "",
           }),
+          leaderApi: () => readApi(election?.annotation(API_ANNOTATION), election?.holder ?? ""),
         })
       : undefined;
   if (api !== undefined) closers.push(() => api.close());
@@ -310,6 +313,7 @@ function assemble(
     workers: options.workers ?? WORKERS,
     acceptedChange: options.acceptedChange,
     brakeLimits: options.brakeLimits,
+    showsEndpoints: options.api !== undefined,
     lbcf: { webhooks: webhooks.send, ...options.lbcf },
   });
 }
@@ -323,9 +327,14 @@ function openElection(
   { lease = DEFAULT_LEASE, log }: ControllerProcessOptions,
   client: KubeClient,
   identity: string,
+  api: () => LeaderApi | undefined,
 ): LeaderElection {
   return new LeaderElection({
     client,
+    annotations: (): Readonly<Record<string, string>> => {
+      const own = api();
+      return own === undefined ? {} : { [API_ANNOTATION]: writtenApi(identity, own) };
+    },
     clock: realClock,
     random: Math.random,
     identity,

@@ -9,6 +9,7 @@ import type { KubeClient } from "../kube/client/kube-client.ts";
 import { SERVICES, type KubeObject } from "../kube/client/resources.ts";
 import { openKubeClient } from "./kube-access.ts";
 import { realClock } from "./real-clock.ts";
+import { ensureEndpoints } from "./sandbox-endpoints.ts";
 
 export interface ExampleOptions {
   readonly kubeconfig: string;
@@ -51,6 +52,7 @@ async function applyAndWait(client: KubeClient, manifest: Manifest, signal: Abor
   const startMs = realClock.monotonicMs();
   const { name, namespace = "default" } = manifest.metadata;
   await create(client, { ...manifest, metadata: { ...manifest.metadata, namespace } });
+  await ensureEndpoints(client, namespace, name);
   const kind = manifest.metadata.annotations?.[INTERNAL] === "true" ? "internal" : "external";
   const ports = manifest.spec.ports.map(({ port }) => port).join(", ");
   while (!signal.aborted && realClock.monotonicMs() - startMs < TIMEOUT_MS) {

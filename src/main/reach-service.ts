@@ -1,16 +1,12 @@
 /** Reads what `azlb reach` needs of a cluster and its Azure, and asks the core. */
 import { projectEndpointSlice } from "../controller/projections.ts";
 import { type EndpointSlice, serviceKey } from "../core/model/kubernetes.ts";
+import { surroundingsOf } from "../core/reach/observed-surroundings.ts";
 import { type Reach, reachService, type ReachQuery } from "../core/reach/reach-service.ts";
 import { isFailure } from "../kube/client/kube-failure.ts";
 import { ENDPOINT_SLICES, type KubeObject } from "../kube/client/resources.ts";
 import type { ClusterView } from "./cluster-view.ts";
 import { NoSuchService } from "./no-such-service.ts";
-
-/** The Service has no address that a packet could be sent to. */
-class NoAddress extends Error {
-  override readonly name = "NoAddress";
-}
 
 export async function readReach(
   view: ClusterView,
@@ -21,23 +17,21 @@ export async function readReach(
   if (service === undefined) throw new NoSuchService(key, view.find(key));
   const { namespace = "default", name } = service.metadata;
   const [observed, endpoints] = await Promise.all([view.observe(service), endpointsOf(view, namespace, name)]);
-  const reaches = reachService(observed, { ...query, endpoints });
-  if (reaches.length > 0) return reaches;
-  throw new NoAddress(`Service ${key} has no address yet: azlb explain service/${name} -n ${namespace} says why`);
+  return reachService(surroundingsOf(observed), service, { ...query, endpoints });
 }
 
-/** `undefined` where the caller may not list them: the rest of the answer needs none. */
+/** A text where the caller may not list them: the rest of the answer needs none. */
 async function endpointsOf(
-  { client }: ClusterView,
+  { client }: Pick<ClusterView, "client">,
   namespace: string,
   name: string,
-): Promise<EndpointSlice[] | undefined> {
+): Promise<EndpointSlice[] | string> {
   try {
     const labelSelector = `kubernetes.io/service-name=${name}`;
     const { items } = await client.list<KubeObject>(ENDPOINT_SLICES, { namespace, labelSelector });
     return items.map(projectEndpointSlice);
   } catch (error) {
-    if (isFailure(error, "forbidden")) return undefined;
+    if (isFailure(error, "forbidden")) return "no right to list EndpointSlices in its namespace";
     throw error;
   }
 }

@@ -12,6 +12,7 @@ import type { KubeClient } from "../kube/client/kube-client.ts";
 import { EVENTS, NODES, SERVICES } from "../kube/client/resources.ts";
 import { openKubeClient } from "./kube-access.ts";
 import { realClock } from "./real-clock.ts";
+import { ensureEndpoints } from "./sandbox-endpoints.ts";
 
 interface SwitchOptions {
   readonly kubeconfig: string;
@@ -158,6 +159,7 @@ async function createService(
   } catch (error) {
     if (!isFailure(error, "alreadyExists")) throw error;
   }
+  await ensureEndpoints(kube, "default", name);
 }
 
 async function findNode(kube: KubeClient): Promise<string> {

@@ -62,6 +62,13 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "networkPolicy.enabled=true",
     "networkPolicy.from[0].namespaceSelector.matchLabels.name=monitoring",
   ],
+  api: [
+    NAME,
+    "api.enabled=true",
+    "api.tlsSecret=azlb-api-tls",
+    "api.from[0].ipBlock.cidr=10.0.0.0/24",
+    "networkPolicy.enabled=true",
+  ],
   agent: [NAME, "agent.enabled=true", "agent.writeTaints=true", "agent.extraArgs[0]=--poll-period=2s"],
   viewer: [NAME, "viewerRole.enabled=true", "severalLoadBalancers.enabled=true"],
 };
@@ -101,7 +108,16 @@ suite("what is rendered", () => {
   }
 
   test("with everything each object is there once", async () => {
-    const parts = ["agent", "lbcf", "policies", "viewerRole", "severalLoadBalancers", "serviceMonitor", "podMonitor"];
+    const parts = [
+      "agent",
+      "api",
+      "lbcf",
+      "policies",
+      "viewerRole",
+      "severalLoadBalancers",
+      "serviceMonitor",
+      "podMonitor",
+    ];
     const rendered = await renderChart(
       NAME,
       "networkPolicy.enabled=true",

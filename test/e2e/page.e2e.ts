@@ -82,7 +82,7 @@ describe("the page", { skip: program === undefined ? "no chromium here: nothing 
     await browser.run(
       `[...document.querySelectorAll(".row.fine")].find((row) => row.innerText.includes("shop-")).click()`,
     );
-    await shows(".verdict.yes", /gets there[\s\S]*let in by rule/);
+    await shows(".verdict.reaches", /gets there[\s\S]*security rule: .* allows it/);
   });
 
   test("the console stays empty, and the first paint takes less than a second", async () => {

@@ -2,23 +2,38 @@
  * What a packet to a frontend meets in a load balancer: the frontend of an address, the rule of a port, the probe and the
  * members of the rule's pool, each found by what the others refer to.
  */
-import { adminStateOf, nodeFinder } from "../admin-state/reconcile-admin-state.ts";
+import { adminStateOf, type NodeFinder } from "../admin-state/reconcile-admin-state.ts";
 import { nodeAddress } from "../backends/eligible-nodes.ts";
-import { ipConfigurationFinder } from "../backends/machines.ts";
-import type { BackendAddress, BackendPool, Frontend, LoadBalancer, LoadBalancingRule, Probe } from "../model/arm.ts";
+import type {
+  BackendAddress,
+  BackendPool,
+  Frontend,
+  LoadBalancer,
+  LoadBalancingRule,
+  Probe,
+  PublicIP,
+  SecurityGroup,
+} from "../model/arm.ts";
 import { nameOfId, sameId } from "../model/ids.ts";
 import type { Node } from "../model/kubernetes.ts";
-import type { Observed } from "../observed.ts";
-import { listedOf } from "../resources/observed-azure.ts";
-import { type Address, canonicalAddress, type Cidr, type Family, parseAddress, parseCidr } from "../util/cidr.ts";
+import { type Address, canonicalAddress, type Cidr, type Family, parseAddress } from "../util/cidr.ts";
+
+/** What the way depends on: a command's own look at Azure gives it, and the controller's memory. */
+export interface Surroundings {
+  readonly loadBalancers: readonly LoadBalancer[];
+  readonly publicIPs: readonly PublicIP[];
+  readonly securityGroup: SecurityGroup | undefined;
+  readonly nodeOf: NodeFinder;
+  /** Blocks that are known to be of the virtual network. */
+  readonly network: readonly Cidr[];
+}
 
 export interface Place {
   readonly loadBalancer: LoadBalancer;
   readonly frontend: Frontend;
 }
 
-export function findFrontend({ loadBalancers, ...azure }: Observed, address: string): Place | undefined {
-  const publicIPs = [...listedOf(azure, "publicIP").values()].flat();
+export function findFrontend({ loadBalancers, publicIPs }: Surroundings, address: string): Place | undefined {
   const addressOf = ({ properties }: Frontend): string | undefined =>
     properties.privateIPAddress ??
     publicIPs.find(({ id }) => sameId(id, properties.publicIPAddress?.id))?.properties.ipAddress;
@@ -50,14 +65,13 @@ export interface Member {
 }
 
 export function membersOf(
-  { nodes, compute }: Observed,
+  { nodeOf }: Surroundings,
   { loadBalancer }: Place,
   rule: LoadBalancingRule,
   family: Family,
 ): Member[] {
   const poolId = rule.properties.backendAddressPool?.id;
   const pool = (loadBalancer.properties.backendAddressPools ?? []).find((one) => isReferred(one, poolId));
-  const nodeOf = nodeFinder(nodes, compute && ipConfigurationFinder(nodes, compute));
   return entriesOf(pool).map((entry) => {
     const node = nodeOf(entry);
     const address = entry.properties.ipAddress ?? (node && nodeAddress(node, family)) ?? "";
@@ -74,15 +88,6 @@ function entriesOf(pool: BackendPool | undefined): readonly BackendAddress[] {
     name: nameOfId(networkInterfaceIPConfiguration.id),
     properties: { networkInterfaceIPConfiguration },
   }));
-}
-
-/** The blocks of the subnets that were looked at. */
-export function networkOf({ subnets }: Observed): Cidr[] {
-  const prefixes = [...subnets.values()].flatMap((subnet) => [
-    ...(subnet?.properties.addressPrefixes ?? []),
-    ...(subnet?.properties.addressPrefix === undefined ? [] : [subnet.properties.addressPrefix]),
-  ]);
-  return prefixes.map(parseCidr).flatMap((block) => ("problem" in block ? [] : [block]));
 }
 
 export function probeOf({ properties }: LoadBalancer, rule: LoadBalancingRule): Probe | undefined {

@@ -5,11 +5,18 @@
  */
 import type { LoadBalancer, LoadBalancingRule } from "../model/arm.ts";
 import { nameOfId } from "../model/ids.ts";
-import type { EndpointSlice } from "../model/kubernetes.ts";
-import type { Observed } from "../observed.ts";
+import type { EndpointSlice, Service } from "../model/kubernetes.ts";
 import { type Address, type Cidr, mayBePublic, parseAddress } from "../util/cidr.ts";
 import { pluralize } from "../util/text.ts";
-import { findFrontend, type Member, membersOf, networkOf, type Place, probeOf, ruleOf } from "./load-balancer-path.ts";
+import {
+  findFrontend,
+  type Member,
+  membersOf,
+  type Place,
+  probeOf,
+  ruleOf,
+  type Surroundings,
+} from "./load-balancer-path.ts";
 import { isInNetwork, type SecurityVerdict, securityVerdict } from "./security-verdict.ts";
 
 export interface ReachQuery {
@@ -17,12 +24,13 @@ export interface ReachQuery {
   /** Absent: every port of the Service. */
   readonly port?: number | undefined;
   readonly protocol?: "TCP" | "UDP" | undefined;
-  /** Of the Service; absent: they could not be looked at. */
-  readonly endpoints?: readonly EndpointSlice[] | undefined;
+  /** Of the Service; a text: why they could not be looked at. */
+  readonly endpoints: readonly EndpointSlice[] | string;
 }
 
 export interface Reach {
-  readonly address: string;
+  /** Absent: the Service has none yet. */
+  readonly address?: string;
   readonly port: number;
   readonly protocol: "TCP" | "UDP";
   readonly verdict: "reaches" | "blocked" | "unknown";
@@ -40,17 +48,22 @@ interface Hop {
 /** The end of a way: a verdict, with the hops up to there. */
 type Found = Pick<Reach, "verdict" | "why" | "path">;
 
-export function reachService(observed: Observed, query: ReachQuery): Reach[] {
-  const { service } = observed;
+export function reachService(surroundings: Surroundings, service: Service, query: ReachQuery): Reach[] {
   const addresses = (service.status.loadBalancer.ingress ?? []).flatMap(({ ip }) => ip ?? []);
   const ports = (service.spec.ports ?? [])
     .map(({ port, protocol }): Port => ({ port, protocol: protocol === "UDP" ? "UDP" : "TCP" }))
     .filter(({ protocol }) => query.protocol === undefined || protocol === query.protocol);
   const asked = query.port === undefined ? ports : portsAsked(ports, query.port, query.protocol);
-  return addresses.flatMap((address) =>
-    asked.map((one) => ({ address, ...one, ...way(observed, query, address, one) })),
-  );
+  if (addresses.length === 0) return asked.map((one) => ({ ...one, ...blocked(NO_ADDRESS, []) }));
+  const look = { ...surroundings, service };
+  return addresses.flatMap((address) => asked.map((one) => ({ address, ...one, ...way(look, query, address, one) })));
 }
+
+interface Look extends Surroundings {
+  readonly service: Service;
+}
+
+const NO_ADDRESS = "the Service has no address yet: azlb explain says what it waits for";
 
 type Port = Pick<Reach, "port" | "protocol">;
 
@@ -60,9 +73,9 @@ function portsAsked(ports: readonly Port[], port: number, protocol: Port["protoc
   return own.length > 0 ? own : [{ port, protocol }];
 }
 
-function way(observed: Observed, query: ReachQuery, address: string, port: Port): Found {
+function way(look: Look, query: ReachQuery, address: string, port: Port): Found {
   const parsed = parseAddress(address);
-  const place = findFrontend(observed, address);
+  const place = findFrontend(look, address);
   if (parsed === undefined || place === undefined) {
     return blocked(
       "no load balancer has a frontend with this address: azlb explain says what the Service waits for",
@@ -70,14 +83,14 @@ function way(observed: Observed, query: ReachQuery, address: string, port: Port)
     );
   }
   const path: Hop[] = [{ hop: "frontend", text: `${place.frontend.name} of load balancer ${place.loadBalancer.name}` }];
-  const unrouted = routing(query.from, parsed, networkOf(observed));
+  const unrouted = routing(query.from, parsed, look.network);
   if (unrouted !== undefined) return { ...unrouted, path };
   const rule = ruleOf(place, port);
   if (rule === undefined) {
     return blocked(`load balancer ${place.loadBalancer.name} has no rule for port ${port.port}/${port.protocol}`, path);
   }
   path.push({ hop: "rule", text: ruleText(rule) }, ...probeHop(place.loadBalancer, rule));
-  return throughMembers(observed, query, { ...place, rule, destination: parsed, port, path });
+  return throughMembers(look, query, { ...place, rule, destination: parsed, port, path });
 }
 
 /** Why the packet never comes to the frontend, or cannot be judged; `undefined`: it comes. */
@@ -88,7 +101,8 @@ function routing(from: Address, to: Address, network: readonly Cidr[]): Omit<Fou
     return end("blocked", "the address is private: nothing on the Internet reaches it, only the virtual network does");
   }
   if (isInside && isPublic) {
-    const why = "the source is private, and Azure sees the public address that it leaves by: give that as --from";
+    const why =
+      "the source is private, and Azure sees the public address that it leaves by: give that one as the source";
     return end("unknown", why);
   }
   return undefined;
@@ -115,14 +129,14 @@ interface Way extends Place {
   readonly path: readonly Hop[];
 }
 
-function throughMembers(observed: Observed, query: ReachQuery, to: Way): Found {
-  const members = membersOf(observed, to, to.rule, to.destination.family);
+function throughMembers(look: Look, query: ReachQuery, to: Way): Found {
+  const members = membersOf(look, to, to.rule, to.destination.family);
   const open = members.filter(({ isDown }) => !isDown);
   const text = `${open.length} of ${pluralize(members.length, "member")} ${open.length === 1 ? "takes" : "take"} new connections`;
   const path = [...to.path, { hop: "members", text } as const];
-  const judged = open.map((member) => ({ member, verdict: verdictFor(observed, query, to, member) }));
+  const judged = open.map((member) => ({ member, verdict: verdictFor(look, query, to, member) }));
   const deciding = judged.find(({ verdict }) => verdict.access === "Allow") ?? judged[0];
-  const security = deciding?.verdict ?? verdictFor(observed, query, to, undefined);
+  const security = deciding?.verdict ?? verdictFor(look, query, to, undefined);
   const guarded: Hop[] = [...to.path, { hop: "security rule", text: verdictText(security) }];
   if (security.access === "Deny") return blocked(`security rule ${ruleName(security)} denies it`, guarded);
   if (security.access === "unknown") {
@@ -133,18 +147,18 @@ function throughMembers(observed: Observed, query: ReachQuery, to: Way): Found {
   if (members.length === 0) return blocked("the pool has no members: azlb explain says why", whole);
   if (open.length === 0) return blocked("every member of the pool is Down: azlb get members lists them", whole);
   const reached = judged.filter(({ verdict }) => verdict.access === "Allow").map(({ member }) => member);
-  return throughEndpoints(observed, query, reached, whole);
+  return throughEndpoints(look, query, reached, whole);
 }
 
 function throughEndpoints(
-  { service }: Observed,
+  { service }: Look,
   { endpoints }: ReachQuery,
   members: readonly Member[],
   path: readonly Hop[],
 ): Found {
   const names = members.map(({ name }) => name).join(", ");
-  if (endpoints === undefined) {
-    const text = "not looked at: no right to list EndpointSlices in its namespace";
+  if (typeof endpoints === "string") {
+    const text = `not looked at: ${endpoints}`;
     return { ...end("reaches", `reaches ${names}, if pods serve there`), path: [...path, { hop: "endpoints", text }] };
   }
   const nodes = [...new Set(endpoints.flatMap(({ nodeNames }) => nodeNames))].sort();
@@ -162,7 +176,7 @@ function throughEndpoints(
 }
 
 /** Without a member, or where its address is not known, as if the packet went to the frontend's address. */
-function verdictFor(observed: Observed, { from }: ReachQuery, to: Way, member: Member | undefined): SecurityVerdict {
+function verdictFor(look: Look, { from }: ReachQuery, to: Way, member: Member | undefined): SecurityVerdict {
   const { rule, destination, port } = to;
   const isFloating = rule.properties.enableFloatingIP === true;
   const packet = {
@@ -174,7 +188,7 @@ function verdictFor(observed: Observed, { from }: ReachQuery, to: Way, member: M
         : (rule.properties.backendPort ?? port.port),
     protocol: port.protocol,
   };
-  return securityVerdict(observed.securityGroup, packet, networkOf(observed));
+  return securityVerdict(look.securityGroup, packet, look.network);
 }
 
 function verdictText(verdict: SecurityVerdict): string {

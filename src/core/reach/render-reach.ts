@@ -9,7 +9,7 @@ const VERDICTS: Readonly<Record<Reach["verdict"], string>> = {
 
 export function renderReach(reaches: readonly Reach[]): string {
   const lines = reaches.flatMap(({ address, port, protocol, verdict, why, path }) => [
-    `${address} port ${port}/${protocol}: ${VERDICTS[verdict]}, ${why}`,
+    `${address === undefined ? "" : `${address} `}port ${port}/${protocol}: ${VERDICTS[verdict]}, ${why}`,
     ...path.map(({ hop, text }) => `  ${hop.padEnd(13)}  ${text}`),
   ]);
   return `${lines.join("\n")}\n`;

@@ -31,7 +31,7 @@ export interface FrontendView {
   readonly others: readonly string[];
 }
 
-export interface RuleView {
+interface RuleView {
   readonly name: string;
   readonly protocol: string;
   /** 0: all ports. */

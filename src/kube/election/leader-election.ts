@@ -37,6 +37,8 @@ export interface LeaderElectionOptions {
   readonly leaseDurationMs?: number;
   readonly renewDeadlineMs?: number;
   readonly retryPeriodMs?: number;
+  /** Written into the Lease by this process while it holds it, for those that wait. */
+  readonly annotations?: () => Readonly<Record<string, string>>;
   /** The Lease was seen with another holder than before; `""`: with none. For logs. */
   readonly onHolder?: (holder: string) => void;
   /** An attempt failed, for logs; it is repeated. */
@@ -45,7 +47,7 @@ export interface LeaderElectionOptions {
   readonly onWait?: (waitMs: number) => void;
 }
 
-type Callbacks = "onHolder" | "onProblem" | "onWait";
+type Callbacks = "annotations" | "onHolder" | "onProblem" | "onWait";
 
 /** client-go's: a follower waits 1 to 2.2 periods, so that followers do not move in step. */
 const FOLLOWER_JITTER = 1.2;
@@ -69,6 +71,11 @@ export class LeaderElection {
   /** The leader's identity, as last seen; `""` if there is none. */
   get holder(): string {
     return this.#lease?.spec?.holderIdentity ?? "";
+  }
+
+  /** Of the Lease, as last seen: its holder's, or of a former one that had some. */
+  annotation(key: string): string | undefined {
+    return this.#lease?.metadata.annotations?.[key];
   }
 
   /**
@@ -190,11 +197,14 @@ export class LeaderElection {
       renewTime: now,
       leaseTransitions: known === undefined ? 0 : (before?.leaseTransitions ?? 0) + (ours ? 0 : 1),
     };
+    const told = this.#options.annotations?.() ?? {};
+    const annotations = { ...known?.metadata.annotations, ...told };
+    const metadata = { namespace, name, ...known?.metadata, ...(Object.keys(told).length > 0 && { annotations }) };
     try {
       this.#see(
         known === undefined
-          ? await client.create<Lease>(LEASES, { metadata: { namespace, name }, spec }, signal)
-          : await client.replace<Lease>(LEASES, { ...known, spec }, signal),
+          ? await client.create<Lease>(LEASES, { metadata, spec }, signal)
+          : await client.replace<Lease>(LEASES, { ...known, metadata, spec }, signal),
       );
       this.#noteHeld(known === undefined ? "created" : ours ? "kept" : "taken over");
       return true;

@@ -15,6 +15,7 @@ import { FaultControl } from "../../support/fault-control.ts";
 import { propertiesOf, ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
 import { baseName } from "../../../src/core/model/names.ts";
 import { NODES } from "../../../src/kube/client/resources.ts";
+import { ensureEndpoints } from "../../../src/main/sandbox-endpoints.ts";
 
 const SWITCHES = { list: () => Promise.resolve([]), flip: () => Promise.resolve({}) };
 
@@ -100,15 +101,19 @@ describe("the views of the API", () => {
 
   test("who can reach it: the rule that decides is named", async () => {
     interface Reach {
-      items: { reaches: boolean; checks: { at: string; passes: boolean; text: string }[] }[];
+      items: { verdict: string; why: string; path: { hop: string; text: string }[] }[];
     }
     const reach = (query: string): Promise<Reach> => view(`/api/v1/services/default/web/reach?${query}`, "Reach");
-    const [inside] = (await reach("from=203.0.113.9&port=80")).items;
-    assert.equal(inside?.reaches, true, JSON.stringify(inside));
+    const [idle] = (await reach("from=203.0.113.9&port=80")).items;
+    assert.equal(idle?.why, "no endpoint of the Service serves on any node");
+    await ensureEndpoints(rig.kube, "default", "web");
+    await eventually(async () => {
+      const [inside] = (await reach("from=203.0.113.9&port=80")).items;
+      assert.equal(inside?.verdict, "reaches", JSON.stringify(inside));
+    }, WITHIN_MS);
     const [outside] = (await reach("from=198.51.100.9")).items;
-    assert.equal(outside?.reaches, false);
-    assert.deepEqual([outside?.checks.at(-1)?.at, outside?.checks.at(-1)?.passes], ["security group", false]);
-    assert.match(outside?.checks.at(-1)?.text ?? "", /denied by rule "[^"]+" \(priority \d+\)/);
+    assert.match(outside?.why ?? "", /^security rule \S+ \(priority \d+\) denies it$/);
+    assert.deepEqual([outside?.verdict, outside?.path.at(-1)?.hop], ["blocked", "security rule"]);
     assert.equal((await api.answer("/api/v1/services/default/web/reach?from=nobody")).status, 400);
   });
 
