@@ -11,6 +11,7 @@ import { makesPrivateLink } from "../../core/service/private-links.ts";
 import type { Kind } from "../../core/resources/azure-step.ts";
 import { APPLIED_ANNOTATION, isChanging } from "../../core/service/applied-state.ts";
 import { publishedIngress, reconcileService } from "../../core/service/reconcile-service.ts";
+import { differsWithoutDeletions } from "../../core/plan/left-drift.ts";
 import { renderDifferences } from "../../core/plan/render-plan.ts";
 import { isRepair } from "../../core/service/drift-policy.ts";
 import { isTotalLoss } from "../../core/service/total-loss.ts";
@@ -151,7 +152,10 @@ export class CloudLoadBalancer {
           warnings.push(...decision.warnings);
           const repairs = mayRepair ? [] : decision.steps.filter(isRepair);
           if (repairs.length > 0) {
-            if (!mayRestore || !isTotalLoss(observed, decision.steps)) return drifted(observed, repairs);
+            if (!mayRestore || !isTotalLoss(observed, decision.steps))
+              return differsWithoutDeletions(observed)
+                ? drifted(observed, repairs)
+                : { kind: "settled", steps: taken, warnings };
             if (++losses < LOSSES_BELIEVED) {
               refresh();
               return undefined;
