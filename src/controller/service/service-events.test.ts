@@ -1,11 +1,13 @@
-/** The Warnings of a Service whose work fails: when they are emitted, their text, and what is not repeated. */
+/** The events of a Service: what was done, and what fails: when they are emitted, their text, and what is not repeated. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import { error } from "../../../test/support/memory-arm.ts";
 import { CoreWorld } from "../../../test/support/core-world.ts";
 import { ArmError, failureOfResponse, type ArmFailure } from "../../azure/arm/failures.ts";
 import type { Service } from "../../core/model/kubernetes.ts";
+import type { Step } from "../../core/steps.ts";
 import { SILENT_LOG } from "../../core/util/log.ts";
 import type { ObjectEvent } from "../../kube/events/event-correlator.ts";
 import { Events } from "../events.ts";
@@ -25,7 +27,7 @@ function rig() {
     events.retrying(on, WHAT, { failure, attempts, afterMs });
     return recorded.splice(0);
   };
-  return { events, recorded, service, fails };
+  return { events, recorded, service, fails, world };
 }
 
 function failure(status: number, code: string, retryAfter?: string): ArmFailure {
@@ -79,4 +81,33 @@ test("a refusal that says something else is news each time", () => {
     `SyncLoadBalancerFailed: ${WHAT}: Azure refused it: Clash: a clashes. Next try in 1 s.`,
     `SyncLoadBalancerFailed: ${WHAT}: Azure refused it: Clash: b clashes. Next try in 1 s.`,
   ]);
+});
+
+test("what was done says what was written, and whether the address changed", () => {
+  const { events, recorded, world } = rig();
+  const steps = (): Step[] => {
+    const decision = world.decide(world.service("web"));
+    return decision.kind === "act" ? [...decision.steps] : [];
+  };
+  const settle = (): string[] => {
+    const before = world.service("web");
+    const taken: Step[] = [];
+    for (let next = steps(); next.length > 0; next = steps()) {
+      world.write(world.service("web"), next);
+      taken.push(...next);
+    }
+    events.settled(before, taken, []);
+    return recorded.splice(0);
+  };
+  const [first = ""] = settle();
+  const [ip = ""] = (world.service("web").status.loadBalancer.ingress ?? []).map((one) => one.ip);
+  assert.equal(
+    first.replace(/public IP "[^"]+"/, 'public IP "…"').replace(ip, "IP"),
+    'EnsuredLoadBalancer: Ensured load balancer: IP. Written: public IP "…", load balancer "kubernetes", security group "nsg", pool "kubernetes"',
+  );
+  world.annotate("web", { [`${PREFIX}azure-load-balancer-internal`]: "true" });
+  assert.match(
+    settle().at(-1) ?? "",
+    new RegExp(`^EnsuredLoadBalancer: Ensured load balancer: \\S+ instead of ${ip}\\. Written: `),
+  );
 });

@@ -7,9 +7,11 @@ import { ArmError, type ArmFailure } from "../../azure/arm/failures.ts";
 import type { Retry } from "../../azure/group-commit/commit-types.ts";
 import { isRetryable } from "../../azure/group-commit/retry-policy.ts";
 import { type EventText, eventText } from "../../core/events/event-reasons.ts";
-import { nameOfId } from "../../core/model/ids.ts";
+import { nameOfId, parseId } from "../../core/model/ids.ts";
 import { isInternalName } from "../../core/model/names.ts";
-import { serviceKey, type Service } from "../../core/model/kubernetes.ts";
+import { type Ingress, serviceKey, type Service } from "../../core/model/kubernetes.ts";
+import { nounOf } from "../../core/resources/kinds.ts";
+import { isAzureStep } from "../../core/service/rounds.ts";
 import { SERVICES } from "../../kube/client/resources.ts";
 import type { Log } from "../../core/util/log.ts";
 import type { Events } from "../events.ts";
@@ -34,7 +36,7 @@ export class ServiceEvents {
     for (const warning of warnings) this.warned(service, warning);
     const moved = movedText(steps);
     if (moved !== undefined) this.#events.emit(SERVICES, service, moved, "all");
-    if (steps.length > 0) this.#events.emit(SERVICES, service, doneText(steps), "all");
+    if (steps.length > 0) this.#events.emit(SERVICES, service, doneText(service, steps), "all");
   }
 
   warned(service: Service, warning: Warning): void {
@@ -112,12 +114,36 @@ function movedText(steps: readonly Step[]): EventText | undefined {
   return eventText("LoadBalancerMoved", `Moved from load balancer "${from}" to "${to}"`);
 }
 
-function doneText(steps: readonly Step[]): EventText {
-  const published = steps.findLast((step) => step.kind === "updateStatus");
+/** `service`: as it was before. */
+function doneText(service: Service, steps: readonly Step[]): EventText {
   const isGone = steps.some((step) => step.kind === "removeFinalizer");
   if (isGone) return eventText("DeletedLoadBalancer", "Deleted load balancer");
-  const addresses = published?.ingress.map(({ ip }) => ip).join(", ");
-  return eventText("EnsuredLoadBalancer", `Ensured load balancer${addresses ? `: ${addresses}` : ""}`);
+  const published = steps.findLast((step) => step.kind === "updateStatus");
+  const addresses = addressesOf(published?.ingress);
+  const before = addressesOf(service.status.loadBalancer.ingress);
+  const at = addresses === "" ? "" : `: ${addresses}`;
+  const instead = at === "" || before === "" || before === addresses ? "" : ` instead of ${before}`;
+  return eventText("EnsuredLoadBalancer", `Ensured load balancer${at}${instead}${writtenText(steps)}`);
+}
+
+function addressesOf(ingress: readonly Ingress[] = []): string {
+  return ingress.map(({ ip }) => ip).join(", ");
+}
+
+/** An event is a sentence or two, and a Service may have a hundred machines. */
+const MOST_NAMED = 5;
+
+function writtenText(steps: readonly Step[]): string {
+  const written = [...new Set(steps.filter(isAzureStep).map(({ id }) => resourceText(id)))];
+  if (written.length === 0) return "";
+  const more = written.length > MOST_NAMED ? ` and ${written.length - MOST_NAMED} more` : "";
+  return `. Written: ${written.slice(0, MOST_NAMED).join(", ")}${more}`;
+}
+
+/** As in `load balancer "kubernetes"`. */
+function resourceText(id: string): string {
+  const { provider, type } = parseId(id) ?? { provider: "", type: "" };
+  return `${nounOf(`${provider}/${type}`)} "${nameOfId(id)}"`;
 }
 
 /** What makes two failures the same. Azure's words of one that passes vary: they name servers and times. */

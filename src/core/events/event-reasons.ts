@@ -21,7 +21,10 @@ const ANY_BALANCER = ["LoadBalancer", "Bind", "BackendGroup"] as const;
 
 /** Outcomes of work on a Service. */
 const OUTCOMES = {
-  EnsuredLoadBalancer: normal(SERVICE, "Something was written, and Azure is now as the Service asks; names addresses."),
+  EnsuredLoadBalancer: normal(
+    SERVICE,
+    "Something was written, and Azure is now as the Service asks; names the addresses, those before if they changed, and what was written.",
+  ),
   DeletedLoadBalancer: normal(
     SERVICE,
     "Everything that the Service owned in Azure is deleted, and the finalizer removed.",

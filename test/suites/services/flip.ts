@@ -54,6 +54,11 @@ export function flipSuite(name: string, open: ClusterOpener): void {
       await client.stop();
       assert.deepEqual(client.outages, []);
       assert.ok(outer !== inner && inner !== outerAgain, "it flipped");
+      const told = (await rig.events(NAME)).map(({ message }) => message).join("\n");
+      assert.match(
+        told,
+        new RegExp(`^Ensured load balancer: ${inner} instead of ${outer}\\. Written: .*load balancer`, "m"),
+      );
       await rig.delete(NAME);
       assert.deepEqual(await rig.everything(), before);
     });
