@@ -36,7 +36,7 @@ const HOURS = [
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   integration: ["test/integration/**/*.test.ts"],
   contract: ["test/contract/**/*.test.ts"],
-  unit: ["src/**/*.test.ts", "sandbox/**/*.test.ts", "test/structure/**/*.test.ts"],
+  unit: ["src/**/*.test.ts", "sandbox/**/*.test.ts", "sim/**/*.test.ts", "test/structure/**/*.test.ts"],
   "long-sample": [...HOURS_IN_PART, ...MINUTES],
   long: [...MINUTES, ...HOURS_IN_PART, ...HOURS],
 };
@@ -65,7 +65,7 @@ const SLOWEST_FIRST: readonly string[] = [
 const SHARED: readonly { readonly files: RegExp; readonly perBatch: number }[] = [
   { files: /^src\/core\//, perBatch: 20 },
   { files: /^src\/(agent|azure|cli|controller|kube)\//, perBatch: 30 },
-  { files: /^(sandbox|test\/structure)\//, perBatch: 30 },
+  { files: /^(sandbox|sim|test\/structure)\//, perBatch: 30 },
 ];
 /** These change the environment of the process. */
 const ALONE: readonly string[] = ["src/azure/arm/credentials.test.ts"];

@@ -20,8 +20,14 @@ export interface WatchStreamOptions {
   /** The initial frames. */
   readonly first: readonly WatchFrame[];
   readonly signal: AbortSignal;
-  /** Every frame up to this revision has been delivered to the reader. */
+  /** The reader has taken every frame up to this revision; what arrived before it reads is not known to it. */
   readonly onDelivered: (collection: string, revision: number) => void;
+}
+
+interface Queued {
+  readonly frame: WatchFrame;
+  /** Up to which everything has come with this frame; `undefined`: more of the same comes. */
+  readonly revision: number | undefined;
 }
 
 type Ending = { readonly kind: "end" } | { readonly kind: "broken"; readonly error: unknown };
@@ -30,11 +36,11 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
   readonly collection: string;
   readonly process: Process;
   readonly #options: WatchStreamOptions;
-  #waiting: { readonly frame: WatchFrame; readonly revision: number }[] = [];
+  #waiting: Queued[] = [];
   /** No frame is delivered before that time. */
   #heldUntilMs = 0;
   #isDue = false;
-  #chunks: Uint8Array[] = [];
+  #chunks: { readonly bytes: Uint8Array; readonly revision: number | undefined }[] = [];
   #ending: Ending | undefined;
   #reader: PromiseWithResolvers<IteratorResult<Uint8Array>> | undefined;
   #unsubscribe: () => void = () => {};
@@ -85,7 +91,8 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
   }
 
   #queue(frames: readonly WatchFrame[], revision: number): void {
-    for (const frame of frames) this.#waiting.push({ frame, revision });
+    const last = frames.at(-1);
+    for (const frame of frames) this.#waiting.push({ frame, revision: frame === last ? revision : undefined });
     if (this.#waiting.length > 0 && !this.#isDue) this.#deliverLater();
   }
 
@@ -99,19 +106,19 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
 
   /** Delivers all waiting frames, or sometimes only the first. */
   #deliver(): void {
-    const { timeline, random, onDelivered } = this.#options;
+    const { timeline, random } = this.#options;
     this.#isDue = false;
     if (this.#ending !== undefined) return;
     if (timeline.elapsedMs < this.#heldUntilMs) return this.#deliverLater();
     const count = random.bool(0.2) ? 1 : this.#waiting.length;
     const delivered = this.#waiting.splice(0, count);
-    const last = delivered.at(-1);
-    if (last === undefined) return;
-    if (last.frame.type !== "ERROR") onDelivered(this.collection, last.revision);
+    if (delivered.length === 0) return;
+    const isError = delivered.some(({ frame }) => frame.type === "ERROR");
+    const revision = isError ? undefined : delivered.findLast((one) => one.revision !== undefined)?.revision;
     const text = delivered
       .map(({ frame }) => `{"type":"${frame.type}","object":${JSON.stringify(frame.object)}}\n`)
       .join("");
-    this.#chunks.push(Buffer.from(text));
+    this.#chunks.push({ bytes: Buffer.from(text), revision });
     this.#wake();
     if (this.#waiting.length > 0) this.#deliverLater();
   }
@@ -159,7 +166,8 @@ export class WatchStream implements AsyncIterable<Uint8Array> {
     const chunk = this.#chunks.shift();
     if (chunk === undefined && this.#ending === undefined) return;
     this.#reader = undefined;
-    if (chunk !== undefined) reader.resolve({ done: false, value: chunk });
+    if (chunk?.revision !== undefined) this.#options.onDelivered(this.collection, chunk.revision);
+    if (chunk !== undefined) reader.resolve({ done: false, value: chunk.bytes });
     else if (this.#ending?.kind === "broken") reader.reject(this.#ending.error);
     else reader.resolve({ done: true, value: undefined });
   }

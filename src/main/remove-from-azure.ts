@@ -159,7 +159,7 @@ async function removeOne({ read, isOurs, cloud, clock, signal }: OneRemoval): Pr
     const service = read();
     if (service === undefined || !isOurs(service)) return undefined;
     try {
-      const outcome = await cloud.ensureLoadBalancerDeleted(service, signal);
+      const outcome = await cloud.ensureLoadBalancerDeleted(service, { signal });
       if (outcome.kind === "settled") return undefined;
       problem = problemOf(outcome);
       if (outcome.kind === "rejected") return problem;

@@ -109,7 +109,7 @@ describe("the four verbs", () => {
     await cloud.ensureLoadBalancer(world.service("web"), OPTIONS);
     kinds();
     world.delete("web");
-    assert.equal((await cloud.ensureLoadBalancerDeleted(world.service("web"), signal)).kind, "settled");
+    assert.equal((await cloud.ensureLoadBalancerDeleted(world.service("web"), { signal })).kind, "settled");
     assert.deepEqual(kinds(), ["securityGroup", "loadBalancer", "publicIP", "removeFinalizer"]);
     assert.deepEqual([world.loadBalancers, [...world.publicIPs.values()].flat(), world.services.size], [[], [], 0]);
   });

@@ -39,6 +39,8 @@ export interface SyncOptions {
   readonly mayRestore?: boolean;
   /** It was refused on what had just been read: if it still is, Azure is not read anew for that. */
   readonly wasRefused?: boolean;
+  /** Called before each step is taken. */
+  readonly onStep?: (step: Step) => void;
 }
 
 export interface CloudLoadBalancerOptions {
@@ -108,8 +110,8 @@ export class CloudLoadBalancer {
    * Security rules, then the load balancer's parts, then the public IP, then the finalizer. The Service itself says that
    * it is to go (deleting, or no longer of type LoadBalancer); the core reads it there. @design EnsureLoadBalancerDeleted
    */
-  ensureLoadBalancerDeleted(service: Service, signal: AbortSignal): Promise<SyncOutcome> {
-    return this.#settle(service, { signal, mayRepair: true });
+  ensureLoadBalancerDeleted(service: Service, options: Pick<SyncOptions, "signal" | "onStep">): Promise<SyncOutcome> {
+    return this.#settle(service, { ...options, mayRepair: true });
   }
 
   async #settle(service: Service, options: SyncOptions): Promise<SyncOutcome> {
@@ -165,6 +167,7 @@ export class CloudLoadBalancer {
           }
           const withheld = await this.#options.brake?.admit(observed, decision.steps, signal);
           if (withheld !== undefined) return { kind: "rejected", rejection: withheld };
+          for (const step of decision.steps) options.onStep?.(step);
           service = (await this.#applyAll(service, decision.steps, signal)) ?? service;
           mayRepair ||= decision.steps.some(beginsChange);
           taken.push(...decision.steps);

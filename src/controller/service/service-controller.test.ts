@@ -12,11 +12,19 @@ import { SILENT_LOG } from "../../core/util/log.ts";
 import { Store, type Subscriber } from "../../kube/cache/store.ts";
 import { Metrics } from "../metrics.ts";
 import { projectService, type CachedService } from "../projections.ts";
+import { serviceKey } from "../../core/model/kubernetes.ts";
+import type { Step } from "../../core/steps.ts";
 import type { SyncOutcome } from "./cloud-load-balancer.ts";
 import { ServiceController } from "./service-controller.ts";
 
+/** One sync of a Service that is to go: what it writes, and whether it fails after that. */
+interface Deletion {
+  readonly steps: readonly Step[];
+  readonly error?: Error;
+}
+
 /** A controller whose syncs of a Service that is to be served never end by themselves, unless they are given an outcome. */
-function rig(outcome?: SyncOutcome | Error) {
+function rig(outcome?: SyncOutcome | Error, deletions: readonly Deletion[] = []) {
   const clock = new VirtualClock();
   const store = new Store<CachedService>();
   const calls: string[] = [];
@@ -36,9 +44,12 @@ function rig(outcome?: SyncOutcome | Error) {
             ? Promise.reject(outcome)
             : Promise.resolve(outcome);
       },
-      ensureLoadBalancerDeleted: async () => {
+      ensureLoadBalancerDeleted: async (_, { onStep }) => {
+        const { steps = [], error } = deletions[calls.filter((call) => call === "delete").length] ?? {};
         calls.push("delete");
-        return done;
+        for (const step of steps) onStep?.(step);
+        if (error !== undefined) throw error;
+        return { ...done, steps };
       },
     },
     events: {
@@ -59,13 +70,19 @@ function rig(outcome?: SyncOutcome | Error) {
     workers: 4,
     turns: { next: async () => {} },
     onLeftUnfinished: () => void calls.push("left unfinished"),
+    onMachinesLeft: () => void calls.push("machines left"),
+    onLoadBalancerChanged: () => void calls.push("load balancer changed"),
   });
   controller.start();
   const change = async (service: CachedService): Promise<void> => {
     for (const each of store.put(service)) void notify(each);
     await settled();
   };
-  return { clock, calls, failures, metrics, change };
+  const remove = async (service: CachedService): Promise<void> => {
+    for (const each of store.remove(serviceKey(service))) void notify(each);
+    await settled();
+  };
+  return { clock, calls, failures, metrics, change, remove };
 }
 
 function aService(change: object = {}): CachedService {
@@ -114,4 +131,43 @@ test("what a Service may have begun is left to others, too, where Azure refuses 
   const busy = rig(new ArmError(plainFailure("busy", "another operation runs"), "writing the load balancer"));
   await busy.change(aService());
   assert.deepEqual(busy.calls, ["ensure"], "it goes on soon");
+});
+
+const LEAVE = {
+  join: [],
+  leave: [{ pool: "/loadBalancers/kubernetes/backendAddressPools/kubernetes", family: "IPv4" }],
+};
+const MACHINE_LEAVES = {
+  kind: "nicPools",
+  id: "/networkInterfaces/nic",
+  fragment: { resource: "networkInterface", ...LEAVE },
+  why: "it was the last",
+} as unknown as Step;
+const LEAVES = {
+  kind: "loadBalancer",
+  id: "/loadBalancers/kubernetes",
+  fragment: {},
+  why: "it goes",
+} as unknown as Step;
+const FINALIZER_GOES: Step = { kind: "removeFinalizer", why: "nothing is left" };
+const GOING = { resourceVersion: "2", deletionTimestamp: "2026-01-01T00:00:00Z" };
+
+test("pools are looked at after machines have left, also where the sync that took them out has failed", async () => {
+  const { clock, calls, change } = rig(undefined, [
+    { steps: [MACHINE_LEAVES, LEAVES, FINALIZER_GOES], error: new Error("the Service has changed (409)") },
+    { steps: [FINALIZER_GOES] },
+  ]);
+  await change(aService(GOING));
+  assert.deepEqual(calls, ["delete"], "the Service may still be there");
+  await clock.advance(BACKOFF.requeue.capMs);
+  assert.deepEqual(calls, ["delete", "delete", "machines left", "load balancer changed"]);
+});
+
+test("the same where the answer to the last write was lost, and the Service is gone", async () => {
+  const lost = { steps: [MACHINE_LEAVES, FINALIZER_GOES], error: new Error("no answer") };
+  const { clock, calls, change, remove } = rig(undefined, [lost]);
+  await change(aService(GOING));
+  await remove(aService(GOING));
+  await clock.advance(BACKOFF.requeue.capMs);
+  assert.deepEqual(calls, ["delete", "machines left"]);
 });

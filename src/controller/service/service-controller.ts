@@ -39,6 +39,7 @@ import type { Brake } from "../brake/brake.ts";
 import { failureTold, type ServiceEvents } from "./service-events.ts";
 import type { Told } from "../../core/view/standing.ts";
 import { RefusedServices } from "./refused-services.ts";
+import { TakenSteps } from "./taken-steps.ts";
 
 export interface ServiceControllerOptions {
   readonly services: Pick<Reflector<CachedService>, "subscribe" | "store">;
@@ -75,6 +76,7 @@ export class ServiceController {
   /** By key: aborts the sync that serves a Service. */
   readonly #serving = new Map<string, AbortController>();
   readonly #refused: RefusedServices;
+  readonly #taken = new TakenSteps();
   /** By key: what Azure refused last, of Services that it has refused something since they were settled. */
   readonly #askedInVain = new Map<string, string>();
 
@@ -172,6 +174,7 @@ export class ServiceController {
     const service = written.get(key);
     if (service === undefined || !this.#concerns(service)) {
       metrics.serviceStates.forget(key);
+      this.#followUp(key, "gone"); // the answer to the last write may have been lost
       return { kind: "done" };
     }
     const request = this.#wants(service) ? "services_ensure_loadbalancer" : "services_ensure_loadbalancer_deleted";
@@ -205,10 +208,13 @@ export class ServiceController {
 
   #settle(service: Service, signal: AbortSignal): Promise<SyncOutcome> {
     const { cloud, drift } = this.#options;
-    if (!this.#wants(service)) return cloud.ensureLoadBalancerDeleted(service, signal);
+    const key = serviceKey(service);
+    const onStep = (step: Step): void => this.#taken.note(key, step);
+    if (!this.#wants(service)) return cloud.ensureLoadBalancerDeleted(service, { signal, onStep });
     return cloud.ensureLoadBalancer(service, {
       signal,
-      wasRefused: this.#refused.takeWoken(serviceKey(service)),
+      onStep,
+      wasRefused: this.#refused.takeWoken(key),
       mayRepair: drift.mayRepair(service),
       mayRestore: drift.policyOf(service) === "report",
     });
@@ -240,6 +246,14 @@ export class ServiceController {
     return verdict;
   }
 
+  /** What the writes of a Service lead to, once it is where they were to bring it. */
+  #followUp(key: string, what: "changed" | "gone"): void {
+    const { any, machinesLeft, loadBalancer } = this.#taken.take(key);
+    if (any) this.#refused.wake(what);
+    if (machinesLeft) this.#options.onMachinesLeft?.();
+    if (loadBalancer) this.#options.onLoadBalancerChanged?.();
+  }
+
   #tell(service: Service, outcome: SyncOutcome): Verdict {
     const { events, drift, brake } = this.#options;
     const key = serviceKey(service);
@@ -251,9 +265,7 @@ export class ServiceController {
     switch (outcome.kind) {
       case "settled":
         events.settled(service, outcome.steps, outcome.warnings);
-        if (outcome.steps.length > 0) this.#refused.wake(this.#wants(service) ? "changed" : "gone");
-        if (outcome.steps.some(takesMachinesOut)) this.#options.onMachinesLeft?.();
-        if (outcome.steps.some(({ kind }) => kind === "loadBalancer")) this.#options.onLoadBalancerChanged?.();
+        this.#followUp(key, this.#wants(service) ? "changed" : "gone");
         return { kind: "done" };
       case "drifted":
         events.drifted(service, outcome.steps, outcome.differences);
@@ -293,8 +305,4 @@ function toldOf(outcome: SyncOutcome): Told {
 /** One that is served, and is refused a change, has its pools filled already. */
 function isUnfinished(service: Service): boolean {
   return isHeld(service) && (service.status.loadBalancer.ingress ?? []).length === 0;
-}
-
-function takesMachinesOut(step: Step): boolean {
-  return step.kind === "nicPools" && step.fragment.leave.length > 0;
 }
