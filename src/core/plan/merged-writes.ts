@@ -49,7 +49,29 @@ export function written<K extends Kind>(azure: ObservedAzure, { kind, id, fragme
   return { before, after: "body" in outcome ? outcome.body : outcome.kind === "delete" ? undefined : before };
 }
 
-/** Azure as it will be seen once the write is done. */
-export function afterWrite<K extends Kind>(azure: ObservedAzure, write: WriteOf<K>): ObservedAzure {
+/** Azure as it will be seen once the writes are done, one after the other. */
+export function afterWrites(azure: ObservedAzure, writes: readonly Write[]): ObservedAzure {
+  return runsOf(writes).reduce(afterRun, azure);
+}
+
+/** Those of one kind that follow each other: none of them changes what another is merged into. */
+function runsOf(writes: readonly Write[]): Write[][] {
+  const runs: Write[][] = [];
+  for (const write of writes) {
+    const run = runs.at(-1);
+    if (run?.[0]?.kind === write.kind) run.push(write);
+    else runs.push([write]);
+  }
+  return runs;
+}
+
+function afterRun<K extends Kind>(azure: ObservedAzure, run: readonly WriteOf<K>[]): ObservedAzure {
+  const [first] = run;
+  const replaceAll = first && KINDS[first.kind].replaceAll;
+  if (replaceAll === undefined) return run.reduce(afterWrite, azure);
+  return replaceAll(azure, new Map(run.map((write) => [write.id, written(azure, write).after])));
+}
+
+function afterWrite<K extends Kind>(azure: ObservedAzure, write: WriteOf<K>): ObservedAzure {
   return KINDS[write.kind].replace(azure, write.id, written(azure, write).after);
 }

@@ -4,19 +4,18 @@
  */
 import type { Service } from "../model/kubernetes.ts";
 import type { Observed } from "../observed.ts";
-import type { ObservedAzure } from "../resources/observed-azure.ts";
 import { APPLIED_ANNOTATION } from "../service/applied-state.ts";
 import { CLASS_ANNOTATION, FINALIZER } from "../intent/ownership.ts";
 import { isAzureStep } from "../service/rounds.ts";
 import type { ServiceStep, Step } from "../steps.ts";
-import { afterWrite, byResource } from "./merged-writes.ts";
+import { afterWrites, byResource } from "./merged-writes.ts";
 
 export function predict(observed: Observed, steps: readonly Step[]): Observed {
   const service = steps.reduce(
     (seen, step) => (isAzureStep(step) ? seen : afterServiceStep(observed, seen, step)),
     observed.service,
   );
-  const azure = byResource(steps.filter(isAzureStep)).reduce<ObservedAzure>(afterWrite, observed);
+  const azure = afterWrites(observed, byResource(steps.filter(isAzureStep)));
   return { ...observed, ...azure, members: afterRecords(observed.members, steps), service };
 }
 

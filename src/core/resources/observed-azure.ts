@@ -4,7 +4,8 @@
  */
 import type { Compute } from "../backends/compute.ts";
 import type { LoadBalancer, SecurityGroup, Subnet } from "../model/arm.ts";
-import { parseId, sameId } from "../model/ids.ts";
+import { parseId } from "../model/ids.ts";
+import { memo } from "../util/memo.ts";
 import type { Bodies, ListedKind } from "./azure-step.ts";
 import type { ResourceKind } from "./resource-kind.ts";
 
@@ -48,16 +49,42 @@ export function withListed<K extends ListedKind>(
 export function observedByGroup<K extends ListedKind>(
   kind: K,
   predict: (body: Bodies[K]) => Bodies[K] = (body) => body,
-): Pick<ResourceKind<never, Bodies[K], "byGroup">, "observed" | "find" | "replace"> {
-  const inGroup = (azure: ObservedAzure, id: string) => listedOf(azure, kind).get(groupOf(id)) ?? [];
+): Pick<ResourceKind<never, Bodies[K], "byGroup">, "observed" | "find" | "replace" | "replaceAll"> {
+  const inGroup = (azure: ObservedAzure, group: string) => listedOf(azure, kind).get(group) ?? [];
+  const replaceAll = (azure: ObservedAzure, bodies: ReadonlyMap<string, Bodies[K] | undefined>): ObservedAzure => {
+    const groups = Map.groupBy(bodies, ([id]) => groupOf(id));
+    const listed = [...groups].reduce((lists, [group, written]) => {
+      const after = new Map(written.map(([id, body]) => [id.toLowerCase(), body && predict(body)]));
+      return withListed(lists, kind, group, replacedIn(inGroup(azure, group), after));
+    }, azure.listed);
+    return { ...azure, listed };
+  };
   return {
     observed: "byGroup",
-    find: (azure, id) => inGroup(azure, id).find((one) => sameId(one.id, id)),
-    replace: (azure, id, body) => {
-      const bodies = replaceById(inGroup(azure, id), id, body && predict(body));
-      return { ...azure, listed: withListed(azure.listed, kind, groupOf(id), bodies) };
-    },
+    find: (azure, id) => byId(inGroup(azure, groupOf(id))).get(id.toLowerCase()) as Bodies[K] | undefined,
+    replace: (azure, id, body) => replaceAll(azure, new Map([[id, body]])),
+    replaceAll,
   };
+}
+
+/** By their ids in lower case: made once for a list, however many are looked up in it. */
+const byId = memo(
+  (list: readonly { readonly id: string }[]): ReadonlyMap<string, object> =>
+    new Map(list.map((one) => [one.id.toLowerCase(), one])),
+);
+
+/** By ids in lower case: in their places, or at the end; without those that are `undefined`. */
+function replacedIn<Body extends { readonly id: string }>(
+  list: readonly Body[],
+  bodies: ReadonlyMap<string, Body | undefined>,
+): Body[] {
+  const present = byId(list);
+  const kept = list.flatMap((one) => {
+    const id = one.id.toLowerCase();
+    return bodies.has(id) ? (bodies.get(id) ?? []) : one;
+  });
+  const added = [...bodies].flatMap(([id, body]) => (present.has(id) ? [] : (body ?? [])));
+  return [...kept, ...added];
 }
 
 /** The list with `body` in the place of what has this id, or at its end; without it where `body` is `undefined`. */
@@ -66,9 +93,7 @@ export function replaceById<Body extends { readonly id: string }>(
   id: string,
   body: Body | undefined,
 ): Body[] {
-  const isThere = list.some((one) => sameId(one.id, id));
-  const rest = list.flatMap((one) => (sameId(one.id, id) ? (body ?? []) : one));
-  return isThere || body === undefined ? rest : [...rest, body];
+  return replacedIn(list, new Map([[id.toLowerCase(), body]]));
 }
 
 function groupOf(id: string): string {

@@ -27,7 +27,7 @@ import type { LoadBalancerFragment } from "../resources/load-balancer/fragment.t
 import { getServiceLoadBalancer, type Placement } from "../resources/load-balancer/get-service-load-balancer.ts";
 import { limitsOf } from "../resources/load-balancer/limits.ts";
 import { loadBalancerIndex } from "../resources/load-balancer/load-balancer-index.ts";
-import { mergeLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
+import { keepsPublicIP, mergeLoadBalancer } from "../resources/load-balancer/merge-load-balancer.ts";
 import type { DesiredPrivateLink } from "../resources/private-link-service/desired-private-link-service.ts";
 import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
 import {
@@ -159,11 +159,7 @@ function isFreeable(observed: Observed, owner: Owner, { seen, name }: Placement,
   const holders = observed.loadBalancers.filter((one) => loadBalancerIndex(one).byPublicIP.has(id.toLowerCase()));
   if (seen === undefined || holders.length === 0) return holders.length === 0;
   const absence = absentLoadBalancer({ owner, seen, ...surroundingsOn(observed, { name, seen }) });
-  const { outcome } = mergeLoadBalancer(seen, [absence]);
-  return (
-    holders.every((one) => one === seen) &&
-    !(outcome.kind === "put" && loadBalancerIndex(outcome.body).byPublicIP.has(id.toLowerCase()))
-  );
+  return holders.every((one) => one === seen) && !keepsPublicIP(seen, absence, id);
 }
 
 /** A Service leaves a load balancer only with its addresses: a frontend that others need holds them there. */
@@ -175,10 +171,8 @@ function refuseStuckMove(
 ): Rejection | undefined {
   for (const seen of movedFrom) {
     const absence = absentLoadBalancer({ owner, seen, ...surroundingsOn(observed, { name: seen.name, seen }) });
-    const { outcome, answers } = mergeLoadBalancer(seen, [absence]);
-    const left = outcome.kind === "put" ? loadBalancerIndex(outcome.body) : undefined;
-    if (left === undefined || !uses.some(({ id }) => left.byPublicIP.has(id.toLowerCase()))) continue;
-    const [answer] = answers;
+    if (!uses.some(({ id }) => keepsPublicIP(seen, absence, id))) continue;
+    const [answer] = mergeLoadBalancer(seen, [absence]).answers;
     const why = answer?.kind === "accepted" ? answer.warnings.map(({ message }) => `: ${message}`).join("") : "";
     const message =
       `it cannot move from load balancer "${seen.name}" to "${name}"${why}. Give the others another address first, or let ` +

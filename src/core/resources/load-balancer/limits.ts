@@ -24,7 +24,7 @@ import type { LoadBalancer } from "../../model/arm.ts";
 import { ageOf, type Node, type Service } from "../../model/kubernetes.ts";
 import { baseName, externalName } from "../../model/names.ts";
 import type { Rejection } from "../../outcome.ts";
-import { memoAll } from "../../util/memo.ts";
+import { memo, memoAll } from "../../util/memo.ts";
 import { type ArrangementInput, nodesOf } from "../backend-pool/arranged-nodes.ts";
 import { isPreConfigured } from "../backend-pool/desired-backend-pool.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
@@ -163,9 +163,7 @@ export function foreseeOverflow(
   const otherServices = servedHere(seenByAll.otherServices, seenByAll.classFilter);
   const limits = limitsOf(seenByAll, name);
   const usage = usageOf(seen);
-  const most = otherServices.reduce((sum, { spec }) => sum + 2 * spec.ports.length, 0);
-  const bound = { ...NOTHING, frontends: 2 * otherServices.length, ...rulesChange(most) };
-  if (exceeded(limits, usage, plus(bound, demandOf(intent))) === undefined) return undefined;
+  if (exceeded(limits, usage, plus(mostOf(otherServices), demandOf(intent))) === undefined) return undefined;
   const isComing = (other: Service): boolean =>
     other.metadata.uid !== intent.owner.uid &&
     other.metadata.deletionTimestamp === undefined &&
@@ -180,6 +178,12 @@ export function foreseeOverflow(
   const full = exceeded(limits, coming, demandOf(intent));
   return full && refuseFull(name, full);
 }
+
+/** More than these Services can take, in both families. */
+const mostOf = memo((services: readonly Service[]): Usage => {
+  const rules = services.reduce((sum, { spec }) => sum + 2 * spec.ports.length, 0);
+  return { ...NOTHING, frontends: 2 * services.length, ...rulesChange(rules) };
+});
 
 const NOUNS: Readonly<Record<keyof LoadBalancerLimits, string>> = {
   frontends: "frontends",

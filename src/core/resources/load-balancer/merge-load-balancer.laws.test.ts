@@ -8,7 +8,8 @@ import type { LoadBalancer } from "../../model/arm.ts";
 import { nameOfId } from "../../model/ids.ts";
 import type { LoadBalancerFragment } from "./fragment.ts";
 import { baseOf } from "../../model/names.ts";
-import { isSettled, mergeLoadBalancer as merge } from "./merge-load-balancer.ts";
+import { loadBalancerIndex } from "./load-balancer-index.ts";
+import { isSettled, keepsPublicIP, mergeLoadBalancer as merge, reconcileLoadBalancer } from "./merge-load-balancer.ts";
 
 const mergeLoadBalancer = byOwner(merge, ({ owner }) => owner.key);
 
@@ -153,6 +154,48 @@ test("a refused Service keeps exactly what it had", () => {
         const base = batch.find((fragment) => fragment.owner.key === owner)?.owner.base ?? "";
         assert.deepEqual(ownParts(after, base), ownParts(seen, base));
       }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** With frontends that are held or shared, and rules that it replaces. */
+const alone = world.chain(({ seen, batch: [fragment = assert.fail()] }) => {
+  const { frontendIPConfigurations = [], loadBalancingRules = [] } = seen.properties;
+  const frontends = frontendIPConfigurations.map(({ name }) => name.toLowerCase());
+  return fc
+    .record({
+      shares: fc.subarray(frontends),
+      holding: fc.subarray(frontends),
+      replaces: fc.subarray(loadBalancingRules.map(({ name }) => name)),
+    })
+    .map(({ shares, holding, replaces }) => {
+      const held = holding.map((frontend) => ({ frontend, by: undefined }));
+      return { seen, fragment: { ...fragment, shares, held, replaces } };
+    });
+});
+
+test("one fragment is decided as the merge of it alone, without its pass", () => {
+  fc.assert(
+    fc.property(alone, ({ seen, fragment }) => {
+      const { outcome, refused, stale } = mergeLoadBalancer(seen, [fragment]);
+      const result = reconcileLoadBalancer(seen.id, seen, fragment);
+      const expected = refused.length > 0 ? "reject" : stale.length > 0 ? "stale" : undefined;
+      assert.equal(result.kind, expected ?? (outcome.kind === "unchanged" ? "settled" : "act"));
+      assert.equal(result.kind === "act" && result.deletes, outcome.kind === "delete");
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("a Service that leaves keeps those public IPs in place that the merge keeps", () => {
+  fc.assert(
+    fc.property(alone, ({ seen, fragment }) => {
+      const absence = { ...fragment, shell: undefined, frontends: [], probes: [], rules: [], pools: [], shares: [] };
+      const { outcome } = mergeLoadBalancer(seen, [absence]);
+      const left = outcome.kind === "put" ? loadBalancerIndex(outcome.body).byPublicIP : undefined;
+      for (const id of loadBalancerIndex(seen).byPublicIP.keys())
+        assert.equal(keepsPublicIP(seen, absence, id), left?.has(id) === true, id);
     }),
     { numRuns: 500 },
   );

@@ -20,13 +20,8 @@ import { pluralize } from "../../util/text.ts";
 import { reconciled, type Reconciled, SETTLED } from "../reconciled.ts";
 import { admitFragments } from "./admit-fragments.ts";
 import type { LoadBalancerFragment, LoadBalancerShell, FrontendHolder } from "./fragment.ts";
-import {
-  frontendOf,
-  type FrontendUser,
-  loadBalancerIndex,
-  type LoadBalancerIndex,
-  partsOf,
-} from "./load-balancer-index.ts";
+import { freedFrontends, isHeld, keepsFrontend, leftFrontends, otherUsers } from "./left-frontends.ts";
+import { type FrontendUser, loadBalancerIndex, type LoadBalancerIndex, partsOf } from "./load-balancer-index.ts";
 import {
   areRight,
   isForeignPool,
@@ -90,15 +85,6 @@ export function isSettled(seen: LoadBalancer | undefined, fragment: LoadBalancer
   );
 }
 
-/** Names, in lower case, of frontends that are there and that this Service has left: its own, and those it releases. */
-function leftFrontends(index: LoadBalancerIndex, fragment: LoadBalancerFragment): string[] {
-  const used = fragment.rules.map(({ properties }) => frontendOf(properties.frontendIPConfiguration));
-  const wanted = new Set([...used, ...fragment.frontends.map(({ name }) => name.toLowerCase())]);
-  const own = partsOf(index, fragment.owner.base).frontends.map(({ name }) => name.toLowerCase());
-  const released = fragment.releases.map((name) => name.toLowerCase()).filter((name) => index.frontends.has(name));
-  return [...own, ...released].filter((name) => !wanted.has(name));
-}
-
 /** Others need it or hold it, or it is the last one and the foreign rest needs any. */
 function mustStay(seen: LoadBalancer, index: LoadBalancerIndex, fragment: LoadBalancerFragment, name: string): boolean {
   const isLast = index.frontends.size === 1 && fragment.frontends.length === 0;
@@ -107,15 +93,6 @@ function mustStay(seen: LoadBalancer, index: LoadBalancerIndex, fragment: LoadBa
     isHeld(fragment, name) ||
     (isLast && hasForeignRest(seen, [fragment]))
   );
-}
-
-function isHeld({ held = [] }: LoadBalancerFragment, name: string): boolean {
-  return held.some(({ frontend }) => frontend === name);
-}
-
-function otherUsers(index: LoadBalancerIndex, fragment: LoadBalancerFragment, name: string): readonly FrontendUser[] {
-  const users = index.users.get(name) ?? [];
-  return users.filter(({ base }) => base !== fragment.owner.base.toLowerCase());
 }
 
 function settle(start: LoadBalancer, pending: readonly LoadBalancerFragment[], exists: boolean): Outcome {
@@ -224,9 +201,33 @@ export function reconcileLoadBalancer(
   fragment: LoadBalancerFragment,
 ): Reconciled<"loadBalancer"> {
   if (isSettled(seen, fragment)) return SETTLED;
-  return reconciled(mergeLoadBalancer(seen, [fragment]), (outcome) => {
+  return reconciled(mergedAlone(seen, fragment), (outcome) => {
     return { kind: "loadBalancer", id, fragment, why: whyOf(fragment, seen, outcome) };
   });
+}
+
+/** What the merge of one fragment that is not settled comes to: without its body and warnings, and so without a pass. */
+function mergedAlone(
+  seen: LoadBalancer | undefined,
+  fragment: LoadBalancerFragment,
+): Pick<Merged<unknown>, "outcome" | "answers"> {
+  if (seen === undefined || !keepsFrontend(loadBalancerIndex(seen), fragment))
+    return mergeLoadBalancer(seen, [fragment]);
+  const { refused, stale } = admitFragments(seen, [fragment]);
+  const rejection = refused.get(fragment);
+  if (rejection !== undefined) return { outcome: { kind: "unchanged" }, answers: [{ kind: "refused", rejection }] };
+  if (stale.has(fragment)) return { outcome: { kind: "unchanged" }, answers: [{ kind: "stale" }] };
+  return { outcome: { kind: "put", body: undefined }, answers: [{ kind: "accepted", warnings: [] }] };
+}
+
+/** Whether a public IP's frontend is still there once a Service that should have nothing here has left. */
+export function keepsPublicIP(seen: LoadBalancer, absence: LoadBalancerFragment, id: string): boolean {
+  const index = loadBalancerIndex(seen);
+  const holder = index.byPublicIP.get(id.toLowerCase());
+  if (holder === undefined || isSettled(seen, absence)) return false;
+  if (keepsFrontend(index, absence)) return !freedFrontends(index, absence).has(holder.name.toLowerCase());
+  const { outcome } = mergeLoadBalancer(seen, [absence]);
+  return outcome.kind === "put" && loadBalancerIndex(outcome.body).byPublicIP.has(id.toLowerCase());
 }
 
 function whyOf(

@@ -67,6 +67,21 @@ export function mergeSecurityGroup(
   };
 }
 
+/** What the merge of one fragment comes to: without its body and warnings, which take a pass over the rules. */
+export function mergedAlone(
+  seen: SecurityGroup | undefined,
+  fragment: SecurityGroupFragment,
+): Pick<Merged<unknown>, "outcome" | "answers"> {
+  if (seen === undefined) return withoutGroup([fragment]);
+  const index = securityGroupIndex(seen);
+  const draft = new SecurityGroupDraft(index, [fragment]);
+  const rejection = draft.accept(fragment);
+  if (rejection !== undefined) return { outcome: { kind: "unchanged" }, answers: [{ kind: "refused", rejection }] };
+  const isChanged =
+    draft.isChanged || legacyOf(index, [fragment]).size > 0 || tagged(seen.tags, fragment) !== seen.tags;
+  return { outcome: isChanged ? { kind: "put", body: undefined } : { kind: "unchanged" }, answers: [ACCEPTED] };
+}
+
 function withoutGroup(fragments: readonly SecurityGroupFragment[]): Merged<SecurityGroup> {
   const refused: Answer = { kind: "refused", rejection: NO_GROUP };
   const answers = fragments.map(({ rules }) => (rules.length > 0 ? refused : ACCEPTED));

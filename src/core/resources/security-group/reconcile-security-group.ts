@@ -21,7 +21,7 @@ import {
   type SecurityGroupInput,
 } from "./desired-security-group.ts";
 import type { SecurityGroupFragment, ServiceAddresses } from "./fragment.ts";
-import { mergeSecurityGroup } from "./merge-security-group.ts";
+import { mergedAlone } from "./merge-security-group.ts";
 import { securityGroupIndex, type Usage, usageOf, destinationsOf } from "./security-rules.ts";
 import { sharersOf } from "./shared-addresses.ts";
 
@@ -89,7 +89,7 @@ function reconcile(
 ): Reconciled<"securityGroup"> {
   const { config, securityGroup } = input;
   const id = securityGroupId(config);
-  const result = reconciled(mergeSecurityGroup(securityGroup, [fragment]), () => ({
+  const result = reconciled(mergedAlone(securityGroup, fragment), () => ({
     kind: "securityGroup" as const,
     id,
     fragment,

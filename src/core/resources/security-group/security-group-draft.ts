@@ -66,6 +66,11 @@ export class SecurityGroupDraft {
     return { changed: new Map(rules), usage: this.#usage };
   }
 
+  /** Whether any rule differs from what was read. */
+  get isChanged(): boolean {
+    return [...this.#changes].some(([name, change]) => this.#isChanged(name, change));
+  }
+
   /** Answers why the fragment cannot stand, and then leaves things as they were. */
   accept(fragment: SecurityGroupFragment): Rejection | undefined {
     const wanted: WantedRules = this.#wantedBy.get(fragment) ?? new Map();

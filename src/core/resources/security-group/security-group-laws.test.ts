@@ -4,7 +4,7 @@ import { test } from "node:test";
 import * as fc from "../../../../test/support/laws.ts";
 import type { SecurityGroup, SecurityRule } from "../../model/arm.ts";
 import type { SecurityGroupFragment, AccessRule, Opening } from "./fragment.ts";
-import { mergeSecurityGroup } from "./merge-security-group.ts";
+import { mergedAlone, mergeSecurityGroup } from "./merge-security-group.ts";
 import { destinationsOf, kindOf, newRule, ownRuleName, sharedRuleName } from "./security-rules.ts";
 
 /** Addresses of Services, few, so that they are shared; and addresses of nobody. */
@@ -209,4 +209,16 @@ law("when all have left, what only others had is what there was", (seen, batch) 
   };
   const leaving = batch.map((fragment) => ({ ...fragment, rules: [], others: [] }));
   assert.deepEqual(after(after(foreignOnly, batch), leaving), foreignOnly);
+});
+
+law("one fragment is decided as the merge of it alone, without its pass", (seen, batch) => {
+  for (const fragment of batch) {
+    const { outcome, answers } = mergeSecurityGroup(seen, [fragment]);
+    const decided = mergedAlone(seen, fragment);
+    assert.equal(decided.outcome.kind, outcome.kind);
+    assert.deepEqual(
+      decided.answers.map(({ kind }) => kind),
+      answers.map(({ kind }) => kind),
+    );
+  }
 });
