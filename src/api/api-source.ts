@@ -16,7 +16,7 @@ export interface LeaderView {
   readonly holder: string;
 }
 
-export interface ThrottleView {
+interface ThrottleView {
   readonly subscription: string;
   readonly calls: "reads" | "writes" | "deletes";
   /** Calls that may leave at once, as estimated, and how many there may ever be. */

@@ -4,7 +4,7 @@ import { Metrics } from "./metrics.ts";
 import { ShadowMetrics } from "./shadow/shadow-metrics.ts";
 
 /** As prom-client keeps a metric; its types leave the labels out. */
-type Registered = ReturnType<Metrics["registry"]["getMetricsAsArray"]>[number] & {
+export type RegisteredMetric = ReturnType<Metrics["registry"]["getMetricsAsArray"]>[number] & {
   readonly labelNames?: readonly string[];
 };
 
@@ -18,30 +18,33 @@ Served at \`/metrics\` of \`azlb controller\`, in Prometheus' text form, beside 
 `;
 
 export function renderMetricDocs(): string {
-  const own = new Metrics();
-  const names = new Set(own.registry.getMetricsAsArray().map(({ name }) => name));
-  new LbcfMetrics(own.registry).watchQueues({});
-  const named = new Set(own.registry.getMetricsAsArray().map(({ name }) => name));
-  ShadowMetrics.registerIn(own.registry);
-  const all: readonly Registered[] = own.registry.getMetricsAsArray();
+  const { own, lbcf, shadow } = registeredMetrics();
   return [
     HEADER,
-    renderGroup(
-      "Services, nodes and Azure",
-      all.filter(({ name }) => names.has(name)),
-    ),
-    renderGroup(
-      "LBCF, where its definitions are installed",
-      all.filter(({ name }) => !names.has(name) && named.has(name)),
-    ),
-    renderGroup(
-      "Shadow mode",
-      all.filter(({ name }) => !named.has(name)),
-    ),
+    renderGroup("Services, nodes and Azure", own),
+    renderGroup("LBCF, where its definitions are installed", lbcf),
+    renderGroup("Shadow mode", shadow),
   ].join("\n");
 }
 
-function renderGroup(title: string, metrics: readonly Registered[]): string {
+interface MetricGroups {
+  readonly own: readonly RegisteredMetric[];
+  readonly lbcf: readonly RegisteredMetric[];
+  readonly shadow: readonly RegisteredMetric[];
+}
+
+/** Everything that a controller may ever serve. */
+export function registeredMetrics(): MetricGroups {
+  const { registry } = new Metrics();
+  const own: readonly RegisteredMetric[] = registry.getMetricsAsArray();
+  new LbcfMetrics(registry).watchQueues({});
+  const withLbcf: readonly RegisteredMetric[] = registry.getMetricsAsArray();
+  ShadowMetrics.registerIn(registry);
+  const all: readonly RegisteredMetric[] = registry.getMetricsAsArray();
+  return { own, lbcf: withLbcf.slice(own.length), shadow: all.slice(withLbcf.length) };
+}
+
+function renderGroup(title: string, metrics: readonly RegisteredMetric[]): string {
   const rows = metrics.map(({ name, type, labelNames = [], help }) => {
     const labels = labelNames.map((label) => `\`${label}\``).join(", ");
     return `| \`${name}\` | ${type} | ${labels} | ${help} |`;

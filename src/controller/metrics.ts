@@ -4,6 +4,7 @@
  */
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 
+import { LimitMetrics } from "./limit-metrics.ts";
 import { LoopMetrics } from "./loop-metrics.ts";
 import { ServiceStates } from "./service-states.ts";
 
@@ -14,6 +15,8 @@ export class Metrics {
   /** Of work queues and watches. */
   readonly loops = new LoopMetrics(this.registry);
   readonly serviceStates = new ServiceStates(this.registry);
+  /** Of throttling and quotas. */
+  readonly limits = new LimitMetrics(this.registry);
   readonly buildInfo = this.#gauge("azlb_build_info", "1, with the versions of azlb and of Node as labels.", [
     "version",
     "node_version",
@@ -111,6 +114,11 @@ export class Metrics {
   );
 
   readonly events = this.#counter("azlb_events_total", "Events, by what became of them.", ["outcome"]);
+
+  constructor() {
+    // one that appears only with its first value has no increase that Prometheus could see
+    for (const outcome of ["in_time", "too_late"]) this.evictions.inc({ outcome }, 0);
+  }
 
   #counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
     return new Counter({ name, help, labelNames, registers: [this.registry] });

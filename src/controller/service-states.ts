@@ -2,7 +2,7 @@
  * How each Service stands: for `/metrics`, which counts them, and for the read-only API, which shows them. The service
  * controller tells the states; a new leadership term begins with none.
  */
-import { Gauge, type Registry } from "prom-client";
+import { Gauge, Histogram, type Registry } from "prom-client";
 
 import type { Clock } from "../core/util/clock.ts";
 import { SERVICE_STATES, type ServiceState, type Standing, type Told } from "../core/view/standing.ts";
@@ -14,10 +14,16 @@ interface Tracked extends Told {
   readonly nextTryMs?: number | undefined;
 }
 
+/** From a write of a quiet Azure to one that throttles. */
+const WAITS_SECONDS = [1, 2.5, 5, 10, 15, 30, 60, 120, 300, 600, 1_800];
+
 export class ServiceStates {
   readonly #services = new Map<string, Tracked>();
+  /** Those that had no address when they were first seen, and were not served since. */
+  readonly #new = new Set<string>();
   #clock: Pick<Clock, "monotonicMs" | "nowMs"> | undefined;
   #onChange: () => void = () => {};
+  readonly #timeToAddress: Histogram;
 
   constructor(registry: Registry) {
     const registers = [registry];
@@ -37,12 +43,19 @@ export class ServiceStates {
       registers,
       collect: () => oldest.set(this.#oldestMs() / 1000),
     });
+    this.#timeToAddress = new Histogram({
+      name: "azlb_service_time_to_address_seconds",
+      help: "From when a Service without an address was first seen to when it was served.",
+      buckets: WAITS_SECONDS,
+      registers,
+    });
   }
 
   /** Forgets all: another term begins. */
   begin(clock: Pick<Clock, "monotonicMs" | "nowMs">): void {
     this.#clock = clock;
     this.#services.clear();
+    this.#new.clear();
     this.#onChange();
   }
 
@@ -52,9 +65,11 @@ export class ServiceStates {
   }
 
   /** A Service is to be served; one that is known keeps its state. */
-  add(key: string): void {
+  add(key: string, hasAddress: boolean): void {
     const known = this.#services.get(key);
-    if (known === undefined || known.state === "deleting") this.note(key, "pending");
+    if (known !== undefined && known.state !== "deleting") return;
+    if (!hasAddress) this.#new.add(key);
+    this.note(key, "pending");
   }
 
   /** `afterMs`: until it is looked at again by itself. */
@@ -62,6 +77,8 @@ export class ServiceStates {
     const before = this.#services.get(key);
     const goesOn = before !== undefined && phaseOf(before.state) === phaseOf(state);
     const nextTryMs = afterMs === undefined ? undefined : this.#nowMs() + afterMs;
+    if (phaseOf(state) !== "waiting" && this.#new.delete(key) && state === "served" && before !== undefined)
+      this.#timeToAddress.observe((this.#nowMs() - before.sinceMs) / 1000);
     this.#services.set(key, { ...told, state, sinceMs: goesOn ? before.sinceMs : this.#nowMs(), nextTryMs });
     this.#onChange();
   }
@@ -82,6 +99,7 @@ export class ServiceStates {
   }
 
   forget(key: string): void {
+    this.#new.delete(key);
     if (this.#services.delete(key)) this.#onChange();
   }
 

@@ -4,7 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 
-import { LiveView, type LeaderView, type ThrottleView } from "../api/api-source.ts";
+import { LiveView, type LeaderView } from "../api/api-source.ts";
 import { type RunningApi, startApi, type Switches } from "../api/api-server.ts";
 import { ClusterAuthorizer, OPEN } from "../api/authorizer.ts";
 import { type KeyPair, selfSigned } from "../api/certificate.ts";
@@ -20,6 +20,7 @@ import type { Log } from "../core/util/log.ts";
 import { errorText } from "../core/util/text.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { pageFiles } from "./page-files.ts";
+import { throttleOf } from "./throttle.ts";
 import { VERSION } from "./version.ts";
 
 export interface ControllerApiOptions {
@@ -103,7 +104,6 @@ function advertisedApi(
 }
 
 function sourceOf({ config, clock, arm, writes, driftPolicy, leading, leader }: ApiParts): LiveView["source"] {
-  const subscriptions = [...new Set([config.networkSubscriptionId, config.subscriptionId])];
   return {
     version: VERSION,
     clusterName: config.clusterName,
@@ -112,18 +112,13 @@ function sourceOf({ config, clock, arm, writes, driftPolicy, leading, leader }: 
     picture: () => leading()?.picture,
     isReady: () => leading()?.isReady ?? false,
     leader,
-    throttle: () => subscriptions.flatMap((subscription) => throttleOf(arm, subscription, clock)),
+    throttle: () =>
+      throttleOf(arm, config).map(({ closedForMs, ...gate }) => {
+        const closedUntil = new Date(clock.nowMs() + closedForMs).toISOString();
+        return { ...gate, ...(closedForMs > 0 && { closedUntil }) };
+      }),
     writes: (limit) => writes.newest(limit),
   };
-}
-
-function throttleOf(arm: ArmClient, subscription: string, clock: Clock): ThrottleView[] {
-  const budget = arm.budgetOf(`/subscriptions/${subscription}/`);
-  return (["reads", "writes", "deletes"] as const).map((calls) => {
-    const { tokens, size, waiting, closedForMs } = budget.shown(calls);
-    const closedUntil = new Date(clock.nowMs() + closedForMs).toISOString();
-    return { subscription, calls, tokens, size, waiting, ...(closedForMs > 0 && { closedUntil }) };
-  });
 }
 
 async function keysOf({ certificate, host }: ControllerApiOptions, clock: Clock): Promise<KeyPair> {

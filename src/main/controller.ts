@@ -13,6 +13,7 @@ import type { LbcfOptions } from "../controller/lbcf/lbcf-part.ts";
 import { Metrics } from "../controller/metrics.ts";
 import type { BrakeLimits } from "../core/brake/brake-limits.ts";
 import type { Clock } from "../core/util/clock.ts";
+import { quotasOf } from "../core/view/balancers.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { Credential } from "../core/config/credential-config.ts";
 import { DELAY, keptRetryAfterMs } from "../core/retry.ts";
@@ -34,6 +35,7 @@ import { openKubeClient } from "./kube-access.ts";
 import { ConfigWatch } from "./config-watch.ts";
 import { loadCloudConfig, type LoadedConfig, type CloudConfigSource } from "./load-cloud-config.ts";
 import { realClock } from "./real-clock.ts";
+import { throttleOf } from "./throttle.ts";
 import { VERSION } from "./version.ts";
 import { WebhookHttp } from "./webhook-http.ts";
 import { errorText } from "../core/util/text.ts";
@@ -129,6 +131,10 @@ async function start(
   const advertised = (): LeaderApi | undefined => api?.advertised();
   const election = options.leaderElect ? openElection(options, access.kube, identity, advertised) : undefined;
   let leading: Controller | undefined;
+  metrics.limits.watch({
+    gates: () => throttleOf(access.arm, access.config),
+    quotas: () => (leading === undefined ? [] : quotasOf(leading.picture)),
+  });
   const lead = async (fence: Fence): Promise<void> => {
     leading = assemble(options, access, metrics, writes, fence);
     metrics.leader.set(1);

@@ -9,7 +9,7 @@ import { resolve } from "node:path";
 import { before, suite, test } from "node:test";
 import { promisify } from "node:util";
 
-import { parseAllDocuments } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 
 import { controlPlaneBinaries } from "../support/control-plane-binaries.ts";
 import { CHART, helm, helmBinary, renderChart } from "../support/helm.ts";
@@ -59,6 +59,10 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "serviceMonitor.enabled=true",
     "serviceMonitor.labels.release=prometheus",
     "podMonitor.enabled=true",
+    "prometheusRule.enabled=true",
+    "prometheusRule.labels.release=prometheus",
+    "prometheusRule.runbookBaseUrl=https://docs.example/runbooks/",
+    "grafanaDashboard.enabled=true",
     "networkPolicy.enabled=true",
     "networkPolicy.from[0].namespaceSelector.matchLabels.name=monitoring",
   ],
@@ -117,6 +121,8 @@ suite("what is rendered", () => {
       "severalLoadBalancers",
       "serviceMonitor",
       "podMonitor",
+      "prometheusRule",
+      "grafanaDashboard",
     ];
     const rendered = await renderChart(
       NAME,
@@ -150,6 +156,16 @@ test("the controller may read the Secret with its cloud config, and no other", a
       [[[secret], ["get"]]],
     );
   }
+});
+
+test("the chart's alerts and its dashboard are those of deploy/monitoring", async () => {
+  const objects = objectsOf(await renderChart(NAME, "prometheusRule.enabled=true", "grafanaDashboard.enabled=true"));
+  const rule = objects.find(({ kind }) => kind === "PrometheusRule");
+  assert.deepEqual(rule?.spec, parse(readFileSync(resolve(DEPLOY, "monitoring/alerts.yaml"), "utf8")));
+  const map = objects.find(({ kind }) => kind === "ConfigMap");
+  assert.equal(map?.metadata.labels?.["grafana_dashboard"], "1");
+  const dashboard = JSON.parse(readFileSync(resolve(DEPLOY, "monitoring/dashboard.json"), "utf8")) as unknown;
+  assert.deepEqual(JSON.parse(map?.data?.["azlb.json"] ?? ""), dashboard);
 });
 
 test("the agent's DaemonSet has its values", async () => {
@@ -193,6 +209,7 @@ interface Container {
 
 interface Rendered {
   readonly kind: string;
+  readonly data?: Readonly<Record<string, string>>;
   readonly rules?: readonly Rule[];
   readonly spec?: { readonly template: { readonly spec: { readonly containers: readonly Container[] } } };
   readonly metadata: {
@@ -207,11 +224,12 @@ function objectsOf(text: string): Rendered[] {
   return parseAllDocuments(text).map((document) => document.toJS() as Rendered);
 }
 
-/** Of objects that the chart has from manifests of `deploy`, only kind and name. */
+/** Of what the chart has from files of `deploy`, only kind and name. */
 function withoutCopies(rendered: string): string {
   const parts = rendered.split(/^---\n/m).filter((part) => part.trim() !== "");
   const shown = parts.map((part) => {
-    if (!/^# Source: azlb\/templates\/(roles|lbcf|policies|agent)\.yaml/.test(part)) return part;
+    const isCopy = /^# Source: azlb\/templates\/(roles|lbcf|policies|agent)\.yaml/.test(part);
+    if (!isCopy && !/^kind: (PrometheusRule|ConfigMap)$/m.test(part)) return part;
     return objectsOf(part)
       .map(({ kind, metadata }) => `# ${kind} ${metadata.name}\n`)
       .join("");

@@ -10,12 +10,10 @@ import { CHART_FILES, copiedManifests } from "../../build/chart-files.ts";
 import { VERSION } from "../../src/main/version.ts";
 
 const DEPLOY = resolve(import.meta.dirname, "../../deploy");
-/** Written for the chart, not copied. */
-const OWN = new Set(["alerts.yaml", "dashboard.json"]);
 
 test("the chart's copies are the manifests of deploy (npm run chart)", () => {
   const entries = readdirSync(CHART_FILES, { recursive: true, encoding: "utf8" });
-  const files = entries.filter((file) => statSync(join(CHART_FILES, file)).isFile() && !OWN.has(file));
+  const files = entries.filter((file) => statSync(join(CHART_FILES, file)).isFile());
   assert.deepEqual(files.toSorted(), copiedManifests());
   for (const file of files) {
     assert.equal(readFileSync(join(CHART_FILES, file), "utf8"), readFileSync(join(DEPLOY, file), "utf8"), file);

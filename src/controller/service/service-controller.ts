@@ -118,7 +118,7 @@ export class ServiceController {
           if (asksAnew) this.#refused.wake("changed");
         }
         const { serviceStates } = this.#options.metrics;
-        if (isWanted) serviceStates.add(key);
+        if (isWanted) serviceStates.add(key, (service.status.loadBalancer.ingress ?? []).length > 0);
         else serviceStates.note(key, "deleting");
         this.#queue.add(key, { priority: isWanted ? PRIORITY.change : PRIORITY.delete });
         if (!isWanted) this.#serving.get(key)?.abort(new Error("the Service is no longer to be served"));

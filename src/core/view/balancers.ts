@@ -85,12 +85,21 @@ export function securityGroupView({ securityGroup }: Picture): SecurityGroupView
   };
 }
 
-/** What is used most, of everything that the controller writes: what the strip of the page shows. */
-export function tightestQuota(picture: Picture): (Quota & { readonly in: string }) | undefined {
+export interface QuotaOf extends Quota {
+  /** Name of the load balancer or security group. */
+  readonly in: string;
+}
+
+/** Of everything that the controller writes. */
+export function quotasOf(picture: Picture): QuotaOf[] {
   const managed = balancersOf(picture).filter(({ isManaged }) => isManaged);
   const group = securityGroupView(picture);
-  const all = [...managed, ...(group === undefined ? [] : [group])].flatMap(({ name, quota }) =>
+  return [...managed, ...(group === undefined ? [] : [group])].flatMap(({ name, quota }) =>
     quota.map((one) => ({ in: name, ...one })),
   );
-  return all.sort((one, other) => other.used / other.most - one.used / one.most)[0];
+}
+
+/** What is used most: what the strip of the page shows. */
+export function tightestQuota(picture: Picture): QuotaOf | undefined {
+  return quotasOf(picture).sort((one, other) => other.used / other.most - one.used / one.most)[0];
 }
