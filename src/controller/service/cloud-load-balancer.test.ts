@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { CoreWorld } from "../../../test/support/core-world.ts";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
+import { pinned } from "../../../test/support/service-rounds.ts";
 import { serviceKey } from "../../core/model/kubernetes.ts";
 import type { Listed } from "../../core/resources/observed-azure.ts";
 import type { Step } from "../../core/steps.ts";
@@ -93,6 +94,25 @@ describe("the four verbs", () => {
     assert.ok(!kinds().includes("updateStatus"));
     assert.equal((await cloud.ensureLoadBalancer(world.service("web"), OPTIONS)).kind, "settled");
     assert.equal(world.service("web").status.loadBalancer.ingress?.length, 1);
+  });
+
+  test("a difference counts once it was seen twice: Azure may have been read before another Service went, and the cluster after", async () => {
+    const { world, observer, cloud } = rig();
+    world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+    await cloud.ensureLoadBalancer(world.service("web"), OPTIONS);
+    world.apply({ metadata: { name: "shop", annotations: pinned(world, "web") }, spec: { ports: [{ port: 81 }] } });
+    world.settle();
+    const { securityGroup } = world;
+    world.delete("shop");
+    world.settle();
+    let looks = 0;
+    let isStale = (): boolean => looks++ === 0;
+    const observe = observer.observe.bind(observer);
+    observer.observe = async (...about) => ({ ...(await observe(...about)), ...(isStale() && { securityGroup }) });
+    const look = () => cloud.ensureLoadBalancer(world.service("web"), { signal, mayRepair: false, mayRestore: true });
+    assert.equal((await look()).kind, "settled");
+    isStale = () => true;
+    assert.equal((await look()).kind, "drifted", "what stays so is told");
   });
 
   test("updateLoadBalancer does the same", async () => {

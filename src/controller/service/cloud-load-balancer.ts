@@ -131,6 +131,8 @@ export class CloudLoadBalancer {
     const warnings: Warning[] = [];
     let isFresh = options.wasRefused ?? false;
     let hasFreshLinks = false;
+    /** Differences that were seen once: a Service that went between the reads of one look may have removed them since. */
+    let suspected: string | undefined;
     /** How often everything of the Service was found gone, each time by new reads. */
     let losses = 0;
     const refresh = (): void => {
@@ -154,10 +156,13 @@ export class CloudLoadBalancer {
           warnings.push(...decision.warnings);
           const repairs = mayRepair ? [] : decision.steps.filter(isRepair);
           if (repairs.length > 0) {
-            if (!mayRestore || !isTotalLoss(observed, decision.steps))
-              return differsWithoutDeletions(observed)
-                ? drifted(observed, repairs)
-                : { kind: "settled", steps: taken, warnings };
+            if (!mayRestore || !isTotalLoss(observed, decision.steps)) {
+              if (!differsWithoutDeletions(observed)) return { kind: "settled", steps: taken, warnings };
+              const outcome = drifted(observed, repairs);
+              if (outcome.differences === suspected) return outcome;
+              suspected = outcome.differences;
+              return undefined;
+            }
             if (++losses < LOSSES_BELIEVED) {
               refresh();
               return undefined;
@@ -222,7 +227,7 @@ const RESTORED: Warning = {
   message: "everything that this Service had on its load balancer was gone from Azure, and was made again",
 };
 
-function drifted(observed: Observed, steps: readonly AzureStep[]): SyncOutcome {
+function drifted(observed: Observed, steps: readonly AzureStep[]): Extract<SyncOutcome, { kind: "drifted" }> {
   return { kind: "drifted", steps, differences: renderDifferences(observed, steps, observed.config.resourceGroup) };
 }
 
