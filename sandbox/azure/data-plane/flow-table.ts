@@ -16,7 +16,7 @@ export interface FlowEntry {
   readonly sequence: number;
   readonly time: string;
   readonly event: FlowEvent;
-  /** `20.0.0.7:80/tcp`. */
+  /** `203.0.113.7:80/tcp`. */
   readonly frontend?: string;
   readonly member?: string;
   readonly node?: string;

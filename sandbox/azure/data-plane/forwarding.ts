@@ -55,7 +55,7 @@ export interface ForwardingRule {
 
 /** One address, port and transport that clients can reach, and the rule behind it. */
 export interface Frontend {
-  /** `20.0.0.7:80/tcp`. */
+  /** `203.0.113.7:80/tcp`. */
   readonly key: string;
   readonly transport: Transport;
   readonly port: number;

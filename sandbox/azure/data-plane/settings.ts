@@ -12,7 +12,7 @@ export interface DataPlaneSettings {
   /** Factor on idle timeouts. */
   readonly idleTimeoutFactor: number;
   /**
-   * Source addresses of flows, keyed by the client's loopback address, by frontend (`20.0.0.7:80/tcp`), or by `*` for all
+   * Source addresses of flows, keyed by the client's loopback address, by frontend (`203.0.113.7:80/tcp`), or by `*` for all
    * others; the most specific key wins.
    */
   readonly sources: Readonly<Record<string, string>>;

@@ -50,7 +50,7 @@ describe("an operation", () => {
     assert.equal(nextSettleAtMs(azure.state), azure.nowMs + 10_000);
     azure.nowMs += 10_000;
     assert.deepEqual(poll(azure, answer).body, { status: "Succeeded" });
-    assert.match(azure.get(pipId("pip")).body.properties.ipAddress, /^20\./);
+    assert.match(azure.get(pipId("pip")).body.properties.ipAddress, /^203\.0\.113\./);
     assert.equal(nextSettleAtMs(azure.state), undefined);
   });
 

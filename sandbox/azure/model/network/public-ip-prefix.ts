@@ -10,8 +10,9 @@ import type { State } from "../state.ts";
 import { checkZones, envelope, idReference, skuOf, topLevel, writtenProperties } from "./fields.ts";
 
 const READ_ONLY = new Set(["ipPrefix", "publicIPAddresses", "loadBalancerFrontendIpConfiguration"]);
-const IPV4_BASE = 52n << 24n;
-const IPV6_BASE = 0x26031040n << 96n;
+/** Blocks that no network routes: 240.0.0.0/5 is reserved, 2001:db8:2::/48 is for documentation. */
+const IPV4_BASE = 0xf0000000n;
+const IPV6_BASE = 0x20010db80002n << 80n;
 /** Distance between prefixes: the largest prefix that limits allow. */
 const STRIDE_BITS = 8n;
 

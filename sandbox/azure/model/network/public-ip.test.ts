@@ -31,7 +31,7 @@ describe("a public address", () => {
       `${NETWORK}/loadBalancers/basic`,
       lbBody({ sku: "Basic", pools: [], frontends: [frontend("front", "plain")] }),
     ]);
-    assert.match(azure.get(pipId("plain")).body.properties.ipAddress, /^20\./);
+    assert.match(azure.get(pipId("plain")).body.properties.ipAddress, /^203\.0\.113\./);
   });
 
   test("keeps its address whatever is written to it", () => {

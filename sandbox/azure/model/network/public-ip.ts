@@ -89,15 +89,31 @@ function checkCounts(input: PutInput, body: Json): void {
   }
 }
 
-/** Addresses follow the order of creation: 20.0.0.0/8, 2603:1030::/32. */
-const IPV4_BASE = 20n << 24n;
-const IPV6_BASE = 0x26031030n << 96n;
+/**
+ * Addresses follow the order of creation, through blocks that no network routes: a client that uses one without the data
+ * plane reaches no stranger. For documentation, then for benchmarks, then reserved ones; IPv6 for documentation.
+ */
+const IPV4_BLOCKS: readonly { readonly first: bigint; readonly count: bigint }[] = [
+  { first: 0xcb007101n, count: 254n }, // 203.0.113.1 to .254
+  { first: 0xc6120000n, count: 1n << 17n }, // 198.18.0.0/15
+  { first: 0xfa000000n, count: 1n << 24n }, // 250.0.0.0/8
+];
+const IPV6_BASE = 0x20010db80001n << 80n; // 2001:db8:1::/48
+
+function ipv4Address(sequence: bigint): bigint {
+  let left = sequence;
+  for (const { first, count } of IPV4_BLOCKS) {
+    if (left < count) return first + left;
+    left -= count;
+  }
+  throw new Error(`there is no address for resource number ${sequence}`);
+}
 
 function assign(input: PutInput, properties: Json, prefix: Target | undefined): Json {
   if (prefix) return { ipAddress: addressInPrefix(input.state, prefix) };
   const sequence = BigInt(input.sequence);
   const ipv6 = properties["publicIPAddressVersion"] === "IPv6";
-  return { ipAddress: ipv6 ? formatAddress(6, IPV6_BASE + sequence) : formatAddress(4, IPV4_BASE + sequence) };
+  return { ipAddress: ipv6 ? formatAddress(6, IPV6_BASE + sequence) : formatAddress(4, ipv4Address(sequence)) };
 }
 
 function render(state: State, resource: Resource): Json {

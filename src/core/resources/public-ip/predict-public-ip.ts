@@ -2,8 +2,8 @@
 import type { Family, PublicIP } from "../../model/arm.ts";
 import { placeholderAddress } from "../placeholder-address.ts";
 
-/** Reserved for benchmarks and documentation: no real address is among them. */
-const PLACEHOLDER_BLOCKS: Readonly<Record<Family, string>> = { IPv4: "198.18.0.0/15", IPv6: "2001:db8::/64" };
+/** Reserved and for documentation: no real address is among them, nor one that the Azure emulator gives. */
+const PLACEHOLDER_BLOCKS: Readonly<Record<Family, string>> = { IPv4: "252.0.0.0/8", IPv6: "2001:db8::/64" };
 
 export function predictPublicIP(body: PublicIP): PublicIP {
   const family = body.properties.publicIPAddressVersion === "IPv6" ? "IPv6" : "IPv4";
