@@ -27,6 +27,7 @@ const MINUTES = [
 /** CI runs a sample of these that is larger than that of `npm test`. */
 const HOURS_IN_PART = ["test/integration/crash-points.test.ts"];
 const HOURS = [
+  "test/integration/agent/kills.test.ts",
   "test/integration/lbcf/kills.test.ts",
   "test/integration/services/long-tail-take-over.test.ts",
   "test/integration/services/long-tail.test.ts",
@@ -51,7 +52,7 @@ const SLOWEST_FIRST: readonly string[] = [
   "test/integration/secrets.test.ts",
   "test/integration/lbcf/crashes.test.ts",
   "test/integration/services/two-writers.test.ts",
-  "test/integration/admin-state/crash.test.ts",
+  "test/integration/agent/kills.test.ts",
   "test/integration/soak.test.ts",
   "test/integration/services/take-over.test.ts",
   "test/integration/services/incumbent-states.test.ts",

@@ -33,11 +33,14 @@ export interface FaultRegistry<Effect> {
   list(): readonly (Fault<Effect> & { readonly hits: number })[];
   /** Returns how many were cleared. */
   clear(id?: string): number;
+  /** Resolves when the fault is cleared; at once where there is none of that id. */
+  cleared(id: string): Promise<void>;
 }
 
 interface Slot<Effect> {
   readonly fault: Fault<Effect>;
   readonly pattern: RegExp;
+  readonly cleared: PromiseWithResolvers<void>;
   seen: number;
   hits: number;
 }
@@ -48,7 +51,7 @@ export function faultRegistry<Effect extends { readonly kind: string }>(): Fault
   return {
     arm(wanted) {
       const fault: Fault<Effect> = { ...wanted, id: `fault-${++armed}` };
-      slots.push({ fault, pattern: pathPattern(fault.path), seen: 0, hits: 0 });
+      slots.push({ fault, pattern: pathPattern(fault.path), cleared: Promise.withResolvers(), seen: 0, hits: 0 });
       return fault;
     },
     hits(target) {
@@ -66,10 +69,12 @@ export function faultRegistry<Effect extends { readonly kind: string }>(): Fault
     list: () => slots.map((slot) => ({ ...slot.fault, hits: slot.hits })),
     clear(id) {
       const kept = id === undefined ? [] : slots.filter((slot) => slot.fault.id !== id);
-      const cleared = slots.length - kept.length;
+      const cleared = slots.filter((slot) => !kept.includes(slot));
       slots.splice(0, slots.length, ...kept);
-      return cleared;
+      for (const slot of cleared) slot.cleared.resolve();
+      return cleared.length;
     },
+    cleared: (id) => slots.find(({ fault }) => fault.id === id)?.cleared.promise ?? Promise.resolve(),
   };
 }
 
@@ -93,6 +98,11 @@ function pathPattern(path: string): RegExp {
 
 const METHODS = ["GET", "HEAD", "PUT", "PATCH", "POST", "DELETE"] as const;
 const KEYS = ["method", "path", "caller", "skip", "count", "effect"];
+
+/** Of an effect that delays; `null`: until its fault is cleared. */
+export function delayOf(fields: Fields, where: string): number | null {
+  return fields["delayMs"] === null ? null : countOf(fields, "delayMs", where, 0);
+}
 
 /** Reads the documented format; throws `BadInput`. The server parses the effect. */
 export function parseFault<Effect>(value: unknown, parseEffect: (fields: Fields) => Effect): WantedFault<Effect> {

@@ -23,12 +23,14 @@ class NoSuchNode extends Error {
 const MOST_EVENTS = 8;
 
 export async function explainNode(view: ClusterView, name: string): Promise<string> {
-  const node = await readNode(view, name);
   const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${name}`;
-  const [{ places, nodeOf }, events] = await Promise.all([
-    view.pools(),
-    view.client.list<Event>(EVENTS, { namespace: "default", fieldSelector }),
-  ]);
+  const events = await view.client.list<Event>(EVENTS, { namespace: "default", fieldSelector });
+  const node = await readNode(view, name);
+  if (node === undefined) {
+    if (events.items.length === 0) throw new NoSuchNode(`there is no Node ${name}`);
+    return ["state       there is no such Node any more", ...eventLines(events.items), ""].join("\n");
+  }
+  const { places, nodeOf } = await view.pools();
   const entries = entriesOfNode(name, places, nodeOf);
   return [
     ...stateLines(view, node, entries),
@@ -41,11 +43,11 @@ export async function explainNode(view: ClusterView, name: string): Promise<stri
   ].join("\n");
 }
 
-async function readNode({ client, config }: ClusterView, name: string): Promise<CachedNode> {
+async function readNode({ client, config }: ClusterView, name: string): Promise<CachedNode | undefined> {
   try {
     return projectNode(await client.get(NODES, { name }), config.adminStateTaints);
   } catch (error) {
-    if (isFailure(error, "notFound")) throw new NoSuchNode(`there is no Node ${name}`);
+    if (isFailure(error, "notFound")) return undefined;
     throw error;
   }
 }

@@ -11,8 +11,9 @@ import { after, before, test } from "node:test";
 import { parse, parseAllDocuments, stringify } from "yaml";
 
 import { runAgent } from "../../src/main/agent.ts";
-import { SILENT_LOG } from "../../src/core/util/log.ts";
-import { AdminStateRig } from "../suites/admin-state/admin-state-rig.ts";
+import { accountOf } from "../../src/core/admin-state/drain-account.ts";
+import { type Log, SILENT_LOG } from "../../src/core/util/log.ts";
+import { AdminStateRig, DRAIN } from "../suites/admin-state/admin-state-rig.ts";
 import type { Cluster } from "../support/cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { connect, type KubeConnection, type Reply } from "../support/kube-connection.ts";
@@ -36,6 +37,8 @@ let folder: string;
 let first = "";
 let second = "";
 let third = "";
+/** Of the agent of the second node. */
+let secondKubeconfig = "";
 /** With a token of the agent's pod on the first node. */
 let broken: KubeConnection;
 
@@ -44,13 +47,7 @@ before(async () => {
   rig = await AdminStateRig.open(openRealCluster, { azure: { topology: { nodes: 3 } } });
   ({ cluster } = rig.services);
   [first = "", second = "", third = ""] = rig.nodes;
-  for (const file of ["agent-policy.yaml", "agent.yaml", "agent-taints.yaml"]) {
-    for (const document of parseAllDocuments(readFileSync(join(DEPLOY, file), "utf8"))) {
-      const manifest = document.toJS() as Manifest;
-      const { code, text } = await cluster.request("POST", collectionOf(manifest), { body: manifest });
-      assert.equal(code, 201, text);
-    }
-  }
+  for (const file of ["agent-policy.yaml", "agent.yaml", "agent-taints.yaml"]) await apply(file);
   for (const node of rig.nodes) await rig.retaint(node, () => []); // kube-apiserver taints new Nodes as not ready
   await rig.serve();
   broken = connect(await kubeconfigOn(first));
@@ -61,6 +58,14 @@ after(async () => {
   await rig.close();
   rmSync(folder, { recursive: true, force: true });
 });
+
+async function apply(file: string): Promise<void> {
+  for (const document of parseAllDocuments(readFileSync(join(DEPLOY, file), "utf8"))) {
+    const manifest = document.toJS() as Manifest;
+    const { code, text } = await cluster.request("POST", collectionOf(manifest), { body: manifest });
+    assert.equal(code, 201, text);
+  }
+}
 
 function collectionOf({ apiVersion, kind, metadata: { namespace } }: Manifest): string {
   const root = apiVersion === "v1" ? "/api/v1" : `/apis/${apiVersion}`;
@@ -175,6 +180,31 @@ test("a token that is bound to no node may write nothing", async () => {
   await connection.close();
 });
 
+/** An honest agent of the node, until `work` is done. */
+async function withAgent(
+  node: string,
+  kubeconfig: string,
+  more: { readonly approveAfterMs?: number; readonly log?: Log },
+  work: () => Promise<void>,
+): Promise<void> {
+  const stopping = new AbortController();
+  const metadataUrl = `${rig.services.azure.metadataUrl}/machines/${node}`;
+  const taints = { drainOnReboot: false };
+  const options = { nodeName: node, kubeconfig, metadataUrl, pollMs: 50, taints, log: SILENT_LOG, ...more };
+  const running = runAgent(options, stopping.signal);
+  try {
+    await work();
+  } finally {
+    stopping.abort(new Error("the test is over"));
+    await running;
+  }
+}
+
+async function announce(type: string, ...machines: readonly string[]): Promise<string> {
+  const wanted = { type, machines, noticeSeconds: 600 };
+  return ((await rig.services.azure.control("POST", "/scheduled-events", wanted)) as { EventId: string }).EventId;
+}
+
 test("a storm of Events and taints sets its own Node Down; another node is drained beside it, the rest serve", async () => {
   const storm = async (): Promise<void> => {
     for (let count = 0; count < 150; count++) {
@@ -188,24 +218,54 @@ test("a storm of Events and taints sets its own Node Down; another node is drain
     await taint(first, [SPOT]);
   };
   const raging = storm();
-  const kubeconfig = await kubeconfigOn(second);
-  const stopping = new AbortController();
-  const metadataUrl = `${rig.services.azure.metadataUrl}/machines/${second}`;
-  const taints = { drainOnReboot: false };
-  const options = { nodeName: second, kubeconfig, metadataUrl, pollMs: 50, taints, log: SILENT_LOG };
-  const honest = runAgent(options, stopping.signal);
-  try {
-    const wanted = { type: "Preempt", machines: [second], noticeSeconds: 600 };
-    const { EventId } = (await rig.services.azure.control("POST", "/scheduled-events", wanted)) as { EventId: string };
+  secondKubeconfig = await kubeconfigOn(second);
+  await withAgent(second, secondKubeconfig, {}, async () => {
+    const eventId = await announce("Preempt", second);
     await rig.heard(second, "LoadBalancerAdminStateDown");
     await raging;
     await rig.expect({ [first]: "Down", [second]: "Down" });
     assert.equal(await rig.isDoomed(third), false);
     assert.deepEqual(await rig.said(third), []);
-    await rig.services.azure.control("DELETE", `/scheduled-events/${EventId}`);
+    await rig.services.azure.control("DELETE", `/scheduled-events/${eventId}`);
     await rig.expect({ [first]: "Down" });
-  } finally {
-    stopping.abort(new Error("the test is over"));
-    await honest;
-  }
+  });
+});
+
+test("early approval: nothing without the right to list Nodes; with it when every machine is out, which no agent can pretend", async () => {
+  await rig.retaint(first, () => []);
+  await rig.expect({});
+  const warned: string[] = [];
+  const log = { ...SILENT_LOG, warn: (text: string) => void warned.push(text) };
+  const eventId = await announce("Terminate", second, third);
+  const open = async (): Promise<boolean> => {
+    const { events } = (await rig.services.azure.control("GET", "/scheduled-events")) as {
+      events: readonly { readonly EventId: string }[];
+    };
+    return events.some(({ EventId }) => EventId === eventId);
+  };
+  await withAgent(second, secondKubeconfig, { approveAfterMs: 1_000, log }, async () => {
+    await rig.expect({ [second]: "Down" });
+    await eventually(
+      () => assert.match(warned.join(), /nothing is approved: .*cannot list resource "nodes"/),
+      WITHIN_MS,
+    );
+    await apply("agent-approval.yaml");
+    await eventually(async () => assert.equal((await broken.request("GET", "/api/v1/nodes")).code, 200), WITHIN_MS);
+    const forged = JSON.stringify({ reasons: ["drain"], seen: "2026-01-01", down: "2026-01-01", pools: [] });
+    for (const node of [first, third]) {
+      for (const body of [
+        { metadata: { annotations: { "azlb.io/drained": forged } } },
+        { spec: { taints: [{ key: "azlb.io/drain", value: "manual", effect: "NoSchedule" }] } },
+      ]) {
+        const { code, text } = await change(node, body);
+        assert.equal(code, 403, text);
+      }
+    }
+    assert.equal((await broken.request("GET", "/api/v1/nodes?watch=true&timeoutSeconds=1")).code, 403, "list alone");
+    assert.equal((await broken.request("DELETE", "/api/v1/nodes")).code, 403);
+    assert.equal(await open(), true, "one of its machines is in");
+    await rig.taint(third, DRAIN);
+    await eventually(async () => assert.equal(await open(), false), WITHIN_MS);
+  });
+  for (const node of [second, third]) assert.ok(accountOf(await rig.node(node)) !== undefined, `${node} was out`);
 });

@@ -73,7 +73,13 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "api.from[0].ipBlock.cidr=10.0.0.0/24",
     "networkPolicy.enabled=true",
   ],
-  agent: [NAME, "agent.enabled=true", "agent.writeTaints=true", "agent.extraArgs[0]=--poll-period=2s"],
+  agent: [
+    NAME,
+    "agent.enabled=true",
+    "agent.writeTaints=true",
+    "agent.approveAfter=30s",
+    "agent.extraArgs[0]=--poll-interval=2s",
+  ],
   viewer: [NAME, "viewerRole.enabled=true", "severalLoadBalancers.enabled=true"],
 };
 
@@ -85,6 +91,7 @@ const REFUSED: readonly (readonly [values: readonly string[], said: RegExp])[] =
   [[NAME, "replicas=two"], /replicas.*got string, want integer/s],
   [[NAME, "controller.driftPolicy=fix"], /driftPolicy.*must be one of 'report', 'enforce', 'ignore'/s],
   [[NAME, "controller.extraArgs[0]=leader-elect=false"], /extraArgs\/0.*does not match pattern/s],
+  [[NAME, "agent.approveAfter=soon"], /agent\/approveAfter.*does not match pattern/s],
   [[NAME, "cloudConfig.file=azure.json"], /cloudConfig\/file.*does not match pattern/s],
   [[NAME, "workloadIdentity.enabled=true"], /workloadIdentity.clientId is missing/],
   [[NAME, "cloudConfig.secret.name=a", "cloudConfig.inline.a=b"], /both inline and secret/],
@@ -169,12 +176,27 @@ test("the chart's alerts and its dashboard are those of deploy/monitoring", asyn
 });
 
 test("the agent's DaemonSet has its values", async () => {
-  const values = ["agent.enabled=true", "agent.writeTaints=true", "agent.extraArgs[0]=--poll-period=2s"];
-  const objects = objectsOf(await renderChart(NAME, ...values, `agent.image.digest=${DIGEST}`));
+  const rendered = async (...values: readonly string[]) =>
+    objectsOf(await renderChart(NAME, "agent.enabled=true", ...values));
+  const roles = (objects: readonly Rendered[]): string[] =>
+    objects.filter(({ kind }) => kind === "ClusterRole").map(({ metadata }) => metadata.name);
+  const image = `agent.image.digest=${DIGEST}`;
+  const more = ["agent.writeTaints=true", "agent.approveAfter=30s", "agent.extraArgs[0]=--poll-interval=2s"];
+  const objects = await rendered(image, ...more);
   const [container] = objects.find(({ kind }) => kind === "DaemonSet")?.spec?.template.spec.containers ?? [];
   assert.equal(container?.image, `azlb-agent@${DIGEST}`);
-  assert.deepEqual(container?.args, ["agent", "--write-taints", "--poll-period=2s"]);
-  assert.ok(objects.some(({ kind, metadata }) => kind === "ClusterRole" && metadata.name === "azlb-agent-taints"));
+  assert.deepEqual(container?.args, ["agent", "--write-taints", "--approve-after=30s", "--poll-interval=2s"]);
+  const wanted = ["azlb-agent-approval", "azlb-agent-taints"];
+  assert.deepEqual(
+    wanted.filter((name) => roles(objects).includes(name)),
+    wanted,
+  );
+  const plain = roles(await rendered());
+  assert.deepEqual(
+    wanted.filter((name) => plain.includes(name)),
+    [],
+    "rights only where they are asked for",
+  );
 });
 
 suite("what is refused", () => {

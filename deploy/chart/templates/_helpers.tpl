@@ -82,6 +82,9 @@ Arguments: root, file; keep: objects stay when the release is uninstalled.
 {{- $_ := set $container "image" (include "azlb.image" (dict "image" $agent.image "version" .root.Chart.AppVersion)) -}}
 {{- $_ := set $container "imagePullPolicy" $agent.image.pullPolicy -}}
 {{- $flags := ternary (list "--write-taints") list $agent.writeTaints -}}
+{{- if $agent.approveAfter -}}
+{{- $flags = append $flags (printf "--approve-after=%s" $agent.approveAfter) -}}
+{{- end -}}
 {{- $_ := set $container "args" (concat (list "agent") $flags $agent.extraArgs) -}}
 {{- $_ := set $container "resources" $agent.resources -}}
 {{- with .root.Values.imagePullSecrets -}}

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { BadInput } from "../../shared/input.ts";
-import { faultRegistry, parseFault } from "./faults.ts";
+import { delayedBy, faultRegistry, parseFault } from "./faults.ts";
 
 const LB = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/kubernetes";
 const target = (method: string, path = LB, caller = "client") => ({ method, path, caller });
@@ -46,6 +46,23 @@ test("faults are cleared one by one or all together", () => {
   assert.equal(faults.list().length, 1);
   assert.equal(faults.clear(), 1);
   assert.equal(faults.hits(target("GET")).length, 0);
+});
+
+test("a request that is delayed without an end goes on when the fault is cleared, or the emulator closes", async () => {
+  const faults = faultRegistry();
+  const { id } = faults.arm(parseFault({ count: null, effect: { kind: "delay", delayMs: null } }));
+  const closing = Promise.withResolvers<boolean>();
+  const passed: string[] = [];
+  const pass = (what: string, sleep: Promise<boolean>): Promise<unknown> =>
+    delayedBy(faults.hits(target("GET")), faults, () => sleep).then((isOpen) => passed.push(`${what} ${isOpen}`));
+  const cut = pass("cut", closing.promise);
+  const held = pass("held", new Promise(() => {}));
+  closing.resolve(false);
+  await cut;
+  assert.deepEqual(passed, ["cut false"]);
+  faults.clear(id);
+  await held;
+  assert.deepEqual(passed, ["cut false", "held true"]);
 });
 
 test("an operation's fate has Azure's words unless told otherwise", () => {

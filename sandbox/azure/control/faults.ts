@@ -3,6 +3,7 @@
  * and the request pipeline carries the effects out.
  */
 import {
+  delayOf,
   type Fault as SharedFault,
   type FaultRegistry as SharedRegistry,
   faultRegistry as newRegistry,
@@ -20,7 +21,8 @@ export type Effect =
       readonly message: string;
       readonly retryAfterSeconds?: number;
     }
-  | { readonly kind: "delay"; readonly delayMs: number }
+  /** `null`: until the fault is cleared. */
+  | { readonly kind: "delay"; readonly delayMs: number | null }
   | { readonly kind: "cutBefore" }
   | { readonly kind: "cutAfter" }
   | { readonly kind: "operation"; readonly fate?: OperationFate; readonly tailMs?: number }
@@ -33,6 +35,25 @@ export const faultRegistry = (): FaultRegistry => newRegistry<Effect>();
 
 /** Reads the documented format; throws `BadInput`. */
 export const parseFault = (value: unknown): WantedFault<Effect> => parseSharedFault(value, parseEffect);
+
+/** Waits as long as those of the faults say that delay; `false`: the emulator closes. `sleep` is cut short then. */
+export async function delayedBy(
+  hits: readonly Fault[],
+  registry: FaultRegistry,
+  sleep: (ms: number) => Promise<boolean>,
+): Promise<boolean> {
+  for (const { id, effect } of hits) {
+    if (effect.kind !== "delay") continue;
+    const { delayMs } = effect;
+    const isCleared = registry.cleared(id).then(() => true);
+    const isOver = delayMs === null ? Promise.race([isCleared, sleep(FOR_EVER_MS)]) : sleep(delayMs);
+    if (!(await isOver)) return false;
+  }
+  return true;
+}
+
+/** The longest that a timer takes. */
+const FOR_EVER_MS = 2 ** 31 - 1;
 
 const EFFECT_KEYS: Readonly<Record<Effect["kind"], readonly string[]>> = {
   status: ["kind", "status", "code", "message", "retryAfterSeconds"],
@@ -60,7 +81,7 @@ function parseEffect(fields: Fields): Effect {
           : { retryAfterSeconds: countOf(fields, "retryAfterSeconds", where, 0) }),
       };
     case "delay":
-      return { kind, delayMs: countOf(fields, "delayMs", where, 0) };
+      return { kind, delayMs: delayOf(fields, where) };
     case "operation":
       return {
         kind,

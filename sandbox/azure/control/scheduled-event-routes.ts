@@ -30,7 +30,7 @@ export const SCHEDULED_EVENT_ROUTES: Readonly<Record<string, Route>> = {
 
 function announce({ events, machines }: ScheduledEventsControlled, value: unknown): unknown {
   const fields = fieldsOf(value, "event");
-  onlyKeys(fields, ["type", "machines", "noticeSeconds", "durationSeconds"], "event");
+  onlyKeys(fields, ["type", "machines", "noticeSeconds", "durationSeconds", "lateSeconds"], "event");
   const type = choiceOf(fields["type"], EVENT_TYPES, "event.type");
   const named = listOf(fields["machines"], "event.machines").map((name) => machineOf(machines(), String(name)));
   const [first] = named;
@@ -42,6 +42,7 @@ function announce({ events, machines }: ScheduledEventsControlled, value: unknow
     machines: named,
     noticeMs: 1000 * countOf(fields, "noticeSeconds", "event", 0, NOTICE_SECONDS[type]),
     durationMs: 1000 * countOf(fields, "durationSeconds", "event", 0, DURATION_SECONDS),
+    lateMs: 1000 * countOf(fields, "lateSeconds", "event", 0, 0),
   });
 }
 

@@ -3,7 +3,7 @@
  * machine's or its Node's. Serves what a machine asks about itself and its Scheduled Events. Tokens of managed identities
  * are served elsewhere (`identity/managed-identity.ts`). Armed faults apply; the audit log does not record these requests.
  */
-import type { FaultRegistry } from "../control/faults.ts";
+import { delayedBy, type FaultRegistry } from "../control/faults.ts";
 import type { Account } from "../identity/account.ts";
 import { CUT, jsonReply, type Answer, type HttpReply, type HttpRequest } from "../server/http-message.ts";
 import type { Machine } from "./machines.ts";
@@ -25,8 +25,9 @@ const PATH = /^\/machines\/([^/]+)(\/metadata\/.+?)\/?$/i;
 export function metadataAnswer(options: MetadataOptions): Answer {
   return async (request) => {
     const { method, path } = request;
-    for (const { effect } of options.faults.hits({ method, path, caller: undefined })) {
-      if (effect.kind === "delay" && !(await options.sleep(effect.delayMs))) return CUT;
+    const hits = options.faults.hits({ method, path, caller: undefined });
+    if (!(await delayedBy(hits, options.faults, options.sleep))) return CUT;
+    for (const { effect } of hits) {
       if (effect.kind === "cutBefore" || effect.kind === "cutAfter") return CUT;
       if (effect.kind === "status") return jsonReply(effect.status, { error: effect.message });
     }

@@ -91,6 +91,19 @@ test("a freeze is shown as started while it lasts", () => {
   assert.deepEqual(events.document(ONE).Events, []);
 });
 
+test("an event that is late is carried out after its time, or when it is approved", () => {
+  const { events, done, pass } = rig();
+  const late = { type: "Preempt", noticeMs: 30_000, durationMs: 0, lateMs: 60_000 } as const;
+  const { NotBefore } = events.announce({ ...late, machines: [ONE] });
+  assert.equal(NotBefore, "Thu, 01 Jan 2026 00:00:30 GMT");
+  const { EventId } = events.announce({ ...late, machines: [TWO] });
+  pass(89_999);
+  assert.deepEqual(done, []);
+  events.approve(EventId, TWO);
+  pass(1);
+  assert.deepEqual(done, ["Preempt vmss_1", "Preempt vmss_0"]);
+});
+
 test("a cancelled event is not carried out, a started one cannot be cancelled", () => {
   const { events, done, pass } = rig();
   const { EventId } = announce(events, "Terminate", ONE);

@@ -35,6 +35,8 @@ interface WantedEvent {
   readonly noticeMs: number;
   /** How long a freeze, reboot or redeployment takes. */
   readonly durationMs: number;
+  /** How long after the notice it starts by itself; absent: at once. */
+  readonly lateMs?: number;
 }
 
 /** What Azure does to machines. Preempted and terminated ones go; others stand still for a while. */
@@ -112,7 +114,7 @@ export function scheduledEvents({ clock, guid, impact }: ScheduledEventsOptions)
 
   return {
     announce(wanted) {
-      const { type, machines, noticeMs, durationMs } = wanted;
+      const { type, machines, noticeMs, durationMs, lateMs = 0 } = wanted;
       const event: ScheduledEvent = {
         EventId: guid().toUpperCase(),
         EventType: type,
@@ -126,7 +128,7 @@ export function scheduledEvents({ clock, guid, impact }: ScheduledEventsOptions)
         DurationInSeconds: type === "Freeze" ? Math.ceil(durationMs / 1000) : -1,
       };
       const entry: Entry = { event, wanted, set: machines[0]?.set ?? "", timer: undefined };
-      entry.timer = clock.setTimer(noticeMs, () => start(entry));
+      entry.timer = clock.setTimer(noticeMs + lateMs, () => start(entry));
       entries.set(event.EventId, entry);
       changed(entry.set);
       return event;

@@ -8,7 +8,7 @@
  */
 import type { AuditLog } from "../control/audit.ts";
 import { differences } from "../control/diff.ts";
-import type { Effect, Fault, FaultRegistry } from "../control/faults.ts";
+import { delayedBy, type Effect, type Fault, type FaultRegistry } from "../control/faults.ts";
 import type { Caller } from "../identity/tokens.ts";
 import type { Latency } from "../latency/latency.ts";
 import { operationKindOf, type ArmRequest, type Draws, type OperationKind } from "../model/index.ts";
@@ -86,7 +86,7 @@ async function handle(options: PipelineOptions, call: Call): Promise<Outcome> {
   const faults = options.faults.hits({ method: request.method, path: request.path, caller: caller?.clientId });
   const outcome = { ...callerOf(caller), faults };
   const effects = effectsOf(faults);
-  if (effects.delay !== undefined && !(await options.sleep(effects.delay.delayMs))) return { reply: CUT, ...outcome };
+  if (!(await delayedBy(faults, options.faults, options.sleep))) return { reply: CUT, ...outcome };
   if (effects.cutBefore !== undefined) return { reply: CUT, ...outcome };
   if (effects.status !== undefined) return { reply: faultReply(effects.status), ...outcome };
 

@@ -23,13 +23,16 @@ export class FaultInjectingApi {
   async request(request: ApiRequest): Promise<Reply | typeof CUT> {
     const hits = this.faults.hits({ method: request.method, path: request.path, caller: undefined });
     const effects = hits.map((fault) => fault.effect);
-    const waits = effects.find((effect) => effect.kind === "delay");
-    if (waits !== undefined) await delay(waits.delayMs, undefined, { ref: false }); // does not keep the process alive
+    for (const { id, effect } of hits) if (effect.kind === "delay") await this.#delayed(id, effect.delayMs);
     if (effects.some((effect) => effect.kind === "cutBefore")) return CUT;
     const refuses = effects.find((effect) => effect.kind === "status");
     if (refuses !== undefined) return refusal(refuses);
     const reply = this.#api.request(this.#aged(request));
     return effects.some((effect) => effect.kind === "cutAfter") ? CUT : reply;
+  }
+
+  #delayed(id: string, delayMs: number | null): Promise<void> {
+    return delayMs === null ? this.faults.cleared(id) : delay(delayMs, undefined, { ref: false }); // does not keep the process alive
   }
 
   #aged(request: ApiRequest): ApiRequest {

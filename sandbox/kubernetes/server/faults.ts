@@ -1,6 +1,12 @@
 /** The effects of armed faults on requests to the embedded API. docs/embedded-kubernetes.md documents the format. */
 import { BadInput, choiceOf, countOf, type Fields, onlyKeys, textOf } from "../../shared/input.ts";
-import { type FaultRegistry, faultRegistry, parseFault, type WantedFault } from "../../shared/fault-registry.ts";
+import {
+  delayOf,
+  type FaultRegistry,
+  faultRegistry,
+  parseFault,
+  type WantedFault,
+} from "../../shared/fault-registry.ts";
 
 export type Effect =
   | {
@@ -10,7 +16,8 @@ export type Effect =
       readonly message: string;
       readonly retryAfterSeconds?: number;
     }
-  | { readonly kind: "delay"; readonly delayMs: number }
+  /** `null`: until the fault is cleared. */
+  | { readonly kind: "delay"; readonly delayMs: number | null }
   /** Closes the connection before the request is executed, or after it. */
   | { readonly kind: "cutBefore" }
   | { readonly kind: "cutAfter" };
@@ -37,7 +44,7 @@ function parseEffect(fields: Fields): Effect {
   const where = "fault.effect";
   const kind = choiceOf(fields["kind"], Object.keys(EFFECT_KEYS) as Effect["kind"][], `${where}.kind`);
   onlyKeys(fields, EFFECT_KEYS[kind], where);
-  if (kind === "delay") return { kind, delayMs: countOf(fields, "delayMs", where, 0) };
+  if (kind === "delay") return { kind, delayMs: delayOf(fields, where) };
   if (kind !== "status") return { kind };
   const after = fields["retryAfterSeconds"];
   return {

@@ -19,6 +19,7 @@ import { DrainAccounts } from "./drain-accounts.ts";
 import type { ClusterCache } from "../cluster-cache.ts";
 import type { Metrics } from "../metrics.ts";
 import type { MachineListing } from "../machine-listing.ts";
+import { accountForMissed, type MissedEvictionsOptions } from "./missed-evictions.ts";
 import { PreemptionWatch } from "./preemption-watch.ts";
 import { Events } from "../events.ts";
 
@@ -45,6 +46,7 @@ export class AdminState {
   readonly taints: NewestTaints;
   readonly #controller: AdminStateController;
   readonly #preemptions: PreemptionWatch;
+  readonly #missed: MissedEvictionsOptions;
 
   constructor(options: AdminStateOptions) {
     const { cache, kube, recorder, metrics, clock, random, log } = options;
@@ -89,12 +91,15 @@ export class AdminState {
       random,
       log,
     });
+    this.#missed = { client: kube, preemptions: this.#preemptions, accounts, log };
   }
 
   /** Call once the caches are filled. Resolves when the signal is aborted. */
-  run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     this.#controller.start();
-    return this.#preemptions.run(signal);
+    const running = this.#preemptions.run(signal);
+    void accountForMissed(this.#missed, signal);
+    await running;
   }
 
   resync(): void {

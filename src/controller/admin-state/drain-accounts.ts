@@ -73,9 +73,20 @@ export class DrainAccounts {
     this.#unannounced.delete(node.metadata.uid);
     const isRestored = drainReasons(node).length === 0 && readPreemptionAnnotation(node) !== undefined;
     const notice = isDown || isRestored ? undefined : this.#options.noticeOf(node);
-    if (notice === undefined) return;
-    this.#options.metrics.evictions.inc({ outcome: "too_late" });
-    this.#options.events.evicted(node, evictedLateEvent(notice));
+    if (notice !== undefined) this.#missed(node, notice, "removed");
+  }
+
+  /** The Node had gone when the controller started, and nothing says that it was drained in time. */
+  foundGone(node: Node, notice: EvictionNotice): void {
+    this.#missed(node, notice, "found gone");
+  }
+
+  #missed(node: Node, notice: EvictionNotice, how: "removed" | "found gone"): void {
+    const { metrics, events, clock } = this.#options;
+    const nowMs = clock.nowMs();
+    metrics.noticeLeft.observe({}, Math.min(0, notice.dueMs - nowMs) / 1000);
+    metrics.evictions.inc({ outcome: "too_late" });
+    events.evicted(node, evictedLateEvent(notice, how, nowMs));
   }
 
   #complete(node: Node, account: DrainAccount, isWritten: boolean): void {

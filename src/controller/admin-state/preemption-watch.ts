@@ -96,7 +96,7 @@ export class PreemptionWatch {
     }
     // an event may arrive before its Node
     this.#options.nodes.subscribe(({ kind, object }) => {
-      if (kind === "added" && this.#eventsOf(object.metadata.name).length > 0) this.#queue.add(object.metadata.name);
+      if (kind === "added" && this.noticesOf(object.metadata.name).length > 0) this.#queue.add(object.metadata.name);
     });
     this.#queue.start();
     await Promise.all(this.#reflectors.map((events) => events.run(signal)));
@@ -108,14 +108,21 @@ export class PreemptionWatch {
 
   /** What is known of the eviction of the node. */
   noticeOf(node: Node): EvictionNotice | undefined {
-    return evictionNotice(node, this.#eventsOf(node.metadata.name), this.#trust());
+    return evictionNotice(node, this.noticesOf(node.metadata.name), this.trust());
   }
 
-  #eventsOf(name: string): readonly CachedEvent[] {
+  /** Names of Nodes that there are notices about, and that are not there. Resolves when the notices are known. */
+  async goneNodes(): Promise<readonly string[]> {
+    await Promise.all(this.#reflectors.map(({ synced }) => synced));
+    const named = this.#reflectors.flatMap(({ store }) => [...store.values()].map(({ node }) => node));
+    return [...new Set(named)].filter((name) => name !== "" && this.#options.nodes.store.get(name) === undefined);
+  }
+
+  noticesOf(name: string): readonly CachedEvent[] {
     return this.#reflectors.flatMap((events) => events.store.by("node", name));
   }
 
-  #trust(): EventTrust {
+  trust(): EventTrust {
     const { namespaces, clock } = this.#options;
     return { namespaces, nowMs: clock.nowMs() };
   }
@@ -124,7 +131,7 @@ export class PreemptionWatch {
     let node = this.#options.nodes.store.get(name);
     if (node !== undefined) this.#options.onNotice(node);
     const round = async (): Promise<Verdict | undefined> => {
-      const event = node && newestPreemption(node, this.#eventsOf(name), this.#trust());
+      const event = node && newestPreemption(node, this.noticesOf(name), this.trust());
       if (node === undefined || event === undefined) return { kind: "done" };
       try {
         await this.#note(node, event, signal);

@@ -74,9 +74,15 @@ export function evictionEvent(account: DrainAccount): EventText | undefined {
     : eventText("EvictionDrainedLate", `Got new connections until ${seconds(-left)} after ${due}: ${course}`);
 }
 
-/** Of a Node that was deleted before Down was in effect. */
-export function evictedLateEvent({ announcedMs, dueMs }: EvictionNotice): EventText {
-  const message = `Its eviction was announced at ${time(announcedMs)} and due at ${time(dueMs)}: it was removed before Down was in effect`;
+/** Of a Node that was deleted before Down was in effect, or not known to be; `how`: what the controller has seen of that. */
+export function evictedLateEvent(
+  { announcedMs, dueMs }: EvictionNotice,
+  how: "removed" | "found gone",
+  atMs: number,
+): EventText {
+  const when = `${seconds(Math.abs(atMs - dueMs) / 1000)} ${atMs < dueMs ? "before" : "after"} that`;
+  const end = how === "removed" ? "removed before Down was in effect" : "found gone, not known to have been Down";
+  const message = `Its eviction was announced at ${time(announcedMs)} and due at ${time(dueMs)}: it was ${end}, ${when}`;
   return eventText("EvictionDrainedLate", message);
 }
 

@@ -45,11 +45,16 @@ test("an account survives as an annotation, as long as the node is in that drain
     assert.equal(accountOf(drained(text)), undefined, text);
 });
 
-test("the newest notice counts that says when, and is not due before it was announced", () => {
+test("the newest notice counts that says when, and is not due long before it was announced", () => {
   const due = (message: string, firstMs?: number) =>
     evictionNotice(drained(undefined), [event(message, firstMs)], TRUST)?.dueMs;
   assert.equal(due("Preempt Scheduled: Thu, 01 Jan 2026 10:00:30 GMT. DurationInSeconds: -1. EventId: 7"), AT + 30_000);
-  assert.equal(due("Preempt Scheduled: Thu, 01 Jan 2026 09:59:30 GMT. DurationInSeconds: -1"), undefined);
+  assert.equal(
+    due("Preempt Scheduled: Thu, 01 Jan 2026 09:59:30 GMT. DurationInSeconds: -1"),
+    AT - 30_000,
+    "told late",
+  );
+  assert.equal(due("Preempt Scheduled: Thu, 01 Jan 2026 09:44:30 GMT. DurationInSeconds: -1"), undefined);
   assert.equal(due("Preempt Scheduled: soon"), undefined);
   assert.equal(due("Preempt Started. DurationInSeconds: -1"), undefined);
   assert.equal(due("Freeze Scheduled: Thu, 01 Jan 2026 10:00:30 GMT"), undefined);
@@ -75,8 +80,9 @@ test("the event says how much of the notice was left, or by how much it was miss
   assert.match(late.message, /^Got new connections until 1\.5 s after its eviction was due/);
   const { notice: _, ...unannounced } = ACCOUNT;
   assert.equal(evictionEvent(unannounced), undefined);
-  assert.match(
-    evictedLateEvent({ announcedMs: AT, dueMs: AT + 30_000 }).message,
-    /was removed before Down was in effect/,
-  );
+  const notice = { announcedMs: AT, dueMs: AT + 30_000 };
+  const removed = evictedLateEvent(notice, "removed", AT + 34_500).message;
+  assert.match(removed, /due at .*: it was removed before Down was in effect, 4\.5 s after that$/);
+  const found = evictedLateEvent(notice, "found gone", AT + 10_000).message;
+  assert.match(found, /: it was found gone, not known to have been Down, 20 s before that$/);
 });

@@ -32,7 +32,10 @@ export function noticeLeft({ downMs, notice }: DrainAccount): number | undefined
   return notice && (notice.dueMs - downMs) / 1000;
 }
 
-/** The newest notice of the node that says when. One that was due before it was announced is not believed. */
+/** An agent that was not there may tell of an eviction that was due, as long as the machine is still there. */
+const TOLD_LATE_MS = 15 * 60_000;
+
+/** The newest notice of the node that says when. One that was due long before it was announced is not believed. */
 export function evictionNotice(
   node: Node,
   events: readonly PreemptionEvent[],
@@ -40,8 +43,7 @@ export function evictionNotice(
 ): EvictionNotice | undefined {
   const notices = announcementsOf(node, events, trust).flatMap(({ message, firstMs }) => {
     const dueMs = Date.parse(/^(?:Preempt|Terminate) Scheduled: (.+? GMT)\b/.exec(message)?.[1] ?? "");
-    // times of Events have no fractions of seconds
-    return Number.isNaN(dueMs) || dueMs < firstMs - 1_000 ? [] : [{ announcedMs: firstMs, dueMs }];
+    return Number.isNaN(dueMs) || dueMs < firstMs - TOLD_LATE_MS ? [] : [{ announcedMs: firstMs, dueMs }];
   });
   return notices.sort((one, other) => other.announcedMs - one.announcedMs)[0];
 }
