@@ -132,6 +132,8 @@ async function carryOut(base: MergedBase, tickets: readonly Ticket[], options: A
   const { whole, merged } = base;
   const id = idOf(tickets);
   if (merged.outcome.kind === "unchanged") {
+    // what is being changed shows what it is to be: that is not in effect, and may fail
+    if (isChanging(whole)) throw new ArmError(plainFailure("busy", `${id} is being changed`), "waiting");
     const settled = settlements({ kind: "unchanged", body: whole }, merged, tickets);
     const isRefused = merged.answers.every(({ kind }) => kind !== "accepted");
     return { kind: "settled", outcome: isRefused ? "refused" : "unchanged", settled };

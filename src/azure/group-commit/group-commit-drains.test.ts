@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import { commitRig, isPut, kinds, LB } from "../../../test/support/commit-rig.ts";
 import { error } from "../../../test/support/memory-arm.ts";
-import { mergeList, wanted } from "../../../test/support/shared-list.ts";
+import { findList, mergeList, wanted } from "../../../test/support/shared-list.ts";
 import { settled } from "../../../test/support/virtual-clock.ts";
 import { AZURE_LIMITS } from "../budget/limits.ts";
 import { WriteKind } from "./write-kind.ts";
@@ -80,6 +80,22 @@ test("what is still looking gives way to a drain", async () => {
   assert.equal((await run(submit(wanted("draining", 1), LB, "drain"))).kind, "written");
   assert.ok(clock.monotonicMs() - startMs < 1_000);
   assert.equal((await run(other)).kind, "written");
+});
+
+test("a drain that an earlier process has written is not done before Azure is", async () => {
+  const { clock, arm, known, submit, run } = commitRig();
+  await run(submit(wanted("draining", 1)));
+  const { properties, ...list } = findList(arm, LB) ?? assert.fail();
+  const show = (provisioningState: string): void =>
+    arm.write(LB, { ...list, properties: { ...properties, provisioningState } });
+  show("Updating");
+  known.clear();
+  let isDone = false;
+  const draining = submit(wanted("draining", 1), LB, "drain").finally(() => (isDone = true));
+  await clock.advance(2_000);
+  assert.equal(isDone, false);
+  show("Succeeded");
+  assert.equal((await run(draining)).kind, "unchanged");
 });
 
 test("drains that come before one has left leave with it, but cannot keep it for ever", async () => {

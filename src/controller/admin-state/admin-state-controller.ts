@@ -103,7 +103,8 @@ export class AdminStateController {
 
   /** Each failed attempt to write, of whichever kind. */
   attemptFailed({ id, kind, failure }: FailedAttempt): void {
-    if (kind !== ADMIN_STATE.name) return;
+    const isWaiting = failure.kind === "busy" && failure.status === undefined; // it is written, and not yet in effect
+    if (kind !== ADMIN_STATE.name || isWaiting) return;
     const { metrics, events } = this.#options;
     metrics.drainErrors.inc({ kind: failure.kind });
     if (failure.kind === "throttled") metrics.drainThrottled.inc();
