@@ -15,7 +15,7 @@ import { connect, type KubeConnection } from "../../test/support/kube-connection
 import { AzureControl } from "../support/azure-control.ts";
 import { startPartProcess } from "../support/sandbox-process.ts";
 
-const NAMESPACE = "default";
+export const NAMESPACE = "default";
 const AT_A_TIME = 32;
 const POLL_MS = 250;
 /** How long a terminating pod keeps accepting connections. */
@@ -82,12 +82,16 @@ export function podAt(at: number, groups: number): BackendPod {
   return { name: `pod-${at}`, ip, group: at % groups };
 }
 
-export async function forAll<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
-  const left = [...items];
+export async function forAll<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<unknown>,
+  atATime = AT_A_TIME,
+): Promise<void> {
+  const left = items.values();
   const worker = async (): Promise<void> => {
-    for (let next = left.shift(); next !== undefined; next = left.shift()) await work(next);
+    for (const next of left) await work(next);
   };
-  await Promise.all(Array.from({ length: AT_A_TIME }, worker));
+  await Promise.all(Array.from({ length: atATime }, worker));
 }
 
 /** Creates a running pod whose containers are ready; whether it is Ready depends on its gate. */

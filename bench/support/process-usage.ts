@@ -6,8 +6,16 @@ const TICK_MS = 10;
 
 /** Resident memory. */
 export function rssMb(pid: number): number {
-  const kilobytes = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
-  return Number(kilobytes) / 1024;
+  return megabytes(pid, /VmRSS:\s+(\d+) kB/);
+}
+
+/** The most that it was since the process started. */
+export function peakRssMb(pid: number): number {
+  return megabytes(pid, /VmHWM:\s+(\d+) kB/);
+}
+
+function megabytes(pid: number, line: RegExp): number {
+  return Number(line.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;
 }
 
 /** User and system time since the process started. */

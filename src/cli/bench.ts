@@ -124,7 +124,8 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         .option("--groups <count>", "BackendGroups", "20")
         .option("--load-balancers <count>", "LoadBalancers", "5")
         .option("--rolling <count>", "pods to restart under traffic", "1000")
-        .option("--latency <profile>", "latency of the emulator, as in azlb azure", "none"),
+        .option("--latency <profile>", "latency of the emulator, as in azlb azure", "none")
+        .option("--shipped", "the bundle, started as its image starts it (npm run build first)", false),
     run: async (flags) =>
       (await import("../../bench/scenarios/backends.ts")).benchBackends({
         pods: parseFlagNumber("--pods", String(flags["pods"]), 1, 50_000),
@@ -132,6 +133,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         loadBalancers: parseFlagNumber("--load-balancers", String(flags["loadBalancers"]), 1, 100),
         rolling: parseFlagNumber("--rolling", String(flags["rolling"]), 0, 50_000),
         latency: String(flags["latency"]),
+        shipped: flags["shipped"] === true,
       }),
   },
   "drain-connections": {

@@ -71,6 +71,39 @@ test("as many keys run at once as there are workers", async () => {
   assert.deepEqual(started, ["a", "b", "c", "d"]);
 });
 
+test("what waits aside keeps no worker, is not begun again meanwhile, and still counts as running", async () => {
+  const { started, work, release } = gatedWorker();
+  const answers: (() => void)[] = [];
+  const hanging = (): Promise<void> => new Promise((resolve) => answers.push(resolve));
+  const { queue } = queueOf(async (job) => {
+    await queue.aside(job.key, hanging);
+    return work(job);
+  });
+  queue.start();
+  for (const key of ["a", "b", "c"]) queue.add(key);
+  await settled();
+  assert.equal(answers.length, 3, "one worker, three that wait");
+  queue.add("a");
+  await settled();
+  assert.deepEqual([answers.length, queue.stats().running], [3, 3]);
+  answers.shift()?.();
+  await settled();
+  assert.deepEqual(started, ["a"]);
+  queue.add("d");
+  await settled();
+  assert.equal(answers.length, 2, "the worker is busy again");
+  release();
+  await settled();
+  assert.equal(answers.length, 4, "a again, and d");
+  for (const answer of answers) answer();
+  for (let left = 0; left < 4; left++) {
+    await settled();
+    release();
+  }
+  await queue.whenIdle();
+  assert.deepEqual(started.toSorted(), ["a", "a", "b", "c", "d"]);
+});
+
 test("the more urgent runs first, equals in the order they came, and a second add can only raise a key", async () => {
   const ran: string[] = [];
   const { queue } = queueOf(async ({ key }) => {

@@ -90,6 +90,8 @@ export class WorkQueue {
   readonly #abort = new AbortController();
   readonly #idleWaiters: (() => void)[] = [];
   #running = 0;
+  /** Of those that run: how many wait aside. */
+  #aside = 0;
   #waking = false;
   #state: "new" | "started" | "stopped" = "new";
   #runs = 0;
@@ -116,6 +118,23 @@ export class WorkQueue {
       entry.again = { dueMs: Math.min(before.dueMs, dueMs), priority: Math.max(before.priority, priority) };
     } else {
       this.#schedule(entry, dueMs, priority);
+    }
+  }
+
+  /**
+   * For the work of `key`, where it waits for somebody else: meanwhile its worker takes another key. The key itself still
+   * runs, so that it is not begun twice; when the wait is over it goes on at once, with a worker more than there are.
+   */
+  async aside<T>(key: string, wait: () => Promise<T>): Promise<T> {
+    const { group = "" } = this.#entries.get(key) ?? {};
+    this.#aside += 1;
+    this.#count(group, -1);
+    this.#wake();
+    try {
+      return await wait();
+    } finally {
+      this.#aside -= 1;
+      this.#count(group, 1);
     }
   }
 
@@ -181,12 +200,12 @@ export class WorkQueue {
   }
 
   #dispatch(): void {
-    while (this.#state === "started" && this.#running < this.#options.workers) {
+    while (this.#state === "started" && this.#running - this.#aside < this.#options.workers) {
       const entry = this.#queued.take((group) => this.#runningOf(group) >= this.#mostPerGroup);
       if (entry === undefined) return;
       entry.state = "running";
       this.#running += 1;
-      this.#workersOf.set(entry.group, this.#runningOf(entry.group) + 1);
+      this.#count(entry.group, 1);
       void this.#run(entry);
     }
   }
@@ -195,11 +214,16 @@ export class WorkQueue {
     return this.#workersOf.get(group) ?? 0;
   }
 
+  #count(group: string, change: 1 | -1): void {
+    const running = this.#runningOf(group) + change;
+    if (running === 0) this.#workersOf.delete(group);
+    else this.#workersOf.set(group, running);
+  }
+
   async #run(entry: Entry): Promise<void> {
     const verdict = await this.#verdictOf(entry);
     this.#running -= 1;
-    this.#workersOf.set(entry.group, this.#runningOf(entry.group) - 1);
-    if (this.#runningOf(entry.group) === 0) this.#workersOf.delete(entry.group);
+    this.#count(entry.group, -1);
     this.#runs += 1;
     entry.state = "idle";
     if (this.#state === "started") this.#follow(entry, verdict);

@@ -83,6 +83,8 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   viewer: [NAME, "viewerRole.enabled=true", "severalLoadBalancers.enabled=true"],
 };
 
+const WITH_GATE = [NAME, "lbcf.enabled=true", "lbcf.readinessGate=true"];
+
 /** Values that are refused, and what is said. */
 const REFUSED: readonly (readonly [values: readonly string[], said: RegExp])[] = [
   [[], /clusterName.*minLength/s],
@@ -141,6 +143,28 @@ suite("what is rendered", () => {
     assert.deepEqual(names, [...new Set(names)]);
     assert.equal(names.filter((name) => name.startsWith("CustomResourceDefinition/")).length, 5);
     assert.equal(names.filter((name) => name.startsWith("MutatingAdmissionPolicy/")).length, 2);
+  });
+
+  test("the policies of the readiness gate have the newest version that the cluster serves", async () => {
+    const kind = "MutatingAdmissionPolicy";
+    for (const versions of [["v1"], ["v1beta1"], ["v1beta1", "v1"]]) {
+      const served = versions.flatMap((each) => ["--api-versions", `admissionregistration.k8s.io/${each}/${kind}`]);
+      const rendered = await helm(
+        "template",
+        "azlb",
+        CHART,
+        "--namespace",
+        "kube-system",
+        ...served,
+        ...flags(WITH_GATE),
+      );
+      const policies = objectsOf(rendered).filter((object) => object.kind.startsWith(kind));
+      assert.deepEqual(
+        policies.map(({ apiVersion }) => apiVersion),
+        policies.map(() => `admissionregistration.k8s.io/${versions.at(-1)}`),
+      );
+      assert.equal(policies.length, 4);
+    }
   });
 
   test("an uninstall keeps the definitions", async () => {
@@ -230,6 +254,7 @@ interface Container {
 }
 
 interface Rendered {
+  readonly apiVersion: string;
   readonly kind: string;
   readonly data?: Readonly<Record<string, string>>;
   readonly rules?: readonly Rule[];
@@ -240,6 +265,10 @@ interface Rendered {
     labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
   };
+}
+
+function flags(values: readonly string[]): string[] {
+  return values.flatMap((value) => ["--set", value]);
 }
 
 function objectsOf(text: string): Rendered[] {

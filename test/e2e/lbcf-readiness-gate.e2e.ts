@@ -1,19 +1,16 @@
 /**
- * The policies of `deploy/readiness-gate.yaml` on a real kube-apiserver: which new pods get the readiness gate, and that such a
- * pod's gate opens once it is registered. The manifest has the stable version of the API, which this API server lacks.
+ * The policies of `deploy/readiness-gate.yaml` on a real kube-apiserver, installed with the chart, which gives them the version that
+ * the API server has: which new pods get the readiness gate, and that such a pod's gate opens once it is registered.
  */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import { parseAllDocuments } from "yaml";
-
+import { definitionsServed } from "../integration/lbcf/definitions.ts";
 import { LbcfWorld } from "../integration/lbcf/world.ts";
-import { openMutatingRealCluster } from "../support/real-cluster.ts";
+import { CHART, helm } from "../support/helm.ts";
+import { openMutatingRealCluster, openRealCluster } from "../support/real-cluster.ts";
 
-const MANIFEST = resolve(import.meta.dirname, "../../deploy/readiness-gate.yaml");
-const ADMISSION = "/apis/admissionregistration.k8s.io/v1beta1";
+const WITH_GATE = ["clusterName=kubernetes", "lbcf.enabled=true", "lbcf.readinessGate=true"];
 const GATE = "lbcf.tkestack.io/registered";
 const BIND = "/apis/lbcf.tkestack.io/v1/namespaces/default/binds";
 
@@ -23,18 +20,31 @@ interface PodBody {
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
 }
 
+function install(kubeconfig: string): Promise<string> {
+  const values = WITH_GATE.flatMap((value) => ["--set", value]);
+  return helm("install", "azlb", CHART, "--namespace", "kube-system", "--kubeconfig", kubeconfig, ...values);
+}
+
+test("where the API server has no such policies the chart says so, and what to do instead", async () => {
+  const cluster = await openRealCluster();
+  try {
+    await assert.rejects(
+      install(cluster.kubeconfig),
+      /needs an API server with MutatingAdmissionPolicy.*pod templates/s,
+    );
+  } finally {
+    await cluster.close();
+  }
+});
+
 describe("the readiness gate, given to new pods by the API server", { concurrency: false }, () => {
   let world: LbcfWorld;
   let count = 0;
 
   before(async () => {
-    world = await LbcfWorld.open(openMutatingRealCluster, { azure: { plainHttp: true } });
-    for (const document of parseAllDocuments(readFileSync(MANIFEST, "utf8"))) {
-      const object = document.toJS() as { kind: string };
-      const plural =
-        object.kind === "MutatingAdmissionPolicy" ? "mutatingadmissionpolicies" : `${object.kind.toLowerCase()}s`;
-      await world.post(`${ADMISSION}/${plural}`, { ...object, apiVersion: "admissionregistration.k8s.io/v1beta1" });
-    }
+    world = await LbcfWorld.open(openMutatingRealCluster, { azure: { plainHttp: true }, withDefinitions: false });
+    await install(world.cluster.kubeconfig);
+    await definitionsServed(world.cluster);
     await world.post("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "plain" } });
     const labels = { "azlb.io/inject-readiness-gate": "true" };
     await world.patch("/api/v1/namespaces/default", { metadata: { labels } });
@@ -72,6 +82,13 @@ describe("the readiness gate, given to new pods by the API server", { concurrenc
     const stored = (await world.post(`/api/v1/namespaces/${namespace}/pods`, body)) as unknown as PodBody;
     return (stored.spec.readinessGates ?? []).map(({ conditionType }) => conditionType);
   };
+
+  test("the policies have the version that the API server serves", async () => {
+    for (const name of ["azlb-readiness-gate-groups", "azlb-readiness-gate-binds"]) {
+      const path = `/apis/admissionregistration.k8s.io/v1beta1/mutatingadmissionpolicies/${name}`;
+      assert.equal((await world.read(path))["apiVersion"], "admissionregistration.k8s.io/v1beta1");
+    }
+  });
 
   test("a pod that a group or a Bind selects gets it, once the API server has the policies", async () => {
     await world.eventually(async () => assert.deepEqual(await create({ app: "web" }), [GATE]));

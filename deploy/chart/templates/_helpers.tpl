@@ -46,7 +46,7 @@ azlb-cloud-config
 The objects of a manifest of deploy/, which files/ has a copy of, with the release's labels. The controller's ServiceAccount is
 left out (service-account.yaml has it), the right to read a Secret is for the one that holds the cloud config, and a DaemonSet
 gets the agent's image and arguments.
-Arguments: root, file; keep: objects stay when the release is uninstalled.
+Arguments: root, file; keep: objects stay when the release is uninstalled; apiVersion: instead of the manifest's own.
 */}}
 {{- define "azlb.manifest" -}}
 {{- $root := .root -}}
@@ -56,6 +56,9 @@ Arguments: root, file; keep: objects stay when the release is uninstalled.
 {{- $object := fromYaml $text -}}
 {{- if and $object.kind (ne (printf "%s/%s" $object.kind $object.metadata.name) "ServiceAccount/azlb-controller") -}}
 {{- $_ := set $object.metadata "labels" (merge (dict) ($object.metadata.labels | default dict) $labels) -}}
+{{- if $.apiVersion -}}
+{{- $_ := set $object "apiVersion" $.apiVersion -}}
+{{- end -}}
 {{- if $.keep -}}
 {{- $annotations := merge (dict "helm.sh/resource-policy" "keep") ($object.metadata.annotations | default dict) -}}
 {{- $_ := set $object.metadata "annotations" $annotations -}}
@@ -89,5 +92,21 @@ Arguments: root, file; keep: objects stay when the release is uninstalled.
 {{- $_ := set $container "resources" $agent.resources -}}
 {{- with .root.Values.imagePullSecrets -}}
 {{- $_ := set $pod "imagePullSecrets" . -}}
+{{- end -}}
+{{- end }}
+
+{{/*
+The version of MutatingAdmissionPolicy that the cluster serves: v1 from Kubernetes 1.36 on, v1beta1 on 1.34 and 1.35 where the API
+server has it switched on.
+*/}}
+{{- define "azlb.mutatingPolicyVersion" -}}
+{{- $served := .Capabilities.APIVersions -}}
+{{- $group := "admissionregistration.k8s.io" -}}
+{{- if $served.Has (printf "%s/v1/MutatingAdmissionPolicy" $group) -}}
+{{- printf "%s/v1" $group -}}
+{{- else if $served.Has (printf "%s/v1beta1/MutatingAdmissionPolicy" $group) -}}
+{{- printf "%s/v1beta1" $group -}}
+{{- else -}}
+{{- fail "lbcf.readinessGate=true needs an API server with MutatingAdmissionPolicy (Kubernetes 1.36, or 1.34 with its feature gate and v1beta1 served): put the readiness gate into the pod templates instead, see docs/lbcf.md" -}}
 {{- end -}}
 {{- end }}

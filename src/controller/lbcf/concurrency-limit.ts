@@ -1,7 +1,9 @@
 /** Runs at most `most` jobs at a time; the others wait in order. */
 export class ConcurrencyLimit {
   readonly #most: number;
-  readonly #waiting: (() => void)[] = [];
+  /** In order; taken from `#next` on, since taking the first of a long array moves all others. */
+  #waiting: (() => void)[] = [];
+  #next = 0;
   #running = 0;
 
   constructor(most: number) {
@@ -15,9 +17,18 @@ export class ConcurrencyLimit {
       return await work();
     } finally {
       // the next job takes over the slot
-      const next = this.#waiting.shift();
+      const next = this.#take();
       if (next === undefined) this.#running -= 1;
       else next();
     }
+  }
+
+  #take(): (() => void) | undefined {
+    const next = this.#waiting[this.#next++];
+    if (this.#next >= this.#waiting.length) {
+      this.#waiting = [];
+      this.#next = 0;
+    }
+    return next;
   }
 }

@@ -1,4 +1,8 @@
-/** The reconcile loop of one kind: measured, with no bound on concurrent reconciliations. */
+/**
+ * The reconcile loop of one kind, measured. Kinds of which there are thousands have a bound on concurrent reconciliations: one that
+ * waits as a key costs a hundredth of one that waits half done. What waits for a driver does not count (`aside`), so that a
+ * hanging driver delays no other object.
+ */
 import type { Clock, Random } from "../../core/util/clock.ts";
 import { WorkQueue, type Job, type Verdict } from "../../kube/work-queue.ts";
 import type { Resource } from "../../kube/client/resources.ts";
@@ -32,8 +36,10 @@ export function later(afterMs: number | undefined): Verdict {
   return afterMs === undefined ? DONE : { kind: "again", afterMs };
 }
 
-/** Drivers and the API server have bounds of their own; a bound here would let one hanging driver delay all objects. */
+/** Drivers and the API server have bounds of their own. */
 const UNBOUNDED = Number.MAX_SAFE_INTEGER;
+/** Twice what is written to the API server at a time. */
+export const MANY = 128;
 const BACKOFF = { firstMs: 500, capMs: 60_000 };
 
 /** For `untilSettled`: lower than its default, since a driver's answers may go in circles. */
@@ -45,7 +51,12 @@ export class LbcfLoop {
   readonly #queue: WorkQueue;
 
   /** `reconcile` handles one object, by key; when it throws, the object is requeued with backoff. */
-  constructor(resource: Resource, context: LbcfContext, reconcile: (job: Job) => Promise<Verdict>) {
+  constructor(
+    resource: Resource,
+    context: LbcfContext,
+    reconcile: (job: Job) => Promise<Verdict>,
+    atATime: number = UNBOUNDED,
+  ) {
     const { clock, random, metrics, events } = context;
     const work = async (job: Job): Promise<Verdict> => {
       const startMs = clock.monotonicMs();
@@ -59,7 +70,7 @@ export class LbcfLoop {
         metrics.keys.observe({ crd: resource.kind }, (clock.monotonicMs() - startMs) / 1_000);
       }
     };
-    this.#queue = new WorkQueue({ clock, random, workers: UNBOUNDED, work, backoff: BACKOFF });
+    this.#queue = new WorkQueue({ clock, random, workers: atATime, work, backoff: BACKOFF });
   }
 
   /** Call once the caches are synced. */
@@ -73,6 +84,11 @@ export class LbcfLoop {
 
   stats(): ReturnType<WorkQueue["stats"]> {
     return this.#queue.stats();
+  }
+
+  /** For the reconciliation of `key`, where it waits for a driver. */
+  aside<T>(key: string, wait: () => Promise<T>): Promise<T> {
+    return this.#queue.aside(key, wait);
   }
 
   /** `afterMs` debounces bursts of changes. */

@@ -84,8 +84,8 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
     const key = keyOf(object);
     const old = this.#objects.get(key);
     const isSame = old !== undefined && old.metadata.uid === object.metadata.uid;
-    if (old !== undefined) this.#unset(key, old);
-    this.#set(key, object);
+    this.#objects.set(key, object);
+    this.#index(key, old, object);
     if (isSame && sameBesidesVersion(old, object)) return [];
     this.#snapshot = undefined;
     if (isSame) return [{ kind: "updated", old, object }];
@@ -97,32 +97,35 @@ export class Store<T extends KubeObject> implements ReadonlyStore<T> {
   remove(key: string, uid?: string): Change<T>[] {
     const old = this.#objects.get(key);
     if (old === undefined || (uid !== undefined && old.metadata.uid !== uid)) return [];
-    this.#unset(key, old);
+    this.#objects.delete(key);
+    this.#index(key, old, undefined);
     this.#snapshot = undefined;
     return [{ kind: "deleted", object: old }];
   }
 
-  #set(key: string, object: T): void {
-    this.#objects.set(key, object);
+  /** Most changes leave an object where it is in every index: then nothing is written. */
+  #index(key: string, old: T | undefined, object: T | undefined): void {
+    if (old === object) return;
     for (const [index, values] of this.#indexes) {
-      for (const value of this.#indexers[index]!(object)) {
-        const keys = values.get(value);
-        if (keys === undefined) values.set(value, new Set([key]));
-        else keys.add(key);
-      }
+      const indexer = this.#indexers[index]!;
+      const before = old === undefined ? [] : indexer(old);
+      const now = object === undefined ? [] : indexer(object);
+      for (const value of before) if (!now.includes(value)) removeFrom(values, value, key);
+      for (const value of now) if (!before.includes(value)) addTo(values, value, key);
     }
   }
+}
 
-  #unset(key: string, object: T): void {
-    this.#objects.delete(key);
-    for (const [index, values] of this.#indexes) {
-      for (const value of this.#indexers[index]!(object)) {
-        const keys = values.get(value);
-        keys?.delete(key);
-        if (keys?.size === 0) values.delete(value);
-      }
-    }
-  }
+function addTo(values: Map<string, Set<string>>, value: string, key: string): void {
+  const keys = values.get(value);
+  if (keys === undefined) values.set(value, new Set([key]));
+  else keys.add(key);
+}
+
+function removeFrom(values: Map<string, Set<string>>, value: string, key: string): void {
+  const keys = values.get(value);
+  keys?.delete(key);
+  if (keys?.size === 0) values.delete(value);
 }
 
 /** What a reflector keeps up to date. */
@@ -174,6 +177,16 @@ export class WriteThroughStore<T extends KubeObject> {
   }
 
   /**
+   * The same version of the object, where a write has brought it already. The watch's copy need then be neither read nor kept:
+   * thousands of objects that are written thrice cost half as much.
+   */
+  written({ metadata }: KubeObject): T | undefined {
+    const written = this.#writes.get(keyOf({ metadata }))?.metadata;
+    const isSame = written?.uid === metadata.uid && written.resourceVersion === metadata.resourceVersion;
+    return isSame ? this.#writes.get(keyOf({ metadata })) : undefined;
+  }
+
+  /**
    * The answer to a write of the controller. Not where the object is being deleted and unknown, or another has its name:
    * then the watch was faster to report its end than the API server to answer.
    */
@@ -211,7 +224,7 @@ export class WriteThroughStore<T extends KubeObject> {
     const written = this.#writes.get(key);
     if (written !== undefined && isNewer(written, object)) return;
     this.#writes.delete(key);
-    this.#store.replace(object);
+    if (this.#store.get(key) !== object) this.#store.replace(object);
   }
 
   #forgetWrites(): void {

@@ -52,11 +52,11 @@ export class EventCorrelator {
   /** The tally to store now, or nothing if that would be too much. */
   observe(event: ObjectEvent, nowMs: number): Tally | undefined {
     const { about, type, reason } = event;
-    const subject = JSON.stringify([about.kind, about.namespace, about.name, about.uid]);
-    const group = JSON.stringify([subject, type, reason]);
+    const subject = `${about.kind} ${about.namespace}/${about.name} ${about.uid}`;
+    const group = `${subject} ${type} ${reason}`;
     const combined = this.#tooManyAlike(group, event.message, nowMs);
     const message = combined ? `(combined from similar events): ${event.message}` : event.message;
-    const tally = this.#tally(combined ? group : JSON.stringify([group, message]), { ...event, message }, nowMs);
+    const tally = this.#tally(combined ? group : `${group}\n${message}`, { ...event, message }, nowMs);
     return this.#affordable(subject, nowMs) ? tally : undefined;
   }
 

@@ -22,31 +22,30 @@ export async function writeRecords(
   { deletes, updates, creates }: GroupActions,
 ): Promise<FailedWrite | undefined> {
   return (
-    (await failureOf(
-      "Delete",
-      deletes.map(({ record }) => writer.deleteRecord(record)),
-    )) ??
-    (await failureOf(
-      "Update",
-      updates.map(({ record, spec }) => writer.updateRecord(record, spec)),
-    )) ??
-    failureOf(
-      "Create",
-      creates.map((draft) => writer.createRecord(group, draft)),
-    )
+    (await failureOf("Delete", deletes, ({ record }) => writer.deleteRecord(record))) ??
+    (await failureOf("Update", updates, ({ record, spec }) => writer.updateRecord(record, spec))) ??
+    failureOf("Create", creates, (draft) => writer.createRecord(group, draft))
   );
 }
 
+/** Of one group; the writer has a bound for all. */
+const AT_A_TIME = 32;
+
 /** The reasons are LBCF's. */
-async function failureOf(
+async function failureOf<T>(
   verb: "Delete" | "Update" | "Create",
-  writes: readonly Promise<void>[],
+  items: readonly T[],
+  write: (item: T) => Promise<void>,
 ): Promise<FailedWrite | undefined> {
-  const results = await Promise.allSettled(writes);
-  const failed = results.filter((result) => result.status === "rejected");
-  const [first] = failed;
-  if (first === undefined) return undefined;
-  const why = first.reason instanceof Error ? first.reason.message : String(first.reason);
-  const message = `cannot ${verb.toLowerCase()} ${pluralize(failed.length, "backend record")}: ${why}`;
-  return { reason: `${verb}BackendFailed`, message, error: first.reason };
+  const failures: unknown[] = [];
+  const left = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of left) await write(item).catch((error: unknown) => failures.push(error));
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_A_TIME, items.length) }, worker));
+  const [error] = failures;
+  if (failures.length === 0) return undefined;
+  const why = error instanceof Error ? error.message : String(error);
+  const message = `cannot ${verb.toLowerCase()} ${pluralize(failures.length, "backend record")}: ${why}`;
+  return { reason: `${verb}BackendFailed`, message, error };
 }

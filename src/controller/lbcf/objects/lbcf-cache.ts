@@ -63,8 +63,9 @@ export class LbcfCache {
       project: (object: KubeObject) => T,
       indexers?: Indexers<T>,
     ): CachedKind<T> => {
-      const reflector = new Reflector({ ...common, resource, project, ...healthOf(resource) });
-      const objects = new WriteThroughStore(reflector, indexers);
+      const known = (object: KubeObject): T => objects.written(object) ?? project(object);
+      const reflector = new Reflector({ ...common, resource, project: known, ...healthOf(resource) });
+      const objects: WriteThroughStore<T> = new WriteThroughStore(reflector, indexers);
       return {
         reflector,
         objects,

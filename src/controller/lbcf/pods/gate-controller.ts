@@ -9,7 +9,7 @@ import { reconcileReadinessGate } from "../../../core/lbcf/pods/readiness-gate.t
 import { allowsNamespace, isBeingDeleted, referencedKey } from "../../../core/lbcf/objects/references.ts";
 import { keyOf, PODS } from "../../../kube/client/resources.ts";
 import type { Job, Verdict } from "../../../kube/work-queue.ts";
-import { DONE, type LbcfContext, LbcfLoop } from "../lbcf-loop.ts";
+import { DONE, type LbcfContext, LbcfLoop, MANY } from "../lbcf-loop.ts";
 
 export class GateController {
   readonly loop: LbcfLoop;
@@ -17,7 +17,7 @@ export class GateController {
 
   constructor(options: LbcfContext) {
     this.#options = options;
-    this.loop = new LbcfLoop(PODS, options, (job) => this.#reconcile(job));
+    this.loop = new LbcfLoop(PODS, options, (job) => this.#reconcile(job), MANY);
   }
 
   enqueue(pod: Pod): void {
@@ -34,7 +34,7 @@ export class GateController {
     const pod = cache.pods.store.get(key);
     if (pod === undefined) return DONE;
     const records = cache.records.objects.by("pod", key).filter((record) => isRecordOf(record, pod));
-    const decision = reconcileReadinessGate({ pod, records, wanted: this.#wanted(pod) });
+    const decision = reconcileReadinessGate({ pod, records, wanted: () => this.#wanted(pod) });
     if (decision !== undefined) await writer.setGate(pod, decision);
     return DONE;
   }

@@ -35,7 +35,7 @@ import { untilSettled } from "../../../core/util/until-settled.ts";
 import { AddressLock } from "./address-lock.ts";
 import type { BackendDriver } from "../drivers/driver.ts";
 import type { Question } from "../drivers/retry-delays.ts";
-import { DONE, later, type LbcfContext, LbcfLoop, MOST_DRIVER_ROUNDS, PRIORITY } from "../lbcf-loop.ts";
+import { DONE, later, type LbcfContext, LbcfLoop, MANY, MOST_DRIVER_ROUNDS, PRIORITY } from "../lbcf-loop.ts";
 import { BACKEND_RECORDS } from "../objects/resources.ts";
 
 export interface RecordControllerOptions extends LbcfContext {
@@ -57,7 +57,7 @@ export class RecordController {
 
   constructor(options: RecordControllerOptions) {
     this.#options = options;
-    this.loop = new LbcfLoop(BACKEND_RECORDS, options, (job) => this.#reconcile(job));
+    this.loop = new LbcfLoop(BACKEND_RECORDS, options, (job) => this.#reconcile(job), MANY);
     this.#lock = new AddressLock((key) => this.loop.enqueue(key));
   }
 
@@ -148,7 +148,7 @@ export class RecordController {
     const waitMs = this.#options.delays.remainingMs(question);
     if (waitMs !== undefined) return later(waitMs);
     if (step.kind === "generateAddress") {
-      const answer = await driver.generateBackendAddr(record, step.source);
+      const answer = await this.#aside(record, () => driver.generateBackendAddr(record, step.source));
       return this.#follow(record, question, answer, afterGenerate(record, step.source, answer, this.#nowMs()));
     }
     const address = addressKey(record) ?? "";
@@ -171,7 +171,7 @@ export class RecordController {
   }
 
   async #ensure(record: BackendRecord, question: Question, driver: BackendDriver): Promise<Verdict | undefined> {
-    const answer = await driver.ensureBackend(record);
+    const answer = await this.#aside(record, () => driver.ensureBackend(record));
     if (answer.status === "Succ") this.#ensuredMs.set(keyOf(record), this.#nowMs());
     return this.#follow(record, question, answer, afterEnsure(record, answer, this.#nowMs()));
   }
@@ -182,7 +182,7 @@ export class RecordController {
     untilMs: number,
     driver: BackendDriver,
   ): Promise<Verdict | undefined> {
-    const answer = await driver.drainBackend(record);
+    const answer = await this.#aside(record, () => driver.drainBackend(record));
     return this.#options.delays.after(question, answer) ?? later(Math.max(0, untilMs - this.#nowMs()));
   }
 
@@ -192,7 +192,7 @@ export class RecordController {
     thenRelease: boolean,
     driver: BackendDriver,
   ): Promise<Verdict | undefined> {
-    const answer = await driver.deregisterBackend(record);
+    const answer = await this.#aside(record, () => driver.deregisterBackend(record));
     const next = await this.#follow(
       record,
       question,
@@ -214,6 +214,10 @@ export class RecordController {
     await this.#store(record, status);
     this.#emit(record, event);
     return next;
+  }
+
+  #aside<T>(record: BackendRecord, ask: () => Promise<T>): Promise<T> {
+    return this.loop.aside(keyOf(record), ask);
   }
 
   async #store(record: BackendRecord, status: RecordStatus): Promise<void> {

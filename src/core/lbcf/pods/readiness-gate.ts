@@ -11,8 +11,8 @@ export interface ObservedGate {
   readonly pod: Pod;
   /** The records of this pod (same uid). */
   readonly records: readonly BackendRecord[];
-  /** The number of records that the groups selecting the pod want; `undefined` when no group selects it. */
-  readonly wanted: number | undefined;
+  /** The number of records that the groups selecting the pod want; `undefined` when no group selects it. Looks at all groups. */
+  readonly wanted: () => number | undefined;
 }
 
 export interface GateDecision {
@@ -22,16 +22,24 @@ export interface GateDecision {
 }
 
 /** `undefined` when the pod has no such gate, or its condition is right. */
-export function reconcileReadinessGate({ pod, records, wanted }: ObservedGate): GateDecision | undefined {
+export function reconcileReadinessGate({ pod, records, wanted: wantedOf }: ObservedGate): GateDecision | undefined {
   if (pod.gate === undefined || pod.metadata.deletionTimestamp !== undefined) return undefined;
   const live = records.filter(isLive);
-  const current = live.filter((record) => isRegistered(record) && record.status.generatedFrom === pod.ip);
-  const isComplete = wanted !== undefined && wanted > 0 && live.length >= wanted && current.length === live.length;
-  if (isComplete) return pod.gate === "True" ? undefined : open(current.length);
-  const hasMoved = live.some(({ status }) => status.generatedFrom !== undefined && status.generatedFrom !== pod.ip);
-  if (pod.gate === "False" || !hasMoved) return undefined;
-  return { status: "False", reason: "AddressChanged", message: "its new address is not registered yet" };
+  if (pod.gate === "True") {
+    const hasMoved = live.some(({ status }) => status.generatedFrom !== undefined && status.generatedFrom !== pod.ip);
+    return hasMoved ? CLOSED : undefined;
+  }
+  const isCurrent = live.every((record) => isRegistered(record) && record.status.generatedFrom === pod.ip);
+  if (!isCurrent || live.length === 0) return undefined;
+  const wanted = wantedOf() ?? 0;
+  return wanted > 0 && live.length >= wanted ? open(live.length) : undefined;
 }
+
+const CLOSED: GateDecision = {
+  status: "False",
+  reason: "AddressChanged",
+  message: "its new address is not registered yet",
+};
 
 function open(records: number): GateDecision {
   return { status: "True", reason: "Registered", message: `registered by ${pluralize(records, "backend record")}` };

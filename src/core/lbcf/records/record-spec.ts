@@ -60,16 +60,30 @@ export function newRecord(group: BackendGroup, { name, spec }: RecordDraft) {
   };
 }
 
+/**
+ * What is empty, or the default, is left out, as LBCF does: it compares a record with its group field by field, where an empty map
+ * differs from none, and would write and ensure each backend once more when it takes its objects back.
+ */
 export function recordSpecOnWire(spec: RecordSpec) {
   const { lbName, lbDriver, lbInfo, lbAttributes, parameters, ensurePolicy, backend } = spec;
-  const policy = ensurePolicyOnWire(ensurePolicy);
-  return { lbName, lbDriver, lbInfo, lbAttributes, parameters, ensurePolicy: policy, ...backendOnWire(backend) };
+  return {
+    lbName,
+    lbDriver,
+    lbInfo,
+    ...(!isEmpty(lbAttributes) && { lbAttributes }),
+    ...(!isEmpty(parameters) && { parameters }),
+    ...ensurePolicyOnWire(ensurePolicy),
+    ...backendOnWire(backend),
+  };
 }
 
-function ensurePolicyOnWire(policy: EnsurePolicy): { policy: string; minPeriod?: string } {
-  return policy.policy === "Always"
-    ? { policy: policy.policy, minPeriod: formatDuration(policy.periodMs) }
-    : { policy: policy.policy };
+function isEmpty(map: StringMap): boolean {
+  return Object.keys(map).length === 0;
+}
+
+function ensurePolicyOnWire(policy: EnsurePolicy): { ensurePolicy?: { policy: string; minPeriod: string } } {
+  if (policy.policy !== "Always") return {};
+  return { ensurePolicy: { policy: policy.policy, minPeriod: formatDuration(policy.periodMs) } };
 }
 
 function backendOnWire(backend: RecordedBackend): object {

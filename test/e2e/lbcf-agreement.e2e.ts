@@ -1,0 +1,4 @@
+import { lbcfAgreement } from "../integration/lbcf/agreement.ts";
+import { openRealCluster } from "../support/real-cluster.ts";
+
+lbcfAgreement("kube-apiserver", openRealCluster, 1);
