@@ -71,7 +71,7 @@ function isInUse({ azure }: Simulation, pool: string): boolean {
 
 /** Keys of Services whose last sync failed after that revision, according to their events. */
 export function failingSince({ cluster }: Simulation, revision: number): Set<string> {
-  const events = cluster.objects("events").filter(({ reason }) => reason === "SyncLoadBalancerFailed");
+  const events = eventsOfServices(cluster).filter(({ reason }) => reason === "SyncLoadBalancerFailed");
   // compares revisions, not times: the clocks of processes may be wrong
   return new Set(events.filter((event) => revisionOf(event) > revision).map(keyOf));
 }
@@ -83,11 +83,17 @@ export function failingSince({ cluster }: Simulation, revision: number): Set<str
 export function refusedByAzure({ cluster }: Simulation): Set<string> {
   const servedAt = new Map<string, number>();
   const refusedAt = new Map<string, number>();
-  for (const event of cluster.objects("events")) {
+  for (const event of eventsOfServices(cluster)) {
     const at = isRefusal(event) ? refusedAt : event["reason"] === "EnsuredLoadBalancer" ? servedAt : undefined;
     at?.set(keyOf(event), Math.max(at.get(keyOf(event)) ?? 0, revisionOf(event)));
   }
   return new Set([...refusedAt].flatMap(([key, at]) => (at > (servedAt.get(key) ?? 0) ? key : [])));
+}
+
+/** About Services that there are: a namesake that is gone was not the same one, and asked for something else. */
+function eventsOfServices(cluster: Simulation["cluster"]): KubeObject[] {
+  const uids = new Set(cluster.objects("services").map(({ metadata }) => metadata.uid));
+  return cluster.objects("events").filter((event) => uids.has((event["involvedObject"] as { uid?: string }).uid));
 }
 
 function isRefusal(event: KubeObject): boolean {

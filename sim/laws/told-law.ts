@@ -9,14 +9,15 @@
  *
  * A failure is told once until the object is settled, so an earlier Warning since the last calm counts. Before a pool is
  * written in a load balancer whose last write failed, the load balancer is written: that is told as a failure of the pool,
- * or, if an admin state was to be set, on the Node.
+ * or, if an admin state was to be set, on the Node. A Service that was told that Azure throttles the subscription need not
+ * be told that for its public IP, too: its name says whose it is.
  */
 import type { State } from "../../sandbox/azure/model/index.ts";
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Process } from "../environment/timeline.ts";
 import type { Fault } from "../network/faults.ts";
 import type { OutgoingCall } from "../network/network.ts";
-import { lastName, LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-state.ts";
+import { baseIn, baseOf, lastName, LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-state.ts";
 import type { Law, Report } from "./law.ts";
 import type { RemainingPlan } from "./remaining-plan.ts";
 
@@ -26,6 +27,8 @@ const TOLD_AT_ONCE = new Set([429, 500, 503]);
 /** Written for a Service, or a load balancer of LBCF; pools and machines follow the nodes or the pods. */
 const WRITTEN_FOR_AN_OBJECT =
   /^(PUT|DELETE) Microsoft\.Network\/(loadBalancers|publicIPAddresses|networkSecurityGroups)\/[^/]+$/i;
+
+const THROTTLED = "throttles this subscription";
 
 export interface ToldLawOptions {
   readonly report: Report;
@@ -39,13 +42,14 @@ interface Refused {
   readonly process: Process;
   readonly what: string;
   readonly atMs: number;
+  readonly status: number;
 }
 
 export class ToldLaw implements Law {
   readonly #options: ToldLawOptions;
   #refused: Refused[] = [];
   /** Warnings since the last calm: when, and what they say. */
-  #warnings: { readonly atMs: number; readonly message: string }[] = [];
+  #warnings: { readonly atMs: number; readonly message: string; readonly uid: string }[] = [];
   /** When a fault last kept a process from writing to the API server. */
   #kubeFaultMs = Number.NEGATIVE_INFINITY;
 
@@ -57,12 +61,13 @@ export class ToldLaw implements Law {
     const atMs = this.#options.nowMs();
     if (side === "kube") this.#kubeFaultMs = atMs;
     else if (kind === "refused" && TOLD_AT_ONCE.has(status) && WRITTEN_FOR_AN_OBJECT.test(what))
-      this.#refused.push({ process, what, atMs });
+      this.#refused.push({ process, what, atMs, status });
   }
 
   onChange({ collection, type, object }: HistoryEntry): void {
     if (collection !== "events" || type === "DELETED" || object["type"] !== "Warning") return;
-    this.#warnings.push({ atMs: this.#options.nowMs(), message: String(object["message"]) });
+    const { uid = "" } = object["involvedObject"] as { readonly uid?: string };
+    this.#warnings.push({ atMs: this.#options.nowMs(), message: String(object["message"]), uid });
   }
 
   checkBetweenActions(): void {
@@ -87,11 +92,13 @@ export class ToldLaw implements Law {
     this.#warnings = [];
   }
 
-  #isTold({ what, atMs }: Refused): boolean {
+  #isTold({ what, atMs, status }: Refused): boolean {
     const quoted = this.#namesOf(what).map((name) => `"${name}"`);
     const names = [...quoted, `load balancer ${lastName(what)}, pool `].map((name) => name.toLowerCase());
     const inTime = this.#warnings.filter((one) => one.atMs <= atMs + TOLD_WITHIN_MS);
-    return inTime.some(({ message }) => names.some((name) => message.toLowerCase().includes(name)));
+    const owner = status === 429 ? baseIn(lastName(what).replace(/^[^-]*-/, "")) : undefined;
+    const isOwnerTold = inTime.some(({ uid, message }) => baseOf(uid) === owner && message.includes(THROTTLED));
+    return isOwnerTold || inTime.some(({ message }) => names.some((name) => message.toLowerCase().includes(name)));
   }
 
   /** Of the resource, and of the pools of a load balancer. */
