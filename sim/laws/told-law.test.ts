@@ -19,7 +19,8 @@ function toldAfter(status: number, warning: { readonly uid: string; readonly mes
   let nowMs = 1_000;
   const law = new ToldLaw({
     report: (_, what) => reported.push(what),
-    azure: new SimulatedAzure({ timeline, random: Random.of(1, "azure"), onWrite: () => {}, onSettled: () => {} }).state,
+    azure: new SimulatedAzure({ timeline, random: Random.of(1, "azure"), onWrite: () => {}, onSettled: () => {} })
+      .state,
     nowMs: () => nowMs,
     events: () => [],
   });

@@ -15,6 +15,7 @@
  *   a Service waits for an address, or for another     | load balancers, public IPs: no write of the controller
  *   client to end its change                           | will show that it is over
  *   a refusal, before it is told                       | everything: what was missing may have been made since
+ *   Azure refuses a write that names what is not there | everything, once in a sync: it was there when it was last seen
  *   a write by another holder of the resource lock     | everything
  */
 import { type Compute } from "./backends/compute.ts";

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import { CoreWorld } from "../../../test/support/core-world.ts";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import { pinned } from "../../../test/support/service-rounds.ts";
+import { ArmError, type ArmFailure, plainFailure } from "../../azure/arm/failures.ts";
 import { serviceKey } from "../../core/model/kubernetes.ts";
 import type { Listed } from "../../core/resources/observed-azure.ts";
 import type { Step } from "../../core/steps.ts";
@@ -17,15 +18,19 @@ const INTERNAL = `${PREFIX}azure-load-balancer-internal`;
 function rig() {
   const world = new CoreWorld();
   const steps: Step[] = [];
+  const failures: Error[] = [];
+  let refreshes = 0;
   const observer: ServiceObserver = {
     observe: async (service, needs) => {
       if (needs.length > 0) world.decide(service); // shows what is asked for
       return world.observe(service);
     },
-    refresh: () => {},
+    refresh: () => void refreshes++,
   };
   const executor: StepExecutor = {
     apply: async (service, step) => {
+      const failure = step.kind === "loadBalancer" ? failures.shift() : undefined;
+      if (failure !== undefined) throw failure;
       steps.push(step);
       world.write(service, [step]);
       const gone = { ...service, metadata: { ...service.metadata, finalizers: [] } };
@@ -36,9 +41,16 @@ function rig() {
   return {
     world,
     kinds,
+    failures,
+    refreshes: () => refreshes,
     observer,
     cloud: new CloudLoadBalancer({ observer, executor, turns: { next: async () => {} } }),
   };
+}
+
+function refused(code: string): ArmError {
+  const failure = { ...plainFailure("busy", "refused"), kind: "invalid", code, target: undefined } as ArmFailure;
+  return new ArmError(failure, "writing the load balancer");
 }
 
 /** Public IPs as Azure shows them before it has assigned an address. */
@@ -113,6 +125,20 @@ describe("the four verbs", () => {
     assert.equal((await look()).kind, "settled");
     isStale = () => true;
     assert.equal((await look()).kind, "drifted", "what stays so is told");
+  });
+
+  test("a write that names what is gone is decided anew on a fresh look, once", async () => {
+    const { world, cloud, failures, refreshes } = rig();
+    world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+    failures.push(refused("InvalidResourceReference"));
+    assert.equal((await cloud.ensureLoadBalancer(world.service("web"), OPTIONS)).kind, "settled");
+    assert.equal(refreshes(), 1);
+    world.apply({ metadata: { name: "more" }, spec: { ports: [{ port: 80 }] } });
+    failures.push(refused("InvalidResourceReference"), refused("InvalidResourceReference"));
+    await assert.rejects(cloud.ensureLoadBalancer(world.service("more"), OPTIONS), ArmError);
+    failures.push(refused("InvalidRequestFormat"));
+    await assert.rejects(cloud.ensureLoadBalancer(world.service("more"), OPTIONS), ArmError);
+    assert.equal(refreshes(), 2, "nothing is read anew for another refusal");
   });
 
   test("updateLoadBalancer does the same", async () => {

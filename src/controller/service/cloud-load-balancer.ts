@@ -5,6 +5,7 @@
  * Each verb is the same loop: observe, decide, apply, until settled. Nothing is remembered between rounds but the Service
  * as the controller's last patch left it, since the cache may lag behind that.
  */
+import { ArmError } from "../../azure/arm/failures.ts";
 import type { Ingress, Service } from "../../core/model/kubernetes.ts";
 import type { AzureStep, Decision, ReadRequest, Step } from "../../core/steps.ts";
 import { makesPrivateLink } from "../../core/service/private-links.ts";
@@ -173,7 +174,13 @@ export class CloudLoadBalancer {
           const withheld = await this.#options.brake?.admit(observed, decision.steps, signal);
           if (withheld !== undefined) return { kind: "rejected", rejection: withheld };
           for (const step of decision.steps) options.onStep?.(step);
-          service = (await this.#applyAll(service, decision.steps, signal)) ?? service;
+          try {
+            service = (await this.#applyAll(service, decision.steps, signal)) ?? service;
+          } catch (error) {
+            if (isFresh || !refersToMissing(error)) throw error;
+            refresh();
+            return undefined;
+          }
           mayRepair ||= decision.steps.some(beginsChange);
           taken.push(...decision.steps);
           return undefined;
@@ -226,6 +233,11 @@ const RESTORED: Warning = {
   reason: "LoadBalancerRestored",
   message: "everything that this Service had on its load balancer was gone from Azure, and was made again",
 };
+
+/** What it names was there when it was last seen, and is gone: another client, or a controller of another class, has deleted it. */
+function refersToMissing(error: unknown): boolean {
+  return error instanceof ArmError && error.failure.code === "InvalidResourceReference";
+}
 
 function drifted(observed: Observed, steps: readonly AzureStep[]): Extract<SyncOutcome, { kind: "drifted" }> {
   return { kind: "drifted", steps, differences: renderDifferences(observed, steps, observed.config.resourceGroup) };

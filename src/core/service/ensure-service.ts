@@ -13,6 +13,7 @@ import { reconcileLoadBalancer } from "../resources/load-balancer/merge-load-bal
 import type { Warning } from "../outcome.ts";
 import type { Decision } from "../steps.ts";
 import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
+import { baseOfPublicIP } from "../model/names.ts";
 import { listsService, servicesOf } from "../model/tags.ts";
 import { boundPublicIPs } from "../resources/public-ip/desired-public-ips.ts";
 import { reconcilePublicIP } from "../resources/public-ip/merge-public-ip.ts";
@@ -176,9 +177,21 @@ const joinLoadBalancer: Phase<ResolvedService> = (resolved) => {
   return access?.kind === "act" ? act([...joining.steps, ...access.steps], joining.warnings) : (access ?? joining);
 };
 
-function hasItsAddressesAlone({ intent, publicIPs }: ResolvedService, fragment: LoadBalancerFragment): boolean {
+/**
+ * A public IP that was made for a former incarnation may be going, if a controller of another class deletes it: the load balancer
+ * would be refused, and nothing would tell that its address was open for the Service.
+ */
+function hasItsAddressesAlone(resolved: ResolvedService, fragment: LoadBalancerFragment): boolean {
+  const { observed, intent, publicIPs } = resolved;
+  const isFormer = (name: string): boolean => {
+    const madeFor = baseOfPublicIP(observed.config.clusterName, name);
+    return madeFor !== undefined && madeFor !== intent.owner.base.toLowerCase();
+  };
   const isAlone = ({ seen }: DesiredPublicIP): boolean =>
-    seen?.properties.ipAddress !== undefined && servicesOf(seen)?.length === 1 && listsService(seen, intent.owner.key);
+    seen?.properties.ipAddress !== undefined &&
+    !isFormer(seen.name) &&
+    servicesOf(seen)?.length === 1 &&
+    listsService(seen, intent.owner.key);
   return (
     publicIPs.uses.length === intent.families.length &&
     publicIPs.uses.every(isAlone) &&
