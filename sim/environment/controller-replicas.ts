@@ -97,6 +97,7 @@ export class ControllerReplicas {
     const { simulation } = this.#options;
     if (process.isDead) return;
     process.isDead = true;
+    process.diedMs = simulation.timeline.elapsedMs;
     this.#awaitTakeover(downMs);
     simulation.trace.add(`${process.name} is killed`);
     for (const stream of this.#streams) if (stream.process === process) stream.abandon();

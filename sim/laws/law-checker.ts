@@ -23,6 +23,7 @@ import { RecordLaw } from "./record-law.ts";
 import { checkQuiescence } from "./quiescence.ts";
 import type { RemainingPlan } from "./remaining-plan.ts";
 import { ToldLaw } from "./told-law.ts";
+import { UnseenNodes } from "./unseen-nodes.ts";
 
 /** How long a draining node may stay in service without any disturbance. */
 const DRAIN_WITHIN_MS = 30_000;
@@ -44,6 +45,7 @@ export class LawChecker implements SimulationListener {
   readonly #records: RecordLaw;
   readonly #gates: GateLaw;
   readonly #told: ToldLaw;
+  readonly #unseen: UnseenNodes;
   /** Name prefix in Azure → class of the Service. */
   readonly #classes = new Map<string, string | undefined>();
 
@@ -76,6 +78,7 @@ export class LawChecker implements SimulationListener {
       nowMs: () => timeline.elapsedMs,
       events,
     });
+    this.#unseen = new UnseenNodes(() => timeline.elapsedMs);
     this.#laws = [
       new ForeignLaw(report, (name, caller) => this.#isForeignService(name, caller)),
       this.#addresses,
@@ -84,6 +87,7 @@ export class LawChecker implements SimulationListener {
       ...(setup.hasBackends === true ? [this.#records] : []),
       ...(setup.hasGates === true ? [this.#gates] : []),
       this.#told,
+      this.#unseen,
       new LeaseLaw(
         report,
         () => simulation.leaseHolder,
@@ -166,7 +170,7 @@ export class LawChecker implements SimulationListener {
   }
 
   #checkQuiescence(plan: RemainingPlan): void {
-    const exemptions = { finalizers: this.#finalizers, addresses: this.#addresses };
+    const exemptions = { finalizers: this.#finalizers, addresses: this.#addresses, unseen: this.#unseen };
     const report = (law: string, what: string): void => this.#report(law, what);
     checkQuiescence(this.#simulation, plan, exemptions, report);
     if (this.#simulation.setup.hasBackends === true) checkLbcfQuiescence(this.#simulation, this.#records, report);

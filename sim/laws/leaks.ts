@@ -22,11 +22,13 @@ import {
 import { addressOfNode } from "./backend-law.ts";
 import { openingsIn, type FinalizerLaw } from "./finalizer-law.ts";
 import { lbcfOwnerTags } from "./lbcf-quiescence.ts";
+import type { UnseenNodes } from "./unseen-nodes.ts";
 
 /** Laws that know what other clients did and the controllers cannot repair. */
 export interface Exemptions {
   readonly finalizers: FinalizerLaw;
   readonly addresses: AddressLaw;
+  readonly unseen: UnseenNodes;
 }
 
 /** `refused`: keys of the Services that are not served. */

@@ -36,7 +36,7 @@ export function checkQuiescence(
   }
   for (const service of observation.services) {
     if (refusals.has(serviceKey(service))) continue;
-    for (const what of unserved({ simulation, forwarding, finalizers: exemptions.finalizers }, service))
+    for (const what of unserved({ simulation, forwarding, ...exemptions }, service))
       report("served", `${serviceKey(service)}: ${what}`);
   }
   for (const what of leaks(simulation, exemptions, refusals)) report("leak", what);

@@ -43,7 +43,10 @@ export function remainingPlan(simulation: Simulation, failing: ReadonlySet<strin
     for (const [key, end] of plan.ends) if (end.kind === "reject") refusals.set(key, end.rejection.reason);
     for (const one of observed) {
       const key = serviceKey(one.service);
-      if (refusals.has(key) && reconcileService(one).kind !== "reject") predicted.add(key);
+      const now = reconcileService(one);
+      if (refusals.has(key) && now.kind !== "reject") predicted.add(key);
+      // the plan goes on as if Azure took what it refuses others: what they hold stays theirs
+      if (failing.size > 0 && now.kind === "reject" && !refusals.has(key)) refusals.set(key, now.rejection.reason);
     }
     if (classFilter !== undefined) continue;
     const pools = reconcilePools(observation.pools);

@@ -15,12 +15,14 @@ import type { Simulation } from "../environment/simulation.ts";
 import { baseIn, baseOf, isForeign, lastName } from "./azure-state.ts";
 import { addressOfNode, belongsInPools, isDraining } from "./backend-law.ts";
 import type { FinalizerLaw } from "./finalizer-law.ts";
+import type { UnseenNodes } from "./unseen-nodes.ts";
 
 export interface ServedOptions {
   readonly simulation: Simulation;
   readonly forwarding: Forwarding;
   /** Knows which pool entries another client has put back. */
   readonly finalizers: FinalizerLaw;
+  readonly unseen: UnseenNodes;
 }
 
 /** In which ways a Service is not served as it asks. */
@@ -71,7 +73,7 @@ function unservedAt(options: ServedOptions, service: Service, ip: string): strin
 }
 
 function wrongMembers(
-  { simulation, finalizers }: ServedOptions,
+  { simulation, finalizers, unseen }: ServedOptions,
   { id, members }: ForwardingRule,
   ip: string,
 ): string[] {
@@ -88,7 +90,7 @@ function wrongMembers(
   const isForeignMember = (member: Member): boolean =>
     isForeign(member.name) ||
     isForeign(member.node ?? "") ||
-    (member.node !== undefined && !simulation.nodes.hasBeen(member.node)) ||
+    (member.node !== undefined && (!simulation.nodes.hasBeen(member.node) || unseen.has(member.node))) ||
     // two controllers share a member list, and one may drop what the other stored (docs/reliability.md, known limits)
     (!names.has(nodeOf(simulation, member)) &&
       (simulation.setup.hasRival || finalizers.exempt.has(`entry ${member.name}`)));
