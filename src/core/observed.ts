@@ -19,8 +19,8 @@ export interface Observed extends ObservedAzure {
   readonly nodes: readonly Node[];
   /** Names of all subnets of the VNet, for the message about a missing one; absent unless one is missing and they can be read. */
   readonly subnetNames?: readonly string[];
-  /** A subnet is missing because its VNet is. */
-  readonly isNetworkMissing?: boolean;
+  /** A subnet is missing because its VNet is, or the resource group of the VNet; absent: it is not. */
+  readonly missingNetwork?: "network" | "resourceGroup";
   /** Zones of the region, empty where it has none. */
   readonly zones: readonly string[];
   /** Pool entries that the controller added, by load balancer id in lower case: the durable member list. */

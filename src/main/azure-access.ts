@@ -32,6 +32,8 @@ export interface AzureAccessOptions {
   readonly clock?: Clock;
   /** For what is wrong with traces; absent: stderr. */
   readonly log?: Log;
+  /** Ends the questions that are asked before there is a client. */
+  readonly signal?: AbortSignal;
 }
 
 export interface AzureAccess {
@@ -44,7 +46,13 @@ export interface AzureAccess {
 export async function openArmClient(options: AzureAccessOptions): Promise<AzureAccess> {
   const { credentials, networkSubscriptionId, env, userAgent, onCall, clock = realClock } = options;
   const transport = new HttpTransport({ caFile: credentials.caFile, env });
-  const cloud = await findCloud(credentials, transport, env["AZURE_ENVIRONMENT_FILEPATH"]);
+  const { signal: opening } = options;
+  const cloud = await findCloud(credentials, transport, env["AZURE_ENVIRONMENT_FILEPATH"], opening).catch(
+    async (error: unknown) => {
+      await transport.close();
+      throw error;
+    },
+  );
   let last = credentials;
   const tokensOf = (credentialOf: (config: CredentialConfig) => Credential): CachedTokens =>
     new CachedTokens(async (signal) => {

@@ -127,13 +127,15 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
       throttledUntil = new Date(realClock.nowMs() + (keptRetryAfterMs(failure) ?? DELAY.gateClosedMs));
       log.warn(`Azure throttles reads until ${throttledUntil.toISOString()}: waiting`);
     };
-    const access = { credentials, networkSubscriptionId, env, userAgent: USER_AGENT, onCall };
+    const access = { credentials, networkSubscriptionId, env, userAgent: USER_AGENT, onCall, signal: ending.signal };
+    waitFor("Azure");
     const arm = await openArmClient(access).catch((error: unknown) => {
       throw unansweredBy(error, nameOf(source));
     });
     if (ending.signal.aborted) await arm.close();
     ending.signal.throwIfAborted();
     closers.push(() => arm.close());
+    waitFor("the Kubernetes API server");
     if (watchesEndpoints(config)) await checkListable(kube.client, ENDPOINT_SLICES, undefined, ending.signal);
     if (watchesNamespaces(config)) await checkListable(kube.client, NAMESPACES, undefined, ending.signal);
     const cache = new ClusterCache({ client: kube.client, clock: realClock, random: Math.random, log, config });
@@ -244,10 +246,16 @@ async function checkConfigured(
   where: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { resourceGroup, loadBalancerResourceGroup, networkSubscriptionId, subscriptionId } = config;
+  const { resourceGroup, loadBalancerResourceGroup, securityGroupResourceGroup, securityGroupName } = config;
+  const { networkSubscriptionId, subscriptionId } = config;
   const groups: readonly [key: string, group: string, read: () => Promise<unknown>][] = [
     ["resourceGroup", resourceGroup, () => mirror.list("publicIP", resourceGroup, signal)],
     ["loadBalancerResourceGroup", loadBalancerResourceGroup, () => mirror.loadBalancers(signal)],
+    [
+      "securityGroupResourceGroup",
+      securityGroupResourceGroup,
+      async () => (securityGroupName === "" ? undefined : mirror.securityGroup(signal)),
+    ],
   ];
   for (const [key, group, read] of groups) {
     try {

@@ -1,13 +1,14 @@
 /** What `azlb doctor` asks Azure: clock, identity, resource groups, each right of the role, quota and api-versions. Reads only. */
 import { versionsOf } from "../azure/arm/api-versions.ts";
 import type { ArmClient, CallOptions } from "../azure/arm/arm-client.ts";
-import { ArmError } from "../azure/arm/failures.ts";
+import { ArmError, isGroupMissing } from "../azure/arm/failures.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
+import { subnetId, virtualNetworkId } from "../core/model/ids.ts";
 import { KINDS, READ_RIGHTS } from "../core/resources/kinds.ts";
 import { errorText } from "../core/util/text.ts";
 import { isAllowed, type Permission } from "./azure-permissions.ts";
 import { type Check, ok, unknown, wrong } from "./doctor-checks.ts";
-import { deniedText } from "./view-failures.ts";
+import { missingRight } from "./view-failures.ts";
 
 export interface AzureQuestion {
   readonly client: Pick<ArmClient, "get" | "list">;
@@ -53,17 +54,21 @@ async function checkIdentity({ client, config, where, signal }: AzureQuestion): 
       checks.push(...identityProblem(error, where, key, group, networkSubscriptionId));
     }
   }
-  const isKnown = !checks.some(({ what }) => what === "identity");
+  const isKnown = !checks.some(({ what }) => what === "identity" || what === "Azure");
   return [...(isKnown ? [ok("identity", "Azure accepts the token of the configured identity")] : []), ...checks];
 }
 
 function identityProblem(error: unknown, where: string, key: string, group: string, subscription: string): Check[] {
   const failure = error instanceof ArmError ? error.failure : undefined;
   if (error instanceof ArmError && failure?.kind === "denied")
-    return [wrong(key, deniedText(error), "assign the role of deploy/azure-role.json on this resource group")];
+    return [wrong(key, missingRight(error), "assign the role of deploy/azure-role.json on this resource group")];
   if (failure?.kind === "notFound") {
     const [name, value] = failure.missing === "subscription" ? ["subscriptionId", subscription] : [key, group];
     return [wrong(name, `"${value}" does not exist (${failure.code})`, `correct ${name} in ${where}`)];
+  }
+  if (failure?.kind === "throttled" || (error instanceof Error && error.name === "TimeoutError")) {
+    const fix = "try again in some minutes, or give it longer (--timeout): Azure throttles, or is slow";
+    return [wrong("Azure", failure?.message ?? "no answer within --timeout", fix)];
   }
   const fix =
     failure?.kind === "transient"
@@ -72,20 +77,60 @@ function identityProblem(error: unknown, where: string, key: string, group: stri
   return [wrong("identity", errorText(error), fix)];
 }
 
-/** Reads that the controller does at every start. */
-async function checkReads({ client, config, signal }: AzureQuestion): Promise<Check[]> {
-  const { resourceGroup, securityGroupName } = config;
-  const reads: readonly (readonly [what: string, ask: () => Promise<unknown>])[] = [
-    [
-      "public IPs",
-      () =>
-        client.list(`${groupPath(config, resourceGroup)}/providers/Microsoft.Network/publicIPAddresses`, read(signal)),
+/** A thing that the cloud config names, and that the controller reads. */
+interface Named {
+  readonly what: string;
+  readonly ask: () => Promise<unknown>;
+  /** The keys that name it, with their values: that of its resource group, then its own. */
+  readonly keys: readonly [group: readonly [string, string], name: readonly [string, string]];
+}
+
+async function checkReads(question: AzureQuestion): Promise<Check[]> {
+  const { client, config, signal } = question;
+  const { resourceGroup, securityGroupName, securityGroupResourceGroup, vnetName, vnetResourceGroup } = config;
+  const publicIPs = `${groupPath(config, resourceGroup)}/providers/Microsoft.Network/publicIPAddresses`;
+  const securityGroup: Named = {
+    what: "security group",
+    ask: () => client.get(securityGroupPath(config), read(signal)),
+    keys: [
+      ["securityGroupResourceGroup", securityGroupResourceGroup],
+      ["securityGroupName", securityGroupName],
     ],
-    ...(securityGroupName === ""
-      ? []
-      : ([["security group", () => client.get(securityGroupPath(config), read(signal))]] as const)),
-  ];
-  return Promise.all(reads.map(([what, ask]) => checkRead(`read ${what}`, ask)));
+  };
+  const network: Named = {
+    what: "VNet",
+    ask: () => client.list(`${virtualNetworkId(config)}/subnets`, read(signal)),
+    keys: [
+      ["vnetResourceGroup", vnetResourceGroup],
+      ["vnetName", vnetName],
+    ],
+  };
+  const named = [...(securityGroupName === "" ? [] : [securityGroup]), ...(vnetName === "" ? [] : [network])];
+  const checks = await Promise.all([
+    checkListed(() => client.list(publicIPs, read(signal))),
+    ...named.map((one) => checkNamed(question, one)),
+  ]);
+  const isThere = vnetName !== "" && checks.every(({ what, kind }) => what !== "read VNet" || kind === "ok");
+  return isThere && config.subnetName !== "" ? [...checks, await checkSubnet(question)] : checks;
+}
+
+async function checkListed(ask: () => Promise<unknown>): Promise<Check> {
+  const answer = await asked(ask);
+  const fix = "assign the role of deploy/azure-role.json";
+  return "problem" in answer ? wrong("read public IPs", answer.problem, fix) : ok("read public IPs", "works");
+}
+
+async function checkSubnet(question: AzureQuestion): Promise<Check> {
+  const { client, config, signal } = question;
+  const { vnetName, subnetName } = config;
+  return checkNamed(question, {
+    what: "subnet",
+    ask: () => client.get(subnetId(config, subnetName), read(signal)),
+    keys: [
+      ["vnetName", vnetName],
+      ["subnetName", subnetName],
+    ],
+  });
 }
 
 function securityGroupPath(config: ClusterConfig): string {
@@ -93,16 +138,20 @@ function securityGroupPath(config: ClusterConfig): string {
   return `${group}/providers/Microsoft.Network/networkSecurityGroups/${config.securityGroupName}`;
 }
 
-async function checkRead(what: string, ask: () => Promise<unknown>): Promise<Check> {
+async function checkNamed({ where }: AzureQuestion, { what, ask, keys: [group, name] }: Named): Promise<Check> {
+  const subject = `read ${what}`;
   try {
     await ask();
-    return ok(what, "works");
+    return ok(subject, "works");
   } catch (error) {
-    const isDenied = error instanceof ArmError && error.failure.kind === "denied";
-    const fix = isDenied
-      ? "assign the role of deploy/azure-role.json"
-      : "correct the name in the cloud config, or create it";
-    return wrong(what, isDenied ? deniedText(error) : errorText(error), fix);
+    if (!(error instanceof ArmError) || error.failure.kind !== "notFound") {
+      return wrong(subject, problemText(error), "assign the role of deploy/azure-role.json there");
+    }
+    const [key, value] = isGroupMissing(error) ? group : name;
+    const text = isGroupMissing(error)
+      ? `resource group "${value}" does not exist`
+      : `there is no ${what} "${value}" in "${group[1]}"`;
+    return wrong(subject, `${text} (${error.failure.code})`, `correct ${key} in ${where}, or create it`);
   }
 }
 
@@ -171,6 +220,10 @@ async function asked<T>(ask: () => Promise<T>): Promise<{ readonly value: T } | 
   try {
     return { value: await ask() };
   } catch (error) {
-    return { problem: errorText(error) };
+    return { problem: problemText(error) };
   }
+}
+
+function problemText(error: unknown): string {
+  return error instanceof ArmError && error.failure.kind === "denied" ? missingRight(error) : errorText(error);
 }

@@ -48,7 +48,7 @@ export async function loadCloudConfig(options: LoadOptions): Promise<LoadedConfi
   for (const warning of parsed.warnings) log.warn(`${where}: ${warning}`);
   if (parsed.kind === "invalid") throw new CloudConfigError(`${where}: ${parsed.errors.join("; ")}`);
   return {
-    config: { ...parsed.config, migratesPools: acceptedChange === "pool-type" },
+    config: { ...parsed.config, migratesPools: acceptedChange === "pool-type", source: where },
     credentials: parsed.credentials,
   };
 }

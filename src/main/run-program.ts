@@ -70,5 +70,11 @@ export async function runProgram(azlb: Command): Promise<void> {
     await azlb.parseAsync();
   } catch (error) {
     process.exitCode = exitCodeOf(error, badInputCodeOf(azlb) ?? EXIT_BAD_INPUT);
+    if (error instanceof Error && error.name === "ViewTimeout") endSoon();
   }
+}
+
+/** The time that the user gave is over: what is still waited for (a pause that Azure asked for) keeps nobody longer. */
+function endSoon(): void {
+  setTimeout(() => process.exit(), 500).unref();
 }

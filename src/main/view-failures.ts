@@ -12,12 +12,15 @@ export function lookFailureText(error: unknown): string {
   return error instanceof ArmError && error.failure.kind === "denied" ? deniedText(error) : errorText(error);
 }
 
-/** `no right to Microsoft.Network/loadBalancers/read on /subscriptions/…: …`. */
+/** With the role that a command that only reads needs. */
 export function deniedText(error: ArmError): string {
-  const { failure, doing } = error;
-  const { action, scope } = failure.kind === "denied" ? failure : {};
-  const what = action === undefined ? `for ${doing}` : `to ${action} on ${scope ?? doing}`;
   const fix =
     "assign the role Reader there to the identity of the cloud config, which is enough for commands that only read";
-  return `Azure: no right ${what}: ${fix} (${failure.code || failure.status})`;
+  return `Azure: ${missingRight(error)}: ${fix} (${error.failure.code || error.failure.status})`;
+}
+
+/** `no right to Microsoft.Network/loadBalancers/read on /subscriptions/…`. */
+export function missingRight({ failure, doing }: ArmError): string {
+  const { action, scope } = failure.kind === "denied" ? failure : {};
+  return `no right ${action === undefined ? `for ${doing}` : `to ${action} on ${scope ?? doing}`}`;
 }

@@ -8,6 +8,7 @@ import { SERVICES } from "../../src/kube/client/resources.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
 import { runAzlb } from "../support/azlb-process.ts";
 import { commandSandbox } from "../support/command-sandbox.ts";
+import { FaultControl } from "../support/fault-control.ts";
 
 const { dir, sandbox } = await commandSandbox();
 
@@ -28,13 +29,25 @@ const CASES: readonly [what: string, change: object, code: number, said: RegExp]
     "a VNet",
     { vnetName: "novnet" },
     0,
-    /^x default\/web +refused, SubnetNotFound: vnetName of the config: there is no VNet "novnet" in resource group "\S+": correct/,
+    /^x default\/web +refused, SubnetNotFound: vnetName of \S+azure\.json: there is no VNet "novnet" in resource group "\S+": correct/,
   ],
   [
     "a subnet",
     { subnetName: "nosubnet" },
     0,
-    /^x default\/web +refused, SubnetNotFound: subnetName of the config: VNet "vnet" has no subnet "nosubnet": name one that it has \("subnet"/,
+    /^x default\/web +refused, SubnetNotFound: subnetName of \S+azure\.json: VNet "vnet" has no subnet "nosubnet": name one that it has \("subnet"/,
+  ],
+  [
+    "the resource group of the VNet",
+    { vnetResourceGroup: "nogroup" },
+    0,
+    /^x default\/web +refused, SubnetNotFound: vnetResourceGroup of \S+azure\.json: resource group "nogroup" does not exist: name the one/,
+  ],
+  [
+    "the resource group of the security group",
+    { securityGroupResourceGroup: "nogroup" },
+    2,
+    /^azlb: \S+azure\.json: securityGroupResourceGroup "nogroup" does not exist in subscription "\S+": correct this key/,
   ],
   [
     "Azure itself",
@@ -62,4 +75,18 @@ test("the Kubernetes API server is not there: told with the flag", async () => {
   const { code, stderr } = await runAzlb("plan", "--kubeconfig", kubeconfig, "--cloud-config", join(dir, "azure.json"));
   assert.match(stderr, /^azlb: the Kubernetes API server does not answer: .*--kubeconfig/);
   assert.equal(code, 2);
+});
+
+test("Azure asks to wait for longer than --timeout: told who is waited for, and the command ends", async () => {
+  const faults = new FaultControl(sandbox.azure.controlUrl);
+  const effect = { kind: "status", status: 429, code: "TooManyRequests", retryAfterSeconds: 3_600 };
+  await faults.arm({ method: ["GET"], path: "/subscriptions/**", count: null, effect });
+  const file = join(dir, "azure.json");
+  writeFileSync(file, JSON.stringify(sandbox.azure.cloudConfig));
+  const flags = ["--kubeconfig", sandbox.kubeconfig, "--cloud-config", file, "--timeout", "2s"];
+  const { code, stderr } = await runAzlb("plan", ...flags);
+  await faults.clear();
+  assert.match(stderr, /Azure throttles reads until/);
+  assert.match(stderr, /azlb: not done after 2 s \(--timeout\), waiting for Azure/);
+  assert.equal(code, 1);
 });

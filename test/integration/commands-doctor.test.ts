@@ -54,8 +54,14 @@ const WRONG: readonly [what: string, change: Readonly<Record<string, unknown>>, 
   [
     "the security group",
     { securityGroupName: "nonsg" },
-    /^WRONG +read security group +.*nonsg/m,
-    /fix: correct the name in the cloud config/,
+    /^WRONG +read security group +there is no security group "nonsg" in "rg"/m,
+    /fix: correct securityGroupName in \S+azure\.json/,
+  ],
+  [
+    "the VNet's resource group",
+    { vnetResourceGroup: "nogroup" },
+    /^WRONG +read VNet +resource group "nogroup" does not exist/m,
+    /fix: correct vnetResourceGroup in \S+azure\.json/,
   ],
   [
     "the endpoint",
@@ -99,7 +105,7 @@ test("a right is missing in Azure: told with the role", async () => {
   await faults.arm({ method: ["GET"], path: "**/publicIPAddresses", count: null, effect });
   const { code, stdout } = await doctor({});
   await faults.clear();
-  assert.match(stdout, /^WRONG +read public IPs +Azure: no right /m);
+  assert.match(stdout, /^WRONG +read public IPs +no right /m);
   assert.match(stdout, /fix: assign the role of deploy\/azure-role\.json/);
   assert.equal(code, 1);
 });

@@ -56,25 +56,34 @@ export async function findCloud(
   settings: CloudSettings,
   transport: ArmTransport,
   environmentFile?: string,
+  signal?: AbortSignal,
 ): Promise<Cloud> {
   const profile = settings.azureStack ? "azureStack" : "current";
   const isStack = settings.cloud === "AzureStackCloud";
   if (isStack && environmentFile) return { ...(await readEnvironment(environmentFile)), profile };
   const endpoint = trimmed(settings.resourceManagerEndpoint ?? "");
-  if (endpoint !== "") return { ...(await askMetadata(endpoint, settings.cloudName, transport)), profile };
+  if (endpoint !== "") return { ...(await askMetadata(endpoint, settings.cloudName, transport, signal)), profile };
   if (settings.cloud !== "AzureStackCloud") return { ...NAMED[settings.cloud], profile };
   throw new CloudError(
     `cloud: "${settings.cloudName}" needs resourceManagerEndpoint, or a file named by AZURE_ENVIRONMENT_FILEPATH`,
   );
 }
 
-async function askMetadata(endpoint: string, name: string, transport: ArmTransport): Promise<Addresses> {
+async function askMetadata(
+  endpoint: string,
+  name: string,
+  transport: ArmTransport,
+  signal: AbortSignal | undefined,
+): Promise<Addresses> {
   const url = `${endpoint}/metadata/endpoints?api-version=2019-05-01`;
-  const answer = await transport.send({ method: "GET", url, headers: { accept: "application/json" } });
+  const headers = { accept: "application/json" };
+  const answer = await transport.send({ method: "GET", url, headers, ...(signal && { signal }) });
   const listed = parseJson(answer.body);
   if (answer.status !== 200 || !Array.isArray(listed)) {
+    const isBusy = answer.status === 429 || answer.status >= 500;
+    const fix = isBusy ? "which should pass: try again" : "not a list of clouds: correct it";
     throw new CloudError(
-      `resourceManagerEndpoint: ${endpoint} answered ${answer.status} to /metadata/endpoints, not a list of clouds`,
+      `resourceManagerEndpoint: ${endpoint} answered ${answer.status} to /metadata/endpoints, ${fix}`,
     );
   }
   const entry = listed.find((each) => name === "" || textField(each, "name")?.toLowerCase() === name.toLowerCase());

@@ -90,7 +90,8 @@ const CODE_FIXES: Readonly<Record<string, string>> = {
   SecurityRuleInvalidAddressPrefix: "Use a network address such as 10.0.0.0/24 or a known service tag.",
   OverlappingSubnetsNotPermittedInSecurityRule: "Remove the source ranges that others contain.",
   SecurityRuleAddressesOrPortsPerSecurityGroupLimitReached: "Use fewer source ranges, or a service tag in their place.",
-  InvalidResourceReference: "Create what it names, in the same region, or name something that exists.",
+  InvalidResourceReference:
+    "Create what it names, in the same region, or name something that exists (a VNet: vnetName and vnetResourceGroup of the cloud config).",
   MissingSubscriptionRegistration:
     "Register the resource provider: az provider register --namespace Microsoft.Network.",
   NoRegisteredProviderFound: "This cloud does not know the api-version that was asked for.",

@@ -5,11 +5,11 @@
 import { ArmError, isGroupMissing } from "../../azure/arm/failures.ts";
 import type { Mirror } from "../../azure/cache/mirror.ts";
 import type { PoolBrake } from "../../core/brake/pool-brake.ts";
-import type { Subnet } from "../../core/model/arm.ts";
+import type { SecurityGroup, Subnet } from "../../core/model/arm.ts";
 import type { Bodies, Kind, ListedKind } from "../../core/resources/azure-step.ts";
 import { type Listed, withListed } from "../../core/resources/observed-azure.ts";
 import type { PoolsInput } from "../../core/resources/managed-pools.ts";
-import type { ClusterConfig } from "../../core/config/cluster-config.ts";
+import { type ClusterConfig, keyText } from "../../core/config/cluster-config.ts";
 import type { NamespaceLabels, Service } from "../../core/model/kubernetes.ts";
 import type { KubeObject } from "../../kube/client/resources.ts";
 import { needsCompute } from "../../core/backends/eligible-nodes.ts";
@@ -68,13 +68,12 @@ export class Observer {
 
   /** What every decision about a Service sees, and what the core asked for besides. */
   async observe(service: Service, needs: readonly ReadRequest[], signal: AbortSignal): Promise<Observed> {
-    const { config, mirror } = this.#options;
     const [shared, compute, listed, subnets, securityGroup] = await Promise.all([
       this.#shared(signal),
       needs.some(({ kind }) => kind === "compute") ? this.#compute(signal) : {},
       this.#listed(needs, signal),
       this.#subnets(needs, signal),
-      config.securityGroupName === "" ? undefined : mirror.securityGroup(signal),
+      this.#securityGroup(signal),
     ]);
     return { ...shared, ...compute, service, ...listed, ...subnets, securityGroup };
   }
@@ -165,19 +164,39 @@ export class Observer {
   async #subnets(
     needs: readonly ReadRequest[],
     signal: AbortSignal,
-  ): Promise<Pick<Observed, "subnets" | "subnetNames" | "isNetworkMissing">> {
+  ): Promise<Pick<Observed, "subnets" | "subnetNames" | "missingNetwork">> {
     const { mirror } = this.#options;
     const subnets = new Map<string, Subnet | undefined>();
     for (const need of needs) {
-      if (need.kind === "subnet") subnets.set(need.name, await mirror.subnet(need.name, signal));
+      if (need.kind !== "subnet") continue;
+      const subnet = await mirror.subnet(need.name, signal).catch(undefinedIfGroupMissing);
+      subnets.set(need.name, subnet);
     }
     if (![...subnets.values()].includes(undefined)) return { subnets };
     try {
       return { subnets, subnetNames: await mirror.subnetNames(signal) };
     } catch (error) {
       if (!(error instanceof ArmError)) throw error;
-      // the refusal is as true without them
-      return { subnets, ...(error.failure.kind === "notFound" && { isNetworkMissing: true }) };
+      if (error.failure.kind !== "notFound") return { subnets }; // the refusal is as true without them
+      return { subnets, missingNetwork: isGroupMissing(error) ? "resourceGroup" : "network" };
     }
   }
+
+  /** Its resource group is never missing: the config would be wrong, and the rules elsewhere. */
+  async #securityGroup(signal: AbortSignal): Promise<SecurityGroup | undefined> {
+    const { config, mirror } = this.#options;
+    if (config.securityGroupName === "") return undefined;
+    try {
+      return await mirror.securityGroup(signal);
+    } catch (error) {
+      if (!(error instanceof ArmError) || !isGroupMissing(error)) throw error;
+      const key = keyText("securityGroupResourceGroup", config);
+      const problem = `resource group "${config.securityGroupResourceGroup}" does not exist: correct this key`;
+      throw new ArmError(error.failure, `${key}: ${problem}`, { cause: error });
+    }
+  }
+}
+
+function undefinedIfGroupMissing(error: unknown): undefined {
+  if (!isGroupMissing(error)) throw error;
 }

@@ -69,6 +69,13 @@ export interface ClusterConfig {
   readonly extendedLocation: { readonly name: string; readonly type: string } | undefined;
   /** Azure Stack supports only older API versions, and has no zones. */
   readonly azureStack: boolean;
+  /** The file or Secret that it was read from, for texts; absent: not known. */
+  readonly source?: string;
+}
+
+/** A key of the cloud config, for a text about it: `vnetName of /etc/kubernetes/azure.json`. */
+export function keyText(key: string, { source = "the cloud config" }: Pick<ClusterConfig, "source">): string {
+  return `${key} of ${source}`;
 }
 
 /** Services with `externalTrafficPolicy: Local` have pools of the nodes with their endpoints. */

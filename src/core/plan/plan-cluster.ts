@@ -99,14 +99,14 @@ function withAllReads(observations: readonly Observed[]): readonly Observed[] {
   const missingGroups = new Set(observations.flatMap((observed) => [...(observed.missingGroups ?? [])]));
   const subnets = new Map(observations.flatMap((observed) => [...observed.subnets]));
   const subnetNames = observations.find((observed) => observed.subnetNames !== undefined)?.subnetNames;
-  const isNetworkMissing = observations.some((observed) => observed.isNetworkMissing === true);
+  const missingNetwork = observations.find((observed) => observed.missingNetwork !== undefined)?.missingNetwork;
   return observations.map((observed) => ({
     ...observed,
     listed,
     missingGroups,
     subnets,
     ...(subnetNames && { subnetNames }),
-    ...(isNetworkMissing && { isNetworkMissing }),
+    ...(missingNetwork && { missingNetwork }),
   }));
 }
 

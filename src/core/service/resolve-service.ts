@@ -3,6 +3,7 @@
  * Everything that the phases of `ensure-service.ts` read.
  */
 import { PLACEMENT, PRIVATE_LINK } from "../intent/annotations.ts";
+import { keyText } from "../config/cluster-config.ts";
 import type { Family } from "../model/arm.ts";
 import {
   addressesOfMembers,
@@ -202,20 +203,37 @@ function isSubnetMissing({ subnets }: Observed, name: string): boolean {
 }
 
 function refuseSubnet(observed: Observed, intent: ServiceIntent, name: string): Rejection {
-  const { vnetName, vnetResourceGroup } = observed.config;
-  if (observed.isNetworkMissing === true) {
-    const missing = `vnetName of the config: there is no VNet "${vnetName}" in resource group "${vnetResourceGroup}"`;
-    const fix = "correct vnetName, or vnetResourceGroup";
-    return { kind: "rejection", reason: "SubnetNotFound", message: `${missing}: ${fix}` };
-  }
-  const message = `${whereFrom(intent, name)}: VNet "${vnetName}" has no subnet "${name}": ${subnetsText(observed)}`;
+  const message = refusedNetwork(observed) ?? refusedSubnet(observed, intent, name);
   return { kind: "rejection", reason: "SubnetNotFound", message };
 }
 
-function whereFrom({ subnet, privateLink }: ServiceIntent, name: string): string {
+function refusedNetwork({ config, missingNetwork }: Observed): string | undefined {
+  const { vnetName, vnetResourceGroup } = config;
+  switch (missingNetwork) {
+    case "network":
+      return (
+        `${keyText("vnetName", config)}: there is no VNet "${vnetName}" in resource group "${vnetResourceGroup}": ` +
+        "correct vnetName, or vnetResourceGroup"
+      );
+    case "resourceGroup":
+      return (
+        `${keyText("vnetResourceGroup", config)}: resource group "${vnetResourceGroup}" does not exist: name the one that ` +
+        `VNet "${vnetName}" is in, or remove the key, which stands for "${config.resourceGroup}"`
+      );
+    case undefined:
+      return undefined;
+  }
+}
+
+function refusedSubnet(observed: Observed, intent: ServiceIntent, name: string): string {
+  const { vnetName } = observed.config;
+  return `${whereFrom(observed, intent, name)}: VNet "${vnetName}" has no subnet "${name}": ${subnetsText(observed)}`;
+}
+
+function whereFrom({ config }: Observed, { subnet, privateLink }: ServiceIntent, name: string): string {
   if (name === subnet) return `annotation ${PLACEMENT.internalSubnet.key}`;
   const isOfLink = privateLink?.details.includes(PRIVATE_LINK.subnet.key) === true && privateLink.subnet === name;
-  return isOfLink ? `annotation ${PRIVATE_LINK.subnet.key}` : "subnetName of the config";
+  return isOfLink ? `annotation ${PRIVATE_LINK.subnet.key}` : keyText("subnetName", config);
 }
 
 function isGroupMissing({ missingGroups }: Observed, { publicIPs, publicIPResourceGroup }: ServiceIntent): boolean {

@@ -92,8 +92,8 @@ const NO_GROUP: Rejection = {
   kind: "rejection",
   reason: "SecurityGroupMissing",
   message:
-    "the security group of the cloud config does not exist, and it is never created by a controller: create it, or " +
-    "correct securityGroupName and securityGroupResourceGroup",
+    "the security group of the cloud config does not exist, and a controller never creates it: create it, or correct " +
+    "securityGroupName or securityGroupResourceGroup",
 };
 
 /** Only config tags are ever put on it, so without any there is nothing to prune either. */

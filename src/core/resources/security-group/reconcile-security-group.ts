@@ -6,11 +6,12 @@
  * should be its own may still be shared ones, and rules of releases up to 1.28 may still be there. Both are put right
  * by its next write, so that taking over a cluster writes nothing.
  */
+import { keyText } from "../../config/cluster-config.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import { securityGroupId } from "../../model/ids.ts";
 import { type Service, serviceKey } from "../../model/kubernetes.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
-import type { Owner } from "../../outcome.ts";
+import type { Owner, Rejection } from "../../outcome.ts";
 import { reconciled, type Reconciled, SETTLED } from "../reconciled.ts";
 import {
   absentSecurityGroup,
@@ -95,9 +96,20 @@ function reconcile(
     fragment,
     why,
   }));
-  if (result.kind !== "reject" || result.rejection.reason !== "SecurityGroupFull") return result;
-  const message = [result.rejection.message, ...largestUser(input)].join(". ");
-  return { kind: "reject", rejection: { ...result.rejection, message } };
+  if (result.kind !== "reject") return result;
+  return { kind: "reject", rejection: { ...result.rejection, message: refusalText(input, result.rejection) } };
+}
+
+/** With what only the decision knows: the names of the config, or who takes the room. */
+function refusalText(input: SecurityGroupInput, { reason, message }: Rejection): string {
+  const { config } = input;
+  if (reason === "SecurityGroupFull") return [message, ...largestUser(input)].join(". ");
+  if (reason !== "SecurityGroupMissing") return message;
+  return (
+    `${keyText("securityGroupName", config)}: there is no security group "${config.securityGroupName}" in resource group ` +
+    `"${config.securityGroupResourceGroup}", and a controller never creates it: create it, or correct securityGroupName ` +
+    "or securityGroupResourceGroup"
+  );
 }
 
 /** The rule that takes most of what the group has least of, and the Services that it was made for. */
