@@ -11,6 +11,7 @@ import type { RunningController } from "../../../src/main/controller.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { propertiesOf, ServiceRig, WITHIN_MS, type WireBody } from "../../support/service-rig.ts";
+import { whileWatching } from "../../support/while-watching.ts";
 
 const INTERNAL = { "azure-load-balancer-internal": "true" };
 const LINKED = { ...INTERNAL, "azure-pls-create": "true" };
@@ -94,24 +95,17 @@ export function poolMigrationSuite(name: string, open: ClusterOpener): void {
 /** Restarts with the change accepted, and looks at every state until nothing is left to do. */
 async function migrated(rig: ServiceRig, change: Readonly<Record<string, unknown>>): Promise<void> {
   const addresses = await served(rig);
-  let isOver = false;
-  const looking = (async () => {
-    for (let looks = 1; ; looks++) {
-      await assertServing(rig);
-      if (isOver) return looks;
-    }
-  })();
-  try {
-    await rig.restart(change, ACCEPTED);
-    await eventually(async () => {
-      const { changes, steps } = await rig.plan();
-      assert.deepEqual([changes, steps], [[], []]);
-      assert.equal((await clusterPools(rig)).length, 2);
-    }, WITHIN_MS);
-  } finally {
-    isOver = true;
-    await looking;
-  }
+  await whileWatching(
+    () => assertServing(rig),
+    async () => {
+      await rig.restart(change, ACCEPTED);
+      await eventually(async () => {
+        const { changes, steps } = await rig.plan();
+        assert.deepEqual([changes, steps], [[], []]);
+        assert.equal((await clusterPools(rig)).length, 2);
+      }, WITHIN_MS);
+    },
+  );
   assert.deepEqual(await served(rig), addresses);
 }
 
