@@ -101,7 +101,7 @@ export function registerController(azlb: Command): void {
       "interval of the drift check, which reads and compares Azure; 0: never",
       "5m",
     )
-    .option("--concurrent-service-syncs <count>", "Services that are reconciled in parallel", "500")
+    .option("--concurrent-service-syncs <count>", "Services that are reconciled in parallel", "1000")
     .option(
       "--lbcf-webhook-hosts <hosts>",
       "where webhooks of LBCF drivers may go: names, *.suffix, addresses and blocks, by commas (default: everywhere but " +

@@ -211,7 +211,7 @@ export class Controller {
       clock,
       random,
       log,
-      onSettled: () => this.#services.resync(),
+      onMembersChanged: () => this.#services.resync(),
     });
   }
 

@@ -95,7 +95,7 @@ export const DEFAULT_LEASE: LeaseOptions = {
 };
 const USER_AGENT = `azlb/${VERSION}`;
 /** Workers only wait for writers: as many as there may be Services in one batch. */
-const WORKERS = 500;
+const WORKERS = 1_000;
 const DRIFT_PERIOD_MS = 300_000;
 const CONFIG_PERIOD_MS = 15_000;
 

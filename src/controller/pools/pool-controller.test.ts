@@ -37,7 +37,7 @@ function rig(isWriteKept: () => boolean, more: Partial<PoolControllerOptions> = 
     clock,
     random: () => 0.5,
     log: { ...SILENT_LOG, warn: (message) => said.push(message) },
-    onSettled: () => {
+    onMembersChanged: () => {
       settled += 1;
     },
     ...more,
@@ -52,6 +52,9 @@ test("pools that a write brings into line are settled after it", async () => {
   await clock.advance(1);
   assert.deepEqual(counts(), { writes: 1, settled: 1 });
   assert.deepEqual(said, []);
+  pools.resync();
+  await clock.advance(1);
+  assert.deepEqual(counts(), { writes: 1, settled: 1 }, "nothing has changed since: Services are not told again");
   await pools.stop(0);
 });
 

@@ -37,8 +37,8 @@ export interface PoolControllerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** The pools follow the nodes now: rules that name nodes may be looked at. */
-  readonly onSettled: () => void;
+  /** The nodes, or the pools' members, are others than before, and the pools follow them: rules that name nodes may be looked at. */
+  readonly onMembersChanged: () => void;
 }
 
 /** All pools are one piece of work: they follow the same nodes. */
@@ -53,6 +53,9 @@ export class PoolController {
   #conflicts: ReadonlySet<string> = new Set();
   /** Names of nodes that went, until the member lists have them: a node may go before a look has seen it. */
   readonly #departed = new Set<string>();
+  /** What the Services have not been told yet. */
+  #haveNodesChanged = false;
+  #haveMembersChanged = false;
 
   constructor(options: PoolControllerOptions) {
     this.#options = options;
@@ -71,7 +74,9 @@ export class PoolController {
   start(): void {
     this.#options.nodes.subscribe((change) => {
       if (change.kind === "deleted") this.#departed.add(change.object.metadata.name);
-      if (change.kind !== "updated" || concernsPools(change.old, change.object)) this.resync(GATHER_MS);
+      if (change.kind === "updated" && !concernsPools(change.old, change.object)) return;
+      this.#haveNodesChanged = true;
+      this.resync(GATHER_MS);
     });
     this.#options.endpointSlices?.subscribe((change) => {
       if (change.kind !== "updated" || !sameJson(change.old.nodeNames, change.object.nodeNames)) this.resync(GATHER_MS);
@@ -88,15 +93,25 @@ export class PoolController {
   }
 
   async #sync({ failures, signal }: Job): Promise<Verdict> {
+    const haveNodesChanged = this.#haveNodesChanged; // one that changes from here on may be seen by the next look only
+    this.#haveNodesChanged = false;
     try {
       const { awaitedMs } = await untilSettled("the pools", () => this.#round(signal));
-      this.#options.onSettled();
+      this.#tellChange(haveNodesChanged);
       return awaitedMs === undefined ? { kind: "done" } : { kind: "again", afterMs: awaitedMs + GATHER_MS };
     } catch (error) {
+      this.#haveNodesChanged ||= haveNodesChanged;
       const { afterMs } = nextAttempt(error, failures);
       this.#options.log.warn(`pools: ${errorText(error)}`);
       return { kind: "retry", ...(afterMs !== undefined && { afterMs }) };
     }
+  }
+
+  /** Every Service is looked at then, so not after each of many looks that change nothing. */
+  #tellChange(haveNodesChanged: boolean): void {
+    if (!haveNodesChanged && !this.#haveMembersChanged) return;
+    this.#haveMembersChanged = false;
+    this.#options.onMembersChanged();
   }
 
   /** `awaitedMs`: a node's machine is not listed yet, and is worth another look then. */
@@ -107,6 +122,7 @@ export class PoolController {
     if (await this.#remember(input)) return undefined;
     const steps = reconcilePools(input);
     if (steps.length === 0) return { awaitedMs: observer.awaitedMs(input) };
+    this.#haveMembersChanged = true;
     await this.#applyAll(steps);
     return undefined;
   }

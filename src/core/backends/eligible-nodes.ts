@@ -36,8 +36,12 @@ export function needsCompute(
   nodes: readonly Node[],
 ): boolean {
   if (poolType === "nodeIPConfiguration" || sku === "basic" || migratesPools) return true;
-  return loadBalancers.length > 0 && nodes.some((node) => machineOf(node)?.kind === "virtualMachine");
+  return loadBalancers.length > 0 && hasVirtualMachines(nodes);
 }
+
+const hasVirtualMachines = memo((nodes: readonly Node[]): boolean =>
+  nodes.some((node) => machineOf(node)?.kind === "virtualMachine"),
+);
 
 export function isEligible(node: Node, config: PoolConfig): boolean {
   const labels = node.metadata.labels ?? {};
