@@ -232,6 +232,15 @@ export const ACCESS = {
       "Not together with `spec.loadBalancerSourceRanges`.",
   ),
   sourceRanges: annotation("load-balancer-source-ranges", list("CIDRs"), "none", "Added to `azure-allowed-ip-ranges`."),
+  destinationRanges: annotation(
+    "azure-allowed-destination-ip-ranges",
+    list("CIDRs"),
+    "the nodes' addresses",
+    "Where packets arrive at the nodes themselves (without a floating IP, or over internal IPv6): what security rules open " +
+      "instead of every node's address, so that they do not grow with the cluster. Name the nodes' subnets; a family without a " +
+      "range has the nodes' addresses. What is no CIDR, and `/0`, is refused.",
+    "azlb",
+  ),
   denyAllExcept: annotation(
     "azure-deny-all-except-load-balancer-source-ranges",
     exposureFlag,
@@ -248,6 +257,7 @@ export const EXPOSURE: readonly Annotation<unknown>[] = [
   ACCESS.serviceTags,
   ACCESS.ipRanges,
   ACCESS.sourceRanges,
+  ACCESS.destinationRanges,
   ACCESS.denyAllExcept,
 ];
 

@@ -5,6 +5,7 @@ import { accepted } from "../../../test/support/parsed-service.ts";
 import type { AccessIntent } from "./service-intent.ts";
 
 const INTERNAL = { "azure-load-balancer-internal": "true" };
+const DESTINATIONS = (text: string) => ({ "azure-allowed-destination-ip-ranges": text });
 const ranges = (...loadBalancerSourceRanges: string[]): Pick<ServiceShape, "spec"> => ({
   spec: { loadBalancerSourceRanges },
 });
@@ -71,6 +72,21 @@ const cases: readonly (readonly [string, ServiceShape, Partial<AccessIntent>])[]
     "rules may be left to people",
     { annotations: { "azure-disable-load-balancer-nsg-rule": "TRUE" } },
     { unmanaged: true },
+  ],
+  [
+    "ranges of nodes are aggregated, of each family whose packets arrive at nodes",
+    {
+      annotations: { ...INTERNAL, ...DESTINATIONS("10.0.0.0/25,10.0.0.128/25, fd00::/64") },
+      spec: { ipFamilies: ["IPv4", "IPv6"] },
+    },
+    { destinations: { IPv4: [], IPv6: ["fd00::/64"] } },
+  ],
+  [
+    "and without a floating IP of both",
+    {
+      annotations: { "azure-disable-load-balancer-floating-ip": "true", ...DESTINATIONS("10.0.0.0/25,10.0.0.128/25") },
+    },
+    { destinations: { IPv4: ["10.0.0.0/24"], IPv6: [] } },
   ],
   ["rules are shared by default", { annotations: { "azure-shared-securityrule": "true" } }, { ownRules: false }],
   ["and its own on request", { annotations: { "azure-shared-securityrule": "False" } }, { ownRules: true }],

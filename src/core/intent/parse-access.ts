@@ -10,7 +10,11 @@ import { type AnnotationReader, MOST_ITEMS } from "./annotation-reader.ts";
 import { ACCESS, type Annotation } from "./annotations.ts";
 import type { AccessIntent, ServiceIntent } from "./service-intent.ts";
 
-export function parseAccess(service: Service, scope: ServiceIntent["scope"], read: AnnotationReader): AccessIntent {
+export function parseAccess(
+  service: Service,
+  scope: ServiceIntent["scope"],
+  read: AnnotationReader,
+): Omit<AccessIntent, "destinations"> {
   const { loadBalancerSourceRanges: given = [] } = service.spec;
   const fromSpec = parseRanges(given.slice(0, MOST_ITEMS));
   if (given.length > MOST_ITEMS) {

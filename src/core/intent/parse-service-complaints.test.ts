@@ -148,6 +148,25 @@ const warnings: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>
     /"" is no CIDR/,
   ],
   [
+    "destinations of a Service whose packets do not arrive at nodes",
+    { annotations: { "azure-allowed-destination-ip-ranges": "10.240.0.0/16" } },
+    {},
+    "AnnotationHasNoEffect",
+    /azure-allowed-destination-ip-ranges has no effect: its packets keep their frontend's address/,
+  ],
+  [
+    "destinations of the other family",
+    {
+      annotations: {
+        "azure-allowed-destination-ip-ranges": "fd00::/64",
+        "azure-disable-load-balancer-floating-ip": "true",
+      },
+    },
+    {},
+    "AnnotationHasNoEffect",
+    /it names no range of IPv4/,
+  ],
+  [
     "ranges beside service tags",
     { annotations: { "azure-allowed-service-tags": "Storage" }, spec: { loadBalancerSourceRanges: ["10.0.0.0/8"] } },
     {},
@@ -393,6 +412,24 @@ const refusals: readonly (readonly [string, ServiceShape, Partial<ClusterConfig>
     { annotations: { "azure-allowed-ip-ranges": "10.0.0.0/8" }, spec: { loadBalancerSourceRanges: ["10.0.0.0/8"] } },
     {},
     /both given: keep one/,
+  ],
+  [
+    "a destination that is no range",
+    { annotations: { "azure-allowed-destination-ip-ranges": "10.240.0.0/16,node-1" } },
+    {},
+    /azure-allowed-destination-ip-ranges: "node-1" is no CIDR such as/,
+  ],
+  [
+    "a destination with host bits",
+    { annotations: { "azure-allowed-destination-ip-ranges": "10.240.0.9/16" } },
+    {},
+    /"10\.240\.0\.9\/16" has host bits set: write 10\.240\.0\.0\/16/,
+  ],
+  [
+    "every address as destination",
+    { annotations: { "azure-allowed-destination-ip-ranges": "::/0" } },
+    {},
+    /"::\/0" is every address: name the subnets of the nodes/,
   ],
   ["no service tag at all", { annotations: { "azure-allowed-service-tags": "" } }, {}, /names no service tag/],
   ["SCTP on an external Service", { spec: { ports: [aPort(80, { protocol: "SCTP" })] } }, {}, /port 80 is SCTP/],

@@ -47,6 +47,7 @@ test("a plain Service asks for this", () => {
       denyOthers: false,
       unmanaged: false,
       ownRules: false,
+      destinations: { IPv4: [], IPv6: [] },
     },
     driftPolicy: undefined,
   } satisfies ServiceIntent);

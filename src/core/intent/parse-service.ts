@@ -10,6 +10,7 @@ import { OURS, PLACEMENT, PORT_KEYS, RULES } from "./annotations.ts";
 import { ownerOf } from "./ownership.ts";
 import { parseAccess } from "./parse-access.ts";
 import { parseAddresses, familiesOf } from "./parse-addresses.ts";
+import { parseDestinations } from "./parse-destinations.ts";
 import { parsePrivateLink } from "./parse-private-link.ts";
 import type { ServiceIntent } from "./service-intent.ts";
 import type { Rejection, Warning } from "../outcome.ts";
@@ -44,7 +45,10 @@ const parsed = memoAll((config: ClusterConfig, stored: Service): ParsedService =
     loadBalancers: parseConfigurations(config, read),
     hasOwnPool: hasOwnPool(service, config),
     frontendOptions: parseFrontendOptions(config, scope, read),
-    access: parseAccess(service, scope, read),
+    access: {
+      ...parseAccess(service, scope, read),
+      destinations: parseDestinations({ scope, ...addresses, ...ports }, read),
+    },
     driftPolicy: read.get(OURS.driftPolicy),
   };
   warnOfIdleConsent(config, read);

@@ -48,6 +48,8 @@ export interface AccessIntent {
   readonly unmanaged: boolean;
   /** `azure-shared-securityrule: "false"`: rules of its own instead of rules shared by content. */
   readonly ownRules: boolean;
+  /** CIDRs by family that rules name instead of the nodes' addresses; empty: the nodes'. */
+  readonly destinations: Readonly<Record<Family, readonly string[]>>;
 }
 
 /** The private link service on the Service's IPv4 frontend. */

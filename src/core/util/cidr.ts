@@ -170,6 +170,11 @@ function spell(text: string): string {
 
 export const familyOf = remembered((text): Family | undefined => parseAddress(text)?.family);
 
+/** Of an address, or of a block. */
+export function familyOfPrefix(text: string): Family | undefined {
+  return familyOf(text.split("/", 1)[0] ?? "");
+}
+
 /** A block with its host bits zero, or what is wrong with the text, as the end of a sentence about it. */
 export function parseCidr(text: string): Cidr | { readonly problem: string } {
   const slash = text.indexOf("/");

@@ -176,6 +176,23 @@ export const CASES: readonly Case[] = [
     },
   },
   {
+    asks: "azure-allowed-destination-ip-ranges",
+    annotations: {
+      "azure-disable-load-balancer-floating-ip": "true",
+      "azure-allowed-destination-ip-ranges": "10.240.0.0/17,10.240.128.0/17,fd00::/64",
+    },
+    check: async ({ rules }, rig) => {
+      const port = String(rules[0]?.backendPort);
+      const own = (await securityRules(rig)).filter(({ destinationPortRanges }) =>
+        destinationPortRanges?.includes(port),
+      );
+      assert.deepEqual(
+        own.map(({ destinationAddressPrefix }) => destinationAddressPrefix),
+        ["10.240.0.0/16"],
+      );
+    },
+  },
+  {
     asks: "azure-disable-load-balancer-nsg-rule",
     annotations: { "azure-disable-load-balancer-nsg-rule": "true" },
     check: ({ security }) => assert.deepEqual(security, []),

@@ -128,6 +128,24 @@ const cases: readonly (readonly [string, ServiceShape, ServiceAddresses["current
     ["own Allow Tcp IPv4 Internet → 10.240.0.4,10.240.0.5 30080,30443"],
   ],
   [
+    "named ranges stand for the nodes of their family, in denials too",
+    {
+      annotations: {
+        ...NO_FLOATING,
+        ...DENY,
+        "azure-allowed-destination-ip-ranges": "10.240.0.0/16",
+      },
+      spec: { ...DUAL, loadBalancerSourceRanges: ["1.0.0.0/8", "fd00::/8"] },
+    },
+    BOTH,
+    [
+      "own Allow Tcp IPv4 1.0.0.0/8 → 10.240.0.0/16 30080",
+      "own Allow Tcp IPv6 fd00::/8 → fd00::4 30080",
+      "own Deny Tcp IPv4 * → 10.240.0.0/16 30080",
+      "own Deny Tcp IPv6 * → fd00::4 30080",
+    ],
+  ],
+  [
     "internal IPv6 never has a floating IP",
     { annotations: INTERNAL, spec: { ...DUAL, loadBalancerSourceRanges: ["1.0.0.0/8", "fd00::/8"] } },
     { IPv4: ["10.0.0.9"], IPv6: ["fd00::9"] },

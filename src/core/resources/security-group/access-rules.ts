@@ -8,10 +8,12 @@
  *   of a frontend     | content         | all ports; the Service's, if another Service has the address
  *   additional        | the Service     | the same
  *   of a node         | the Service     | the Service's node ports: the others are not its own
+ *   a range of nodes  | the Service     | the same (`azure-allowed-destination-ip-ranges`)
  */
 import type { Family } from "../../model/arm.ts";
 import { familyOf } from "../../util/cidr.ts";
 import type { Protocol } from "../../model/kubernetes.ts";
+import { landsOnNodes } from "../../intent/parse-destinations.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { AccessRule, ServiceAddresses } from "./fragment.ts";
 
@@ -22,18 +24,6 @@ const PROTOCOLS: readonly (readonly [Protocol, string])[] = [
   ["SCTP", "*"],
 ];
 const INTERNET = "Internet";
-
-/**
- * Without a floating IP a packet arrives at the node's own address, and that is what the security group sees. Internal
- * IPv6 never has one; the rule for all ports has one whatever the annotation says.
- */
-function landsOnNodes(
-  intent: Pick<ServiceIntent, "scope" | "floatingIP" | "highAvailabilityPorts">,
-  family: Family,
-): boolean {
-  if (intent.scope === "internal" && family === "IPv6") return true;
-  return !intent.floatingIP && !intent.highAvailabilityPorts;
-}
 
 /** Does it open anything at the nodes' own addresses? */
 export function opensOnNodes(intent: ServiceIntent): boolean {
@@ -83,7 +73,9 @@ function targetsOf(intent: ServiceIntent, addresses: AccessAddresses, family: Fa
   const isOnNodes = landsOnNodes(intent, family);
   // a family without an address of its own is not reached through the nodes either
   const hasAddress = current[family].length > 0 || pending.includes(family);
-  const reached = !isOnNodes ? current[family] : hasAddress ? nodes[family] : [];
+  const named = intent.access.destinations[family];
+  const onNodes = named.length > 0 ? named : nodes[family];
+  const reached = !isOnNodes ? current[family] : hasAddress ? onNodes : [];
   const additional = intent.additionalPublicIPs.filter((address) => familyOf(address) === family);
   return [
     { family, destinations: reached, kind: isOnNodes ? "node" : "frontend" },

@@ -10,7 +10,7 @@
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Service } from "../../model/kubernetes.ts";
 import type { Owner } from "../../outcome.ts";
-import { canonicalAddress, familyOf } from "../../util/cidr.ts";
+import { canonicalAddress, familyOfPrefix } from "../../util/cidr.ts";
 import type { ObservedAzure } from "../observed-azure.ts";
 import { isOwnEntry, ownEntries, membersOf } from "../backend-pool/desired-backend-pool.ts";
 import type { PoolsInput } from "../managed-pools.ts";
@@ -133,7 +133,7 @@ export function ownRulesOf(
   return (own.get(base.toLowerCase()) ?? []).flatMap((name): AccessRule[] => {
     const { rule, destinations } = managed.get(name) ?? {};
     const here = [...(destinations?.keys() ?? [])].filter(isAsked);
-    const family = familyOf(here[0] ?? "");
+    const family = familyOfPrefix(here[0] ?? "");
     return rule === undefined || family === undefined ? [] : [{ ...accessRuleOf(rule, family, here), own: true }];
   });
 }
