@@ -14,6 +14,8 @@ import { ensureEndpoints } from "./sandbox-endpoints.ts";
 export interface ExampleOptions {
   readonly kubeconfig: string;
   readonly file: string;
+  /** Control endpoint of the emulator, where its data plane forwards connections: says how to reach each Service. */
+  readonly dataPlane?: string | undefined;
   readonly print: (line: string) => void;
   /** Ends the wait for addresses; nothing is reported afterwards. */
   readonly signal: AbortSignal;
@@ -33,7 +35,7 @@ const POLL_MS = 50;
 const TIMEOUT_MS = 60_000;
 const INTERNAL = "service.beta.kubernetes.io/azure-load-balancer-internal";
 
-export async function runExample({ kubeconfig, file, print, signal }: ExampleOptions): Promise<void> {
+export async function runExample({ kubeconfig, file, dataPlane, print, signal }: ExampleOptions): Promise<void> {
   const { client, close } = openKubeClient({ kubeconfig, userAgent: "azlb-example" });
   try {
     const manifests = parseAllDocuments(readFileSync(file, "utf8")).map((document) => document.toJS() as Manifest);
@@ -43,6 +45,7 @@ export async function runExample({ kubeconfig, file, print, signal }: ExampleOpt
         if (!signal.aborted) print(line);
       }),
     );
+    if (dataPlane !== undefined && !signal.aborted) for (const line of await reachLines(dataPlane)) print(line);
   } finally {
     await close();
   }
@@ -71,4 +74,24 @@ async function create(client: KubeClient, manifest: Manifest): Promise<void> {
   } catch (error) {
     if (!isFailure(error, "alreadyExists")) throw error;
   }
+}
+
+interface Frontends {
+  readonly frontends: readonly {
+    readonly address: string;
+    readonly port: number;
+    readonly protocol: string;
+    readonly listener: { readonly host: string; readonly port: number };
+  }[];
+}
+
+/** The ports on loopback that stand for ports 80 of the load balancers. */
+async function reachLines(controlUrl: string): Promise<string[]> {
+  const { frontends } = (await (await fetch(`${controlUrl}/data-plane`)).json()) as Frontends;
+  return frontends
+    .filter(({ port, protocol }) => port === 80 && protocol.toLowerCase() === "tcp")
+    .map(
+      ({ address, port, listener }) =>
+        `  curl http://${listener.host}:${listener.port}   goes through ${address}:${port}`,
+    );
 }

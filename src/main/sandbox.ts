@@ -11,7 +11,9 @@ import { CLUSTER_NAME } from "./cluster-name.ts";
 import { startController, type RunningController } from "./controller.ts";
 import { openKubeClient } from "./kube-access.ts";
 import { ensureDefinitions } from "./lbcf-definitions.ts";
+import { startBackends } from "./sandbox-backends.ts";
 import { ensureNodes } from "./sandbox-nodes.ts";
+import { ANY_PORTS, type SandboxPorts } from "./sandbox-ports.ts";
 import { sandboxSwitches } from "./sandbox-switches.ts";
 
 const FIRST_IPV6_HOST = 0x64;
@@ -24,6 +26,10 @@ export interface SandboxOptions {
   /** Of the embedded API; Azure has its own option. */
   readonly acceptJournalLoss?: boolean;
   readonly withController: boolean;
+  /** Absent: any. */
+  readonly ports?: SandboxPorts;
+  /** Something answers behind the load balancers; needs the data plane. */
+  readonly withBackends?: boolean;
   readonly log: Log;
 }
 
@@ -41,8 +47,14 @@ export async function startSandbox(options: SandboxOptions): Promise<RunningSand
     for (const end of closers.splice(0).reverse()) await end();
   };
   try {
-    const azure = await startAzure(options.azure);
+    const { ports = ANY_PORTS } = options;
+    const { azure: port, azureControl: controlPort, metadata: metadataPort } = ports;
+    const azure = await startAzure({ port, controlPort, metadataPort, ...options.azure });
     closers.push(() => azure.close());
+    if (options.withBackends === true) {
+      const backends = await startBackends(azure.nodes, (table) => mapMembers(azure.controlUrl, table));
+      closers.push(() => backends.close());
+    }
     const cluster = await openCluster(options, azure.nodes.map(clusterNode));
     closers.push(cluster.close);
     await ensureDefinitions(cluster.kubeconfig);
@@ -63,7 +75,7 @@ interface Cluster {
 }
 
 async function openCluster(options: SandboxOptions, nodes: ClusterNode[]): Promise<Cluster> {
-  const { kubeconfig, dataDir, log } = options;
+  const { kubeconfig, dataDir, log, ports = ANY_PORTS } = options;
   if (kubeconfig !== undefined) {
     const { client, close } = openKubeClient({ kubeconfig, userAgent: "azlb-sandbox" });
     await ensureNodes(client, nodes);
@@ -72,6 +84,8 @@ async function openCluster(options: SandboxOptions, nodes: ClusterNode[]): Promi
   }
   const kubernetes = await startKubernetes({
     nodes,
+    port: ports.kubernetes,
+    controlPort: ports.kubeControl,
     simulate: true,
     acceptJournalLoss: options.acceptJournalLoss ?? false,
     log: (line) => log.info(line),
@@ -86,7 +100,7 @@ async function openCluster(options: SandboxOptions, nodes: ClusterNode[]): Promi
 
 /** The controller, with its page: open, on loopback, with switches. */
 async function startWithPage(
-  { log }: SandboxOptions,
+  { log, ports = ANY_PORTS }: SandboxOptions,
   azure: RunningAzure,
   kubeconfig: string,
   closers: (() => Promise<void>)[],
@@ -103,10 +117,17 @@ async function startWithPage(
     log,
     webhookHosts: LOCAL_HOSTS,
     lbcf: { staticAddresses: ANY_STATIC_ADDRESS },
-    api: { host: "127.0.0.1", port: 0, sandbox: { switches } },
+    api: { host: "127.0.0.1", port: ports.page, sandbox: { switches } },
+    health: { host: "127.0.0.1", port: ports.metrics },
   });
   closers.push(() => controller.close());
   return controller;
+}
+
+async function mapMembers(controlUrl: string, table: unknown): Promise<void> {
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(`${controlUrl}/members`, { method: "POST", headers, body: JSON.stringify(table) });
+  if (!answer.ok) throw new Error(`the data plane refused the backends: ${await answer.text()}`);
 }
 
 /** Nodes get an IPv6 address as well, for dual-stack Services: that of their machine, or one that Azure does not know. */

@@ -3,7 +3,7 @@
  * them in good order, with exit code 0.
  */
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
@@ -11,6 +11,7 @@ import { LEASES, SERVICES, type KubeObject } from "../../src/kube/client/resourc
 import { openKubeClient } from "../../src/main/kube-access.ts";
 import { FaultControl } from "../support/fault-control.ts";
 import { AzlbProcess, runAzlb } from "../support/azlb-process.ts";
+import { eventually } from "../support/eventually.ts";
 import { commandSandbox } from "../support/command-sandbox.ts";
 
 const { dir, sandbox } = await commandSandbox();
@@ -153,9 +154,26 @@ test("SIGTERM ends the controller in good order and leaves its Lease free", asyn
   await close();
 });
 
+test("a sandbox for people: its files at a fixed place while it runs, and what it prints to curl is answered by a node", async () => {
+  const running = new AzlbProcess(["sandbox"], { XDG_CACHE_HOME: dir });
+  await running.says(/goes through 203\.0\.113\.\d+:80/);
+  const [, url = ""] = /curl (http:\S+)/.exec(running.output) ?? [];
+  await eventually(
+    async () => assert.match(await (await fetch(url)).text(), /^node vmss00000\d answers GET \/$/m),
+    60_000,
+  );
+  const kubeconfig = join(dir, "azlb/sandbox/kubeconfig");
+  assert.ok(running.output.includes(`export KUBECONFIG=${kubeconfig}`), running.output);
+  const { client, close } = openKubeClient({ kubeconfig, userAgent: "test" });
+  assert.ok((await client.list(SERVICES, { namespace: "default" })).items.length > 0);
+  await close();
+  assert.equal((await running.end("SIGINT")).code, 0);
+  assert.ok(!existsSync(kubeconfig));
+});
+
 test("Ctrl-C ends the sandbox in good order, also while its example is shown", async () => {
   for (const args of [["sandbox"], ["sandbox", "--json"]]) {
-    const running = new AzlbProcess(args);
+    const running = new AzlbProcess(args, { XDG_CACHE_HOME: dir });
     await running.says(/sandbox is running|"kubeconfig"/);
     const { code, stderr } = await running.end("SIGINT");
     assert.equal(code, 0, stderr);
