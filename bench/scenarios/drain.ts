@@ -1,6 +1,7 @@
 /**
  * From the taint of a node to the write that Azure receives, in a cluster of many nodes and Services: one node at a time,
- * beside two hundred Services that are created under throttling, and a hundred nodes at once.
+ * beside two hundred Services that are created under throttling, and a hundred nodes at once. On a fleet every load balancer has every
+ * node; it is full, so no Services are created there.
  *
  * A taint counts as written when the API server has answered the patch or a watcher has received it, whichever is earlier.
  * The write counts as received when the emulator has read it (its audit log). The delay of the watch, the wait for an
@@ -20,8 +21,10 @@ import { Traffic } from "../drain/traffic.ts";
 export interface DrainOptions {
   readonly nodes: number;
   readonly services: number;
-  /** More than one: each node is in one of them, without an internal counterpart. */
+  /** More than one: without internal counterparts; each node is in one of them, unless they are a fleet. */
   readonly loadBalancers: number;
+  /** Each node is in all of them. */
+  readonly isFleet: boolean;
 }
 
 /** Shared by the three parts. */
@@ -41,36 +44,37 @@ const POLL_MS = 50;
 const WITHIN_MS = 300_000;
 const AT_A_TIME = 20;
 
-export async function benchDrain({ nodes, services, loadBalancers }: DrainOptions): Promise<BenchReport> {
+export async function benchDrain({ nodes, services, loadBalancers, isFleet }: DrainOptions): Promise<BenchReport> {
   const most = services + CREATED_MEANWHILE + 1;
   const traffic = new Traffic();
-  const cluster = await openSettledCluster(services, nodes, { most, env: traffic.env, loadBalancers });
+  const cluster = await openSettledCluster(services, nodes, { most, env: traffic.env, loadBalancers, isFleet });
   const tainter = new Tainter(cluster.client);
-  const pools = loadBalancers === 1 ? 2 : 1;
+  const pools = isFleet ? loadBalancers : loadBalancers === 1 ? 2 : 1;
   const fixture: Fixture = { cluster, tainter, traffic, pools };
   try {
-    if (pools === 2) await createInternal(cluster, services + 1);
+    if (loadBalancers === 1) await createInternal(cluster, services + 1);
     const names = await tainter.nodes();
     const share = Math.min(100, Math.floor(names.length / 3));
     const alone = await drainOneByOne(fixture, names.slice(0, share));
-    const beside = await drainBesideCreation(fixture, names.slice(share, 2 * share), services);
+    const beside = isFleet ? [] : await drainBesideCreation(fixture, names.slice(share, 2 * share), services);
+    const besideText = `beside ${CREATED_MEANWHILE} Services created`;
     const burst = await drainAtOnce(fixture, names.slice(2 * share, 3 * share));
     return {
       scenario: "drain",
       figures: {
         ...figuresOf("alone", alone),
-        ...figuresOf(`beside ${CREATED_MEANWHILE} Services created`, beside),
+        ...(isFleet ? {} : figuresOf(besideText, beside)),
         ...burst.figures,
       },
       bars: {
         "alone: own share p99, ms": own(alone),
-        [`beside ${CREATED_MEANWHILE} Services created: own share p99, ms`]: own(beside),
+        ...(isFleet ? {} : { [`${besideText}: own share p99, ms`]: own(beside) }),
         [`${share} nodes at once: most writes of a pool`]: atMost(burst.mostWrites, MOST_WRITES),
       },
       notes: [
         loadBalancers === 1
           ? `${nodes} nodes, ${services} Services, and an internal one`
-          : `${nodes} nodes, ${services} Services on ${loadBalancers} load balancers`,
+          : `${nodes} nodes, ${services} Services on ${loadBalancers} load balancers${isFleet ? " with all nodes each" : ""}`,
         ...limitsFor(most).notes,
       ],
     };

@@ -14,7 +14,7 @@ import {
   type SandboxProcess,
 } from "./sandbox-process.ts";
 import type { Command } from "./shipped-controller.ts";
-import { configureLoadBalancers, nodesOfFirst } from "./several-load-balancers.ts";
+import { configureFleet, configureLoadBalancers, nodesOfFirst } from "./several-load-balancers.ts";
 import { AddressWatch, createServices } from "./services.ts";
 
 export interface SettledCluster {
@@ -38,6 +38,8 @@ export interface SettledOptions {
   /** Environment of the controller. */
   readonly env?: Readonly<Record<string, string>>;
   readonly loadBalancers?: number;
+  /** Each of them has all nodes. */
+  readonly isFleet?: boolean;
   /** How the controller is started; absent: from the sources. */
   readonly command?: Command;
   /** Of each Service. */
@@ -47,13 +49,14 @@ export interface SettledOptions {
 export async function openSettledCluster(
   services: number,
   nodes: number,
-  { most = services, env = {}, loadBalancers = 1, spec = {}, command }: SettledOptions = {},
+  { most = services, env = {}, loadBalancers = 1, isFleet = false, spec = {}, command }: SettledOptions = {},
 ): Promise<SettledCluster> {
-  const own = String(nodesOfFirst(nodes, loadBalancers));
+  const own = String(isFleet ? nodes : nodesOfFirst(nodes, loadBalancers));
   const flags = ["--without-controller", "--nodes", own, ...limitsFor(most).flags];
   const sandbox = await startSandboxProcess(flags);
   const { client, close } = openKubeClient({ kubeconfig: sandbox.line.kubeconfig ?? "", userAgent: "azlb-bench" });
-  await configureLoadBalancers(sandbox, client, { loadBalancers, nodes });
+  if (isFleet) configureFleet(sandbox, { loadBalancers, services });
+  else await configureLoadBalancers(sandbox, client, { loadBalancers, nodes });
   const control = new AzureControl(sandbox.line.azureControlUrl ?? "");
   const watch = new AddressWatch(client);
   const cluster: SettledCluster = {

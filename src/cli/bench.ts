@@ -108,9 +108,11 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
       command
         .option("--nodes <count>", "nodes of the cluster", "1000")
         .option("--services <count>", "Services of the cluster", "500")
-        .option("--load-balancers <count>", "Standard load balancers that they are placed on", "1"),
+        .option("--load-balancers <count>", "Standard load balancers that they are placed on", "1")
+        .option("--fleet", "each of the load balancers has all nodes"),
     run: async (flags) =>
       (await import("../../bench/scenarios/drain.ts")).benchDrain({
+        isFleet: flags["fleet"] === true,
         loadBalancers: loadBalancersOf(flags),
         nodes: parseFlagNumber("--nodes", String(flags["nodes"]), 30, 5_000),
         services: parseFlagNumber("--services", String(flags["services"]), 1, 10_000),

@@ -7,14 +7,25 @@ import { afterEach, beforeEach, describe, test } from "node:test";
 
 import { ACCOUNT_ANNOTATION, accountOf } from "../../../src/core/admin-state/drain-account.ts";
 import { PREEMPTION_ANNOTATION } from "../../../src/core/admin-state/preemption-annotation.ts";
+import type { Taint } from "../../../src/core/model/kubernetes.ts";
 import { SILENT_LOG } from "../../../src/core/util/log.ts";
 import { EVENTS, NODES, type KubeObject } from "../../../src/kube/client/resources.ts";
 import { withClusterView } from "../../../src/main/cluster-view.ts";
+import { runAgent } from "../../../src/main/agent.ts";
 import { explainNode } from "../../../src/main/explain-node.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import { WITHIN_MS } from "../../support/service-rig.ts";
 import { ANNOUNCEMENT, AdminStateRig, OUT_OF_SERVICE, SPOT_EVICTION } from "./admin-state-rig.ts";
+
+interface Announced {
+  readonly EventId: string;
+  readonly NotBefore: string;
+}
+
+type NodeObject = KubeObject & {
+  readonly spec: { readonly taints?: readonly Taint[]; readonly unschedulable?: boolean };
+};
 
 export function preemptionsSuite(name: string, open: ClusterOpener): void {
   describe(`eviction notices on ${name}`, () => {
@@ -80,6 +91,50 @@ export function preemptionsSuite(name: string, open: ClusterOpener): void {
       }, WITHIN_MS);
       const told = (await rig.said(first)).filter(({ reason }) => reason === "EvictionDrained");
       assert.equal(told.length, 1, "a controller that starts later does not account for it again");
+    });
+
+    test("beside other handlers of the node there is one taint and one write of each pool; what is theirs stays", async () => {
+      await rig.serve();
+      const before = await rig.sequence();
+      const { azure, cluster, kube } = rig.services;
+      const stopping = new AbortController();
+      const metadataUrl = `${azure.metadataUrl}/machines/${first}`;
+      const options = { nodeName: first, kubeconfig: cluster.kubeconfig, metadataUrl, pollMs: 50, log: SILENT_LOG };
+      const agent = runAgent({ ...options, taints: { drainOnReboot: false } }, stopping.signal);
+      try {
+        const wanted = { type: "Preempt", machines: [first], noticeSeconds: 600 };
+        const { EventId, NotBefore } = (await azure.control("POST", "/scheduled-events", wanted)) as Announced;
+        await tainted(first);
+        // node problem detector
+        await rig.announce(first, {
+          message: `Preempt Scheduled: ${NotBefore}. DurationInSeconds: -1.  EventId: ${EventId}`,
+        });
+        // aks-node-termination-handler: an Event of another reason, a taint of its own, a cordon
+        const { uid } = (await rig.node(first)).metadata;
+        await rig.announce(first, {
+          involvedObject: { apiVersion: "v1", kind: "Node", name: first, uid },
+          reason: "Preempt",
+          message: "Azure API sended schedule event for this node",
+          source: { component: "aks-node-termination-handler" },
+        });
+        const theirs = { key: "aks-node-termination-handler/preempt", value: EventId, effect: "NoSchedule" };
+        await rig.taint(first, theirs);
+        await kube.patch(NODES, { name: first }, { merge: { spec: { unschedulable: true } } });
+        await rig.expect({ [first]: "Down" });
+        await rig.heard(first, "EvictionDrained");
+        await overtaken();
+        await rig.expect({ [first]: "Down", [second]: "Down" });
+        assert.equal(await rig.timesTainted(first), 1);
+        assert.deepEqual(await rig.writes(before), { "kubernetes/kubernetes": 2, "kubernetes-internal/kubernetes": 2 });
+        await azure.control("DELETE", `/scheduled-events/${EventId}`);
+        await rig.expect({ [second]: "Down" });
+        const { taints = [], unschedulable } = (await rig.services.kube.get<NodeObject>(NODES, { name: first })).spec;
+        assert.ok(taints.some(({ key }) => key === theirs.key) && unschedulable === true, "theirs stays");
+        assert.equal(await rig.timesTainted(first), 1);
+      } finally {
+        stopping.abort(new Error("the test is over"));
+        await agent;
+      }
     });
 
     test("of a node that is removed before Down is in effect are counted as too late", async () => {
