@@ -8,7 +8,7 @@ import { join, relative, resolve } from "node:path";
 import { test } from "node:test";
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const ELSEWHERE = /^(node_modules|\.git|dist|coverage)(\/|$)/;
+const ELSEWHERE = /^((site\/)?(node_modules|dist|\.cache)|\.git|coverage|release)(\/|$)/;
 
 /** `clock.ts`, `test/support/cluster.ts`, `docs/lbcf.md`; not the end of an address, of a glob or of a placeholder. */
 const FILE = /(?<![\w/.*<>{}:@-])(?:\.{0,2}\/)*((?:[\w@-]+\/)*[\w-][\w.-]*\.(?:ts|md))(?![\w*{<])/g;
