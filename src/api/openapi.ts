@@ -34,6 +34,7 @@ const LINE = {
   "message?": text,
   since: time,
   "nextTry?": time,
+  "throttledUntil?": time,
   "fix?": text,
   isDrifted: flag,
   warnings: count,
@@ -179,6 +180,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
     leader: object({ leads: flag, identity: text, holder: text }),
     isReady: flag,
     "unready?": text,
+    "notices?": texts,
     "services?": object({
       total: count,
       attention: object(Object.fromEntries(ATTENTIONS.map((each) => [each, count]))),

@@ -134,6 +134,7 @@ export function overviewOf(live: LiveView): object {
   return {
     ...head,
     ...(picture.unready !== undefined && { unready: picture.unready }),
+    notices: picture.notices ?? [],
     services: countServices(picture),
     nodes: { total: picture.nodes.length, draining: listNodes(picture, { offset: 0, limit: 0 }).draining },
     throttle: source.throttle(),

@@ -1,15 +1,18 @@
 /**
- * `azlb explain`: every Service that is not as it asks, worst first. `azlb explain service/NAME` and `node/NAME`: the state of
- * one and what it waits for. Reads only; exit code 1 where something is refused or fails.
+ * `azlb explain`: every Service that is not as it asks, worst first. `azlb explain service/NAME`, `node/NAME` and `lb/NAME`: the
+ * state of one and what it waits for. The controller is asked where its API is there, which needs no right in Azure; else the
+ * command looks itself, and says which it did. Reads only; exit code 1 where something is refused or fails.
  */
 import type { Command } from "commander";
 
 import type { ClusterView } from "../main/cluster-view.ts";
+import type { Subject } from "../main/explain-by-api.ts";
 import type { Explanation } from "../main/explain-service.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
 import { namespaceFlag, namespaceOf } from "./cluster-flags.ts";
 import { driftPolicyFlag } from "./drift-policy-flag.ts";
+import { InputError } from "./input-error.ts";
 import { parseNodeArgument } from "./node-argument.ts";
 import { printText } from "./print.ts";
 import { terminalProgress } from "./progress.ts";
@@ -19,6 +22,8 @@ import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
 const EXIT_FAILING = 1;
 
 interface ExplainFlags extends ViewFlags {
+  readonly api: string;
+  readonly apiServiceAccount?: string;
   readonly namespace?: string;
   readonly driftPolicy: DriftPolicy;
 }
@@ -27,7 +32,16 @@ export function registerExplain(azlb: Command): void {
   const command = azlb
     .command("explain [object]")
     .description(
-      "print the state of a Service or a Node and what it waits for; without OBJECT every Service that is not as it asks, worst first; exit 1 if one is refused or fails. OBJECT: service/NAME or node/NAME",
+      "print the state of a Service, a Node or a load balancer and what it waits for; without OBJECT every Service that is not as it asks, worst first; exit 1 if one is refused or fails. OBJECT: service/NAME, node/NAME or lb/NAME",
+    )
+    .option(
+      "--api <auto|off|url>",
+      "whether the controller's API is asked: auto (through the API server's proxy, where it is there), off, or its URL",
+      "auto",
+    )
+    .option(
+      "--api-service-account <[namespace/]name>",
+      "ServiceAccount whose token is asked for (default: the one that the command runs as; AZLB_API_TOKEN holds a token)",
     )
     .addOption(namespaceFlag("namespace of a Service"))
     .addOption(driftPolicyFlag("as the controller has it: which differences it would leave"));
@@ -35,15 +49,12 @@ export function registerExplain(azlb: Command): void {
 }
 
 async function run(object: string | undefined, flags: ExplainFlags): Promise<void> {
-  const explain = await explainerOf(object, flags);
-  const [{ withClusterView }, { commandLog }] = await Promise.all([
-    import("../main/cluster-view.ts"),
-    import("../main/stderr-log.ts"),
-  ]);
+  const subject = await subjectOf(object, flags);
+  checkApi(flags.api);
   const progress = terminalProgress(process.stderr);
   try {
-    const options = { ...viewOptions(flags), log: commandLog(), onProgress: progress.show };
-    const { text, isFailing } = await withClusterView(options, explain);
+    const asked = await askApi(subject, flags);
+    const { text, isFailing } = "text" in asked ? asked : await look(subject, flags, asked.why, progress.show);
     progress.clear();
     printText(text);
     if (isFailing) process.exitCode = EXIT_FAILING;
@@ -52,21 +63,92 @@ async function run(object: string | undefined, flags: ExplainFlags): Promise<voi
   }
 }
 
+/** The argument is read before anything else: what is wrong with it is told at once. */
+async function subjectOf(object: string | undefined, flags: ExplainFlags): Promise<Subject> {
+  if (object === undefined) return { kind: "all", namespace: await namespaceOf(flags) };
+  if (/^(node|nodes|no)\//.test(object)) return { kind: "node", name: parseNodeArgument(object) };
+  const [, balancer] = /^(?:lb|loadbalancer)\/([\w.-]+)$/i.exec(object) ?? [];
+  if (balancer !== undefined) return { kind: "loadBalancer", name: balancer };
+  return { kind: "service", key: parseServiceArgument(object, await namespaceOf(flags)) };
+}
+
+function checkApi(api: string): void {
+  const url = URL.parse(api);
+  const isLoopback = /^(?:127\.0\.0\.1|localhost|\[::1\])$/.test(url?.hostname ?? "");
+  if (api === "auto" || api === "off" || url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback))
+    return;
+  throw new InputError(`--api is "${api}"; it takes auto, off, or a URL that begins with https://`);
+}
+
+async function askApi(subject: Subject, flags: ExplainFlags): Promise<Explanation | { readonly why: string }> {
+  const { api, apiServiceAccount: account, kubeconfig, context } = flags;
+  if (api === "off") return { why: "--api off" };
+  const [{ openApi, NoApi }, { explainByApi }, { openKubeClient }] = await Promise.all([
+    import("../main/api-access.ts"),
+    import("../main/explain-by-api.ts"),
+    import("../main/kube-access.ts"),
+  ]);
+  const { client, close } = openKubeClient({ kubeconfig, context, userAgent: "azlb" });
+  const named = account === undefined || account.includes("/") ? account : `${await namespaceOf(flags)}/${account}`;
+  const choice = { url: api === "auto" ? undefined : api, serviceAccount: named, env: process.env };
+  try {
+    return await explainByApi(openApi(client, choice), subject, Date.now());
+  } catch (error) {
+    if (error instanceof NoApi && api === "auto") return { why: error.message };
+    throw error;
+  } finally {
+    await close();
+  }
+}
+
+async function look(
+  subject: Subject,
+  flags: ExplainFlags,
+  why: string,
+  onProgress: (text: string) => void,
+): Promise<Explanation> {
+  const [{ withClusterView }, { commandLog }, explain] = await Promise.all([
+    import("../main/cluster-view.ts"),
+    import("../main/stderr-log.ts"),
+    explainerOf(subject, flags),
+  ]);
+  const options = { ...lookOptions(flags, why), log: commandLog(), onProgress };
+  const { text, isFailing } = await withClusterView(options, explain);
+  return {
+    text: `${text}told by     an own look at the cluster and Azure (the controller's API: ${why})\n`,
+    isFailing,
+  };
+}
+
+/** Who has no cloud config cannot look, and should know why the controller was not asked. */
+function lookOptions(flags: ExplainFlags, why: string): ReturnType<typeof viewOptions> {
+  try {
+    return viewOptions(flags);
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(`the controller's API was not asked (${why}), and to look without it ${error.message}`);
+  }
+}
+
 type Explainer = (view: ClusterView) => Promise<Explanation>;
 
-/** The argument is read before anything else: what is wrong with it is told at once. */
-async function explainerOf(object: string | undefined, flags: ExplainFlags): Promise<Explainer> {
-  const { driftPolicy } = flags;
-  if (object === undefined) {
-    const { explainCluster } = await import("../main/explain-cluster.ts");
-    return (view) => explainCluster(view, { driftPolicy });
+async function explainerOf(subject: Subject, { driftPolicy }: ExplainFlags): Promise<Explainer> {
+  switch (subject.kind) {
+    case "all": {
+      const { explainCluster } = await import("../main/explain-cluster.ts");
+      return (view) => explainCluster(view, { driftPolicy });
+    }
+    case "node": {
+      const { explainNode } = await import("../main/explain-node.ts");
+      return async (view) => ({ text: await explainNode(view, subject.name), isFailing: false });
+    }
+    case "loadBalancer": {
+      const { explainBalancer } = await import("../main/explain-balancer.ts");
+      return async (view) => ({ text: await explainBalancer(view, subject.name), isFailing: false });
+    }
+    case "service": {
+      const { explainInFull } = await import("../main/explain-service.ts");
+      return (view) => explainInFull(view, subject.key, { driftPolicy });
+    }
   }
-  if (/^(node|nodes|no)\//.test(object)) {
-    const name = parseNodeArgument(object);
-    const { explainNode } = await import("../main/explain-node.ts");
-    return async (view) => ({ text: await explainNode(view, name), isFailing: false });
-  }
-  const key = parseServiceArgument(object, await namespaceOf(flags));
-  const { explainInFull } = await import("../main/explain-service.ts");
-  return (view) => explainInFull(view, key, { driftPolicy });
 }

@@ -96,6 +96,11 @@ export class AzureConnection {
     });
   }
 
+  /** What users should know of other clients that write the same load balancers. */
+  get notices(): readonly string[] {
+    return this.#lock.notices;
+  }
+
   /** No write waits for the lock any more; those that have left go on. */
   stopWaiting(reason: Error): void {
     this.#closing.abort(reason);

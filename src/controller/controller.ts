@@ -225,6 +225,7 @@ export class Controller {
       mirror: this.#azure.mirror,
       states: metrics.serviceStates,
       unready: this.unready,
+      notices: this.#azure.notices,
     });
   }
 

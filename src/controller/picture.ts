@@ -16,9 +16,10 @@ export interface PictureSource {
   readonly mirror: Mirror;
   readonly states: ServiceStates;
   readonly unready: string | undefined;
+  readonly notices: readonly string[];
 }
 
-export function pictureOf({ config, classFilter, cache, mirror, states, unready }: PictureSource): Picture {
+export function pictureOf({ config, classFilter, cache, mirror, states, unready, notices }: PictureSource): Picture {
   const nodes = cache.nodes.store.snapshot;
   const compute = config.poolType === "nodeIPConfiguration" ? mirror.shownCompute : undefined;
   const { seenEndpoints: endpointSlices } = cache;
@@ -36,5 +37,6 @@ export function pictureOf({ config, classFilter, cache, mirror, states, unready 
     standings: states.standings(),
     nodeOf: nodeFinder(nodes, compute && ipConfigurationFinder(nodes, compute)),
     unready,
+    notices,
   };
 }

@@ -23,6 +23,10 @@ const LINGER_MS = 2_000;
 /** Renewed in good time before other clients may take it over. */
 const RENEW_AFTER_MS = (DURATION_SECONDS * 1000) / 3;
 const TRY_AGAIN_MS = 1_000;
+const RIVAL = `${INCUMBENT} changes this cluster's load balancers too: run it with --controllers=*,-service-lb-controller, or stop azlb`;
+
+/** As long as the incumbent's own cycle may take, and some. */
+const RIVAL_LASTS_MS = 600_000;
 
 export interface ResourceLockOptions {
   readonly client: KubeClient;
@@ -46,9 +50,20 @@ export class ResourceLock {
   #releasing: Promise<unknown> | undefined;
   #timer: Timer | undefined;
   #hasHeld = false;
+  #blocker: string | undefined;
+  #rivalSeenMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ResourceLockOptions) {
     this.#options = options;
+  }
+
+  /** What users should know of it now. */
+  get notices(): string[] {
+    const hasRival = this.#options.clock.monotonicMs() - this.#rivalSeenMs < RIVAL_LASTS_MS;
+    return [
+      ...(this.#blocker === undefined ? [] : [`${waitText(this.#blocker)}: writes wait until it lets go`]),
+      ...(hasRival ? [RIVAL] : []),
+    ];
   }
 
   /** Resolves once the controller holds it, until the writes in flight are over. Waits while another client does. */
@@ -103,12 +118,14 @@ export class ResourceLock {
       const lease = await this.#read();
       const blocker = lease === undefined ? undefined : this.#blockerOf(lease);
       if (blocker === undefined && (await this.#write(lease))) {
+        this.#blocker = undefined;
         this.#notice(lease);
         this.#held = { sinceMs: clock.monotonicMs() };
         this.#hasHeld = true;
         return;
       }
-      if (blocker !== undefined && !waited) this.#options.onWait(`${blocker} holds the lock on the load balancers`);
+      this.#blocker = blocker;
+      if (blocker !== undefined && !waited) this.#options.onWait(waitText(blocker));
       waited ||= blocker !== undefined;
       await clock.sleep(TRY_AGAIN_MS, signal);
     }
@@ -156,8 +173,11 @@ export class ResourceLock {
     if (previous === undefined || previous === HOLDER) return;
     this.#options.onOthers(previous);
     if (previous !== INCUMBENT || !this.#hasHeld) return;
-    this.#options.onRival(
-      `${INCUMBENT} changes this cluster's load balancers too: run it with --controllers=*,-service-lb-controller, or stop azlb`,
-    );
+    this.#rivalSeenMs = this.#options.clock.monotonicMs();
+    this.#options.onRival(RIVAL);
   }
+}
+
+function waitText(blocker: string): string {
+  return `${blocker} holds the lock on the load balancers`;
 }

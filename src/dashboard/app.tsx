@@ -31,13 +31,18 @@ function App() {
     );
   }
   if (overview === undefined) return <p class="quiet empty">{error?.message ?? "…"}</p>;
-  const { revision, leader, cluster, version, unready } = overview;
+  const { revision, leader, cluster, version, unready, notices = [] } = overview;
   return (
     <>
       <Head cluster={cluster} version={version} leader={leader} isLive={error === undefined} />
       <main>
         {!leader.leads && <p class="note warn">This process waits; {leader.holder || "nobody"} leads.</p>}
         {unready !== undefined && <p class="note warn">The controller writes nothing, for no Service: {unready}</p>}
+        {notices.map((text) => (
+          <p key={text} class="note warn">
+            {text}
+          </p>
+        ))}
         <Strip overview={overview} nowMs={nowMs} shown={attention} onShow={setAttention} />
         <div class="layout">
           <div>

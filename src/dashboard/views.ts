@@ -10,6 +10,7 @@ export interface Overview {
   readonly leader: { readonly leads: boolean; readonly identity: string; readonly holder: string };
   readonly isReady: boolean;
   readonly unready?: string;
+  readonly notices?: readonly string[];
   readonly services?: ServiceCounts;
   readonly nodes?: { readonly total: number; readonly draining: number };
   readonly throttle?: readonly Throttle[];

@@ -1,8 +1,11 @@
 /** Renders `azlb explain` for one Service: its state (by the core), the last failure, draining nodes and recent warnings. */
 import { hasAdminState, drainReasons } from "../core/admin-state/reconcile-admin-state.ts";
 import type { EventReason } from "../core/events/event-reasons.ts";
-import { serviceKey } from "../core/model/kubernetes.ts";
+import { type EndpointSlice, serviceKey } from "../core/model/kubernetes.ts";
 import { explain } from "../core/plan/explain.ts";
+import { pictureOfLook } from "../core/view/observed-picture.ts";
+import { ageText, line, renderWay } from "../core/view/render-detail.ts";
+import { detailOf } from "../core/view/service-detail.ts";
 import { reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/observed.ts";
 import type { Decision } from "../core/steps.ts";
@@ -13,6 +16,7 @@ import type { ClusterView } from "./cluster-view.ts";
 import { heldLeases, KUBE_SYSTEM, OWN_LEASE } from "./held-leases.ts";
 import { type PlanOptions, withheldWith } from "./make-plan.ts";
 import { NoSuchService } from "./no-such-service.ts";
+import { endpointsOf } from "./reach-service.ts";
 import { realClock } from "./real-clock.ts";
 
 interface Event extends KubeObject {
@@ -40,10 +44,11 @@ export async function explainInFull(view: ClusterView, key: string, options: Pla
   if (service === undefined) throw new NoSuchService(key, view.find(key));
   const { namespace, name, uid } = service.metadata;
   const fieldSelector = `involvedObject.kind=Service,involvedObject.name=${name},involvedObject.uid=${uid}`;
-  const [observed, events, changes] = await Promise.all([
+  const [observed, events, changes, endpoints] = await Promise.all([
     view.observe(service),
     view.client.list<Event>(EVENTS, { namespace, fieldSelector }),
     view.changes(),
+    endpointsOf(view, namespace ?? "default", name),
   ]);
   const sorted = events.items.toSorted((one, other) => timeOf(one).localeCompare(timeOf(other)));
   const decision = reconcileService(observed);
@@ -57,10 +62,22 @@ export async function explainInFull(view: ClusterView, key: string, options: Pla
     ...throttleLines(sorted, view.throttledUntil()),
     ...problems,
     ...explain(observed),
+    ...wayLines(observed, endpoints, options),
     ...drainLines(observed),
   ];
   const text = [...lines, ...eventLines(sorted, lines), ""].join("\n");
   return { text, isFailing: problems.length > 0 || decision.kind === "reject" };
+}
+
+/** As the API shows it. */
+function wayLines(observed: Observed, endpoints: readonly EndpointSlice[] | string, options: PlanOptions): string[] {
+  const seen = typeof endpoints === "string" ? undefined : endpoints;
+  const shown = { showsOthers: true, mostMembers: Number.MAX_SAFE_INTEGER };
+  const detail = detailOf(pictureOfLook(observed, seen), observed.service, options.driftPolicy ?? "report", shown);
+  return [
+    ...renderWay(detail),
+    ...(typeof endpoints === "string" ? [line("endpoints", `not looked at: ${endpoints}`)] : []),
+  ];
 }
 
 const ATTENDED_MS = 60_000;
@@ -144,8 +161,8 @@ function eventLines(events: readonly Event[], above: readonly string[]): string[
 
 /** Count and age of an event: a warning is kept for an hour, even if its cause is gone. */
 function whenText({ count = 1, lastTimestamp }: Event): string {
-  const seconds = Math.max(0, Math.round((realClock.nowMs() - Date.parse(lastTimestamp ?? "")) / 1000));
-  const age = Number.isNaN(seconds) ? "" : `${seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`} ago`;
+  const ms = realClock.nowMs() - Date.parse(lastTimestamp ?? "");
+  const age = Number.isNaN(ms) ? "" : `${ageText(ms)} ago`;
   const times = count > 1 ? `${count} times` : "";
   return [times, age].filter((part) => part !== "").join(", last ") || "once";
 }

@@ -21,7 +21,7 @@ export async function readReach(
 }
 
 /** A text where the caller may not list them: the rest of the answer needs none. */
-async function endpointsOf(
+export async function endpointsOf(
   { client }: Pick<ClusterView, "client">,
   namespace: string,
   name: string,

@@ -6,9 +6,14 @@ import { ENDPOINT_SLICES, NODES } from "../kube/client/resources.ts";
 /** An EndpointSlice may hold a thousand; a hundred nodes are enough to look at. */
 const MOST_NODES = 100;
 
-export async function ensureEndpoints(client: KubeClient, namespace: string, name: string): Promise<void> {
+export async function ensureEndpoints(
+  client: KubeClient,
+  namespace: string,
+  name: string,
+  mostNodes = MOST_NODES,
+): Promise<void> {
   const { items } = await client.list(NODES, {});
-  const endpoints = items.slice(0, MOST_NODES).map(({ metadata }, at) => ({
+  const endpoints = items.slice(0, mostNodes).map(({ metadata }, at) => ({
     addresses: [`10.244.0.${at + 1}`],
     conditions: { ready: true },
     nodeName: metadata.name,

@@ -10,12 +10,13 @@ import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 
-import { parse } from "yaml";
+import { parse, stringify } from "yaml";
 
 import { selfSigned } from "../../src/api/certificate.ts";
 import { SILENT_LOG } from "../../src/core/util/log.ts";
 import { startController, type RunningController } from "../../src/main/controller.ts";
 import { ApiClient, type ApiAnswer } from "../support/api-client.ts";
+import { runAzlb } from "../support/azlb-process.ts";
 import { eventually } from "../support/eventually.ts";
 import { ServiceRig, WITHIN_MS } from "../support/service-rig.ts";
 import { ConfinedPlane, usedOf } from "./confined-plane.ts";
@@ -119,6 +120,34 @@ test(
   },
 );
 
+test(
+  "azlb explain finds it by itself: the user's own Service, and no right in Azure",
+  { skip: noNetwork },
+  async () => {
+    const token = await tokenOf("team-a", "viewer");
+    const kubeconfig = join(folder, "viewer.kubeconfig");
+    writeFileSync(kubeconfig, readFileSync(plane.kubeconfig, "utf8").replace(/^users:[\s\S]*/m, userWith(token)));
+    const args = ["explain", "web", "-n", "team-a", "--kubeconfig", kubeconfig];
+    const tokenless = await runAzlb(...args);
+    assert.equal(tokenless.code, 2, tokenless.stderr);
+    assert.match(
+      tokenless.stderr,
+      /the controller's API was not asked \(no token of ServiceAccount team-a\/viewer for/,
+    );
+    const rule = { resources: ["serviceaccounts/token"], resourceNames: ["viewer"], verbs: ["create"] };
+    await bind("Role", "team-a", "viewer-token", rule, "viewer");
+    await eventually(async () => {
+      const { code, stdout, stderr } = await runAzlb(...args);
+      assert.equal(code, 0, stderr);
+      assert.match(stdout, /^stands +served for .*: everything is as it asks$/m);
+      assert.match(stdout, /^told by +the controller \(kube-system\/azlb-api, through the API server\)$/m);
+    }, WITHIN_MS);
+    const other = await runAzlb("explain", "other", "-n", "team-a", "--kubeconfig", kubeconfig);
+    assert.match(other.stderr, /you may not get services team-a\/other/);
+    assert.notEqual(other.code, 0);
+  },
+);
+
 test("a process that waits passes it on to the one that leads", { skip: noNetwork }, async () => {
   standby = await startController({
     kubeconfig: plane.kubeconfig,
@@ -158,6 +187,7 @@ async function publish(url: string): Promise<void> {
   const root = "/api/v1/namespaces/kube-system";
   const slices = "/apis/discovery.k8s.io/v1/namespaces/kube-system/endpointslices";
   await rig.cluster.request("POST", `${root}/services`, { body: service });
+  await ensurePod(root);
   await rig.cluster.request("DELETE", `${slices}/azlb-api`);
   await rig.cluster.request("DELETE", `${root}/endpoints/azlb-api`);
   const { name } = service.metadata;
@@ -165,11 +195,26 @@ async function publish(url: string): Promise<void> {
   await post(slices, {
     metadata: { name, labels: { "kubernetes.io/service-name": name } },
     addressType: "IPv4",
-    endpoints: [{ addresses: [host], conditions: { ready: true } }],
+    endpoints: [{ addresses: [host], conditions: { ready: true }, targetRef: POD }],
     ports: [{ name: "api", port, protocol: "TCP" }],
   });
-  const subsets = [{ addresses: [{ ip: host }], ports: [{ name: "api", port, protocol: "TCP" }] }];
+  const subsets = [{ addresses: [{ ip: host, targetRef: POD }], ports: [{ name: "api", port, protocol: "TCP" }] }];
   await post(`${root}/endpoints`, { metadata: { name }, subsets }); // older API servers look there
+}
+
+const POD = { kind: "Pod", namespace: "kube-system", name: "azlb-controller-0" };
+
+/** The proxy asks for the pod of an address. */
+async function ensurePod(root: string): Promise<void> {
+  const spec = { containers: [{ name: "controller", image: "azlb" }] };
+  const { code } = await rig.cluster.request("POST", `${root}/pods`, { body: { metadata: { name: POD.name }, spec } });
+  assert.ok(code === 201 || code === 409);
+  const status = { phase: "Running", podIP: host, podIPs: [{ ip: host }] };
+  const patched = await rig.cluster.request("PATCH", `${root}/pods/${POD.name}/status`, {
+    body: { status },
+    headers: { "content-type": "application/merge-patch+json" },
+  });
+  assert.equal(patched.code, 200, patched.text);
 }
 
 /** Asks with the account's own token for the API server, and the one for the API in its header. */
@@ -201,6 +246,10 @@ async function bindReader(namespace: string, name: string): Promise<void> {
   });
 }
 
+function userWith(token: string): string {
+  return stringify({ users: [{ name: "admin", user: { token } }] });
+}
+
 function certificateFiles() {
   return { certFile: join(folder, "tls.crt"), keyFile: join(folder, "tls.key") };
 }
@@ -226,7 +275,7 @@ async function post(path: string, body: object): Promise<object> {
   return reply.body;
 }
 
-async function bind(kind: string, namespace: string, name: string, rule: object): Promise<void> {
+async function bind(kind: string, namespace: string, name: string, rule: object, account = name): Promise<void> {
   const place = kind === "Role" ? `${RBAC}/namespaces/${namespace}` : RBAC;
   const low = kind.toLowerCase();
   await post(`${place}/${low}s`, { metadata: { name }, rules: [{ apiGroups: [""], ...rule }] });
@@ -234,6 +283,6 @@ async function bind(kind: string, namespace: string, name: string, rule: object)
   await post(`${place}/${low}bindings`, {
     metadata: { name },
     roleRef,
-    subjects: [{ kind: "ServiceAccount", namespace, name }],
+    subjects: [{ kind: "ServiceAccount", namespace, name: account }],
   });
 }

@@ -91,6 +91,7 @@ const CORE_ARROWS: Record<string, readonly string[]> = {
     "admin-state",
     "intent",
     "resources",
+    "observed.ts",
     "service",
     "plan",
     "reach",

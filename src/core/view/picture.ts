@@ -26,4 +26,6 @@ export interface Picture {
   readonly nodeOf: NodeFinder;
   /** Why the controller writes nothing, for no Service. */
   readonly unready: string | undefined;
+  /** What holds it up, or threatens its work, for all Services; absent: nothing. */
+  readonly notices?: readonly string[];
 }

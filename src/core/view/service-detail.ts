@@ -57,12 +57,13 @@ export function detailOf(
   };
 }
 
-function troubleOf({ unready }: Picture, pools: readonly PoolView[]): string[] {
+function troubleOf({ unready, notices = [] }: Picture, pools: readonly PoolView[]): string[] {
   const empty = pools.filter(({ counts }) => counts.members === 0);
   const drained = pools.filter(({ counts }) => counts.members > 0 && counts.down === counts.members);
   const known = pools.flatMap(({ members }) => members).filter(({ hasEndpoint }) => hasEndpoint !== undefined);
   return [
     ...(unready === undefined ? [] : [`the controller writes nothing, for no Service: ${unready}`]),
+    ...notices,
     ...empty.map(({ name }) => `pool "${name}" has no member: no node can be in it`),
     ...drained.map(({ name }) => `all members of pool "${name}" are Down: none takes new connections`),
     ...(known.length > 0 && known.every(({ hasEndpoint }) => hasEndpoint === false)

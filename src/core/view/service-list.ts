@@ -27,6 +27,8 @@ export interface ServiceLine {
   /** ISO 8601: since when it is served, or is not. */
   readonly since: string;
   readonly nextTry?: string;
+  /** Azure told the controller to wait, and nothing else holds it up. */
+  readonly throttledUntil?: string;
   readonly fix?: string;
   readonly isDrifted: boolean;
   readonly warnings: number;
@@ -113,7 +115,7 @@ const NATURAL = new Intl.Collator("en", { numeric: true });
 
 export function lineOf({ config }: Pick<Picture, "config">, service: Service, standing: Standing): ServiceLine {
   const parsed = parseService(service, config);
-  const { state, reason, message, sinceMs, nextTryMs, warnings = [] } = standing;
+  const { state, reason, message, sinceMs, nextTryMs, warnings = [], isThrottled = false } = standing;
   const fix = fixOf(service, standing);
   return {
     namespace: service.metadata.namespace ?? "default",
@@ -124,6 +126,7 @@ export function lineOf({ config }: Pick<Picture, "config">, service: Service, st
     ...(message !== undefined && { message }),
     since: timeOf(sinceMs),
     ...(nextTryMs !== undefined && { nextTry: timeOf(nextTryMs) }),
+    ...(isThrottled && nextTryMs !== undefined && { throttledUntil: timeOf(nextTryMs) }),
     ...(fix !== undefined && { fix }),
     isDrifted: isDrifted(standing),
     warnings: warnings.length,

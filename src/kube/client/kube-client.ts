@@ -60,6 +60,15 @@ interface Call {
   readonly signal?: AbortSignal | undefined;
 }
 
+interface RawRequest {
+  readonly method: "GET" | "POST";
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+const PROXIED: Resource = { group: "", version: "v1", plural: "proxied", kind: "Proxied", namespaced: false };
+
 /** The calls that only read. */
 export type KubeReader = Pick<KubeClient, "get" | "list" | "listPages" | "watch">;
 
@@ -144,6 +153,23 @@ export class KubeClient {
   async delete(resource: Resource, place: Place, only: Preconditions = {}, signal?: AbortSignal): Promise<void> {
     const body = { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "Background", preconditions: only };
     await this.#json<unknown>({ method: "DELETE", resource, path: resourcePath(resource, place), body, signal });
+  }
+
+  /** What a server behind the API server's proxy answers, or a subresource, whatever the status. */
+  async proxied({ method, path, headers = {}, body }: RawRequest): Promise<{ status: number; text: string }> {
+    const { clock, transport, timeoutMs = 30_000 } = this.#options;
+    using scope = new CancelScope();
+    const timer = clock.setTimer(timeoutMs, () => scope.abort(new Error(`no full answer within ${timeoutMs} ms`)));
+    try {
+      const call: Call = { method, resource: PROXIED, path, body };
+      const request = this.#wireRequest(call, scope.signal);
+      const response = await transport.send({ ...request, headers: { ...request.headers, ...headers } });
+      return { status: response.status, text: await textOf(response.body) };
+    } catch (error) {
+      throw scope.signal.aborted ? scope.signal.reason : failureOfError(`${method} ${path}`, error);
+    } finally {
+      timer.cancel();
+    }
   }
 
   /** Opens a watch and hands over its bytes; deadlines are the reader's, who aborts the signal. */

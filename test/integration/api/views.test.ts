@@ -13,7 +13,7 @@ import { eventually } from "../../support/eventually.ts";
 import { problemsOf } from "../../support/open-api.ts";
 import { FaultControl } from "../../support/fault-control.ts";
 import { propertiesOf, ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
-import { baseName } from "../../../src/core/model/names.ts";
+import { editTimeout } from "../../support/situations.ts";
 import { NODES } from "../../../src/kube/client/resources.ts";
 import { ensureEndpoints } from "../../../src/main/sandbox-endpoints.ts";
 
@@ -226,15 +226,3 @@ describe("the views of the API", () => {
     assert.deepEqual(await calls(), before);
   });
 });
-
-/** Another client sets the idle timeout of a Service's rules. */
-async function editTimeout(rig: ServiceRig, name: string, minutes: number): Promise<void> {
-  const body = (await rig.list("loadBalancers")).find((each) => each.name === "kubernetes");
-  const base = baseName((await rig.service(name)).metadata.uid);
-  const properties = propertiesOf(body);
-  const rules = properties["loadBalancingRules"] as { name: string; properties: object }[];
-  const loadBalancingRules = rules.map((rule) =>
-    rule.name.startsWith(base) ? { ...rule, properties: { ...rule.properties, idleTimeoutInMinutes: minutes } } : rule,
-  );
-  await rig.put("loadBalancers/kubernetes", { ...body, properties: { ...properties, loadBalancingRules } });
-}

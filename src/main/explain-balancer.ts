@@ -1,0 +1,30 @@
+/** `azlb explain lb/NAME` by an own look at Azure. */
+import { nodeFinder } from "../core/admin-state/reconcile-admin-state.ts";
+import { ipConfigurationFinder } from "../core/backends/machines.ts";
+import { balancersOf } from "../core/view/balancers.ts";
+import { renderBalancer } from "../core/view/render-lists.ts";
+import type { ClusterView } from "./cluster-view.ts";
+
+/** The command names a load balancer that does not exist. */
+class NoSuchBalancer extends Error {
+  override readonly name = "NoSuchBalancer";
+}
+
+export async function explainBalancer(view: ClusterView, name: string): Promise<string> {
+  const { config, classFilter } = view;
+  const { compute, ...inventory } = await view.inventory();
+  const { nodes } = inventory;
+  const nodeOf = nodeFinder(nodes, compute && ipConfigurationFinder(nodes, compute));
+  const balancers = balancersOf({
+    ...inventory,
+    config,
+    classFilter,
+    nodeOf,
+    standings: new Map(),
+    unready: undefined,
+  });
+  const found = balancers.find((one) => one.name.toLowerCase() === name.toLowerCase());
+  const names = balancers.map((one) => one.name).join(", ") || "none";
+  if (found === undefined) throw new NoSuchBalancer(`there is no load balancer ${name}; there are: ${names}`);
+  return `${renderBalancer(found).join("\n")}\n`;
+}

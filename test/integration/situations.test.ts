@@ -1,0 +1,130 @@
+/**
+ * Every situation of `test/support/situations.ts`, made for real, with what an Event, `azlb explain` and the page's API then say.
+ * `docs/situations.md` is what was said; `AZLB_WRITE_DOCS=1` writes it anew.
+ */
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+
+import type { ServiceDetail } from "../../src/core/view/service-detail.ts";
+import { SILENT_LOG } from "../../src/core/util/log.ts";
+import { ApiRefusal, openApi } from "../../src/main/api-access.ts";
+import { withClusterView } from "../../src/main/cluster-view.ts";
+import { explainByApi } from "../../src/main/explain-by-api.ts";
+import { explainInFull } from "../../src/main/explain-service.ts";
+import { ApiClient } from "../support/api-client.ts";
+import { openEmbeddedCluster } from "../support/embedded-cluster.ts";
+import { eventually } from "../support/eventually.ts";
+import { ServiceRig, WITHIN_MS } from "../support/service-rig.ts";
+import { IN_TURN, SIDE_BY_SIDE, type Situation } from "../support/situations.ts";
+
+const FILE = new URL("../../docs/situations.md", import.meta.url);
+const SWITCHES = { list: () => Promise.resolve([]), flip: () => Promise.resolve({}) };
+const rows: string[] = [];
+let rig: ServiceRig;
+
+before(async () => {
+  rig = await ServiceRig.open(openEmbeddedCluster, {
+    controller: { api: { host: "127.0.0.1", port: 0, sandbox: { switches: SWITCHES } } },
+  });
+  await Promise.all(SIDE_BY_SIDE.map(({ make }) => make(rig)));
+});
+after(() => rig.close());
+
+for (const situation of SIDE_BY_SIDE) test(situation.title, () => isTold(situation));
+for (const situation of IN_TURN)
+  test(situation.title, async () => {
+    await situation.make(rig);
+    await isTold(situation);
+    await situation.unmake?.(rig);
+  });
+
+test("docs/situations.md is what was said (AZLB_WRITE_DOCS=1 writes it)", () => {
+  const text = `${HEADER}${rows.join("\n")}\n`;
+  if (process.env["AZLB_WRITE_DOCS"] === "1") writeFileSync(FILE, text);
+  assert.equal(text, readFileSync(FILE, "utf8"));
+});
+
+const HEADER = `# What is said in which situation
+
+Written by a test that makes each situation on an emulated Azure and Kubernetes, and asks all three (\`test/integration/situations.test.ts\`).
+Of each there is the sentence that matters. ADDRESS, TIME and the like stand for what differs each time. Where there is no event, the
+controller is not there or has no part in it.
+
+| Situation | Event | \`azlb explain\` | The page |
+|---|---|---|---|
+`;
+
+async function isTold({ title, name, event, explain, page, isAlone = false }: Situation): Promise<void> {
+  const said = { event: "none", explain: "", page: "no page" };
+  await eventually(async () => {
+    if (event !== undefined) {
+      const events = (await rig.events(name)).map(({ reason, message }) => `${reason}: ${message}`);
+      said.event = events.findLast((text) => event.test(text)) ?? assert.fail(`${event} in ${JSON.stringify(events)}`);
+    }
+    said.explain = lineOf(await (isAlone ? lookedAt(name) : explainedBy(name)), explain);
+    if (page !== undefined) said.page = lineOf(await shownOf(name), page);
+  }, WITHIN_MS);
+  rows.push(`| ${[title, said.event, said.explain, said.page].map(cell).join(" | ")} |`);
+}
+
+/** The line that fits. */
+function lineOf(text: string, pattern: RegExp): string {
+  assert.match(text, pattern);
+  return text.split("\n").find((line) => pattern.test(line)) ?? text;
+}
+
+async function explainedBy(name: string): Promise<string> {
+  const api = openApi(rig.kube, { url: rig.apiUrl, env: {} });
+  try {
+    return (await explainByApi(api, { kind: "service", key: `default/${name}` }, Date.now())).text;
+  } catch (error) {
+    if (error instanceof ApiRefusal) return error.message;
+    throw error;
+  }
+}
+
+async function lookedAt(name: string): Promise<string> {
+  const options = { ...rig.viewOptions, log: SILENT_LOG };
+  const { text, isFailing } = await withClusterView(options, (view) => explainInFull(view, `default/${name}`, {}));
+  assert.equal(isFailing, true);
+  return text;
+}
+
+/** What the page of the Service shows of the API's answer, line by line. */
+async function shownOf(name: string): Promise<string> {
+  const { status, text } = await new ApiClient(rig.apiUrl).answer(`/api/v1/services/default/${name}`);
+  if (status !== 200) return (JSON.parse(text) as { error: string }).error;
+  const detail = JSON.parse(text) as ServiceDetail;
+  const { state, reason, message, trouble, remarks, frontends, pools, access } = detail;
+  return [
+    state,
+    ...(message === undefined ? [] : [`${reason}: ${message}`]),
+    ...trouble,
+    ...remarks.map((remark) => `works, but: ${remark.message}`),
+    ...frontends.flatMap(({ rules }) => rules.flatMap(({ probe }) => (probe === undefined ? [] : [`probe ${probe}`]))),
+    ...pools.flatMap(({ name: pool, counts, members }) => {
+      const behind = members.filter(({ hasEndpoint }) => hasEndpoint === true).length;
+      return [
+        `pool ${pool}: ${counts.down} of ${counts.members} members Down`,
+        `pool ${pool}: ${behind} of ${counts.members} members with a ready endpoint`,
+      ];
+    }),
+    ...access.map(({ access: what, sources }) => `${what} from ${sources.join(", ")}`),
+  ].join("\n");
+}
+
+/** Without what differs each time, and what a table cannot hold. */
+function cell(text: string): string {
+  return text
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME")
+    .replaceAll(/\b(?!10\.9\.9\.9|203\.0\.113\.0)\d+\.\d+\.\d+\.\d+\b/g, "ADDRESS")
+    .replaceAll(/\ba[\da-f]{31}\b/g, "aUID")
+    .replaceAll(/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g, "ID")
+    .replaceAll(/\b(for|in) \d+ s\b/g, "$1 N s")
+    .replaceAll(/vmss\d{6}/g, "NODE")
+    .replaceAll("\n", " ")
+    .replaceAll("|", "\\|")
+    .replaceAll(/ {2,}/g, " ")
+    .trim();
+}
