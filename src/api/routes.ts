@@ -10,6 +10,7 @@ import { reachView } from "../core/view/reach-view.ts";
 import { detailOf, findService } from "../core/view/service-detail.ts";
 import { countServices, listServices } from "../core/view/service-list.ts";
 import { ATTENTIONS, SERVICE_STATES } from "../core/view/standing.ts";
+import { unservedText } from "../core/view/unserved.ts";
 import { writeView } from "../core/view/write-view.ts";
 import type { LiveView } from "./api-source.ts";
 import type { Scope } from "./authorizer.ts";
@@ -171,10 +172,8 @@ function decoded(segment: string): string {
 function serviceOf(picture: Picture, [namespace = "", name = ""]: readonly string[]): Picture["services"][number] {
   const found = findService(picture, `${namespace}/${name}`);
   if (found !== undefined) return found;
-  throw new ApiError(
-    404,
-    `the controller serves no Service ${namespace}/${name}: it does not exist, or is not of type LoadBalancer, or of another class`,
-  );
+  const key = `${namespace}/${name}`;
+  throw new ApiError(404, unservedText(key, picture.findAny(key)));
 }
 
 function pageOf(query: URLSearchParams): { offset: number; limit: number } {

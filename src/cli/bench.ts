@@ -150,6 +150,18 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         noticeSeconds: parseFlagNumber("--notice", String(flags["notice"]), 5, 600),
       }),
   },
+  dashboard: {
+    description: "the page with a large cluster, in a real browser: first paint, bytes, elements, memory",
+    configure: (command) =>
+      command
+        .option("--services <count>", "Services of the cluster", "2000")
+        .option("--nodes <count>", "nodes of the cluster", "1000"),
+    run: async (flags) =>
+      (await import("../../bench/scenarios/dashboard.ts")).benchDashboard({
+        services: parseFlagNumber("--services", String(flags["services"]), 10, 20_000),
+        nodes: parseFlagNumber("--nodes", String(flags["nodes"]), 10, 5_000),
+      }),
+  },
   emulator: {
     description: "cost of the Azure emulator itself: GET and PUT of a 1 MB load balancer",
     run: async () => (await import("../../bench/scenarios/emulator.ts")).benchEmulator(),

@@ -29,6 +29,7 @@ export function pictureOf({ config, classFilter, cache, mirror, states, unready,
     services: cache.services.store.snapshot.filter(
       (service) => wantsLoadBalancer(service, classFilter) || needsCleanup(service, classFilter),
     ),
+    findAny: (key) => cache.services.store.get(key),
     nodes,
     loadBalancers: mirror.shown("loadBalancer"),
     publicIPs: mirror.shown("publicIP"),

@@ -1,10 +1,17 @@
 /** Beside the Services: the timeline of writes, nodes as load balancers see them, and load balancers with their limits. */
+import { useState } from "preact/hooks";
+
 import type { BalancerView, SecurityGroupView } from "../core/view/balancers.ts";
 import type { NodePage } from "../core/view/node-list.ts";
 import type { WriteView } from "../core/view/write-view.ts";
 import { useView } from "./client.ts";
 import { Meter } from "./strip.tsx";
 import { ago, duration } from "./views.ts";
+
+/** As the style sheet has it. */
+const NODE_PX = 28;
+const NODES_IN_VIEW = 14;
+const NODE_PAGE = 100;
 
 export interface PanelProps {
   readonly revision: number;
@@ -74,27 +81,46 @@ function Write({
   );
 }
 
+/** A list of which only the rows in view exist, as that of Services is. */
 export function Nodes({ revision, nowMs }: PanelProps) {
-  const { view } = useView<NodePage>("api/v1/nodes?limit=60", revision);
+  const [top, setTop] = useState(0);
+  const page = Math.floor(top / NODE_PX / NODE_PAGE) * NODE_PAGE;
+  const { view } = useView<NodePage>(`api/v1/nodes?limit=${2 * NODE_PAGE}&offset=${page}`, revision);
+  const first = Math.max(0, Math.floor(top / NODE_PX) - 5);
+  const rows = (view?.items ?? []).map((node, at) => ({ node, at: at + (view?.offset ?? 0) }));
+  const total = view?.total ?? 0;
   return (
     <section aria-label="Nodes" class="panel">
       <h2>
         Nodes <span class="count">{view?.total ?? "…"}</span>
       </h2>
-      <ul class="nodes">
-        {(view?.items ?? []).map(({ name, state, drain, due, services }) => (
-          <li key={name} class={state.replaceAll(" ", "-")} title={`${services} Services`}>
-            <b>{name}</b>
-            <span class="quiet">
-              {state === "draining" ? `draining: ${drain.join(", ")}` : state}
-              {due !== undefined && (Date.parse(due) > nowMs ? ` · goes in ${ago(due, nowMs)}` : " · due")}
-            </span>
-          </li>
-        ))}
-      </ul>
-      {view !== undefined && view.total > view.items.length && (
-        <p class="quiet">and {view.total - view.items.length} more</p>
-      )}
+      <div
+        class="node-rows"
+        tabIndex={0}
+        role="region"
+        aria-label="List of nodes"
+        style={{ height: `${Math.min(total, NODES_IN_VIEW) * NODE_PX}px` }}
+        onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      >
+        <ul class="nodes" style={{ height: `${total * NODE_PX}px` }}>
+          {rows
+            .filter(({ at }) => at >= first && at <= first + NODES_IN_VIEW + 10)
+            .map(({ node: { name, state, drain, due, services }, at }) => (
+              <li
+                key={name}
+                class={state.replaceAll(" ", "-")}
+                title={`${services} Services`}
+                style={{ top: `${at * NODE_PX}px` }}
+              >
+                <b>{name}</b>
+                <span class="quiet">
+                  {state === "draining" ? `draining: ${drain.join(", ")}` : state}
+                  {due !== undefined && (Date.parse(due) > nowMs ? ` · goes in ${ago(due, nowMs)}` : " · due")}
+                </span>
+              </li>
+            ))}
+        </ul>
+      </div>
     </section>
   );
 }

@@ -20,6 +20,7 @@ export async function explainBalancer(view: ClusterView, name: string): Promise<
     config,
     classFilter,
     nodeOf,
+    findAny: view.find,
     standings: new Map(),
     unready: undefined,
   });

@@ -1,10 +1,12 @@
 /**
  * The sandbox's page in a real browser (Chromium over its DevTools protocol): each panel shows what the API server and the
- * emulated Azure hold; a refused Service, a drain and an edit by hand appear and go; the console stays empty. Where there is
- * no browser the test says so.
+ * emulated Azure hold; a refused Service, a drain and an edit by hand appear and go; axe finds nothing serious, and the
+ * keyboard is enough; the console stays empty. Where there is no browser the test says so.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+
+import axe from "axe-core";
 
 import { type RunningSandbox, startSandbox } from "../../src/main/sandbox.ts";
 import { SILENT_LOG } from "../../src/core/util/log.ts";
@@ -13,6 +15,15 @@ import { eventually } from "../support/eventually.ts";
 
 const WITHIN_MS = 60_000;
 const program = findBrowser();
+const AXE_RUN = `axe.run().then(({ violations }) => violations
+  .filter(({ impact }) => impact === "serious" || impact === "critical")
+  .map(({ id, impact, nodes }) => ({ id, impact, where: nodes.slice(0, 3).map(({ html, failureSummary }) => html + " " + failureSummary) })))`;
+const SCREENS = [
+  { width: 1280, height: 900 },
+  { width: 1280, height: 900, isDark: true },
+  { width: 390, height: 844 },
+  { width: 390, height: 844, isDark: true },
+] as const;
 
 describe("the page", { skip: program === undefined ? "no chromium here: nothing was tested" : false }, () => {
   let sandbox: RunningSandbox;
@@ -83,6 +94,43 @@ describe("the page", { skip: program === undefined ? "no chromium here: nothing 
       `[...document.querySelectorAll(".row.fine")].find((row) => row.innerText.includes("shop-")).click()`,
     );
     await shows(".verdict.reaches", /gets there[\s\S]*security rule: .* allows it/);
+  });
+
+  test("axe finds nothing serious: all Services and one, in light and dark, on a screen and on a phone", async () => {
+    await browser.run(axe.source);
+    for (const hash of ["#/", undefined])
+      for (const screen of SCREENS) {
+        await browser.look(screen);
+        if (hash === undefined) {
+          await browser.run(`location.hash = "#/"`);
+          await shows(".row", /shop-/);
+          await browser.run(`document.querySelector(".row").click()`);
+          await shows(".map", /vmss/);
+        } else {
+          await browser.run(`location.hash = "${hash}"`);
+          await shows(".row", /shop-/);
+        }
+        const found = await browser.run<{ id: string; impact: string; where: string[] }[]>(AXE_RUN);
+        assert.deepEqual(found, [], `${hash ?? "a Service"} at ${JSON.stringify(screen)}`);
+        const [wide, width] = await browser.run<[number, number]>(`[document.documentElement.scrollWidth, innerWidth]`);
+        assert.ok(wide <= width, `${wide} px wide on a screen of ${width}`);
+      }
+    await browser.look(SCREENS[0]);
+  });
+
+  test("with the keyboard alone: find a Service, go to it, and back", async () => {
+    await browser.run(`location.hash = "#/"`);
+    await shows(".row", /shop-/);
+    await browser.run(`document.activeElement?.blur()`);
+    await browser.press("/");
+    assert.equal(await browser.run(`document.activeElement.id`), "search");
+    await browser.run(`document.querySelector(".rows").focus()`);
+    await browser.press("ArrowDown");
+    assert.match(await browser.run<string>(`document.activeElement.className`), /^row /);
+    await browser.press("Enter");
+    await eventually(async () => assert.match(await browser.run<string>("location.hash"), /^#\/services\//), WITHIN_MS);
+    await browser.press("Escape");
+    await shows(".row", /shop-/);
   });
 
   test("the console stays empty, and the first paint takes less than a second", async () => {

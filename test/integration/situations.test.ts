@@ -10,6 +10,7 @@ import type { ServiceDetail } from "../../src/core/view/service-detail.ts";
 import { SILENT_LOG } from "../../src/core/util/log.ts";
 import { ApiRefusal, openApi } from "../../src/main/api-access.ts";
 import { withClusterView } from "../../src/main/cluster-view.ts";
+import { explainBalancer } from "../../src/main/explain-balancer.ts";
 import { explainByApi } from "../../src/main/explain-by-api.ts";
 import { explainInFull } from "../../src/main/explain-service.ts";
 import { ApiClient } from "../support/api-client.ts";
@@ -32,6 +33,27 @@ before(async () => {
 after(() => rig.close());
 
 for (const situation of SIDE_BY_SIDE) test(situation.title, () => isTold(situation));
+test("among all, worst first; a node; a load balancer; each by the controller's word and by an own look", async () => {
+  const api = openApi(rig.kube, { url: rig.apiUrl, env: {} });
+  const all = await explainByApi(api, { kind: "all", namespace: "default" }, Date.now());
+  assert.equal(all.isFailing, true);
+  assert.match(all.text, /^refused +default\/value +InvalidAnnotation: .*"maybe"/m);
+  assert.match(all.text, /^9 Services are as they ask$/m);
+  const [node = ""] = rig.azure.nodes.map(({ name }) => name);
+  const { text: one } = await explainByApi(api, { kind: "node", name: node }, Date.now());
+  assert.match(one, /^state +takes new connections\npool +kubernetes of kubernetes: None$/m);
+  const { text: balancer } = await explainByApi(api, { kind: "loadBalancer", name: "kubernetes" }, Date.now());
+  assert.match(balancer, /^limit +rules \d+ of 1500$/m);
+  const looked = await withClusterView({ ...rig.viewOptions, log: SILENT_LOG }, (view) =>
+    explainBalancer(view, "kubernetes"),
+  );
+  assert.deepEqual(looked.split("\n").slice(0, -1), balancer.split("\n").slice(0, -2));
+  await assert.rejects(
+    explainByApi(api, { kind: "loadBalancer", name: "nowhere" }, Date.now()),
+    /there is no load balancer nowhere; there are: kubernetes/,
+  );
+});
+
 for (const situation of IN_TURN)
   test(situation.title, async () => {
     await situation.make(rig);

@@ -14,6 +14,14 @@ export function findBrowser(): string | undefined {
   return [...(named === undefined ? [] : [named]), ...PLACES].find((path) => existsSync(path));
 }
 
+export interface Screen {
+  readonly width: number;
+  readonly height: number;
+  readonly isDark?: boolean;
+}
+
+const KEY_CODES: Readonly<Record<string, number>> = { Tab: 9, Escape: 27, ArrowDown: 40, ArrowUp: 38 };
+
 interface Message {
   readonly id?: number;
   readonly method?: string;
@@ -68,6 +76,35 @@ export class Browser {
     });
     if (exceptionDetails !== undefined) throw new Error(`${expression}: ${JSON.stringify(exceptionDetails)}`);
     return (result as { value: Value }).value;
+  }
+
+  /** Looks like a screen of that size and that choice of colours. */
+  async look({ width, height, isDark = false }: Screen): Promise<void> {
+    const metrics = { width, height, deviceScaleFactor: 1, mobile: width < 600 };
+    await this.#send("Emulation.setDeviceMetricsOverride", metrics);
+    const scheme = { name: "prefers-color-scheme", value: isDark ? "dark" : "light" };
+    await this.#send("Emulation.setEmulatedMedia", { features: [scheme] });
+  }
+
+  /** PNG. */
+  async picture(): Promise<Buffer> {
+    const { data } = await this.#send("Page.captureScreenshot", { format: "png" });
+    return Buffer.from(String(data), "base64");
+  }
+
+  /** As a person presses it. */
+  async press(key: string): Promise<void> {
+    const [code, text] = key === "Enter" ? [13, "\r"] : key === "/" ? [191, "/"] : [0, undefined];
+    const down = { type: "keyDown", key, windowsVirtualKeyCode: code || KEY_CODES[key], ...(text && { text }) };
+    await this.#send("Input.dispatchKeyEvent", down);
+    await this.#send("Input.dispatchKeyEvent", { ...down, type: "keyUp" });
+  }
+
+  /** Bytes of the page's heap, after what is not needed is gone. */
+  async heapBytes(): Promise<number> {
+    await this.#send("HeapProfiler.collectGarbage");
+    const { usedSize } = await this.#send("Runtime.getHeapUsage");
+    return Number(usedSize);
   }
 
   async close(): Promise<void> {

@@ -184,14 +184,14 @@ export const SIDE_BY_SIDE: readonly Situation[] = [
   {
     title: "of another load balancer class",
     ...applied("foreign", { spec: { loadBalancerClass: "example.com/other" } }),
-    explain: /not of type LoadBalancer, or of another class/,
-    page: /not of type LoadBalancer, or of another class/,
+    explain: /its loadBalancerClass is example.com\/other/,
+    page: /its loadBalancerClass is example.com\/other/,
   },
   {
     title: "not of type LoadBalancer",
     ...applied("plain", { spec: { type: "ClusterIP" } }),
-    explain: /not of type LoadBalancer, or of another class/,
-    page: /not of type LoadBalancer, or of another class/,
+    explain: /its type is ClusterIP, not LoadBalancer/,
+    page: /its type is ClusterIP, not LoadBalancer/,
   },
 ];
 

@@ -11,6 +11,7 @@ export function pictureOfLook(observed: Observed, endpoints: readonly EndpointSl
     config,
     classFilter,
     services: [...otherServices.filter((one) => one.metadata.uid !== service.metadata.uid), service],
+    findAny: () => undefined,
     nodes,
     ...surroundingsOf(observed),
     ...(endpoints && { endpointSlices: endpoints }),

@@ -14,6 +14,8 @@ export interface Picture {
   readonly classFilter: ClassFilter;
   /** Those that the controller serves or cleans up. */
   readonly services: readonly Service[];
+  /** By key, also what it does not serve. */
+  readonly findAny: (key: string) => Service | undefined;
   readonly nodes: readonly Node[];
   /** Of the load balancers' resource group, foreign ones too. */
   readonly loadBalancers: readonly LoadBalancer[];
