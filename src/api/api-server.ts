@@ -123,6 +123,8 @@ class ApiService {
     const url = new URL(request.url ?? "/", "http://api");
     const path = url.pathname;
     if (path === SWITCHES_PATH && switches !== undefined) return this.#switch(switches, request, response);
+    // the page asks in any case, and an error would stand in the browser's console
+    if (path === SWITCHES_PATH && request.method === "GET") return json(response, 200, { items: [] });
     if (request.method !== "GET" && request.method !== "HEAD")
       throw new ApiError(405, "this API is read-only: GET alone");
     if (path === "/openapi.json") return json(response, 200, OPENAPI);

@@ -44,7 +44,7 @@ function App() {
           </p>
         ))}
         <Strip overview={overview} nowMs={nowMs} shown={attention} onShow={setAttention} />
-        <div class="layout">
+        <div class={service === undefined ? "layout" : "layout one-service"}>
           <div>
             {service === undefined ? (
               <>

@@ -14,7 +14,7 @@ const PATH = "api/v1/sandbox/switches";
 export function Sandbox() {
   const { view } = useView<{ items: readonly Switch[] }>(PATH, 0);
   const [told, setTold] = useState("");
-  if (view === undefined) return null;
+  if (view === undefined || view.items.length === 0) return null;
   const flip = (name: string): void => {
     post<{ told: string }>(PATH, { name }).then(
       (answer) => setTold(answer.told),

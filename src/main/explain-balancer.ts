@@ -20,7 +20,7 @@ export async function explainBalancer(view: ClusterView, name: string): Promise<
     config,
     classFilter,
     nodeOf,
-    findAny: view.find,
+    findAny: (key) => view.find(key),
     standings: new Map(),
     unready: undefined,
   });

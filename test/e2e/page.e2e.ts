@@ -114,6 +114,8 @@ describe("the page", { skip: program === undefined ? "no chromium here: nothing 
         assert.deepEqual(found, [], `${hash ?? "a Service"} at ${JSON.stringify(screen)}`);
         const [wide, width] = await browser.run<[number, number]>(`[document.documentElement.scrollWidth, innerWidth]`);
         assert.ok(wide <= width, `${wide} px wide on a screen of ${width}`);
+        const cut = `[...document.querySelectorAll(".card, .tile, .panel, .rows")].filter((each) => each.getBoundingClientRect().right > innerWidth).map(({ className }) => className)`;
+        assert.deepEqual(await browser.run(cut), [], "cut off");
       }
     await browser.look(SCREENS[0]);
   });

@@ -145,6 +145,8 @@ function cell(text: string): string {
     .replaceAll(/[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/g, "ID")
     .replaceAll(/\b(for|in) \d+ s\b/g, "$1 N s")
     .replaceAll(/vmss\d{6}/g, "NODE")
+    .replace(/\. Written: .*$/, ". Written: …")
+    .replace(/but \d+ published Services \([^)]*\)/, "but N published Services (…)")
     .replaceAll("\n", " ")
     .replaceAll("|", "\\|")
     .replaceAll(/ {2,}/g, " ")
