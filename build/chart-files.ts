@@ -10,7 +10,7 @@ import { renderDashboard } from "./grafana-dashboard.ts";
 const DEPLOY = resolve(import.meta.dirname, "../deploy");
 const FOLDERS = ["crds", "monitoring", "policies"];
 /** kubectl's alone, what the chart makes itself, and what is for Azure. */
-const NOT_COPIED = new Set(["kustomization.yaml", "deployment.yaml", "azure-role.json"]);
+const NOT_COPIED = new Set(["kustomization.yaml", "deployment.yaml", "shadow.yaml", "azure-role.json"]);
 
 export const CHART_FILES = join(DEPLOY, "chart/files");
 export const DASHBOARD = join(DEPLOY, "monitoring/dashboard.json");

@@ -21,7 +21,7 @@ import { CHART, helm } from "../support/helm.ts";
 import { ImageRoot } from "../support/image-root.ts";
 import { connect } from "../support/kube-connection.ts";
 
-const ACCOUNT = "system:serviceaccount:kube-system:azlb-controller";
+const ACCOUNT = "system:serviceaccount:kube-system";
 const MOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
 /** Where the cloud config says that the emulator's certificate is. */
 const AZURE_CA = "/etc/azure-ca.crt";
@@ -84,15 +84,36 @@ interface Deployment {
   };
 }
 
-test("helm install makes every object, and the server warns of none", async () => {
+test("with shadow.enabled the shadow, run as its pod would, looks at everything and only reads", async () => {
+  assert.match(await withChart("install", "shadow.enabled=true"), /runs as a shadow of cluster kubernetes/);
+  controller = await startAsPod("azlb-shadow", "--shadow-port=0");
+  await eventually(async () => {
+    const [, url] = /"report":"(http[^"]+)"/.exec(log) ?? assert.fail(log);
+    const report = (await (await fetch(`${url}/shadow/report`)).json()) as { reads: number; problem?: string };
+    assert.ok(report.reads > 0 && report.problem === undefined, JSON.stringify(report));
+  }, WITHIN_MS);
+  const requests = requestsOf("azlb-shadow");
+  assert.deepEqual(refusals("azlb-shadow"), []);
+  assert.deepEqual(
+    requests.filter(({ verb }) => !["get", "list", "watch"].includes(verb)),
+    [],
+  );
+  const ended = once(controller, "exit");
+  controller.kill("SIGTERM");
+  assert.deepEqual(await ended, [0, null], log);
+});
+
+test("an upgrade takes over: helm makes every object, the shadow goes, and the server warns of nothing", async () => {
   const said = await withChart(
-    "install",
+    "upgrade",
+    "shadow.enabled=false",
     "policies.enabled=true",
     "viewerRole.enabled=true",
     "networkPolicy.enabled=true",
   );
   assert.match(said, /STATUS: deployed/);
   assert.match(said, /serves the cluster kubernetes/);
+  await assert.rejects(api("GET", "/apis/apps/v1/namespaces/kube-system/deployments/azlb-shadow"), /not found/);
 });
 
 test("the controller, run as its pod would, serves a Service with the rights of the chart", async () => {
@@ -102,7 +123,7 @@ test("the controller, run as its pod would, serves a Service with the rights of 
     azure.nodes.map(({ name, ip, providerId }) => ({ name, internalIPs: [ip], providerID: providerId })),
   );
   await close();
-  controller = await startAsPod();
+  controller = await startAsPod("azlb-controller");
   const metadata = { name: "web", namespace: "default" };
   await api("POST", "/api/v1/namespaces/default/services", {
     metadata,
@@ -113,7 +134,7 @@ test("the controller, run as its pod would, serves a Service with the rights of 
     const { status } = await api<{ status: { loadBalancer: { ingress?: unknown[] } } }>("GET", path);
     assert.equal(status.loadBalancer.ingress?.length, 1, log);
   }, WITHIN_MS);
-  assert.deepEqual(refusals(), [], "requests that the chart's roles do not allow");
+  assert.deepEqual(refusals("azlb-controller"), [], "requests that the chart's roles do not allow");
 });
 
 test("it ends on SIGTERM, and tells so", async () => {
@@ -136,14 +157,15 @@ test("an upgrade adds parts, and an uninstall takes everything but the definitio
   await assert.rejects(api("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/azlb-controller"), /not found/);
 });
 
-async function startAsPod(): Promise<ChildProcess> {
-  const path = "/apis/apps/v1/namespaces/kube-system/deployments/azlb-controller";
+async function startAsPod(name: string, ...flags: readonly string[]): Promise<ChildProcess> {
+  log = "";
+  const path = `/apis/apps/v1/namespaces/kube-system/deployments/${name}`;
   const [container] = (await api<Deployment>("GET", path)).spec.template.spec.containers;
   assert.ok(container !== undefined);
   const spec = { expirationSeconds: 3600 };
   const token = await api<{ status: { token: string } }>(
     "POST",
-    "/api/v1/namespaces/kube-system/serviceaccounts/azlb-controller/token",
+    `/api/v1/namespaces/kube-system/serviceaccounts/${name}/token`,
     { spec },
   );
   image.mountFile(`${MOUNT}/token`, token.status.token);
@@ -154,28 +176,33 @@ async function startAsPod(): Promise<ChildProcess> {
   const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
   const cluster = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };
   const anyPort = ["--health-port=0", "--bind-address=127.0.0.1"]; // tests run side by side
-  const child = image.run([...container.args, ...anyPort], { ...env, ...cluster });
+  const child = image.run([...container.args, ...anyPort, ...flags], { ...env, ...cluster });
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding("utf8").on("data", (text: string) => (log += text));
   }
   return child;
 }
 
-/** Requests of the controller's account that were refused, as verb and resource. */
-function refusals(): readonly string[] {
+interface Request {
+  readonly verb: string;
+  readonly user: { readonly username: string };
+  readonly objectRef?: { readonly resource: string; readonly apiGroup?: string };
+  readonly responseStatus?: { readonly code: number };
+}
+
+/** Of this ServiceAccount. */
+function requestsOf(account: string): readonly Request[] {
   const lines = readFileSync(join(folder, "audit.log"), "utf8").split("\n").slice(0, -1);
-  const requests = lines.map(
-    (line) =>
-      JSON.parse(line) as {
-        verb: string;
-        user: { username: string };
-        objectRef?: { resource: string; apiGroup?: string };
-        responseStatus?: { code: number };
-      },
-  );
-  const own = requests.filter(({ user }) => user.username === ACCOUNT);
-  assert.ok(own.length > 0, "the controller asked for nothing");
-  const refused = own.filter(({ responseStatus }) => responseStatus?.code === 403);
+  const own = lines
+    .map((line) => JSON.parse(line) as Request)
+    .filter(({ user }) => user.username === `${ACCOUNT}:${account}`);
+  assert.ok(own.length > 0, `${account} asked for nothing`);
+  return own;
+}
+
+/** Requests of the account that were refused, as verb and resource. */
+function refusals(account: string): readonly string[] {
+  const refused = requestsOf(account).filter(({ responseStatus }) => responseStatus?.code === 403);
   // the controller asks whether LBCF is installed
   return refused
     .filter(({ objectRef }) => objectRef?.apiGroup !== "lbcf.tkestack.io")

@@ -13,7 +13,7 @@ import { parse, parseAllDocuments } from "yaml";
 
 import { controlPlaneBinaries } from "../support/control-plane-binaries.ts";
 import { CHART, helm, helmBinary, renderChart } from "../support/helm.ts";
-import { DEPLOYMENT_FILE, renderDeployment } from "./render-deployment.ts";
+import { DEPLOYMENT_FILE, renderDeployment, renderShadow, SHADOW_FILE } from "./render-deployment.ts";
 
 const SNAPSHOTS = resolve(import.meta.dirname, "../fixtures/chart");
 const DEPLOY = resolve(import.meta.dirname, "../../deploy");
@@ -81,6 +81,8 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "agent.extraArgs[0]=--poll-interval=2s",
   ],
   viewer: [NAME, "viewerRole.enabled=true", "severalLoadBalancers.enabled=true"],
+  shadow: [NAME, "shadow.enabled=true", "viewerRole.enabled=true", "replicas=3"],
+  "shadow-secret": [NAME, "shadow.enabled=true", "shadow.settle=5m", "cloudConfig.secret.name=azure"],
 };
 
 const WITH_GATE = [NAME, "lbcf.enabled=true", "lbcf.readinessGate=true"];
@@ -97,6 +99,8 @@ const REFUSED: readonly (readonly [values: readonly string[], said: RegExp])[] =
   [[NAME, "cloudConfig.file=azure.json"], /cloudConfig\/file.*does not match pattern/s],
   [[NAME, "workloadIdentity.enabled=true"], /workloadIdentity.clientId is missing/],
   [[NAME, "cloudConfig.secret.name=a", "cloudConfig.inline.a=b"], /both inline and secret/],
+  [[NAME, "shadow.enabled=true", "api.enabled=true"], /a shadow has no API/],
+  [[NAME, "shadow.settle=long"], /shadow\/settle.*does not match pattern/s],
 ];
 
 before(async () => {
@@ -234,6 +238,20 @@ suite("what is refused", () => {
 
 test("deploy/deployment.yaml is what the chart makes of its defaults (npm run chart)", async () => {
   assert.equal(await renderDeployment(), readFileSync(DEPLOYMENT_FILE, "utf8"));
+});
+
+test("deploy/shadow.yaml is what the chart makes of shadow.enabled (npm run chart)", async () => {
+  assert.equal(await renderShadow(), readFileSync(SHADOW_FILE, "utf8"));
+});
+
+test("the shadow may read, and nothing else; nothing of the controller is there", async () => {
+  const objects = objectsOf(await renderChart(NAME, "shadow.enabled=true", "cloudConfig.secret.name=azure"));
+  const verbs = objects.flatMap(({ rules = [] }) => rules.flatMap((rule) => rule.verbs));
+  assert.deepEqual([...new Set(verbs)].toSorted(), ["get", "list", "watch"]);
+  assert.deepEqual(
+    objects.filter(({ metadata }) => metadata.name.startsWith("azlb-controller")),
+    [],
+  );
 });
 
 test("kubectl kustomize deploy gives the objects of the chart", async () => {

@@ -1,5 +1,10 @@
+{{/* Of the Deployment, its ServiceAccount and the label that selects its pods: one release runs the controller or the shadow. */}}
+{{- define "azlb.name" -}}
+{{ ternary "azlb-shadow" "azlb-controller" .Values.shadow.enabled }}
+{{- end }}
+
 {{- define "azlb.labels" -}}
-app: azlb-controller
+app: {{ include "azlb.name" . }}
 app.kubernetes.io/name: azlb
 app.kubernetes.io/instance: {{ .Release.Name }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
@@ -8,7 +13,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
 
 {{- define "azlb.selector" -}}
-app: azlb-controller
+app: {{ include "azlb.name" . }}
 {{- end }}
 
 {{/* Arguments: image, version. */}}
@@ -36,6 +41,9 @@ azlb-cloud-config
 {{- end -}}
 {{- if and .Values.cloudConfig.inline .Values.cloudConfig.secret.name -}}
 {{- fail "cloudConfig has both inline and secret: give one of them" -}}
+{{- end -}}
+{{- if and .Values.shadow.enabled .Values.api.enabled -}}
+{{- fail "shadow.enabled and api.enabled: a shadow has no API, leave api.enabled out until you take over" -}}
 {{- end -}}
 {{- if and .Values.workloadIdentity.enabled (not .Values.workloadIdentity.clientId) -}}
 {{- fail "workloadIdentity.clientId is missing: give the client id of the managed identity or application" -}}
