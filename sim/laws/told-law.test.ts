@@ -5,6 +5,7 @@ import { test } from "node:test";
 import type { HistoryEntry } from "../../sandbox/kubernetes/model/contract.ts";
 import { SimulatedAzure } from "../environment/simulated-azure.ts";
 import { Random } from "../environment/random.ts";
+import type { Fault } from "../network/faults.ts";
 import { Process, Timeline } from "../environment/timeline.ts";
 import { baseOf } from "./azure-state.ts";
 import { ToldLaw } from "./told-law.ts";
@@ -13,7 +14,11 @@ const UID = "b006f7e8-6e95-4d2f-8c01-c4226875b6bf";
 const OTHER = "384a6d01-6761-4463-8276-e36684b72d94";
 
 /** A write of the public IP of the Service `UID` is refused, a Warning follows, and more than ten seconds pass. */
-function toldAfter(status: number, warning: { readonly uid: string; readonly message: string }): string[] {
+function toldAfter(
+  status: number,
+  warning: { readonly uid: string; readonly message: string },
+  before?: Fault["kind"],
+): string[] {
   const timeline = new Timeline();
   const reported: string[] = [];
   let nowMs = 1_000;
@@ -26,6 +31,11 @@ function toldAfter(status: number, warning: { readonly uid: string; readonly mes
   });
   const what = `PUT Microsoft.Network/publicIPAddresses/kubernetes-${baseOf(UID)}`;
   const call = { process: new Process("one"), side: "azure", call: "write", what } as const;
+  if (before !== undefined) {
+    const post = { ...call, side: "kube", what: "POST /api/v1/namespaces/default/events" } as const;
+    law.onFault(post, { kind: before, side: "kube", calls: "any", skip: 0, times: 1 });
+    nowMs += 15_000;
+  }
   law.onFault(call, { kind: "refused", side: "azure", calls: "write", status, skip: 0, times: 1 });
   const object = { type: "Warning", message: warning.message, involvedObject: { uid: warning.uid } };
   law.onChange({ collection: "events", type: "ADDED", object } as unknown as HistoryEntry);
@@ -44,4 +54,10 @@ test("what another Service was told, or of another failure, does not count", () 
   assert.equal(toldAfter(429, { uid: OTHER, message: THROTTLED }).length, 1);
   assert.equal(toldAfter(500, { uid: UID, message: THROTTLED }).length, 1);
   assert.equal(toldAfter(429, { uid: UID, message: 'load balancer "kubernetes": an error in Azure' }).length, 1);
+});
+
+test("a slow call to the API server may hold up an event for minutes, a lost one may not", () => {
+  const nothing = { uid: OTHER, message: "something else" };
+  assert.deepEqual(toldAfter(500, nothing, "slow"), []);
+  assert.equal(toldAfter(500, nothing, "lost").length, 1);
 });

@@ -15,7 +15,7 @@
 import type { State } from "../../sandbox/azure/model/index.ts";
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Process } from "../environment/timeline.ts";
-import type { Fault } from "../network/faults.ts";
+import { SLOW_MS, type Fault } from "../network/faults.ts";
 import type { OutgoingCall } from "../network/network.ts";
 import { baseIn, baseOf, lastName, LOAD_BALANCER, nameOf, partsOf, resourcesOf } from "./azure-state.ts";
 import type { Law, Report } from "./law.ts";
@@ -50,7 +50,7 @@ export class ToldLaw implements Law {
   #refused: Refused[] = [];
   /** Warnings since the last calm: when, and what they say. */
   #warnings: { readonly atMs: number; readonly message: string; readonly uid: string }[] = [];
-  /** When a fault last kept a process from writing to the API server. */
+  /** Until when a fault keeps a process from writing to the API server. */
   #kubeFaultMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ToldLawOptions) {
@@ -59,7 +59,8 @@ export class ToldLaw implements Law {
 
   onFault({ process, side, what }: OutgoingCall, { kind, status = 0 }: Fault): void {
     const atMs = this.#options.nowMs();
-    if (side === "kube") this.#kubeFaultMs = atMs;
+    const hindersForMs = kind === "slow" ? 2 * SLOW_MS.high : 0; // there and back
+    if (side === "kube") this.#kubeFaultMs = Math.max(this.#kubeFaultMs, atMs + hindersForMs);
     else if (kind === "refused" && TOLD_AT_ONCE.has(status) && WRITTEN_FOR_AN_OBJECT.test(what))
       this.#refused.push({ process, what, atMs, status });
   }
