@@ -7,7 +7,8 @@ import { topologyNodes, type Topology } from "../../sandbox/azure/seed/topology.
 import { SANDBOX_ACCOUNT } from "../../sandbox/azure/identity/account.ts";
 import type { ClusterNode } from "../../sandbox/kubernetes/seed.ts";
 import type { SimulatedKubernetes } from "../environment/simulated-kubernetes.ts";
-import type { NodeAction } from "../campaign/history.ts";
+import type { NodeAction, Setup } from "../campaign/history.ts";
+import { labelsOfSlot } from "../environment/several-load-balancers.ts";
 import type { SimulatedMachines } from "./machines.ts";
 
 const EXCLUDE = "node.kubernetes.io/exclude-from-external-load-balancers";
@@ -27,10 +28,15 @@ export class SimulatedNodes {
   readonly #machines: SimulatedMachines | undefined;
   #events = 0;
 
-  constructor(cluster: SimulatedKubernetes, topology: Topology, machines?: SimulatedMachines) {
+  constructor(
+    cluster: SimulatedKubernetes,
+    slots: readonly ClusterNode[],
+    topology: Topology,
+    machines?: SimulatedMachines,
+  ) {
     this.#cluster = cluster;
     this.#topology = topology;
-    this.#slots = nodesOf(topology);
+    this.#slots = slots;
     this.#machines = machines;
     this.#registered = new Set(cluster.objects("nodes").map(({ metadata }) => metadata.name ?? ""));
   }
@@ -77,12 +83,12 @@ export class SimulatedNodes {
     }
   }
 
-  #add({ name, internalIPs: [usual = "", ...others], providerID }: ClusterNode, slot: number): void {
+  #add({ name, internalIPs: [usual = "", ...others], providerID, labels }: ClusterNode, slot: number): void {
     this.#registered.add(name);
     this.#machines?.ensure(slot);
     const internalIPs = [this.#machines?.addressOf(slot) ?? usual, ...others];
     this.#cluster.send("POST", "/api/v1/nodes", {
-      metadata: { name },
+      metadata: { name, ...(labels !== undefined && { labels }) },
       spec: { ...(providerID !== undefined && { providerID }) },
       status: { addresses: internalIPs.map((address) => ({ type: "InternalIP", address })) },
     });
@@ -119,10 +125,11 @@ function movedTo(ipv4: string): string {
   return ipv4.replace(/^10\.240\.0\./, "10.241.50.");
 }
 
-export function nodesOf(topology: Topology): ClusterNode[] {
+export function nodesOf(topology: Topology, setup: Pick<Setup, "several">): ClusterNode[] {
   return topologyNodes(SANDBOX_ACCOUNT, topology).map(({ name, ip, providerId }, at) => ({
     name,
     internalIPs: [ip, `fd00:10:240:0:1::${at + 4}`], // outside the range that Azure assigns to frontends
     providerID: providerId,
+    ...(setup.several === "list" && { labels: labelsOfSlot(at) }),
   }));
 }

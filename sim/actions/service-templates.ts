@@ -3,6 +3,7 @@
  * it to an existing Service replaces what the Service asked for before.
  */
 import type { Random } from "../environment/random.ts";
+import { SECOND_LOAD_BALANCER, TEAM_LOAD_BALANCER } from "../environment/several-load-balancers.ts";
 
 export interface ServiceTemplate {
   /** Keys without `service.beta.kubernetes.io/`. The value `$ip:namespace/name` is the current address of that Service. */
@@ -84,6 +85,9 @@ const INVALID: readonly Part[] = [
 /** Values of `azure-load-balancer-mode`: the availability sets whose Basic load balancer may serve it. */
 const MODES = ["__auto__", "__auto__", "agents", SECOND_VM_SET, `${SECOND_VM_SET},agents`] as const;
 
+/** Values of `azure-load-balancer-configurations`: the load balancers of the list that may serve it. */
+const CONFIGURATIONS = ["kubernetes", SECOND_LOAD_BALANCER, "second,kubernetes", TEAM_LOAD_BALANCER, "nobody"] as const;
+
 export interface TemplateOptions {
   readonly services: readonly string[];
   readonly hasRival: boolean;
@@ -91,11 +95,13 @@ export interface TemplateOptions {
   /** Private link services need pools of network interfaces. */
   readonly hasLinks: boolean;
   readonly isBasic: boolean;
+  /** There is a list of load balancers. */
+  readonly hasList: boolean;
 }
 
 export function drawServiceTemplate(
   random: Random,
-  { services, hasRival, hasIPv6, hasLinks, isBasic }: TemplateOptions,
+  { services, hasRival, hasIPv6, hasLinks, isBasic, hasList }: TemplateOptions,
 ): ServiceTemplate {
   const isInternal = random.bool(0.4);
   const isPinned = random.bool(0.2);
@@ -108,8 +114,9 @@ export function drawServiceTemplate(
   if (isLinked) Object.assign(annotations, LINK, random.pick(LINK_DETAILS));
   if (isPinned) Object.assign(annotations, random.pick(PINS)(random, services));
   if (isInvalid) Object.assign(annotations, random.pick(INVALID));
-  const isPlaced = isBasic && random.bool(0.4);
-  if (isPlaced) annotations["azure-load-balancer-mode"] = random.pick(MODES);
+  const isPlaced = (isBasic || hasList) && random.bool(0.4);
+  if (isPlaced && isBasic) annotations["azure-load-balancer-mode"] = random.pick(MODES);
+  if (isPlaced && hasList) annotations["azure-load-balancer-configurations"] = random.pick(CONFIGURATIONS);
   const loadBalancerClass = drawClass(random, hasRival);
   const isPlain = !isLinked && !isPinned && !isInvalid && !isPlaced && !isDisruptive && loadBalancerClass === undefined;
   return {

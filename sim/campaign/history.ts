@@ -7,7 +7,9 @@
  * draws is part of what a seed means.
  */
 import { drawLbcfAction, drawBindAction, type LbcfAction } from "../actions/lbcf.ts";
+import { drawPlacementAction, type PlacementAction } from "../actions/placement.ts";
 import { Random } from "../environment/random.ts";
+import { FLEET_NAMES, LISTED_LOAD_BALANCERS } from "../environment/several-load-balancers.ts";
 import type { ExternalEdit } from "../actions/external-edits.ts";
 import { EXTERNAL_EDITS } from "../actions/external-edits.ts";
 import {
@@ -44,6 +46,8 @@ export interface Setup {
   readonly hasBinds?: boolean;
   /** Only the machines of the first nodes are there from the start; the others are made with their nodes. */
   readonly hasLateMachines?: boolean;
+  /** More than one Standard load balancer of a kind (`environment/several-load-balancers.ts`). */
+  readonly several?: "list" | "fleet";
   /** The controllers never compare Azure with what they know by a timer. */
   readonly isWithoutDriftCheck?: boolean;
 }
@@ -81,6 +85,7 @@ export type Action =
   | ({ readonly do: "outage" } & Outage)
   /** All trouble ends. After a while, everything must be right, without a drift check. */
   | { readonly do: "calm" }
+  | PlacementAction
   | LbcfAction;
 
 /** An action, and how long the simulation waits before the next one. */
@@ -96,7 +101,12 @@ export interface History {
 const BACKEND_SHARE = 0.35;
 const BIND_SHARE = 0.07;
 
-const WEIGHTS: Readonly<Record<Exclude<Action, LbcfAction | { do: "calm" | "outage" }>["do"], number>> = {
+/** Share of the actions that concern placement, where there is a list of load balancers. */
+const PLACEMENT_SHARE = 0.15;
+
+const WEIGHTS: Readonly<
+  Record<Exclude<Action, LbcfAction | PlacementAction | { do: "calm" | "outage" }>["do"], number>
+> = {
   apply: 26,
   delete: 8,
   retype: 2,
@@ -125,7 +135,7 @@ const LBCF_KINDS: readonly LbcfAction["do"][] = [
 
 /** The first kind of action in a recorded history that does not exist: it would have no effect. */
 export function unknownActionKind({ actions }: History): string | undefined {
-  const known = new Set<string>([...Object.keys(WEIGHTS), ...LBCF_KINDS, "calm", "outage"]);
+  const known = new Set<string>([...Object.keys(WEIGHTS), ...LBCF_KINDS, "calm", "outage", "endpoints", "label"]);
   return actions.map(({ do: kind }) => kind).find((kind) => !known.has(kind));
 }
 
@@ -136,8 +146,12 @@ export function drawHistory(seed: number, length = HISTORY_LENGTH): History {
   const binds = Random.of(seed, "binds");
   const hasBackends = drawn.backendPool === "nodeIP" && backends.bool(0.4);
   const hasBinds = hasBackends && binds.bool(0.5);
+  const placement = Random.of(seed, "several");
+  const isOneOfAKind = drawn.backendPool !== "nodeIP" || hasBackends;
+  const several = isOneOfAKind ? "no" : placement.weighted({ no: 3, list: 5, fleet: 2 });
   const setup: Setup = {
     ...drawn,
+    ...(several !== "no" && { several, hasRival: false }),
     hasBackends,
     ...(hasBackends && Random.of(seed, "gates").bool(0.5) && { hasGates: true }),
     ...(hasBinds && { hasBinds }),
@@ -147,6 +161,8 @@ export function drawHistory(seed: number, length = HISTORY_LENGTH): History {
   const actions = Array.from({ length }, (): TimedAction => {
     const action = drawAction(random, setup);
     const thenMs = drawPauseMs(random);
+    if (several === "list" && placement.bool(PLACEMENT_SHARE))
+      return { ...drawPlacementAction(placement, SERVICES, NODE_SLOTS), thenMs };
     if (hasBinds && binds.bool(BIND_SHARE)) return { ...drawBindAction(binds), thenMs };
     return { ...(hasBackends && backends.bool(BACKEND_SHARE) ? drawLbcfAction(backends) : action), thenMs };
   });
@@ -193,8 +209,9 @@ function drawQuietAction(random: Random, setup: Setup): Action {
 
 const OUTAGE_STATUSES = [429, 500, 500, 503] as const;
 
-function resourcesWithOutages({ backendPool, hasBackends }: Setup): readonly string[] {
-  const balancers = ["loadBalancers/kubernetes", "loadBalancers/kubernetes-internal"];
+function resourcesWithOutages({ backendPool, hasBackends, several }: Setup): readonly string[] {
+  const names = several === "list" ? LISTED_LOAD_BALANCERS : several === "fleet" ? FLEET_NAMES : ["kubernetes"];
+  const balancers = names.flatMap((name) => [`loadBalancers/${name}`, `loadBalancers/${name}-internal`]);
   const pools = balancers.flatMap((path) => [
     `${path}/backendAddressPools/kubernetes`,
     ...(backendPool === "nodeIP" ? [`${path}/backendAddressPools/kubernetes-IPv6`] : []),
@@ -263,7 +280,7 @@ function drawAction(random: Random, setup: Setup): Action {
     case "holdWatches":
       return {
         do: kind,
-        collection: random.pick(["services", "nodes", setup.hasBackends === true ? "pods" : "configmaps"]),
+        collection: random.pick(["services", "nodes", thirdWatch(setup)]),
         forMs: Math.round(random.between(500, 40_000)),
       };
     case "slow":
@@ -274,10 +291,22 @@ function drawAction(random: Random, setup: Setup): Action {
   }
 }
 
+function thirdWatch({ hasBackends, several }: Setup): string {
+  if (hasBackends === true) return "pods";
+  return several === "list" ? "endpointslices.discovery.k8s.io" : "configmaps";
+}
+
 /** Pools of network interfaces: those have IPv4 addresses only. */
-function templateOptions({ hasRival, backendPool, isBasic = false }: Setup): TemplateOptions {
+function templateOptions({ hasRival, backendPool, isBasic = false, several }: Setup): TemplateOptions {
   const hasLinks = backendPool !== "nodeIP" && !isBasic;
-  return { services: SERVICES, hasRival, hasIPv6: backendPool === "nodeIP", hasLinks, isBasic };
+  return {
+    services: SERVICES,
+    hasRival,
+    hasIPv6: backendPool === "nodeIP",
+    hasLinks,
+    isBasic,
+    hasList: several === "list",
+  };
 }
 
 const TAINTS = ["out-of-service", "out-of-service", "spot-eviction", "autoscaler"] as const;

@@ -77,6 +77,15 @@ export const PLANTED_BUGS = {
       return isWatch ? { ...response, body: mapLines(response.body, received) } : response;
     }),
   },
+  "deaf-to-endpoints": {
+    does: "ignores changes of EndpointSlices that it knows",
+    kube: interceptKube(async (request, send) => {
+      const response = await send(request);
+      const isWatch = request.path.startsWith("/apis/discovery.k8s.io/v1/endpointslices?") && response.status === 200;
+      const received = (frame: Json): Json | undefined => (frame["type"] === "MODIFIED" ? undefined : frame);
+      return isWatch ? { ...response, body: mapLines(response.body, received) } : response;
+    }),
+  },
   "drop-unknown-fields": {
     does: "writes back only the known fields of frontends",
     arm: changeArmWrites(/\/loadBalancers\/[^/]+$/i, (body) =>

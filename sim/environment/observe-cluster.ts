@@ -4,6 +4,7 @@
  */
 import type { LoadBalancer, SecurityGroup, Subnet } from "../../src/core/model/arm.ts";
 import type { Compute, Instance, NetworkInterface, ScaleSet, VirtualMachine } from "../../src/core/backends/compute.ts";
+import { watchesEndpoints, watchesNamespaces } from "../../src/core/config/cluster-config.ts";
 import { needsCompute } from "../../src/core/backends/eligible-nodes.ts";
 import { securityGroupId, subnetId } from "../../src/core/model/ids.ts";
 import type { Bodies } from "../../src/core/resources/azure-step.ts";
@@ -14,7 +15,12 @@ import { countsForOthers, needsCleanup, wantsLoadBalancer, type ClassFilter } fr
 import { reconcileService } from "../../src/core/service/reconcile-service.ts";
 import type { Observed } from "../../src/core/observed.ts";
 import { MEMBER_LIST_NAMESPACE, projectMemberList } from "../../src/controller/pools/member-list.ts";
-import { projectNode, projectService, type CachedService } from "../../src/controller/projections.ts";
+import {
+  projectEndpointSlice,
+  projectNode,
+  projectService,
+  type CachedService,
+} from "../../src/controller/projections.ts";
 import { storedObject } from "./simulated-kubernetes.ts";
 import type { Simulation } from "./simulation.ts";
 
@@ -23,7 +29,7 @@ const MOST_ROUNDS = 10;
 export interface ClusterObservation {
   readonly services: readonly CachedService[];
   observe(service: CachedService): Observed;
-  readonly pools: Omit<Observed, "service" | "otherServices" | "listed" | "subnets" | "securityGroup">;
+  readonly pools: Omit<Observed, "service" | "listed" | "subnets" | "securityGroup">;
 }
 
 /** What the controller of that class would observe. */
@@ -48,10 +54,19 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
     )
     .map((object) => projectMemberList(storedObject(object)));
   const nodes = cluster.objects("nodes").map((object) => projectNode(storedObject(object)));
+  const slices = cluster
+    .objects("endpointslices.discovery.k8s.io")
+    .map((object) => projectEndpointSlice(storedObject(object)));
+  const namespaces = new Map(
+    cluster.objects("namespaces").map(({ metadata }) => [metadata.name ?? "", metadata.labels ?? {}]),
+  );
   const pools = {
     config,
+    otherServices,
     ...(classFilter !== undefined && { classFilter }),
     nodes,
+    ...(watchesEndpoints(config) && { endpointSlices: slices }),
+    ...(watchesNamespaces(config) && { namespaces }),
     loadBalancers: list<LoadBalancer>(listPath("loadBalancer", config, config.loadBalancerResourceGroup)),
     zones: zonesOf(find(`/subscriptions/${config.subscriptionId}/providers/Microsoft.Compute`)),
     members: new Map(members.map(({ loadBalancerId, members: names }) => [loadBalancerId, names])),
@@ -75,7 +90,6 @@ export function observeCluster(simulation: Simulation, classFilter: ClassFilter)
   const observeWith = (service: CachedService, needs: readonly ReadRequest[]): Observed => ({
     ...pools,
     service,
-    otherServices,
     securityGroup,
     ...listsOf(needs),
     subnets: new Map(

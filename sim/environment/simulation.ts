@@ -11,6 +11,7 @@ import type { ClusterConfig } from "../../src/core/config/cluster-config.ts";
 import { parseConfig } from "../../src/core/config/parse-config.ts";
 import { SimulatedAzure, type ArmWrite } from "./simulated-azure.ts";
 import { LbcfUsers } from "../actions/lbcf.ts";
+import { PlacementUsers } from "../actions/placement.ts";
 import { Random } from "./random.ts";
 import { SimulatedKubernetes } from "./simulated-kubernetes.ts";
 import { FIRST_NODES, NODE_SLOTS, type Action, type Setup } from "../campaign/history.ts";
@@ -20,6 +21,7 @@ import { SimulatedNodes, nodesOf } from "../actions/nodes.ts";
 import { ExternalEditors } from "../actions/external-edits.ts";
 import type { PlantedBug } from "../campaign/planted-bugs.ts";
 import { resourcesOf } from "./azure-seed.ts";
+import { severalConfigOf } from "./several-load-balancers.ts";
 import { Pods } from "../actions/pods.ts";
 import { type Process, Timeline } from "./timeline.ts";
 import { Trace } from "./trace.ts";
@@ -63,6 +65,7 @@ export class Simulation {
   readonly users: ServiceUsers;
   readonly nodes: SimulatedNodes;
   readonly #backends: LbcfUsers | undefined;
+  readonly #placement: PlacementUsers;
   readonly #editors: ExternalEditors;
   readonly #replicas: ControllerReplicas;
   #listener: SimulationListener | undefined;
@@ -73,7 +76,7 @@ export class Simulation {
     this.faults = new FaultInjector(() => this.timeline.elapsedMs);
     const sku = setup.isBasic === true ? "basic" : "standard";
     const topology: Topology = { ...setup, nodes: NODE_SLOTS, sku, foreign: setup.isShared, dualStack: false };
-    this.config = configOf(topology);
+    this.config = configOf(topology, setup);
     this.azure = new SimulatedAzure({
       timeline: this.timeline,
       random: Random.of(seed, "azure"),
@@ -84,16 +87,17 @@ export class Simulation {
     const isLate = setup.hasLateMachines === true;
     this.azure.seed(resourcesOf(isLate ? { ...topology, nodes: FIRST_NODES } : topology));
     const machines = isLate ? new SimulatedMachines({ azure, timeline, topology, first: FIRST_NODES }) : undefined;
-    const nodes = nodesOf(topology).slice(0, FIRST_NODES);
+    const nodes = nodesOf(topology, setup).slice(0, FIRST_NODES);
     this.cluster = new SimulatedKubernetes(this.timeline, Random.of(seed, "cluster"), nodes);
     this.users = new ServiceUsers(this.cluster);
-    this.nodes = new SimulatedNodes(this.cluster, topology, machines);
-    const slots = nodesOf(topology).map(({ name }) => name);
+    this.nodes = new SimulatedNodes(this.cluster, nodesOf(topology, setup), topology, machines);
+    const slots = nodesOf(topology, setup).map(({ name }) => name);
     if (setup.hasBackends === true) {
       const { cluster } = this;
       const pods = new Pods({ cluster, timeline, nodes: slots, hasGates: setup.hasGates === true });
       this.#backends = new LbcfUsers(cluster, pods);
     }
+    this.#placement = new PlacementUsers(this.cluster, slots);
     this.#editors = new ExternalEditors({ azure: this.azure, timeline: this.timeline, network: this.network, sku });
     this.#replicas = new ControllerReplicas({
       simulation: this,
@@ -156,6 +160,9 @@ export class Simulation {
       case "bind":
       case "dropBind":
         return this.#backends?.perform(action);
+      case "endpoints":
+      case "label":
+        return this.#placement.perform(action);
       case "slow":
         this.disturbedMs += action.forMs;
         this.azure.slowness = action.factor;
@@ -194,15 +201,19 @@ const CLUSTER_NAME = "kubernetes";
 /** One object per topology: the core memoizes by its identity. */
 const configs = new Map<string, ClusterConfig>();
 
-function configOf(topology: Topology): ClusterConfig {
-  const key = JSON.stringify(topology);
+function configOf(topology: Topology, setup: Setup): ClusterConfig {
+  const more = severalConfigOf(setup);
+  const key = JSON.stringify([topology, more]);
   const known = configs.get(key);
   if (known !== undefined) return known;
   const endpoints = { armEndpoint: "https://management.azure.com", plainUrl: "", caFile: "" };
-  const parsed = parseConfig(cloudConfigOf(SANDBOX_ACCOUNT, topology, endpoints), {
-    clusterName: CLUSTER_NAME,
-    environment: {},
-  });
+  const parsed = parseConfig(
+    { ...cloudConfigOf(SANDBOX_ACCOUNT, topology, endpoints), ...more },
+    {
+      clusterName: CLUSTER_NAME,
+      environment: {},
+    },
+  );
   if (parsed.kind === "invalid") throw new Error(`the simulated cloud config: ${parsed.errors.join("; ")}`);
   configs.set(key, parsed.config);
   return parsed.config;

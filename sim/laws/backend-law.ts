@@ -30,6 +30,8 @@ export interface BackendLawOptions {
   readonly azure: State;
   readonly nowMs: () => number;
   readonly nodes: () => readonly KubeObject[];
+  /** A list of load balancers: nodes move between them, and follow endpoints in the pools of Services. */
+  readonly isList: boolean;
   /** Basic load balancers have no admin states. */
   readonly isBasic: boolean;
 }
@@ -124,7 +126,7 @@ export class BackendLaw implements Law {
       const wanted = this.#wanted.get(name);
       const left = now.get(name);
       if (left === undefined) {
-        const isLong = wanted !== undefined && nowMs() - wanted.sinceMs > WANTED_FOR_MS;
+        const isLong = !this.#options.isList && wanted !== undefined && nowMs() - wanted.sinceMs > WANTED_FOR_MS;
         if (isLong && ![...now.values()].some((other) => addressIn(other) === wanted.address))
           report("backend", `${caller} ${method} took ${name} out of ${lastName(after.id)}/${nameOf(pool)}`);
       } else if (isDown(entry) && !isDown(left) && this.#hadReceivedTaint(write, name)) {

@@ -170,6 +170,11 @@ export function openingsIn(
     );
 }
 
+/** As `exempt` has it. */
+export function poolIn({ id }: Resource, pool: Json): string {
+  return `${lastName(id)}/backendAddressPools/${nameOf(pool)}`;
+}
+
 /** `load balancer/collection/part`, for parts that a Service can own. */
 function namesIn(resource: Resource): Set<string> {
   if (resource.type === SECURITY_GROUP) return new Set(openingsIn(resource).map(({ name }) => name));
@@ -182,5 +187,6 @@ function namesIn(resource: Resource): Set<string> {
       partsOf(resource, collection).map((part) => `${lastName(resource.id)}/${collection}/${nameOf(part)}`),
     ),
     ...entries,
+    ...partsOf(resource, "backendAddressPools").map((pool) => poolIn(resource, pool)),
   ]);
 }

@@ -67,6 +67,7 @@ export class LawChecker implements SimulationListener {
       azure: azure.state,
       nowMs: () => timeline.elapsedMs,
       nodes: () => cluster.objects("nodes"),
+      isList: setup.several === "list",
       isBasic: setup.isBasic === true,
     });
     this.#records = new RecordLaw({ report, azure: azure.state, cluster, nowMs: () => timeline.elapsedMs });

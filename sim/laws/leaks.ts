@@ -14,13 +14,15 @@ import {
   baseOf,
   lastName,
   LOAD_BALANCER,
+  nameOf,
+  partsOf,
   PUBLIC_IP,
   resourcesOf,
   SECURITY_GROUP,
   servicesIn,
 } from "./azure-state.ts";
 import { addressOfNode } from "./backend-law.ts";
-import { openingsIn, type FinalizerLaw } from "./finalizer-law.ts";
+import { openingsIn, poolIn, type FinalizerLaw } from "./finalizer-law.ts";
 import { lbcfOwnerTags } from "./lbcf-quiescence.ts";
 import type { UnseenNodes } from "./unseen-nodes.ts";
 
@@ -56,8 +58,24 @@ export function leaks(
   const asked = services.filter(({ metadata }) => refused.has(`${metadata.namespace}/${metadata.name}`)).map(pinnedOf);
   const exempt = new Set([...addresses.everTakenByOthers, ...asked, ...(refused.size > 0 ? [ADDITIONAL_IP] : [])]);
   const open = openings(simulation, exempt, refused).filter((name) => !finalizers.exempt.has(name));
-  return [...left, ...parts, ...publicIPs, ...open];
+  return [...left, ...parts, ...publicIPs, ...open, ...unusedOwnPools(simulation, finalizers)];
 }
+
+/** Pools that a Service had for itself and no rule sends to any more. */
+function unusedOwnPools({ azure, setup }: Simulation, { exempt }: FinalizerLaw): string[] {
+  if (setup.several !== "list") return [];
+  return resourcesOf(azure.state, LOAD_BALANCER).flatMap((resource) => {
+    const rules = JSON.stringify(partsOf(resource, "loadBalancingRules")).toLowerCase();
+    return partsOf(resource, "backendAddressPools")
+      .filter((pool) => OWN_POOL.test(nameOf(pool)) && !rules.includes(`/${nameOf(pool).toLowerCase()}"`))
+      .map((pool) => poolIn(resource, pool))
+      .filter((name) => !exempt.has(name))
+      .map((name) => `pool ${name}`);
+  });
+}
+
+/** `namespace-name` of the Services of a history. */
+const OWN_POOL = /^(default|apps)-[a-e](-ipv6)?$/i;
 
 /** The address that a Service asks for: while it is refused, rules that were opened there stay. */
 function pinnedOf({ metadata }: KubeObject): string {

@@ -14,7 +14,7 @@ import type { RemainingPlan } from "./remaining-plan.ts";
 import { unserved } from "./served.ts";
 
 /** Another Service at the same address can cause these refusals, whatever the Service asks for. */
-const CAUSED_BY_OTHERS = new Set(["PortConflict", "FrontendShared", "ConflictConfiguration"]);
+const CAUSED_BY_OTHERS = new Set(["PortConflict", "FrontendShared", "ConflictConfiguration", "LoadBalancerFull"]);
 
 export function checkQuiescence(
   simulation: Simulation,

@@ -9,12 +9,12 @@ import type { Forwarding } from "../../sandbox/azure/data-plane/read-forwarding.
 import type { KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { CachedService } from "../../src/controller/projections.ts";
 import type { Service } from "../../src/core/model/kubernetes.ts";
-import { ADDITIONAL_IP, SECOND_VM_SET } from "../actions/service-templates.ts";
-import { isInSecondSet } from "../environment/azure-seed.ts";
+import { ADDITIONAL_IP } from "../actions/service-templates.ts";
 import type { Simulation } from "../environment/simulation.ts";
 import { baseIn, baseOf, isForeign, lastName } from "./azure-state.ts";
-import { addressOfNode, belongsInPools, isDraining } from "./backend-law.ts";
+import { belongsInPools, isDraining } from "./backend-law.ts";
 import type { FinalizerLaw } from "./finalizer-law.ts";
+import { nodesBehind } from "./served-members.ts";
 import type { UnseenNodes } from "./unseen-nodes.ts";
 
 export interface ServedOptions {
@@ -68,23 +68,21 @@ function unservedAt(options: ServedOptions, service: Service, ip: string): strin
           port: rule.floatingIp ? port : rule.backendPort,
           isFloating: rule.floatingIp,
         });
-    return [...wrongMembers(options, rule, ip), ...closed];
+    return [...wrongMembers(options, service, rule, ip), ...closed];
   });
 }
 
 function wrongMembers(
   { simulation, finalizers, unseen }: ServedOptions,
-  { id, members }: ForwardingRule,
+  service: Service,
+  rule: ForwardingRule,
   ip: string,
 ): string[] {
   const isIPv6 = ip.includes(":");
   const down = simulation.setup.isBasic === true ? "" : " Down"; // Basic has no admin states
   if (simulation.config.poolType !== "nodeIP" && isIPv6) return []; // network interfaces have no IPv6 address here
-  const nodes = simulation.cluster.objects("nodes");
-  const wanted = nodes.filter(
-    (node) => belongsInPools(node) && addressOfNode(node, isIPv6) !== "" && isServedBy(simulation, id, node),
-  );
-  if (wanted.length === 0) return []; // the controller never empties a pool because there are no nodes
+  const wanted = nodesBehind(simulation, service, rule, isIPv6);
+  if (wanted === undefined) return [];
   const expected = wanted.map((node) => `${node.metadata.name}${isDraining(node) ? down : ""}`).sort();
   const names = new Set(wanted.map((node) => node.metadata.name));
   const isForeignMember = (member: Member): boolean =>
@@ -94,17 +92,11 @@ function wrongMembers(
     // two controllers share a member list, and one may drop what the other stored (docs/reliability.md, known limits)
     (!names.has(nodeOf(simulation, member)) &&
       (simulation.setup.hasRival || finalizers.exempt.has(`entry ${member.name}`)));
-  const found = members
+  const found = rule.members
     .filter((member) => !isForeignMember(member))
     .map((member) => `${nodeOf(simulation, member)}${member.adminState === "Down" ? down : ""}`)
     .sort();
   return found.join() === expected.join() ? [] : [`the pool of ${ip} has ${found.join()}, not ${expected.join()}`];
-}
-
-/** A Basic load balancer serves the machines of one availability set; its name is that of the set, or of the cluster. */
-function isServedBy({ setup }: Simulation, ruleId: string, { metadata }: KubeObject): boolean {
-  const isOfSecond = ruleId.toLowerCase().includes(`/loadbalancers/${SECOND_VM_SET}`);
-  return setup.isBasic !== true || isInSecondSet(metadata.name ?? "") === isOfSecond;
 }
 
 function nodeOf({ config }: Simulation, { name, node = "?" }: Member): string {

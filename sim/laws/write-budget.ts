@@ -30,6 +30,8 @@ const WRITES: Readonly<Record<TimedAction["do"], number>> = {
   balancer: 2,
   dropGroup: 2,
   dropBalancer: 2,
+  endpoints: 2,
+  label: 12, // of every Service of the namespace, on two load balancers
   bind: 4,
   dropBind: 4,
 };
@@ -37,9 +39,11 @@ const WRITES: Readonly<Record<TimedAction["do"], number>> = {
 /** How many writes a history may cost. */
 export function mostWrites({ actions, setup }: History): number {
   const machines = setup.backendPool === "nodeIP" ? 1 : 3; // a write per machine, and its scale set's model
+  const several = setup.several === undefined ? 1 : 3; // pools of six load balancers, and moves between them
   const writesOf = (action: TimedAction): number => {
     if (action.do === "fault") return action.fault.times;
-    return WRITES[action.do] * (action.do === "node" || action.do === "apply" ? machines : 1);
+    const isWide = action.do === "node" || action.do === "apply";
+    return WRITES[action.do] * (isWide ? machines * several : 1);
   };
   return FACTOR * actions.reduce((sum, action) => sum + writesOf(action), 0);
 }
