@@ -6,6 +6,7 @@ import { oneInvalidServiceSuite } from "../suites/services/one-invalid-service.t
 import { poolMigrationSuite } from "../suites/services/pool-migration.ts";
 import { probeModesSuite } from "../suites/services/probe-modes.ts";
 import { privateLinksSuite } from "../suites/services/private-links.ts";
+import { twoClassesSuite } from "../suites/services/two-classes.ts";
 import { twoWritersSuite } from "../suites/services/two-writers.ts";
 import { openRealCluster } from "../support/real-cluster.ts";
 
@@ -16,4 +17,5 @@ privateLinksSuite("kube-apiserver", openRealCluster);
 fleetSuite("kube-apiserver", openRealCluster);
 poolMigrationSuite("kube-apiserver", openRealCluster);
 probeModesSuite("kube-apiserver", openRealCluster);
+twoClassesSuite("kube-apiserver", openRealCluster);
 hostileServicesSuite("kube-apiserver", openRealCluster);

@@ -110,7 +110,7 @@ function refuseOtherSku(seen: LoadBalancer, batch: Batch): Map<LoadBalancerFragm
     if (shell === undefined || shell.sku.name.toLowerCase() === sku) continue;
     const message =
       `load balancer "${seen.name}" has SKU ${sku}, but loadBalancerSku is ${shell.sku.name.toLowerCase()}: ` +
-      `upgrade or delete it, or set loadBalancerName to another name`;
+      `delete it (docs/handover.md, "From Basic to Standard", says how addresses are kept), or set loadBalancerName to another name`;
     refused.set(fragment, { kind: "rejection", reason: "LoadBalancerSkuMismatch", message });
   }
   return refused;
