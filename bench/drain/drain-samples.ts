@@ -30,10 +30,14 @@ export function drainSamples(
   traffic: readonly TrafficEvent[],
   taints: ReadonlyMap<string, Taint>,
 ): readonly DrainSample[] {
+  // what happens to one load balancer says nothing of another
+  const calls = Map.groupBy(entries, loadBalancerOf);
+  const events = Map.groupBy(traffic, loadBalancerOf);
   return entries.flatMap((entry) =>
     nodesSetDown(entry).flatMap((node) => {
       const taint = taints.get(node);
-      return taint === undefined ? [] : [sampleOf(entries, traffic, entry, node, taint)];
+      const id = loadBalancerOf(entry);
+      return taint === undefined ? [] : [sampleOf(calls.get(id) ?? [], events.get(id) ?? [], entry, node, taint)];
     }),
   );
 }
@@ -99,7 +103,7 @@ function answeredMs(traffic: readonly TrafficEvent[], { time, durationMs, path }
 }
 
 /** Path of the load balancer, or of the one that the pool belongs to, in lower case. */
-function loadBalancerOf({ path }: AuditEntry): string {
+function loadBalancerOf({ path }: { readonly path: string }): string {
   return /^.*\/loadbalancers\/[^/]+/.exec(path.toLowerCase())?.[0] ?? "";
 }
 
