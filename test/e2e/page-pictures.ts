@@ -11,12 +11,10 @@ import { eventually } from "../support/eventually.ts";
 const FOLDER = resolve(process.argv[2] ?? resolve(import.meta.dirname, "../../docs/pictures"));
 const WITHIN_MS = 120_000;
 const WIDE: Screen = { width: 1280, height: 1000 };
-/** By file; the README has the first. */
+/** By file; the README has the first. Dark and phone are in `page.e2e.ts`. */
 const PICTURES: Readonly<Record<string, Screen & { readonly hash: string }>> = {
   "page.png": { ...WIDE, hash: "#/" },
-  "page-dark.png": { ...WIDE, isDark: true, hash: "#/" },
   "service.png": { ...WIDE, hash: "service" },
-  "phone.png": { width: 390, height: 844, hash: "#/" },
 };
 
 const program = findBrowser() ?? assert.fail("there is no chromium: install it, or name it in CHROMIUM");
