@@ -69,3 +69,59 @@ const CASES: readonly (readonly [what: string, finding: Finding, id: string | un
 for (const [what, finding, id] of CASES) {
   test(`${what}: ${id ?? "unexplained"}`, () => assert.equal(explain(finding, CONTEXT)?.id, id));
 }
+
+const TWO = ["kubernetes", "lb2"].map((name) => ({
+  name,
+  primaryVmSet: "",
+  allowServicePlacement: true,
+  serviceSelector: undefined,
+  namespaceSelector: undefined,
+  nodeSelector: undefined,
+}));
+const GOING = aService({ name: "going" });
+const SEVERAL: ChangeContext = {
+  ...CONTEXT,
+  config: { ...CONFIG, loadBalancers: TWO },
+  services: [aService(), { ...GOING, metadata: { ...GOING.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } }],
+  concerned: new Set(["default/web", "default/going"]),
+};
+const ENTRY = "backendAddressPools/kubernetes/loadBalancerBackendAddresses/node-1";
+const RULE = "loadBalancingRules/a";
+
+/** With several load balancers: what is explained, and what is close to it and is not. */
+const SEVERAL_CASES: readonly (readonly [
+  what: string,
+  finding: Omit<Finding, "resourceId">,
+  id: string | undefined,
+])[] = [
+  ["a node that is in no pool", { kind: "missing", path: ENTRY }, "nodes-join-at-once"],
+  ["a node that is in a pool too many", { kind: "extra", path: ENTRY }, undefined],
+  ["the part of a Service that may move", { kind: "missing", path: RULE, service: "default/web" }, "moves-at-once"],
+  ["a part of the Service that goes", { kind: "extra", path: RULE, service: "default/going" }, undefined],
+  [
+    "the pool of the Service that goes",
+    { kind: "extra", path: "backendAddressPools/default-going", service: "default/going" },
+    "own-pool-stays",
+  ],
+  [
+    "the pool of another",
+    { kind: "extra", path: "backendAddressPools/default-web", service: "default/going" },
+    undefined,
+  ],
+];
+
+for (const [what, finding, id] of SEVERAL_CASES) {
+  test(`several load balancers, ${what}: ${id ?? "unexplained"}`, () => {
+    assert.equal(explain({ ...finding, resourceId: LOAD_BALANCER }, SEVERAL)?.id, id);
+  });
+}
+
+test("labels explain what the incumbent left as it is only where labels are asked for", () => {
+  const finding: Finding = { kind: "missing", resourceId: LOAD_BALANCER, path: RULE, service: "default/going" };
+  const untouched = { ...SEVERAL, isUntouched: true };
+  assert.equal(explain(finding, untouched), undefined);
+  const nodeSelector = { requirements: [] };
+  const loadBalancers = TWO.map((one) => ({ ...one, nodeSelector }));
+  const selecting = { ...untouched, config: { ...CONFIG, loadBalancers } };
+  assert.equal(explain(finding, selecting)?.id, "labels-at-once");
+});

@@ -8,6 +8,7 @@ import { PRIVATE_LINK } from "../intent/annotations.ts";
 import { parseService } from "../intent/parse-service.ts";
 import type { ServiceIntent } from "../intent/service-intent.ts";
 import { serviceKey, type Service } from "../model/kubernetes.ts";
+import { ownPoolName } from "../model/names.ts";
 import type { Finding } from "./findings.ts";
 
 /** What surrounds the findings of one change. */
@@ -117,7 +118,7 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     incumbent: "labels of a Service, of its namespace or of a node count at the next change of the Service",
     azlb: "at once",
     why: "a label is a change as well",
-    explains: (_finding, { config, isUntouched }) => hasSeveral(config) && isUntouched,
+    explains: (_finding, { config, isUntouched }) => selectsByLabel(config) && isUntouched,
   },
   {
     id: "moves-at-once",
@@ -125,22 +126,23 @@ export const KNOWN_DIFFERENCES: readonly KnownDifference[] = [
     azlb: "once the other one is gone",
     why: "nothing may wait for a touch",
     explains: (finding, context) =>
-      hasSeveral(context.config) && !POOL_ENTRY.test(finding.path) && some(context, isGoing),
+      hasSeveral(context.config) && isOfLoadBalancer(finding) && some(context, isGoing) && !isOfGoing(finding, context),
   },
   {
     id: "nodes-join-at-once",
     incumbent: "after the last Service of a load balancer its nodes are in no pool until another Service is synced",
     azlb: "they join the load balancers that are left at once",
     why: "half of the nodes would serve nothing",
-    explains: ({ path }, { config }) => hasSeveral(config) && POOL_ENTRY.test(path),
+    explains: (finding, { config, nodes }) =>
+      hasSeveral(config) && finding.kind !== "extra" && POOL_ENTRY.test(finding.path) && isOfNode(finding, nodes),
   },
   {
     id: "own-pool-stays",
     incumbent: "the pool of a deleted `Local` Service stays where other Services are on the load balancer",
     azlb: "goes with the Service's last rule, unless it holds entries of other clients",
     why: "nothing of the Service may be left",
-    explains: ({ kind, path }, { config }) =>
-      hasSeveral(config) && kind === "extra" && /^backendAddressPools\/[^/]+$/.test(path),
+    explains: (finding, context) =>
+      hasSeveral(context.config) && finding.kind === "extra" && some(context, isGoing, hasPool(finding.path)),
   },
   {
     id: "excluded-false",
@@ -206,6 +208,37 @@ function intentOf(service: Service, { config }: ChangeContext): ServiceIntent | 
 
 function hasSeveral({ loadBalancers }: ClusterConfig): boolean {
   return loadBalancers.length > 0;
+}
+
+/** Labels decide about something. */
+function selectsByLabel({ loadBalancers }: ClusterConfig): boolean {
+  return loadBalancers.some(
+    ({ serviceSelector, namespaceSelector, nodeSelector }) =>
+      serviceSelector !== undefined || namespaceSelector !== undefined || nodeSelector !== undefined,
+  );
+}
+
+/** A load balancer, or a part of one that a Service can move with. */
+function isOfLoadBalancer({ resourceId, path }: Finding): boolean {
+  return /\/loadBalancers\//i.test(resourceId) && !POOL_ENTRY.test(path);
+}
+
+function isOfGoing({ service }: Finding, { services }: ChangeContext): boolean {
+  return services.some((one) => one.metadata.deletionTimestamp !== undefined && serviceKey(one) === service);
+}
+
+/** The entry is that of a node which the cluster has. */
+function isOfNode({ path }: Finding, nodes: ReadonlySet<string>): boolean {
+  return path.split("/").some((segment) => nodes.has(segment.toLowerCase()));
+}
+
+/** The path is that of a pool which the Service has to itself. */
+function hasPool(path: string): Test {
+  return (service) =>
+    (["IPv4", "IPv6"] as const).some(
+      (family) =>
+        path.toLowerCase() === `backendAddressPools/${ownPoolName(serviceKey(service), family)}`.toLowerCase(),
+    );
 }
 
 function isNicEntry({ path }: Finding, { poolType }: ClusterConfig): boolean {

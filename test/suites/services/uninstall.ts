@@ -8,7 +8,8 @@ import { CONFIG_MAPS, LEASES } from "../../../src/kube/client/resources.ts";
 import { runAzlb } from "../../support/azlb-process.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { FaultControl } from "../../support/fault-control.ts";
-import { propertiesOf, ServiceRig } from "../../support/service-rig.ts";
+import { eventually } from "../../support/eventually.ts";
+import { propertiesOf, ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
 
 const LEASE = { namespace: "kube-system", name: "azlb-controller" };
 
@@ -146,7 +147,65 @@ export function uninstallSuite(name: string, open: ClusterOpener): void {
       for (const each of names) await rig.delete(each);
     });
   });
+
+  for (const [shape, settings] of Object.entries(SHAPES)) {
+    describe(`giving back and removing ${shape}, on ${name}`, () => {
+      const external = ["a", "b", "c", "d", "local"];
+      const internal = ["in-a", "in-b", "in-c"];
+      const names = [...external, ...internal];
+      let rig: ServiceRig;
+      let initial: unknown;
+      before(async () => {
+        const prepare = async (opened: ServiceRig): Promise<void> => void (initial = await opened.everything());
+        rig = await ServiceRig.open(open, { ...settings, prepare });
+        for (const each of external)
+          await rig.apply({ name: each, spec: each === "local" ? { externalTrafficPolicy: "Local" } : {} });
+        for (const each of internal)
+          await rig.apply({ name: each, annotations: { "azure-load-balancer-internal": "true" } });
+        for (const each of names) await rig.served(each);
+        await eventually(async () => assert.deepEqual((await rig.plan()).steps, []), WITHIN_MS);
+      });
+      after(() => rig.close());
+
+      test("a controller that leaves writes nothing, nor does the one that comes back", async () => {
+        const served = await rig.everything();
+        assert.ok((await rig.list("loadBalancers")).length > 2, "there are several");
+        await rig.stop();
+        assert.deepEqual(await rig.everything(), served);
+        await rig.start();
+        await rig.apply({ name: "witness", annotations: { "azure-load-balancer-internal": "yes" } });
+        await eventually(async () => assert.ok(await rig.warned("witness", "InvalidAnnotation")), WITHIN_MS);
+        await rig.delete("witness");
+        await rig.stop();
+        assert.deepEqual(await rig.everything(), served);
+      });
+
+      test("--remove leaves Azure as it was before the first Service", async () => {
+        const { code, stdout, stderr } = await run(rig, "--remove", `--cloud-config=${rig.azure.cloudConfigFile}`);
+        assert.deepEqual([code, stderr], [0, ""]);
+        assert.match(stdout, new RegExp(`^Removed from Azure: what ${names.length} Services had there\\.\n`));
+        assert.deepEqual(await rig.everything(), initial);
+        await isClean(rig, names);
+      });
+    });
+  }
 }
+
+/** Ways to have more than one load balancer of a kind. */
+const SHAPES: Readonly<Record<string, Parameters<typeof ServiceRig.open>[1]>> = {
+  "a fleet": {
+    azure: { model: { limits: { frontendsPerLoadBalancer: 2 } } },
+    cloudConfig: { loadBalancerFleet: { max: 4 }, loadBalancerLimits: "frontends=2" },
+  },
+  "several load balancers": {
+    cloudConfig: {
+      multipleStandardLoadBalancerConfigurations: [
+        { name: "kubernetes", primaryVMSet: "vmss" },
+        { name: "lb2", primaryVMSet: "vmss2" },
+      ],
+    },
+  },
+};
 
 const MINE = {
   location: "westus2",
