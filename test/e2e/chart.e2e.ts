@@ -137,12 +137,8 @@ suite("what is rendered", () => {
       "prometheusRule",
       "grafanaDashboard",
     ];
-    const rendered = await renderChart(
-      NAME,
-      "networkPolicy.enabled=true",
-      "lbcf.readinessGate=true",
-      ...parts.map((part) => `${part}.enabled=true`),
-    );
+    const values = [...WITH_GATE, "networkPolicy.enabled=true", ...parts.map((part) => `${part}.enabled=true`)];
+    const rendered = await renderFor(["v1"], values);
     const names = objectsOf(rendered).map(({ kind, metadata }) => `${kind}/${metadata.namespace}/${metadata.name}`);
     assert.deepEqual(names, [...new Set(names)]);
     assert.equal(names.filter((name) => name.startsWith("CustomResourceDefinition/")).length, 5);
@@ -152,16 +148,7 @@ suite("what is rendered", () => {
   test("the policies of the readiness gate have the newest version that the cluster serves", async () => {
     const kind = "MutatingAdmissionPolicy";
     for (const versions of [["v1"], ["v1beta1"], ["v1beta1", "v1"]]) {
-      const served = versions.flatMap((each) => ["--api-versions", `admissionregistration.k8s.io/${each}/${kind}`]);
-      const rendered = await helm(
-        "template",
-        "azlb",
-        CHART,
-        "--namespace",
-        "kube-system",
-        ...served,
-        ...flags(WITH_GATE),
-      );
+      const rendered = await renderFor(versions, WITH_GATE);
       const policies = objectsOf(rendered).filter((object) => object.kind.startsWith(kind));
       assert.deepEqual(
         policies.map(({ apiVersion }) => apiVersion),
@@ -285,8 +272,11 @@ interface Rendered {
   };
 }
 
-function flags(values: readonly string[]): string[] {
-  return values.flatMap((value) => ["--set", value]);
+/** For a cluster that serves MutatingAdmissionPolicies in these versions. */
+function renderFor(versions: readonly string[], values: readonly string[]): Promise<string> {
+  const served = versions.map((each) => `--api-versions=admissionregistration.k8s.io/${each}/MutatingAdmissionPolicy`);
+  const set = values.flatMap((value) => ["--set", value]);
+  return helm("template", "azlb", CHART, "--namespace", "kube-system", ...served, ...set);
 }
 
 function objectsOf(text: string): Rendered[] {

@@ -6,6 +6,8 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { after, before, describe, test } from "node:test";
 
+import { stringify } from "yaml";
+
 import { type RogueDriver, startRogueDriver } from "../integration/lbcf/rogue-driver.ts";
 import { LbcfWorld } from "../integration/lbcf/world.ts";
 import type { ClusterOpener } from "../support/cluster.ts";
@@ -55,7 +57,7 @@ function declare(open: ClusterOpener): void {
       const child = execFile(binary, all, (error, stdout, stderr) =>
         done({ code: error === null ? 0 : Number(error.code), text: `${stdout}${stderr}` }),
       );
-      child.stdin?.end(JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+      child.stdin?.end(objects.map((each) => stringify(each)).join("---\n"));
     });
   const object = (kind: string, objectName: string, spec: object): object => ({
     apiVersion: kind === "Bind" ? "lbcf.tkestack.io/v1" : V1BETA1,

@@ -158,6 +158,17 @@ test("what the controller wrote is used until the watch has caught up", () => {
   assert.equal(get(), later);
 });
 
+test("a version that a write has brought already is known, and no other", () => {
+  const { store, seen } = rig();
+  const written = thing("12");
+  store.wrote(written);
+  assert.equal(store.written(thing("12")), written);
+  assert.equal(store.written(thing("13")), undefined);
+  assert.equal(store.written(thing("12", "u2")), undefined);
+  seen(written);
+  assert.equal(store.written(thing("12")), undefined, "the watch has brought it");
+});
+
 test("versions are compared as numbers, however long", () => {
   const { store, get, seen } = rig();
   store.wrote(thing("10000000000000000001"));

@@ -125,8 +125,13 @@ function differenceOf(
   );
 }
 
-function messageOf(body: object): unknown {
-  return "message" in body ? body.message : undefined;
+/** Its words in order: a server may name several mistakes in any. */
+function messageOf(body: object): readonly string[] {
+  return "message" in body
+    ? String(body.message)
+        .split(/[\s,[\]]+/)
+        .toSorted()
+    : [];
 }
 
 async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {

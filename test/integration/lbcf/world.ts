@@ -253,15 +253,22 @@ export class LbcfWorld {
 
   /** Names of pool entries that any write has taken out so far. */
   async removedEntries(): Promise<ReadonlySet<string>> {
+    return new Set((await this.removals()).map(({ name }) => name));
+  }
+
+  /** The pool entries that any write has taken out so far, and when. */
+  async removals(): Promise<readonly Removal[]> {
     const reply = await fetch(`${this.azure.controlUrl}/audit`);
-    const { entries } = (await reply.json()) as {
-      entries: { diff?: { changes: { path: string; after?: unknown }[] }[] }[];
-    };
-    const changes = entries.flatMap(({ diff }) => (diff ?? []).flatMap((each) => each.changes));
-    return new Set(
-      changes
+    const { entries } = (await reply.json()) as { entries: readonly AuditedWrite[] };
+    return entries.flatMap(({ time, diff = [] }) =>
+      diff
+        .flatMap(({ changes }) => changes)
         .filter(({ after }) => after === undefined)
-        .flatMap(({ path }) => /\.loadBalancerBackendAddresses\[([^\]]+)\]$/.exec(path)?.[1] ?? []),
+        .flatMap(({ path, before }) => {
+          const name = /\.loadBalancerBackendAddresses\[([^\]]+)\]$/.exec(path)?.[1];
+          const address = before?.properties?.ipAddress ?? "";
+          return name === undefined ? [] : [{ name, address, atMs: Date.parse(time) }];
+        }),
     );
   }
 
@@ -289,6 +296,23 @@ export class LbcfWorld {
     assert.equal(reply.code, 201, reply.text);
     return reply.body;
   }
+}
+
+export interface Removal {
+  readonly name: string;
+  readonly address: string;
+  readonly atMs: number;
+}
+
+interface AuditedWrite {
+  readonly time: string;
+  readonly diff?: readonly {
+    readonly changes: readonly {
+      readonly path: string;
+      readonly before?: { readonly properties?: { readonly ipAddress?: string } };
+      readonly after?: unknown;
+    }[];
+  }[];
 }
 
 export interface PodOptions {
