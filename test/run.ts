@@ -3,8 +3,9 @@
  * and `integration`. `--times` lists how long each file took, and its processor time.
  *
  * Starting a process, loading a thousand modules and running them before they are compiled is most of what a small file
- * costs, so files that leave nothing behind share processes (`batchesOf`). Most tests wait for a controller or for an emulator more than they compute, so more files run at a time than there are
- * processors; the slowest begin first, so that they do not run alone at the end.
+ * costs, so files that leave nothing behind share processes (`batchesOf`). Most tests wait for a controller or for an
+ * emulator more than they compute, so more files run at a time than there are processors; the slowest begin first, so that
+ * they do not run alone at the end. A process that takes far too long is named and ended (`support/file-deadline.ts`).
  */
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -15,6 +16,7 @@ import { runFiles } from "./support/run-files.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const FILES_PER_PROCESSOR = 3;
+const MINUTE_MS = 60_000;
 
 /** Files whose campaigns are longer in `npm run test:long`. CI runs those that end within minutes. */
 const MINUTES = [
@@ -67,9 +69,16 @@ const SHARED: readonly { readonly files: RegExp; readonly perBatch: number }[] =
   { files: /^src\/core\//, perBatch: 20 },
   { files: /^src\/(agent|azure|cli|controller|kube)\//, perBatch: 30 },
   { files: /^(sandbox|sim|test\/structure)\//, perBatch: 30 },
+  { files: /^test\/(contract|integration)\//, perBatch: 6 },
 ];
-/** These change the environment of the process. */
-const ALONE: readonly string[] = ["src/azure/arm/credentials.test.ts"];
+/** These change the environment of the process, or measure what it takes. */
+const ALONE: readonly string[] = [
+  "src/azure/arm/credentials.test.ts",
+  "test/integration/admin-state/traces.test.ts",
+  "test/integration/fairness.test.ts",
+  "test/integration/kube-client/endurance.test.ts",
+  "test/integration/parsing-cost.test.ts",
+];
 /** A module that awaits while it is loaded cannot be loaded into a suite. */
 const AWAITS_AT_TOP_LEVEL = /^(?:const|let|await)\b.*\bawait |^await /m;
 
@@ -80,10 +89,15 @@ if (files.length === 0) {
   process.stderr.write(`no test files: give names of groups (${Object.keys(GROUPS).join(", ")}) or of files\n`);
   process.exit(2);
 }
-if (chosen.includes("long")) process.env["AZLB_CAMPAIGNS"] = "long";
-else if (chosen.includes("long-sample")) process.env["AZLB_CAMPAIGNS"] = "ci";
+const campaigns = chosen.includes("long") ? "long" : chosen.includes("long-sample") ? "ci" : "sample";
+if (campaigns !== "sample") process.env["AZLB_CAMPAIGNS"] = campaigns;
 const atOnce = availableParallelism() * FILES_PER_PROCESSOR;
-process.exitCode = await runFiles({ files: batchesOf(files), atOnce, showTimes: values.times === true });
+process.exitCode = await runFiles({
+  files: batchesOf(files),
+  atOnce,
+  deadlineMs: { sample: 20, ci: 45, long: 360 }[campaigns] * MINUTE_MS,
+  showTimes: values.times === true,
+});
 
 /** In the order in which they begin. A file that does not exist is kept, and fails. */
 function filesOf(names: readonly string[]): string[] {
@@ -92,21 +106,26 @@ function filesOf(names: readonly string[]): string[] {
   return [...new Set([...SLOWEST_FIRST.filter((file) => found.includes(file)), ...found])];
 }
 
+/** Those that share begin where the first of them stands. They are dealt out in turn, so that no batch has all the slow ones. */
 function batchesOf(names: readonly string[]): (string | readonly string[])[] {
-  const processes: (string | string[])[] = [];
-  const open = new Map<RegExp, string[]>();
+  const sharing = Map.groupBy(names, (name) =>
+    mayShare(name) ? SHARED.find((one) => one.files.test(name)) : undefined,
+  );
+  const processes: (string | readonly string[])[] = [];
   for (const name of names) {
-    const shared = mayShare(name) ? SHARED.find((one) => one.files.test(name)) : undefined;
-    const batch = shared && open.get(shared.files);
+    const shared = SHARED.find((one) => sharing.get(one)?.includes(name));
     if (shared === undefined) processes.push(name);
-    else if (batch !== undefined && batch.length < shared.perBatch) batch.push(name);
-    else {
-      const begun = [name];
-      open.set(shared.files, begun);
-      processes.push(begun);
-    }
+    else if (sharing.get(shared)?.[0] === name) processes.push(...dealtOut(sharing.get(shared) ?? [], shared.perBatch));
   }
   return processes;
+}
+
+/** A few files do not wait for each other in one process. */
+function dealtOut(names: readonly string[], perBatch: number): string[][] {
+  const count = Math.max(Math.ceil(names.length / perBatch), Math.min(names.length, atOnce));
+  const batches = Array.from({ length: count }, (): string[] => []);
+  for (const [at, name] of names.entries()) batches[at % batches.length]?.push(name);
+  return batches;
 }
 
 function mayShare(name: string): boolean {

@@ -13,6 +13,7 @@ import { helmBinary, NoHelm } from "../support/helm.ts";
 import { runFiles } from "../support/run-files.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
+const FILE_DEADLINE_MS = 1_800_000;
 const SLOWEST_FIRST = [
   "test/e2e/services-take-over.e2e.ts",
   "test/e2e/services-incumbent.e2e.ts",
@@ -36,7 +37,8 @@ async function main(given: readonly string[]): Promise<number> {
   const all = globSync("test/e2e/**/*.e2e.ts", { cwd: ROOT }).toSorted();
   const files = given.length > 0 ? given : [...new Set([...SLOWEST_FIRST, ...all])];
   // each has an etcd, a kube-apiserver and a process of its own, which wait for each other most of the time
-  return runFiles({ files, atOnce: availableParallelism() + 1, showTimes: true });
+  const atOnce = availableParallelism() + 1;
+  return runFiles({ files, atOnce, deadlineMs: FILE_DEADLINE_MS, showTimes: true });
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -68,7 +68,7 @@ const CAUGHT_AT: Readonly<Record<PlantedBugName, number>> = {
   "drop-unknown-fields": 16,
   "release-ip-first": 1,
   "ignore-lease": 19,
-  "forget-admin-state": 2,
+  "forget-admin-state": 6,
   "own-whole-pool": 1,
   "forget-members": 1,
   "stale-listing": 21,

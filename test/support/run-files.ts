@@ -15,29 +15,36 @@ import type { CpuTime } from "./report-cpu-time.ts";
 const ROOT = resolve(import.meta.dirname, "../..");
 const BATCH = join(import.meta.dirname, "test-batch.ts");
 const REPORT_CPU_TIME = join(import.meta.dirname, "report-cpu-time.ts");
-/** Of each test and each hook: far beyond what any takes, so that one that hangs is told of. */
-const TEST_TIMEOUT_MS = 900_000;
+const FILE_DEADLINE = join(import.meta.dirname, "file-deadline.ts");
+/** Fewer collections of garbage: most of what a test makes is short-lived. */
+const YOUNG_GENERATION = "--max-semi-space-size=32";
+/** After its own deadline a process that does not end by itself, because its event loop is blocked, is killed. */
+const KILLED_AFTER_MS = 30_000;
 
 export interface FileRun {
   /** From the root of the repository; a list is a batch. */
   readonly files: readonly (string | readonly string[])[];
   /** Processes that run at a time. */
   readonly atOnce: number;
+  /** How long one process may take: far beyond what any takes, so that one that hangs is named. */
+  readonly deadlineMs: number;
   /** Lists the processor time of each process and how long each file took, on stderr. */
   readonly showTimes?: boolean;
 }
 
-export async function runFiles({ files, atOnce, showTimes = false }: FileRun): Promise<number> {
+export async function runFiles({ files, atOnce, deadlineMs, showTimes = false }: FileRun): Promise<number> {
   // What one process compiled saves the next one half of its start.
   process.env["NODE_COMPILE_CACHE"] ??= join(tmpdir(), "azlb-compile-cache");
   const folder = mkdtempSync(join(tmpdir(), "azlb-test-run-"));
   const report = join(folder, "cpu-times");
+  process.env["AZLB_FILE_DEADLINE_MS"] = String(deadlineMs);
   if (showTimes) process.env["AZLB_CPU_TIMES"] = report;
   try {
     const { exitCode, seconds } = await runAll({
       files: files.map((one, at) => (typeof one === "string" ? resolve(ROOT, one) : batchFile(folder, at, one))),
       concurrency: atOnce,
-      ...(showTimes && { execArgv: ["--import", REPORT_CPU_TIME] }),
+      timeout: deadlineMs + KILLED_AFTER_MS,
+      execArgv: [YOUNG_GENERATION, "--import", FILE_DEADLINE, ...(showTimes ? ["--import", REPORT_CPU_TIME] : [])],
     });
     if (showTimes) {
       printCpuTimes(report);
@@ -63,11 +70,19 @@ interface Outcome {
   readonly seconds: ReadonlyMap<string, number>;
 }
 
-function runAll(options: { files: string[]; concurrency: number; execArgv?: string[] }): Promise<Outcome> {
+interface Run {
+  readonly files: string[];
+  readonly concurrency: number;
+  /** Of a process, a test and a hook. */
+  readonly timeout: number;
+  readonly execArgv: string[];
+}
+
+function runAll(options: Run): Promise<Outcome> {
   const seconds = new Map<string, number>();
   let exitCode = 0;
   return new Promise((done) => {
-    run({ ...options, timeout: TEST_TIMEOUT_MS, cwd: ROOT })
+    run({ ...options, cwd: ROOT })
       .on("test:fail", () => void (exitCode = 1))
       .on("test:summary", ({ file, duration_ms: ms }) => void (file !== undefined && seconds.set(file, ms / 1000)))
       .on("test:pass", ({ name, nesting, details }) => {

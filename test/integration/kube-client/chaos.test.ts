@@ -32,7 +32,11 @@ const NAMESPACES: Resource = { group: "", version: "v1", plural: "namespaces", k
 const SOON_MS = 120_000;
 
 /** Silence is noticed after two seconds, and the longest pause between attempts is below one. */
-const hurried = acceleratedClock(50);
+const FACTOR = 50;
+const hurried = acceleratedClock(FACTOR);
+/** A busy machine may need long for an answer that comes: each failure doubles the patience, up to this. */
+const OPENING_MS = 30_000;
+const MOST_DOUBLINGS = 4;
 
 let kubernetes: RunningKubernetes;
 let direct: KubeClient;
@@ -80,18 +84,26 @@ class Scene {
   readonly random: () => number;
   readonly ledger = new ChangeChecker();
   readonly reflector: Reflector<KubeObject>;
+  /** Since a connection last worked. */
+  readonly problems: string[] = [];
 
   constructor(namespace: string, proxy: ChaosProxy, transport: HttpTransport) {
     this.namespace = namespace;
     this.proxy = proxy;
     this.random = seededRandom(namespace.length);
+    const { problems } = this;
     this.reflector = new Reflector<KubeObject>({
-      client: new KubeClient({ transport, clock: hurried }),
+      client: new KubeClient({ transport, clock: hurried, timeoutMs: SOON_MS * FACTOR }),
       resource: CONFIG_MAPS,
       selection: { namespace },
       clock: hurried,
       random: this.random,
       project: (object) => object,
+      get openingMs() {
+        return OPENING_MS * 2 ** Math.min(problems.length, MOST_DOUBLINGS);
+      },
+      onProblem: ({ error }) => void problems.push(String(error)),
+      onRecovery: () => void problems.splice(0),
     });
     this.reflector.subscribe(this.ledger.listen);
   }
@@ -111,6 +123,10 @@ class Scene {
     }
   }
 
+  async synced(): Promise<void> {
+    await eventually(() => assert.ok(this.reflector.stats().lists > 0, this.problems.join("\n")), SOON_MS);
+  }
+
   /** By another path than the reflector's, so that armed faults do not hit it. */
   async onServer(): Promise<KubeObject[]> {
     const { items } = await direct.list<KubeObject>(CONFIG_MAPS, {});
@@ -119,7 +135,9 @@ class Scene {
 
   async sameAsServer(): Promise<void> {
     const wanted = versionsOf(await this.onServer());
-    await eventually(() => assert.deepEqual(versionsOf(this.reflector.store.values()), wanted), SOON_MS);
+    const isSame = (): void =>
+      assert.deepEqual(versionsOf(this.reflector.store.values()), wanted, this.problems.join("\n") || undefined);
+    await eventually(isSame, SOON_MS);
   }
 
   /** The next requests of the reflector, lists and watches alike, are answered like this. */
@@ -149,7 +167,7 @@ async function play(act: (scene: Scene) => Promise<void>, prepare?: (scene: Scen
   const stop = new AbortController();
   const run = scene.reflector.run(stop.signal);
   try {
-    await scene.reflector.synced;
+    await scene.synced();
     await act(scene);
     await scene.sameAsServer();
     assert.deepEqual(scene.ledger.breaches, []);
@@ -231,7 +249,8 @@ describe("the cache is soon what the server has, and everything is told once,", 
         await control("POST", "/compact");
         scene.proxy.mend();
         await scene.sameAsServer();
-        assert.ok(scene.reflector.stats().lists >= 2);
+        // objects are there one by one, before the list that brings them is complete
+        await eventually(() => assert.ok(scene.reflector.stats().lists >= 2), SOON_MS);
       },
       (scene) => scene.failNext(1, 422, "Invalid"),
     ));
