@@ -7,22 +7,21 @@
  *   3. Else to the first that has room, by number.
  *   4. Else the next one is made, under the first free number.
  *
- * Services that are yet to be placed take room in the order of their creation, so that many at once are placed as if they
- * came one by one. Everything is read from Azure and the Services: nothing is remembered.
+ * Services that are yet to be placed take room in turn (`placement-queue.ts`). Everything is read from Azure and the Services: nothing is remembered.
  */
 import type { ClusterConfig, LoadBalancerLimits } from "../../config/cluster-config.ts";
 import { servedHere } from "../../intent/ownership.ts";
-import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { LoadBalancer } from "../../model/arm.ts";
-import { ageOf, type Node, type Service } from "../../model/kubernetes.ts";
-import { fleetName, fleetNumber, isInternalName, loadBalancerName, poolName, scopedName } from "../../model/names.ts";
+import type { Node, Service } from "../../model/kubernetes.ts";
+import { fleetName, fleetNumber, loadBalancerName, poolName, scopedName } from "../../model/names.ts";
 import type { Rejection } from "../../outcome.ts";
 import { canonicalAddress } from "../../util/cidr.ts";
 import { memoAll } from "../../util/memo.ts";
 import { demandOf, exceeded, limitsOf, limitText, plus, type Usage, usageOf } from "./limits.ts";
-import { loadBalancerIndex, loadBalancersWith } from "./load-balancer-index.ts";
+import { loadBalancerIndex } from "./load-balancer-index.ts";
 import { addressHolder, type SeveralInput } from "./place-on-several.ts";
+import { isOfKind, type PlacementQueue, placementQueue, type Scope, takenBefore } from "./placement-queue.ts";
 import { requestBytesFor, requestBytesOf } from "./request-bytes.ts";
 
 export interface FleetInput extends SeveralInput {
@@ -36,8 +35,6 @@ export interface FleetChoice {
   /** It is not there yet, and another of the fleet would do. */
   readonly mayGoElsewhere?: boolean;
 }
-
-type Scope = ServiceIntent["scope"];
 
 const NO_SERVICES: readonly Service[] = [];
 
@@ -67,10 +64,8 @@ function inOrder(config: ClusterConfig, loadBalancers: readonly LoadBalancer[]):
 
 function placeNew(input: FleetInput, intent: ServiceIntent): FleetChoice | Rejection {
   const { config, loadBalancers, nodes, service, otherServices = NO_SERVICES, classFilter } = input;
-  const age = service === undefined ? "" : ageOf(service);
-  const queue = unplaced(config, servedHere(otherServices, classFilter), loadBalancers, nodes)[intent.scope];
-  const ahead = queue.filter((one) => one.age < age && one.uid !== intent.owner.uid).at(-1);
-  const before = ahead?.after ?? emptyQueue(config, loadBalancers, nodes, intent.scope);
+  const queue = unplaced(config, servedHere(otherServices, classFilter), loadBalancers, nodes);
+  const before = takenBefore(queue, service, intent) ?? emptyQueue(config, loadBalancers, nodes, intent.scope);
   const mate = mateOf(before, intent);
   if (mate !== undefined) return { name: mate, why: "a Service with the same address goes there" };
   const full: string[] = [];
@@ -128,7 +123,7 @@ function emptyQueue(
   nodes: readonly Node[],
   scope: Scope,
 ): Filled {
-  const ofKind = loadBalancers.filter(({ name }) => isInternalName(name) === (scope === "internal"));
+  const ofKind = loadBalancers.filter(({ name }) => isOfKind(name, scope));
   const existing = inOrder(config, ofKind).filter(({ name }) => (fleetNumber(config, name) ?? 0) <= config.fleetMax);
   const own = existing.filter((one) => isOwn(config, one));
   const taken = new Set(existing.map(({ name }) => fleetNumber(config, name)));
@@ -209,37 +204,19 @@ function namedAddresses({ families, pinned, publicIPs, scope, publicIPResourceGr
   });
 }
 
-interface Queued {
-  readonly uid: string;
-  readonly age: string;
-  /** Once it is placed. */
-  readonly after: Filled;
-}
-
-/** The Services that have nothing on a load balancer of their kind yet, oldest first. Once for all that ask. */
+/** Once for all that ask. */
 const unplaced = memoAll(
   (
     config: ClusterConfig,
     services: readonly Service[],
     loadBalancers: readonly LoadBalancer[],
     nodes: readonly Node[],
-  ): Readonly<Record<Scope, readonly Queued[]>> => {
-    const waiting = services.flatMap((service) => {
-      if (service.metadata.deletionTimestamp !== undefined) return [];
-      const parsed = parseService(service, config);
-      if (!("intent" in parsed)) return [];
-      const { intent } = parsed;
-      const isSameKind = ({ name }: LoadBalancer): boolean => isInternalName(name) === (intent.scope === "internal");
-      const isPlaced = loadBalancersWith(loadBalancers, intent.owner.base).some(isSameKind);
-      return isPlaced ? [] : [{ uid: service.metadata.uid, intent, age: ageOf(service) }];
-    });
-    waiting.sort((one, other) => (one.age < other.age ? -1 : 1));
-    const queueOf = (scope: Scope): Queued[] => {
-      let filled = emptyQueue(config, loadBalancers, nodes, scope);
-      return waiting
-        .filter(({ intent }) => intent.scope === scope)
-        .map(({ uid, intent, age }) => ({ uid, age, after: (filled = withService(config, nodes, filled, intent)) }));
-    };
-    return { external: queueOf("external"), internal: queueOf("internal") };
-  },
+  ): PlacementQueue<Filled> =>
+    placementQueue({
+      config,
+      services,
+      loadBalancers,
+      taken: (scope) => emptyQueue(config, loadBalancers, nodes, scope),
+      withOne: (filled, { intent }) => withService(config, nodes, filled, intent),
+    }),
 );

@@ -2,19 +2,17 @@
  * Which of several Standard load balancers serves a Service: what `placement` decides, for what is seen of the cluster and
  * of Azure.
  *
- * A Service that shares the address of another goes where that address is. Services that are yet to be placed are placed
- * in the order of their creation, each counting those before it, so that many at once are placed as if they came one by
- * one.
+ * A Service that shares the address of another goes where that address is. Services that are yet to be placed are counted
+ * in turn (`placement-queue.ts`).
  */
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { PLACEMENT } from "../../intent/annotations.ts";
 import { type ClassFilter, servedHere } from "../../intent/ownership.ts";
-import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { LoadBalancer, PublicIP } from "../../model/arm.ts";
 import { publicIPId } from "../../model/ids.ts";
-import { ageOf, namespaceOfKey, type NamespaceLabels, type Service } from "../../model/kubernetes.ts";
-import { baseOf, externalName, isInternalName } from "../../model/names.ts";
+import { namespaceOfKey, type NamespaceLabels, type Service } from "../../model/kubernetes.ts";
+import { baseOf, externalName } from "../../model/names.ts";
 import type { Rejection } from "../../outcome.ts";
 import { chooseLoadBalancer, type Choice, Occupancy } from "../../placement/choose-load-balancer.ts";
 import { eligibleLoadBalancers } from "../../placement/eligible-load-balancers.ts";
@@ -23,6 +21,7 @@ import { memoAll } from "../../util/memo.ts";
 import { listedOf, type ObservedAzure } from "../observed-azure.ts";
 import { demandOf } from "./limits.ts";
 import { loadBalancerIndex, loadBalancersWith } from "./load-balancer-index.ts";
+import { isOfKind, type PlacementQueue, placementQueue, type Scope, takenBefore } from "./placement-queue.ts";
 
 export interface SeveralInput {
   readonly config: ClusterConfig;
@@ -35,8 +34,6 @@ export interface SeveralInput {
   readonly listed?: ObservedAzure["listed"];
 }
 
-type Scope = ServiceIntent["scope"];
-
 const NONE: NamespaceLabels = new Map();
 const NO_SERVICES: readonly Service[] = [];
 
@@ -44,10 +41,8 @@ const NO_SERVICES: readonly Service[] = [];
 export function placeOnSeveral(input: SeveralInput, intent: ServiceIntent): Choice | Rejection {
   const { config, loadBalancers, service, otherServices = NO_SERVICES, namespaces = NONE, classFilter } = input;
   const before = (): Occupancy => {
-    const queue = unplaced(config, servedHere(otherServices, classFilter), loadBalancers, namespaces)[intent.scope];
-    const age = service === undefined ? "" : ageOf(service);
-    const ahead = queue.filter((one) => one.age < age && one.uid !== intent.owner.uid).at(-1);
-    return ahead?.after ?? occupancyOf(loadBalancers, intent.scope);
+    const queue = unplaced(config, servedHere(otherServices, classFilter), loadBalancers, namespaces);
+    return takenBefore(queue, service, intent) ?? occupancyOf(loadBalancers, intent.scope);
   };
   return placeOne({ config, loadBalancers, namespaces, labels: service?.metadata.labels ?? {} }, intent, {
     holder: addressHolder(input, intent),
@@ -92,13 +87,13 @@ function refuseHolder(holder: string, names: readonly string[]): Rejection {
 /** Of the kind that it asks for; else the counterpart of the one that it is on. */
 function currentName(loadBalancers: readonly LoadBalancer[], { owner, scope }: ServiceIntent): string | undefined {
   const present = loadBalancersWith(loadBalancers, owner.base).map(({ name }) => name);
-  const same = present.find((name) => isInternalName(name) === (scope === "internal"));
+  const same = present.find((name) => isOfKind(name, scope));
   const found = same ?? present[0];
   return found === undefined ? undefined : externalName(found);
 }
 
 function occupancyOf(loadBalancers: readonly LoadBalancer[], scope: Scope): Occupancy {
-  const ofKind = loadBalancers.filter(({ name }) => isInternalName(name) === (scope === "internal"));
+  const ofKind = loadBalancers.filter(({ name }) => isOfKind(name, scope));
   return new Occupancy(
     ofKind.map(({ name, properties }) => [externalName(name), (properties.loadBalancingRules ?? []).length] as const),
   );
@@ -114,7 +109,7 @@ export function addressHolder(
     const wanted = intent.publicIPs[family];
     const publicIP = wanted && idOf(config, intent, wanted, listedOf({ listed }, "publicIP"));
     for (const loadBalancer of loadBalancers) {
-      if (isInternalName(loadBalancer.name) !== (scope === "internal")) continue;
+      if (!isOfKind(loadBalancer.name, scope)) continue;
       const { byPublicIP, byPrivateAddress } = loadBalancerIndex(loadBalancer);
       const frontend =
         scope === "internal"
@@ -142,42 +137,23 @@ function idOf(
   return all.find(({ properties }) => canonicalAddress(properties.ipAddress ?? "") === address)?.id;
 }
 
-interface Queued {
-  readonly uid: string;
-  readonly age: string;
-  /** Once it is placed. */
-  readonly after: Occupancy;
-}
-
-/** The Services that have nothing on a load balancer of their kind yet, oldest first. Once for all that ask. */
+/** Once for all that ask. */
 const unplaced = memoAll(
   (
     config: ClusterConfig,
     services: readonly Service[],
     loadBalancers: readonly LoadBalancer[],
     namespaces: NamespaceLabels,
-  ): Readonly<Record<Scope, readonly Queued[]>> => {
-    const waiting = services.flatMap((service) => {
-      if (service.metadata.deletionTimestamp !== undefined) return [];
-      const parsed = parseService(service, config);
-      if (!("intent" in parsed)) return [];
-      const { intent } = parsed;
-      const isSameKind = ({ name }: LoadBalancer): boolean => isInternalName(name) === (intent.scope === "internal");
-      const isPlaced = loadBalancersWith(loadBalancers, intent.owner.base).some(isSameKind);
-      return isPlaced ? [] : [{ service, intent, age: ageOf(service) }];
-    });
-    waiting.sort((one, other) => (one.age < other.age ? -1 : 1));
-    const queueOf = (scope: Scope): Queued[] => {
-      let occupancy = occupancyOf(loadBalancers, scope);
-      return waiting
-        .filter(({ intent }) => intent.scope === scope)
-        .map(({ service, intent, age }) => {
-          const seen = { config, loadBalancers, namespaces, labels: service.metadata.labels ?? {} };
-          const placed = placeOne(seen, intent, { holder: undefined, before: () => occupancy });
-          if (!("kind" in placed)) occupancy = occupancy.with(placed.name, demandOf(intent).rules);
-          return { uid: service.metadata.uid, age, after: occupancy };
-        });
-    };
-    return { external: queueOf("external"), internal: queueOf("internal") };
-  },
+  ): PlacementQueue<Occupancy> =>
+    placementQueue({
+      config,
+      services,
+      loadBalancers,
+      taken: (scope) => occupancyOf(loadBalancers, scope),
+      withOne: (occupancy, { service, intent }) => {
+        const seen = { config, loadBalancers, namespaces, labels: service.metadata.labels ?? {} };
+        const placed = placeOne(seen, intent, { holder: undefined, before: () => occupancy });
+        return "kind" in placed ? occupancy : occupancy.with(placed.name, demandOf(intent).rules);
+      },
+    }),
 );
