@@ -2,6 +2,9 @@
 import { longTailSuite } from "../suites/services/long-tail.ts";
 import { severalLoadBalancersSuite } from "../suites/services/several-load-balancers.ts";
 import { openDualStackRealCluster } from "../support/real-cluster.ts";
+import { reusedClusters } from "../support/reused-clusters.ts";
 
-longTailSuite("kube-apiserver", openDualStackRealCluster);
+const openCluster = reusedClusters(openDualStackRealCluster);
+
+longTailSuite("kube-apiserver", openCluster);
 severalLoadBalancersSuite("kube-apiserver", openDualStackRealCluster);

@@ -2,11 +2,14 @@
 import { longTailShadowSuite } from "../suites/services/long-tail-shadow.ts";
 import { shadowSuite } from "../suites/services/shadow.ts";
 import { openDualStackRealCluster } from "../support/real-cluster.ts";
+import { reusedClusters } from "../support/reused-clusters.ts";
 import { readLongTail } from "../support/long-tail.ts";
 
-shadowSuite("kube-apiserver", openDualStackRealCluster);
+const openCluster = reusedClusters(openDualStackRealCluster);
+
+shadowSuite("kube-apiserver", openCluster);
 longTailShadowSuite(
   "kube-apiserver",
-  openDualStackRealCluster,
+  openCluster,
   readLongTail().filter((_, at) => at % 4 === 0),
 );
