@@ -23,7 +23,7 @@ interface Queued<Room> {
   readonly after: Room;
 }
 
-export interface Unplaced {
+interface Unplaced {
   readonly service: Service;
   readonly intent: ServiceIntent;
 }
