@@ -93,8 +93,39 @@ const fingerprint = memoAll((config: ClusterConfig, service: Service) =>
   md5(specFingerprint(service) + configFingerprint(config)),
 );
 
+/**
+ * Values that leave the fingerprint of the config as it was before there was such a key. A key that a version adds has its
+ * default here: otherwise an upgrade would count as a change of every Service, and what other clients have edited in Azure
+ * would be overwritten instead of reported.
+ */
+const AS_IF_ABSENT: Partial<ClusterConfig> = {
+  loadBalancers: [],
+  fleetMax: 1,
+  migratesPools: false,
+  migratesByAction: false,
+  preConfiguredPools: "none",
+  sharedProbe: undefined,
+  addressSharing: "any",
+  extendedLocation: undefined,
+  azureStack: false,
+};
+
+/** What a Service has in Azure does not depend on these. */
+const NO_MATTER: readonly (keyof ClusterConfig)[] = [
+  "source",
+  "loadBalancerLimits",
+  "maximumLoadBalancerRuleCount",
+  "enableAdminState",
+  "adminStateTaints",
+  "nodeEventNamespaces",
+];
+
 const configFingerprint = memo((config: ClusterConfig) => {
-  const fields = Object.entries(config).sort(([one], [other]) => (one < other ? -1 : 1));
+  const absent: Readonly<Record<string, unknown>> = { ...AS_IF_ABSENT };
+  const fields = Object.entries(config)
+    .filter(([key]) => !NO_MATTER.some((one) => one === key))
+    .filter(([key, value]) => !(key in absent) || JSON.stringify(value) !== JSON.stringify(absent[key]))
+    .sort(([one], [other]) => (one < other ? -1 : 1));
   return md5(JSON.stringify(fields));
 });
 

@@ -84,7 +84,7 @@ async function listed(kubeconfig: string): Promise<readonly StoredService[]> {
   }
 }
 
-/** Without what the API server counts, and the controller's note of what is applied: it names the config, too. */
+/** Without what the API server counts, and the controller's note of what is applied: it was made from other fields of the config. */
 function lasting({ metadata: { name, annotations, uid }, spec, status }: StoredService): unknown {
   return { name, annotations: { ...annotations, "azlb.io/applied": "" }, uid, spec, status };
 }
