@@ -3,8 +3,6 @@
  * at an address that the user gives. A token for the audience `azlb` comes from the environment, or is asked for: for the
  * ServiceAccount that the command runs as, or one that the user names.
  */
-import { fetch } from "undici";
-
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { isFailure } from "../kube/client/kube-failure.ts";
 import type { KubeObject, Resource } from "../kube/client/resources.ts";
