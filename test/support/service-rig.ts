@@ -49,6 +49,17 @@ export interface Manifest {
   readonly spec?: Readonly<Record<string, unknown>>;
 }
 
+/** kube-apiserver checks its allocations of addresses and ports, and tells of those that it comes across half made. */
+const REPAIRS = /allocator-repair-controller$/;
+
+interface TestEvent extends KubeObject {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly source?: { readonly component?: string };
+  readonly reportingComponent?: string;
+}
+
 export class ServiceRig {
   readonly azure: AzureUnderTest;
   readonly cluster: Cluster;
@@ -230,11 +241,10 @@ export class ServiceRig {
   async events(name: string): Promise<{ type: string; reason: string; message: string }[]> {
     const place = placeOf(name);
     const fieldSelector = `involvedObject.kind=Service,involvedObject.name=${place.name}`;
-    const { items } = await this.kube.list<KubeObject & { type: string; reason: string; message: string }>(EVENTS, {
-      namespace: place.namespace,
-      fieldSelector,
-    });
-    return items.map(({ type, reason, message }) => ({ type, reason, message }));
+    const { items } = await this.kube.list<TestEvent>(EVENTS, { namespace: place.namespace, fieldSelector });
+    return items
+      .filter(({ source, reportingComponent }) => !REPAIRS.test(source?.component || reportingComponent || ""))
+      .map(({ type, reason, message }) => ({ type, reason, message }));
   }
 
   /** Why the Service cannot be served, once that is so. */
