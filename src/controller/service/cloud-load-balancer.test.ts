@@ -141,6 +141,16 @@ describe("the four verbs", () => {
     assert.equal(refreshes(), 2, "nothing is read anew for another refusal");
   });
 
+  test("a warning that every round has is one warning", async () => {
+    const { world, cloud } = rig();
+    world.apply({
+      metadata: { name: "web", annotations: { [`${PREFIX}azure-load-balancer-tcp-idle-timout`]: "5" } },
+      spec: { ports: [{ port: 80 }] },
+    });
+    const outcome = await cloud.ensureLoadBalancer(world.service("web"), OPTIONS);
+    assert.deepEqual(outcome.kind === "settled" && outcome.warnings.map(({ reason }) => reason), ["UnknownAnnotation"]);
+  });
+
   test("updateLoadBalancer does the same", async () => {
     const { world, kinds, cloud } = rig();
     world.apply({ metadata: { name: "web", annotations: { [INTERNAL]: "true" } }, spec: { ports: [{ port: 80 }] } });

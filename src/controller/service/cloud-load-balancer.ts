@@ -158,7 +158,8 @@ export class CloudLoadBalancer {
           const repairs = mayRepair ? [] : decision.steps.filter(isRepair);
           if (repairs.length > 0) {
             if (!mayRestore || !isTotalLoss(observed, decision.steps)) {
-              if (!differsWithoutDeletions(observed)) return { kind: "settled", steps: taken, warnings };
+              if (!differsWithoutDeletions(observed))
+                return { kind: "settled", steps: taken, warnings: distinct(warnings) };
               const outcome = drifted(observed, repairs);
               if (outcome.differences === suspected) return outcome;
               suspected = outcome.differences;
@@ -187,7 +188,7 @@ export class CloudLoadBalancer {
         }
         case "settled":
           await this.#mark(service, decision.applied, signal);
-          return { kind: "settled", steps: taken, warnings: [...warnings, ...decision.warnings] };
+          return { kind: "settled", steps: taken, warnings: distinct([...warnings, ...decision.warnings]) };
         case "wait":
           // what it waits for is Azure's to do, and no write of the controller will show it
           for (const kind of ["loadBalancer", "publicIP"] as const) this.#options.observer.refresh(kind);
@@ -224,6 +225,11 @@ export class CloudLoadBalancer {
     if (failed !== undefined) throw failed.reason;
     return results.map((result) => (result.status === "fulfilled" ? result.value : undefined)).find(Boolean);
   }
+}
+
+/** Each round says the same of what it finds. */
+function distinct(warnings: readonly Warning[]): Warning[] {
+  return [...new Map(warnings.map((warning) => [`${warning.reason} ${warning.message}`, warning])).values()];
 }
 
 /** As often as that must be seen before it counts: once by what is known, then by two lists. */
