@@ -120,10 +120,18 @@ export function lbcfNamespaces(name: string, open: ClusterOpener): void {
       await world.eventually(async () => assert.deepEqual(await world.addresses("shop"), ["10.66.66.66"]));
       assert.equal((await part("shop", "loadBalancingRules")).length, 2);
       await shared(null);
+      // one watch has both LoadBalancers in order: once this one is refused, the controller knows that the consent is gone
+      await add("tenant", "late", { name: "shop", pool: "Shop-Pool" }, {});
+      await isRefused("tenant", "late", /lbSpec\.pool "Shop-Pool" .* is used by namespace "default"/);
       await world.patch(`${API}/tenant/backendgroups/thief`, { spec: { static: ["10.66.66.66", "10.66.66.68"] } });
       await hasRecord("tenant", "10.66.66.68", /is used by namespace "default": .*add "tenant" to annotation .*"shop"/);
       assert.deepEqual(await world.addresses("shop"), ["10.66.66.66"]);
-      for (const each of ["backendgroups/thief", "loadbalancers/thief", "loadbalancers/parasite"]) {
+      for (const each of [
+        "backendgroups/thief",
+        "loadbalancers/thief",
+        "loadbalancers/parasite",
+        "loadbalancers/late",
+      ]) {
         await world.remove(`${API}/tenant/${each}`, {});
       }
       await world.eventually(async () => {
