@@ -64,7 +64,7 @@ const CAUGHT_AT: Readonly<Record<PlantedBugName, number>> = {
   "failed-list-is-empty": 7,
   "first-node-only": 1,
   "deaf-to-deletions": 12,
-  "deaf-to-endpoints": 24,
+  "deaf-to-endpoints": 20_001,
   "drop-unknown-fields": 16,
   "release-ip-first": 1,
   "ignore-lease": 19,
