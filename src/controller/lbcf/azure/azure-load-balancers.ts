@@ -13,6 +13,7 @@ import {
   type AzureClaim,
   azureClaim,
   claimConflict,
+  sharedBy,
   type ServiceByBase,
 } from "../../../core/lbcf/azure/azure-claims.ts";
 import { absentParts, azureLoadBalancerId, azureParts } from "../../../core/lbcf/azure/azure-parts.ts";
@@ -87,7 +88,9 @@ export class AzureLoadBalancers {
       if (answer.status !== "Succ" || "mistake" in parsed) return answer as UnfinishedAnswer;
       const id = azureLoadBalancerId(this.#options.config, parsed.target);
       const pool = loadBalancerPartId(id, "backendAddressPools", parsed.target.pool);
-      return { ...SUCC, lbInfo: { loadBalancer: id.toLowerCase(), pool: pool.toLowerCase() } };
+      const claim = azureClaim(lb, parsed.key, this.#options.config);
+      const shared = claim && sharedBy(claim, this.#options.claims());
+      return { ...SUCC, lbInfo: { loadBalancer: id.toLowerCase(), pool: pool.toLowerCase(), ...shared } };
     });
   }
 

@@ -13,6 +13,7 @@ import {
   claimedNames,
   poolHolder,
   type ServiceByBase,
+  sharedBy,
 } from "./azure-claims.ts";
 
 interface Given {
@@ -23,6 +24,7 @@ interface Given {
   readonly synced?: Record<string, string>;
   readonly createdAt?: string;
   readonly isBegun?: boolean;
+  readonly lbInfo?: Record<string, string>;
   readonly shareWith?: string;
 }
 
@@ -43,6 +45,7 @@ function claim(given: Given): AzureClaim {
     status: {
       conditions: isBegun ? [{ type: "Created", status: "False" }] : [],
       ...(synced && { lastSyncedAttributes: synced }),
+      ...(given.lbInfo && { lbInfo: given.lbInfo }),
     },
   };
   return azureClaim(lb, `${namespace}/${name}`, CONFIG) ?? assert.fail();
@@ -179,6 +182,29 @@ describe("a claim", () => {
       else assert.match(conflict ?? "", expected);
     });
   }
+
+  test("that was shared stays behind its holder's, also of the same second and when that shares no longer", () => {
+    const held = { namespace: "z", lbSpec: POOL, isBegun: true, lbInfo: { pool: "shared" } };
+    const begun = claim({ namespace: "a", lbSpec: POOL, isBegun: true });
+    const mark = sharedBy(begun, [begun, claim({ ...held, shareWith: "a" })]);
+    assert.deepEqual(mark, { sharedBy: "z/web" });
+    const guest = claim({ namespace: "a", lbSpec: POOL, isBegun: true, lbInfo: { pool: "shared", ...mark } });
+    const late = claim({ namespace: "a", name: "late", lbSpec: POOL });
+    assert.match(claimConflict(late, [guest, late, claim(held)], serviceOf) ?? "", /is used by namespace "z"/);
+    assert.equal(claimConflict(claim(held), [guest, claim(held)], serviceOf), undefined);
+    assert.equal(claimConflict(late, [guest, late, claim({ ...held, lbSpec: {} })], serviceOf), undefined);
+    assert.deepEqual(sharedBy(late, [guest, late]), {});
+  });
+
+  test("of a frontend that was shared stays behind its holder's", () => {
+    const theirs = { attributes: { frontend: "theirs" }, synced: { frontend: "theirs" } };
+    const held = { namespace: "z", ...theirs, lbInfo: { pool: "own" } };
+    const asking = claim({ namespace: "a", attributes: { frontend: "theirs" } });
+    const mark = sharedBy(asking, [asking, claim({ ...held, shareWith: "a" })]);
+    const guest = claim({ namespace: "a", ...theirs, lbInfo: { pool: "own", ...mark } });
+    assert.equal(claimConflict(claim(held), [guest, claim(held)], serviceOf), undefined);
+    assert.match(claimConflict(guest, [guest, claim(held)], serviceOf) ?? "", /is used by namespace "z"/);
+  });
 
   test("of a derived name comes before any other", () => {
     const own = claim({ namespace: "a", createdAt: "2026-01-09", attributes: { frontend: "internal", rules: "80" } });

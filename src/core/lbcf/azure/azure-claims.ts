@@ -5,8 +5,10 @@
  *   claim                                                       | comes
  *   ------------------------------------------------------------|-------------------------------------
  *   the name is derived from the object itself                  | first
- *   the object uses it already, by its status                   | before those that only ask for it
- *   otherwise                                                   | older before younger, then by uid
+ *   the object has it, by its status                            | next
+ *   the object has it because a holder shared it                | after the holder, also when that shares no longer
+ *   the object has begun to use it                              | before those that only ask for it
+ *   several of one row                                          | older before younger, then by uid
  *
  * Objects of one namespace share, and so do those of another that the holder's annotation `lbcf.tkestack.io/share-with` names. A
  * frontend with the name of a Service's is the Service's, which shares it by `azlb.io/share-address-with`. The objects'
@@ -22,13 +24,18 @@ import type { LoadBalancer, StringMap } from "../objects/objects.ts";
 import { azureLoadBalancerId, ownFrontendName } from "./azure-parts.ts";
 import { parseAzureAttributes, parseAzureSpec } from "./azure-spec.ts";
 
+/** The rows of the table above, in their order. */
+const STRENGTHS = ["own", "held", "shared", "begun", "asked"] as const;
+type Strength = (typeof STRENGTHS)[number];
+
 /** One name that an object claims, as the user wrote it. */
 interface ClaimedName {
   readonly name: string;
-  /** Derived from the object: no other object may have it. */
-  readonly isOwn: boolean;
-  readonly isInUse: boolean;
+  readonly strength: Strength;
 }
+
+/** In lbInfo: the object, as `namespace/name`, that shared what this one was created with. */
+const SHARED_BY = "sharedBy";
 
 /** What one LoadBalancer asks for, or has, in one Azure load balancer. */
 export interface AzureClaim {
@@ -54,8 +61,10 @@ export function azureClaim(lb: LoadBalancer, key: string, config: ClusterConfig)
   if ("mistake" in target) return undefined;
   const { metadata, status } = lb;
   const synced = status.lastSyncedAttributes;
-  const frontend = claimedFrontend(lb.spec.attributes, key, config);
-  const syncedFrontend = synced && claimedFrontend(synced, key, config);
+  const had = status.lbInfo?.[SHARED_BY] === undefined ? "held" : "shared";
+  const begun = findCondition(status.conditions, "Created") === undefined ? "asked" : "begun";
+  const syncedFrontend = synced && claimedFrontend(synced, key, config, had);
+  const frontend = claimedFrontend(lb.spec.attributes, key, config, "asked");
   const isSynced = frontend !== undefined && isSameName(syncedFrontend?.name, frontend.name);
   return {
     namespace: metadata.namespace,
@@ -64,23 +73,24 @@ export function azureClaim(lb: LoadBalancer, key: string, config: ClusterConfig)
     uid: metadata.uid,
     createdAt: metadata.creationTimestamp ?? "",
     loadBalancerId: azureLoadBalancerId(config, target).toLowerCase(),
-    pool: {
-      name: target.pool,
-      isOwn: target.isOwnPool,
-      isInUse: findCondition(status.conditions, "Created") !== undefined,
-    },
-    frontend: frontend && { ...frontend, isInUse: isSynced },
-    syncedFrontend: syncedFrontend && { ...syncedFrontend, isInUse: true },
+    pool: { name: target.pool, strength: target.isOwnPool ? "own" : status.lbInfo === undefined ? begun : had },
+    frontend: isSynced ? syncedFrontend : frontend,
+    syncedFrontend,
   };
 }
 
-function claimedFrontend(attributes: StringMap, key: string, config: ClusterConfig): ClaimedName | undefined {
+function claimedFrontend(
+  attributes: StringMap,
+  key: string,
+  config: ClusterConfig,
+  strength: Strength,
+): ClaimedName | undefined {
   const parsed = parseAzureAttributes(attributes);
   if ("mistake" in parsed || parsed.frontend === undefined) return undefined;
   const { frontend } = parsed;
   return frontend.kind === "named"
-    ? { name: frontend.name, isOwn: false, isInUse: false }
-    : { name: ownFrontendName(key, config, frontend.kind), isOwn: true, isInUse: false };
+    ? { name: frontend.name, strength }
+    : { name: ownFrontendName(key, config, frontend.kind), strength: "own" };
 }
 
 /** A Service as the owner of a frontend. */
@@ -108,7 +118,7 @@ export function claimConflict(
     const fix = `choose another pool, leave it out${consentText(poolsHolder, namespace)}`;
     return `lbSpec.pool "${pool.name}" ${where} namespace "${poolsHolder.namespace}": ${fix}`;
   }
-  if (frontend === undefined || frontend.isOwn) return undefined;
+  if (frontend === undefined || frontend.strength === "own") return undefined;
   const base = baseOf(frontend.name);
   if (isServiceBase(base)) return serviceConflict(frontend.name, namespace, serviceOf(base));
   const holder = holderOf(all, loadBalancerId, frontend.name, frontendsOf);
@@ -125,6 +135,19 @@ function serviceConflict(frontend: string, namespace: string, service: OwningSer
   if (admits(service.sharesWith, namespace)) return undefined;
   const consent = `, or add "${namespace}" to annotation ${service.annotation} of that Service`;
   return `attributes.frontend "${frontend}" belongs to Service ${service.key}: ${OTHER_FRONTEND}${consent}`;
+}
+
+/** What lbInfo says when another namespace shares the pool or the frontend that the LoadBalancer is created with. */
+export function sharedBy(
+  { namespace, loadBalancerId, pool, frontend }: AzureClaim,
+  all: readonly AzureClaim[],
+): StringMap {
+  const holders = [
+    holderOf(all, loadBalancerId, pool.name, poolsOf),
+    frontend && holderOf(all, loadBalancerId, frontend.name, frontendsOf),
+  ];
+  const holder = holders.find((each) => each !== undefined && each.namespace !== namespace);
+  return holder === undefined ? {} : { [SHARED_BY]: `${holder.namespace}/${holder.name}` };
 }
 
 /** The namespace that has a pool or a frontend, and those that it shares it with. */
@@ -195,8 +218,8 @@ interface Claimed {
 }
 
 function precedes(one: Claimed, other: Claimed): boolean {
-  if (one.claimed.isOwn !== other.claimed.isOwn) return one.claimed.isOwn;
-  if (one.claimed.isInUse !== other.claimed.isInUse) return one.claimed.isInUse;
+  const [row, otherRow] = [one, other].map(({ claimed }) => STRENGTHS.indexOf(claimed.strength)) as [number, number];
+  if (row !== otherRow) return row < otherRow;
   if (one.claim.createdAt !== other.claim.createdAt) return one.claim.createdAt < other.claim.createdAt;
   return one.claim.uid < other.claim.uid;
 }
