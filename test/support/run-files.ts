@@ -2,6 +2,9 @@
  * Runs test files as `node --test` does, several processes at a time, in the given order; prints what failed and the
  * closing figures, and answers with the exit code of the whole. A file has a process of its own, unless it stands in a
  * batch (`test-batch.ts`).
+ *
+ * With AZLB_SECOND_TRY=1, as CI has it, a few files that failed are run once more, each alone: a whole run of an hour is not
+ * lost for one test that depends on the machine. What passes only then is named in the last lines: it is a bug to mend.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,6 +21,8 @@ const REPORT_CPU_TIME = join(import.meta.dirname, "report-cpu-time.ts");
 const FILE_DEADLINE = join(import.meta.dirname, "file-deadline.ts");
 /** Fewer collections of garbage: most of what a test makes is short-lived. */
 const YOUNG_GENERATION = "--max-semi-space-size=32";
+/** More files than that do not fail by chance. */
+const MOST_SECOND_TRIES = 3;
 /** After its own deadline a process that does not end by itself, because its event loop is blocked, is killed. */
 const KILLED_AFTER_MS = 30_000;
 
@@ -40,17 +45,23 @@ export async function runFiles({ files, atOnce, deadlineMs, showTimes = false }:
   process.env["AZLB_FILE_DEADLINE_MS"] = String(deadlineMs);
   if (showTimes) process.env["AZLB_CPU_TIMES"] = report;
   try {
-    const { exitCode, seconds } = await runAll({
-      files: files.map((one, at) => (typeof one === "string" ? resolve(ROOT, one) : batchFile(folder, at, one))),
+    const processes = new Map(
+      files.map((one, at) =>
+        typeof one === "string" ? [resolve(ROOT, one), [one]] : [batchFile(folder, at, one), one],
+      ),
+    );
+    const options = {
       concurrency: atOnce,
       timeout: deadlineMs + KILLED_AFTER_MS,
       execArgv: [YOUNG_GENERATION, "--import", FILE_DEADLINE, ...(showTimes ? ["--import", REPORT_CPU_TIME] : [])],
-    });
+    };
+    const { failed, seconds } = await runAll({ ...options, files: [...processes.keys()] });
     if (showTimes) {
       printCpuTimes(report);
       printTimes(seconds);
     }
-    return exitCode;
+    if (failed.size === 0) return 0;
+    return process.env["AZLB_SECOND_TRY"] === "1" ? await secondTry(failedFiles(failed, processes), options) : 1;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -64,8 +75,28 @@ function batchFile(folder: string, at: number, files: readonly string[]): string
   return path;
 }
 
+/** Of a batch only the files that failed, where those are known. */
+function failedFiles(failed: ReadonlySet<string>, processes: ReadonlyMap<string, readonly string[]>): string[] {
+  const isFailed = (file: string): boolean => failed.has(resolve(ROOT, file));
+  const ofProcess = ([path, files]: [string, readonly string[]]): readonly string[] => {
+    const known = files.filter(isFailed);
+    return failed.has(path) && known.length === 0 ? files : known;
+  };
+  return [...processes].flatMap(ofProcess);
+}
+
+async function secondTry(files: readonly string[], options: Omit<Run, "files">): Promise<number> {
+  if (files.length === 0 || files.length > MOST_SECOND_TRIES) return 1;
+  process.stdout.write(`\nonce more, alone: ${files.join(", ")}\n`);
+  const { failed } = await runAll({ ...options, files: files.map((file) => resolve(ROOT, file)), concurrency: 1 });
+  if (failed.size > 0) return 1;
+  process.stderr.write(`\nPASSED ONLY THE SECOND TIME, so a bug of the test or of the product: ${files.join(", ")}\n`);
+  return 0;
+}
+
 interface Outcome {
-  readonly exitCode: number;
+  /** Paths of files and of processes in which a test failed. */
+  readonly failed: ReadonlySet<string>;
   /** By file. */
   readonly seconds: ReadonlyMap<string, number>;
 }
@@ -80,16 +111,21 @@ interface Run {
 
 function runAll(options: Run): Promise<Outcome> {
   const seconds = new Map<string, number>();
-  let exitCode = 0;
+  const failed = new Set<string>();
   return new Promise((done) => {
     run({ ...options, cwd: ROOT })
-      .on("test:fail", () => void (exitCode = 1))
-      .on("test:summary", ({ file, duration_ms: ms }) => void (file !== undefined && seconds.set(file, ms / 1000)))
+      .on("test:fail", ({ name, nesting, file = "" }) => {
+        if (nesting === 0) failed.add(resolve(ROOT, name.endsWith(".ts") ? name : file));
+      })
+      .on("test:summary", ({ file, duration_ms: ms, success }) => {
+        if (file !== undefined) seconds.set(file, ms / 1000);
+        if (!success) failed.add(file ?? ROOT);
+      })
       .on("test:pass", ({ name, nesting, details }) => {
         if (nesting === 0 && name.endsWith(".test.ts")) seconds.set(resolve(ROOT, name), details.duration_ms / 1000);
       })
       .compose(new spec())
-      .on("end", () => done({ exitCode, seconds }))
+      .on("end", () => done({ failed, seconds }))
       .pipe(process.stdout, { end: false });
   });
 }
