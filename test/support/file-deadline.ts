@@ -6,8 +6,8 @@
 import { relative } from "node:path";
 import { after } from "node:test";
 
-/** What a test leaves behind may take minutes to end by itself: timers of controllers that were killed amid a call. */
-const LEFT_OPEN_MS = 600_000;
+/** For what ends by itself after the last test: connections that are kept open, timers of controllers that were killed. */
+const LEFT_OPEN_MS = 60_000;
 
 const deadlineMs = Number(process.env["AZLB_FILE_DEADLINE_MS"]);
 delete process.env["AZLB_FILE_DEADLINE_MS"]; // for this process, not for those that it starts

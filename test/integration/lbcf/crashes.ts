@@ -75,20 +75,19 @@ function declare(open: ClusterOpener, sides: "both" | "in turn"): void {
   });
 
   /** Both load balancers and the records say just this, and what is not ours is as it was. */
-  const isAt = (expected: readonly string[]): Promise<void> =>
-    world.eventually(async () => {
-      const all = [STEADY, ...expected].sort();
-      const entries = await world.entries("shared");
-      const foreign = entries.filter(({ name }) => name === FOREIGN.name);
-      const ours = entries.filter(({ name }) => name !== FOREIGN.name);
-      assert.deepEqual(new Set(ours.map(({ properties }) => properties.ipAddress)), new Set(all));
-      assert.deepEqual([...servers].sort(), all);
-      const { status } = await world.get("BackendGroup", "web");
-      assert.deepEqual([status?.backends, status?.registeredBackends], [2 * all.length, 2 * all.length]);
-      assert.equal((await world.records()).length, 2 * all.length);
-      const { provisioningState: _, ...properties } = foreign[0]?.properties ?? {};
-      assert.deepEqual(properties, FOREIGN.properties);
-    });
+  async function assertAt(expected: readonly string[]): Promise<void> {
+    const all = [STEADY, ...expected].sort();
+    const entries = await world.entries("shared");
+    const foreign = entries.filter(({ name }) => name === FOREIGN.name);
+    const ours = entries.filter(({ name }) => name !== FOREIGN.name);
+    assert.deepEqual(new Set(ours.map(({ properties }) => properties.ipAddress)), new Set(all));
+    assert.deepEqual([...servers].sort(), all);
+    const { status } = await world.get("BackendGroup", "web");
+    assert.deepEqual([status?.backends, status?.registeredBackends], [2 * all.length, 2 * all.length]);
+    assert.equal((await world.records()).length, 2 * all.length);
+    const { provisioningState: _, ...properties } = foreign[0]?.properties ?? {};
+    assert.deepEqual(properties, FOREIGN.properties);
+  }
 
   /** Acts, and brings it to its end: by itself, or by a successor if it dies on the way. Answers who lives then. */
   async function survive(
@@ -98,17 +97,19 @@ function declare(open: ClusterOpener, sides: "both" | "in turn"): void {
   ): Promise<KillableController> {
     controller.arm(kill);
     await scenario.act(world);
-    await Promise.race([controller.killed, isAt(scenario.after)]);
+    await world.eventually(async () => {
+      if (!controller.isKilled) await assertAt(scenario.after);
+    });
     if (!controller.isKilled) return controller;
     await controller.close();
     const successor = await KillableController.start(world);
-    await isAt(scenario.after);
+    await world.eventually(() => assertAt(scenario.after));
     return successor;
   }
 
   test("registering, following and taking out survive a kill before and after each call", async (context) => {
     let controller = await KillableController.start(world);
-    await isAt([]);
+    await world.eventually(() => assertAt([]));
     const calls: number[] = [];
     for (const scenario of SCENARIOS) {
       controller = await survive(scenario, controller, NEVER);

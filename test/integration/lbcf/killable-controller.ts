@@ -37,19 +37,11 @@ const BESIDES = /watch=true|\/events|\/leases|\/healthz|\/oauth2|\/metadata/;
 export class KillableController {
   /** The calls that it made since `arm`, in order. */
   readonly calls: string[] = [];
-  readonly killed: Promise<void>;
   readonly #closers: (() => Promise<void>)[] = [];
   readonly #timers = new Set<Timer>();
   #killPoint: KillPoint = { call: 0, when: "before" };
   #isKilled = false;
-  #resolveKilled = (): void => {};
   #controller: Controller | undefined;
-
-  private constructor() {
-    this.killed = new Promise((resolve) => {
-      this.#resolveKilled = resolve;
-    });
-  }
 
   static async start(world: LbcfWorld): Promise<KillableController> {
     const killable = new KillableController();
@@ -144,7 +136,6 @@ export class KillableController {
     this.#isKilled = true;
     for (const timer of this.#timers) timer.cancel();
     this.#timers.clear();
-    this.#resolveKilled();
     return forever();
   }
 
