@@ -37,3 +37,24 @@ test("a Local Service that is deleted beside others takes its pool with it", () 
   world.settle();
   assert.deepEqual(poolsOf(world), ["kubernetes"]);
 });
+
+test("a Local Service whose ports have no rule has no pool, so that none is left when it goes", () => {
+  const noRule = "service.beta.kubernetes.io/port_80_no_lb_rule";
+  const world = new CoreWorld({ loadBalancers: [ONE] });
+  world.apply({
+    metadata: { name: "web", annotations: { [noRule]: "true" } },
+    spec: { ports: [{ port: 80 }], externalTrafficPolicy: "Local" },
+  });
+  world.apply({ metadata: { name: "other" }, spec: { ports: [{ port: 80 }] } });
+  world.settle();
+  assert.deepEqual(poolsOf(world), ["kubernetes"]);
+  world.annotate("web", { [noRule]: null });
+  world.settle();
+  assert.deepEqual(poolsOf(world), ["kubernetes", "default-web"]);
+  world.annotate("web", { [noRule]: "true" });
+  world.settle();
+  assert.deepEqual(poolsOf(world), ["kubernetes"]);
+  world.delete("web");
+  world.settle();
+  assert.deepEqual(poolsOf(world), ["kubernetes"]);
+});

@@ -64,7 +64,7 @@ export function desiredLoadBalancer(input: FragmentInput): LoadBalancerFragment 
     frontends: perFamily.flatMap(({ frontend }) => frontend.own ?? []),
     probes: [...probes.values()],
     rules,
-    pools: families.map((family) => poolOf(intent, config, family)),
+    pools: intent.hasOwnPool && rules.length === 0 ? [] : families.map((family) => poolOf(intent, config, family)),
     ownPools: ownPoolsOf(intent.owner),
     releases: [...new Set([...releasesOf(seen, intent.owner, input), ...releases])].filter(
       (name) => !used.includes(name),

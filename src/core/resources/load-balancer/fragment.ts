@@ -16,7 +16,7 @@ export interface LoadBalancerFragment {
   readonly rules: readonly LoadBalancingRule[];
   /** Pools that must exist before rules may name them. */
   readonly pools: readonly string[];
-  /** Names of pools for this Service alone: one that its rules leave goes with them. */
+  /** Names of pools for this Service alone: one comes with the first rule that names it and goes with the last. */
   readonly ownPools?: readonly string[];
   /**
    * Frontends named after another Service that has left them. This Service was using them, so they go together with
