@@ -86,8 +86,8 @@ export function bundleOf(name: ProgramName, dist = DIST): string {
   return join(dist, name, `${name}.mjs`);
 }
 
-/** `dist`: tests that run beside each other have one each. */
-export async function bundle(name: ProgramName, dist = DIST): Promise<void> {
+/** Returns the folders of the packages in it. `dist`: tests that run beside each other have one each. */
+export async function bundle(name: ProgramName, dist = DIST): Promise<readonly string[]> {
   const { entry, files, without, hasPage = false }: Program = PROGRAMS[name];
   const folder = join(dist, name);
   rmSync(folder, { recursive: true, force: true });
@@ -109,8 +109,10 @@ export async function bundle(name: ProgramName, dist = DIST): Promise<void> {
   for (const file of files) cpSync(join(ROOT, file), join(folder, file), { recursive: true });
   cpSync(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
   const page = hasPage ? [await writeDashboard(join(folder, "dashboard"))] : [];
-  writeFileSync(join(folder, "LICENSES-THIRD-PARTY.txt"), renderLicences(packagesOf([...metafiles, ...page]), ROOT));
+  const packages = packagesOf([...metafiles, ...page]);
+  writeFileSync(join(folder, "LICENSES-THIRD-PARTY.txt"), renderLicences(packages, ROOT));
   writeFileSync(join(folder, "package.json"), `${JSON.stringify(descriptionOf(name), null, 2)}\n`);
+  return packages;
 }
 
 /** Marks the folder where the program finds its files (`src/main/shipped-files.ts`). */

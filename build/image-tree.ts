@@ -26,23 +26,32 @@ export function imageProgram(name: ProgramName): string {
 }
 
 export function assembleTree(name: ProgramName, folder: string, dist?: string): void {
+  assembleProgram(name, folder, dist);
+  assembleBase(folder);
+}
+
+/** What all images have in common. */
+export function assembleBase(folder: string): void {
   const node = process.execPath;
-  const bundle = bundleOf(name, dist);
-  if (!existsSync(bundle)) throw new Error(`${bundle} is missing: run npm run build first`);
   for (const [file, text] of Object.entries(ETC)) write(join(folder, "etc", file), text);
   copy(node, join(folder, IMAGE_NODE), 0o755);
   for (const library of librariesOf(node)) copy(realpathSync(library), join(folder, library), 0o755);
+  mkdirSync(join(folder, "tmp"), { recursive: true });
+  chmodSync(join(folder, "tmp"), 0o1777);
+}
+
+export function assembleProgram(name: ProgramName, folder: string, dist?: string): void {
+  const bundle = bundleOf(name, dist);
+  if (!existsSync(bundle)) throw new Error(`${bundle} is missing: run npm run build first`);
   const from = dirname(bundle);
   for (const entry of readdirSync(from)) {
     // the map is for the release's archive: no program of the image reads it
     if (!entry.endsWith(".map")) cpSync(join(from, entry), join(folder, "azlb", entry), { recursive: true });
   }
-  mkdirSync(join(folder, "tmp"), { recursive: true });
-  chmodSync(join(folder, "tmp"), 0o1777);
 }
 
 /** As the loader finds them: `libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x…)`, or the loader's own path alone. */
-function librariesOf(program: string): readonly string[] {
+export function librariesOf(program: string): readonly string[] {
   const listed = execFileSync("ldd", [program], { encoding: "utf8" });
   const missing = /^\s*(\S+) => not found/m.exec(listed);
   if (missing !== null) throw new Error(`${program} needs ${missing[1]}, which is not installed`);
