@@ -84,7 +84,7 @@ async function writeChart(): Promise<string> {
   let tool: string;
   try {
     await helm("package", join(ROOT, "deploy/chart"), "--destination", work);
-    execFileSync("tar", ["--extract", "--file", join(work, chart), "--directory", unpacked]);
+    execFileSync("tar", ["--extract", "--touch", "--file", join(work, chart), "--directory", unpacked]);
     tool = (await helm("version", "--short")).trim();
   } catch (error) {
     if (!(error instanceof NoHelm)) throw error;
