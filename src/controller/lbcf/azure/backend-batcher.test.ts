@@ -35,6 +35,18 @@ describe("the batcher", () => {
     assert.ok(writes.length <= 14, writes.join());
   });
 
+  test("the last of a stream do not wait for a long window's end", async () => {
+    const { clock, submitted, submit } = setUp();
+    for (let at = 0; at < 600; at++) {
+      submit();
+      await clock.advance(50);
+    }
+    const lastMs = clock.monotonicMs();
+    await clock.advance(10_000);
+    const tookMs = (submitted.at(-1) ?? 0) - lastMs;
+    assert.ok(tookMs <= 1_250, `${tookMs} ms`);
+  });
+
   test("after a pause it is quick again", async () => {
     const { clock, submitted, submit } = setUp();
     for (let at = 0; at < 100; at++) {

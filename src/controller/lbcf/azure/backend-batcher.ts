@@ -1,6 +1,7 @@
 /**
  * Batches the changes of each pool, so that a thousand backends registered one by one take a few writes. The first change
- * of a quiet pool waits 50 ms; while changes keep coming, each next write waits twice as long, up to five seconds.
+ * of a quiet pool waits 50 ms; while changes keep coming, each next write waits twice as long, up to five seconds, but no
+ * longer than they do keep coming: what waits is written once a quarter of that time has passed without another change.
  * Drains do not wait.
  */
 import type { Priority } from "../../../azure/budget/limits.ts";
@@ -30,6 +31,8 @@ const FIRST_MS = 50;
 const MOST_MS = 5_000;
 /** A pool without changes for that long is quiet. */
 const QUIET_MS = 1_000;
+/** The part of a window after which no further change is expected in it. */
+const PAUSE_OF_WINDOW = 1 / 4;
 const BACKENDS = new WriteKind<BackendPool, BackendChange, LoadBalancer>("lbcf-backends", mergeBackends);
 
 interface BatchWindow {
@@ -37,6 +40,8 @@ interface BatchWindow {
   waitMs: number;
   flushedMs: number;
   isArmed: boolean;
+  /** When the last change came. */
+  changedMs: number;
 }
 
 export class BackendBatcher {
@@ -57,21 +62,41 @@ export class BackendBatcher {
   }
 
   #windowClosed(poolId: string): Promise<void> {
-    const window = this.#pools.get(poolId) ?? { waiting: [], waitMs: 0, flushedMs: -Infinity, isArmed: false };
+    const nowMs = this.#clock.monotonicMs();
+    const window = this.#pools.get(poolId) ?? {
+      waiting: [],
+      waitMs: 0,
+      flushedMs: -Infinity,
+      isArmed: false,
+      changedMs: nowMs,
+    };
     this.#pools.set(poolId, window);
+    window.changedMs = nowMs;
     const closed = new Promise<void>((resolve) => window.waiting.push(resolve));
     if (!window.isArmed) this.#arm(window);
     return closed;
   }
 
   #arm(window: BatchWindow): void {
-    const isQuiet = this.#clock.monotonicMs() - window.flushedMs > QUIET_MS + window.waitMs;
+    const nowMs = this.#clock.monotonicMs();
+    const isQuiet = nowMs - window.flushedMs > QUIET_MS + window.waitMs;
     window.waitMs = isQuiet ? FIRST_MS : Math.min(MOST_MS, window.waitMs * 2);
     window.isArmed = true;
-    this.#clock.setTimer(window.waitMs, () => {
-      window.isArmed = false;
-      window.flushedMs = this.#clock.monotonicMs();
-      for (const go of window.waiting.splice(0)) go();
-    });
+    this.#look(window, nowMs + window.waitMs);
+  }
+
+  /** Looks when the window may be over, instead of setting a timer anew with each change. */
+  #look(window: BatchWindow, endMs: number): void {
+    const pausedMs = window.changedMs + Math.max(FIRST_MS, window.waitMs * PAUSE_OF_WINDOW);
+    const untilMs = Math.min(endMs, pausedMs);
+    const leftMs = untilMs - this.#clock.monotonicMs();
+    if (leftMs > 0) this.#clock.setTimer(leftMs, () => this.#look(window, endMs));
+    else this.#flush(window);
+  }
+
+  #flush(window: BatchWindow): void {
+    window.isArmed = false;
+    window.flushedMs = this.#clock.monotonicMs();
+    for (const go of window.waiting.splice(0)) go();
   }
 }
