@@ -1,6 +1,7 @@
 /**
  * As long as anything of a Service is in Azure, the Service exists and has the finalizer. Parts that another client puts back
- * after they were removed (by writing what it had read before) are exempt.
+ * after they were removed (by writing what it had read before) are exempt; so is a pool whose last rule it drops, since
+ * nothing says any more whose pool that is.
  */
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
@@ -34,7 +35,7 @@ export interface FinalizerLawOptions {
 
 export class FinalizerLaw implements Law {
   readonly #options: FinalizerLawOptions;
-  /** `load balancer/collection/part`: put back by another client. */
+  /** `load balancer/collection/part`: put back, or made nobody's, by another client. */
   readonly exempt = new Set<string>();
 
   constructor(options: FinalizerLawOptions) {
@@ -60,6 +61,10 @@ export class FinalizerLaw implements Law {
       if (after === undefined) continue;
       const known = before === undefined ? new Set<string>() : namesIn(before);
       for (const name of namesIn(after)) if (!known.has(name)) this.exempt.add(name);
+      for (const pool of partsOf(after, "backendAddressPools")) {
+        const isLeft = before !== undefined && isSentTo(before, pool) && !isSentTo(after, pool);
+        if (isLeft) this.exempt.add(poolIn(after, pool));
+      }
     }
   }
 
@@ -168,6 +173,12 @@ export function openingsIn(
         return { name: `${nameOf(rule)} opens ${address}`, rule, address };
       }),
     );
+}
+
+/** Does a load balancing rule send to the pool? */
+export function isSentTo(loadBalancer: Resource, pool: Json): boolean {
+  const rules = JSON.stringify(partsOf(loadBalancer, "loadBalancingRules")).toLowerCase();
+  return rules.includes(`/${nameOf(pool).toLowerCase()}"`);
 }
 
 /** As `exempt` has it. */

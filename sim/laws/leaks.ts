@@ -21,8 +21,8 @@ import {
   SECURITY_GROUP,
   servicesIn,
 } from "./azure-state.ts";
-import { addressOfNode } from "./backend-law.ts";
-import { openingsIn, poolIn, type FinalizerLaw } from "./finalizer-law.ts";
+import { addressOfNode, entriesOf } from "./backend-law.ts";
+import { isSentTo, openingsIn, poolIn, type FinalizerLaw } from "./finalizer-law.ts";
 import { lbcfOwnerTags } from "./lbcf-quiescence.ts";
 import type { UnseenNodes } from "./unseen-nodes.ts";
 
@@ -61,17 +61,17 @@ export function leaks(
   return [...left, ...parts, ...publicIPs, ...open, ...unusedOwnPools(simulation, finalizers)];
 }
 
-/** Pools that a Service had for itself and no rule sends to any more. */
+/** Pools that a Service had for itself and no rule sends to any more. One with entries of other clients stays. */
 function unusedOwnPools({ azure, setup }: Simulation, { exempt }: FinalizerLaw): string[] {
   if (setup.several !== "list") return [];
-  return resourcesOf(azure.state, LOAD_BALANCER).flatMap((resource) => {
-    const rules = JSON.stringify(partsOf(resource, "loadBalancingRules")).toLowerCase();
-    return partsOf(resource, "backendAddressPools")
-      .filter((pool) => OWN_POOL.test(nameOf(pool)) && !rules.includes(`/${nameOf(pool).toLowerCase()}"`))
+  const isOthers = (entry: Json): boolean => exempt.has(`entry ${nameOf(entry)}`);
+  return resourcesOf(azure.state, LOAD_BALANCER).flatMap((resource) =>
+    partsOf(resource, "backendAddressPools")
+      .filter((pool) => OWN_POOL.test(nameOf(pool)) && !isSentTo(resource, pool) && !entriesOf(pool).some(isOthers))
       .map((pool) => poolIn(resource, pool))
       .filter((name) => !exempt.has(name))
-      .map((name) => `pool ${name}`);
-  });
+      .map((name) => `pool ${name}`),
+  );
 }
 
 /** `namespace-name` of the Services of a history. */

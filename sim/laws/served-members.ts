@@ -4,6 +4,7 @@
  * `environment/several-load-balancers.ts` gives it, and a Service with traffic policy Local those with its endpoints.
  */
 import type { ForwardingRule } from "../../sandbox/azure/data-plane/forwarding.ts";
+import type { Json } from "../../sandbox/azure/model/json.ts";
 import type { KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Service } from "../../src/core/model/kubernetes.ts";
 import { SECOND_VM_SET } from "../actions/service-templates.ts";
@@ -58,21 +59,25 @@ function endpointNodes({ cluster }: Simulation, { metadata }: Service, isIPv6: b
   );
 }
 
-/** Of several that a node may belong to it is on one: on which is the controller's choice. */
+/**
+ * Of several that a node may belong to it is on one: on which is the controller's choice. It may be one that has no pool for
+ * nodes, because all its Services have pools of their own.
+ */
 function isArranged({ azure }: Simulation, name: string, node: KubeObject): boolean {
   const there = resourcesOf(azure.state, LOAD_BALANCER).filter(({ state }) => state !== "Deleting");
   const existing = LISTED_LOAD_BALANCERS.filter((one) => there.some(({ id }) => externalName(lastName(id)) === one));
   const places = placesOf(node.metadata.labels ?? {}, existing);
   if (places.length <= 1) return places.some((one) => one === name);
-  const holders = places.filter((one) =>
+  const poolsOn = (place: string): readonly Json[] =>
     there
-      .filter(({ id }) => externalName(lastName(id)) === one)
+      .filter(({ id }) => externalName(lastName(id)) === place)
       .flatMap((resource) => partsOf(resource, "backendAddressPools"))
-      .filter((pool) => /^kubernetes(-ipv6)?$/i.test(nameOf(pool)))
-      .some((pool) => entriesOf(pool).some((entry) => nameOf(entry) === node.metadata.name)),
+      .filter((pool) => /^kubernetes(-ipv6)?$/i.test(nameOf(pool)));
+  const holder = places.find((one) =>
+    poolsOn(one).some((pool) => entriesOf(pool).some((entry) => nameOf(entry) === node.metadata.name)),
   );
-  const [first = places[0]] = holders;
-  return first === name;
+  const place = holder ?? places.find((one) => poolsOn(one).length === 0) ?? places[0];
+  return place === name;
 }
 
 function externalName(name: string): string {
