@@ -5,6 +5,7 @@ import { findCloud } from "../azure/arm/clouds.ts";
 import { inTenant, signIn } from "../azure/arm/credentials.ts";
 import { HttpTransport } from "../azure/arm/http-transport.ts";
 import { ReadOnlyTransport } from "../azure/arm/read-only-transport.ts";
+import type { ArmTransport } from "../azure/arm/transport.ts";
 import { CachedTokens } from "../azure/arm/token-source.ts";
 import type { BudgetLimits } from "../azure/budget/limits.ts";
 import type { Credential, CredentialConfig } from "../core/config/credential-config.ts";
@@ -26,6 +27,8 @@ export interface AzureAccessOptions {
   readonly onCall?: (call: CallReport) => void;
   /** Writes fail before they leave; sign-ins are no writes. */
   readonly readOnly?: boolean;
+  /** Around the wire to ARM, sign-ins aside: for whoever keeps a record of it. */
+  readonly around?: ((transport: ArmTransport) => ArmTransport) | undefined;
   /** What the budget may spend; absent: what Azure grants. */
   readonly limits?: BudgetLimits;
   /** Absent: real time. */
@@ -63,7 +66,8 @@ export async function openArmClient(options: AzureAccessOptions): Promise<AzureA
   const tracing = await openTracing(env, options.log ?? stderrLog());
   const client = new ArmClient({
     cloud,
-    transport: options.readOnly === true ? new ReadOnlyTransport(transport) : transport,
+    transport:
+      options.readOnly === true ? new ReadOnlyTransport(transport) : (options.around?.(transport) ?? transport),
     tokens: tokensOf(({ credential }) => credential),
     ...(networkSubscriptionId !== undefined &&
       networkTenantId !== undefined && {

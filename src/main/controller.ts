@@ -28,7 +28,7 @@ import { LeaderElection } from "../kube/election/leader-election.ts";
 import { WriteLog } from "../controller/write-log.ts";
 import { API_ANNOTATION, type LeaderApi, readApi, writtenApi } from "../api/forward.ts";
 import { type ControllerApiOptions, startControllerApi } from "./api.ts";
-import { openArmClient } from "./azure-access.ts";
+import { type AzureAccessOptions, openArmClient } from "./azure-access.ts";
 import { healthChecks } from "./health-checks.ts";
 import { startHealthServer } from "./health-server.ts";
 import { openKubeClient } from "./kube-access.ts";
@@ -63,6 +63,8 @@ export interface ControllerProcessOptions {
   readonly configPeriodMs?: number;
   /** The read-only API and its page; absent: none. */
   readonly api?: ControllerApiOptions | undefined;
+  /** Around the wire to ARM: for whoever keeps a record of it. */
+  readonly aroundAzure?: AzureAccessOptions["around"];
   /** What it waits by, between attempts and looks; absent: real time. */
   readonly clock?: Clock;
 }
@@ -246,6 +248,7 @@ async function openAccess(
     env,
     userAgent: USER_AGENT,
     log,
+    around: options.aroundAzure,
     onCall: (call) => {
       measureCall(metrics, log, call);
       writes?.called(call);

@@ -18,6 +18,7 @@ import { registerReleaseBrake } from "../cli/release-brake.ts";
 import { registerSandbox } from "../cli/sandbox.ts";
 import { registerShadow } from "../cli/shadow.ts";
 import { registerUninstall } from "../cli/uninstall.ts";
+import { registerVerifyAzure } from "../cli/verify-azure.ts";
 import { registerVersion } from "../cli/version.ts";
 import { registerCompletion } from "../cli/completion.ts";
 import { baseProgram } from "./base-program.ts";
@@ -38,6 +39,7 @@ export function program(): Command {
   registerUninstall(azlb);
   registerAzure(azlb);
   registerKube(azlb);
+  registerVerifyAzure(azlb);
   registerVersion(azlb);
   registerCompletion(azlb);
   return azlb;
