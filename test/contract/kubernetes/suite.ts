@@ -20,6 +20,7 @@ import { patches } from "./patches.ts";
 import { serviceRefusals } from "./service-refusals.ts";
 import { services } from "./services.ts";
 import { status } from "./status.ts";
+import { storedKinds } from "./stored-kinds.ts";
 import { tables } from "./tables.ts";
 import { watches } from "./watches.ts";
 
@@ -35,6 +36,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   "service refusals": serviceRefusals,
   status,
   "custom resources": customResources,
+  "stored kinds": storedKinds,
   nodes,
   "endpoint slices": endpointSlices,
   leases,

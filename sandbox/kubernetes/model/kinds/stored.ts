@@ -1,0 +1,54 @@
+/**
+ * Kinds that are stored, validated by their fields' names and types, and otherwise left alone: no defaults, no controller.
+ * One row adds a kind; its types come from types.json, which build/kubernetes-types.ts writes.
+ */
+import type { Resource } from "../resource.ts";
+import { typeOfKind } from "../schema/types.ts";
+import { defineKind } from "./define.ts";
+
+type Trait = "cluster" | "status" | "generation" | "all";
+
+const ADMISSION = "admissionregistration.k8s.io";
+const RBAC = "rbac.authorization.k8s.io";
+
+/** Group, kind, plural, short names, and what differs from a namespaced kind without status and generation. */
+const ROWS: readonly (readonly [string, string, string, readonly string[], ...Trait[]])[] = [
+  ["", "ServiceAccount", "serviceaccounts", ["sa"]],
+  [ADMISSION, "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", [], "cluster", "generation"],
+  [ADMISSION, "ValidatingAdmissionPolicy", "validatingadmissionpolicies", [], "cluster", "status", "generation"],
+  [ADMISSION, "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", [], "cluster", "generation"],
+  [ADMISSION, "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", [], "cluster", "generation"],
+  ["apps", "DaemonSet", "daemonsets", ["ds"], "status", "generation", "all"],
+  ["apps", "Deployment", "deployments", ["deploy"], "status", "generation", "all"],
+  ["apps", "ReplicaSet", "replicasets", ["rs"], "status", "generation", "all"],
+  ["networking.k8s.io", "NetworkPolicy", "networkpolicies", ["netpol"], "generation"],
+  ["policy", "PodDisruptionBudget", "poddisruptionbudgets", ["pdb"], "status", "generation"],
+  [RBAC, "ClusterRole", "clusterroles", [], "cluster"],
+  [RBAC, "ClusterRoleBinding", "clusterrolebindings", [], "cluster"],
+  [RBAC, "Role", "roles", []],
+  [RBAC, "RoleBinding", "rolebindings", []],
+  ["scheduling.k8s.io", "PriorityClass", "priorityclasses", ["pc"], "cluster", "generation"],
+];
+
+/** Names of RBAC objects may have colons: `system:node`. */
+function pathSegmentProblems(name: string): string[] {
+  if (name === "." || name === "..") return [`may not be '${name}'`];
+  return ["/", "%"]
+    .filter((character) => name.includes(character))
+    .map((character) => `may not contain '${character}'`);
+}
+
+export const storedKinds: readonly Resource[] = ROWS.map(([group, kind, plural, shortNames, ...traits]) =>
+  defineKind({
+    group,
+    kind,
+    plural,
+    shortNames,
+    namespaced: !traits.includes("cluster"),
+    categories: traits.includes("all") ? ["all"] : [],
+    subresources: traits.includes("status") ? ["status"] : [],
+    generation: traits.includes("generation"),
+    fields: typeOfKind(group, "v1", kind),
+    ...(group === RBAC ? { behaviour: { validateName: pathSegmentProblems } } : {}),
+  }),
+);
