@@ -71,13 +71,14 @@ const SHARED: readonly { readonly files: RegExp; readonly perBatch: number }[] =
   { files: /^(sandbox|sim|test\/structure)\//, perBatch: 30 },
   { files: /^test\/(contract|integration)\//, perBatch: 6 },
 ];
-/** These change the environment of the process, or measure what it takes. */
+/** These change the environment of the process, measure what it takes, or import a module that awaits at its top level. */
 const ALONE: readonly string[] = [
   "src/azure/arm/credentials.test.ts",
   "test/integration/admin-state/traces.test.ts",
   "test/integration/fairness.test.ts",
   "test/integration/kube-client/endurance.test.ts",
   "test/integration/parsing-cost.test.ts",
+  "test/structure/bundle.test.ts",
 ];
 /** A module that awaits while it is loaded cannot be loaded into a suite. */
 const AWAITS_AT_TOP_LEVEL = /^(?:const|let|await)\b.*\bawait |^await /m;

@@ -107,9 +107,11 @@ suite("the image of the command line", () => {
     const ended = outcome(sandbox);
     const late = setTimeout(() => sandbox.kill("SIGKILL"), READY_WITHIN_MS);
     let said = "";
+    let isTold = false; // a second signal would end it at once
     sandbox.stdout?.on("data", (part: Buffer) => {
       said += part.toString();
-      if (SERVED.every((line) => line.test(said))) sandbox.kill("SIGTERM");
+      if (isTold || !SERVED.every((line) => line.test(said))) return;
+      isTold = sandbox.kill("SIGTERM");
     });
     const { code, out } = await ended;
     clearTimeout(late);
