@@ -9,7 +9,7 @@ import { test } from "node:test";
 
 import { parseAllDocuments } from "yaml";
 
-import { PLACEMENT } from "../../src/core/intent/annotations.ts";
+import { PLACEMENT } from "../../src/core/intent/annotations/placement.ts";
 import { CLASS_ANNOTATION, FINALIZER } from "../../src/core/intent/ownership.ts";
 import { APPLIED_ANNOTATION } from "../../src/core/service/applied-state.ts";
 import { kustomizedFiles, readPolicyFiles } from "../support/policy-manifests.ts";

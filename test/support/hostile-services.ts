@@ -6,7 +6,7 @@ import * as fc from "fast-check";
 
 import type { ServicePort } from "../../src/core/model/kubernetes.ts";
 import { APPLIED_ANNOTATION } from "../../src/core/service/applied-state.ts";
-import { GROUPS } from "../../src/core/intent/annotations.ts";
+import { GROUPS } from "../../src/core/intent/annotations/groups.ts";
 
 /** The ports that annotations per port may be about. */
 const PORTS = [80, 443, 8080, 65_535];

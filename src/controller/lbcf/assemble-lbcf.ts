@@ -7,7 +7,7 @@ import { ANNOTATION } from "../../core/lbcf/objects/names.ts";
 import type { BackendRecord, Driver } from "../../core/lbcf/objects/objects.ts";
 import { LBCF_RETRIES } from "../../core/lbcf/drivers/retry.ts";
 import { consentsOf } from "../../core/intent/address-sharing.ts";
-import { OURS } from "../../core/intent/annotations.ts";
+import { OURS } from "../../core/intent/annotations/ours.ts";
 import type { OwningService } from "../../core/lbcf/azure/azure-claims.ts";
 import { type Service, serviceKey } from "../../core/model/kubernetes.ts";
 import { NO_STATIC_ADDRESSES } from "../../core/lbcf/azure/static-addresses.ts";

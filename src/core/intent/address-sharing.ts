@@ -15,7 +15,7 @@ import { ageOf, namespaceOfKey, serviceKey, type Service } from "../model/kubern
 import { baseName } from "../model/names.ts";
 import type { Rejection, Warning } from "../outcome.ts";
 import { admits } from "../util/consent.ts";
-import { OURS } from "./annotations.ts";
+import { OURS } from "./annotations/ours.ts";
 
 /** `base`: of the frontend's name, in lower case; absent where there is no frontend. */
 export function holderOf(services: Iterable<Service>, base?: string): Service | undefined {

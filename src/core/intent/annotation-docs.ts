@@ -1,5 +1,6 @@
 /** `docs/annotations.md`, made of the table that parses the annotations, so that it cannot say anything else. */
-import { type Annotation, GROUPS, type Group, type Origin, PREFIX } from "./annotations.ts";
+import { type Annotation, type Origin, PREFIX } from "./annotations/annotation.ts";
+import { GROUPS, type Group } from "./annotations/groups.ts";
 
 const ORIGINS: Readonly<Record<Origin, string>> = { design: "designs", incumbent: "incumbent", azlb: "azlb" };
 

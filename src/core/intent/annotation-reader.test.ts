@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "../../../test/support/laws.ts";
-import { GROUPS } from "./annotations.ts";
+import { GROUPS } from "./annotations/groups.ts";
 import { unknownAnnotations } from "./annotation-reader.ts";
 
 const KEYS = GROUPS.flatMap((group) => group.annotations.map((annotation) => annotation.key.replace("{port}", "80")));

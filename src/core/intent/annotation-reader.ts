@@ -3,7 +3,10 @@
  * Service, warnings do not. Reading goes on after a problem, so that a person sees all of them at once. Keys that the
  * table does not have are found too.
  */
-import { type Annotation, EXPOSURE, GROUPS, PLACEMENT, PORT_KEYS, PREFIX } from "./annotations.ts";
+import { type Annotation, PREFIX } from "./annotations/annotation.ts";
+import { EXPOSURE, GROUPS } from "./annotations/groups.ts";
+import { PLACEMENT } from "./annotations/placement.ts";
+import { PORT_KEYS } from "./annotations/probes.ts";
 import type { WarningReason } from "../events/event-reasons.ts";
 import type { Rejection, Warning } from "../outcome.ts";
 import { closestMatch, editDistance, isNearMiss } from "../util/text.ts";

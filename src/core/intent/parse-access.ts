@@ -7,7 +7,8 @@ import { aggregate, type Cidr, formatCidr, parseCidr } from "../util/cidr.ts";
 import type { WarningReason } from "../events/event-reasons.ts";
 import type { Service } from "../model/kubernetes.ts";
 import { type AnnotationReader, MOST_ITEMS } from "./annotation-reader.ts";
-import { ACCESS, type Annotation } from "./annotations.ts";
+import { ACCESS } from "./annotations/access.ts";
+import type { Annotation } from "./annotations/annotation.ts";
 import type { AccessIntent, ServiceIntent } from "./service-intent.ts";
 
 export function parseAccess(

@@ -5,7 +5,8 @@ import type { ClusterConfig } from "../config/cluster-config.ts";
 import { isReservedTag, overlayTags, parseTagList } from "../model/tags.ts";
 import type { Service } from "../model/kubernetes.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
-import { type Annotation, PLACEMENT } from "./annotations.ts";
+import type { Annotation } from "./annotations/annotation.ts";
+import { PLACEMENT } from "./annotations/placement.ts";
 import type { PublicIPIntent, ServiceIntent } from "./service-intent.ts";
 
 type AddressIntent = Pick<

@@ -6,7 +6,8 @@
 import type { Family } from "../model/arm.ts";
 import { aggregate, type Cidr, formatCidr, parseCidr } from "../util/cidr.ts";
 import { type AnnotationReader, MOST_ITEMS } from "./annotation-reader.ts";
-import { ACCESS, RULES } from "./annotations.ts";
+import { ACCESS } from "./annotations/access.ts";
+import { RULES } from "./annotations/rules.ts";
 import type { AccessIntent, ServiceIntent } from "./service-intent.ts";
 
 const NONE: AccessIntent["destinations"] = { IPv4: [], IPv6: [] };

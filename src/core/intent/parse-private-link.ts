@@ -2,7 +2,9 @@
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Service } from "../model/kubernetes.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
-import { PLACEMENT, PRIVATE_LINK, RULES } from "./annotations.ts";
+import { PLACEMENT } from "./annotations/placement.ts";
+import { PRIVATE_LINK } from "./annotations/private-link.ts";
+import { RULES } from "./annotations/rules.ts";
 import type { PrivateLinkIntent, ServiceIntent } from "./service-intent.ts";
 
 /** What two Services that share one may both say about it. */

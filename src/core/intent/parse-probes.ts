@@ -16,7 +16,7 @@ import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Service, ServicePort } from "../model/kubernetes.ts";
 import type { AnnotationReader } from "./annotation-reader.ts";
 import { annotationKey, shortened } from "./annotation-reader.ts";
-import { PORT_KEYS, PROBES } from "./annotations.ts";
+import { PORT_KEYS, PROBES } from "./annotations/probes.ts";
 import { speaksProxyProtocol } from "./parse-private-link.ts";
 import type { PortIntent, ProbeIntent } from "./service-intent.ts";
 

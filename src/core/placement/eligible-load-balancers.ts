@@ -9,7 +9,7 @@
  * Which of them it is placed on is `choose-load-balancer.ts`.
  */
 import type { LoadBalancerConfig } from "../config/cluster-config.ts";
-import { PLACEMENT } from "../intent/annotations.ts";
+import { PLACEMENT } from "../intent/annotations/placement.ts";
 import type { Rejection } from "../outcome.ts";
 import { matchesSelector } from "../util/label-selector.ts";
 

@@ -20,7 +20,7 @@ import type { Service } from "../model/kubernetes.ts";
 import { isResourceGroupName, parseId } from "../model/ids.ts";
 import { md5 } from "../util/md5.ts";
 import { memo, memoAll } from "../util/memo.ts";
-import { OURS } from "../intent/annotations.ts";
+import { OURS } from "../intent/annotations/ours.ts";
 import type { Decision } from "../steps.ts";
 import { baseName } from "../model/names.ts";
 import { loadBalancersWith } from "../resources/load-balancer/load-balancer-index.ts";

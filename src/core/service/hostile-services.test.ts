@@ -14,7 +14,7 @@ import type { Ingress } from "../model/kubernetes.ts";
 import { isResourceGroupName, isResourceName, parseId } from "../model/ids.ts";
 import type { Step } from "../steps.ts";
 import { isAzureStep } from "./rounds.ts";
-import { PLACEMENT } from "../intent/annotations.ts";
+import { PLACEMENT } from "../intent/annotations/placement.ts";
 import { parseService } from "../intent/parse-service.ts";
 
 const RUNS = 300;

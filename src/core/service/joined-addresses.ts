@@ -13,7 +13,7 @@
  * oldest comes first; of those that ask for a frontend's, the first on the load balancer (`admit-fragments.ts`).
  */
 import { holderOf, mayJoin, refuseToJoin, warnOfJoined } from "../intent/address-sharing.ts";
-import { PLACEMENT } from "../intent/annotations.ts";
+import { PLACEMENT } from "../intent/annotations/placement.ts";
 import { parseService } from "../intent/parse-service.ts";
 import type { ServiceIntent } from "../intent/service-intent.ts";
 import type { PublicIP } from "../model/arm.ts";

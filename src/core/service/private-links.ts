@@ -4,7 +4,7 @@
  * annotations.
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { PRIVATE_LINK } from "../intent/annotations.ts";
+import { PRIVATE_LINK } from "../intent/annotations/private-link.ts";
 import { ownerOf } from "../intent/ownership.ts";
 import { privateLinkGroup } from "../intent/parse-private-link.ts";
 import type { PrivateLinkIntent } from "../intent/service-intent.ts";

@@ -12,7 +12,7 @@ import { keyIn } from "../resources/load-balancer/part-user.ts";
 import { keptFromNamespace, publicIPIndex } from "../resources/public-ip/desired-public-ip.ts";
 import { securityGroupIndex, kindOf } from "../resources/security-group/security-rules.ts";
 import type { Observed } from "../observed.ts";
-import { PLACEMENT } from "../intent/annotations.ts";
+import { PLACEMENT } from "../intent/annotations/placement.ts";
 import type { ServiceIntent, PortIntent } from "../intent/service-intent.ts";
 import type { Rejection } from "../outcome.ts";
 import { canonicalAddress } from "../util/cidr.ts";

@@ -17,7 +17,7 @@ import {
 import { SERVICE_TAG } from "../model/tags.ts";
 import { releaseSecurityGroup } from "../resources/security-group/reconcile-security-group.ts";
 import type { Observed } from "../observed.ts";
-import { OURS } from "../intent/annotations.ts";
+import { OURS } from "../intent/annotations/ours.ts";
 import type { Service } from "../model/kubernetes.ts";
 import { ownerOf } from "../intent/ownership.ts";
 import { handOverLinks, releaseLinks } from "./private-links.ts";

@@ -2,7 +2,8 @@
  * What a Service asks for, placed: on which load balancer, with which public IPs, and the addresses that come of it.
  * Everything that the phases of `ensure-service.ts` read.
  */
-import { PLACEMENT, PRIVATE_LINK } from "../intent/annotations.ts";
+import { PLACEMENT } from "../intent/annotations/placement.ts";
+import { PRIVATE_LINK } from "../intent/annotations/private-link.ts";
 import { keyText } from "../config/cluster-config.ts";
 import type { Family } from "../model/arm.ts";
 import {

@@ -5,7 +5,7 @@ import { describe, test } from "node:test";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import { CoreWorld } from "../../../test/support/core-world.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { OURS } from "../intent/annotations.ts";
+import { OURS } from "../intent/annotations/ours.ts";
 import type { Service } from "../model/kubernetes.ts";
 import { keptFor, servicesOf } from "../model/tags.ts";
 import { APPLIED_ANNOTATION } from "./applied-state.ts";

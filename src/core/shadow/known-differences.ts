@@ -4,7 +4,7 @@
  * client's write.
  */
 import type { ClusterConfig } from "../config/cluster-config.ts";
-import { PRIVATE_LINK } from "../intent/annotations.ts";
+import { PRIVATE_LINK } from "../intent/annotations/private-link.ts";
 import { parseService } from "../intent/parse-service.ts";
 import type { ServiceIntent } from "../intent/service-intent.ts";
 import { serviceKey, type Service } from "../model/kubernetes.ts";

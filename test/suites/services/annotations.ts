@@ -6,7 +6,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
 import { baseName } from "../../../src/core/model/names.ts";
-import { GROUPS, OURS, PLACEMENT, PREFIX } from "../../../src/core/intent/annotations.ts";
+import { PREFIX } from "../../../src/core/intent/annotations/annotation.ts";
+import { GROUPS } from "../../../src/core/intent/annotations/groups.ts";
+import { OURS } from "../../../src/core/intent/annotations/ours.ts";
+import { PLACEMENT } from "../../../src/core/intent/annotations/placement.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { listed } from "../../contract/azure/azure-under-test.ts";
 import { ServiceRig } from "../../support/service-rig.ts";

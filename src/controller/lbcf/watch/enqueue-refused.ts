@@ -3,7 +3,7 @@
  * refused for (`core/lbcf/azure/azure-claims.ts`): those are enqueued, so that they need not wait for a timer.
  */
 import { claimedNames } from "../../../core/lbcf/azure/azure-claims.ts";
-import { OURS } from "../../../core/intent/annotations.ts";
+import { OURS } from "../../../core/intent/annotations/ours.ts";
 import { ANNOTATION, AZURE_DRIVER } from "../../../core/lbcf/objects/names.ts";
 import type { Bind, Condition, LoadBalancer } from "../../../core/lbcf/objects/objects.ts";
 import { referencedKey } from "../../../core/lbcf/objects/references.ts";

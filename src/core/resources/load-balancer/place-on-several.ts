@@ -6,7 +6,7 @@
  * in turn (`placement-queue.ts`).
  */
 import type { ClusterConfig } from "../../config/cluster-config.ts";
-import { PLACEMENT } from "../../intent/annotations.ts";
+import { PLACEMENT } from "../../intent/annotations/placement.ts";
 import { type ClassFilter, servedHere } from "../../intent/ownership.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { LoadBalancer, PublicIP } from "../../model/arm.ts";

@@ -12,7 +12,7 @@
  * When each may be written is decided by `service/private-links.ts`.
  */
 import type { ClusterConfig } from "../../config/cluster-config.ts";
-import { PRIVATE_LINK } from "../../intent/annotations.ts";
+import { PRIVATE_LINK } from "../../intent/annotations/private-link.ts";
 import type { PrivateLinkIntent } from "../../intent/service-intent.ts";
 import type { PrivateLinkAddress, PrivateLinkService } from "../../model/arm.ts";
 import { parseId, privateLinkServiceId, sameId, subnetId } from "../../model/ids.ts";

@@ -8,7 +8,7 @@ import { sameId } from "../../model/ids.ts";
 import { CLUSTER_TAG, OWNER_TAG } from "../../model/tags.ts";
 import { mergeTags, overlayTags, tagValue, withTag } from "../../model/tags.ts";
 import { ACCEPTED, type Answer, answersOf, type Merged, type Rejection, sortedByOwner } from "../../outcome.ts";
-import { PRIVATE_LINK } from "../../intent/annotations.ts";
+import { PRIVATE_LINK } from "../../intent/annotations/private-link.ts";
 import type { PrivateLinkServiceFragment } from "./fragment.ts";
 import { frontendsOf, isOfCluster, isOnLoadBalancer, ownerKeyOf, sameKey } from "./private-link-services.ts";
 

@@ -31,7 +31,8 @@ import {
 import { reconciled, type Reconciled } from "../reconciled.ts";
 import { hasIPTags } from "./ip-tags.ts";
 import type { PublicIPFragment } from "./fragment.ts";
-import { OURS, PLACEMENT } from "../../intent/annotations.ts";
+import { OURS } from "../../intent/annotations/ours.ts";
+import { PLACEMENT } from "../../intent/annotations/placement.ts";
 
 type Use = Extract<PublicIPFragment, { kind: "present" }>;
 type Absence = Extract<PublicIPFragment, { kind: "absent" }>;

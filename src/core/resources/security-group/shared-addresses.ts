@@ -7,7 +7,7 @@ import { canonicalAddress, familyOf } from "../../util/cidr.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { type Service, serviceKey } from "../../model/kubernetes.ts";
 import { isOtherClusters, listsService, servicesOf } from "../../model/tags.ts";
-import { RULES } from "../../intent/annotations.ts";
+import { RULES } from "../../intent/annotations/rules.ts";
 import { isHeld } from "../../intent/ownership.ts";
 import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
