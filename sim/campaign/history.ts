@@ -139,8 +139,8 @@ export function unknownActionKind({ actions }: History): string | undefined {
   return actions.map(({ do: kind }) => kind).find((kind) => !known.has(kind));
 }
 
-/** Seeds below it are drawn as they always were, so that those of former findings mean the same histories. */
-const FIRST_WITH_SEVERAL = 20_001;
+/** Seeds between these are drawn as they always were, so that those of former findings mean the same histories. */
+const FORMER_SEEDS = { after: 150, before: 20_001 };
 
 export function drawHistory(seed: number, length = HISTORY_LENGTH): History {
   const random = Random.of(seed, "history");
@@ -150,7 +150,8 @@ export function drawHistory(seed: number, length = HISTORY_LENGTH): History {
   const hasBackends = drawn.backendPool === "nodeIP" && backends.bool(0.4);
   const hasBinds = hasBackends && binds.bool(0.5);
   const placement = Random.of(seed, "several");
-  const isOneOfAKind = seed < FIRST_WITH_SEVERAL || drawn.backendPool !== "nodeIP" || hasBackends;
+  const isFormer = seed > FORMER_SEEDS.after && seed < FORMER_SEEDS.before;
+  const isOneOfAKind = isFormer || drawn.backendPool !== "nodeIP" || hasBackends;
   const several = isOneOfAKind ? "no" : placement.weighted({ no: 3, list: 5, fleet: 2 });
   const setup: Setup = {
     ...drawn,
