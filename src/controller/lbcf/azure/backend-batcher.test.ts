@@ -37,14 +37,14 @@ describe("the batcher", () => {
 
   test("the last of a stream do not wait for a long window's end", async () => {
     const { clock, submitted, submit } = setUp();
-    for (let at = 0; at < 600; at++) {
+    for (let at = 0; at < 540; at++) {
       submit();
       await clock.advance(50);
     }
     const lastMs = clock.monotonicMs();
     await clock.advance(10_000);
     const tookMs = (submitted.at(-1) ?? 0) - lastMs;
-    assert.ok(tookMs <= 1_250, `${tookMs} ms`);
+    assert.ok(tookMs <= 2_500, `${tookMs} ms`);
   });
 
   test("after a pause it is quick again", async () => {

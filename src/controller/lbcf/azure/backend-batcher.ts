@@ -1,7 +1,7 @@
 /**
  * Batches the changes of each pool, so that a thousand backends registered one by one take a few writes. The first change
  * of a quiet pool waits 50 ms; while changes keep coming, each next write waits twice as long, up to five seconds, but no
- * longer than they do keep coming: what waits is written once a quarter of that time has passed without another change.
+ * longer than they do keep coming: what waits is written once half of that time has passed without another change.
  * Drains do not wait.
  */
 import type { Priority } from "../../../azure/budget/limits.ts";
@@ -32,7 +32,7 @@ const MOST_MS = 5_000;
 /** A pool without changes for that long is quiet. */
 const QUIET_MS = 1_000;
 /** The part of a window after which no further change is expected in it. */
-const PAUSE_OF_WINDOW = 1 / 4;
+const PAUSE_OF_WINDOW = 1 / 2;
 const BACKENDS = new WriteKind<BackendPool, BackendChange, LoadBalancer>("lbcf-backends", mergeBackends);
 
 interface BatchWindow {
