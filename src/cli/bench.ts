@@ -5,6 +5,7 @@
 import type { Command } from "commander";
 
 import { parseFlagNumber } from "./flag-values.ts";
+import { showElapsed, terminalProgress } from "./progress.ts";
 import { renderReport, type BenchReport } from "../../bench/report.ts";
 import { withStolenShare } from "../../bench/support/stolen-time.ts";
 
@@ -199,7 +200,9 @@ export function registerBench(azlb: Command): void {
   for (const [name, { description, configure = (command: Command) => command, run }] of Object.entries(SCENARIOS)) {
     configure(bench.command(name).description(description).option("--json", "print one JSON object")).action(
       async (flags: Readonly<Record<string, unknown>>) => {
-        const { result, stolenShare } = await withStolenShare(() => run(flags));
+        const progress = terminalProgress(process.stderr);
+        const stop = showElapsed(progress, `bench ${name}`);
+        const { result, stolenShare } = await withStolenShare(() => run(flags)).finally(stop);
         const report = withNote(result, stolenShare);
         process.stdout.write(flags["json"] === true ? `${JSON.stringify(report)}\n` : renderReport(report));
         if (Object.values(report.bars).some(({ holds }) => !holds)) process.exitCode = 1;

@@ -20,3 +20,16 @@ export function terminalProgress(stream: Pick<NodeJS.WriteStream, "write" | "isT
     },
   };
 }
+
+/** Says every second for how long the work has run, for work that tells nothing itself; returns what ends it. */
+export function showElapsed(progress: Progress, what: string): () => void {
+  const startedMs = performance.now();
+  const show = (): void => progress.show(`${what}: ${Math.round((performance.now() - startedMs) / 1000)} s`);
+  show();
+  const timer = setInterval(show, 1_000);
+  timer.unref();
+  return () => {
+    clearInterval(timer);
+    progress.clear();
+  };
+}
