@@ -34,14 +34,8 @@ import { addressesOn, formerAddresses, frontendsOf } from "./service-parts.ts";
 import { loadBalancersLeftTo } from "./surroundings.ts";
 import { FINALIZER } from "../intent/ownership.ts";
 import { act, firstRound, isAzureStep, type Phase, reject, roundOf, wait } from "./rounds.ts";
-import {
-  accessAddresses,
-  addressOf,
-  foreseenAddresses,
-  fragmentOf,
-  ingressOf,
-  type ResolvedService,
-} from "./resolve-service.ts";
+import { accessAddresses, foreseenAddresses } from "./access-addresses.ts";
+import { addressOf, fragmentOf, ingressOf, type ResolvedService } from "./resolve-service.ts";
 
 const holdFinalizer: Phase<ResolvedService> = ({ observed: { service } }) =>
   service.metadata.finalizers?.includes(FINALIZER)

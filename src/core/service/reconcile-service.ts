@@ -22,7 +22,8 @@ import { reconcileReleased } from "./release-service.ts";
 import { reject } from "./rounds.ts";
 import type { ServiceIntent } from "../intent/service-intent.ts";
 import { addressesOn, frontendsOf } from "./service-parts.ts";
-import { subnetsOf, resolveService } from "./resolve-service.ts";
+import { subnetsOf } from "./refuse-missing.ts";
+import { resolveService } from "./resolve-service.ts";
 
 const SETTLED: Decision = { kind: "settled", warnings: [] };
 

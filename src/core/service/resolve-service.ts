@@ -1,21 +1,13 @@
 /**
  * What a Service asks for, placed: on which load balancer, with which public IPs, and the addresses that come of it.
- * Everything that the phases of `ensure-service.ts` read.
+ * Everything that the phases of `ensure-service.ts` read. What is refused stands in `refuse-*.ts`, what the security rules need
+ * in `access-addresses.ts`.
  */
 import { PLACEMENT } from "../intent/annotations/placement.ts";
-import { PRIVATE_LINK } from "../intent/annotations/private-link.ts";
-import { keyText } from "../config/cluster-config.ts";
 import type { Family } from "../model/arm.ts";
-import {
-  addressesOfMembers,
-  desiredBackendPool,
-  isOwnEntry,
-  isPreConfigured,
-  membersOf,
-} from "../resources/backend-pool/desired-backend-pool.ts";
+import { desiredBackendPool, isPreConfigured, membersOf } from "../resources/backend-pool/desired-backend-pool.ts";
 import { nodesOf } from "../resources/backend-pool/arranged-nodes.ts";
 import { whyNoMembers } from "../backends/eligible-nodes.ts";
-import { canonicalAddress } from "../util/cidr.ts";
 import type { Ingress } from "../model/kubernetes.ts";
 import { loadBalancerPartId, nameOfId, sameId } from "../model/ids.ts";
 import { externalName, isInternalName } from "../model/names.ts";
@@ -38,15 +30,15 @@ import {
   untaggedPublicIPs,
 } from "../resources/public-ip/desired-public-ips.ts";
 import { SERVICE_TAG } from "../model/tags.ts";
-import type { ServiceAddresses } from "../resources/security-group/fragment.ts";
 import type { Observed } from "../observed.ts";
 import { formerFrontends, leftOver } from "./former-parts.ts";
 import { judgeJoined } from "./joined-addresses.ts";
 import { movingFrom, resolvePrivateLink } from "./private-links.ts";
-import { addressesOn, formerAddresses, frontendsOf, publishedAddresses } from "./service-parts.ts";
+import { publishedAddresses } from "./service-parts.ts";
 import { loadBalancersLeftTo, surroundingsOn } from "./surroundings.ts";
 import type { ServiceIntent } from "../intent/service-intent.ts";
 import type { Owner, Rejection, Warning } from "../outcome.ts";
+import { refuseMissing, subnetOf } from "./refuse-missing.ts";
 import { refuseTakenAddresses, refuseTakenLabel, refuseTakenPorts } from "./refuse-taken.ts";
 
 export interface ResolvedService {
@@ -64,9 +56,8 @@ export function resolveService(
   intent: ServiceIntent,
   warnings: readonly Warning[],
 ): ResolvedService | Rejection {
-  const missing = subnetsOf(observed, intent).find((name) => isSubnetMissing(observed, name));
-  if (missing !== undefined) return refuseSubnet(observed, intent, missing);
-  if (isGroupMissing(observed, intent)) return refuseGroup(observed, intent);
+  const missing = refuseMissing(observed, intent);
+  if (missing !== undefined) return missing;
   const taken = refuseTakenAddresses(observed, intent);
   if (taken !== undefined) return taken;
   const placed = getServiceLoadBalancer(observed, intent);
@@ -184,82 +175,6 @@ function refuseStuckMove(
   return undefined;
 }
 
-function subnetName({ config }: Pick<Observed, "config">, intent: ServiceIntent): string {
-  return intent.subnet ?? config.subnetName;
-}
-
-/** Names of the subnets that the Service has addresses in, or its private link service. */
-export function subnetsOf(observed: Pick<Observed, "config">, intent: ServiceIntent): string[] {
-  const own = intent.scope === "internal" ? [subnetName(observed, intent)] : [];
-  return [...own, ...(intent.privateLink === undefined ? [] : [intent.privateLink.subnet])];
-}
-
-function subnetOf(observed: Observed, intent: ServiceIntent) {
-  return intent.scope === "internal" ? observed.subnets.get(subnetName(observed, intent)) : undefined;
-}
-
-/** It was read, and it isn't there. */
-function isSubnetMissing({ subnets }: Observed, name: string): boolean {
-  return subnets.has(name) && subnets.get(name) === undefined;
-}
-
-function refuseSubnet(observed: Observed, intent: ServiceIntent, name: string): Rejection {
-  const message = refusedNetwork(observed) ?? refusedSubnet(observed, intent, name);
-  return { kind: "rejection", reason: "SubnetNotFound", message };
-}
-
-function refusedNetwork({ config, missingNetwork }: Observed): string | undefined {
-  const { vnetName, vnetResourceGroup } = config;
-  switch (missingNetwork) {
-    case "network":
-      return (
-        `${keyText("vnetName", config)}: there is no VNet "${vnetName}" in resource group "${vnetResourceGroup}": ` +
-        "correct vnetName, or vnetResourceGroup"
-      );
-    case "resourceGroup":
-      return (
-        `${keyText("vnetResourceGroup", config)}: resource group "${vnetResourceGroup}" does not exist: name the one that ` +
-        `VNet "${vnetName}" is in, or remove the key, which stands for "${config.resourceGroup}"`
-      );
-    case undefined:
-      return undefined;
-  }
-}
-
-function refusedSubnet(observed: Observed, intent: ServiceIntent, name: string): string {
-  const { vnetName } = observed.config;
-  return `${whereFrom(observed, intent, name)}: VNet "${vnetName}" has no subnet "${name}": ${subnetsText(observed)}`;
-}
-
-function whereFrom({ config }: Observed, { subnet, privateLink }: ServiceIntent, name: string): string {
-  if (name === subnet) return `annotation ${PLACEMENT.internalSubnet.key}`;
-  const isOfLink = privateLink?.details.includes(PRIVATE_LINK.subnet.key) === true && privateLink.subnet === name;
-  return isOfLink ? `annotation ${PRIVATE_LINK.subnet.key}` : keyText("subnetName", config);
-}
-
-function isGroupMissing({ missingGroups }: Observed, { publicIPs, publicIPResourceGroup }: ServiceIntent): boolean {
-  const needsGroup = Object.keys(publicIPs).length > 0;
-  return needsGroup && missingGroups?.has(publicIPResourceGroup.toLowerCase()) === true;
-}
-
-function refuseGroup({ config }: Observed, { publicIPResourceGroup }: ServiceIntent): Rejection {
-  const message =
-    `annotation ${PLACEMENT.resourceGroup.key}: resource group "${publicIPResourceGroup}" does not exist: create it, name one ` +
-    `that exists, or remove the annotation, which stands for "${config.resourceGroup}"`;
-  return { kind: "rejection", reason: "ResourceGroupNotFound", message };
-}
-
-/** An event is a sentence or two; a VNet may have thousands. */
-const MOST_SUBNETS = 10;
-
-function subnetsText({ subnetNames }: Observed): string {
-  if (subnetNames === undefined) return "name one that it has";
-  if (subnetNames.length === 0) return "there is none in it";
-  const named = subnetNames.slice(0, MOST_SUBNETS).map((name) => `"${name}"`);
-  const more = subnetNames.length - named.length;
-  return `name one that it has (${named.join(", ")}${more > 0 ? ` and ${more} more` : ""})`;
-}
-
 /** The fragment for these families; a family that waits for its public IP to be replaced is left out. */
 export function fragmentOf(resolved: ResolvedService, families: readonly Family[]): LoadBalancerFragment {
   const { observed, intent, placement, privateLink } = resolved;
@@ -313,69 +228,9 @@ export function ingressOf(resolved: ResolvedService): Ingress[] {
   return [...all].map((ip) => ({ ip, ipMode: "VIP" }));
 }
 
-/**
- * The addresses as the security group needs them. An address that the Service leaves is closed at once if nothing
- * stands there any more; `all` closes those too that still serve while the new side is being built.
- */
-export function accessAddresses(resolved: ResolvedService, released: "dead" | "all"): ServiceAddresses {
-  const current = perFamily(resolved, (family) => [addressOf(resolved, family) ?? []].flat());
-  const nodes = perFamily(resolved, (family) => addressesOfMembers(membershipOf(resolved, family)));
-  const kept = new Set(
-    [...current.IPv4, ...current.IPv6, ...resolved.intent.additionalPublicIPs].map(canonicalAddress),
-  );
-  const serving = servingAddresses(resolved);
-  const gone = [...formerAddresses(resolved.observed), ...formerNodes(resolved)];
-  const left = released === "all" ? [...gone, ...serving] : gone.filter((address) => !serving.includes(address));
-  return { current, nodes, released: [...new Set(left)].filter((address) => !kept.has(address)) };
-}
-
-/** Stand for addresses that Azure has not given yet. */
-const UNKNOWN: Readonly<Record<Family, string>> = { IPv4: "192.0.2.1", IPv6: "2001:db8::1" };
-
-/** The addresses as they are going to be, as far as it matters for the room that they take. */
-export function foreseenAddresses(resolved: ResolvedService): ServiceAddresses {
-  const { nodes, released } = accessAddresses(resolved, "dead");
-  const current = perFamily(resolved, (family) => [
-    addressOf(resolved, family) ?? resolved.intent.pinned[family] ?? UNKNOWN[family],
-  ]);
-  return { current, nodes, released };
-}
-
-function perFamily(
-  { intent: { families } }: ResolvedService,
-  list: (family: Family) => readonly string[],
-): Record<Family, readonly string[]> {
-  return {
-    IPv4: families.includes("IPv4") ? list("IPv4") : [],
-    IPv6: families.includes("IPv6") ? list("IPv6") : [],
-  };
-}
-
-/** Where the Service can still be reached, whether it stays there or not. */
-function servingAddresses({ observed, intent, placement, publicIPs }: ResolvedService): string[] {
-  const present = placement.seen === undefined ? placement.flippedFrom : [placement.seen, ...placement.flippedFrom];
-  const frontends = present.flatMap((seen) => frontendsOf(seen, intent.owner.base));
-  const publics = publicIPs.releases.flatMap(({ seen }) => seen.properties.ipAddress ?? []);
-  return [...addressesOn(observed, frontends), ...publics.map(canonicalAddress)];
-}
-
 /** The nodes that the Service's traffic may be sent to. */
-function membershipOf({ observed, intent, placement }: ResolvedService, family: Family) {
+export function membershipOf({ observed, intent, placement }: ResolvedService, family: Family) {
   const { config, nodes } = observed;
   const arranged = intent.hasOwnPool ? nodes : nodesOf(observed, placement.name);
   return desiredBackendPool({ config, nodes, arranged, known: membersOf(observed, placement.seen) }, family);
-}
-
-/** Nodes that are about to leave the pools: where traffic is sent to nodes themselves, they must be closed too. */
-function formerNodes(resolved: ResolvedService): string[] {
-  const { intent, placement } = resolved;
-  if (intent.floatingIP && !(intent.scope === "internal" && intent.families.includes("IPv6"))) return [];
-  const memberships = [membershipOf(resolved, "IPv4"), membershipOf(resolved, "IPv6")];
-  const current = new Set(memberships.flatMap(addressesOfMembers).map(canonicalAddress));
-  const pools = placement.seen?.properties.backendAddressPools ?? [];
-  return pools
-    .flatMap(({ properties }) => properties.loadBalancerBackendAddresses ?? [])
-    .filter((entry) => memberships.some(({ own }) => isOwnEntry(entry, own)))
-    .map(({ properties }) => canonicalAddress(properties.ipAddress ?? ""))
-    .filter((address) => address !== "" && !current.has(address));
 }
