@@ -1,6 +1,6 @@
 /**
  * The sandbox's page in a real browser (Chromium over its DevTools protocol): each panel shows what the API server and the
- * emulated Azure hold; a refused Service, a drain and an edit by hand appear and go; axe finds nothing serious, and the
+ * emulated Azure hold; a refused Service, a drain, a throttle and an edit by hand appear and go; axe finds nothing serious, and the
  * keyboard is enough; the console stays empty. Where there is no browser the test says so.
  */
 import assert from "node:assert/strict";
@@ -81,6 +81,15 @@ describe("the page", { skip: program === undefined ? "no chromium here: nothing 
     await shows(".switches", /Restore/);
     await press("Restore nodes");
     await eventually(async () => assert.equal(await textOf(".nodes .draining"), ""), WITHIN_MS);
+  });
+
+  test("a throttle shows how long Azure wants to be left alone, and goes, and the Service that waited for it is served", async () => {
+    await shows(".tile.fine", /^11\s/);
+    await press("Throttle");
+    await shows(".throttled", /^writes: throttled for \d+ s$/);
+    await shows(".row", /late-/);
+    await eventually(async () => assert.equal(await textOf(".throttled"), ""), WITHIN_MS);
+    await shows(".tile.fine", /^12\s/);
   });
 
   test("an edit by hand is drift, with the command that ends it", async () => {
