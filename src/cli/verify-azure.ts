@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 
 import type { Command } from "commander";
 
+import { errorText } from "../core/util/text.ts";
 import { InputError } from "./input-error.ts";
 
 interface VerifyFlags {
@@ -37,13 +38,14 @@ async function run(flags: VerifyFlags): Promise<void> {
   const seconds = Number(flags.within);
   if (!(seconds > 0)) throw new InputError(`--within ${flags.within} is not a number of seconds above 0`);
   if (flags.yes !== true) throw new InputError("nothing was done: add --yes to go ahead");
-  const [{ verifyAzure, NotThrowaway }, { SILENT_LOG }, { parse }] = await Promise.all([
-    import("../main/verify-azure.ts"),
+  const cloudConfig = await readCloudConfig(flags.cloudConfig);
+  const [{ verifyAzure }, { NotThrowaway }, { SILENT_LOG }] = await Promise.all([
+    import("../main/verify-azure/verify.ts"),
+    import("../main/verify-azure/throwaway.ts"),
     import("../core/util/log.ts"),
-    import("yaml"),
   ]);
   const verification = await verifyAzure({
-    cloudConfig: parse(readFileSync(flags.cloudConfig, "utf8")) as Record<string, unknown>,
+    cloudConfig,
     resourceGroup: flags.resourceGroup,
     env: process.env,
     withinMs: seconds * 1000,
@@ -57,4 +59,15 @@ async function run(flags: VerifyFlags): Promise<void> {
     `${verification.calls.length} calls are in ${flags.trace}: read it, then attach it to an issue.\n`,
   );
   if (verification.results.some(({ problem }) => problem !== undefined)) process.exitCode = 1;
+}
+
+async function readCloudConfig(file: string): Promise<Readonly<Record<string, unknown>>> {
+  const { parse } = await import("yaml");
+  try {
+    const read: unknown = parse(readFileSync(file, "utf8"));
+    if (read !== null && typeof read === "object" && !Array.isArray(read)) return read as Record<string, unknown>;
+  } catch (error) {
+    throw new InputError(`--cloud-config ${file} cannot be read: ${errorText(error)}`);
+  }
+  throw new InputError(`--cloud-config ${file} holds no keys: give the cluster's azure.json`);
 }

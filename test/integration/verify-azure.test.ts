@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
 
 import { startAzure, type RunningAzure } from "../../sandbox/azure/index.ts";
-import type { Verification } from "../../src/main/verify-azure.ts";
+import type { Verification } from "../../src/main/verify-azure/verify.ts";
 import { armHttp, type ArmHttp } from "../contract/azure/arm-http.ts";
 import { trust } from "../contract/azure/azure-under-test.ts";
 import { replayTrace } from "../contract/azure/replay/replay-trace.ts";
@@ -49,6 +49,13 @@ suite("azlb verify-azure", () => {
     assert.equal(code, 2);
     assert.match(stdout, /charges/);
     assert.match(stderr, /add --yes/);
+  });
+
+  test("a cloud config that cannot be read is named", async () => {
+    const flags = ["--resource-group", "none", "--cloud-config", join(dir, "missing.json"), "--yes"];
+    const { code, stderr } = await runAzlb("verify-azure", ...flags);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, /--cloud-config \S+missing\.json cannot be read: .*no such file/);
   });
 
   test("a group that is in use is refused", async () => {

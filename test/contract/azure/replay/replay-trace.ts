@@ -3,7 +3,7 @@
  * and states on the way: how long Azure takes is no matter of right and wrong.
  */
 import { startAzure } from "../../../../sandbox/azure/index.ts";
-import type { TracedCall } from "../../../../src/main/azure-trace.ts";
+import type { TracedCall } from "../../../../src/main/verify-azure/trace.ts";
 import { armHttp, errorCode } from "../arm-http.ts";
 import { trust } from "../azure-under-test.ts";
 

@@ -3,8 +3,8 @@
  * addresses beyond the verification's own network and the group's name become numbered stand-ins, the same ones throughout, so that the calls can be
  * sent again elsewhere. Of answers no body is kept, of headers only whether or what is listed here; tokens never come by.
  */
-import type { ArmRequest, ArmResponse, ArmTransport } from "../azure/arm/transport.ts";
-import type { Clock } from "../core/util/clock.ts";
+import type { ArmRequest, ArmResponse, ArmTransport } from "../../azure/arm/transport.ts";
+import type { Clock } from "../../core/util/clock.ts";
 
 export interface TracedCall {
   readonly scenario: string;
