@@ -71,7 +71,7 @@ async function placesOf({ line }: SandboxProcess): Promise<ReadonlyMap<string, s
   return withClusterView(options, async (view: ClusterView) => {
     const places = new Map<string, string | undefined>();
     for (const service of view.services) {
-      const text = explain(await view.observe(service)).join("\n");
+      const text = explain(await view.observe(service)).lines.join("\n");
       places.set(serviceKey(service), PLACED.exec(text)?.[1]);
     }
     return places;

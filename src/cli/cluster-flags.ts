@@ -22,6 +22,12 @@ export function namespaceFlag(what: string): Option {
   return new Option("-n, --namespace <namespace>", `${what} (default: that of the kubeconfig's context)`);
 }
 
+export function allNamespacesFlag(): Option {
+  return new Option("-A, --all-namespaces", "Services of all namespaces, where no object is named").conflicts(
+    "namespace",
+  );
+}
+
 /** Read from the kubeconfig where the user names none; asks no server. */
 export async function namespaceOf(flags: ClusterFlags & { readonly namespace?: string }): Promise<string> {
   if (flags.namespace !== undefined) return flags.namespace;

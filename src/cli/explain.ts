@@ -10,11 +10,11 @@ import type { Subject } from "../main/explain-by-api.ts";
 import type { Explanation } from "../main/explain-service.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
-import { namespaceFlag, namespaceOf } from "./cluster-flags.ts";
+import { allNamespacesFlag, namespaceFlag, namespaceOf } from "./cluster-flags.ts";
 import { driftPolicyFlag } from "./drift-policy-flag.ts";
 import { InputError } from "./input-error.ts";
 import { parseNodeArgument } from "./node-argument.ts";
-import { printText } from "./print.ts";
+import { type OutputFormat, outputFlag, printAs } from "./output-flag.ts";
 import { terminalProgress } from "./progress.ts";
 import { parseServiceArgument } from "./service-argument.ts";
 import { viewOptions, withViewFlags, type ViewFlags } from "./view-flags.ts";
@@ -25,6 +25,8 @@ interface ExplainFlags extends ViewFlags {
   readonly api: string;
   readonly apiServiceAccount?: string;
   readonly namespace?: string;
+  readonly allNamespaces?: boolean;
+  readonly output?: OutputFormat;
   readonly driftPolicy: DriftPolicy;
 }
 
@@ -43,7 +45,9 @@ export function registerExplain(azlb: Command): void {
       "--api-service-account <[namespace/]name>",
       "ServiceAccount whose token is asked for (default: the one that the command runs as; AZLB_API_TOKEN holds a token)",
     )
-    .addOption(namespaceFlag("namespace of a Service"))
+    .addOption(namespaceFlag("namespace of a Service; without OBJECT only its Services"))
+    .addOption(allNamespacesFlag())
+    .addOption(outputFlag())
     .addOption(driftPolicyFlag("as the controller has it: which differences it would leave"));
   withCloudConfigFlags(withViewFlags(command)).action(run);
 }
@@ -54,9 +58,9 @@ async function run(object: string | undefined, flags: ExplainFlags): Promise<voi
   const progress = terminalProgress(process.stderr);
   try {
     const asked = await askApi(subject, flags);
-    const { text, isFailing } = "text" in asked ? asked : await look(subject, flags, asked.why, progress.show);
+    const { text, data, isFailing } = "text" in asked ? asked : await look(subject, flags, asked.why, progress.show);
     progress.clear();
-    printText(text);
+    await printAs(flags.output, data, () => text);
     if (isFailing) process.exitCode = EXIT_FAILING;
   } finally {
     progress.clear();
@@ -65,11 +69,19 @@ async function run(object: string | undefined, flags: ExplainFlags): Promise<voi
 
 /** The argument is read before anything else: what is wrong with it is told at once. */
 async function subjectOf(object: string | undefined, flags: ExplainFlags): Promise<Subject> {
-  if (object === undefined) return { kind: "all", namespace: await namespaceOf(flags) };
+  if (object === undefined) return { kind: "all", ...(await scopeOf(flags)) };
+  if (flags.allNamespaces === true)
+    throw new InputError(`--all-namespaces cannot be used with ${object}: name its namespace with -n`);
   if (/^(node|nodes|no)\//.test(object)) return { kind: "node", name: parseNodeArgument(object) };
   const [, balancer] = /^(?:lb|loadbalancer)\/([\w.-]+)$/i.exec(object) ?? [];
   if (balancer !== undefined) return { kind: "loadBalancer", name: balancer };
   return { kind: "service", key: parseServiceArgument(object, await namespaceOf(flags)) };
+}
+
+/** Without a flag: every Service that the caller may see, else those of the context's namespace. */
+async function scopeOf(flags: ExplainFlags): Promise<Pick<Extract<Subject, { kind: "all" }>, "namespace" | "extent">> {
+  const extent = flags.allNamespaces === true ? "all" : flags.namespace === undefined ? "visible" : "namespace";
+  return { namespace: await namespaceOf(flags), extent };
 }
 
 function checkApi(api: string): void {
@@ -113,11 +125,9 @@ async function look(
     explainerOf(subject, flags),
   ]);
   const options = { ...lookOptions(flags, why), log: commandLog(), onProgress };
-  const { text, isFailing } = await withClusterView(options, explain);
-  return {
-    text: `${text}told by     an own look at the cluster and Azure (the controller's API: ${why})\n`,
-    isFailing,
-  };
+  const { text, data, isFailing } = await withClusterView(options, explain);
+  const toldBy = `an own look at the cluster and Azure (the controller's API: ${why})`;
+  return { text: `${text}told by     ${toldBy}\n`, data: { ...data, toldBy }, isFailing };
 }
 
 /** Who has no cloud config cannot look, and should know why the controller was not asked. */
@@ -136,15 +146,16 @@ async function explainerOf(subject: Subject, { driftPolicy }: ExplainFlags): Pro
   switch (subject.kind) {
     case "all": {
       const { explainCluster } = await import("../main/explain-cluster.ts");
-      return (view) => explainCluster(view, { driftPolicy });
+      return (view) =>
+        explainCluster(view, { driftPolicy, ...(subject.extent === "namespace" && { namespace: subject.namespace }) });
     }
     case "node": {
       const { explainNode } = await import("../main/explain-node.ts");
-      return async (view) => ({ text: await explainNode(view, subject.name), isFailing: false });
+      return async (view) => ({ ...(await explainNode(view, subject.name)), isFailing: false });
     }
     case "loadBalancer": {
       const { explainBalancer } = await import("../main/explain-balancer.ts");
-      return async (view) => ({ text: await explainBalancer(view, subject.name), isFailing: false });
+      return async (view) => ({ ...(await explainBalancer(view, subject.name)), isFailing: false });
     }
     case "service": {
       const { explainInFull } = await import("../main/explain-service.ts");

@@ -9,7 +9,7 @@ import { errorText } from "../core/util/text.ts";
 import type { Plan } from "../main/make-plan.ts";
 import { acceptChangeFlag } from "./accept-change.ts";
 import { withCloudConfigFlags } from "./cloud-config-flags.ts";
-import { namespaceFlag, namespaceOf } from "./cluster-flags.ts";
+import { allNamespacesFlag, namespaceFlag, namespaceOf } from "./cluster-flags.ts";
 import { driftPolicyFlag } from "./drift-policy-flag.ts";
 import { InputError } from "./input-error.ts";
 import { type OutputFormat, outputFlag, printAs } from "./output-flag.ts";
@@ -26,6 +26,7 @@ interface PlanFlags extends ViewFlags {
   readonly detailedExitcode?: boolean;
   readonly driftPolicy: DriftPolicy;
   readonly namespace?: string;
+  readonly allNamespaces?: boolean;
   readonly acceptChange?: Change;
 }
 
@@ -46,13 +47,16 @@ export function registerPlan(azlb: Command): void {
       "exit with 0 if nothing would be written, 2 if something would, 1 on errors, invalid input and refused manifests included",
     )
     .addOption(driftPolicyFlag("as the controller has it: which differences it would leave"))
-    .addOption(namespaceFlag("namespace of SERVICE, and of manifests that name none"))
+    .addOption(namespaceFlag("namespace of SERVICE, and of manifests that name none; without both only its Services"))
+    .addOption(allNamespacesFlag())
     .addOption(acceptChangeFlag());
   withCloudConfigFlags(withViewFlags(command)).action(run);
 }
 
 async function run(service: string | undefined, flags: PlanFlags): Promise<void> {
   const namespace = await namespaceOf(flags);
+  if (service !== undefined && flags.allNamespaces === true)
+    throw new InputError(`--all-namespaces cannot be used with ${service}: name its namespace with -n`);
   const only = service === undefined ? undefined : parseServiceArgument(service, namespace);
   const [{ withClusterView }, { makePlan }, { readManifests }, { commandLog }] = await Promise.all([
     import("../main/cluster-view.ts"),
@@ -61,13 +65,14 @@ async function run(service: string | undefined, flags: PlanFlags): Promise<void>
     import("../main/stderr-log.ts"),
   ]);
   const { filename, driftPolicy, acceptChange } = flags;
+  const isNarrowed = only === undefined && filename === undefined && flags.namespace !== undefined;
   const manifests = filename === undefined ? undefined : readManifests(filename, namespace);
   const progress = terminalProgress(process.stderr);
   const { show: onProgress } = progress;
   const options = { ...viewOptions(flags), acceptedChange: acceptChange, log: commandLog(), onProgress };
   try {
     const plan = await withClusterView({ ...options, ...(manifests && { manifests }) }, (view) =>
-      makePlan(view, only, { driftPolicy, onProgress }),
+      makePlan(view, only, { driftPolicy, onProgress, ...(isNarrowed && { namespace }) }),
     );
     progress.clear();
     if (flags.html !== undefined) await writePage(flags.html, plan, flags.clusterName);

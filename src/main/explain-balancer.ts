@@ -1,7 +1,7 @@
 /** `azlb explain lb/NAME` by an own look at Azure. */
 import { nodeFinder } from "../core/admin-state/reconcile-admin-state.ts";
 import { ipConfigurationFinder } from "../core/backends/machines.ts";
-import { balancersOf } from "../core/view/balancers.ts";
+import { balancersOf, type BalancerView } from "../core/view/balancers.ts";
 import { renderBalancer } from "../core/view/render-lists.ts";
 import type { ClusterView } from "./cluster-view.ts";
 
@@ -10,7 +10,10 @@ class NoSuchBalancer extends Error {
   override readonly name = "NoSuchBalancer";
 }
 
-export async function explainBalancer(view: ClusterView, name: string): Promise<string> {
+export async function explainBalancer(
+  view: ClusterView,
+  name: string,
+): Promise<{ readonly text: string; readonly data: BalancerView }> {
   const { config, classFilter } = view;
   const { compute, ...inventory } = await view.inventory();
   const { nodes } = inventory;
@@ -27,5 +30,5 @@ export async function explainBalancer(view: ClusterView, name: string): Promise<
   const found = balancers.find((one) => one.name.toLowerCase() === name.toLowerCase());
   const names = balancers.map((one) => one.name).join(", ") || "none";
   if (found === undefined) throw new NoSuchBalancer(`there is no load balancer ${name}; there are: ${names}`);
-  return `${renderBalancer(found).join("\n")}\n`;
+  return { text: `${renderBalancer(found).join("\n")}\n`, data: found };
 }

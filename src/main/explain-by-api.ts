@@ -10,55 +10,70 @@ import type { Explanation } from "./explain-service.ts";
 
 /** What the user names; a Service by its key. */
 export type Subject =
-  | { readonly kind: "all"; readonly namespace: string }
+  | {
+      readonly kind: "all";
+      readonly namespace: string;
+      /** `visible`: all that the caller may see, else those of the namespace. */
+      readonly extent: "all" | "namespace" | "visible";
+    }
   | { readonly kind: "service"; readonly key: string }
   | { readonly kind: "node"; readonly name: string }
   | { readonly kind: "loadBalancer"; readonly name: string };
 
 export async function explainByApi(api: ApiAccess, subject: Subject, nowMs: number): Promise<Explanation> {
-  const { lines, isFailing } = await explained(api, subject, nowMs);
-  return { text: [...lines, line("told by", `the controller (${api.where})`), ""].join("\n"), isFailing };
+  const { lines, data, isFailing } = await explained(api, subject, nowMs);
+  const toldBy = `the controller (${api.where})`;
+  return { text: [...lines, line("told by", toldBy), ""].join("\n"), data: { ...data, toldBy }, isFailing };
 }
 
 interface Explained {
   readonly lines: readonly string[];
+  readonly data: object;
   readonly isFailing: boolean;
 }
 
 async function explained(api: ApiAccess, subject: Subject, nowMs: number): Promise<Explained> {
   switch (subject.kind) {
     case "all":
-      return explainAll(api, subject.namespace);
+      return explainAll(api, subject);
     case "service": {
       const detail = await api.get<ServiceDetail>(`/api/v1/services/${subject.key}`);
-      return { lines: renderDetail(detail, nowMs), isFailing: isStuck(detail) };
+      return { lines: renderDetail(detail, nowMs), data: detail, isFailing: isStuck(detail) };
     }
     case "node": {
       const { items } = await api.get<NodePage>(`/api/v1/nodes?search=${encodeURIComponent(subject.name)}`);
       const node = items.find(({ name }) => name === subject.name);
       if (node === undefined) throw new ApiRefusal(404, `there is no Node ${subject.name}`);
-      return { lines: renderNode(node), isFailing: false };
+      return { lines: renderNode(node), data: node, isFailing: false };
     }
     case "loadBalancer": {
       const { items } = await api.get<{ items: readonly BalancerView[] }>("/api/v1/loadbalancers");
       const balancer = items.find(({ name }) => name.toLowerCase() === subject.name.toLowerCase());
-      if (balancer !== undefined) return { lines: renderBalancer(balancer), isFailing: false };
+      if (balancer !== undefined) return { lines: renderBalancer(balancer), data: balancer, isFailing: false };
       const names = items.map(({ name }) => name).join(", ") || "none";
       throw new ApiRefusal(404, `there is no load balancer ${subject.name}; there are: ${names}`);
     }
   }
 }
 
-/** Who may not see the whole cluster is told of its namespace. */
-async function explainAll(api: ApiAccess, namespace: string): Promise<Explained> {
-  const own = `&namespace=${encodeURIComponent(namespace)}`;
-  const [scope, where] = await api.get<ServicePage>("/api/v1/services?limit=0").then(
-    () => ["", ""] as const,
-    (error: unknown) => {
-      if (error instanceof ApiRefusal && error.status === 403) return [own, ` in namespace ${namespace}`] as const;
-      throw error;
-    },
-  );
+/** Who may not see the whole cluster, and did not ask for it, is told of its namespace. */
+async function scopeOf(
+  api: ApiAccess,
+  { namespace, extent }: Extract<Subject, { kind: "all" }>,
+): Promise<readonly [query: string, where: string]> {
+  const own = [`&namespace=${encodeURIComponent(namespace)}`, ` in namespace ${namespace}`] as const;
+  if (extent === "namespace") return own;
+  try {
+    await api.get<ServicePage>("/api/v1/services?limit=0");
+    return ["", ""];
+  } catch (error) {
+    if (error instanceof ApiRefusal && error.status === 403 && extent === "visible") return own;
+    throw error;
+  }
+}
+
+async function explainAll(api: ApiAccess, subject: Extract<Subject, { kind: "all" }>): Promise<Explained> {
+  const [scope, where] = await scopeOf(api, subject);
   const { total } = await api.get<ServicePage>(`/api/v1/services?limit=0${scope}`);
   const unsettled = [
     ...(await allPages(api, `/api/v1/services?attention=needsYou${scope}`)),
@@ -70,6 +85,7 @@ async function explainAll(api: ApiAccess, namespace: string): Promise<Explained>
   const last = lines.at(-1) ?? "";
   return {
     lines: [...held, ...lines.slice(0, -1), `${last}${where}`],
+    data: { held: unready === undefined ? [] : [unready], items: unsettled, settled: total - unsettled.length },
     isFailing: held.length > 0 || unsettled.some(isStuck),
   };
 }

@@ -4,6 +4,7 @@ import { accountOf, type DrainAccount, noticeLeft } from "../core/admin-state/dr
 import { entriesOfNode, type NodeEntry } from "../core/admin-state/drain-taint.ts";
 import { desiredAdminState, drainReasons, hasAdminState } from "../core/admin-state/reconcile-admin-state.ts";
 import { isEligible } from "../core/backends/eligible-nodes.ts";
+import { internalAddresses, nodeStateOf } from "../core/view/node-list.ts";
 import { projectNode, type CachedNode } from "../controller/projections.ts";
 import { isFailure } from "../kube/client/kube-failure.ts";
 import { EVENTS, NODES, type KubeObject } from "../kube/client/resources.ts";
@@ -22,25 +23,60 @@ class NoSuchNode extends Error {
 
 const MOST_EVENTS = 8;
 
-export async function explainNode(view: ClusterView, name: string): Promise<string> {
+export async function explainNode(
+  view: ClusterView,
+  name: string,
+): Promise<{ readonly text: string; readonly data: object }> {
   const fieldSelector = `involvedObject.kind=Node,involvedObject.name=${name}`;
   const events = await view.client.list<Event>(EVENTS, { namespace: "default", fieldSelector });
   const node = await readNode(view, name);
   if (node === undefined) {
     if (events.items.length === 0) throw new NoSuchNode(`there is no Node ${name}`);
-    return ["state       there is no such Node any more", ...eventLines(events.items), ""].join("\n");
+    const text = ["state       there is no such Node any more", ...eventLines(events.items), ""].join("\n");
+    return { text, data: { name, state: "gone", events: lastOf(events.items).map(eventOf) } };
   }
   const { places, nodeOf } = await view.pools();
   const entries = entriesOfNode(name, places, nodeOf);
-  return [
+  const account = accountOf(node);
+  const text = [
     ...stateLines(view, node, entries),
     ...entries.map(
       ({ place, state }) => `  ${state.padEnd(6)}    ${poolText(place.loadBalancer.name, place.pool.name)}`,
     ),
-    ...accountLines(accountOf(node)),
+    ...accountLines(account),
     ...eventLines(events.items),
     "",
   ].join("\n");
+  return { text, data: { ...lineOf(view, node, entries), events: lastOf(events.items).map(eventOf) } };
+}
+
+/** Named as the API names them. */
+function lineOf({ config }: ClusterView, node: CachedNode, entries: readonly NodeEntry[]): object {
+  const drain = drainReasons(node);
+  const { notice, seenMs, downMs } = accountOf(node) ?? {};
+  return {
+    name: node.metadata.name,
+    addresses: internalAddresses(node),
+    state: nodeStateOf(node, config, entries.length > 0),
+    drain,
+    ...(notice && { announced: time(notice.announcedMs), due: time(notice.dueMs) }),
+    ...(seenMs !== undefined && { known: time(seenMs) }),
+    ...(downMs !== undefined && { down: time(downMs) }),
+    pools: entries.map(({ place, state }) => ({
+      loadBalancer: place.loadBalancer.name,
+      pool: place.pool.name,
+      adminState: state,
+    })),
+  };
+}
+
+function lastOf(events: readonly Event[]): readonly Event[] {
+  const sorted = events.toSorted((one, other) => (one.lastTimestamp ?? "").localeCompare(other.lastTimestamp ?? ""));
+  return sorted.slice(-MOST_EVENTS);
+}
+
+function eventOf({ reason, message, lastTimestamp }: Event): object {
+  return { reason, message, last: lastTimestamp ?? undefined };
 }
 
 async function readNode({ client, config }: ClusterView, name: string): Promise<CachedNode | undefined> {
@@ -83,8 +119,7 @@ function accountLines(account: DrainAccount | undefined): string[] {
 }
 
 function eventLines(events: readonly Event[]): string[] {
-  const sorted = events.toSorted((one, other) => (one.lastTimestamp ?? "").localeCompare(other.lastTimestamp ?? ""));
-  const last = sorted.slice(-MOST_EVENTS);
+  const last = lastOf(events);
   if (last.length === 0) return ["events      none"];
   return [
     "events",

@@ -8,7 +8,8 @@ import { EVENTS, NODES, SERVICES, type KubeObject } from "../kube/client/resourc
 import { CLUSTER_NAME } from "./cluster-name.ts";
 import { withClusterView, type ClusterView } from "./cluster-view.ts";
 import { explainCluster } from "./explain-cluster.ts";
-import { explainService } from "./explain-service.ts";
+import { explainNode } from "./explain-node.ts";
+import { explainInFull, explainService } from "./explain-service.ts";
 import { openKubeClient } from "./kube-access.ts";
 import { makePlan, renderPlanText } from "./make-plan.ts";
 import { realClock } from "./real-clock.ts";
@@ -105,6 +106,42 @@ test("among all Services what is refused comes first, and the command fails for 
   const { text, isFailing } = await withView((view) => explainCluster(view, {}));
   assert.match(text, /^refused +default\/shop +InvalidAnnotation: \S+tcp-idle-timeout: "3" is not/);
   assert.equal(isFailing, true);
+});
+
+test("programs get the same of one Service, of a Node, and of the Services of a namespace", async () => {
+  const [one, node, all, none] = await withView(async (view) => [
+    await explainInFull(view, "default/shop", {}),
+    await explainNode(view, "vmss000001"),
+    await explainCluster(view, { namespace: "default" }),
+    await explainCluster(view, { namespace: "elsewhere" }),
+  ]);
+  const { state, reason, addresses, pools, warnings } = one.data as Record<string, unknown>;
+  assert.deepEqual(
+    { state, reason, addresses },
+    { state: "refused", reason: "InvalidAnnotation", addresses: [address] },
+  );
+  assert.ok(Array.isArray(pools) && pools.length > 0 && Array.isArray(warnings) && warnings.length > 0);
+  const { state: nodeState, drain } = node.data as Record<string, unknown>;
+  assert.deepEqual({ nodeState, drain }, { nodeState: "draining", drain: ["out-of-service"] });
+  const { items } = all.data as { items: readonly Readonly<Record<"namespace" | "name" | "state", string>>[] };
+  assert.deepEqual(
+    items.filter((item) => item.state === "refused").map(({ namespace, name }) => `${namespace}/${name}`),
+    ["default/shop"],
+  );
+  assert.deepEqual(none, {
+    text: "0 Services are as they ask in namespace elsewhere\n",
+    data: { held: [], items: [], settled: 0 },
+    isFailing: false,
+  });
+});
+
+test("a plan of one namespace leaves out the Services of others", async () => {
+  const [here, elsewhere] = await withView(async (view) => [
+    await makePlan(view, undefined, { namespace: "default" }),
+    await makePlan(view, undefined, { namespace: "elsewhere" }),
+  ]);
+  assert.ok(here.rejected.some(({ service }) => service === "default/shop"));
+  assert.deepEqual([elsewhere.rejected, elsewhere.steps], [[], []]);
 });
 
 test("its plan names the refusal and writes nothing", async () => {

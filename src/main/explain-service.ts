@@ -5,7 +5,7 @@ import { type EndpointSlice, serviceKey } from "../core/model/kubernetes.ts";
 import { explain } from "../core/plan/explain.ts";
 import { pictureOfLook } from "../core/view/observed-picture.ts";
 import { ageText, line, renderWay } from "../core/view/render-detail.ts";
-import { detailOf } from "../core/view/service-detail.ts";
+import { detailOf, type ServiceDetail } from "../core/view/service-detail.ts";
 import { reconcileService } from "../core/service/reconcile-service.ts";
 import type { Observed } from "../core/observed.ts";
 import type { Decision } from "../core/steps.ts";
@@ -31,6 +31,8 @@ const MOST_EVENTS = 5;
 
 export interface Explanation {
   readonly text: string;
+  /** The same for programs. */
+  readonly data: object;
   /** Refused, failing or held: it is not served as it asks, and time alone does not change that. */
   readonly isFailing: boolean;
 }
@@ -53,31 +55,59 @@ export async function explainInFull(view: ClusterView, key: string, options: Pla
   const sorted = events.items.toSorted((one, other) => timeOf(one).localeCompare(timeOf(other)));
   const decision = reconcileService(observed);
   const problems = [
-    ...changes.refused.map(({ message }) => `held        the controller writes nothing, for no Service: ${message}`),
-    ...withheldLines(await withheldWith(view, observed, options)),
-    ...failureLines(decision, sorted),
-    ...(decision.kind === "act" && !isAttended(sorted) ? await absenceLines(view) : []),
+    ...changes.refused.map(({ message }) => ({
+      kind: "held",
+      message: `the controller writes nothing, for no Service: ${message}`,
+    })),
+    ...withheldProblems(await withheldWith(view, observed, options)),
+    ...failureProblems(decision, sorted),
+    ...(decision.kind === "act" && !isAttended(sorted) ? await absenceProblems(view) : []),
   ];
+  const throttles = throttleProblems(sorted, view.throttledUntil());
+  const told = [...throttles, ...problems];
+  const { lines: standLines, stand } = explain(observed);
+  const detail = detailBy(observed, endpoints, options);
   const lines = [
-    ...throttleLines(sorted, view.throttledUntil()),
-    ...problems,
-    ...explain(observed),
-    ...wayLines(observed, endpoints, options),
+    ...told.map(({ kind, message }) => line(kind, message)),
+    ...standLines,
+    ...renderWay(detail),
+    ...(typeof endpoints === "string" ? [line("endpoints", `not looked at: ${endpoints}`)] : []),
     ...drainLines(observed),
   ];
   const text = [...lines, ...eventLines(sorted, lines), ""].join("\n");
-  return { text, isFailing: problems.length > 0 || decision.kind === "reject" };
+  const data = { ...knownOf(detail), ...stand, problems: told, warnings: lastWarnings(sorted).map(warningOf) };
+  return { text, data, isFailing: problems.length > 0 || decision.kind === "reject" };
+}
+
+/** What holds a Service up, beside what is wrong with it. */
+interface Problem {
+  readonly kind: string;
+  readonly message: string;
+}
+
+/** Without what only the controller knows: since when, the next try, and what follows from these. */
+function knownOf(detail: ServiceDetail): object {
+  const {
+    attention: _,
+    since: _since,
+    nextTry: _next,
+    fix: _fix,
+    reason: _reason,
+    message: _message,
+    ...known
+  } = detail;
+  return known;
 }
 
 /** As the API shows it. */
-function wayLines(observed: Observed, endpoints: readonly EndpointSlice[] | string, options: PlanOptions): string[] {
+function detailBy(
+  observed: Observed,
+  endpoints: readonly EndpointSlice[] | string,
+  options: PlanOptions,
+): ServiceDetail {
   const seen = typeof endpoints === "string" ? undefined : endpoints;
   const shown = { showsOthers: true, mostMembers: Number.MAX_SAFE_INTEGER };
-  const detail = detailOf(pictureOfLook(observed, seen), observed.service, options.driftPolicy ?? "report", shown);
-  return [
-    ...renderWay(detail),
-    ...(typeof endpoints === "string" ? [line("endpoints", `not looked at: ${endpoints}`)] : []),
-  ];
+  return detailOf(pictureOfLook(observed, seen), observed.service, options.driftPolicy ?? "report", shown);
 }
 
 const ATTENDED_MS = 60_000;
@@ -88,7 +118,7 @@ function isAttended(sorted: readonly Event[]): boolean {
 }
 
 /** Nothing will be done where no controller runs; whoever may not look at Leases is not told so. */
-async function absenceLines({ client }: ClusterView): Promise<string[]> {
+async function absenceProblems({ client }: ClusterView): Promise<Problem[]> {
   try {
     if ((await heldLeases(client, realClock.nowMs())).has(OWN_LEASE)) return [];
   } catch (error) {
@@ -96,43 +126,45 @@ async function absenceLines({ client }: ClusterView): Promise<string[]> {
     throw error;
   }
   const exception = "one with --leader-elect=false holds none";
-  return [
-    `controller  no controller holds the Lease ${KUBE_SYSTEM}/${OWN_LEASE}: nothing is done until one runs (${exception})`,
-  ];
+  const message = `no controller holds the Lease ${KUBE_SYSTEM}/${OWN_LEASE}: nothing is done until one runs (${exception})`;
+  return [{ kind: "controller", message }];
 }
 
-function withheldLines(withheld: WithheldService | undefined): string[] {
+function withheldProblems(withheld: WithheldService | undefined): Problem[] {
   if (withheld === undefined) return [];
   const lost = withheld.addresses.join(", ");
-  return [
-    `withheld    too many unchanged Services would lose an address at once, this one ${lost}: azlb plan shows all of it`,
-  ];
+  const message = `too many unchanged Services would lose an address at once, this one ${lost}: azlb plan shows all of it`;
+  return [{ kind: "withheld", message }];
 }
 
 const FAILED: ReadonlySet<string> = new Set<EventReason>(["SyncLoadBalancerFailed", "DeleteLoadBalancerFailed"]);
 const DONE: ReadonlySet<string> = new Set<EventReason>(["EnsuredLoadBalancer", "DeletedLoadBalancer"]);
 
 /** The error of the last attempt, if there is work left: the core's plan does not know it. */
-function failureLines({ kind }: Decision, sorted: readonly Event[]): string[] {
+function failureProblems({ kind }: Decision, sorted: readonly Event[]): Problem[] {
   const last = sorted.findLast(({ reason = "" }) => FAILED.has(reason) || DONE.has(reason));
   const isOpen = kind === "act";
   if (!isOpen || last === undefined || DONE.has(last.reason ?? "")) return [];
-  return [`failed      ${last.message} (${whenText(last)})`];
+  return [{ kind: "failed", message: `${last.message} (${whenText(last)})` }];
 }
 
 /** As `failure-text.ts` renders a failure that Azure has told to wait after. */
 const THROTTLED = /Azure throttles this subscription for (\d+) s\./;
 
 /** `readUntil`: for the reads of this command. What the controller's writes wait for, their event tells. */
-function throttleLines(sorted: readonly Event[], readUntil: Date | undefined): string[] {
+function throttleProblems(sorted: readonly Event[], readUntil: Date | undefined): Problem[] {
   const last = sorted.findLast(({ reason = "" }) => FAILED.has(reason) || DONE.has(reason));
   const seconds = Number(THROTTLED.exec(last?.message ?? "")?.[1] ?? 0);
   const writeUntil = new Date(Date.parse(last?.lastTimestamp ?? "") + 1000 * seconds);
   const isAhead = (until: Date | undefined): until is Date =>
     until !== undefined && until.getTime() > realClock.nowMs();
+  const throttled = (what: string, until: Date): Problem => ({
+    kind: "throttled",
+    message: `Azure throttles ${what} until ${until.toISOString()}`,
+  });
   return [
-    ...(isAhead(readUntil) ? [`throttled   Azure throttles reads until ${readUntil.toISOString()}`] : []),
-    ...(isAhead(writeUntil) ? [`throttled   Azure throttles writes until ${writeUntil.toISOString()}`] : []),
+    ...(isAhead(readUntil) ? [throttled("reads", readUntil)] : []),
+    ...(isAhead(writeUntil) ? [throttled("writes", writeUntil)] : []),
   ];
 }
 
@@ -150,9 +182,17 @@ function drainLines({ config, nodes }: Observed): string[] {
   return draining.length === 0 ? [] : [`draining    no new connections go to ${draining.join(", ")}`];
 }
 
+function lastWarnings(events: readonly Event[]): readonly Event[] {
+  return events.filter((event) => event.type === "Warning").slice(-MOST_EVENTS);
+}
+
+function warningOf({ reason, message, count, lastTimestamp }: Event): object {
+  return { reason, message, count, last: lastTimestamp ?? undefined };
+}
+
 /** `events`: oldest first. A message that the lines above contain is not repeated. */
 function eventLines(events: readonly Event[], above: readonly string[]): string[] {
-  const last = events.filter((event) => event.type === "Warning").slice(-MOST_EVENTS);
+  const last = lastWarnings(events);
   if (last.length === 0) return ["warnings    none"];
   const text = ({ message = "" }: Event): string =>
     above.some((line) => line.includes(message)) ? "see above" : message;

@@ -36,21 +36,27 @@ export interface Plan {
 export interface PlanOptions {
   /** As the controller has it; absent: every difference is a step. */
   readonly driftPolicy?: DriftPolicy;
+  /** Services of this namespace alone; absent: of all. */
+  readonly namespace?: string;
   readonly onProgress?: (text: string) => void;
 }
 
 export async function makePlan(
   view: ClusterView,
   only: string | undefined,
-  { driftPolicy = "enforce", onProgress = () => {} }: PlanOptions = {},
+  { driftPolicy = "enforce", namespace, onProgress = () => {} }: PlanOptions = {},
 ): Promise<Plan> {
-  const services = view.services.filter((service) => only === undefined || serviceKey(service) === only);
+  const services = view.services.filter(
+    (service) =>
+      (only === undefined || serviceKey(service) === only) &&
+      (namespace === undefined || service.metadata.namespace === namespace),
+  );
   if (only !== undefined && services.length === 0) throw new NoSuchService(only, view.find(only));
   const { refused: changes, accepted } = await view.changes();
   const { observed, unreadable } = await lookAt(view, services, onProgress);
   const left = observed.filter((one) => isLeftDrift(one, driftPolicy));
   const written = observed.filter((one) => !left.includes(one));
-  const all = only === undefined ? undefined : () => lookAtWritten(view, driftPolicy, onProgress);
+  const all = services.length === view.services.length ? undefined : () => lookAtWritten(view, driftPolicy, onProgress);
   const { before, plan, failed } = await planSound(written, (sound) => planAmongAll(sound, accepted, all));
   const repairs = await planSound(left, async (sound) => planCluster(sound, accepted));
   const drift = { services: repairs.before, steps: repairs.plan.steps };

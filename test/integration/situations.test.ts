@@ -35,19 +35,21 @@ after(() => rig.close());
 for (const situation of SIDE_BY_SIDE) test(situation.title, () => isTold(situation));
 test("among all, worst first; a node; a load balancer; each by the controller's word and by an own look", async () => {
   const api = openApi(rig.kube, { url: rig.apiUrl, env: {} });
-  const all = await explainByApi(api, { kind: "all", namespace: "default" }, Date.now());
+  const all = await explainByApi(api, { kind: "all", namespace: "default", extent: "visible" }, Date.now());
   assert.equal(all.isFailing, true);
   assert.match(all.text, /^refused +default\/value +InvalidAnnotation: .*"maybe"/m);
   assert.match(all.text, /^9 Services are as they ask$/m);
   const [node = ""] = rig.azure.nodes.map(({ name }) => name);
   const { text: one } = await explainByApi(api, { kind: "node", name: node }, Date.now());
   assert.match(one, /^state +takes new connections\npool +kubernetes of kubernetes: None$/m);
-  const { text: balancer } = await explainByApi(api, { kind: "loadBalancer", name: "kubernetes" }, Date.now());
+  const told = await explainByApi(api, { kind: "loadBalancer", name: "kubernetes" }, Date.now());
+  const { text: balancer } = told;
   assert.match(balancer, /^limit +rules \d+ of 1500$/m);
   const looked = await withClusterView({ ...rig.viewOptions, log: SILENT_LOG }, (view) =>
     explainBalancer(view, "kubernetes"),
   );
-  assert.deepEqual(looked.split("\n").slice(0, -1), balancer.split("\n").slice(0, -2));
+  assert.deepEqual({ ...looked.data, toldBy: `the controller (${api.where})` }, told.data);
+  assert.deepEqual(looked.text.split("\n").slice(0, -1), balancer.split("\n").slice(0, -2));
   await assert.rejects(
     explainByApi(api, { kind: "loadBalancer", name: "nowhere" }, Date.now()),
     /there is no load balancer nowhere; there are: kubernetes/,

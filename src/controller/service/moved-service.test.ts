@@ -48,6 +48,6 @@ test("the event names both load balancers, explain the one that it is on and why
     void recorded.push(`${reason}: ${message}`);
   new ServiceEvents(new Events({ record }, SILENT_LOG), SILENT_LOG).settled(world.service("web"), steps, []);
   assert.equal(recorded[0], 'LoadBalancerMoved: Moved from load balancer "kubernetes" to "lb2"');
-  const lines = explain(world.observe(world.service("web")));
+  const { lines } = explain(world.observe(world.service("web")));
   assert.ok(lines.includes('placed on   load balancer "lb2": it is there, and may stay'), lines.join("\n"));
 });

@@ -14,24 +14,41 @@ import { publishedIngress } from "../service/reconcile-service.ts";
 import { getServiceLoadBalancer } from "../resources/load-balancer/get-service-load-balancer.ts";
 import type { ServiceIntent } from "../intent/service-intent.ts";
 
-export function explain(observed: Observed): string[] {
+/** What the lines say, for programs, in the API's words. */
+export interface Stand {
+  readonly state: "served" | "pending" | "refused";
+  readonly reason?: string;
+  readonly message?: string;
+  readonly isDrifted: boolean;
+  readonly stands: string;
+  readonly remarks: readonly Pick<Warning, "reason" | "message">[];
+}
+
+export function explain(observed: Observed): { readonly lines: readonly string[]; readonly stand: Stand } {
   const { service, config } = observed;
   const parsed = parseService(service, config);
   const plan = planService(observed);
   const warnings = (plan.end.kind === "settled" ? plan.end : parsed).warnings ?? [];
   const ignored = warnings.filter(({ reason }) => IGNORED.has(reason));
   const notes = warnings.filter((warning) => !ignored.includes(warning));
-  return [
-    ...(plan.end.kind === "reject" ? [`refused     ${plan.end.rejection.reason}: ${plan.end.rejection.message}`] : []),
+  const rejection = plan.end.kind === "reject" ? plan.end.rejection : undefined;
+  const stands = standText(observed, plan, ignored);
+  const lines = [
+    ...(rejection === undefined ? [] : [`refused     ${rejection.reason}: ${rejection.message}`]),
     `Service     ${serviceKey(service)}`,
     ...("intent" in parsed ? [`asks for    ${wishText(parsed.intent)}`] : []),
     `published   ${(service.status.loadBalancer.ingress ?? []).map(({ ip }) => ip).join(", ") || "no address yet"}`,
     `in Azure    ${azureText(observed)}`,
     ...("intent" in parsed ? placedText(observed, parsed.intent) : []),
-    `stands      ${standText(observed, plan, ignored)}`,
+    `stands      ${stands}`,
     ...(isSettled(plan) ? [] : ignored.map(({ message }) => `ignored     ${message}`)),
     ...notes.map(({ message }) => `note        ${message}`),
   ];
+  const drifted = isDrifted(observed, plan);
+  const state = rejection !== undefined ? "refused" : isSettled(plan) || drifted ? "served" : "pending";
+  const why = rejection && { reason: rejection.reason, message: rejection.message };
+  const remarks = warnings.map(({ reason, message }) => ({ reason, message }));
+  return { lines, stand: { state, ...why, isDrifted: drifted, stands, remarks } };
 }
 
 type Warning = Extract<Decision, { kind: "settled" }>["warnings"][number];
@@ -71,15 +88,20 @@ function isSettled({ steps, end }: ServicePlan): boolean {
   return steps.length === 0 && end.kind === "settled";
 }
 
-function standText({ service, config }: Observed, plan: ServicePlan, ignored: readonly Warning[]): string {
+/** It was as it asks, and somebody else has changed that in Azure. */
+function isDrifted({ service, config }: Observed, { steps }: ServicePlan): boolean {
+  return steps.length > 0 && readAppliedState(service) !== undefined && isApplied(service, config);
+}
+
+function standText(observed: Observed, plan: ServicePlan, ignored: readonly Warning[]): string {
   if (isSettled(plan) && ignored.length > 0) {
     return `works, but ignored: ${ignored.map(({ message }) => message).join("; ")}`;
   }
   const [next] = plan.steps;
   if (next === undefined) return endText(plan.end);
   const left = pluralize(plan.steps.length, "step");
-  const first = `${next.verb} ${resourceText(next.id, config.resourceGroup)} (${next.why})`;
-  if (readAppliedState(service) !== undefined && isApplied(service, config)) {
+  const first = `${next.verb} ${resourceText(next.id, observed.config.resourceGroup)} (${next.why})`;
+  if (isDrifted(observed, plan)) {
     return `drifted: Azure was changed under it; ${left} would restore it, the first: ${first}`;
   }
   return `${left} to go, next: ${first}${afterThat(plan)}`;

@@ -43,4 +43,5 @@ test("worst first: refused, unreadable, failing, then what time changes", () => 
 
 test("a cluster without trouble is one line", () => {
   assert.equal(renderUnsettled([], 3), "3 Services are as they ask\n");
+  assert.equal(renderUnsettled([], 1, "shop"), "1 Service is as it asks in namespace shop\n");
 });

@@ -52,9 +52,11 @@ export function isStuck({ state }: UnsettledService): boolean {
   return state === "refused" || state === "unreadable" || state === "failing";
 }
 
-export function renderUnsettled(services: readonly UnsettledService[], settled: number): string {
+/** `namespace`: where only its Services were looked at. */
+export function renderUnsettled(services: readonly UnsettledService[], settled: number, namespace?: string): string {
   const width = Math.max(0, ...services.map(({ service }) => service.length));
   const lines = services.map(({ state, service, why }) => `${state.padEnd(10)}  ${service.padEnd(width)}  ${why}`);
   const rest = `${pluralize(settled, "Service")} ${settled === 1 ? "is as it asks" : "are as they ask"}`;
-  return `${[...lines, ...(lines.length > 0 ? [""] : []), rest].join("\n")}\n`;
+  const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
+  return `${[...lines, ...(lines.length > 0 ? [""] : []), `${rest}${where}`].join("\n")}\n`;
 }

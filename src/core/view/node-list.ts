@@ -2,6 +2,7 @@
 import { accountOf } from "../admin-state/drain-account.ts";
 import { adminStateOf, drainReasons } from "../admin-state/reconcile-admin-state.ts";
 import { isEligible } from "../backends/eligible-nodes.ts";
+import type { ClusterConfig } from "../config/cluster-config.ts";
 import type { Node } from "../model/kubernetes.ts";
 import { isServiceBase } from "../model/names.ts";
 import { loadBalancerIndex, poolNamesOf } from "../resources/load-balancer/load-balancer-index.ts";
@@ -68,19 +69,23 @@ function nodeLine({ config }: Picture, node: Node, places: readonly Place[]): No
   const due = accountOf(node)?.notice?.dueMs;
   return {
     name: node.metadata.name,
-    addresses: (node.status.addresses ?? []).filter(({ type }) => type === "InternalIP").map(({ address }) => address),
-    state: !isEligible(node, config)
-      ? "excluded"
-      : drain.length > 0
-        ? "draining"
-        : places.length === 0
-          ? "in no pool"
-          : "serves",
+    addresses: internalAddresses(node),
+    state: nodeStateOf(node, config, places.length > 0),
     drain,
     ...(due !== undefined && { due: timeOf(due) }),
     pools: places.map(({ loadBalancer, pool, adminState }) => ({ loadBalancer, pool, adminState })),
     services: places.reduce((sum, { services }) => sum + services, 0),
   };
+}
+
+export function internalAddresses({ status }: Node): string[] {
+  return (status.addresses ?? []).filter(({ type }) => type === "InternalIP").map(({ address }) => address);
+}
+
+export function nodeStateOf(node: Node, config: ClusterConfig, isInPool: boolean): NodeLine["state"] {
+  if (!isEligible(node, config)) return "excluded";
+  if (drainReasons(node).length > 0) return "draining";
+  return isInPool ? "serves" : "in no pool";
 }
 
 /** One pass over all pools, remembered for as long as nothing has changed: a page of nodes then costs what it shows. */

@@ -162,7 +162,7 @@ async function accounted({ back }: Cell, eviction: Eviction): Promise<string> {
     await rig.cluster.heard(node, isInTime ? "EvictionDrained" : "EvictionDrainedLate");
     if (!isInTime) await countedLate(rig);
   }
-  const explained = await withClusterView({ ...rig.cluster.services.viewOptions, log: SILENT_LOG }, (view) =>
+  const { text: explained } = await withClusterView({ ...rig.cluster.services.viewOptions, log: SILENT_LOG }, (view) =>
     explainNode(view, node),
   );
   assert.match(explained, isInTime ? /in every pool, .* s before it was due/ : /in every pool, .* s too late/);

@@ -76,7 +76,7 @@ export function preemptionsSuite(name: string, open: ClusterOpener): void {
       assert.match(metrics, /loadbalancer_adminstate_eviction_notice_left_seconds_count 2/);
       const account = accountOf(await rig.node(first));
       assert.deepEqual(account?.pools.toSorted(), ["kubernetes-internal/kubernetes", "kubernetes/kubernetes"]);
-      const explained = await withClusterView({ ...rig.services.viewOptions, log: SILENT_LOG }, (view) =>
+      const { text: explained } = await withClusterView({ ...rig.services.viewOptions, log: SILENT_LOG }, (view) =>
         explainNode(view, first),
       );
       assert.match(explained, /^state {7}draining \(spot-eviction\): no new connections in\n {2}Down {6}load balancer/);

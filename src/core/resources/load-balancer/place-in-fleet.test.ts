@@ -72,7 +72,7 @@ describe("a fleet grows where a load balancer is full", () => {
   test("whichever Service is looked at first: the older ones have their room kept", () => {
     const world = new CoreWorld({ fleetMax: 2, loadBalancerLimits: FEW });
     for (const name of ["a", "b", "c"]) apply(world, name);
-    const text = explain(world.observe(world.service("c"))).join("\n");
+    const text = explain(world.observe(world.service("c"))).lines.join("\n");
     assert.match(
       text,
       /placed on {3}load balancer "kubernetes-fleet-2": made for it; "kubernetes" is full \(at most 2 frontends\)/,
@@ -186,7 +186,7 @@ describe("no Service moves because of the fleet", () => {
       spec: { ports: [{ port: 443 }] },
     });
     assert.match(
-      explain(world.observe(world.service("shares"))).join("\n"),
+      explain(world.observe(world.service("shares"))).lines.join("\n"),
       /a Service with the same address goes there/,
     );
     assert.deepEqual(rejections(world), {});
