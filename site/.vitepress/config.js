@@ -1,10 +1,10 @@
 /**
  * The site: pages of `docs` as they stand, a task first, then the reference and the explanations. `npm run docs:build` makes it,
  * without network once its packages are installed; its search is part of the pages. Links that leave `docs` (to the sources, to
- * `deploy`) are for readers of the repository.
+ * `deploy`) are for readers of the repository: on the site they are text that names the file. Any other dead link ends the build.
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, posix, resolve } from "node:path";
 
 import { defineConfig } from "vitepress";
 
@@ -52,11 +52,6 @@ export default defineConfig({
   cacheDir: resolve(import.meta.dirname, "../.cache"),
   cleanUrls: false,
   lastUpdated: false,
-  ignoreDeadLinks: [
-    /\.\.\/(deploy|src|test|sandbox|examples|bench|sim|README|CONTRIBUTING|CHANGELOG)/,
-    /decisions(\/index)?$/,
-    /runbooks(\/index)?$/,
-  ],
   markdown: { config: asWritten },
   // the pages are outside of this package, and what they become imports Vue
   vite: { resolve: { alias: { vue: resolve(import.meta.dirname, "../node_modules/vue") } } },
@@ -80,6 +75,31 @@ function asWritten(markdown) {
   markdown.renderer.rules.code_inline = (...args) => inline(...args).replace("<code", "<code v-pre");
   const { text } = markdown.renderer.rules;
   markdown.renderer.rules.text = (...args) => text(...args).replaceAll("{{", "&#123;&#123;");
+  markdown.core.ruler.push("links_out_of_docs", ({ tokens, env }) => {
+    for (const { children } of tokens) unlink(children ?? [], posix.dirname(env.relativePath ?? ""));
+  });
+}
+
+/** Of the tokens of a line in a page of this folder: a link to what is no page becomes text with the file's name. */
+function unlink(tokens, folder) {
+  let file;
+  for (const token of tokens) {
+    if (token.type === "link_open") file = outside(token.attrGet("href"), folder);
+    if (file === undefined || !token.type.startsWith("link_")) continue;
+    token.tag = "span";
+    token.attrs = token.type === "link_open" ? [["title", `${file} in the repository`]] : null;
+    if (token.type === "link_close") file = undefined;
+    token.type = token.type.replace("link", "span");
+  }
+}
+
+/** The path in the repository that a link leads to, unless it is to a page. */
+function outside(href, folder) {
+  const [path] = decodeURI(href).split("#");
+  if (path === "" || /^[a-z]+:/.test(path)) return undefined;
+  const target = posix.join("docs", folder, path);
+  const isFolder = !path.endsWith(".md") && existsSync(resolve(DOCS, "..", target));
+  return isFolder || !target.startsWith("docs/") ? target : undefined;
 }
 
 function page(path) {
