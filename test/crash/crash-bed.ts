@@ -6,6 +6,7 @@
  * What users do goes straight to the model of the embedded API, so that every write that arrives over the network is
  * the controller's and can be counted.
  */
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { startAzure, type RunningAzure, type Topology } from "../../sandbox/azure/index.ts";
@@ -36,6 +37,8 @@ export interface ClusterShape {
   readonly dualStack?: boolean;
   /** With LBCF's definitions. */
   readonly backends?: boolean;
+  /** Keys that are added to the cloud config. */
+  readonly cloudConfig?: Readonly<Record<string, unknown>>;
 }
 
 export const DEFINITIONS_PATH = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -77,7 +80,7 @@ export class CrashBed {
 
   static async #open(
     directory: string,
-    { topology, dualStack = false }: ClusterShape,
+    { topology, dualStack = false, cloudConfig = {} }: ClusterShape,
     nodesOf: (azure: RunningAzure) => ClusterNode[],
   ): Promise<CrashBed> {
     const azure = await startAzure({
@@ -90,7 +93,18 @@ export class CrashBed {
       simulate: true,
       nodes: nodesOf(azure),
     });
-    return new CrashBed(azure, kubernetes);
+    const bed = new CrashBed(azure, kubernetes);
+    bed.configure(cloudConfig);
+    return bed;
+  }
+
+  /** Changes the cloud config, until the bed is opened again, which writes the file anew. */
+  configure(change: Readonly<Record<string, unknown>>): void {
+    writeFileSync(this.azure.cloudConfigFile, JSON.stringify({ ...this.cloudConfig(), ...change }));
+  }
+
+  cloudConfig(): Readonly<Record<string, unknown>> {
+    return JSON.parse(readFileSync(this.azure.cloudConfigFile, "utf8")) as Record<string, unknown>;
   }
 
   startController(flags: readonly string[] = []): Promise<ControllerProcess> {

@@ -27,6 +27,7 @@ const LBCF = "/apis/lbcf.tkestack.io";
 const LBCF_KINDS = ["v1beta1/loadbalancers", "v1beta1/backendgroups", "v1beta1/backendrecords", "v1/binds"];
 /** Digests that depend on the uid: that they are there counts. */
 const DIGESTS = /("azlb\.io\/applied":)"[^"]*"/g;
+const POOL_TYPE = "loadBalancerBackendPoolConfigurationType";
 const TIMES = /("lastTransitionTime":)"[^"]*"/g;
 
 export async function endState(bed: CrashBed): Promise<EndState> {
@@ -38,7 +39,7 @@ export async function endState(bed: CrashBed): Promise<EndState> {
     azure: byName(resources, ({ id }) => id, lasting),
     services: byName(services, nameOf, wanted),
     memberLists: byName(bed.objects("/api/v1/namespaces/kube-system/configmaps"), nameOf, (list) =>
-      membersThatStand(list, resources),
+      membersThatStand(list, resources, bed.cloudConfig()[POOL_TYPE] === "nodeIP"),
     ),
     taints: byName(bed.objects("/api/v1/nodes"), nameOf, ({ spec }) => (spec as { taints?: unknown }).taints ?? []),
     pods: byName(pods, nameOf, podState),
@@ -82,14 +83,15 @@ function nameIn(value: unknown): string {
 
 /**
  * A list may name a node too many after a kill just between the pool's write and its own, until the pool is written
- * again: that is its contract. A name too few is none of it.
+ * again: that is its contract. A name too few is none of it. Which machines are in a pool of network interfaces the load
+ * balancer does not say: there, the list is compared as it is.
  */
-function membersThatStand({ data }: KubeObject, resources: readonly AzureResource[]): unknown {
+function membersThatStand({ data }: KubeObject, resources: readonly AzureResource[], hasAddresses: boolean): unknown {
   const { loadBalancer = "", members = "" } = (data ?? {}) as Record<string, string>;
   const found = resources.find(({ id }) => id.toLowerCase() === loadBalancer.toLowerCase());
   const { backendAddressPools = [] } = (found?.body as LoadBalancer | undefined)?.properties ?? {};
   const entries = backendAddressPools.flatMap(({ properties }) => properties.loadBalancerBackendAddresses ?? []);
-  if (entries.length === 0) return { loadBalancer, members };
+  if (!hasAddresses || backendAddressPools.length === 0) return { loadBalancer, members };
   const standing = members.split("\n").filter((member) => entries.some(({ name }) => name === member));
   return { loadBalancer, members: standing.join("\n") };
 }

@@ -1,6 +1,4 @@
 /** A history in which the controller is killed, and what users and operators do in it. */
-import { readFileSync, writeFileSync } from "node:fs";
-
 import type { ClusterShape, CrashBed, KubeObject } from "../crash-bed.ts";
 
 export type Act = (bed: CrashBed) => void | Promise<void>;
@@ -50,10 +48,7 @@ export function createAtAddressOf(holder: string, name: string): Act {
 
 /** Until the bed is opened again, which writes the file anew. */
 export function configure(change: Readonly<Record<string, unknown>>): Act {
-  return ({ azure: { cloudConfigFile } }) => {
-    const config = JSON.parse(readFileSync(cloudConfigFile, "utf8")) as object;
-    writeFileSync(cloudConfigFile, JSON.stringify({ ...config, ...change }));
-  };
+  return (bed) => bed.configure(change);
 }
 
 export function patch(name: string, change: unknown): Act {
