@@ -54,9 +54,9 @@ export function registerPlan(azlb: Command): void {
 }
 
 async function run(service: string | undefined, flags: PlanFlags): Promise<void> {
-  const namespace = await namespaceOf(flags);
   if (service !== undefined && flags.allNamespaces === true)
     throw new InputError(`--all-namespaces cannot be used with ${service}: name its namespace with -n`);
+  const namespace = await namespaceOf(flags);
   const only = service === undefined ? undefined : parseServiceArgument(service, namespace);
   const [{ withClusterView }, { makePlan }, { readManifests }, { commandLog }] = await Promise.all([
     import("../main/cluster-view.ts"),

@@ -115,12 +115,13 @@ test("programs get the same of one Service, of a Node, and of the Services of a 
     await explainCluster(view, { namespace: "default" }),
     await explainCluster(view, { namespace: "elsewhere" }),
   ]);
-  const { state, reason, addresses, pools, warnings } = one.data as Record<string, unknown>;
+  const { state, reason, addresses, pools, warnings, lastWarnings } = one.data as Record<string, unknown>;
   assert.deepEqual(
     { state, reason, addresses },
     { state: "refused", reason: "InvalidAnnotation", addresses: [address] },
   );
-  assert.ok(Array.isArray(pools) && pools.length > 0 && Array.isArray(warnings) && warnings.length > 0);
+  assert.ok(Array.isArray(pools) && pools.length > 0 && Array.isArray(lastWarnings) && lastWarnings.length > 0);
+  assert.equal(typeof warnings, "number", "a count, as the API has it");
   const { state: nodeState, drain } = node.data as Record<string, unknown>;
   assert.deepEqual({ nodeState, drain }, { nodeState: "draining", drain: ["out-of-service"] });
   const { items } = all.data as { items: readonly Readonly<Record<"namespace" | "name" | "state", string>>[] };

@@ -75,7 +75,7 @@ export async function explainInFull(view: ClusterView, key: string, options: Pla
     ...drainLines(observed),
   ];
   const text = [...lines, ...eventLines(sorted, lines), ""].join("\n");
-  const data = { ...knownOf(detail), ...stand, problems: told, warnings: lastWarnings(sorted).map(warningOf) };
+  const data = { ...knownOf(detail), ...stand, problems: told, lastWarnings: lastWarnings(sorted).map(warningOf) };
   return { text, data, isFailing: problems.length > 0 || decision.kind === "reject" };
 }
 
