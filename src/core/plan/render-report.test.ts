@@ -64,8 +64,8 @@ test("what takes something away comes first, then what needs a person", () => {
       ["default/bad", "refused"],
     ],
   );
-  assert.match(text, /^! default\/web +ADDRESS CHANGES, 252\.0\S+ -> <known after apply>: /m);
-  assert.match(text, /^- default\/gone +goes, no longer at 252\.0\.\S+: delete public IP; update /m);
+  assert.match(text, /^! default\/web +ADDRESS CHANGES, 252\.\S+ -> <known after apply>: /m);
+  assert.match(text, /^- default\/gone +goes, no longer at 252\.\S+: delete public IP; update /m);
   assert.match(text, /^x default\/bad +refused, PublicIPNotFound: /m);
   assert.match(text, /, 1 address changes, 1 refused, 1 address with Services that go, 1 Service unchanged\n$/);
 });

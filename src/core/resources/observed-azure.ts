@@ -45,16 +45,26 @@ export function withListed<K extends ListedKind>(
   return { ...listed, [kind]: groups };
 }
 
-/** The part of a kind's entry that says how decisions see it. `predict`: the body as Azure will show it once written. */
+/**
+ * The part of a kind's entry that says how decisions see it. `predictAll`: bodies as Azure will show them once written, in the same
+ * order, where `present` are those of all resource groups.
+ */
 export function observedByGroup<K extends ListedKind>(
   kind: K,
-  predict: (body: Bodies[K]) => Bodies[K] = (body) => body,
+  predictAll: (bodies: readonly Bodies[K][], present: Iterable<Bodies[K]>) => readonly Bodies[K][] = (bodies) => bodies,
 ): Pick<ResourceKind<never, Bodies[K], "byGroup">, "observed" | "find" | "replace" | "replaceAll"> {
   const inGroup = (azure: ObservedAzure, group: string) => listedOf(azure, kind).get(group) ?? [];
   const replaceAll = (azure: ObservedAzure, bodies: ReadonlyMap<string, Bodies[K] | undefined>): ObservedAzure => {
-    const groups = Map.groupBy(bodies, ([id]) => groupOf(id));
-    const listed = [...groups].reduce((lists, [group, written]) => {
-      const after = new Map(written.map(([id, body]) => [id.toLowerCase(), body && predict(body)]));
+    const present = [...listedOf(azure, kind).values()].flat();
+    const written = [...bodies].flatMap(([id, body]) => (body === undefined ? [] : [{ id, body }]));
+    const shown = predictAll(
+      written.map(({ body }) => body),
+      present,
+    );
+    const predicted = new Map(written.map(({ id }, at) => [id, shown[at]]));
+    const groups = Map.groupBy(bodies.keys(), groupOf);
+    const listed = [...groups].reduce((lists, [group, ids]) => {
+      const after = new Map(ids.map((id) => [id.toLowerCase(), predicted.get(id)]));
       return withListed(lists, kind, group, replacedIn(inGroup(azure, group), after));
     }, azure.listed);
     return { ...azure, listed };

@@ -30,7 +30,7 @@ export const loadBalancerKind: ResourceKind<LoadBalancerFragment, LoadBalancer, 
   observed: "own",
   find: ({ loadBalancers }, id) => loadBalancers.find((one) => sameId(one.id, id)),
   replace: (azure, id, body) => {
-    const after = body && predictLoadBalancer(body, azure.subnets);
+    const after = body && predictLoadBalancer(body, azure);
     const held = heldPublicIPs(id, after);
     const publicIP = new Map([...listedOf(azure, "publicIP")].map(([group, list]) => [group, list.map(held)]));
     const listed = { ...azure.listed, publicIP };

@@ -3,7 +3,8 @@
  * private addresses that it gives. Only as far as decisions and plans read it.
  */
 import type { Family, Frontend, LoadBalancer, Reference, Subnet } from "../../model/arm.ts";
-import { loadBalancerPartId, nameOfId } from "../../model/ids.ts";
+import { loadBalancerPartId, nameOfId, sameId } from "../../model/ids.ts";
+import type { ObservedAzure } from "../observed-azure.ts";
 import { placeholderAddress } from "../placeholder-address.ts";
 
 /** Used where the subnet is not known. */
@@ -11,7 +12,7 @@ const PRIVATE_BLOCKS: Readonly<Record<Family, string>> = { IPv4: "10.255.0.0/16"
 
 export function predictLoadBalancer(
   body: LoadBalancer,
-  subnets: ReadonlyMap<string, Subnet | undefined>,
+  { loadBalancers, subnets }: Pick<ObservedAzure, "loadBalancers" | "subnets">,
 ): LoadBalancer {
   const { properties } = body;
   const rules = properties.loadBalancingRules ?? [];
@@ -22,13 +23,15 @@ export function predictLoadBalancer(
     references.set(frontend, [...(references.get(frontend) ?? []), reference]);
   }
   const frontends = properties.frontendIPConfigurations ?? [];
+  const others = loadBalancers.filter(({ id }) => !sameId(id, body.id)).flatMap(frontendsOf);
+  const taken = new Set(frontends.some(isUnaddressed) ? [...others, ...frontends].flatMap(privateAddressOf) : []);
   return {
     ...body,
     properties: {
       ...properties,
       frontendIPConfigurations: frontends.map((frontend) => {
         const id = frontend.id ?? loadBalancerPartId(body.id, "frontendIPConfigurations", frontend.name);
-        return predictedFrontend({ ...frontend, id }, references.get(id.toLowerCase()), subnets);
+        return predictedFrontend({ ...frontend, id }, references.get(id.toLowerCase()), subnets, taken);
       }),
       backendAddressPools: (properties.backendAddressPools ?? []).map((pool) => ({
         id: loadBalancerPartId(body.id, "backendAddressPools", pool.name),
@@ -47,23 +50,37 @@ export function predictLoadBalancer(
   };
 }
 
+function frontendsOf({ properties }: LoadBalancer): readonly Frontend[] {
+  return properties.frontendIPConfigurations ?? [];
+}
+
+function privateAddressOf({ properties: { privateIPAddress } }: Frontend): string[] {
+  return privateIPAddress === undefined ? [] : [privateIPAddress];
+}
+
+function isUnaddressed({ properties: { subnet, privateIPAddress } }: Frontend): boolean {
+  return subnet !== undefined && privateIPAddress === undefined;
+}
+
+/** Adds the address that it gives to `taken`. */
 function predictedFrontend(
   frontend: Frontend & { readonly id: string },
   rules: readonly Reference[] | undefined,
   subnets: ReadonlyMap<string, Subnet | undefined>,
+  taken: Set<string>,
 ): Frontend {
   const { loadBalancingRules: _, ...properties } = frontend.properties;
   const { subnet, privateIPAddress, privateIPAddressVersion } = properties;
-  const isUnaddressed = subnet !== undefined && privateIPAddress === undefined;
   const family = privateIPAddressVersion === "IPv6" ? "IPv6" : "IPv4";
+  const block = subnet && blockOf(subnets.get(nameOfId(subnet.id)), family);
+  const address = privateIPAddress ?? (block === undefined ? undefined : placeholderAddress(block, frontend.id, taken));
+  if (address !== undefined) taken.add(address);
   return {
     ...frontend,
     properties: {
       privateIPAllocationMethod: "Dynamic",
       ...properties,
-      ...(isUnaddressed && {
-        privateIPAddress: placeholderAddress(blockOf(subnets.get(nameOfId(subnet.id)), family), frontend.id),
-      }),
+      ...(address !== undefined && { privateIPAddress: address }),
       ...(rules && { loadBalancingRules: rules }),
     },
   };

@@ -6,7 +6,7 @@ import { omitting } from "../request-body.ts";
 import { type ResourceKind, rightsOn, USUAL_WINDOW_SHARE } from "../resource-kind.ts";
 import type { PublicIPFragment } from "./fragment.ts";
 import { mergePublicIP } from "./merge-public-ip.ts";
-import { predictPublicIP } from "./predict-public-ip.ts";
+import { predictPublicIPs } from "./predict-public-ip.ts";
 
 const TYPE = "Microsoft.Network/publicIPAddresses";
 
@@ -20,6 +20,6 @@ export const publicIPKind: ResourceKind<PublicIPFragment, PublicIP, "byGroup"> =
   merge: mergePublicIP,
   requestBody: omitting({ readOnly: ["resourceGuid", "ipConfiguration"] }),
   refresh: undefined,
-  ...observedByGroup("publicIP", predictPublicIP),
+  ...observedByGroup("publicIP", predictPublicIPs),
   publicIPsAfter: undefined,
 };
