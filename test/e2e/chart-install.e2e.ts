@@ -1,13 +1,13 @@
 /**
  * The chart installed with the real helm on a real kube-apiserver; then, since no kubelet runs, the test starts what the
  * Deployment asks for: the program out of the file system of its image, with the arguments and variables of the
- * container, the token of the ServiceAccount, and so exactly the rights of the chart. It serves a Service, ends on SIGTERM, and
- * an upgrade and an uninstall leave what they should.
+ * container, the token of the ServiceAccount, and so exactly the rights of the chart. It serves a Service, ends on SIGTERM;
+ * an upgrade to another version and the way back write nothing to Azure, and an uninstall leaves what it should.
  */
 import assert from "node:assert/strict";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -17,6 +17,7 @@ import { ensureNodes } from "../../src/main/sandbox-nodes.ts";
 import { openKubeClient } from "../../src/main/kube-access.ts";
 import { type RunningControlPlane, startControlPlane } from "../support/control-plane.ts";
 import { eventually } from "../support/eventually.ts";
+import { FaultControl } from "../support/fault-control.ts";
 import { CHART, helm } from "../support/helm.ts";
 import { ImageRoot } from "../support/image-root.ts";
 import { connect } from "../support/kube-connection.ts";
@@ -76,6 +77,7 @@ interface Deployment {
     readonly template: {
       readonly spec: {
         readonly containers: readonly {
+          readonly image: string;
           readonly args: readonly string[];
           readonly env: readonly { readonly name: string; readonly value: string }[];
         }[];
@@ -98,9 +100,7 @@ test("with shadow.enabled the shadow, run as its pod would, looks at everything 
     requests.filter(({ verb }) => !["get", "list", "watch"].includes(verb)),
     [],
   );
-  const ended = once(controller, "exit");
-  controller.kill("SIGTERM");
-  assert.deepEqual(await ended, [0, null], log);
+  await stopped();
 });
 
 test("an upgrade takes over: helm makes every object, the shadow goes, and the server warns of nothing", async () => {
@@ -124,28 +124,38 @@ test("the controller, run as its pod would, serves a Service with the rights of 
   );
   await close();
   controller = await startAsPod("azlb-controller");
-  const metadata = { name: "web", namespace: "default" };
-  await api("POST", "/api/v1/namespaces/default/services", {
-    metadata,
-    spec: { type: "LoadBalancer", ports: [{ port: 80 }] },
-  });
-  await eventually(async () => {
-    const path = "/api/v1/namespaces/default/services/web";
-    const { status } = await api<{ status: { loadBalancer: { ingress?: unknown[] } } }>("GET", path);
-    assert.equal(status.loadBalancer.ingress?.length, 1, log);
-  }, WITHIN_MS);
+  await serve("web");
   assert.deepEqual(refusals("azlb-controller"), [], "requests that the chart's roles do not allow");
 });
 
 test("it ends on SIGTERM, and tells so", async () => {
   assert.ok(controller !== undefined);
   assert.equal(controller.exitCode, null, log);
-  const ended = once(controller, "exit");
-  controller.kill("SIGTERM");
-  assert.deepEqual(await ended, [0, null], log);
+  await stopped();
   assert.match(log, /"message":"SIGTERM: the controller stops once its writes have ended"/);
   assert.match(log, /"message":"the controller has stopped"/);
   assert.match(log, /"message":"PUT loadBalancers\/kubernetes","fragments":1/);
+});
+
+test("an upgrade to another version and the way back keep addresses, and write nothing to Azure", async () => {
+  const web = await addressOf("web");
+  const next = join(folder, "next");
+  cpSync(CHART, next, { recursive: true });
+  const chart = readFileSync(join(next, "Chart.yaml"), "utf8");
+  writeFileSync(join(next, "Chart.yaml"), chart.replaceAll(/^(version|appVersion): .*$/gm, "$1: 9.8.7"));
+  const installed = await imageOf("azlb-controller");
+
+  await release("upgrade", "azlb", next, "--reuse-values", "--set", "controller.extraArgs={--drift-check-period=1h}");
+  assert.match(await imageOf("azlb-controller"), /:9\.8\.7$/);
+  await lookedAt(1);
+  controller = await startAsPod("azlb-controller");
+  const later = await serve("later"); // what the version before has not seen
+  await stopped();
+
+  await release("rollback", "azlb");
+  assert.equal(await imageOf("azlb-controller"), installed);
+  await lookedAt(2);
+  assert.deepEqual([await addressOf("web"), await addressOf("later")], [web, later]);
 });
 
 test("an upgrade adds parts, and an uninstall takes everything but the definitions", async () => {
@@ -156,6 +166,56 @@ test("an upgrade adds parts, and an uninstall takes everything but the definitio
   await assert.rejects(api("GET", "/apis/apps/v1/namespaces/kube-system/deployments/azlb-controller"), /not found/);
   await assert.rejects(api("GET", "/apis/rbac.authorization.k8s.io/v1/clusterroles/azlb-controller"), /not found/);
 });
+
+/** Creates it and waits; its address. */
+async function serve(name: string): Promise<string> {
+  const port = name === "web" ? 80 : 8080;
+  await api("POST", "/api/v1/namespaces/default/services", {
+    metadata: { name, namespace: "default" },
+    spec: { type: "LoadBalancer", ports: [{ port }] },
+  });
+  await eventually(async () => assert.notEqual(await addressOf(name), undefined, log), WITHIN_MS);
+  return (await addressOf(name)) ?? "";
+}
+
+async function addressOf(service: string): Promise<string | undefined> {
+  const path = `/api/v1/namespaces/default/services/${service}`;
+  const { status } = await api<{ status: { loadBalancer: { ingress?: { ip: string }[] } } }>("GET", path);
+  return status.loadBalancer.ingress?.[0]?.ip;
+}
+
+async function imageOf(deployment: string): Promise<string> {
+  const path = `/apis/apps/v1/namespaces/kube-system/deployments/${deployment}`;
+  return (await api<Deployment>("GET", path)).spec.template.spec.containers[0]?.image ?? "";
+}
+
+/** What the Deployment now asks for is started, has all `services` served, has written nothing to Azure, and ends. */
+async function lookedAt(services: number): Promise<void> {
+  const before = await azureWrites();
+  controller = await startAsPod("azlb-controller");
+  await eventually(async () => {
+    const [, url] = /"health":"(http[^"]+)"/.exec(log) ?? assert.fail(log);
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    assert.match(metrics, new RegExp(`^azlb_services\\{state="served"\\} ${services}$`, "m"));
+  }, WITHIN_MS);
+  await stopped();
+  assert.deepEqual((await azureWrites()).slice(before.length), []);
+}
+
+async function stopped(): Promise<void> {
+  assert.ok(controller !== undefined);
+  const ended = once(controller, "exit");
+  controller.kill("SIGTERM");
+  assert.deepEqual(await ended, [0, null], log);
+}
+
+async function azureWrites(): Promise<readonly string[]> {
+  const { entries } = (await new FaultControl(azure.controlUrl).send("GET", "/audit")) as {
+    entries: { method: string; path: string }[];
+  };
+  const changes = entries.filter(({ method, path }) => method !== "GET" && !/\/oauth2\//.test(path));
+  return changes.map(({ method, path }) => `${method} ${path}`);
+}
 
 async function startAsPod(name: string, ...flags: readonly string[]): Promise<ChildProcess> {
   log = "";
