@@ -12,8 +12,13 @@ import { stringify } from "yaml";
 
 /** `undefined`: there is none. */
 export function findPromtool(): string | undefined {
-  const named = process.env["PROMTOOL"];
-  const places = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "promtool"));
+  return findProgram("promtool");
+}
+
+/** As it is found for promtool: the path in the variable of its name, else on PATH. */
+export function findProgram(name: "promtool" | "prometheus"): string | undefined {
+  const named = process.env[name.toUpperCase()];
+  const places = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, name));
   return [...(named ? [named] : []), ...places].find((path) => existsSync(path));
 }
 

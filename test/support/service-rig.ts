@@ -119,9 +119,14 @@ export class ServiceRig {
     return this.#controller;
   }
 
+  /** Where the running controller is scraped. */
+  get metricsUrl(): string {
+    return this.#controller?.metricsUrl ?? "";
+  }
+
   /** All that the running controller counts, in Prometheus' form. */
   async metrics(): Promise<string> {
-    return (await fetch(this.#controller?.metricsUrl ?? "")).text();
+    return (await fetch(this.metricsUrl)).text();
   }
 
   /** Of the running controller's API, where the options ask for one. */
