@@ -76,6 +76,8 @@ export interface ApiRequest {
   readonly query: Readonly<Record<string, string>>;
   readonly accept: string;
   readonly contentType: string;
+  /** Names the writer in `managedFields` where the query does not. */
+  readonly userAgent?: string;
   /** The parsed body; `undefined` if there was none. */
   readonly body?: unknown;
   /** Why the body could not be parsed. */

@@ -97,7 +97,7 @@ export function invalid(subject: Subject, name: string, causes: readonly Cause[]
   const kind = subject.group === "" ? subject.kind : `${subject.kind}.${subject.group}`;
   const why = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
   return new StatusError(422, "Invalid", `${kind} "${name}" is invalid: ${why}`, {
-    name,
+    ...(name === "" ? {} : { name }),
     ...(subject.group === "" ? {} : { group: subject.group }),
     kind: subject.kind,
     causes,

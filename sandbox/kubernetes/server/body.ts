@@ -32,9 +32,19 @@ export function mediaType(message: IncomingMessage): string {
   return type === "" ? "application/json" : type;
 }
 
+function parseJsonOrYaml(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return parseYaml(text) as unknown;
+  }
+}
+
 function parseBody(bytes: Buffer, type: string): ParsedBody {
   try {
     if (type === PROTOBUF) return { body: decodeProtobuf(bytes) };
+    // Apply configurations are called YAML, though most clients send JSON.
+    if (type.endsWith("yaml") && bytes[0] === 0x7b) return { body: parseJsonOrYaml(bytes.toString()) };
     if (type.endsWith("yaml")) return { body: parseYaml(bytes.toString()) as unknown };
     if (type.endsWith("json") || type === "*/*") return { body: JSON.parse(bytes.toString()) as unknown };
     return { unsupported: true };

@@ -91,6 +91,7 @@ async function requestOf(message: IncomingMessage): Promise<ApiRequest | Answer>
     query: Object.fromEntries(url.searchParams),
     accept: message.headers.accept ?? "",
     contentType: mediaType(message),
+    userAgent: message.headers["user-agent"] ?? "",
     body: parsed.body,
     ...(parsed.problem === undefined ? {} : { bodyProblem: parsed.problem }),
   };

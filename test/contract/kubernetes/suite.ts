@@ -6,6 +6,7 @@ import { after, before, describe } from "node:test";
 
 import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
 import { type Api, speak } from "./api.ts";
+import { apply } from "./apply.ts";
 import { customResources } from "./custom-resources.ts";
 import { deletion } from "./deletion.ts";
 import { discovery } from "./discovery.ts";
@@ -31,6 +32,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   discovery,
   objects,
   patches,
+  apply,
   deletion,
   services,
   "service refusals": serviceRefusals,

@@ -283,4 +283,33 @@ const WAIT_AND_DELETE: readonly Step[] = [
   },
 ];
 
-export const TOUR: readonly Step[] = [...APPLY, ...GET, ...DESCRIBE, ...CHANGE, ...WAIT_AND_DELETE];
+const MAP = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"owned","namespace":"tour"},"data":{"a":"1"}}`;
+
+const SERVER_SIDE: readonly Step[] = [
+  { title: "apply on the server", script: `echo '${MAP}' > owned.json; kubectl apply --server-side -f owned.json` },
+  { title: "apply on the server again", script: "kubectl apply --server-side -f owned.json" },
+  {
+    title: "apply on the server what another owns",
+    script: `sed 's/"1"/"2"/' owned.json > other.json; kubectl apply --server-side --field-manager=other -f other.json`,
+    code: 1,
+  },
+  {
+    title: "a dry run of taking it over",
+    script: `kubectl apply --server-side --field-manager=other --force-conflicts --dry-run=server -f other.json
+      kubectl get cm owned -n tour -o jsonpath='{.data.a}'`,
+  },
+  {
+    title: "take it over",
+    script: `kubectl apply --server-side --field-manager=other --force-conflicts -f other.json
+      kubectl get cm owned -n tour -o jsonpath='{.data.a} {.metadata.managedFields[*].manager}'`,
+  },
+  {
+    title: "from apply on the client to apply on the server",
+    script: `sed 's/owned/moved/' owned.json | kubectl apply -f -
+      sed -e 's/owned/moved/' -e 's/"1"/"3"/' owned.json | kubectl apply --server-side -f -
+      kubectl get cm moved -n tour -o jsonpath='{.data.a} {.metadata.managedFields[*].manager}'`,
+  },
+  { title: "delete what was applied on the server", script: "kubectl delete cm owned moved -n tour" },
+];
+
+export const TOUR: readonly Step[] = [...APPLY, ...SERVER_SIDE, ...GET, ...DESCRIBE, ...CHANGE, ...WAIT_AND_DELETE];

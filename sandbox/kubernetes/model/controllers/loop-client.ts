@@ -72,6 +72,7 @@ export class LoopClient {
       namespace: object.metadata.namespace,
       transaction,
       dryRun: false,
+      force: false,
       fieldValidation: "Ignore",
       warnings: [],
     };

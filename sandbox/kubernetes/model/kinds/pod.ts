@@ -1,5 +1,5 @@
 /** Pods: the fields that load balancing needs are typed; all others are stored as sent. */
-import type { KubeObject } from "../contract.ts";
+import type { JsonObject, KubeObject } from "../contract.ts";
 import { asArray, asObject, asString, sameJson, without } from "../json.ts";
 import { ageColumn, column, nameColumn, wide } from "../read/column.ts";
 import { part } from "../resource.ts";
@@ -173,20 +173,20 @@ function statusCell(object: KubeObject): string {
 }
 
 function withDefaults(object: KubeObject): KubeObject {
-  const spec = part(object, "spec");
+  return { ...object, spec: { enableServiceLinks: true, ...podSpecDefaults(part(object, "spec")) } };
+}
+
+/** The defaults that a Pod has in common with a template of Pods. */
+export function podSpecDefaults(spec: JsonObject): JsonObject {
   const filled = asArray(spec["containers"]).map((item) => containerDefaults(asObject(item)));
   return {
-    ...object,
-    spec: {
-      restartPolicy: "Always",
-      terminationGracePeriodSeconds: 30,
-      dnsPolicy: "ClusterFirst",
-      securityContext: {},
-      schedulerName: "default-scheduler",
-      enableServiceLinks: true,
-      ...spec,
-      ...(filled.length === 0 ? {} : { containers: filled }),
-    },
+    restartPolicy: "Always",
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: "ClusterFirst",
+    securityContext: {},
+    schedulerName: "default-scheduler",
+    ...spec,
+    ...(filled.length === 0 ? {} : { containers: filled }),
   };
 }
 

@@ -1,10 +1,12 @@
 /**
- * Kinds that are stored, validated by their fields' names and types, and otherwise left alone: no defaults, no controller.
+ * Kinds that are stored, validated by their fields' names and types, and otherwise left alone: no defaults, no controller. Only
+ * workloads (workload.ts) have defaults.
  * One row adds a kind; its types come from types.json, which build/kubernetes-types.ts writes.
  */
 import type { Resource } from "../resource.ts";
 import { typeOfKind } from "../schema/types.ts";
 import { defineKind } from "./define.ts";
+import { isWorkload, workloadBehaviour } from "./workload.ts";
 
 type Trait = "cluster" | "status" | "generation" | "all";
 
@@ -38,6 +40,11 @@ function pathSegmentProblems(name: string): string[] {
     .map((character) => `may not contain '${character}'`);
 }
 
+function behaviourOf(group: string, kind: string): Resource["behaviour"] {
+  if (group === RBAC) return { validateName: pathSegmentProblems };
+  return isWorkload(kind) ? workloadBehaviour(kind) : {};
+}
+
 export const storedKinds: readonly Resource[] = ROWS.map(([group, kind, plural, shortNames, ...traits]) =>
   defineKind({
     group,
@@ -49,6 +56,6 @@ export const storedKinds: readonly Resource[] = ROWS.map(([group, kind, plural, 
     subresources: traits.includes("status") ? ["status"] : [],
     generation: traits.includes("generation"),
     fields: typeOfKind(group, "v1", kind),
-    ...(group === RBAC ? { behaviour: { validateName: pathSegmentProblems } } : {}),
+    behaviour: behaviourOf(group, kind),
   }),
 );

@@ -34,6 +34,7 @@ export interface Schema {
   readonly "x-kubernetes-int-or-string"?: boolean;
   readonly "x-kubernetes-embedded-resource"?: boolean;
   readonly "x-kubernetes-list-type"?: "atomic" | "set" | "map";
+  readonly "x-kubernetes-map-type"?: string;
   readonly "x-kubernetes-list-map-keys"?: readonly string[];
   readonly "x-kubernetes-validations"?: readonly ValidationRule[];
   readonly "x-kubernetes-patch-strategy"?: string;
@@ -139,5 +140,6 @@ export const objectMeta: Schema = struct({
     }),
   ),
   finalizers: mergeSet(text),
-  managedFields: listOf(anyObject),
+  // An empty list is kept: it drops the entries.
+  managedFields: { type: "array", items: anyObject },
 });

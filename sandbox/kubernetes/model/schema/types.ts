@@ -1,4 +1,9 @@
-/** Schemas of Kubernetes' own kinds, out of types.json: names and types of their fields, references written out. */
+/**
+ * Schemas of Kubernetes' own kinds, out of types.json: names and types of their fields. A kind that is only stored is
+ * decoded by them, and apply merges every kind by them.
+ */
+import type { JsonObject, KubeObject } from "../contract.ts";
+import { groupVersion, type Resource } from "../resource.ts";
 import type { Schema } from "./schema.ts";
 import table from "./types.json" with { type: "json" };
 
@@ -9,7 +14,7 @@ interface TypeNode extends Schema {
 const types = table.types as unknown as Readonly<Record<string, TypeNode>>;
 const kinds: Readonly<Record<string, string>> = table.kinds;
 
-/** The fields of a kind besides apiVersion, kind and metadata. */
+/** The fields of a kind besides apiVersion, kind and metadata, references written out. */
 export function typeOfKind(group: string, version: string, kind: string): Record<string, Schema> {
   const name = kinds[`${group}/${version}/${kind}`];
   if (name === undefined)
@@ -36,4 +41,42 @@ function written(node: TypeNode | undefined): Schema {
     ...(items === undefined ? {} : { items: written(items) }),
     ...(typeof additionalProperties === "object" ? { additionalProperties: written(additionalProperties) } : {}),
   };
+}
+
+/** The type of a kind with its references, which `resolved` follows: types may have parts of their own type. */
+export function typeOfResource(resource: Resource): Schema {
+  if (resource.custom) return resource.schema;
+  const name = kinds[`${resource.group}/${resource.version}/${resource.kind}`] ?? "";
+  return types[name] ?? resource.schema;
+}
+
+const followed = new WeakMap<TypeNode, Schema>();
+
+/** The schema that a reference names, with what stands beside the reference. */
+export function resolved(node: TypeNode): Schema {
+  if (node.$ref === undefined) return node;
+  let schema = followed.get(node);
+  if (schema === undefined) {
+    const { $ref, ...beside } = node;
+    schema = { ...types[$ref], ...beside };
+    followed.set(node, schema);
+  }
+  return schema;
+}
+
+/** An object of this kind before anything is set, as Go has it: fields that are structures are there, though empty. */
+export function emptyOf(resource: Resource): KubeObject {
+  const body = resource.custom ? {} : emptyStructure(typeOfResource(resource));
+  return { ...body, apiVersion: groupVersion(resource), kind: resource.kind } as unknown as KubeObject;
+}
+
+function emptyStructure(schema: Schema): JsonObject {
+  const fields = Object.entries(schema.properties ?? {}).flatMap(([name, node]): [string, unknown][] => {
+    const field = resolved(node);
+    if (field.type === "object" && field.default !== undefined) return [[name, emptyStructure(field)]];
+    if (!schema.required?.includes(name)) return [];
+    if (field.type === "array") return [[name, null]];
+    return field.default === undefined ? [] : [[name, field.default]];
+  });
+  return Object.fromEntries(fields);
 }

@@ -8,8 +8,19 @@ import { findResource, servedResources } from "../registry.ts";
 import type { DecisionContext, Resource } from "../resource.ts";
 import type { FieldValidation } from "../schema/decode-body.ts";
 import { keyOf, objectAt } from "../state.ts";
-import { badRequest, methodNotAllowed, notFound, StatusError } from "../status-error.ts";
+import {
+  badRequest,
+  type Cause,
+  forbiddenField,
+  invalid,
+  methodNotAllowed,
+  notFound,
+  required,
+  StatusError,
+  tooLong,
+} from "../status-error.ts";
 import { Transaction } from "../transaction.ts";
+import { apply, APPLY_PATCH } from "../write/apply.ts";
 import { create } from "../write/create.ts";
 import { parseDeleteOptions, remove } from "../write/delete.ts";
 import { patch } from "../write/patch.ts";
@@ -87,6 +98,10 @@ function onObject(call: Call, name: string, sub: Subresource): Outcome {
     case "PUT":
       return outcome(write, request, update(write, name, sub, request.body), 200);
     case "PATCH":
+      if (request.contentType === APPLY_PATCH) {
+        const applied = apply(write, name, sub, request.body);
+        return outcome(write, request, applied, applied.created ? 201 : 200);
+      }
       return outcome(write, request, patch(write, name, sub, request.contentType, request.body), 200);
     case "DELETE": {
       if (sub !== undefined) throw methodNotAllowed();
@@ -154,9 +169,30 @@ function newWrite({ context, request, resource, namespace }: Call): Write {
     namespace,
     transaction: new Transaction(context.state),
     dryRun: dryRun === "All",
+    ...patchOptions(request),
     fieldValidation: fieldValidation(query["fieldValidation"]),
     warnings: [],
   };
+}
+
+const LONGEST_MANAGER = 128;
+
+/** Who writes, and whether an apply takes over what others own. */
+function patchOptions(request: ApiRequest): { manager: string; force: boolean } {
+  const { fieldManager = "", force } = request.query;
+  const isApply = request.method === "PATCH" && request.contentType === APPLY_PATCH;
+  const problems: Cause[] = [];
+  if (isApply && fieldManager === "") problems.push(required("fieldManager", "is required for apply patch"));
+  if (fieldManager.length > LONGEST_MANAGER) problems.push(tooLong("fieldManager", LONGEST_MANAGER));
+  if (request.method === "PATCH" && !isApply && force !== undefined) {
+    problems.push(forbiddenField("force", "may not be specified for non-apply patch"));
+  }
+  if (problems.length > 0) {
+    const kind = { PATCH: "PatchOptions", PUT: "UpdateOptions" }[request.method] ?? "CreateOptions";
+    throw invalid({ group: "meta.k8s.io", kind, plural: "" }, "", problems);
+  }
+  const agent = (request.userAgent ?? "").split("/")[0]?.slice(0, LONGEST_MANAGER) ?? "";
+  return { manager: fieldManager === "" ? agent : fieldManager, force: isTrue(force) };
 }
 
 /** DELETE has `dryRun` in its body. */

@@ -5,7 +5,7 @@ import { namespace as namespaceKind } from "../kinds/namespace.ts";
 import { part } from "../resource.ts";
 import { collectionOf, keyOf, objectAt } from "../state.ts";
 import { alreadyExists, badRequest, forbidden, invalid, notFound, StatusError } from "../status-error.ts";
-import { checkValid, fromStored, incoming, timestamp, type Write, type Written } from "./write.ts";
+import { checkValid, fromStored, incoming, timestamp, tracked, type Write, type Written } from "./write.ts";
 
 /** Kubernetes' alphabet for generated names: no vowels, no look-alikes. */
 const SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789";
@@ -30,7 +30,8 @@ export function createStored(write: Write, object: KubeObject): KubeObject {
   const cleared =
     resource.subresources.includes("status") && resource.kind !== "Node" ? without(named, "status") : named;
   const defaulted = behaviour.setDefaults?.(cleared) ?? cleared;
-  const prepared = behaviour.prepareCreate?.(defaulted, write) ?? defaulted;
+  const owned = tracked(write, undefined, defaulted, undefined);
+  const prepared = behaviour.prepareCreate?.(owned, write) ?? owned;
   checkValid(write, prepared, undefined, undefined);
   if (objectAt(write.state, resource.collection, keyOf(prepared)) !== undefined) {
     throw alreadyExists(resource, prepared.metadata.name ?? "");
@@ -69,7 +70,7 @@ function generatedName(write: Write, prefix: string | undefined): string {
   return prefix.slice(0, LONGEST_GENERATED - SUFFIX_LENGTH) + letters.join("");
 }
 
-function checkNamespace(write: Write, name: string): void {
+export function checkNamespace(write: Write, name: string): void {
   if (!write.resource.namespaced) return;
   if (write.namespace === undefined) throw badRequest("an empty namespace may not be set during creation");
   const found = collectionOf(write.state, "namespaces").objects.get(write.namespace);

@@ -7,6 +7,7 @@ import { BadDirectiveError, strategicMerge } from "../patch/strategic-merge.ts";
 import { decodeBody } from "../schema/decode-body.ts";
 import { keyOf, objectAt } from "../state.ts";
 import { badRequest, invalid, notFound, StatusError, unsupportedMediaType } from "../status-error.ts";
+import { APPLY_PATCH } from "./apply.ts";
 import { replaceStored } from "./update.ts";
 import { fromStored, type Subresource, toStored, type Write, type Written } from "./write.ts";
 
@@ -28,7 +29,7 @@ export function patch(write: Write, name: string, sub: Subresource, type: string
 }
 
 function checkType(write: Write, type: string): void {
-  const supported = [JSON_PATCH, MERGE_PATCH, ...(write.resource.custom ? [] : [STRATEGIC_MERGE_PATCH])];
+  const supported = [JSON_PATCH, MERGE_PATCH, ...(write.resource.custom ? [] : [STRATEGIC_MERGE_PATCH]), APPLY_PATCH];
   if (supported.includes(type)) return;
   const message = `the body of the request was in an unknown format - accepted media types include: ${supported.join(", ")}`;
   throw unsupportedMediaType(message);

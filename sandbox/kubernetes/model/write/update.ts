@@ -4,7 +4,7 @@ import { sameJson, without } from "../json.ts";
 import type { Resource } from "../resource.ts";
 import { keyOf, objectAt } from "../state.ts";
 import { conflict, invalid, invalidValue, MODIFIED, notFound } from "../status-error.ts";
-import { checkValid, fromStored, incoming, type Subresource, type Write, type Written } from "./write.ts";
+import { checkValid, fromStored, incoming, type Subresource, tracked, type Write, type Written } from "./write.ts";
 
 export function update(write: Write, name: string, sub: Subresource, body: unknown): Written {
   const object = incoming(write, body, name);
@@ -46,8 +46,9 @@ function prepare(write: Write, old: KubeObject, object: KubeObject, sub: Subreso
   const kept: KubeObject = { ...object, metadata: keepServerFields(object.metadata, old.metadata) };
   const scoped = withinSubresource(write.resource, kept, old, sub);
   const defaulted = behaviour.setDefaults?.(scoped) ?? scoped;
-  if (sub !== undefined) return defaulted;
-  return behaviour.prepareUpdate?.(defaulted, old, write) ?? defaulted;
+  const owned = tracked(write, old, defaulted, sub);
+  if (sub !== undefined) return owned;
+  return behaviour.prepareUpdate?.(owned, old, write) ?? owned;
 }
 
 /** Keeps the metadata that only the server writes. */
@@ -91,10 +92,19 @@ function withGeneration(resource: Resource, object: KubeObject, old: KubeObject)
 function store(write: Write, old: KubeObject, object: KubeObject): Written {
   const { resource } = write;
   const gone = isGone(object);
-  if (!gone && sameJson(object, old)) return { object: fromStored(resource, old) };
+  if (!gone && isSame(object, old)) return { object: fromStored(resource, old) };
   if (write.dryRun) return { object: fromStored(resource, object), removed: gone };
   const stored = write.transaction.record(gone ? "DELETED" : "MODIFIED", resource.collection, object);
   return { object: fromStored(resource, stored), removed: gone };
+}
+
+/** Whether nothing changed but times of `managedFields`. */
+function isSame(object: KubeObject, old: KubeObject): boolean {
+  const entries = object.metadata.managedFields;
+  if (entries === old.metadata.managedFields || entries === undefined) return sameJson(object, old);
+  const timeless = (list: readonly object[] | undefined): unknown => list?.map((entry) => without(entry, "time"));
+  if (!sameJson(timeless(entries), timeless(old.metadata.managedFields))) return false;
+  return sameJson({ ...object, metadata: { ...object.metadata, managedFields: old.metadata.managedFields } }, old);
 }
 
 /** Marked for deletion, without finalizers and without a grace period. */

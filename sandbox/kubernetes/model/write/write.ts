@@ -1,4 +1,5 @@
 /** Shared by the write verbs: their inputs, decoding and conversion, and the final validation. */
+import { trackUpdate } from "../apply/track-update.ts";
 import type { JsonObject, KubeObject } from "../contract.ts";
 import { asObject, asString, isObject, without } from "../json.ts";
 import { validateMetadata } from "../kinds/metadata.ts";
@@ -12,6 +13,12 @@ export interface Write extends DecisionContext {
   readonly namespace: string | undefined;
   readonly transaction: Transaction;
   readonly dryRun: boolean;
+  /** Who writes, for `managedFields`; the control loops leave it out, and their writes are not tracked. */
+  readonly manager?: string;
+  /** Of an apply: take over what others own. */
+  readonly force: boolean;
+  /** The entries that an apply decided on. */
+  readonly managedFields?: JsonObject[] | undefined;
   readonly fieldValidation: FieldValidation;
   /** Collects warnings for the client. */
   readonly warnings: string[];
@@ -79,6 +86,24 @@ export function checkValid(write: Write, object: KubeObject, old: KubeObject | u
       : (resource.behaviour.validate?.(object, old, write) ?? [])),
   ];
   if (causes.length > 0) throw invalid(resource, object.metadata.name ?? "", causes);
+}
+
+/** The object with `managedFields` as they are after this write, which is about to change what the server sets itself. */
+export function tracked(write: Write, old: KubeObject | undefined, object: KubeObject, sub: Subresource): KubeObject {
+  const { resource, manager } = write;
+  const managedFields =
+    "managedFields" in write
+      ? write.managedFields
+      : manager === undefined
+        ? old?.metadata.managedFields
+        : trackUpdate(
+            { manager, resource, subresource: sub, now: timestamp(write.nowMs) },
+            old && fromStored(resource, old),
+            fromStored(resource, object),
+          );
+  const { managedFields: given, ...metadata } = object.metadata;
+  if (given === managedFields) return object;
+  return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } };
 }
 
 /** A time in the form of creationTimestamp: whole seconds. */
