@@ -82,6 +82,17 @@ describe("a virtual machine", () => {
 });
 
 describe("a uniform scale set", () => {
+  test("does not show capabilities that were written empty", () => {
+    const written = (additionalCapabilities: object) => {
+      const body: Wire = scaleSetBody(1);
+      return { ...body, properties: { ...body.properties, additionalCapabilities } };
+    };
+    const azure = build(azureWithLoadBalancer(), [SCALE_SET, written({})]);
+    assert.equal("additionalCapabilities" in azure.get(SCALE_SET).body.properties, false);
+    build(azure, [SCALE_SET, written({ ultraSSDEnabled: true })]);
+    assert.deepEqual(azure.get(SCALE_SET).body.properties.additionalCapabilities, { ultraSSDEnabled: true });
+  });
+
   test("has instances with NICs in the pool of its model", () => {
     const azure = build(azureWithLoadBalancer(), [SCALE_SET, scaleSetBody(2, [POOL])]);
     assert.deepEqual(names(azure, `${SCALE_SET}/virtualMachines`), ["vmss_0", "vmss_1"]);

@@ -37,6 +37,9 @@ function form(input: PutInput, body: Json): Json {
     platformFaultDomainCount: flexible ? 1 : 5,
     ...writtenProperties(body),
   };
+  // Terraform's provider always sends this object, and plans a change where an empty one comes back
+  if (Object.keys(objectOf(properties["additionalCapabilities"])).length === 0)
+    delete properties["additionalCapabilities"];
   if (properties["virtualMachineProfile"] !== undefined) {
     properties["virtualMachineProfile"] = profileForm(input, objectOf(properties["virtualMachineProfile"]));
   }
