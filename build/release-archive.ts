@@ -29,10 +29,10 @@ export async function writeArchive(
   if (code !== 0) throw new Error(`${file}: tar ended with ${code}; it has to be GNU tar`);
 }
 
-/** The rights of a checkout depend on who made it: what is executable stays so, everybody may read, the owner alone may write. */
+/** The rights of a checkout depend on who made it: what is executable stays so, all users may read, the owner alone may write. */
 function levelRights(path: string): void {
   const { mode } = statSync(path);
-  if ((mode & STICKY) !== 0) return; // an image's /tmp, where everybody may write
+  if ((mode & STICKY) !== 0) return; // an image's /tmp, where all users may write
   const isFolder = statSync(path).isDirectory();
   chmodSync(path, isFolder || (mode & 0o100) !== 0 ? 0o755 : 0o644);
   if (isFolder) for (const entry of readdirSync(path)) levelRights(join(path, entry));

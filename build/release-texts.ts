@@ -42,7 +42,7 @@ export function provenanceOf(subjects: readonly Digested[], origin: Origin): obj
           ...inputs.map(asResource),
         ],
       },
-      // nobody vouches for this machine: whoever signs does
+      // nothing vouches for this machine: the person who signs does
       runDetails: { builder: { id: "urn:azlb:builder:unattended-machine" } },
     },
   };

@@ -10,13 +10,13 @@ const NAMESPACE = "slim";
 
 /**
  * Node's own clients, imported by name: an `import` of them evaluates every export, among them those that load Node's copy of
- * undici and HTTP/2 (10 MB); `require` leaves those until somebody asks.
+ * undici and HTTP/2 (10 MB); `require` leaves those until they are asked for.
  */
 const HTTP = /^(?:node:)?(https?)$/;
 /** undici does without it where it is missing, and the transports never ask for it (`allowH2: false`). */
 const HTTP2 = /^(?:node:)?http2$/;
 
-/** Whoever asks whether a body is one of these loads Node's copy of undici, too. The libraries ask first whether there are any. */
+/** Code that asks whether a body is one of these loads Node's copy of undici, too. The libraries ask first whether there are any. */
 export const UNUSED_GLOBALS = { FormData: "undefined" };
 
 export const slimModules: Plugin = {

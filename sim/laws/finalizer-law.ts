@@ -35,7 +35,7 @@ export interface FinalizerLawOptions {
 
 export class FinalizerLaw implements Law {
   readonly #options: FinalizerLawOptions;
-  /** `load balancer/collection/part`: put back, or made nobody's, by another client. */
+  /** `load balancer/collection/part`: put back, or left without an owner, by another client. */
   readonly exempt = new Set<string>();
 
   constructor(options: FinalizerLawOptions) {

@@ -42,7 +42,7 @@ export class UnseenNodes implements Law {
       if (node.revision <= revision) node.sightings.push({ process, atMs: this.#nowMs() });
   }
 
-  /** Whether nobody can know that there was a node of this name, which is gone. */
+  /** Whether the controller cannot know that there was a node of this name, which is gone. */
   has(name: string): boolean {
     const sightings = this.#gone.get(name);
     return sightings !== undefined && !this.#present.has(name) && !sightings.some(isLong);

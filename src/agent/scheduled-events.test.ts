@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 
-import { concerns, GarbledDocument, parseEventDocument } from "./scheduled-events.ts";
+import { concerns, InvalidDocumentError, parseEventDocument } from "./scheduled-events.ts";
 
 const PREEMPT = {
   EventId: "A1",
@@ -65,14 +65,14 @@ test("a storm of events is cut, and the document incomplete", () => {
 
 test("what is no document is refused, whatever it is", () => {
   for (const text of ["", "<html>", "null", "[]", "{}", '{"Events": {}}']) {
-    assert.throws(() => parseEventDocument(text), GarbledDocument, text);
+    assert.throws(() => parseEventDocument(text), InvalidDocumentError, text);
   }
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
       try {
         assert.ok(parseEventDocument(text).events.length <= 100);
       } catch (error) {
-        assert.ok(error instanceof GarbledDocument);
+        assert.ok(error instanceof InvalidDocumentError);
       }
     }),
   );

@@ -24,8 +24,8 @@ export interface EventDocument {
 }
 
 /** The metadata service answered with something that is no such document. */
-export class GarbledDocument extends Error {
-  override readonly name = "GarbledDocument";
+export class InvalidDocumentError extends Error {
+  override readonly name = "InvalidDocumentError";
 }
 
 const TYPES: readonly string[] = ["Freeze", "Reboot", "Redeploy", "Preempt", "Terminate"] satisfies EventType[];
@@ -35,7 +35,7 @@ const LONGEST_TEXT = 200;
 
 export function parseEventDocument(text: string): EventDocument {
   const list = fieldsOf(parseJson(text))?.["Events"];
-  if (!Array.isArray(list)) throw new GarbledDocument('the document of Scheduled Events has no list "Events"');
+  if (!Array.isArray(list)) throw new InvalidDocumentError('the document of Scheduled Events has no list "Events"');
   const events = list.slice(0, MOST_EVENTS).flatMap((event) => parseEvent(event) ?? []);
   return { events, isComplete: events.length === list.length };
 }
@@ -66,7 +66,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new GarbledDocument("the answer to a request for Scheduled Events is not JSON");
+    throw new InvalidDocumentError("the answer to a request for Scheduled Events is not JSON");
   }
 }
 

@@ -96,7 +96,7 @@ describe("with TLS and the cluster's authorisation", () => {
     assert.equal((await as().answer("/api/v1/overview", { authorization: "Bearer secret" })).status, 200);
   });
 
-  test("a cluster that cannot be asked admits nobody", async () => {
+  test("a cluster that cannot be asked admits no client", async () => {
     assert.equal(await status("outage", "/api/v1/overview"), 503);
   });
 

@@ -2,7 +2,7 @@
  * The HTTP server of the read-only API and of the page. It serves TLS, except on loopback where it is told not to; it answers
  * GET alone, besides the switches of a sandbox; and it says what a browser may do with its answers: run its own scripts, and
  * speak to it alone. A caller is asked for its rights (`authorizer.ts`) before anything is looked up. The page's files
- * hold no data, so that they are given to everybody.
+ * hold no data, so that they are given to every client.
  */
 import { createServer as createPlain, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createSecure } from "node:https";
@@ -137,7 +137,7 @@ class ApiService {
     response.writeHead(200, { "content-type": file.type, "cache-control": "no-cache" }).end(file.body);
   }
 
-  /** False: this process leads, or nobody is known to ask instead. */
+  /** False: this process leads, or no leader is known to ask instead. */
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const { live, leaderApi } = this.#options;
     const leader = live.source.leader().leads || FORWARDED in request.headers ? undefined : leaderApi?.();

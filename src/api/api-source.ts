@@ -1,5 +1,5 @@
 /**
- * What the API shows, as the process hands it in. Pictures are taken when somebody asks, at most once in a while, and the
+ * What the API shows, as the process hands it in. Pictures are taken when a client asks, at most once in a while, and the
  * changes of a moment are told together: a cluster of thousands of Services costs the controller no more than a few
  * pictures in a second, however many ask.
  */
@@ -12,7 +12,7 @@ export interface LeaderView {
   readonly leads: boolean;
   /** The identity of this process. */
   readonly identity: string;
-  /** Who holds the Lease; empty: nobody, or it was not read. */
+  /** Who holds the Lease; empty: it has no holder, or was not read. */
   readonly holder: string;
 }
 

@@ -34,7 +34,7 @@ export interface Authorizer {
   readonly lastsMs?: number;
 }
 
-/** For the sandbox, on loopback: there is nobody to keep out. */
+/** For the sandbox, on loopback: every client may see everything. */
 export const OPEN: Authorizer = { admit: () => Promise.resolve("granted") };
 
 const TOKEN_REVIEWS: Resource = {
@@ -127,7 +127,7 @@ export class ClusterAuthorizer implements Authorizer {
       (found) => {
         if (found === undefined) this.#known.set(hash, { ...known, untilMs: nowMs + REFUSAL_LASTS_MS });
       },
-      () => this.#known.delete(hash), // nobody knows: asked again
+      () => this.#known.delete(hash), // the API server gave no answer: asked again
     );
     return known;
   }

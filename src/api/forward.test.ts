@@ -1,4 +1,4 @@
-/** Two servers, one that leads and one that waits: the second passes requests on, to nobody but the first. */
+/** Two servers, one that leads and one that waits: the second passes requests on, to no server but the first. */
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 

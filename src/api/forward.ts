@@ -1,7 +1,7 @@
 /**
  * A process that waits for the Lease passes requests on to the one that leads, so that a caller need not know which of them a
  * Service has sent it to. The leader writes where its API is, and its certificate, into the Lease, which only
- * controllers may write: whoever presents that certificate is the leader. The leader checks the caller's rights itself.
+ * controllers may write: the server that presents that certificate is the leader. The leader checks the caller's rights itself.
  */
 import { X509Certificate } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";

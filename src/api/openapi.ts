@@ -254,7 +254,7 @@ export const OPENAPI = {
   },
   paths: {
     "/api/v1/overview": get("How things stand, on one line", ALL, "Overview"),
-    "/api/v1/services": get("Services, those that need somebody first", `${ALL}, or in \`namespace\``, "Services", [
+    "/api/v1/services": get("Services, those that need a person first", `${ALL}, or in \`namespace\``, "Services", [
       query("namespace", "only of this one", text),
       query("state", "only in this state", one(SERVICE_STATES)),
       query("attention", "only these", one(ATTENTIONS)),

@@ -45,7 +45,7 @@ export interface AzureConnectionOptions {
   readonly onPoolsGone: () => void;
   /** cloud-provider-azure's service controller writes the same load balancers. */
   readonly onRival: (message: string) => void;
-  /** Absent: nobody asks for the last writes. */
+  /** Absent: no view asks for the last writes. */
   readonly writes?: WriteLog | undefined;
 }
 

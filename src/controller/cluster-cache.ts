@@ -45,7 +45,7 @@ export class ClusterCache {
   readonly memberLists: Reflector<MemberList>;
   /** `undefined` where no decision depends on them. */
   readonly endpointSlices: Reflector<CachedEndpointSlice> | undefined;
-  /** For views; `undefined` where nobody looks. */
+  /** For views; `undefined` where there is no API. */
   readonly shownEndpoints: Reflector<CachedEndpointSlice> | undefined;
   readonly namespaces: Reflector<KubeObject> | undefined;
   /** With the controller's own writes, for decisions that follow one. */

@@ -71,7 +71,7 @@ export interface ControllerOptions {
   readonly lbcf?: LbcfOptions;
   /** The API shows where the pods of a Service are. */
   readonly showsEndpoints?: boolean;
-  /** The last writes are noted there; absent: nobody asks for them. */
+  /** The last writes are noted there; absent: no view asks for them. */
   readonly writes?: WriteLog | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Takes the picture that the views of the core read: from the caches, the mirror and the states, without asking anybody. */
+/** Takes the picture that the views of the core read: from the caches, the mirror and the states, without a call. */
 import type { Mirror } from "../azure/cache/mirror.ts";
 import { nodeFinder } from "../core/admin-state/reconcile-admin-state.ts";
 import { ipConfigurationFinder } from "../core/backends/machines.ts";

@@ -54,7 +54,7 @@ test("it is made, held once for a burst, and given back under our name", async (
   assert.deepEqual(heard, []);
 });
 
-test("while somebody else holds it we wait, and go on when they let go", async () => {
+test("while another client holds it we wait, and go on when it lets go", async () => {
   const heard: string[] = [];
   const lock = lockWith(heard);
   await leaveAs("cloud-controller-manager", "azlb-controller");
@@ -92,7 +92,7 @@ test("the incumbent at work beside us is a rival; before our first hold it is on
   await lock.release();
 });
 
-test("whoever stops waits no longer", async () => {
+test("a process that stops waits no longer", async () => {
   const heard: string[] = [];
   const stopping = new AbortController();
   const lock = lockWith(heard, () => Date.now(), stopping.signal);

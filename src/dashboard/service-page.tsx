@@ -102,7 +102,7 @@ function Access({ detail: { access } }: { readonly detail: ServiceDetail }) {
   return (
     <section aria-label="Security rules">
       <h3>Security rules, as Azure asks them</h3>
-      {access.length === 0 && <p class="quiet">None speaks of its address.</p>}
+      {access.length === 0 && <p class="quiet">No rule is about its address.</p>}
       {access.length > 0 && (
         <div class="scroll" tabIndex={0} role="region" aria-label="Table of security rules">
           <table>

@@ -121,7 +121,7 @@ test("the more urgent runs first, equals in the order they came, and a second ad
   assert.deepEqual(ran, ["drain", "create-2", "create-1", "resync"]);
 });
 
-test("what is added in one breath to idle workers still runs by urgency", async () => {
+test("what is added at once to idle workers still runs by urgency", async () => {
   const { started, work } = gatedWorker();
   const { queue } = queueOf(work);
   queue.start();

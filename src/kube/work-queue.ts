@@ -122,7 +122,7 @@ export class WorkQueue {
   }
 
   /**
-   * For the work of `key`, where it waits for somebody else: meanwhile its worker takes another key. The key itself still
+   * For the work of `key`, where it waits for another process or key: meanwhile its worker takes another key. The key itself still
    * runs, so that it is not begun twice; when the wait is over it goes on at once, with a worker more than there are.
    */
   async aside<T>(key: string, wait: () => Promise<T>): Promise<T> {
@@ -189,7 +189,7 @@ export class WorkQueue {
     this.#wake();
   }
 
-  /** Not at once: what is added in the same breath is sorted by priority first. */
+  /** Not at once: what is added in the same turn of the event loop is sorted by priority first. */
   #wake(): void {
     if (this.#waking || this.#state !== "started") return;
     this.#waking = true;

@@ -31,7 +31,7 @@ export interface ControllerApiOptions {
   readonly advertised?: string | undefined;
   /** Of the operator; absent: one is made. */
   readonly certificate?: { readonly certFile: string; readonly keyFile: string } | undefined;
-  /** Of a sandbox, on loopback: without TLS, open to everybody, with what its page may do. */
+  /** Of a sandbox, on loopback: without TLS, open to every client, with what its page may do. */
   readonly sandbox?: { readonly switches: Switches } | undefined;
 }
 

@@ -27,7 +27,7 @@ export interface AzureAccessOptions {
   readonly onCall?: (call: CallReport) => void;
   /** Writes fail before they leave; sign-ins are no writes. */
   readonly readOnly?: boolean;
-  /** Around the wire to ARM, sign-ins aside: for whoever keeps a record of it. */
+  /** Around the wire to ARM, sign-ins aside: for a caller that keeps a record of it. */
   readonly around?: ((transport: ArmTransport) => ArmTransport) | undefined;
   /** What the budget may spend; absent: what Azure grants. */
   readonly limits?: BudgetLimits;

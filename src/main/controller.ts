@@ -63,7 +63,7 @@ export interface ControllerProcessOptions {
   readonly configPeriodMs?: number;
   /** The read-only API and its page; absent: none. */
   readonly api?: ControllerApiOptions | undefined;
-  /** Around the wire to ARM: for whoever keeps a record of it. */
+  /** Around the wire to ARM: for a caller that keeps a record of it. */
   readonly aroundAzure?: AzureAccessOptions["around"];
   /** What it waits by, between attempts and looks; absent: real time. */
   readonly clock?: Clock;

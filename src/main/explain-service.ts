@@ -117,7 +117,7 @@ function isAttended(sorted: readonly Event[]): boolean {
   return sorted.some((event) => Date.parse(timeOf(event)) > realClock.nowMs() - ATTENDED_MS);
 }
 
-/** Nothing will be done where no controller runs; whoever may not look at Leases is not told so. */
+/** Nothing will be done where no controller runs; a user who may not read Leases is not told so. */
 async function absenceProblems({ client }: ClusterView): Promise<Problem[]> {
   try {
     if ((await heldLeases(client, realClock.nowMs())).has(OWN_LEASE)) return [];

@@ -74,7 +74,7 @@ export async function runProgram(azlb: Command): Promise<void> {
   }
 }
 
-/** The time that the user gave is over: what is still waited for (a pause that Azure asked for) keeps nobody longer. */
+/** The time that the user gave is over: what is still waited for (a pause that Azure asked for) does not hold up the end. */
 function endSoon(): void {
   setTimeout(() => process.exit(), 500).unref();
 }

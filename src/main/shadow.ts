@@ -45,7 +45,7 @@ export interface RunningShadow extends RunningController {
   readonly reportUrl: string;
 }
 
-/** Of the reads that Azure grants: the rest is the incumbent's, and everybody else's. */
+/** Of the reads that Azure grants: the rest is for the incumbent and other clients. */
 const READ_SHARE = 0.05;
 const SETTLE_MS = 120_000;
 const PERIOD_MS = 300_000;

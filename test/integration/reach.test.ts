@@ -103,7 +103,7 @@ const rows = (table: keyof typeof INVENTORY_TABLES): Promise<Row[]> =>
 const open = await serve("open", {});
 const narrow = await serve("narrow", { loadBalancerSourceRanges: ["198.51.100.0/24"] });
 
-test("a Service for everyone is reached from everywhere", async () => {
+test("a Service without ranges is reached from everywhere", async () => {
   const answers = await agree("open", open);
   for (const answer of Object.values(answers)) assert.match(answer, /^reaches: reaches vmss/);
 });

@@ -95,7 +95,7 @@ async function takeLock(path: string, say: (line: string) => void): Promise<() =
     else if (!told) say(`waiting for process ${holder}, which builds the same ...`);
     told = true;
   }
-  throw new Error(`${path} stayed locked; remove it if nobody builds`);
+  throw new Error(`${path} stayed locked; remove it if no build runs`);
 }
 
 /** Takes the lock and answers nothing, or answers who holds it (NaN: let go just now). */

@@ -1,6 +1,6 @@
 /**
  * The smallest resource that many share: a list of parts, each marked with its owner. What group commit is tested on,
- * with a merge that anyone can check by eye.
+ * with a merge that can be checked by eye.
  */
 import assert from "node:assert/strict";
 
@@ -46,7 +46,7 @@ function isList(body: object): body is SharedList {
   return "properties" in body;
 }
 
-/** Negative values cannot stand; without parts of anyone the list goes. */
+/** Negative values cannot stand; without any part the list goes. */
 export const mergeList: Merge<SharedList, ListFragment> = (seen, fragments): Merged<SharedList> => {
   const refused = fragments.filter(({ parts }) => parts.some(({ value }) => value < 0));
   const accepted = fragments.filter((each) => !refused.includes(each));

@@ -83,7 +83,7 @@ test("a page that fails fails the list", async () => {
   assert.equal((await failing(client.list(`${GROUP}/loadBalancers`, CREATE))).kind, "denied");
 });
 
-test("the token goes to nobody but the resource manager", async () => {
+test("the token goes to no server but the resource manager", async () => {
   const { arm, client, failing } = rig();
   arm.interpose = () => json(200, { value: [], nextLink: "https://elsewhere.test/x" });
   assert.match((await failing(client.list(`${GROUP}/loadBalancers`, CREATE))).message, /elsewhere\.test/);
@@ -227,7 +227,7 @@ test("polls that stumble do not end the operation", async () => {
   assert.equal(stumbles, 4);
 });
 
-test("an operation that nobody knows any more may have had its effect", async () => {
+test("an operation that Azure does not know any more may have had its effect", async () => {
   const { arm, client, failing } = rig({ operationMs: 1_000 });
   arm.interpose = ({ url }) => (url.includes("/operations/") ? error(404, "NotFound") : undefined);
   const failure = await failing(client.put(LB, { properties: {} }, CREATE));
@@ -275,7 +275,7 @@ test("reads are repeated when Azure stumbles, writes are not", async () => {
   assert.equal(arm.count("PUT"), 1);
 });
 
-test("a throttled read waits until it may ask again, and everybody else with it", async () => {
+test("a throttled read waits until it may ask again, and every other call with it", async () => {
   const { clock, arm, client, run } = rig();
   arm.write(LB, { properties: {} });
   let refusals = 1;

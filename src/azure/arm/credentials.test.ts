@@ -80,7 +80,7 @@ test("a secret is exchanged for a token made out to the cloud's audience", async
   assert.equal(seen.at(-1)?.headers["accept-encoding"], undefined, "answers come unpacked");
   assert.ok(
     seen.every((request) => request.url.startsWith(CLOUD.authority)),
-    "asks nobody but the authority",
+    "asks no server but the authority",
   );
 });
 

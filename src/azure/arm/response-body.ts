@@ -100,26 +100,26 @@ export function shapeProblem(body: unknown): string | undefined {
     const value = body[key] ?? undefined;
     if (value !== undefined && !isObject(value)) return `its ${key} is no object`;
   }
-  return garbleOfNamed(body, "it");
+  return problemOfNamed(body, "it");
 }
 
-function garbleOfNamed({ name, properties }: Readonly<Record<string, unknown>>, where: string): string | undefined {
+function problemOfNamed({ name, properties }: Readonly<Record<string, unknown>>, where: string): string | undefined {
   if (name !== undefined && typeof name !== "string") return `the name of ${where} is no text`;
   if (properties === undefined) return undefined;
   if (!isObject(properties)) return `the properties of ${where} are no object`;
   for (const list of PART_LISTS) {
-    const garble = garbleOfParts(properties[list], list);
-    if (garble !== undefined) return garble;
+    const problem = problemOfParts(properties[list], list);
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function garbleOfParts(parts: unknown, list: string): string | undefined {
+function problemOfParts(parts: unknown, list: string): string | undefined {
   if (parts === undefined || parts === null) return undefined;
   if (!Array.isArray(parts)) return `${list} is no list`;
   for (const part of parts) {
-    const garble = isObject(part) ? garbleOfNamed(part, `one of ${list}`) : `one of ${list} is no object`;
-    if (garble !== undefined) return garble;
+    const problem = isObject(part) ? problemOfNamed(part, `one of ${list}`) : `one of ${list} is no object`;
+    if (problem !== undefined) return problem;
   }
   return undefined;
 }

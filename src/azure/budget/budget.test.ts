@@ -258,7 +258,7 @@ test("law: whatever overtakes what, Azure is never asked for more than its bucke
       };
       for (const { thereMs, backMs } of delays) void travel(thereMs, backMs);
       await clock.advance(3_600_000);
-      assert.equal(answers, delays.length, "everyone gets a turn");
+      assert.equal(answers, delays.length, "every call gets a turn");
       assert.ok(least > -1e-6, `Azure's bucket was at ${least}`);
     }),
     { numRuns: 200 },
@@ -279,7 +279,7 @@ test("no more than the network provider allows in any five minutes", async () =>
   assert.equal(entered.length, 100);
 });
 
-test("whoever gives up leaves the queue", async () => {
+test("a call that is given up leaves the queue", async () => {
   const { clock, budget, entered, enter } = rig();
   for (let call = 0; call < 10; call++) budget.answered("writes", await budget.enter("writes", "drain"));
   const abort = new AbortController();
@@ -331,7 +331,7 @@ test("whatever is asked, no second sees more than the bucket and its refill", as
         });
       }
       await clock.advance(300_000);
-      assert.equal(times.length, asked.length, "everyone gets a turn");
+      assert.equal(times.length, asked.length, "every call gets a turn");
       for (const from of times) {
         for (const to of times.filter((time) => time >= from)) {
           const between = times.filter((time) => time >= from && time <= to).length;
@@ -367,7 +367,7 @@ test("a share of the budget stays a share, however much the headers grant, and y
   assert.equal(budget.tokens("reads"), 1);
 });
 
-test("a gate that opens while the budget looks at it lets everybody in", async () => {
+test("a gate that opens while the budget looks at it lets every call through", async () => {
   for (let leftMs = 0.1; leftMs < 8; leftMs += 0.1) {
     const clock = new VirtualClock(undefined, 0.3);
     const budget = new Budget(clock, SMALL);

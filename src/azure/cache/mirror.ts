@@ -121,7 +121,7 @@ export class Mirror {
     return unlessAborted(ask, signal);
   }
 
-  /** All of a kind that was last seen, however long ago; asks nobody, and decisions must not be made on it. */
+  /** All of a kind that was last seen, however long ago; calls nothing, and decisions must not be made on it. */
   shown<K extends Kind>(kind: K): readonly Bodies[K][] {
     return this.#of(kind).shown;
   }

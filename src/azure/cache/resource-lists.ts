@@ -38,7 +38,7 @@ export class ResourceLists<Body extends Named> {
     return unlessAborted(() => (age === "known" ? cache.known() : cache.read()), signal);
   }
 
-  /** All that was last seen, of every list that was ever read; asks nobody. */
+  /** All that was last seen, of every list that was ever read; calls nothing. */
   get shown(): readonly Body[] {
     return [...this.#caches.values()].flatMap((cache) => cache.shown);
   }

@@ -43,7 +43,7 @@ test("several invalid fragments are all found", async () => {
   assert.equal(parts().length, 26);
 });
 
-/** Somebody's part is there; a write with 666 in it is accepted, stays as it is, and its operation fails. */
+/** Another owner's part is there; a write with 666 in it is accepted, stays as it is, and its operation fails. */
 function takesThenFails(arm: ReturnType<typeof commitRig>["arm"]): void {
   arm.write(LB, { properties: { parts: wanted("theirs", 1).parts, provisioningState: "Succeeded" } });
   arm.interpose = (request) => {

@@ -184,7 +184,7 @@ test("bad news is only believed after a look at Azure itself", async () => {
   assert.equal((await run(commit.submit({ ...write, readFirst: true }))).kind, "refused");
 });
 
-test("nothing of anyone left deletes the resource, under the ETag of a fresh look", async () => {
+test("a resource without any owner's part is deleted, under the ETag of a fresh look", async () => {
   const { arm, submit, run } = commitRig({ operationMs: 1_000 });
   await run(submit(wanted("a", 1)));
   assert.equal((await run(submit(wanted("a")))).kind, "deleted");
@@ -319,7 +319,7 @@ test("a reference that never gets ready fails its own writer alone", async () =>
   assert.deepEqual(kinds(outcomes), ["written", "failed", "written"]);
 });
 
-test("a missing permission fails everybody at once", async () => {
+test("a missing permission fails every write at once", async () => {
   const { arm, submit, run } = commitRig();
   arm.interpose = (request) => (isPut(request) ? error(403, "AuthorizationFailed") : undefined);
   const outcomes = await run(Promise.all(owners(9).map((owner) => submit(wanted(owner, 1)))));

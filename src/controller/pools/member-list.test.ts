@@ -43,7 +43,7 @@ test("names are there before the pool is written, and go once no pool holds them
   assert.deepEqual(await stored(), ["b", "c"]);
 });
 
-test("whoever joins by a write of its own is there before, too", async () => {
+test("a node that joins by a write of its own is there before, too", async () => {
   const lists = new MemberLists(kube.client, unwatched());
   await lists.rememberNames(step().id, ["m", "n"]);
   assert.deepEqual(await stored(), ["m", "n"]);

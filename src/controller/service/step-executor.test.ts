@@ -66,7 +66,7 @@ test("a pool of network interfaces refuses the cluster's write with the reason, 
   assert.equal(arm.count("PUT"), 0);
 });
 
-test("an entry of somebody else is told of, also by a write that no Service asked for", async () => {
+test("a foreign entry is told of, also by a write that no Service asked for", async () => {
   const server = { name: "by-hand", properties: { ipAddress: "10.0.0.99" } };
   const { arm, run, warnings, executor } = setUp({ loadBalancerBackendAddresses: [server] });
   await run(executor.write(STEP, "create"));

@@ -6,7 +6,7 @@
  *   ----------------------------------------------------------------|---------------------------------------------------
  *   `EvictionDrained` or `EvictionDrainedLate`, since the notice    | is accounted for
  *   `ScheduledEventOver`, with the notice's `EventId`               | was cancelled
- *   none of these                                                   | was missed, as far as anybody knows
+ *   none of these                                                   | was missed, as far as is known
  */
 import type { Node } from "../model/kubernetes.ts";
 import { type EvictionNotice, evictionNotice } from "./drain-account.ts";

@@ -24,7 +24,7 @@ export function readPreemptionAnnotation(node: Node): HandledPreemption | undefi
   return eventUID === undefined || Number.isNaN(firstMs) ? undefined : { eventUID, firstMs };
 }
 
-/** The machine is deleted because somebody asked for it: a scale-in. */
+/** The machine is deleted because a client asked for it: a scale-in. */
 export function isTermination(message: string): boolean {
   return message.startsWith("Terminate ");
 }

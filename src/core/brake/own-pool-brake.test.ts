@@ -199,7 +199,7 @@ describe("what does not trip the brake", () => {
   test("pools of tenants that hold other nodes neither trip it nor take its protection away", () => {
     const calm = aCluster({ nodes: 40, services: 60, on: (at) => (at < 40 ? [at] : [at % 3]) });
     calm.nodes = calm.nodes.slice(3);
-    assert.deepEqual(withheld(calm), {}, "three of forty nodes, whoever else has Services there");
+    assert.deepEqual(withheld(calm), {}, "three of forty nodes, whichever other Services are there");
     const world = aCluster({ services: 30, on: (at) => (at < 12 ? [at % 3] : [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) });
     world.nodes = world.nodes.slice(8);
     assert.equal(Object.keys(withheld(world)).length, 30, "most nodes of the cluster go");

@@ -70,7 +70,7 @@ export function withheldTogether(
 interface Loss {
   /** Members that it has, had within the window, or is to have. */
   readonly counted: ReadonlySet<string>;
-  /** Those that go, and that nobody has released. */
+  /** Those that go, and that no operator has released. */
   readonly lost: ReadonlySet<string>;
 }
 

@@ -33,13 +33,13 @@ function service(shape: Shape): Service {
 /** Sentence, Service, class that we serve, wanted, to be cleaned up. */
 const cases: readonly (readonly [string, Shape, string | undefined, boolean, boolean])[] = [
   ["a Service without a class is wanted by default", {}, undefined, true, false],
-  ["one with a class is somebody else's by default", { class: "x" }, undefined, false, false],
+  ["one with a class is another controller's by default", { class: "x" }, undefined, false, false],
   ["with a class of our own only that class is ours", { class: "x" }, "x", true, false],
   ["and those without one are not", {}, "x", false, false],
   ["another type is not wanted", { type: "ClusterIP" }, undefined, false, false],
   ["a deleting one that is held is cleaned up", { deleting: true, held: true }, undefined, false, true],
-  ["a deleting one that nobody holds has nothing of ours", { deleting: true }, undefined, false, false],
-  ["somebody else's is not cleaned up", { class: "x", deleting: true, held: true }, undefined, false, false],
+  ["a deleting one without a finalizer has nothing of ours", { deleting: true }, undefined, false, false],
+  ["another controller's is not cleaned up", { class: "x", deleting: true, held: true }, undefined, false, false],
   ["one that changed its type is cleaned up", { type: "ClusterIP", held: true }, undefined, false, true],
   ["by the controller of the class it had", { type: "ClusterIP", held: true, annotation: "x" }, "x", false, true],
   ["and not by the one without", { type: "ClusterIP", held: true, annotation: "x" }, undefined, false, false],
@@ -56,7 +56,7 @@ test("where Services meet, those count that we or another controller of this kin
   assert.equal(countsForOthers(service({}), undefined), true);
   assert.equal(countsForOthers(service({ class: "x", held: true }), undefined), true);
   assert.equal(countsForOthers(service({ held: true }), "x"), true);
-  assert.equal(countsForOthers(service({ class: "x" }), undefined), false, "nobody of this kind serves it");
+  assert.equal(countsForOthers(service({ class: "x" }), undefined), false, "another controller serves it");
   assert.equal(countsForOthers(service({ class: "x", held: true, deleting: true }), undefined), false);
   assert.equal(countsForOthers(service({ held: true, type: "ClusterIP" }), undefined), false);
 });

@@ -49,7 +49,7 @@ const cases: readonly (readonly [string, ServiceShape, Partial<AccessIntent>])[]
     { serviceTags: ["Storage", "AzureCloud"], allowFromInternet: false },
   ],
   [
-    "what is no range closes it to everybody else",
+    "what is no range closes it to all other clients",
     ranges("1.2.3.0/24", "nonsense"),
     { allowFromInternet: false, denyOthers: true, ranges: { IPv4: ["1.2.3.0/24"], IPv6: [] } },
   ],

@@ -1,9 +1,9 @@
-import type { PublicIP } from "./arm.ts";
-
 /**
  * Tags of Azure resources: parsed from text, overlaid, and merged into the tags of a shared resource; and what those of a
  * public IP say. Azure compares keys without case: keys that differ in case only are one key, and the last one counts.
  */
+import type { PublicIP } from "./arm.ts";
+
 export type Tags = Readonly<Record<string, string>>;
 
 interface TagList {

@@ -36,7 +36,7 @@ export function explain(observed: Observed): { readonly lines: readonly string[]
   const lines = [
     ...(rejection === undefined ? [] : [`refused     ${rejection.reason}: ${rejection.message}`]),
     `Service     ${serviceKey(service)}`,
-    ...("intent" in parsed ? [`asks for    ${wishText(parsed.intent)}`] : []),
+    ...("intent" in parsed ? [`asks for    ${askedText(parsed.intent)}`] : []),
     `published   ${(service.status.loadBalancer.ingress ?? []).map(({ ip }) => ip).join(", ") || "no address yet"}`,
     `in Azure    ${azureText(observed)}`,
     ...("intent" in parsed ? placedText(observed, parsed.intent) : []),
@@ -70,7 +70,7 @@ function placedText(observed: Observed, intent: ServiceIntent): string[] {
   return [`placed on   load balancer "${placement.name}": ${placement.why}`];
 }
 
-function wishText({ scope, families, ports, highAvailabilityPorts }: ServiceIntent): string {
+function askedText({ scope, families, ports, highAvailabilityPorts }: ServiceIntent): string {
   const which = highAvailabilityPorts
     ? "all ports"
     : `port ${ports.map(({ port, protocol }) => `${port}/${protocol}`).join(", ")}`;
@@ -88,7 +88,7 @@ function isSettled({ steps, end }: ServicePlan): boolean {
   return steps.length === 0 && end.kind === "settled";
 }
 
-/** It was as it asks, and somebody else has changed that in Azure. */
+/** It was as it asks, and another client has changed that in Azure. */
 function isDrifted({ service, config }: Observed, { steps }: ServicePlan): boolean {
   return steps.length > 0 && readAppliedState(service) !== undefined && isApplied(service, config);
 }

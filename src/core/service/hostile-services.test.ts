@@ -98,7 +98,7 @@ test("a Service is read or refused, never thrown over, and a refusal of an annot
   );
 });
 
-test("it harms nobody else, and leaves nothing behind", () => {
+test("it harms no other Service, and leaves nothing behind", () => {
   fc.assert(
     fc.property(
       hostileService,

@@ -34,7 +34,7 @@ const shape = fc.record({
 type Shape = typeof shape extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** What people do to a load balancer of ours. */
-const MEDDLING = ["delete it", "drop rules", "add parts", "add outbound", "add entry", "retime rules"] as const;
+const EDITS = ["delete it", "drop rules", "add parts", "add outbound", "add entry", "retime rules"] as const;
 
 type Action =
   | { readonly do: "apply"; readonly name: string; readonly shape: Shape }
@@ -43,7 +43,7 @@ type Action =
   /** One step of one Service's decision, and then the controller stops. */
   | { readonly do: "step"; readonly name: string }
   | { readonly do: "settle" }
-  | { readonly do: "meddle"; readonly with: (typeof MEDDLING)[number] };
+  | { readonly do: "edit"; readonly with: (typeof EDITS)[number] };
 
 const name = fc.constantFrom(...NAMES);
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -54,8 +54,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant("settle" as const) }) },
 );
 const history = fc.array(action, { minLength: 5, maxLength: 40 });
-const meddling = fc.record({ do: fc.constant("meddle" as const), with: fc.constantFrom(...MEDDLING) });
-const meddledHistory = fc.array(fc.oneof({ weight: 10, arbitrary: action }, { weight: 1, arbitrary: meddling }), {
+const edit = fc.record({ do: fc.constant("edit" as const), with: fc.constantFrom(...EDITS) });
+const editedHistory = fc.array(fc.oneof({ weight: 10, arbitrary: action }, { weight: 1, arbitrary: edit }), {
   minLength: 5,
   maxLength: 40,
 });
@@ -79,7 +79,7 @@ function ingressOf(world: CoreWorld, name: string): string | undefined {
   return world.services.get(`default/${name}`)?.status.loadBalancer.ingress?.[0]?.ip;
 }
 
-function meddle({ properties, ...body }: LoadBalancer, how: (typeof MEDDLING)[number]): LoadBalancer[] {
+function edited({ properties, ...body }: LoadBalancer, how: (typeof EDITS)[number]): LoadBalancer[] {
   const { frontendIPConfigurations = [], loadBalancingRules = [], backendAddressPools = [] } = properties;
   const change = (more: Partial<LoadBalancer["properties"]>): LoadBalancer[] => [
     { ...body, properties: { ...properties, ...more } },
@@ -126,9 +126,9 @@ function meddle({ properties, ...body }: LoadBalancer, how: (typeof MEDDLING)[nu
 
 function perform(world: CoreWorld, action: Action): void {
   if (action.do === "settle") return void world.settle();
-  if (action.do === "meddle") {
+  if (action.do === "edit") {
     const [first, ...rest] = world.loadBalancers;
-    if (first !== undefined) world.loadBalancers = [...meddle(first, action.with), ...rest];
+    if (first !== undefined) world.loadBalancers = [...edited(first, action.with), ...rest];
     return undefined;
   }
   const service = world.services.get(`default/${action.name}`);
@@ -196,7 +196,7 @@ function danglingRules({ properties, name }: LoadBalancer): string[] {
 
 /**
  * A frontend may outlive its Service: while others use it, or because it was the last one when the Service went and
- * something foreign needed any. Where nobody meddles none does: that is a law of its own below.
+ * something foreign needed any. Where no other client writes, none does: that is a law of its own below.
  */
 function ownParts({ properties }: LoadBalancer, base: string): boolean {
   return [...(properties.loadBalancingRules ?? []), ...(properties.probes ?? [])].some(
@@ -220,7 +220,7 @@ function play(actions: readonly Action[]): CoreWorld {
 
 test("any crash point is safe, and what was begun is finished", () => {
   fc.assert(
-    fc.property(meddledHistory, (actions) => {
+    fc.property(editedHistory, (actions) => {
       const world = play(actions);
       world.settle();
       assert.deepEqual(violations(world), []);
@@ -229,9 +229,9 @@ test("any crash point is safe, and what was begun is finished", () => {
   );
 });
 
-test("settled means that there is nothing to do, whoever asks", () => {
+test("settled means that there is nothing to do, for any of them", () => {
   fc.assert(
-    fc.property(meddledHistory, (actions) => {
+    fc.property(editedHistory, (actions) => {
       const world = play(actions);
       world.settle();
       world.settle();

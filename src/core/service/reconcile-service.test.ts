@@ -73,7 +73,7 @@ describe("a Service comes and goes", () => {
     assert.equal(world.service("web").metadata.annotations?.[APPLIED_ANNOTATION], undefined);
   });
 
-  test("a security group or load balancer that somebody has removed stops no deletion", () => {
+  test("a security group or load balancer that another client has removed stops no deletion", () => {
     const world = worldWith();
     world.settle();
     world.securityGroup = undefined;

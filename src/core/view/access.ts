@@ -14,7 +14,7 @@ export interface AccessView {
   readonly protocol: string;
   readonly sources: readonly string[];
   readonly ports: readonly string[];
-  /** The controller's, or of somebody else: not ours, untouched. */
+  /** The controller's, or foreign: not ours, untouched. */
   readonly isForeign: boolean;
 }
 

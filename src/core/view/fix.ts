@@ -1,5 +1,5 @@
 /**
- * A command to copy for a Service that needs somebody: the one that ends the matter where there is one, else the one that
+ * A command to copy for a Service that needs a person: the one that ends the matter where there is one, else the one that
  * opens the Service for the change that its message asks for.
  */
 import { serviceKey, type Service } from "../model/kubernetes.ts";

@@ -1,5 +1,5 @@
 /**
- * Services as lines of a list, those that need somebody first, and how many there are of each. A list is cut into pages:
+ * Services as lines of a list, those that need a person first, and how many there are of each. A list is cut into pages:
  * thousands of Services are counted and sorted, and only those of the page are rendered.
  */
 import { serviceKey, type Service } from "../model/kubernetes.ts";

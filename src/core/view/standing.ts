@@ -25,7 +25,7 @@ export interface Told {
   readonly warnings?: readonly Warning[];
   /** Of a Service that Azure differs from: from what is there to what is asked for. */
   readonly differences?: string;
-  /** Azure told to wait: nobody has to do anything. */
+  /** Azure told to wait: there is nothing for a person to do. */
   readonly isThrottled?: boolean;
 }
 

@@ -74,7 +74,7 @@ export function nextConnection(ending: Ending, random: Random): Continuation {
   if (way === "stream" && (failure.kind === "invalid" || failure.kind === "unsupported")) {
     return { ...go("pages", 0), streamingRefused: true };
   }
-  const wishMs = Math.min(failure.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS) * (1 + random() / 10);
+  const askedMs = Math.min(failure.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS) * (1 + random() / 10);
   const brokeOff = failure.kind === "transient" && way !== "resume";
-  return go(brokeOff ? OTHER_LIST[way] : way, Math.max(backoff(), wishMs));
+  return go(brokeOff ? OTHER_LIST[way] : way, Math.max(backoff(), askedMs));
 }

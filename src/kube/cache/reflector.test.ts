@@ -1,4 +1,4 @@
-/** The reflector where nothing goes wrong, and what it promises to whoever subscribes. */
+/** The reflector where nothing goes wrong, and what it promises to subscribers. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
@@ -46,7 +46,7 @@ test("streams everything in, is synced at the bookmark, and follows on the same 
   assert.equal(wire.exchanges.length, 1);
 });
 
-test("a subscriber that throws, or rejects, keeps nobody from anything", async (t) => {
+test("a subscriber that throws, or rejects, does not disturb the others", async (t) => {
   const { wire, reflector, problems, takeChanges } = await startedReflector(t);
   reflector.subscribe(() => {
     throw new Error("thrown");
@@ -89,7 +89,7 @@ test("a write that changes nothing which is kept is not told, but resumed from",
   assert.equal(reflector.store.get("n/a")?.metadata.resourceVersion, "11");
 });
 
-test("nobody to hear of problems is no problem", async (t) => {
+test("problems without a listener are no problem", async (t) => {
   const clock = new VirtualClock();
   const wire = new ScriptedWire();
   const reflector = new Reflector<Thing>({

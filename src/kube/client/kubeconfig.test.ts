@@ -120,7 +120,7 @@ const BAD: readonly [what: string, before: string | RegExp, after: string, messa
     'f: clusters[0].cluster.server must be an https:// URL, not "10.0.0.1"',
   ],
   [
-    "a server that nobody is to verify",
+    "a server whose certificate is not to be verified",
     'server: "https://10.0.0.1:6443"',
     'server: "https://10.0.0.1:6443", insecure-skip-tls-verify: true',
     "f: clusters[0].cluster.insecure-skip-tls-verify is not supported: name the server's authority in certificate-authority",

@@ -49,7 +49,7 @@ test("two requests that were refused together renew once, and a server that refu
   file("token", "second");
   assert.equal(credentials.renew(refused), true);
   await credentials.access();
-  assert.equal(credentials.renew(refused), true, "somebody has renewed meanwhile");
+  assert.equal(credentials.renew(refused), true, "another request has renewed meanwhile");
   assert.equal(credentials.renew(await credentials.access()), false, "not again so soon");
   await clock.advance(10_000);
   assert.equal(credentials.renew(await credentials.access()), true);

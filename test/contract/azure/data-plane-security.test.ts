@@ -76,7 +76,7 @@ test("with floating IP the frontend's address is the destination, and its port i
   await eventuallyReached(listener.port);
 });
 
-test("inside the network everybody reaches an internal frontend", async () => {
+test("inside the network every client reaches an internal frontend", async () => {
   const address = await balancers.make({
     name: "inside",
     members: NODES,
@@ -131,7 +131,7 @@ test("refused connections can hang, as they do at Azure", async () => {
   await plane.settings({ refused: "reset" });
 });
 
-test("nobody behind the mapped port: the client is reset, and the member is counted", async () => {
+test("no server behind the mapped port: the client is reset, and the member is counted", async () => {
   const dead = await echoBackend("dead");
   await dead.close();
   const [first = ""] = NODES;

@@ -180,7 +180,7 @@ test("idle connections are reset where the rule says so, and forgotten in silenc
     () => "an answer",
     () => "the end",
   );
-  assert.ok(NODES.includes(await Promise.race([answer, visit(silent.port)])), "nobody told the client");
+  assert.ok(NODES.includes(await Promise.race([answer, visit(silent.port)])), "the client was not told");
 });
 
 test("UDP flows are answered, stay with their member, and move when it is Down", async () => {

@@ -46,7 +46,7 @@ test("the instance metadata form wants its header and answers over plain HTTP an
   }
 });
 
-test("without a token, with a forged one, or with one for someone else, the answer is 401 with a challenge", async () => {
+test("without a token, with a forged one, or with one for another audience, the answer is 401 with a challenge", async () => {
   const { token } = await azure.credential.getToken("https://management.azure.com/.default");
   const foreign = await azure.credential.getToken("https://vault.azure.net/.default");
   const cases: [string | undefined, string][] = [

@@ -271,7 +271,7 @@ async function untilState(client: NetworkClient, lb: string, state: string): Pro
   assert.fail(`${lb} did not become ${state}`);
 }
 
-test("fields that nobody knows are stored and returned, everywhere in the body", async () => {
+test("unknown fields are stored and returned, everywhere in the body", async () => {
   const lb = "unknown-fields";
   await createBalancer(azure.network, lb);
   const path = `${network}/loadBalancers/${lb}?api-version=2025-05-01`;

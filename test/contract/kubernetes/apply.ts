@@ -1,4 +1,4 @@
-/** Server-side apply: who owns which field, who is told of a conflict, and what goes when nobody lists it. */
+/** Server-side apply: who owns which field, who is told of a conflict, and what goes when no manager lists it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

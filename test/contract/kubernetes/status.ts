@@ -1,4 +1,4 @@
-/** Spec and status are written through different doors. Who may write what through which. */
+/** Spec and status are written by different requests: which of them writes what. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 

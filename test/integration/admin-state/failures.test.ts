@@ -254,7 +254,7 @@ describe("what is said", () => {
     await counted('loadbalancer_adminstate_draining_nodes{reason="spot-eviction"}', 0);
   });
 
-  test("loudly, when nobody is left: it is done all the same", async () => {
+  test("with a warning, when no other node is left: it is done all the same", async () => {
     const nodes = await open();
     for (const node of nodes) await rig.taint(node, OUT_OF_SERVICE);
     await rig.expect(Object.fromEntries(nodes.map((name) => [name, "Down"])));

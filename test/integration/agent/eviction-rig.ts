@@ -121,7 +121,7 @@ export class EvictionRig {
     return faults.reduce((sum, { hits }) => sum + hits, 0);
   }
 
-  /** Whoever is alive goes on. */
+  /** Processes that are alive go on. */
   async release(): Promise<void> {
     for (const at of ["azure", "kubernetes"] as const) await control("DELETE", this.#faults(at));
     if (this.#isPaused && !this.#controller.ended) this.#controller.signal("SIGCONT");

@@ -122,7 +122,7 @@ interface Eviction {
   readonly downMs: () => Promise<number | undefined>;
 }
 
-/** The cluster was not told; then nobody claims that the node was drained in time. */
+/** The cluster was not told; then nothing claims that the node was drained in time. */
 async function saidNothing({ killed }: Cell, { rig, announced: { node } }: Eviction): Promise<string> {
   assert.ok(killed.includes("agent"), "an agent that lives tells");
   const said = await rig.cluster.said(node);
@@ -130,7 +130,7 @@ async function saidNothing({ killed }: Cell, { rig, announced: { node } }: Evict
     said.filter(({ reason }) => reason.startsWith("Eviction")),
     [],
   );
-  return "nobody has told the cluster";
+  return "the cluster was not told";
 }
 
 async function accounted({ back }: Cell, eviction: Eviction): Promise<string> {

@@ -117,7 +117,7 @@ describe("the views of the API", () => {
     assert.equal((await api.answer("/api/v1/services/default/web/reach?from=nobody")).status, 400);
   });
 
-  test("one that is refused needs somebody: with its sentence, and a fix; and no more once it is mended", async () => {
+  test("one that is refused needs a person: with its sentence, and a fix; and no more once it is mended", async () => {
     await rig.apply({ name: "broken", annotations: { "azure-load-balancer-internal": "maybe" } });
     await eventually(async () => {
       const { items } = await view<{ items: Line[] }>("/api/v1/services?attention=needsYou", "Services");
@@ -185,7 +185,7 @@ describe("the views of the API", () => {
     assert.equal(own?.foreign.rules.length, 1);
   });
 
-  test("a throttle is seen, with its end, and goes; nobody is called for it", async () => {
+  test("a throttle is seen, with its end, and goes; no person is called for it", async () => {
     const effect = { kind: "status", status: 429, code: "TooManyRequests", message: "slowly", retryAfterSeconds: 5 };
     await new FaultControl(rig.azure.controlUrl).arm({ method: ["PUT"], path: "**/publicIPAddresses/*", effect });
     await rig.apply({ name: "late" });

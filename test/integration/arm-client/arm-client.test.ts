@@ -76,7 +76,7 @@ test("a public IP is written, followed to its end, read with the ETag that holds
   assert.equal(await client.find(id, CREATE), null);
 });
 
-test("fields that nobody knows come back and go out untouched", async () => {
+test("unknown fields come back and go out untouched", async () => {
   const id = `${NETWORK}/networkSecurityGroups/nsg`;
   const seen = await client.get<Body>(id, CREATE);
   await client.put(id, { ...seen, properties: { ...seen.properties, ofTomorrow: { deep: [1, null] } } }, CREATE);

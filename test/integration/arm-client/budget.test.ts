@@ -23,7 +23,7 @@ test("more writes than the bucket holds are spread, not refused, and what is urg
   assert.deepEqual(refusals, {});
 });
 
-test("a 429 holds back everyone until its time is over, then all is well", async () => {
+test("a 429 holds back every call until its time is over, then all is well", async () => {
   calls.length = 0;
   await arm({
     method: "GET",

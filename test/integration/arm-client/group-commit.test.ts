@@ -128,7 +128,7 @@ test("a stale read is noticed by the write", async () => {
   assert.deepEqual(await ruleNames(), expectedRules(fragments.slice(0, 3)));
 });
 
-test("nobody loses anything to a second writer who edits all the time", async () => {
+test("no owner loses anything to a second writer that edits all the time", async () => {
   await submit(fragments[0] ?? assert.fail());
   const progress = { isOver: false };
   const ours = (async () => {

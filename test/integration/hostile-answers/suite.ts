@@ -99,7 +99,7 @@ export function hostileAnswersSuite(side: "azure" | "kubernetes", rewrites: Read
       try {
         if (side === "kubernetes") await bed.kubeFaults.send("POST", "/watches/cut", {});
         change();
-        await eventually(() => assert.ok(proxy.rewrites > before, "nobody asked"), WITHIN_MS);
+        await eventually(() => assert.ok(proxy.rewrites > before, "no client asked"), WITHIN_MS);
         await delay(LISTEN_MS);
       } finally {
         proxy.rewrite = undefined;

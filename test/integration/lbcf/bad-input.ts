@@ -252,7 +252,7 @@ export function lbcfBadInput(name: string, open: ClusterOpener): void {
       }
     });
 
-    test("records written by hand lead nowhere else, and take nobody out with them", async () => {
+    test("records written by hand lead nowhere else, and take no other backend out", async () => {
       const { status } = await world.get("LoadBalancer", "good");
       const byHand = (lbInfo: object, staticAddr: string): object => ({
         lbName: "good",
@@ -278,7 +278,7 @@ export function lbcfBadInput(name: string, open: ClusterOpener): void {
       await isUnharmed();
     });
 
-    test("a driver that hangs at every hook holds up nobody but its own", async () => {
+    test("a driver that hangs at every hook holds up none but its own", async () => {
       await world.create("LoadBalancerDriver", "wire", { driverType: "Webhook", url: rogue.url });
       await world.create("LoadBalancer", "wire", { lbDriver: "wire", lbSpec: { id: "1" } });
       await world.eventually(async () =>
@@ -373,7 +373,7 @@ export function lbcfBadInput(name: string, open: ClusterOpener): void {
       rogue.answer = WELL_BEHAVED;
     });
 
-    test("whatever passes the schema gets a condition, and harms nobody", async () => {
+    test("whatever passes the schema gets a condition, and harms no other", async () => {
       await world.create("LoadBalancer", "lb", azure({ name: "a-lb" }, { frontend: "internal" }));
       const made: string[] = [];
       for (const [kind, specs] of Object.entries(SPECS)) {
@@ -406,7 +406,7 @@ export function lbcfBadInput(name: string, open: ClusterOpener): void {
       });
     });
 
-    test("all the while nobody was taken out who should not", async () => {
+    test("all the while no backend was taken out that should not", async () => {
       await isServed();
       await isUnharmed();
     });

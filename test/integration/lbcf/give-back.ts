@@ -1,6 +1,6 @@
 /**
  * There and back, as a driver sees it: a group and a Bind that LBCF made are taken over, change hands once more after pods came and
- * went, and come again. No server that should serve is missing at any moment, and nobody is asked to do again what is done. LBCF's
+ * went, and come again. No server that should serve is missing at any moment, and no driver is asked to do again what is done. LBCF's
  * part is played by a model of what it asks when it starts.
  */
 import assert from "node:assert/strict";

@@ -1,6 +1,6 @@
 /**
  * The controller as a process, killed (`SIGKILL`) again and again while pods come, go and move, and while a webhook driver is slow,
- * fails, asks for patience, and loses answers. Whoever should serve is not missing for a moment once it is in, in the driver's load
+ * fails, asks for patience, and loses answers. A backend that should serve is not missing for a moment once it is in, in the driver's load
  * balancer and in Azure's; in the end both hold exactly the pods that are there, and what is a person's is as it was.
  *
  * Each life ends after a number of calls of the driver, so that the kills do not depend on the speed of the machine.
@@ -48,7 +48,7 @@ function declare(open: ClusterOpener, kills: number): void {
     driver = await startRogueDriver((hook, body) => {
       if (hook !== "healthz") calls++;
       onCall();
-      return moody(hook, body);
+      return unreliable(hook, body);
     });
     world = await LbcfWorld.open(open, { azure: { plainHttp: true }, withController: false });
     await world.addSharedLoadBalancer([FOREIGN]);
@@ -66,7 +66,7 @@ function declare(open: ClusterOpener, kills: number): void {
   });
 
   /** What is carried out, and what is answered: not always the same. */
-  function moody(hook: string, body: Readonly<Record<string, unknown>>): ReturnType<typeof WELL_BEHAVED> {
+  function unreliable(hook: string, body: Readonly<Record<string, unknown>>): ReturnType<typeof WELL_BEHAVED> {
     if (hook === "healthz" || hook.startsWith("validate")) return WELL_BEHAVED(hook, body);
     const mood = below(10);
     const later = { msg: "", minRetryDelayInSeconds: 1 };
@@ -97,7 +97,7 @@ function declare(open: ClusterOpener, kills: number): void {
     pods.set(name, ip);
   }
 
-  /** Somebody leaves, moves or comes; the first pods stand by. */
+  /** A pod leaves, moves or comes; the first ones stay. */
   async function churn(): Promise<void> {
     const others = [...pods.keys()].slice(STEADY);
     const one = others[below(others.length)];
@@ -148,7 +148,7 @@ function declare(open: ClusterOpener, kills: number): void {
       assert.deepEqual(foreign, FOREIGN.properties);
     });
 
-  test("nobody who should serve is taken out, and in the end both load balancers are exact", async (context) => {
+  test("no backend that should serve is taken out, and in the end both load balancers are exact", async (context) => {
     let inTheMiddle = 0;
     for (let life = 0; life < kills; life++) {
       for (let changes = below(3); changes > 0; changes--) await churn();

@@ -158,7 +158,7 @@ export function lbcfWebhookDrivers(name: string, open: ClusterOpener): void {
         await world.eventually(async () => assert.deepEqual(await world.records(), []));
       });
 
-      test("the load balancer is deleted at the driver when nobody uses it, and the driver's object after it", async () => {
+      test("the load balancer is deleted at the driver when nothing uses it, and the driver's object after it", async () => {
         await world.delete("LoadBalancerDriver", "toy");
         await says("LoadBalancerDriver", "toy", "Deletable", "False", "StillUsed");
         await world.delete("LoadBalancer", "toy");

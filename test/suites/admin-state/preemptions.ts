@@ -230,7 +230,7 @@ export function preemptionsSuite(name: string, open: ClusterOpener): void {
       await tainted(second); // a time in the future does not hide the notices that follow
     });
 
-    test("that repeat taint once, and never again for the same notice after somebody cleared the taint", async () => {
+    test("that repeat taint once, and never again for the same notice after a user cleared the taint", async () => {
       const now = `${new Date().toISOString().slice(0, 19)}Z`;
       const sameSecond = { firstTimestamp: now, lastTimestamp: now };
       const uid = await rig.announce(first, sameSecond);
@@ -266,7 +266,7 @@ export function preemptionsSuite(name: string, open: ClusterOpener): void {
       await tainted(first);
     });
 
-    test("leave a taint that somebody set, and other taints, as they are", async () => {
+    test("leave a taint that a user set, and other taints, as they are", async () => {
       const own = { ...SPOT_EVICTION, effect: "NoExecute" };
       await rig.taint(first, { key: "dedicated", value: "spot", effect: "NoSchedule" });
       await rig.taint(first, own);

@@ -62,7 +62,7 @@ function rows({ topology, dualStack = false }: Kind, open: ClusterOpener): void 
     }
   });
 
-  test("None → Down when somebody taints a node as being evicted", async () => {
+  test("None → Down when a user taints a node as being evicted", async () => {
     await rig.taint(first, SPOT_EVICTION);
     await rig.expect({ [first]: "Down" }, { dualStack });
     await rig.untaint(first, SPOT_EVICTION);

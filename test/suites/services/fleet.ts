@@ -70,7 +70,7 @@ export function fleetSuite(name: string, open: ClusterOpener): void {
       assert.deepEqual(await rig.everything(), before);
     });
 
-    test("room is used again, an empty one goes, and nobody has moved", async () => {
+    test("room is used again, an empty one goes, and no Service has moved", async () => {
       const before = await addresses(rig, external);
       const [leaves = ""] = await placedOn(rig, "kubernetes", external);
       const ofThird = await placedOn(rig, "kubernetes-fleet-3", external);

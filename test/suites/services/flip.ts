@@ -93,13 +93,13 @@ class Client {
   async visits(address: string): Promise<void> {
     const all = await this.#plane.frontends();
     const found = all.find((one) => one.frontend === `${address}:80/tcp`);
-    assert.ok(found !== undefined, `nobody listens at ${address}`);
+    assert.ok(found !== undefined, `nothing listens at ${address}`);
     await visit(found.listener.port, address.startsWith("10.") ? SOURCES.inside : SOURCES.outside);
     this.#reached.add(address);
   }
 
   hasReached(address: string): Promise<void> {
-    return eventually(() => assert.ok(this.#reached.has(address), `nobody reached ${address}`), WITHIN_MS);
+    return eventually(() => assert.ok(this.#reached.has(address), `no client reached ${address}`), WITHIN_MS);
   }
 
   async #run(): Promise<void> {

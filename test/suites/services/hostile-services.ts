@@ -32,7 +32,7 @@ export function hostileServicesSuite(name: string, open: ClusterOpener): void {
     });
     after(() => rig.close());
 
-    test("each is served or says why not, and harms nobody", async () => {
+    test("each is served or says why not, and harms no other", async () => {
       await rig.apply({ name: "good" });
       const ips = await rig.served("good");
       const before = await rig.everything();

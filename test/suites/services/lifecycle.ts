@@ -38,7 +38,7 @@ export function lifecycleSuite(name: string, open: ClusterOpener): void {
       assert.deepEqual(await rig.everything(), before);
     });
 
-    test("several Services share one address, whoever goes first", async () => {
+    test("several Services share one address, whichever goes first", async () => {
       const before = await rig.everything();
       await rig.apply({ name: "first" });
       const [address = ""] = await rig.served("first");
@@ -54,7 +54,7 @@ export function lifecycleSuite(name: string, open: ClusterOpener): void {
       assert.deepEqual(await rig.everything(), before);
     });
 
-    test("a public IP that somebody made is used, and left alone when the Service goes", async () => {
+    test("a public IP that a user made is used, and left alone when the Service goes", async () => {
       await rig.put("publicIPAddresses/handmade", {
         location: "westus2",
         sku: { name: "Standard" },
@@ -119,7 +119,7 @@ export function lifecycleSuite(name: string, open: ClusterOpener): void {
       await pooled(rig, ["by-hand", "vmss000000", "vmss000001", "vmss000002"]);
     });
 
-    test("a node that vanished while nobody was looking leaves the pool; a person's server does not", async () => {
+    test("a node that vanished while no controller ran leaves the pool; a person's server does not", async () => {
       await ensureNodes(rig.kube, [{ name: "doomed", internalIPs: ["10.240.8.9"] }]);
       await pooled(rig, ["by-hand", "doomed", "vmss000000", "vmss000001", "vmss000002"]);
       await rig.stop();
@@ -152,7 +152,7 @@ export function lifecycleSuite(name: string, open: ClusterOpener): void {
       await rig.delete("drifting");
     });
 
-    test("an address that somebody writes into a status is gone a moment later, and nothing of its owner is closed", async () => {
+    test("an address that a user writes into a status is gone a moment later, and nothing of its owner is closed", async () => {
       await rig.apply({ name: "owner" });
       const [address = ""] = await rig.served("owner");
       await rig.apply({ name: "thief" });

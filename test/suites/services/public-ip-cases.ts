@@ -91,7 +91,7 @@ export const PUBLIC_IP_CASES: readonly Case[] = [
     },
   },
   {
-    asks: "azure-load-balancer-resource-group with azure-pip-name: somebody's public IP there",
+    asks: "azure-load-balancer-resource-group with azure-pip-name: a user's public IP there",
     prepare: async (rig) => {
       await makeGroup(rig);
       const body = { location: "westus2", sku: { name: "Standard" }, publicIPAllocationMethod: "Static" };

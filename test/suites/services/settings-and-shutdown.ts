@@ -140,7 +140,7 @@ export function settingsAndShutdownSuite(name: string, open: ClusterOpener): voi
           await rig().delete("labelled");
         });
 
-        test("the last frontend of ours stays where somebody's part needs the load balancer, and an event says so", async () => {
+        test("the last frontend of ours stays where a foreign part needs the load balancer, and an event says so", async () => {
           await rig().apply({ name: "last", annotations: INTERNAL });
           await rig().served("last");
           const [seen] = await rig().list("loadBalancers");

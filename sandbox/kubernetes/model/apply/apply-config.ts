@@ -1,6 +1,6 @@
 /**
  * Server-side apply: merges a configuration into the live object, takes away what its applier listed before and no longer
- * lists and nobody else owns, and finds the fields that others own with another value (conflicts).
+ * lists and no other manager owns, and finds the fields that others own with another value (conflicts).
  */
 import type { JsonObject, KubeObject } from "../contract.ts";
 import { asObject, asString, sameJson } from "../json.ts";
@@ -68,7 +68,7 @@ function untracked(writer: Writer, live: KubeObject): readonly Manager[] {
   return updated(first, [], emptyOf(writer.resource), live);
 }
 
-/** The object without the fields that the applier listed last time and that nobody lists now. */
+/** The object without the fields that the applier listed last time and that no manager lists now. */
 function pruned(schema: Schema, merged: unknown, last: FieldSet, managers: readonly Manager[]): unknown {
   const named = (set: FieldSet): FieldSet => withNamedFields(schema, set);
   const all = named(fieldsOf(schema, merged));

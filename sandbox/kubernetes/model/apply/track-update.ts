@@ -1,7 +1,7 @@
 /**
  * Who owns what after a create, update or patch: the writer owns the fields that it changed, after defaults are set and
  * before the server fills in its own, and the owners of what is gone own it no longer. An object that was never tracked
- * (the control loops made it) stays so until somebody applies to it.
+ * (the control loops made it) stays so until a client applies to it.
  */
 import type { JsonObject, KubeObject } from "../contract.ts";
 import { groupVersion, type Resource } from "../resource.ts";
@@ -19,7 +19,7 @@ export interface Writer {
   readonly now: string;
 }
 
-/** Fields that nobody owns. */
+/** Fields without an owner. */
 export const UNOWNED: FieldSet = {
   "f:apiVersion": MEMBER,
   "f:kind": MEMBER,

@@ -148,7 +148,7 @@ const conflicts: readonly (readonly [string, Given, readonly Given[], RegExp | u
     /belongs to Service shop\/web: use public, internal, .*, or add "a" to annotation azlb\.io\/share-address-with of that Service$/,
   ],
   [
-    "the frontend of a Service that shares with it, whoever else is there",
+    "the frontend of a Service that shares with it, whichever others are there",
     { namespace: "b", attributes: { frontend: FRONTEND, rules: "80" } },
     [{ namespace: "b2", attributes: { frontend: FRONTEND, rules: "81" }, synced: { frontend: FRONTEND } }],
     undefined,

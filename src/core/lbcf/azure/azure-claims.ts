@@ -129,7 +129,7 @@ export function claimConflict(
 
 const OTHER_FRONTEND = "use public, internal, a frontend that is yours";
 
-/** Ports that the Service has are refused when they are merged, whoever consents. */
+/** Ports that the Service has are refused when they are merged, whatever other owners consent to. */
 function serviceConflict(frontend: string, namespace: string, service: OwningService | undefined): string | undefined {
   if (service === undefined) return `attributes.frontend "${frontend}" belongs to a Service: ${OTHER_FRONTEND}`;
   if (admits(service.sharesWith, namespace)) return undefined;

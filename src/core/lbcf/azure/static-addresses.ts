@@ -1,5 +1,5 @@
 /**
- * Which `static` addresses of a BackendGroup may enter a pool of `lbcf-azure`. Whoever may write a group chooses them, and what
+ * Which `static` addresses of a BackendGroup may enter a pool of `lbcf-azure`. A user who may write a group chooses them, and what
  * receives a load balancer's traffic need not be theirs; so none may, unless the operator lists them by the flag
  * `--lbcf-static-addresses`. Addresses of pods and nodes are the cluster's own and are not asked for here; what a webhook
  * driver does with `static` is that driver's to decide.

@@ -222,7 +222,7 @@ describe("an internal frontend", () => {
     assert.equal(frontend.properties.privateIPAllocationMethod, "Dynamic");
   });
 
-  test("a lost one comes back at the address that the status names, if that is in the subnet and nobody's", () => {
+  test("a lost one comes back at the address that the status names, if that is in the subnet and free", () => {
     const kept = only(fragmentFor(service, { published: ["20.1.1.1", "10.240.0.9"] }).frontends);
     assert.deepEqual(
       [kept.properties.privateIPAllocationMethod, kept.properties.privateIPAddress],
@@ -281,7 +281,7 @@ describe("a frontend of a Service that has left", () => {
     assert.deepEqual(absent(shared(), true).releases, []);
   });
 
-  test("is not released by whoever goes on using it", () => {
+  test("is not released by a Service that goes on using it", () => {
     const fragment = fragmentFor(user, { seen: shared() });
     assert.deepEqual([fragment.releases, fragment.frontends], [[], []]);
   });

@@ -18,7 +18,7 @@ function intentOf(annotations: Readonly<Record<string, string>>, config: Cluster
   return "intent" in parsed ? parsed.intent : assert.fail(parsed.message);
 }
 
-/** Named, with this many rules of somebody else. */
+/** Named, with this many foreign rules. */
 function named(name: string, rules = 0): LoadBalancer {
   const body = aLoadBalancer({
     frontends: [aFrontend("office")],

@@ -32,7 +32,7 @@ import { frontendOf, loadBalancerIndex, type LoadBalancerIndex, partsOf } from "
 
 /**
  * How much there is of each thing that is limited; negative in a change that takes away. `backends` in rules, as in
- * `limitsOf`; `requestBytes` is 0 where nobody counts it.
+ * `limitsOf`; `requestBytes` is 0 where it is not counted.
  */
 export type Usage = { readonly [limit in keyof LoadBalancerLimits]: number };
 

@@ -36,7 +36,7 @@ const foreign: fc.Arbitrary<LoadBalancer> = fc
     });
   });
 
-/** Of one owner: present on its own frontend or on somebody's, or absent. */
+/** Of one owner: present on its own frontend or on another owner's, or absent. */
 function fragmentOf(at: number): fc.Arbitrary<LoadBalancerFragment> {
   const owner = OWNERS[at] ?? assert.fail();
   const others = OWNERS.filter((other) => other !== owner).map(({ base }) => base);
@@ -77,7 +77,7 @@ test("the order of the fragments does not matter", () => {
   );
 });
 
-test("merging the same again changes nothing, and everybody who was not refused is settled", () => {
+test("merging the same again changes nothing, and every fragment that was not refused is settled", () => {
   fc.assert(
     fc.property(world, ({ seen, batch }) => {
       const { refused, stale } = mergeLoadBalancer(seen, batch);
@@ -92,7 +92,7 @@ test("merging the same again changes nothing, and everybody who was not refused 
   );
 });
 
-test("nothing of anybody else changes, is lost or moves", () => {
+test("nothing of other owners changes, is lost or moves", () => {
   const others = (body: LoadBalancer, batch: readonly LoadBalancerFragment[]) => {
     const bases = new Set(batch.map(({ owner }) => owner.base));
     const released = new Set(batch.flatMap(({ releases }) => releases));

@@ -71,11 +71,11 @@ describe("a Service joins", () => {
     const right = put(undefined, fragment);
     const [first, second] = right.properties.loadBalancingRules ?? [];
     assert.ok(first && second);
-    const meddled = {
+    const edited = {
       ...first,
       properties: { ...first.properties, idleTimeoutInMinutes: 30, enableConnectionTracking: true },
     };
-    const seen: LoadBalancer = { ...right, properties: { ...right.properties, loadBalancingRules: [meddled, second] } };
+    const seen: LoadBalancer = { ...right, properties: { ...right.properties, loadBalancingRules: [edited, second] } };
     const body = put(seen, fragment);
     assert.equal(body.properties.loadBalancingRules?.[0]?.properties.idleTimeoutInMinutes, 4);
     assert.equal(body.properties.loadBalancingRules?.[0]?.properties["enableConnectionTracking"], true);
@@ -167,7 +167,7 @@ describe("ports of one frontend", () => {
     assert.equal(mergeLoadBalancer(seen, [onOffice(web, 80)]).refused.length, 0);
   });
 
-  test("whoever has it keeps it, though the other comes first by name", () => {
+  test("the Service that has it keeps it, though the other comes first by name", () => {
     const seen = put(aLoadBalancer({ frontends: [aFrontend("office")] }), onOffice(web, 80));
     const { refused } = mergeLoadBalancer(seen, [onOffice(shop, 80), onOffice(web, 80)]);
     assert.deepEqual(
@@ -280,7 +280,7 @@ describe("a Service leaves", () => {
     });
   }
 
-  test("a load balancer whose pools somebody else fills stays", () => {
+  test("a load balancer whose pools another client fills stays", () => {
     const seen = put(undefined, aFragment(web, { ports: [80] }));
     const { outcome } = mergeLoadBalancer(seen, [gone(web, { disposable: undefined })]);
     assert.equal(outcome.kind, "put");

@@ -122,7 +122,7 @@ function leftProbes(index: LoadBalancerIndex, batch: Batch): ReadonlySet<string>
   return new Set(named.filter((probe) => probe !== "" && isLeft(probe)));
 }
 
-/** The shared probe is everybody's: it goes with the last rule that names it, if that rule was one of the batch's. */
+/** The shared probe belongs to all Services: it goes with the last rule that names it, if that rule was one of the batch's. */
 export function mergedProbes(
   start: LoadBalancer,
   index: LoadBalancerIndex,

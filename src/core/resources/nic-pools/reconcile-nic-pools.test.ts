@@ -156,7 +156,7 @@ describe("who joins", () => {
     const compute = computeOf({ vms: { vm: { failed: true }, other: { pools: [POOL] } } });
     const nodes = [vmNode("vm"), excluded(vmNode("other"))];
     const input = { config: NIC_CONFIG, nodes, compute, loadBalancer, known: [], repairs: true };
-    // it may fail again: nobody leaves for its sake
+    // it may fail again: none leaves for its sake
     assert.deepEqual(whys(desiredNicPools(input, ["IPv4"])), ["vm-nic joins kubernetes"]);
   });
 

@@ -102,7 +102,7 @@ describe("Services and their tag", () => {
     );
   });
 
-  test("what something else holds stays, with nobody listed and a warning", () => {
+  test("what something else holds stays, with no Service listed and a warning", () => {
     const merged = mergePublicIP(made("default/a"), [release("a", 'frontend "office"')]);
     assert.equal(bodyOf(merged).tags?.["k8s-azure-service"], "");
     assert.match(merged.warnings[0]?.warning.message ?? "", /frontend "office" holds it/);

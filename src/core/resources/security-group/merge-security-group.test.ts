@@ -111,12 +111,12 @@ test("a shared rule loses the address that left it and keeps the others", () => 
   assert.deepEqual(merged(seen, fragment("a", [], { addresses: ["20.0.0.1"] })), ["500 Allow Internet → 20.0.0.2 80"]);
 });
 
-test("nobody wanting anything leaves what was there before", () => {
+test("without a wanted rule, what was there before stays", () => {
   const seen = group(SSH, ours(allow([80], ["20.0.0.1"]), 500));
   assert.deepEqual(put(mergeSecurityGroup(seen, [fragment("a", [], { addresses: ["20.0.0.1"] })])), group(SSH));
 });
 
-test("addresses of nobody we know stay: another cluster may share the group", () => {
+test("addresses of unknown owners stay: another cluster may share the group", () => {
   const seen = group(ours(allow([80], ["20.0.0.1", "99.9.9.9"]), 500));
   assert.deepEqual(merged(seen, fragment("a", [], { addresses: ["20.0.0.1"] })), ["500 Allow Internet → 99.9.9.9 80"]);
 });
@@ -152,7 +152,7 @@ test("what a sharer of the address wants stays open, its denial too", () => {
   ]);
 });
 
-test("nobody speaks for a sharer who speaks for itself", () => {
+test("a sharer's own fragment decides for it", () => {
   const seen = group(ours(allow([80], ["20.0.0.1"]), 500));
   const a = fragment("a", [allow([8080], ["20.0.0.1"])]);
   const stale = [{ owner: a.owner, ownRules: false, rules: [allow([80], ["20.0.0.1"])] }];
@@ -160,7 +160,7 @@ test("nobody speaks for a sharer who speaks for itself", () => {
   assert.deepEqual(merged(seen, a, b), ["501 Allow Internet → 20.0.0.1 8080", "502 Allow Internet → 20.0.0.1 81"]);
 });
 
-test("a rule of ours that somebody bent is put right, and keeps what we don't know", () => {
+test("a rule of ours that another client changed is put right, and keeps what we don't know", () => {
   const rule = ours(allow([80], ["20.0.0.1"]), 500);
   const bent = { ...rule, properties: { ...rule.properties, sourceAddressPrefix: "*", description: "mine" } };
   const body = put(mergeSecurityGroup(group(bent), [fragment("a", [allow([80], ["20.0.0.1"])])]));
@@ -231,7 +231,7 @@ test("config tags are put on, and only they make a write of their own", () => {
   assert.equal(mergeSecurityGroup({ ...seen, tags: { ENV: "prod" } }, [wanted]).outcome.kind, "unchanged");
 });
 
-test("a group that does not exist refuses whoever wants a rule, and stops nobody from leaving", () => {
+test("a group that does not exist refuses a Service that wants a rule, and stops none from leaving", () => {
   const { outcome, refused } = mergeSecurityGroup(undefined, [
     fragment("a", [allow([80], ["20.0.0.1"])]),
     fragment("b", []),

@@ -87,7 +87,7 @@ test("an address that it gives up is closed", () => {
   assert.deepEqual(lines(applied(world(group), decision)), []);
 });
 
-test("a missing group refuses who needs it, and nobody else", () => {
+test("a missing group refuses Services that need it, and no others", () => {
   const missing = world(undefined);
   const decision = reconcile(missing, web(), at("20.0.0.1"));
   assert.equal(decision.kind === "reject" && decision.rejection.reason, "SecurityGroupMissing");
@@ -203,7 +203,7 @@ test("who is being deleted wants nothing any more", () => {
   assert.deepEqual(lines(applied(seen, reconcile(seen, guarded(), at("20.0.0.1")))), alone);
 });
 
-test("an address shared with a Service that nobody can read is left alone", () => {
+test("an address shared with a Service that cannot be read is left alone", () => {
   const group = built([guarded(), "20.0.0.1"], [second(), "20.0.0.1"]);
   const unreadable = guarded({ annotations: { "azure-load-balancer-tcp-idle-timeout": "soon" } });
   const seen = world(group, unreadable, second());

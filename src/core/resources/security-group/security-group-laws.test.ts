@@ -7,7 +7,7 @@ import type { SecurityGroupFragment, AccessRule, Opening } from "./fragment.ts";
 import { mergedAlone, mergeSecurityGroup } from "./merge-security-group.ts";
 import { destinationsOf, kindOf, newRule, ownRuleName, sharedRuleName } from "./security-rules.ts";
 
-/** Addresses of Services, few, so that they are shared; and addresses of nobody. */
+/** Addresses of Services, few, so that they are shared; and addresses without a Service. */
 const ADDRESSES = ["20.0.0.1", "20.0.0.2", "20.0.0.3", "20.0.0.4", "2603::1", "2603::2"];
 const STRANGERS = ["99.0.0.1", "99.0.0.2"];
 /** Names of other people's rules, some of which look a little like ours. */
@@ -117,7 +117,7 @@ function after(seen: SecurityGroup, batch: readonly SecurityGroupFragment[]): Se
   return outcome.kind === "put" ? outcome.body : seen;
 }
 
-/** Which managed rules hold each address, whoever they belong to. */
+/** Which managed rules hold each address, whichever Service they belong to. */
 function opened(body: SecurityGroup): Map<string, Set<string>> {
   const held = new Map<string, Set<string>>();
   for (const rule of body.properties.securityRules ?? []) {
@@ -153,7 +153,7 @@ law("foreign rules stay the same objects in the same order", (seen, batch) => {
   now.forEach((rule, at) => assert.equal(rule, before[at]));
 });
 
-law("addresses of nobody stay in rules of nobody", (seen, batch) => {
+law("addresses without a Service stay in rules without one", (seen, batch) => {
   const bases = new Set(batch.map(({ owner }) => owner.base));
   const stranger = (body: SecurityGroup): [string, string[]][] =>
     [...opened(body)]
@@ -166,7 +166,7 @@ law("addresses of nobody stay in rules of nobody", (seen, batch) => {
   assert.deepEqual(new Map(stranger(after(seen, batch))), new Map(stranger(seen)));
 });
 
-law("a claimed address is opened by exactly what somebody wants for it", (seen, batch) => {
+law("a claimed address is opened by exactly what a Service wants for it", (seen, batch) => {
   const held = opened(after(seen, batch));
   for (const address of new Set(batch.flatMap((fragment) => fragment.addresses))) {
     const wanted = batch.flatMap(({ owner, rules, ownRules }) =>
