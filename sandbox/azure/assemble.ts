@@ -48,7 +48,7 @@ export interface Parts {
   readonly machines: () => ReadonlyMap<string, Machine>;
   readonly closing: AbortController;
   /** Known once the listeners are open. */
-  readonly urls: { authority: string; readonly audiences: string[] };
+  readonly urls: { authority: string; control: string; readonly audiences: string[] };
   about: () => unknown;
   readonly seed: (text: string) => number;
 }
@@ -58,7 +58,7 @@ export function assemble(options: AzureOptions, directory: DataDirectory): Parts
   const nowMs = (): number => Date.now();
   const guid = (): string => randomUUID();
   const closing = new AbortController();
-  const urls = { authority: "", audiences: [] as string[] };
+  const urls = { authority: "", control: "", audiences: [] as string[] };
   const settings: Settings = { latencyFactor: options.latency ?? 0, roles: {} };
   const { seed, topology: wanted = {}, log = () => {} } = options;
   const store = openAzureStore({
@@ -90,7 +90,7 @@ export function assemble(options: AzureOptions, directory: DataDirectory): Parts
     latency: latencyDraws(() => settings.latencyFactor, options.latencySeed ?? 1),
     store,
     probed: dataPlane?.probed,
-    open: signInAnswer(account, tokens, () => urls.authority),
+    open: signInAnswer(account, tokens, urls),
     authorityUrl: () => urls.authority,
     allowsPlainHttp: options.plainHttp ?? false,
     nowMs,

@@ -61,6 +61,7 @@ async function startIn(directory: DataDirectory, options: AzureOptions): Promise
   const { account } = parts;
   const reach = { armEndpoint: listeners.arm.url, plainUrl: listeners.plain.url, caFile: authority.caFile };
   parts.urls.authority = listeners.arm.url;
+  parts.urls.control = listeners.control.url;
   parts.urls.audiences.push(listeners.arm.url, listeners.plain.url);
   const limits = raisedLimits(options.model?.limits ?? {});
   const cloudConfig = { ...cloudConfigOf(account, parts.topology, reach), ...limits };

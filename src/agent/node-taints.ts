@@ -30,7 +30,7 @@ export interface TaintRules {
 /** By id of the event: the taint that the agent wrote for it, as `key=value`; empty where another client's was there. */
 type HandledEvents = Readonly<Record<string, string>>;
 
-interface NodePatch {
+export interface NodePatch {
   readonly metadata: { readonly annotations: Readonly<Record<string, string | null>> };
   readonly spec?: { readonly taints: readonly Taint[] };
 }

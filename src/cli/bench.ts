@@ -102,6 +102,15 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         churnSeconds: parseFlagNumber("--churn", String(flags["churn"]), 0, 86_400),
       }),
   },
+  agent: {
+    description:
+      "memory and processor time of the agent at rest, above an empty process that polls (npm run build first)",
+    configure: (command) => command.option("--seconds <count>", "how long to look", "60"),
+    run: async (flags) =>
+      (await import("../../bench/scenarios/agent.ts")).benchAgent({
+        seconds: parseFlagNumber("--seconds", String(flags["seconds"]), 5, 86_400),
+      }),
+  },
   drain: {
     description:
       "time from a taint to the write that Azure receives: one by one, beside Services being created, and a hundred at once",

@@ -7,7 +7,7 @@ import { homedir } from "node:os";
 import { Agent, type AgentOptions } from "../agent/agent.ts";
 import { Approver } from "../agent/approver.ts";
 import { MetadataClient } from "../agent/metadata-client.ts";
-import { NodeWriter } from "../agent/node-writer.ts";
+import { NodeWriter, UnboundAgent } from "../agent/node-writer.ts";
 import type { Node } from "../core/model/kubernetes.ts";
 import type { Log } from "../core/util/log.ts";
 import type { ClusterAccess } from "../kube/client/cluster-access.ts";
@@ -24,6 +24,11 @@ export interface AgentProcessOptions extends Pick<AgentOptions, "nodeName" | "ta
   readonly metadataUrl: string;
   /** Events are approved so long after all their machines are out of their load balancers; absent: never. */
   readonly approveAfterMs?: number | undefined;
+  /**
+   * Taints are written only where a policy keeps the agent to its own Node. Absent: in a pod with its ServiceAccount; not with a
+   * kubeconfig, whose identity somebody has chosen.
+   */
+  readonly needsPolicy?: boolean;
   readonly log: Log;
 }
 
@@ -45,23 +50,36 @@ export async function runAgent(options: AgentProcessOptions, signal: AbortSignal
     (await client.list<Node & KubeObject>(NODES, {}, ending)).items;
   const approver =
     graceMs === undefined ? undefined : new Approver({ graceMs, metadata, nodes, clock: realClock, log });
+  const writer = new NodeWriter({ client, nodeName, needsPolicy: options.needsPolicy ?? isPod(kubeconfig) });
   const agent = new Agent({
     ...options,
     metadata,
     approver,
-    writer: new NodeWriter(client, nodeName),
+    writer,
     clock: realClock,
     random: Math.random,
   });
   log.info("the agent is running", { node: nodeName, taints: options.taints !== undefined });
-  await agent.run(signal);
+  await Promise.all([options.taints && tellIfUnbound(writer, log, signal), agent.run(signal)]);
   metadata.close();
+}
+
+/** At the start, so that nobody learns of a missing policy from an eviction. What else is wrong is told when it matters. */
+async function tellIfUnbound(writer: NodeWriter, log: Log, signal: AbortSignal): Promise<void> {
+  await writer.checkBound(signal).catch((error: unknown) => {
+    if (error instanceof UnboundAgent) log.warn(error.message);
+  });
+}
+
+/** Whether the identity is that of the pod. */
+function isPod(kubeconfig: string | undefined): boolean {
+  const { env } = process;
+  return kubeconfig === undefined && !env["KUBECONFIG"] && env["KUBERNETES_SERVICE_HOST"] !== undefined;
 }
 
 async function clusterAccess(kubeconfig: string | undefined): Promise<ClusterAccess> {
   const { env } = process;
-  const isPod = env["KUBERNETES_SERVICE_HOST"] !== undefined;
-  if (kubeconfig === undefined && !env["KUBECONFIG"] && isPod) return inCluster(env);
+  if (isPod(kubeconfig)) return inCluster(env);
   const { findCluster } = await import("../kube/client/find-cluster.ts");
   return findCluster({ kubeconfig, env, homeDir: homedir() });
 }

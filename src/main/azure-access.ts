@@ -41,6 +41,8 @@ export interface AzureAccessOptions {
 
 export interface AzureAccess {
   readonly client: ArmClient;
+  /** Control endpoint of an emulated Azure. */
+  readonly emulatorControl: string | undefined;
   /** Absent where no traces are asked for. */
   readonly tracer: Tracer | undefined;
   close(): Promise<void>;
@@ -87,5 +89,5 @@ export async function openArmClient(options: AzureAccessOptions): Promise<AzureA
     await transport.close();
     await tracing?.close();
   };
-  return { client, tracer: tracing?.tracer, close };
+  return { client, emulatorControl: cloud.emulatorControl, tracer: tracing?.tracer, close };
 }

@@ -43,6 +43,7 @@ import type { Inventory } from "../core/inventory/inventory.ts";
 import type { Placeholders } from "../core/plan/known-after-apply.ts";
 import { applyManifests } from "./apply-manifests.ts";
 import { openArmClient } from "./azure-access.ts";
+import { knownConnections, type KnownConnections } from "./known-connections.ts";
 import { type ClusterChoice, openKubeClient } from "./kube-access.ts";
 import { CloudConfigError, loadCloudConfig, nameOf, type CloudConfigSource } from "./load-cloud-config.ts";
 import { realClock } from "./real-clock.ts";
@@ -83,6 +84,8 @@ export interface ClusterView {
   observe(service: CachedService): Promise<Observed>;
   /** The pools of the cluster's nodes as Azure has them at this moment, and the node of each entry. */
   pools(): Promise<{ readonly places: readonly AdminStatePool[]; readonly nodeOf: NodeFinder }>;
+  /** Of a node, by its addresses; `undefined` where nobody knows, as with Azure itself. */
+  connections(addresses: readonly string[]): Promise<KnownConnections | undefined>;
   /** What Azure has of the kinds that `azlb get` prints. */
   inventory(): Promise<Inventory>;
   /** Until when Azure has asked this command to wait with calls, where it has. */
@@ -176,6 +179,7 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
         const nodeOf = nodeFinder(nodes, compute && ipConfigurationFinder(nodes, compute));
         return { places: adminStatePools(config, loadBalancers), nodeOf };
       },
+      connections: (addresses) => knownConnections(arm.emulatorControl, addresses, ending.signal),
       inventory: async () => {
         const { poolType, sku, resourceGroup } = config;
         const needsMachines = poolType === "nodeIPConfiguration" || sku === "basic";

@@ -14,6 +14,7 @@ import { poolText } from "../core/admin-state/admin-state-events.ts";
 import { desiredAdminState, drainReasons, hasAdminState } from "../core/admin-state/reconcile-admin-state.ts";
 import type { Node } from "../core/model/kubernetes.ts";
 import { untilSettled } from "../core/util/until-settled.ts";
+import { internalAddresses } from "../core/view/node-list.ts";
 import { projectNode } from "../controller/projections.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { isFailure } from "../kube/client/kube-failure.ts";
@@ -63,13 +64,20 @@ export function waitForDrain(request: DrainRequest & { readonly view: ViewOption
       const why = view.config.sku === "standard" ? "enableLoadBalancerAdminState is false" : "loadBalancerSku is basic";
       throw new CannotDrain(`admin states are not set in this cluster (${why}), so a drain has no effect`);
     }
-    const state = desiredAdminState(await writeTaint(view.client, request));
+    const node = await writeTaint(view.client, request);
+    const state = desiredAdminState(node);
     const entries = await untilInEffect(view, request, state);
     if (entries.length === 0) request.say(`node/${request.name} is in no pool of a load balancer`);
     for (const where of poolsOf(entries)) request.say(`  ${state === "Down" ? "Down" : "not Down"} in ${where}`);
     if (state === "Down" && entries.length > 0)
-      request.say("No new connection reaches it. Azure does not tell how many existing ones are left.");
+      request.say(`No new connection reaches it. ${await leftText(view, node)}`);
   });
+}
+
+async function leftText(view: ClusterView, node: Node): Promise<string> {
+  const known = await view.connections(internalAddresses(node));
+  if (known === undefined) return "Azure does not tell how many existing ones are left.";
+  return `${known.open === 1 ? "1 existing one is" : `${known.open} existing ones are`} left (by the emulator's data plane).`;
 }
 
 /** Returns the Node as it is afterwards. */

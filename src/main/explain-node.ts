@@ -9,6 +9,7 @@ import { projectNode, type CachedNode } from "../controller/projections.ts";
 import { isFailure } from "../kube/client/kube-failure.ts";
 import { EVENTS, NODES, type KubeObject } from "../kube/client/resources.ts";
 import type { ClusterView } from "./cluster-view.ts";
+import type { KnownConnections } from "./known-connections.ts";
 
 interface Event extends KubeObject {
   readonly reason?: string;
@@ -38,16 +39,20 @@ export async function explainNode(
   const { places, nodeOf } = await view.pools();
   const entries = entriesOfNode(name, places, nodeOf);
   const account = accountOf(node);
+  const isDrained = account !== undefined;
+  const connections = isDrained ? await view.connections(internalAddresses(node)) : undefined;
   const text = [
     ...stateLines(view, node, entries),
     ...entries.map(
       ({ place, state }) => `  ${state.padEnd(6)}    ${poolText(place.loadBalancer.name, place.pool.name)}`,
     ),
     ...accountLines(account),
+    ...connectionLines(connections),
     ...eventLines(events.items),
     "",
   ].join("\n");
-  return { text, data: { ...lineOf(view, node, entries), events: lastOf(events.items).map(eventOf) } };
+  const data = { ...lineOf(view, node, entries), ...(connections && { connections }) };
+  return { text, data: { ...data, events: lastOf(events.items).map(eventOf) } };
 }
 
 /** Named as the API names them. */
@@ -115,6 +120,14 @@ function accountLines(account: DrainAccount | undefined): string[] {
       : [`announced   ${time(notice.announcedMs)}, the machine goes at ${time(notice.dueMs)} or later`]),
     `known       ${time(seenMs)}`,
     `Down        ${time(downMs)} in every pool${notice === undefined ? "" : `, ${verdict}`}`,
+  ];
+}
+
+function connectionLines(connections: KnownConnections | undefined): string[] {
+  if (connections === undefined) return [];
+  const { open, openedWhileDown } = connections;
+  return [
+    `connections ${openedWhileDown} begun while it was Down; left of earlier ones: ${open} (the emulator's data plane)`,
   ];
 }
 

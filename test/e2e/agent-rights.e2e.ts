@@ -190,7 +190,16 @@ async function withAgent(
   const stopping = new AbortController();
   const metadataUrl = `${rig.services.azure.metadataUrl}/machines/${node}`;
   const taints = { drainOnReboot: false };
-  const options = { nodeName: node, kubeconfig, metadataUrl, pollMs: 50, taints, log: SILENT_LOG, ...more };
+  const options = {
+    nodeName: node,
+    kubeconfig,
+    metadataUrl,
+    pollMs: 50,
+    taints,
+    needsPolicy: true,
+    log: SILENT_LOG,
+    ...more,
+  };
   const running = runAgent(options, stopping.signal);
   try {
     await work();
@@ -268,4 +277,24 @@ test("early approval: nothing without the right to list Nodes; with it when ever
     await eventually(async () => assert.equal(await open(), false), WITHIN_MS);
   });
   for (const node of [second, third]) assert.ok(accountOf(await rig.node(node)) !== undefined, `${node} was out`);
+});
+
+test("without the policy an agent that may taint writes Events only, and the controller taints", async () => {
+  for (const node of rig.nodes) await rig.retaint(node, () => []);
+  await rig.expect({});
+  const binding = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/azlb-agent";
+  assert.equal((await cluster.request("DELETE", binding)).code, 200);
+  await eventually(async () => assert.equal((await taint(second, [SPOT], "?dryRun=All")).code, 200), WITHIN_MS);
+  const warned: string[] = [];
+  const log = { ...SILENT_LOG, warn: (text: string) => void warned.push(text) };
+  await withAgent(second, secondKubeconfig, { log }, async () => {
+    const eventId = await announce("Terminate", second);
+    await rig.heard(second, "TerminationTainted");
+    await rig.expect({ [second]: "Down" });
+    await rig.services.azure.control("DELETE", `/scheduled-events/${eventId}`);
+    await rig.heard(second, "ScheduledEventOver");
+  });
+  assert.match(warned[0] ?? "", /only Events are written, and the controller taints/);
+  const { annotations = {} } = (await rig.node(second)).metadata;
+  assert.doesNotMatch(annotations["azlb.io/agent-taints"] ?? "", /azlb\.io\/drain/, "the taint is not the agent's");
 });

@@ -17,7 +17,15 @@ test("flows are counted where they went and where they ended", () => {
   flowTable.refused(FRONT, CLIENT, { reason: "noEligibleMember" });
   const { total, open, refused, members } = flowTable.countsOf(FRONT.key);
   assert.deepEqual([total, open, refused], [4, 1, { memberRefused: 1, noEligibleMember: 1 }]);
-  assert.deepEqual(members.get(MEMBER.ip), { total: 3, open: 1, refused: 1 });
+  assert.deepEqual(members.get(MEMBER.ip), { total: 3, open: 1, refused: 1, openedWhileDown: 0 });
+});
+
+test("flows to a member that is Down are counted: a rule without a probe has them", () => {
+  const flowTable = createFlowTable(() => 0);
+  flowTable.opened(FRONT, MEMBER, CLIENT);
+  flowTable.opened(FRONT, member(MEMBER.ip, "Down"), CLIENT);
+  const { total, openedWhileDown } = flowTable.countsOf(FRONT.key).members.get(MEMBER.ip) ?? {};
+  assert.deepEqual([total, openedWhileDown], [2, 1]);
 });
 
 test("the log is bounded, keeps the newest, and its numbers go on", () => {

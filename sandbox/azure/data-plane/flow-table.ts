@@ -44,6 +44,8 @@ export interface MemberCounts {
   open: number;
   /** Forwarded flows whose connection it refused. */
   refused: number;
+  /** Flows forwarded to it while its admin state was `Down`: none, but on a rule without a probe. */
+  openedWhileDown: number;
 }
 
 export interface FrontendCounts {
@@ -104,6 +106,7 @@ export function createFlowTable(nowMs: () => number): FlowTable {
       frontend.open++;
       own.total++;
       own.open++;
+      if (member.adminState === "Down") own.openedWhileDown++;
       note({ event: "opened", frontend: key, ...memberNames(member), ...client });
     },
     closed({ key }, member, client, reason) {
@@ -133,7 +136,7 @@ export function createFlowTable(nowMs: () => number): FlowTable {
 }
 
 function memberCounts({ members }: FrontendCounts, { ip }: Member): MemberCounts {
-  const known = members.get(ip) ?? { total: 0, open: 0, refused: 0 };
+  const known = members.get(ip) ?? { total: 0, open: 0, refused: 0, openedWhileDown: 0 };
   members.set(ip, known);
   return known;
 }

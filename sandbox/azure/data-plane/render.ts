@@ -68,7 +68,7 @@ export function renderFrontend(
   };
 }
 
-const NOTHING: MemberCounts = { total: 0, open: 0, refused: 0 };
+const NOTHING: MemberCounts = { total: 0, open: 0, refused: 0, openedWhileDown: 0 };
 
 function renderMembers(
   rule: FrontendListener["frontend"]["rule"],

@@ -18,13 +18,20 @@ const OPENID = /^\/([^/]+)\/(?:v2\.0\/)?\.well-known\/openid-configuration$/i;
 const LIST_SINCE = "2019-05-01";
 const OBJECT_SINCE = "2022-09-01";
 
-export function answerDiscovery(request: HttpRequest, account: Account, authorityUrl: string): HttpReply | undefined {
+/** Of the emulator; known once its listeners are open. */
+export interface EmulatorUrls {
+  readonly authority: string;
+  /** A list of clouds names it, so that a client that knows the emulator finds what Azure does not tell. */
+  readonly control: string;
+}
+
+export function answerDiscovery(request: HttpRequest, account: Account, urls: EmulatorUrls): HttpReply | undefined {
   const tenant = OPENID.exec(request.path)?.[1];
   const isMetadata = request.path.toLowerCase().replace(/\/$/, "") === "/metadata/endpoints";
   if (tenant === undefined && !isMetadata) return undefined;
   if (request.method !== "GET") return jsonReply(405, { error: "invalid_request", error_description: "Use GET." });
-  if (tenant !== undefined) return openIdConfiguration(tenant, account, authorityUrl);
-  return metadataEndpoints(request, account, authorityUrl);
+  if (tenant !== undefined) return openIdConfiguration(tenant, account, urls.authority);
+  return metadataEndpoints(request, account, urls);
 }
 
 function openIdConfiguration(tenant: string, account: Account, authorityUrl: string): HttpReply {
@@ -50,9 +57,9 @@ function openIdConfiguration(tenant: string, account: Account, authorityUrl: str
   });
 }
 
-function metadataEndpoints(request: HttpRequest, account: Account, authorityUrl: string): HttpReply {
+function metadataEndpoints(request: HttpRequest, account: Account, { authority, control }: EmulatorUrls): HttpReply {
   const authentication = {
-    loginEndpoint: authorityUrl,
+    loginEndpoint: authority,
     audiences: [request.baseUrl, "https://management.core.windows.net/", "https://management.azure.com/"],
     tenant: account.tenantId,
     identityProvider: "AAD",
@@ -72,7 +79,10 @@ function metadataEndpoints(request: HttpRequest, account: Account, authorityUrl:
     authentication,
     suffixes: { storage: "core.windows.net", acrLoginServer: "azurecr.io", keyVaultDns: "vault.azure.net" },
   };
-  return jsonReply(200, version < OBJECT_SINCE ? [cloud] : wholeCloud(cloud, request.baseUrl));
+  return jsonReply(
+    200,
+    version < OBJECT_SINCE ? [{ ...cloud, emulator: { control } }] : wholeCloud(cloud, request.baseUrl),
+  );
 }
 
 /**

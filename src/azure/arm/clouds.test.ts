@@ -58,6 +58,16 @@ test("without a name the first entry is taken, and an entry without address is t
   assert.equal(cloud.resourceManager, "https://arm.here");
 });
 
+test("an emulated Azure on this machine says where its control endpoint is; no other machine is believed to be one", async () => {
+  const mine = settings({ resourceManagerEndpoint: "https://arm.mine" });
+  const controlOf = async (control: unknown): Promise<string | undefined> =>
+    (await findCloud(mine, answering([{ ...LISTED, emulator: { control } }]))).emulatorControl;
+  assert.equal(await controlOf("http://127.0.0.1:18084"), "http://127.0.0.1:18084");
+  for (const other of ["http://169.254.169.254", "http://127.0.0.1.example.com", "https://arm.mine", "nonsense", 7]) {
+    assert.equal(await controlOf(other), undefined, String(other));
+  }
+});
+
 test("a cloud that cannot be found says what to change", async () => {
   const bare = settings({ cloud: "AzureStackCloud", cloudName: "AzureStackCloud" });
   await assert.rejects(findCloud(bare, NOBODY), /cloud: "AzureStackCloud" needs resourceManagerEndpoint/);

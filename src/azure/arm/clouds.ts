@@ -16,6 +16,8 @@ export interface Cloud {
   readonly authority: string;
   readonly audience: string;
   readonly profile: ApiProfile;
+  /** Of the emulator of this repository, on this machine: where it tells what Azure does not. */
+  readonly emulatorControl?: string | undefined;
 }
 
 export type CloudSettings = Pick<CredentialConfig, "cloud" | "cloudName" | "resourceManagerEndpoint" | "azureStack">;
@@ -105,7 +107,19 @@ function addressesOf(entry: unknown, endpoint: string): Addresses {
     );
   }
   const resourceManager = textField(entry, "resourceManager") || endpoint;
-  return { resourceManager: trimmed(resourceManager), authority: trimmed(authority), audience: trimmed(audience) };
+  const emulatorControl = loopbackUrl(textField(field(entry, "emulator"), "control"));
+  return {
+    resourceManager: trimmed(resourceManager),
+    authority: trimmed(authority),
+    audience: trimmed(audience),
+    ...(emulatorControl !== undefined && { emulatorControl }),
+  };
+}
+
+/** Whatever a cloud says of itself, no other machine is asked because of it. */
+function loopbackUrl(text: string | undefined): string | undefined {
+  const url = URL.parse(text ?? "");
+  return url?.protocol === "http:" && url.hostname === "127.0.0.1" ? trimmed(url.origin) : undefined;
 }
 
 async function readEnvironment(path: string): Promise<Addresses> {

@@ -150,6 +150,12 @@ export class KubeClient {
     return this.#json<T>({ method: "PATCH", resource, path, ...patchBody(patch, only), signal });
   }
 
+  /** As `patch`, up to and with admission; the server stores nothing. */
+  async rehearsePatch(resource: Resource, place: Place, patch: Patch, signal?: AbortSignal): Promise<void> {
+    const [path, query] = [resourcePath(resource, place), { dryRun: "All" }];
+    await this.#json<unknown>({ method: "PATCH", resource, path, query, ...patchBody(patch, {}), signal });
+  }
+
   async delete(resource: Resource, place: Place, only: Preconditions = {}, signal?: AbortSignal): Promise<void> {
     const body = { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "Background", preconditions: only };
     await this.#json<unknown>({ method: "DELETE", resource, path: resourcePath(resource, place), body, signal });

@@ -40,7 +40,7 @@ export function agentSuite(name: string, open: ClusterOpener): void {
     let free: string[] = [];
 
     before(async () => {
-      [azure, cluster] = await Promise.all([startAzure({ topology: { nodes: 12 } }), open()]);
+      [azure, cluster] = await Promise.all([startAzure({ topology: { nodes: 13 } }), open()]);
       kube = openKubeClient({ kubeconfig: cluster.kubeconfig, userAgent: "test" });
       const nodes = azure.nodes.map(({ name: node, ip, providerId }) => ({
         name: node,
@@ -149,6 +149,22 @@ export function agentSuite(name: string, open: ClusterOpener): void {
         await control("DELETE", `/scheduled-events/${terminate}`);
         await tainted(node, mine);
       });
+    });
+
+    test("a right to taint that no policy keeps to its Node is not used: Events only, and the log says so", async () => {
+      const [node = ""] = free.splice(0, 1);
+      const warned: string[] = [];
+      const log = { ...SILENT_LOG, warn: (text: string) => void warned.push(text) };
+      await withAgent(node, { taints: { drainOnReboot: false }, needsPolicy: true, log }, async () => {
+        await eventually(() => assert.match(warned[0] ?? "", /Apply deploy\/agent-policy\.yaml/), WITHIN_MS);
+        const id = await announce("Preempt", node);
+        await heard(node, "PreemptScheduled");
+        await eventually(() => assert.ok(warned.length > 1), WITHIN_MS);
+        await control("DELETE", `/scheduled-events/${id}`);
+        await heard(node, "ScheduledEventOver");
+        assert.deepEqual(await taintsOf(node), []);
+      });
+      assert.deepEqual(warned.slice(2), [], "once at the start, once for the event");
     });
 
     test("a drain by hand stays when a termination is cancelled", async () => {
