@@ -21,13 +21,12 @@ const INTERFACES = { loadBalancerBackendPoolConfigurationType: "nodeIPConfigurat
 const RENAMED: Options = { clusterName: "prod" };
 
 export function configurationGuardSuite(name: string, open: ClusterOpener): void {
+  vmTypeSuite(name, open);
   describe(`a changed configuration, on ${name}`, () => {
     let rig: ServiceRig;
     before(async () => {
       rig = await ServiceRig.open(open);
-      await rig.apply({ name: "web" });
-      await rig.apply({ name: "inside", annotations: INTERNAL });
-      await Promise.all(["web", "inside"].map((each) => rig.served(each)));
+      await publish(rig);
       await rig.stop();
     });
     afterEach(() => rig.stop());
@@ -99,6 +98,35 @@ export function configurationGuardSuite(name: string, open: ClusterOpener): void
       assert.deepEqual((await rig.plan(undefined, RENAMED)).changes, []);
     });
   });
+}
+
+/** Machines tell their type only where their interfaces are in the pools. */
+function vmTypeSuite(name: string, open: ClusterOpener): void {
+  describe(`a changed VM type, on ${name}`, () => {
+    let rig: ServiceRig;
+    before(async () => {
+      rig = await ServiceRig.open(open, {
+        azure: { topology: { nodes: 3, backendPool: "nodeIPConfiguration" } },
+      });
+      await publish(rig);
+      await rig.stop();
+    });
+    after(() => rig.close());
+
+    test("refused in the same way: told by the instances of the scale set in the pool", async () => {
+      await assertRefused(rig, withConfig(rig, { vmType: "standard" }), {
+        changes: ["vm-type"],
+        said: /VM type is "standard", but 2 published Services .* have "vmss" in Azure/,
+        advice: /set vmType: vmss in the cloud config; .*--accept-change=vm-type/,
+      });
+    });
+  });
+}
+
+async function publish(rig: ServiceRig): Promise<void> {
+  await rig.apply({ name: "web" });
+  await rig.apply({ name: "inside", annotations: INTERNAL });
+  await Promise.all(["web", "inside"].map((each) => rig.served(each)));
 }
 
 function withConfig(rig: ServiceRig, change: Readonly<Record<string, unknown>>): Options {
