@@ -95,6 +95,19 @@ test("200 and 2,000 Services fit on a screen: like lines are collapsed", () => {
   }
 });
 
+test("the more kinds of lines, the fewer of each are shown: it still fits", () => {
+  const { report, steps } = reported(served("web"));
+  const kinds = Array.from({ length: 10 }, (_, at) => `update part ${at}`);
+  const entries = kinds.flatMap((writes) =>
+    Array.from({ length: 200 }, (_, at) => {
+      return { service: `default/s${at}`, outlook: "changes", before: [], after: [], writes } as const;
+    }),
+  );
+  const lines = renderReport({ ...report, entries }, steps, "rg").split("\n");
+  assert.ok(lines.length <= 24, lines.join("\n"));
+  for (const kind of kinds) assert.ok(lines.some((line) => line.endsWith(kind)));
+});
+
 test("what the drift policy leaves is told apart from what is written", () => {
   const world = served("web");
   world.loadBalancers = world.loadBalancers.map((seen) => {

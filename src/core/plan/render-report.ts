@@ -9,8 +9,8 @@ import { resourceText } from "./resource-text.ts";
 
 /** Fit on a screen, with what stands around them. */
 const MOST_LINES = 24;
-/** Of like lines, where they are collapsed. */
-const SHOWN = 3;
+/** Of like lines, where they are collapsed: as many as fit. */
+const SHOWN = [3, 2, 1] as const;
 
 const MARKS: Readonly<Record<ServiceEntry["outlook"], string>> = {
   moves: "!",
@@ -84,13 +84,17 @@ function clusterLines(steps: readonly PlannedStep[], home: string): Line[] {
   }));
 }
 
-function collapse(lines: readonly Line[]): Line[] {
-  return [...Map.groupBy(lines, ({ group }) => group).values()].flatMap((alike) => {
-    const rest = alike.length - SHOWN;
-    if (rest <= 1) return alike;
-    const text = `… and ${rest} more like this; --details lists them`;
-    return [...alike.slice(0, SHOWN), { mark: " ", subject: text, text: "", group: "" }];
-  });
+function collapse(lines: readonly Line[]): readonly Line[] {
+  const groups = [...Map.groupBy(lines, ({ group }) => group).values()];
+  const tries = SHOWN.map((shown) => groups.flatMap((alike) => firstOf(alike, shown)));
+  return tries.find(({ length }) => length <= MOST_LINES) ?? tries.at(-1) ?? lines;
+}
+
+function firstOf(alike: readonly Line[], shown: number): readonly Line[] {
+  const rest = alike.length - shown;
+  if (rest <= 1) return alike;
+  const text = `… and ${rest} more like this; --details lists them`;
+  return [...alike.slice(0, shown), { mark: " ", subject: text, text: "", group: "" }];
 }
 
 /** `200 public IPs to create, 1 load balancer and 1 security group to update, 0 addresses change, 12 refused`. */
