@@ -37,6 +37,7 @@ export async function benchDashboard({ services, nodes }: DashboardOptions): Pro
     isReady: () => true,
     leader: () => ({ leads: true, identity: "bench", holder: "bench" }),
     throttle: () => [],
+    probeResult: () => Promise.resolve(undefined),
     writes: () => ({ sequence: 0, writes: [] }),
   });
   const files = await pageFiles(SILENT_LOG);

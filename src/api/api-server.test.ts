@@ -24,6 +24,7 @@ const standby = new LiveView({
   isReady: () => false,
   leader: () => ({ leads: false, identity: "me", holder: HOLDER }),
   throttle: () => [],
+  probeResult: () => Promise.resolve(undefined),
   writes: () => ({ sequence: 0, writes: [] }),
 });
 

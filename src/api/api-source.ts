@@ -37,6 +37,8 @@ export interface ApiSource {
   readonly isReady: () => boolean;
   readonly leader: () => LeaderView;
   readonly throttle: () => readonly ThrottleView[];
+  /** What Azure's probes have found of a rule, by its id; an Error where that is not known. Costs a call to Azure now and then. */
+  readonly probeResult: (ruleId: string) => Promise<unknown>;
   readonly writes: (limit: number) => { readonly sequence: number; readonly writes: readonly NotedWrite[] };
 }
 

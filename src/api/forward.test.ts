@@ -26,6 +26,7 @@ function view(isLeading: boolean): LiveView {
     isReady: () => isLeading,
     leader: () => leader,
     throttle: () => [],
+    probeResult: () => Promise.resolve(undefined),
     writes: () => ({ sequence: 0, writes: [] }),
   });
 }

@@ -119,6 +119,22 @@ const SCHEMAS: Readonly<Record<string, Schema>> = {
       }),
     ),
   }),
+  Probes: object({
+    items: listOf(
+      object({
+        loadBalancer: text,
+        protocol: text,
+        port: count,
+        probe: text,
+        "problem?": text,
+        up: count,
+        down: count,
+        notUp: listOf(object({ name: text, reason: text })),
+        found: text,
+      }),
+    ),
+    trouble: texts,
+  }),
   Nodes: object({
     total: count,
     draining: count,
@@ -250,7 +266,8 @@ export const OPENAPI = {
   info: {
     title: "azlb",
     version: "1",
-    description: "What the controller knows, read-only: it reads nothing from Azure or the API server to answer.",
+    description:
+      "What the controller knows, read-only: but for probes, nothing is read from Azure or the API server to answer.",
   },
   paths: {
     "/api/v1/overview": get("How things stand, on one line", ALL, "Overview"),
@@ -271,6 +288,12 @@ export const OPENAPI = {
       { ...query("from", "the source's IP address", text), required: true },
       query("port", "one of its ports (all)", count),
     ]),
+    "/api/v1/services/{namespace}/{name}/probes": get(
+      "What Azure's probes have found of its members: asks Azure, unless it did a moment ago",
+      ONE,
+      "Probes",
+      SERVICE,
+    ),
     "/api/v1/nodes": get("Nodes as load balancers see them, draining ones first", ALL, "Nodes", [SEARCH, ...PAGE]),
     "/api/v1/loadbalancers": get("Load balancers and the security group, with Azure's limits", ALL, "LoadBalancers"),
     "/api/v1/writes": get("The last writes to Azure, newest first", ALL, "Writes", [

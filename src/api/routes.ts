@@ -1,11 +1,12 @@
 /**
- * The paths of the API: what each one asks the caller to be allowed to see, and the view that answers. Everything is read
- * from memory, and every list has a page, so that one request is bounded work. `openapi.ts` describes the same paths.
+ * The paths of the API: what each one asks the caller to be allowed to see, and the view that answers. Everything but what probes
+ * have found is read from memory, and every list has a page, so that one request is bounded work. `openapi.ts` describes the same paths.
  */
 import { parseAddress } from "../core/util/cidr.ts";
 import { balancersOf, securityGroupView, tightestQuota } from "../core/view/balancers.ts";
 import { listNodes } from "../core/view/node-list.ts";
 import type { Picture } from "../core/view/picture.ts";
+import { findingsOf, probedRules, probesView } from "../core/view/probe-findings.ts";
 import { reachView } from "../core/view/reach-view.ts";
 import { detailOf, findService } from "../core/view/service-detail.ts";
 import { countServices, listServices } from "../core/view/service-list.ts";
@@ -83,6 +84,16 @@ export const ROUTES: readonly Route[] = [
       if (from === undefined) throw new ApiError(400, `from is "${query.get("from")}"; it must be an IP address`);
       const port = query.has("port") ? numberOf(query, "port", 0, 65_535) : undefined;
       return { items: reachView(picture, serviceOf(picture, parts), { from, port }) };
+    },
+  },
+  {
+    path: "/api/v1/services/{namespace}/{name}/probes",
+    scope: ({ parts: [namespace = "", name = ""] }) => ({ namespace, name }),
+    needsLeader: true,
+    answer: async ({ source }, { parts }, picture) => {
+      const rules = probedRules(picture.loadBalancers, serviceOf(picture, parts));
+      const answers = await Promise.all(rules.map(({ id }) => source.probeResult(id)));
+      return probesView(rules.map((rule, at) => findingsOf(rule, answers[at], picture.nodes)));
     },
   },
   {

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 
 import type { ServiceDetail } from "../core/view/service-detail.ts";
+import type { ProbesView } from "../core/view/probe-findings.ts";
 import type { Reach } from "../core/reach/reach-service.ts";
 import { useView } from "./client.ts";
 import { ServiceMap } from "./service-map.tsx";
@@ -53,12 +54,39 @@ export function ServicePage({ service, revision, nowMs }: ServicePageProps) {
           works, but: {remark.message}
         </p>
       ))}
+      <Probes path={path} nowMs={nowMs} />
       <ServiceMap detail={view} />
       <div class="columns">
         <ReachForm path={path} revision={revision} />
         <Access detail={view} />
       </div>
     </article>
+  );
+}
+
+/** Azure is asked for it, so not at every change. */
+const PROBES_AGAIN_MS = 20_000;
+
+function Probes({ path, nowMs }: { readonly path: string; readonly nowMs: number }) {
+  const { view } = useView<ProbesView>(`${path}/probes`, Math.floor(nowMs / PROBES_AGAIN_MS));
+  if (view === undefined || view.items.length === 0) return null;
+  return (
+    <section aria-label="Probes">
+      {view.trouble.map((text) => (
+        <p key={text} class="note warn">
+          {text}
+        </p>
+      ))}
+      <h3>What the probes found</h3>
+      <ul class="probes">
+        {view.items.map(({ loadBalancer, port, protocol, probe, down, problem, found }) => (
+          <li key={`${loadBalancer} ${port}/${protocol}`}>
+            {port === 0 ? "all ports" : `${port}/${protocol}`} <span class="quiet">by {probe}</span>{" "}
+            <span class={problem !== undefined ? "quiet" : down > 0 ? "bad" : "good"}>{found}</span>
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -10,6 +10,7 @@ import { ClusterAuthorizer, OPEN } from "../api/authorizer.ts";
 import { type KeyPair, selfSigned } from "../api/certificate.ts";
 import type { LeaderApi } from "../api/forward.ts";
 import type { ArmClient } from "../azure/arm/arm-client.ts";
+import { ProbeResults } from "../azure/cache/probe-results.ts";
 import type { Controller } from "../controller/controller.ts";
 import type { Metrics } from "../controller/metrics.ts";
 import type { WriteLog } from "../controller/write-log.ts";
@@ -104,6 +105,7 @@ function advertisedApi(
 }
 
 function sourceOf({ config, clock, arm, writes, driftPolicy, leading, leader }: ApiParts): LiveView["source"] {
+  const probes = new ProbeResults(arm, clock);
   return {
     version: VERSION,
     clusterName: config.clusterName,
@@ -117,6 +119,7 @@ function sourceOf({ config, clock, arm, writes, driftPolicy, leading, leader }: 
         const closedUntil = new Date(clock.nowMs() + closedForMs).toISOString();
         return { ...gate, ...(closedForMs > 0 && { closedUntil }) };
       }),
+    probeResult: (ruleId) => probes.of(ruleId),
     writes: (limit) => writes.newest(limit),
   };
 }

@@ -6,6 +6,7 @@ import type { CallReport } from "../azure/arm/arm-exchange.ts";
 import { NoAnswerError } from "../azure/arm/transport.ts";
 import { ArmError } from "../azure/arm/failures.ts";
 import { Mirror } from "../azure/cache/mirror.ts";
+import { ProbeResults } from "../azure/cache/probe-results.ts";
 import { ClusterCache } from "../controller/cluster-cache.ts";
 import { observeChanges, type ObservedChanges } from "../controller/configuration-guard.ts";
 import { MachineListing } from "../controller/machine-listing.ts";
@@ -28,6 +29,7 @@ import { DELAY, keptRetryAfterMs } from "../core/retry.ts";
 import type { Change } from "../core/guard/configuration-changes.ts";
 import { needsCleanup, wantsLoadBalancer, type ClassFilter } from "../core/intent/ownership.ts";
 import type { Observed } from "../core/observed.ts";
+import { findingsOf, probedRules, probesView, type ProbesView } from "../core/view/probe-findings.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
 import { isFailure, KubeFailure } from "../kube/client/kube-failure.ts";
 import {
@@ -84,6 +86,8 @@ export interface ClusterView {
   observe(service: CachedService): Promise<Observed>;
   /** The pools of the cluster's nodes as Azure has them at this moment, and the node of each entry. */
   pools(): Promise<{ readonly places: readonly AdminStatePool[]; readonly nodeOf: NodeFinder }>;
+  /** What Azure's probes have found of a Service's members. */
+  probes(observed: Observed): Promise<ProbesView>;
   /** Of a node, by its addresses; `undefined` where nobody knows, as with Azure itself. */
   connections(addresses: readonly string[]): Promise<KnownConnections | undefined>;
   /** What Azure has of the kinds that `azlb get` prints. */
@@ -178,6 +182,12 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
         ]);
         const nodeOf = nodeFinder(nodes, compute && ipConfigurationFinder(nodes, compute));
         return { places: adminStatePools(config, loadBalancers), nodeOf };
+      },
+      probes: async ({ service, loadBalancers, nodes }) => {
+        const results = new ProbeResults(arm.client, realClock);
+        const rules = probedRules(loadBalancers, service);
+        const answers = await Promise.all(rules.map(({ id }) => results.of(id)));
+        return probesView(rules.map((rule, at) => findingsOf(rule, answers[at], nodes)));
       },
       connections: (addresses) => knownConnections(arm.emulatorControl, addresses, ending.signal),
       inventory: async () => {

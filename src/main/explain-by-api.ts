@@ -1,6 +1,7 @@
 /** `azlb explain` by the controller's own word: asks the read-only API, and renders what it says. */
 import type { BalancerView } from "../core/view/balancers.ts";
 import type { NodePage } from "../core/view/node-list.ts";
+import { type ProbesView, renderProbes } from "../core/view/probe-findings.ts";
 import { isStuck, line, renderDetail } from "../core/view/render-detail.ts";
 import { renderBalancer, renderNode, renderServices } from "../core/view/render-lists.ts";
 import type { ServiceDetail } from "../core/view/service-detail.ts";
@@ -38,7 +39,9 @@ async function explained(api: ApiAccess, subject: Subject, nowMs: number): Promi
       return explainAll(api, subject);
     case "service": {
       const detail = await api.get<ServiceDetail>(`/api/v1/services/${subject.key}`);
-      return { lines: renderDetail(detail, nowMs), data: detail, isFailing: isStuck(detail) };
+      const probes = await api.get<ProbesView>(`/api/v1/services/${subject.key}/probes`).catch(notAsked);
+      const lines = [...renderDetail(detail, nowMs), ...renderProbes(probes)];
+      return { lines, data: { ...detail, probes: probes.items }, isFailing: isStuck(detail) };
     }
     case "node": {
       const { items } = await api.get<NodePage>(`/api/v1/nodes?search=${encodeURIComponent(subject.name)}`);
@@ -54,6 +57,12 @@ async function explained(api: ApiAccess, subject: Subject, nowMs: number): Promi
       throw new ApiRefusal(404, `there is no load balancer ${subject.name}; there are: ${names}`);
     }
   }
+}
+
+/** A controller of an earlier version has no such path. */
+function notAsked(error: unknown): ProbesView {
+  if (error instanceof ApiRefusal) return { items: [], trouble: [] };
+  throw error;
 }
 
 /** Who may not see the whole cluster, and did not ask for it, is told of its namespace. */

@@ -4,6 +4,7 @@ import type { EventReason } from "../core/events/event-reasons.ts";
 import { type EndpointSlice, serviceKey } from "../core/model/kubernetes.ts";
 import { explain } from "../core/plan/explain.ts";
 import { pictureOfLook } from "../core/view/observed-picture.ts";
+import { renderProbes } from "../core/view/probe-findings.ts";
 import { ageText, line, renderWay } from "../core/view/render-detail.ts";
 import { detailOf, type ServiceDetail } from "../core/view/service-detail.ts";
 import { reconcileService } from "../core/service/reconcile-service.ts";
@@ -67,15 +68,23 @@ export async function explainInFull(view: ClusterView, key: string, options: Pla
   const told = [...throttles, ...problems];
   const { lines: standLines, stand } = explain(observed);
   const detail = detailBy(observed, endpoints, options);
+  const probes = await view.probes(observed);
   const lines = [
     ...told.map(({ kind, message }) => line(kind, message)),
     ...standLines,
     ...renderWay(detail),
+    ...renderProbes(probes),
     ...(typeof endpoints === "string" ? [line("endpoints", `not looked at: ${endpoints}`)] : []),
     ...drainLines(observed),
   ];
   const text = [...lines, ...eventLines(sorted, lines), ""].join("\n");
-  const data = { ...knownOf(detail), ...stand, problems: told, lastWarnings: lastWarnings(sorted).map(warningOf) };
+  const data = {
+    ...knownOf(detail),
+    probes: probes.items,
+    ...stand,
+    problems: told,
+    lastWarnings: lastWarnings(sorted).map(warningOf),
+  };
   return { text, data, isFailing: problems.length > 0 || decision.kind === "reject" };
 }
 

@@ -83,10 +83,10 @@ test("Azure asks to wait for longer than --timeout: told who is waited for, and 
   await faults.arm({ method: ["GET"], path: "/subscriptions/**", count: null, effect });
   const file = join(dir, "azure.json");
   writeFileSync(file, JSON.stringify(sandbox.azure.cloudConfig));
-  const flags = ["--kubeconfig", sandbox.kubeconfig, "--cloud-config", file, "--timeout", "2s"];
+  const flags = ["--kubeconfig", sandbox.kubeconfig, "--cloud-config", file, "--timeout", "10s"];
   const { code, stderr } = await runAzlb("plan", ...flags);
   await faults.clear();
   assert.match(stderr, /Azure throttles reads until/);
-  assert.match(stderr, /azlb: not done after 2 s \(--timeout\), waiting for Azure/);
+  assert.match(stderr, /azlb: not done after 10 s \(--timeout\), waiting for Azure/);
   assert.equal(code, 1);
 });

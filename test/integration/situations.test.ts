@@ -7,6 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 
 import type { ServiceDetail } from "../../src/core/view/service-detail.ts";
+import type { ProbesView } from "../../src/core/view/probe-findings.ts";
 import { SILENT_LOG } from "../../src/core/util/log.ts";
 import { ApiRefusal, openApi } from "../../src/main/api-access.ts";
 import { withClusterView } from "../../src/main/cluster-view.ts";
@@ -14,23 +15,35 @@ import { explainBalancer } from "../../src/main/explain-balancer.ts";
 import { explainByApi } from "../../src/main/explain-by-api.ts";
 import { explainInFull } from "../../src/main/explain-service.ts";
 import { ApiClient } from "../support/api-client.ts";
+import { dataPlaneAt } from "../support/data-plane.ts";
 import { openEmbeddedCluster } from "../support/embedded-cluster.ts";
 import { eventually } from "../support/eventually.ts";
+import { type Backend, echoBackend } from "../support/loopback-backends.ts";
 import { ServiceRig, WITHIN_MS } from "../support/service-rig.ts";
 import { IN_TURN, SIDE_BY_SIDE, type Situation } from "../support/situations.ts";
 
 const FILE = new URL("../../docs/situations.md", import.meta.url);
 const SWITCHES = { list: () => Promise.resolve([]), flip: () => Promise.resolve({}) };
 const rows: string[] = [];
+/** Nothing listens there. */
+const CLOSED_PORT = 9;
 let rig: ServiceRig;
+let backend: Backend;
 
 before(async () => {
   rig = await ServiceRig.open(openEmbeddedCluster, {
+    azure: { dataPlane: true },
     controller: { api: { host: "127.0.0.1", port: 0, sandbox: { switches: SWITCHES } } },
   });
+  backend = await echoBackend("a node");
+  const table = { "*": backend.port, "9999": CLOSED_PORT };
+  await dataPlaneAt(rig.azure.controlUrl).map(Object.fromEntries(rig.azure.nodes.map(({ ip }) => [ip, table])));
   await Promise.all(SIDE_BY_SIDE.map(({ make }) => make(rig)));
 });
-after(() => rig.close());
+after(async () => {
+  await rig.close();
+  await backend.close();
+});
 
 for (const situation of SIDE_BY_SIDE) test(situation.title, () => isTold(situation));
 test("among all, worst first; a node; a load balancer; each by the controller's word and by an own look", async () => {
@@ -120,11 +133,13 @@ async function shownOf(name: string): Promise<string> {
   const { status, text } = await new ApiClient(rig.apiUrl).answer(`/api/v1/services/default/${name}`);
   if (status !== 200) return (JSON.parse(text) as { error: string }).error;
   const detail = JSON.parse(text) as ServiceDetail;
+  const probes = await new ApiClient(rig.apiUrl).get<ProbesView>(`/api/v1/services/default/${name}/probes`);
   const { state, reason, message, trouble, remarks, frontends, pools, access } = detail;
   return [
     state,
     ...(message === undefined ? [] : [`${reason}: ${message}`]),
     ...trouble,
+    ...probes.trouble,
     ...remarks.map((remark) => `works, but: ${remark.message}`),
     ...frontends.flatMap(({ rules }) => rules.flatMap(({ probe }) => (probe === undefined ? [] : [`probe ${probe}`]))),
     ...pools.flatMap(({ name: pool, counts, members }) => {

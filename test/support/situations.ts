@@ -171,8 +171,8 @@ export const SIDE_BY_SIDE: readonly Situation[] = [
     title: "the probe asks at a port where nothing answers",
     ...applied("probe", { annotations: { "port_80_health-probe_port": "9999" } }),
     event: /^EnsuredLoadBalancer: /,
-    explain: /^rule +80\/TCP to pool .*, probe TCP :9999$/m,
-    page: /^probe TCP :9999$/m,
+    explain: /^trouble +no member answers the probe TCP :9999, so nothing that comes to 80\/TCP is passed on$/m,
+    page: /^no member answers the probe TCP :9999, so nothing that comes to 80\/TCP is passed on$/m,
   },
   {
     title: "open to some sources only",

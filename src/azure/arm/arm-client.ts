@@ -123,9 +123,23 @@ export class ArmClient {
   }
 
   /** An action; its result once it is over. */
-  async post<Body>(path: string, body: unknown, options: WriteOptions): Promise<Body | undefined> {
-    const first = await this.#write({ verb: "post", method: "POST", path, body }, options);
-    const last = await this.#follow("post", path, first, options);
+  post<Body>(path: string, body: unknown, options: WriteOptions): Promise<Body | undefined> {
+    return this.#act("post", path, body, options);
+  }
+
+  /** A question that Azure takes as an action, such as the health of a rule's members: it changes nothing. */
+  query<Body>(path: string, options: CallOptions): Promise<Body | undefined> {
+    return this.#act("query", path, undefined, options);
+  }
+
+  async #act<Body>(
+    verb: "post" | "query",
+    path: string,
+    body: unknown,
+    options: WriteOptions,
+  ): Promise<Body | undefined> {
+    const first = await this.#write({ verb, method: "POST", path, body }, options);
+    const last = await this.#follow(verb, path, first, options);
     const result = last === first ? undefined : first.headers["location"];
     if (result === undefined) return jsonOf(first) as Body | undefined;
     return bodyOf(await this.#read({ verb: "get", method: "GET", path: result, ...options })) as Body;

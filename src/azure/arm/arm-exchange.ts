@@ -12,7 +12,8 @@ import { ArmError, failureOfResponse, transient, type ArmFailure } from "./failu
 import type { TokenSource } from "./token-source.ts";
 import { NoAnswerError, type ArmRequest, type ArmResponse, type ArmTransport } from "./transport.ts";
 
-export type Verb = "get" | "list" | "put" | "delete" | "post" | "poll";
+/** `query`: a POST that changes nothing. */
+export type Verb = "get" | "list" | "put" | "delete" | "post" | "query" | "poll";
 
 /** One call as it went, for metrics. */
 export interface CallReport {
@@ -215,6 +216,7 @@ const METHODS: Readonly<Record<Verb, ArmRequest["method"]>> = {
   put: "PUT",
   delete: "DELETE",
   post: "POST",
+  query: "POST",
 };
 
 function armErrorOf(error: unknown, ask: Ask): ArmError | undefined {

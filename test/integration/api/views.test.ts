@@ -1,6 +1,6 @@
 /**
  * The read-only API against what the API server and the emulated Azure hold: each view says what is there, as its OpenAPI
- * document describes it, and looking costs no call to Azure.
+ * document describes it, and but for probes looking costs no call to Azure.
  */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
@@ -117,6 +117,19 @@ describe("the views of the API", () => {
     assert.equal((await api.answer("/api/v1/services/default/web/reach?from=nobody")).status, 400);
   });
 
+  test("what its probes have found is asked of Azure, which is no write of the controller's", async () => {
+    const before = (await api.get<{ sequence: number }>("/api/v1/writes")).sequence;
+    interface Probes {
+      items: { port: number; up: number; down: number; found: string }[];
+    }
+    const { items } = await view<Probes>("/api/v1/services/default/web/probes", "Probes");
+    assert.deepEqual(
+      items.map(({ port, up, down, found }) => [port, up, down, found]),
+      [[80, 3, 0, "3 of 3 up"]],
+    );
+    assert.equal((await api.get<{ sequence: number }>("/api/v1/writes")).sequence, before);
+  });
+
   test("one that is refused needs a person: with its sentence, and a fix; and no more once it is mended", async () => {
     await rig.apply({ name: "broken", annotations: { "azure-load-balancer-internal": "maybe" } });
     await eventually(async () => {
@@ -215,11 +228,12 @@ describe("the views of the API", () => {
     stream.close();
   });
 
-  test("looking costs no call to Azure", async () => {
+  test("looking costs no call to Azure, but for probes", async () => {
     await rig.served("streamed");
     const calls = async (): Promise<unknown> => (await fetch(`${rig.azure.controlUrl}/counters`)).json();
     const before = await calls();
     for (const { path } of [OVERVIEW, ...ROUTES]) {
+      if (path.endsWith("/probes")) continue;
       const asked = path.replace("{namespace}", "default").replace("{name}", "web");
       assert.equal((await api.answer(`${asked}?from=10.0.0.1`)).status, 200, asked);
     }
