@@ -1,4 +1,7 @@
-/** The map: address → port → rule → pool → node, as boxes in columns with lines between them. What is not ours is grey. */
+/**
+ * The map: address → port → rule → pool → node → endpoint, as boxes in columns with lines between them. Nodes have the colour of their
+ * admin state and of what the probes found; what is not ours is grey.
+ */
 import type { ServiceDetail } from "../core/view/service-detail.ts";
 
 interface Box {
@@ -15,12 +18,12 @@ interface Line {
   readonly look: Box["look"];
 }
 
-const COLUMNS = ["Address", "Port", "Rule", "Pool", "Node"];
+const COLUMNS = ["Address", "Port", "Rule", "Pool", "Node", "Endpoint"];
 const [WIDTH, GAP, HEIGHT, SPACE] = [160, 30, 50, 10];
 const MOST_NODES = 10;
 
 /** Of the Service: what is in which column, and what leads where. */
-function layOut({ frontends, pools }: ServiceDetail): { boxes: Box[]; lines: Line[] } {
+function layOut({ detail: { frontends, pools }, notUp }: ServiceMapProps): { boxes: Box[]; lines: Line[] } {
   const boxes: Box[] = [];
   const lines: Line[] = [];
   const add = (box: Box): string => {
@@ -72,20 +75,15 @@ function layOut({ frontends, pools }: ServiceDetail): { boxes: Box[]; lines: Lin
       text: `${counts.members} members${counts.down > 0 ? `, ${counts.down} Down` : ""}`,
       look: "",
     });
-    for (const { name: node, address = "", adminState, isForeign, drain } of members.slice(0, MOST_NODES)) {
-      const look = isForeign ? "foreign" : adminState === "Down" ? "down" : "good";
-      const text = isForeign ? "not ours, untouched" : drain === undefined ? address : `draining: ${drain.join(", ")}`;
-      lines.push({
-        from: pool,
-        to: add({
-          id: `n ${node}`,
-          column: 4,
-          title: node,
-          text: adminState === "Down" ? `Down · ${text}` : text,
-          look,
-        }),
-        look,
-      });
+    for (const member of members.slice(0, MOST_NODES)) {
+      const { name: node, isForeign, adminState, hasEndpoint } = member;
+      const isDown = adminState === "Down" || notUp.has(node);
+      const look = isForeign ? "foreign" : isDown ? "down" : "good";
+      const box = add({ id: `n ${node}`, column: 4, title: node, text: nodeText(member, notUp), look });
+      lines.push({ from: pool, to: box, look });
+      if (hasEndpoint !== true) continue;
+      const endpoint = add({ id: `e ${node}`, column: 5, title: "ready endpoint", text: `on ${node}`, look: "" });
+      lines.push({ from: box, to: endpoint, look: "" });
     }
     const left = counts.members - Math.min(members.length, MOST_NODES);
     if (left > 0)
@@ -98,22 +96,36 @@ function layOut({ frontends, pools }: ServiceDetail): { boxes: Box[]; lines: Lin
   return { boxes, lines };
 }
 
-export function ServiceMap({ detail }: { readonly detail: ServiceDetail }) {
-  const { boxes, lines } = layOut(detail);
+type Member = ServiceDetail["pools"][number]["members"][number];
+
+function nodeText({ name, address = "", adminState, isForeign, drain }: Member, notUp: ReadonlySet<string>): string {
+  const what = isForeign ? "not ours, untouched" : drain === undefined ? address : `draining: ${drain.join(", ")}`;
+  if (adminState === "Down") return `Down · ${what}`;
+  return notUp.has(name) ? `no answer to the probe · ${what}` : what;
+}
+
+export interface ServiceMapProps {
+  readonly detail: ServiceDetail;
+  /** Nodes that some probe of the Service got no answer from. */
+  readonly notUp: ReadonlySet<string>;
+}
+
+export function ServiceMap(props: ServiceMapProps) {
+  const { boxes, lines } = layOut(props);
   if (boxes.length === 0) return <p class="note">Nothing of it is in Azure yet.</p>;
   const columns = COLUMNS.map((_, column) => boxes.filter((box) => box.column === column));
   const tallest = Math.max(...columns.map((column) => column.length));
   const height = tallest * (HEIGHT + SPACE) + 34;
   const place = new Map(
-    columns.flatMap((column, at) => {
-      const top = 30 + ((tallest - column.length) * (HEIGHT + SPACE)) / 2;
-      return column.map((box, row) => [box.id, { x: at * (WIDTH + GAP), y: top + row * (HEIGHT + SPACE) }] as const);
-    }),
+    // from the top, so that a phone shows the first column without scrolling down
+    columns.flatMap((column, at) =>
+      column.map((box, row) => [box.id, { x: at * (WIDTH + GAP), y: 30 + row * (HEIGHT + SPACE) }] as const),
+    ),
   );
   const width = COLUMNS.length * (WIDTH + GAP) - GAP;
   return (
     <section aria-label="Map">
-      <div class="map" tabIndex={0} role="region" aria-label="The way of a packet, from address to node">
+      <div class="map" tabIndex={0} role="region" aria-label="The way of a packet, from address to endpoint">
         <div style={{ width: `${width}px`, height: `${height}px` }}>
           <svg width={width} height={height} aria-hidden="true">
             {lines.map(({ from, to, look }) => {

@@ -18,6 +18,7 @@ export interface ServicePageProps {
 export function ServicePage({ service, revision, nowMs }: ServicePageProps) {
   const path = `api/v1/services/${service}`;
   const { view, error } = useView<ServiceDetail>(path, revision);
+  const { view: probes } = useView<ProbesView>(`${path}/probes`, Math.floor(nowMs / PROBES_AGAIN_MS));
   if (view === undefined) return <p class="quiet">{error?.message ?? "…"}</p>;
   const { namespace, name, state, isDrifted, message, reason, since, nextTry, fix, remarks, trouble, differences } =
     view;
@@ -54,8 +55,16 @@ export function ServicePage({ service, revision, nowMs }: ServicePageProps) {
           works, but: {remark.message}
         </p>
       ))}
-      <Probes path={path} nowMs={nowMs} />
-      <ServiceMap detail={view} />
+      {(probes?.trouble ?? []).map((text) => (
+        <p key={text} class="note warn">
+          {text}
+        </p>
+      ))}
+      <ServiceMap
+        detail={view}
+        notUp={new Set(probes?.items.flatMap(({ notUp }) => notUp.map(({ name: node }) => node)))}
+      />
+      {probes !== undefined && probes.items.length > 0 && <Probes items={probes.items} />}
       <div class="columns">
         <ReachForm path={path} revision={revision} />
         <Access detail={view} />
@@ -67,19 +76,12 @@ export function ServicePage({ service, revision, nowMs }: ServicePageProps) {
 /** Azure is asked for it, so not at every change. */
 const PROBES_AGAIN_MS = 20_000;
 
-function Probes({ path, nowMs }: { readonly path: string; readonly nowMs: number }) {
-  const { view } = useView<ProbesView>(`${path}/probes`, Math.floor(nowMs / PROBES_AGAIN_MS));
-  if (view === undefined || view.items.length === 0) return null;
+function Probes({ items }: Pick<ProbesView, "items">) {
   return (
     <section aria-label="Probes">
-      {view.trouble.map((text) => (
-        <p key={text} class="note warn">
-          {text}
-        </p>
-      ))}
       <h3>What the probes found</h3>
       <ul class="probes">
-        {view.items.map(({ loadBalancer, port, protocol, probe, down, problem, found }) => (
+        {items.map(({ loadBalancer, port, protocol, probe, down, problem, found }) => (
           <li key={`${loadBalancer} ${port}/${protocol}`}>
             {port === 0 ? "all ports" : `${port}/${protocol}`} <span class="quiet">by {probe}</span>{" "}
             <span class={problem !== undefined ? "quiet" : down > 0 ? "bad" : "good"}>{found}</span>

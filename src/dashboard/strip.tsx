@@ -92,9 +92,10 @@ export function Meter({
   label: string;
   isGood?: boolean;
 }) {
-  const share = most === 0 ? 0 : Math.min(1, used / most);
+  const max = Math.max(1, most);
+  const [low, high, optimum] = isGood ? [0.1 * max, 0.3 * max, max] : [0.6 * max, 0.9 * max, 0];
   return (
-    <meter aria-label={label} class={!isGood && share > 0.8 ? "full" : ""} min={0} max={Math.max(1, most)} value={used}>
+    <meter aria-label={label} min={0} max={max} low={low} high={high} optimum={optimum} value={used}>
       {`${used} of ${most}`}
     </meter>
   );

@@ -287,14 +287,14 @@ test("without the policy an agent that may taint writes Events only, and the con
   await eventually(async () => assert.equal((await taint(second, [SPOT], "?dryRun=All")).code, 200), WITHIN_MS);
   const warned: string[] = [];
   const log = { ...SILENT_LOG, warn: (text: string) => void warned.push(text) };
-  await withAgent(second, secondKubeconfig, { log }, async () => {
-    const eventId = await announce("Terminate", second);
-    await rig.heard(second, "TerminationTainted");
-    await rig.expect({ [second]: "Down" });
+  await withAgent(first, join(folder, first), { log }, async () => {
+    const eventId = await announce("Terminate", first);
+    await rig.heard(first, "TerminationTainted");
+    await rig.expect({ [first]: "Down" });
     await rig.services.azure.control("DELETE", `/scheduled-events/${eventId}`);
-    await rig.heard(second, "ScheduledEventOver");
+    await rig.heard(first, "ScheduledEventOver");
   });
   assert.match(warned[0] ?? "", /only Events are written, and the controller taints/);
-  const { annotations = {} } = (await rig.node(second)).metadata;
+  const { annotations = {} } = (await rig.node(first)).metadata;
   assert.doesNotMatch(annotations["azlb.io/agent-taints"] ?? "", /azlb\.io\/drain/, "the taint is not the agent's");
 });

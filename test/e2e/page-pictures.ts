@@ -52,6 +52,7 @@ for (const [file, { hash, ...screen }] of Object.entries(PICTURES)) {
     await browser.run(`[...document.querySelectorAll(".row.fine")][0].click()`);
     await shows(".map", /vmss/);
     await shows(".verdict", /gets there/);
+    await shows("[aria-label=Probes]", /up/);
   }
   writeFileSync(resolve(FOLDER, file), await browser.picture());
 }

@@ -104,6 +104,7 @@ describe("the page", { skip: program === undefined ? "no chromium here: nothing 
     );
     await shows(".verdict.reaches", /gets there[\s\S]*security rule: .* allows it/);
     await shows("[aria-label=Probes]", /by TCP :\d+ 4 of 4 up/);
+    await shows(".map", /ready endpoint\s+on vmss/);
   });
 
   test("axe finds nothing serious: all Services and one, in light and dark, on a screen and on a phone", async () => {
