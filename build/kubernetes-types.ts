@@ -13,7 +13,7 @@ interface Node {
 
 /** The kinds, by the document that has them. A kind that the embedded API serves needs a place here. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
-  api__v1: ["ConfigMap", "Event", "Namespace", "Node", "Pod", "Secret", "Service", "ServiceAccount"],
+  api__v1: ["ConfigMap", "Event", "Namespace", "Node", "Pod", "Secret", "Service", "ServiceAccount", "TokenRequest"],
   "apis__admissionregistration.k8s.io__v1": [
     "MutatingWebhookConfiguration",
     "ValidatingAdmissionPolicy",
@@ -21,7 +21,14 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
     "ValidatingWebhookConfiguration",
   ],
   "apis__apiextensions.k8s.io__v1": ["CustomResourceDefinition"],
-  apis__apps__v1: ["DaemonSet", "Deployment", "ReplicaSet"],
+  apis__apps__v1: ["ControllerRevision", "DaemonSet", "Deployment", "ReplicaSet"],
+  "apis__authentication.k8s.io__v1": ["SelfSubjectReview", "TokenReview"],
+  "apis__authorization.k8s.io__v1": [
+    "LocalSubjectAccessReview",
+    "SelfSubjectAccessReview",
+    "SelfSubjectRulesReview",
+    "SubjectAccessReview",
+  ],
   "apis__coordination.k8s.io__v1": ["Lease"],
   "apis__discovery.k8s.io__v1": ["EndpointSlice"],
   "apis__events.k8s.io__v1": ["Event"],

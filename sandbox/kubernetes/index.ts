@@ -10,7 +10,7 @@ import type { Server } from "node:http";
 import { openCertificateAuthority } from "../shared/certificate-authority.ts";
 import { type DataDirectory, openDataDirectory } from "../shared/data-directory.ts";
 import { portAllocator } from "../shared/port-allocator.ts";
-import type { ApiRequest, Change } from "./model/contract.ts";
+import type { ApiRequest, Change, TokenAuthority } from "./model/contract.ts";
 import { EmbeddedApi } from "./model/embedded-api.ts";
 import { sandboxRanges } from "./model/service-ranges.ts";
 import { type ClusterNode, seedCluster } from "./seed.ts";
@@ -20,6 +20,7 @@ import { kubeFaults } from "./server/faults.ts";
 import { listen } from "./server/kube-server.ts";
 import { kubeconfig } from "./server/kubeconfig.ts";
 import { driveLoops } from "./server/loop-driver.ts";
+import { openTokenAuthority } from "./server/service-account-tokens.ts";
 import { FaultInjectingApi } from "./server/fault-injecting-api.ts";
 import { WatchHub } from "./server/watch-hub.ts";
 
@@ -86,7 +87,8 @@ async function start(
   const log = options.log ?? ((line: string) => void process.stderr.write(`${line}\n`));
   const directory = openDataDirectory(options.dataDir);
   atEnd(() => directory.dispose());
-  const api = openApi(directory, { ...options, log }, atEnd);
+  const tokens = openTokenAuthority(directory);
+  const api = openApi(directory, { ...options, log }, tokens, atEnd);
   seedCluster(api, options.nodes ?? []);
   const loops = driveLoops(api, { controllers: true, simulate: false, ...options, log }, nowMs);
   atEnd(() => loops.stop());
@@ -97,7 +99,7 @@ async function start(
   const serverOptions = {
     ...(await authority.issueServer()),
     caPem: authority.caPem,
-    token,
+    credentials: { token, tokens, state: api.state },
     handle: (request: ApiRequest) => faultInjection.request(request),
     watches,
     log,
@@ -129,6 +131,7 @@ function openApi(
     acceptJournalLoss: acceptLoss = false,
     log,
   }: KubernetesOptions & { readonly log: (line: string) => void },
+  tokens: TokenAuthority,
   atEnd: (end: () => void) => void,
 ): EmbeddedApi {
   let durable: Durable | undefined;
@@ -137,6 +140,7 @@ function openApi(
     draws: { uuid: randomUUID, integer: (below) => randomInt(below) },
     ranges: sandboxRanges(dualStack),
     version: VERSION,
+    tokens,
     record: (changes: readonly Change[]) => durable?.record(changes),
   });
   if (state !== undefined) durable = openDurable(state, api, { acceptLoss, log: (line) => log(`kube: ${line}`) });

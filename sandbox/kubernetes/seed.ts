@@ -1,5 +1,6 @@
-/** Seeds a cluster: its namespaces, the `kubernetes` Service, and the requested nodes. */
+/** Seeds a cluster: its namespaces, what a new Kubernetes has of its own, and the requested nodes. */
 import { nthAddress } from "../shared/cidr.ts";
+import { BUILT_IN_OBJECTS } from "./built-in-objects.ts";
 import type { EmbeddedApi } from "./model/embedded-api.ts";
 import type { JsonObject } from "./model/contract.ts";
 
@@ -16,6 +17,8 @@ const NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
 export function seedCluster(api: EmbeddedApi, nodes: readonly ClusterNode[]): void {
   for (const name of NAMESPACES) ensure(api, "/api/v1/namespaces", { metadata: { name } });
   ensure(api, "/api/v1/namespaces/default/services", kubernetesService(api));
+  for (const [path, objects] of Object.entries(BUILT_IN_OBJECTS))
+    for (const object of objects) ensure(api, path, object);
   for (const node of nodes) ensure(api, "/api/v1/nodes", nodeObject(node));
 }
 

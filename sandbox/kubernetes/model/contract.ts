@@ -69,6 +69,22 @@ export interface Draws {
   integer(below: number): number;
 }
 
+/** Who sends a request, as authentication found out. */
+export interface User {
+  readonly username: string;
+  readonly uid?: string;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+/** Makes and reads tokens of service accounts, provided by the caller: the model knows no keys. */
+export interface TokenAuthority {
+  readonly issuer: string;
+  sign(claims: JsonObject): string;
+  /** The claims of a token that this authority signed; undefined for any other text. */
+  read(token: string): JsonObject | undefined;
+}
+
 export interface ApiRequest {
   readonly method: string;
   /** Path without the query, segments still percent-encoded. */
@@ -76,6 +92,10 @@ export interface ApiRequest {
   readonly query: Readonly<Record<string, string>>;
   readonly accept: string;
   readonly contentType: string;
+  /** Absent: a caller in this process, who may do everything. */
+  readonly user?: User;
+  /** As whom the caller wants to be treated: `kubectl --as`. */
+  readonly impersonated?: User;
   /** Names the writer in `managedFields` where the query does not. */
   readonly userAgent?: string;
   /** The parsed body; `undefined` if there was none. */

@@ -2,7 +2,8 @@
  * The embedded Kubernetes API as an object: it holds the state, answers requests, commits changes and notifies its
  * listeners. Clock, randomness and ranges are passed in; sockets and files are left to the server.
  */
-import type { Answer, ApiRequest, Change, Draws, HistoryEntry, Reply } from "./contract.ts";
+import { checkAccess } from "./access/check-access.ts";
+import type { Answer, ApiRequest, Change, Draws, HistoryEntry, Reply, TokenAuthority } from "./contract.ts";
 import { servedResources } from "./registry.ts";
 import type { DecisionContext } from "./resource.ts";
 import { discover } from "./serve/discovery.ts";
@@ -18,6 +19,8 @@ export interface ApiOptions {
   readonly draws: Draws;
   readonly ranges: ServiceRanges;
   readonly version: ServerVersion;
+  /** Without one, service accounts get no tokens. */
+  readonly tokens?: TokenAuthority;
   /** Called with changes before they are applied, to journal them. */
   readonly record?: (changes: readonly Change[]) => void;
 }
@@ -77,12 +80,13 @@ export class EmbeddedApi {
 
   /** The inputs of a decision made now. */
   decisionContext(): DecisionContext {
-    const { draws, ranges } = this.#options;
-    return { state: this.state, nowMs: this.nowMs, draws, ranges };
+    const { draws, ranges, tokens } = this.#options;
+    return { state: this.state, nowMs: this.nowMs, draws, ranges, ...(tokens === undefined ? {} : { tokens }) };
   }
 
   #decide(request: ApiRequest): Outcome {
     const route = parseRoute(request.path);
+    checkAccess(this.state, request, route);
     if (route.kind === "resource") return serveResource(this.decisionContext(), request, route.target);
     return { reply: this.#page(route.path, request), changes: [] };
   }

@@ -9,6 +9,7 @@ import { namespace } from "./kinds/namespace.ts";
 import { node } from "./kinds/node.ts";
 import { pod } from "./kinds/pod.ts";
 import { service } from "./kinds/service/service.ts";
+import { reviewKinds } from "./kinds/reviews.ts";
 import { storedKinds } from "./kinds/stored.ts";
 import type { Resource } from "./resource.ts";
 import { objectAt, objectsIn, type State } from "./state.ts";
@@ -26,6 +27,7 @@ const BUILT_IN: readonly Resource[] = [
   event,
   definition,
   ...storedKinds,
+  ...reviewKinds,
 ];
 
 const builtInByPath = new Map(BUILT_IN.map((resource) => [pathOf(resource), resource]));

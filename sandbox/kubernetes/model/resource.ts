@@ -2,7 +2,7 @@
  * A served resource: its URL, its schema and the behaviour of its objects. The registry lists the built-in resources;
  * each established CustomResourceDefinition adds its own.
  */
-import type { Draws, JsonObject, KubeObject } from "./contract.ts";
+import type { Draws, JsonObject, KubeObject, TokenAuthority, User } from "./contract.ts";
 import type { Column } from "./read/column.ts";
 import type { Schema } from "./schema/schema.ts";
 import type { State } from "./state.ts";
@@ -15,7 +15,11 @@ export interface DecisionContext {
   readonly nowMs: number;
   readonly draws: Draws;
   readonly ranges: ServiceRanges;
+  readonly tokens?: TokenAuthority;
 }
+
+/** `status` and `finalize` have a body of the resource's own kind. */
+export type SubresourceName = "status" | "finalize" | "scale" | "eviction" | "token";
 
 export interface Resource {
   readonly group: string;
@@ -32,8 +36,7 @@ export interface Resource {
   /** Schema of the whole object. */
   readonly schema: Schema;
   readonly custom: boolean;
-  /** Subresources with a body of the resource's own kind. */
-  readonly subresources: readonly ("status" | "finalize")[];
+  readonly subresources: readonly SubresourceName[];
   /** Whether `metadata.generation` is kept. */
   readonly generation: boolean;
   /** Whether a PUT without a resourceVersion overwrites. */
@@ -44,6 +47,14 @@ export interface Resource {
   readonly selectableFields: readonly string[];
   readonly columns: readonly Column[];
   readonly behaviour: Behaviour;
+  /** Of a kind that is never stored: what a POST of it is answered with. */
+  readonly review?: (asked: KubeObject, asker: Asker) => JsonObject;
+}
+
+export interface Asker {
+  readonly context: DecisionContext;
+  readonly namespace: string | undefined;
+  readonly user: User;
 }
 
 /** Hooks of a kind on the write path. Each returns a new object. */

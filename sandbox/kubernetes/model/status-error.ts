@@ -11,6 +11,7 @@ export type CauseReason =
   | "FieldValueTooMany"
   | "FieldValueTypeInvalid"
   | "FieldManagerConflict"
+  | "DisruptionBudget"
   | "NamespaceTerminating"
   | "ResourceVersionTooLarge";
 

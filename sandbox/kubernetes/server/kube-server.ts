@@ -1,13 +1,12 @@
 /** The HTTPS server: authentication, bodies and streams. The model decides every answer. */
-import { timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { TLSSocket } from "node:tls";
 
 import { JournalWriteError } from "../../shared/journal.ts";
-import type { Answer, ApiRequest, Reply } from "../model/contract.ts";
+import type { Answer, ApiRequest, Reply, User } from "../model/contract.ts";
 import { methodNotAllowed, StatusError, unsupportedMediaType } from "../model/status-error.ts";
+import { authenticate, type Credentials, impersonation } from "./authenticate.ts";
 import { mediaType, readBody } from "./body.ts";
 import { CUT } from "./fault-injecting-api.ts";
 import type { WatchHub } from "./watch-hub.ts";
@@ -19,7 +18,7 @@ export interface KubeServerOptions {
   readonly certPem: string;
   readonly keyPem: string;
   readonly caPem: string;
-  readonly token: string;
+  readonly credentials: Credentials;
   /** Answers a request: the model with injected faults. */
   handle(request: ApiRequest): Promise<Reply | typeof CUT>;
   readonly watches: WatchHub;
@@ -58,11 +57,12 @@ export async function listen(options: KubeServerOptions): Promise<{ server: Serv
 }
 
 async function serve(options: KubeServerOptions, message: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (!isAuthenticated(message, options.token)) {
+  const user = authenticate(message, options.credentials);
+  if (user === undefined) {
     message.resume();
     return writeAnswer(message, response, answerOf(401, UNAUTHORIZED));
   }
-  const request = await requestOf(message);
+  const request = await requestOf(message, user);
   const reply = "kind" in request ? request : await options.handle(request);
   if (response.destroyed) return;
   if (reply === CUT) return void message.socket.destroy();
@@ -70,14 +70,7 @@ async function serve(options: KubeServerOptions, message: IncomingMessage, respo
   options.watches.serve(reply, response);
 }
 
-/** A client authenticates with a certificate of the authority, or with the token of the kubeconfig. */
-function isAuthenticated(message: IncomingMessage, token: string): boolean {
-  if ((message.socket as TLSSocket).authorized) return true;
-  const given = /^Bearer (.+)$/.exec(message.headers.authorization ?? "")?.[1] ?? "";
-  return given.length === token.length && timingSafeEqual(Buffer.from(given), Buffer.from(token));
-}
-
-async function requestOf(message: IncomingMessage): Promise<ApiRequest | Answer> {
+async function requestOf(message: IncomingMessage, user: User): Promise<ApiRequest | Answer> {
   const url = new URL(message.url ?? "/", "https://kubernetes");
   const parsed = await readBody(message);
   if (parsed.tooLarge) return refused(new StatusError(413, "RequestEntityTooLarge", "the request body is above 3 MiB"));
@@ -85,12 +78,15 @@ async function requestOf(message: IncomingMessage): Promise<ApiRequest | Answer>
     return refused(unsupportedMediaType(`the body of the request was in an unknown format: ${mediaType(message)}`));
   }
   if (message.method === undefined || message.method === "HEAD") return refused(methodNotAllowed());
+  const impersonated = impersonation(message);
   return {
     method: message.method,
     path: url.pathname,
     query: Object.fromEntries(url.searchParams),
     accept: message.headers.accept ?? "",
     contentType: mediaType(message),
+    user,
+    ...(impersonated === undefined ? {} : { impersonated }),
     userAgent: message.headers["user-agent"] ?? "",
     body: parsed.body,
     ...(parsed.problem === undefined ? {} : { bodyProblem: parsed.problem }),

@@ -5,6 +5,7 @@
 import { after, before, describe } from "node:test";
 
 import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
+import { access } from "./access.ts";
 import { type Api, speak } from "./api.ts";
 import { apply } from "./apply.ts";
 import { customResources } from "./custom-resources.ts";
@@ -24,6 +25,7 @@ import { status } from "./status.ts";
 import { storedKinds } from "./stored-kinds.ts";
 import { tables } from "./tables.ts";
 import { watches } from "./watches.ts";
+import { workloads } from "./workloads.ts";
 
 /** A part of the contract: declares its tests; `api` may be called once they run. */
 type Part = (api: Api) => void;
@@ -39,6 +41,8 @@ const PARTS: Readonly<Record<string, Part>> = {
   status,
   "custom resources": customResources,
   "stored kinds": storedKinds,
+  workloads,
+  access,
   nodes,
   "endpoint slices": endpointSlices,
   leases,

@@ -3,8 +3,9 @@
  * `settle`, so that the caller controls their time.
  *
  *   always        | deletion of custom resources with their definition; expiry of Events
- *   `controllers` | garbage collection, namespace deletion (kube-controller-manager)
- *   `simulate`    | node and pod status, EndpointSlices (kubelet, scheduler, endpoint slice controller)
+ *   `controllers` | garbage collection, namespace deletion, service accounts and their Secrets (kube-controller-manager)
+ *   `simulate`    | node and pod status, EndpointSlices (kubelet, scheduler, endpoint slice controller), pods of
+ *                 | Deployments, ReplicaSets and DaemonSets, status of PodDisruptionBudgets
  */
 import type { HistoryEntry } from "../contract.ts";
 import type { EmbeddedApi } from "../embedded-api.ts";
@@ -14,8 +15,22 @@ import { updateEndpointSlices } from "./endpoint-slices.ts";
 import { collectGarbage } from "./garbage-collector.ts";
 import { LoopClient } from "./loop-client.ts";
 import { runKubelets } from "./kubelets.ts";
+import { keepServiceAccounts } from "./service-accounts.ts";
+import { countDisruptions } from "./workloads/disruption-budgets.ts";
+import { runDaemonSets } from "./workloads/daemon-sets.ts";
+import { runDeployments } from "./workloads/deployments.ts";
+import { runReplicaSets } from "./workloads/replica-sets.ts";
 
 type Loop = (client: LoopClient, queue: DelayQueue, entry: HistoryEntry) => void;
+
+const SIMULATED: readonly Loop[] = [
+  runKubelets,
+  updateEndpointSlices,
+  runDeployments,
+  runReplicaSets,
+  runDaemonSets,
+  countDisruptions,
+];
 
 export interface LoopOptions {
   readonly controllers: boolean;
@@ -34,8 +49,8 @@ export class ControlLoops {
     const loops: Loop[] = [
       emptyDefinitions,
       expireEvents,
-      ...(options.controllers ? [collectGarbage, emptyNamespaces] : []),
-      ...(options.simulate ? [runKubelets, updateEndpointSlices] : []),
+      ...(options.controllers ? [collectGarbage, emptyNamespaces, keepServiceAccounts] : []),
+      ...(options.simulate ? SIMULATED : []),
     ];
     const observe = (entry: HistoryEntry): void => {
       for (const loop of loops) loop(this.#client, this.#queue, entry);

@@ -4,7 +4,7 @@
  *
  *   node without a Ready condition     | becomes Ready; its Lease and conditions are renewed while it is Ready
  *   node that is (not) Ready           | loses (gets) the not-ready or unreachable taints
- *   pod without a node                 | is bound to the schedulable node with the fewest pods
+ *   pod without a node                 | is bound to the node with the fewest pods, among those that it fits and tolerates
  *   pending pod on a node              | becomes Running and ready, with addresses
  *   running pod with readiness gates   | is ready while other controllers' conditions meet them
  *   terminating pod                    | is deleted after a second
@@ -16,6 +16,7 @@ import { keyOf } from "../state.ts";
 import type { DelayQueue } from "./delay-queue.ts";
 import type { LoopClient } from "./loop-client.ts";
 import { gatedConditions, nodeConditions, nodeInfo, runningStatus } from "./kubelet-status.ts";
+import { fitsNode, toleratesNode } from "./placement.ts";
 
 const TERMINATE_AFTER_MS = 1_000;
 const RENEW_LEASES_EVERY_MS = 20_000;
@@ -137,18 +138,20 @@ function syncReadiness(client: LoopClient, pod: KubeObject): void {
   client.put("pods", { ...pod, status: { ...part(pod, "status"), conditions: gatedConditions(pod, client.now) } });
 }
 
-/** The schedulable node with the fewest pods; the first by name among equals. */
+/** The node with the fewest pods among those that the pod may run on; the first by name among equals. */
 function bind(client: LoopClient, pod: KubeObject): void {
   const load = new Map<string, number>();
   for (const other of client.all("pods")) {
     const name = asString(part(other, "spec")["nodeName"]);
     load.set(name, (load.get(name) ?? 0) + 1);
   }
+  const spec = part(pod, "spec");
+  const tolerations = asArray(spec["tolerations"]).map(asObject);
   const names = client
     .all("nodes")
-    .filter((node) => readyOf(node) === "True" && part(node, "spec")["unschedulable"] !== true)
+    .filter((node) => readyOf(node) === "True" && fitsNode(spec, node) && toleratesNode(tolerations, node))
     .map((node) => node.metadata.name ?? "")
     .sort();
   const [nodeName] = names.toSorted((left, right) => (load.get(left) ?? 0) - (load.get(right) ?? 0));
-  if (nodeName !== undefined) client.put("pods", { ...pod, spec: { ...part(pod, "spec"), nodeName } });
+  if (nodeName !== undefined) client.put("pods", { ...pod, spec: { ...spec, nodeName } });
 }

@@ -1,5 +1,5 @@
 /** The store as the control loops use it: they write like clients, but without decoding and validation. */
-import type { KubeObject } from "../contract.ts";
+import type { KubeObject, TokenAuthority } from "../contract.ts";
 import type { EmbeddedApi } from "../embedded-api.ts";
 import { sameJson } from "../json.ts";
 import { resourceOfCollection } from "../registry.ts";
@@ -20,6 +20,10 @@ export class LoopClient {
 
   get state(): State {
     return this.#api.state;
+  }
+
+  get tokens(): TokenAuthority | undefined {
+    return this.#api.decisionContext().tokens;
   }
 
   get nowMs(): number {

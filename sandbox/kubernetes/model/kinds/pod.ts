@@ -2,7 +2,7 @@
 import type { JsonObject, KubeObject } from "../contract.ts";
 import { asArray, asObject, asString, sameJson, without } from "../json.ts";
 import { ageColumn, column, nameColumn, wide } from "../read/column.ts";
-import { part } from "../resource.ts";
+import { type DecisionContext, part, type Resource } from "../resource.ts";
 import {
   anyObject,
   anything,
@@ -21,7 +21,8 @@ import {
   textMap,
   time,
 } from "../schema/schema.ts";
-import { type Cause, duplicate, forbiddenField, invalidValue, required } from "../status-error.ts";
+import { objectAt, type State } from "../state.ts";
+import { type Cause, duplicate, forbidden, forbiddenField, invalidValue, required } from "../status-error.ts";
 import { defineKind } from "./define.ts";
 import { labelProblems } from "./metadata.ts";
 
@@ -58,12 +59,12 @@ const container: Schema = struct({
 const containers = mergeList("name", container);
 const podIPs = mergeList("ip", struct({ ip: text }));
 
-export const pod = defineKind({
+export const pod: Resource = defineKind({
   kind: "Pod",
   plural: "pods",
   shortNames: ["po"],
   categories: ["all"],
-  subresources: ["status"],
+  subresources: ["status", "eviction"],
   generation: true,
   deleteAnswersObject: true,
   selectableFields: [
@@ -157,7 +158,10 @@ export const pod = defineKind({
   ],
   behaviour: {
     setDefaults: withDefaults,
-    prepareCreate: (object) => ({ ...admitted(object), status: { phase: "Pending", qosClass: "BestEffort" } }),
+    prepareCreate: (object, context) => ({
+      ...admitted(object, context),
+      status: { phase: "Pending", qosClass: "BestEffort" },
+    }),
     validate,
   },
 });
@@ -190,15 +194,23 @@ export function podSpecDefaults(spec: JsonObject): JsonObject {
   };
 }
 
-/** Admission: the default priority, and tolerations for not-ready and unreachable nodes. */
-function admitted(object: KubeObject): KubeObject {
+/** Admission: the priority of the pod's class, and tolerations for not-ready and unreachable nodes. */
+function admitted(object: KubeObject, { state }: DecisionContext): KubeObject {
   const spec = part(object, "spec");
   const own = asArray(spec["tolerations"]).map(asObject);
   const patience = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"]
     .filter((key) => !own.some((toleration) => toleration["key"] === key))
     .map((key) => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds: 300 }));
-  const priority = { priority: 0, preemptionPolicy: "PreemptLowerPriority" };
-  return { ...object, spec: { ...spec, ...priority, tolerations: [...own, ...patience] } };
+  return { ...object, spec: { ...spec, ...priorityOf(object, state), tolerations: [...own, ...patience] } };
+}
+
+function priorityOf(object: KubeObject, state: State): JsonObject {
+  const name = asString(part(object, "spec")["priorityClassName"]);
+  const found = name === "" ? undefined : objectAt(state, "priorityclasses.scheduling.k8s.io", name);
+  if (name !== "" && found === undefined) {
+    throw forbidden(pod, object.metadata.name ?? "", `no PriorityClass with name ${name} was found`);
+  }
+  return { priority: found?.["value"] ?? 0, preemptionPolicy: found?.["preemptionPolicy"] ?? "PreemptLowerPriority" };
 }
 
 function containerDefaults(item: Record<string, unknown>): Record<string, unknown> {

@@ -5,24 +5,27 @@
  */
 import type { Resource } from "../resource.ts";
 import { typeOfKind } from "../schema/types.ts";
+import { ageColumn, nameColumn } from "../read/column.ts";
 import { defineKind } from "./define.ts";
+import { COLUMNS } from "./stored-columns.ts";
 import { isWorkload, workloadBehaviour } from "./workload.ts";
 
-type Trait = "cluster" | "status" | "generation" | "all";
+type Trait = "cluster" | "status" | "generation" | "all" | "scale" | "token";
 
 const ADMISSION = "admissionregistration.k8s.io";
 const RBAC = "rbac.authorization.k8s.io";
 
 /** Group, kind, plural, short names, and what differs from a namespaced kind without status and generation. */
 const ROWS: readonly (readonly [string, string, string, readonly string[], ...Trait[]])[] = [
-  ["", "ServiceAccount", "serviceaccounts", ["sa"]],
+  ["", "ServiceAccount", "serviceaccounts", ["sa"], "token"],
   [ADMISSION, "MutatingWebhookConfiguration", "mutatingwebhookconfigurations", [], "cluster", "generation"],
   [ADMISSION, "ValidatingAdmissionPolicy", "validatingadmissionpolicies", [], "cluster", "status", "generation"],
   [ADMISSION, "ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", [], "cluster", "generation"],
   [ADMISSION, "ValidatingWebhookConfiguration", "validatingwebhookconfigurations", [], "cluster", "generation"],
+  ["apps", "ControllerRevision", "controllerrevisions", []],
   ["apps", "DaemonSet", "daemonsets", ["ds"], "status", "generation", "all"],
-  ["apps", "Deployment", "deployments", ["deploy"], "status", "generation", "all"],
-  ["apps", "ReplicaSet", "replicasets", ["rs"], "status", "generation", "all"],
+  ["apps", "Deployment", "deployments", ["deploy"], "status", "generation", "all", "scale"],
+  ["apps", "ReplicaSet", "replicasets", ["rs"], "status", "generation", "all", "scale"],
   ["networking.k8s.io", "NetworkPolicy", "networkpolicies", ["netpol"], "generation"],
   ["policy", "PodDisruptionBudget", "poddisruptionbudgets", ["pdb"], "status", "generation"],
   [RBAC, "ClusterRole", "clusterroles", [], "cluster"],
@@ -53,7 +56,8 @@ export const storedKinds: readonly Resource[] = ROWS.map(([group, kind, plural, 
     shortNames,
     namespaced: !traits.includes("cluster"),
     categories: traits.includes("all") ? ["all"] : [],
-    subresources: traits.includes("status") ? ["status"] : [],
+    subresources: (["status", "scale", "token"] as const).filter((name) => traits.includes(name)),
+    columns: COLUMNS[kind] ?? [nameColumn, ageColumn],
     generation: traits.includes("generation"),
     fields: typeOfKind(group, "v1", kind),
     behaviour: behaviourOf(group, kind),

@@ -7,7 +7,20 @@ const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "
 const SUBRESOURCE_VERBS: Readonly<Record<string, readonly string[]>> = {
   status: ["get", "patch", "update"],
   finalize: ["update"],
+  scale: ["get", "patch", "update"],
+  eviction: ["create"],
+  token: ["create"],
 };
+/** The kinds of subresources that are not of their resource's kind. */
+const SUBRESOURCE_KINDS: Readonly<Record<string, JsonObject>> = {
+  scale: { group: "autoscaling", version: "v1", kind: "Scale" },
+  eviction: { group: "policy", version: "v1", kind: "Eviction" },
+  token: { group: "authentication.k8s.io", version: "v1", kind: "TokenRequest" },
+};
+
+function verbsOf(resource: Resource): readonly string[] {
+  return resource.review === undefined ? VERBS : ["create"];
+}
 
 /** Answers a discovery path; undefined for other paths. */
 export function discover(path: string, accept: string, resources: readonly Resource[]): Answer | undefined {
@@ -68,7 +81,7 @@ function aggregatedResource(resource: Resource): JsonObject {
     responseKind,
     scope: resource.namespaced ? "Namespaced" : "Cluster",
     singularResource: resource.singular,
-    verbs: VERBS,
+    verbs: verbsOf(resource),
     ...(resource.shortNames.length === 0 ? {} : { shortNames: resource.shortNames }),
     ...(resource.categories.length === 0 ? {} : { categories: resource.categories }),
     ...(resource.subresources.length === 0
@@ -76,7 +89,7 @@ function aggregatedResource(resource: Resource): JsonObject {
       : {
           subresources: resource.subresources.map((subresource) => ({
             subresource,
-            responseKind,
+            responseKind: SUBRESOURCE_KINDS[subresource] ?? responseKind,
             verbs: SUBRESOURCE_VERBS[subresource],
           })),
         }),
@@ -109,7 +122,7 @@ function resourceList(asked: string, resources: readonly Resource[]): JsonObject
         singularName: resource.singular,
         namespaced: resource.namespaced,
         kind: resource.kind,
-        verbs: VERBS,
+        verbs: verbsOf(resource),
         ...(resource.shortNames.length === 0 ? {} : { shortNames: resource.shortNames }),
         ...(resource.categories.length === 0 ? {} : { categories: resource.categories }),
       },
@@ -118,6 +131,7 @@ function resourceList(asked: string, resources: readonly Resource[]): JsonObject
         singularName: "",
         namespaced: resource.namespaced,
         kind: resource.kind,
+        ...SUBRESOURCE_KINDS[subresource],
         verbs: SUBRESOURCE_VERBS[subresource],
       })),
     ]),

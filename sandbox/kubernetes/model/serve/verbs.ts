@@ -5,8 +5,9 @@ import { acceptedShape, presentList, presentObject, watchPresenter } from "../re
 import { checkReached, parseVersion } from "../read/resource-version.ts";
 import { isTrue, openWatch } from "../read/watch.ts";
 import { findResource, servedResources } from "../registry.ts";
-import type { DecisionContext, Resource } from "../resource.ts";
+import type { DecisionContext, Resource, SubresourceName } from "../resource.ts";
 import type { FieldValidation } from "../schema/decode-body.ts";
+import { actingUser } from "../access/user.ts";
 import { keyOf, objectAt } from "../state.ts";
 import {
   badRequest,
@@ -25,8 +26,9 @@ import { create } from "../write/create.ts";
 import { parseDeleteOptions, remove } from "../write/delete.ts";
 import { patch } from "../write/patch.ts";
 import { update } from "../write/update.ts";
-import type { Subresource, Write, Written } from "../write/write.ts";
+import { incoming, type Write, type Written } from "../write/write.ts";
 import type { Target } from "./route.ts";
+import { serveSubresource } from "./subresources.ts";
 
 /** The reply, and the changes to commit before it is sent. */
 export interface Outcome {
@@ -64,7 +66,7 @@ function unknownResource({ state }: DecisionContext, target: Target): Answer {
   throw new StatusError(404, "NotFound", "the server could not find the requested resource", {});
 }
 
-function subresourceOf(resource: Resource, { subresource }: Target): Subresource {
+function subresourceOf(resource: Resource, { subresource }: Target): SubresourceName | undefined {
   if (subresource === undefined) return undefined;
   const known = resource.subresources.find((name) => name === subresource);
   if (known !== undefined) return known;
@@ -72,7 +74,8 @@ function subresourceOf(resource: Resource, { subresource }: Target): Subresource
 }
 
 function onCollection(call: Call): Outcome {
-  const { request } = call;
+  const { request, resource } = call;
+  if (resource.review !== undefined) return unchanged(answerReview(call, resource.review));
   switch (request.method) {
     case "GET":
       return unchanged(isTrue(request.query["watch"]) ? watchObjects(call, request.query) : listObjects(call));
@@ -87,9 +90,13 @@ function onCollection(call: Call): Outcome {
   }
 }
 
-function onObject(call: Call, name: string, sub: Subresource): Outcome {
+function onObject(call: Call, name: string, sub: SubresourceName | undefined): Outcome {
   const { request, resource } = call;
   const write = newWrite(call);
+  if (sub === "scale" || sub === "eviction" || sub === "token") {
+    const { status, body } = serveSubresource(write, name, sub, request);
+    return { reply: answer(status, body), changes: write.transaction.changes };
+  }
   switch (request.method) {
     case "GET": {
       const byName = { ...request.query, fieldSelector: `metadata.name=${name}` };
@@ -112,6 +119,14 @@ function onObject(call: Call, name: string, sub: Subresource): Outcome {
     default:
       throw methodNotAllowed();
   }
+}
+
+/** A kind that is asked, not stored. */
+function answerReview(call: Call, review: NonNullable<Resource["review"]>): Answer {
+  const { context, request, namespace } = call;
+  if (request.method !== "POST") throw methodNotAllowed();
+  const asked = incoming(newWrite(call), request.body, undefined);
+  return answer(201, review(asked, { context, namespace, user: actingUser(request) }));
 }
 
 /** A reply that changes nothing. */

@@ -69,6 +69,7 @@ function keepServerFields(given: ObjectMeta, old: ObjectMeta): ObjectMeta {
  *   the object     | all but status, where status is a subresource
  *   /status        | status; metadata too for built-in kinds
  *   /finalize      | spec.finalizers of a namespace
+ *   /scale         | spec, of which scale.ts changes the replicas alone
  */
 function withinSubresource(resource: Resource, object: KubeObject, old: KubeObject, sub: Subresource): KubeObject {
   if (sub === "status") {
@@ -76,7 +77,7 @@ function withinSubresource(resource: Resource, object: KubeObject, old: KubeObje
     const status = object["status"];
     return status === undefined ? without(base, "status") : { ...base, status };
   }
-  if (sub === "finalize") return { ...old, spec: object["spec"] };
+  if (sub === "finalize" || sub === "scale") return { ...old, spec: object["spec"] };
   if (!resource.subresources.includes("status")) return object;
   return old["status"] === undefined ? without(object, "status") : { ...object, status: old["status"] };
 }

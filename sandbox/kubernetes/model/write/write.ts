@@ -29,7 +29,8 @@ export interface Written {
   readonly removed?: boolean;
 }
 
-export type Subresource = "status" | "finalize" | undefined;
+/** A part of the object that a write is limited to. */
+export type Subresource = "status" | "finalize" | "scale" | undefined;
 
 /** The object in a request's body, checked against the URL. */
 export function incoming(write: Write, body: unknown, name: string | undefined): KubeObject {
