@@ -7,7 +7,7 @@ import { answerDirectory } from "./directory.ts";
 import { answerGroup } from "./groups.ts";
 import { kindOf } from "./operation-kind.ts";
 import { operationResult, pollOperation } from "./operations.ts";
-import { patchTags } from "./patch.ts";
+import { patchResource } from "./patch.ts";
 import { answerProvider } from "./provider.ts";
 import { putChild, putResource } from "./put.ts";
 import { readCollection, readResource } from "./read.ts";
@@ -76,7 +76,7 @@ function answerResource(call: Call, route: ResourceRoute): Decision {
       if (itself) return deleteResource(call, route);
       break;
     case "PATCH":
-      if (itself) return patchTags(call, route);
+      if (itself) return patchResource(call, route);
       break;
     case "POST":
       if (!itself) return postAction(call, route);

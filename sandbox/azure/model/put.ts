@@ -26,6 +26,12 @@ export function putResource(call: Call, route: ResourceRoute): Decision {
   const location = locationOf(call, route, existing, body, group);
   checkTags(body["tags"], state.options.limits.tagsPerResource);
   checkPreconditions(request, route.type.type, route.id, existing);
+  return putBody(call, route, location, body);
+}
+
+/** Plans and accepts a body whose envelope was checked. */
+export function putBody(call: Call, route: ResourceRoute, location: string, body: Json): Decision {
+  const existing = call.state.resources.get(route.key);
   const id = existing?.id ?? route.id;
   const input = inputOf(call, { id, key: route.key, existing, location });
   const plan = route.type.plan(input, body);

@@ -16,7 +16,9 @@
  *   scaleSetMember   | instance, flexible VM         | scale set      | sku.capacity
  *   privateLink      | private link service          | frontend       | privateLinkServices
  *   privateLinkNic   | private link service          | NIC            | privateLinkService
- *   privateLinkSubnet| private link service          | subnet         | nothing; it blocks its deletion
+ *   privateLinkSubnet| private link service, endpoint| subnet         | nothing; it blocks its deletion
+ *   privateEndpoint  | private endpoint              | private link s.| privateEndpointConnections, stored there
+ *   privateEndpointNic | private endpoint            | NIC            | privateEndpoint
  *   gateway          | frontend                      | frontend       | nothing; it blocks its deletion
  *   globalMember     | pool of a global LB           | frontend       | nothing; it blocks its deletion
  *   scaleSetModel    | scale set                     | pool, NSG, …   | nothing; it blocks its deletion
@@ -37,6 +39,8 @@ export type ReferenceKind =
   | "privateLink"
   | "privateLinkNic"
   | "privateLinkSubnet"
+  | "privateEndpoint"
+  | "privateEndpointNic"
   | "gateway"
   | "globalMember"
   | "scaleSetModel"

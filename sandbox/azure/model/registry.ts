@@ -4,6 +4,7 @@ import { scaleSetInstance } from "./compute/scale-set-instance.ts";
 import { scaleSet } from "./compute/scale-set.ts";
 import { virtualMachine } from "./compute/virtual-machine.ts";
 import { networkInterface } from "./network/network-interface/network-interface.ts";
+import { privateEndpoint } from "./network/private-endpoint/private-endpoint.ts";
 import { privateLinkService } from "./network/private-link-service/private-link-service.ts";
 import { publicIp } from "./network/public-ip.ts";
 import { publicIpPrefix } from "./network/public-ip-prefix.ts";
@@ -22,6 +23,7 @@ export const RESOURCE_TYPES: readonly ResourceType[] = [
   virtualNetwork,
   networkInterface,
   privateLinkService,
+  privateEndpoint,
   availabilitySet,
   virtualMachine,
   scaleSet,

@@ -59,7 +59,7 @@ export function deleteChild(call: Call, route: ResourceRoute, child: ChildType, 
     sequence: parent.sequence,
   };
   route.type.checkDeleteChild?.(state, parent, child.collection, name);
-  route.type.planChild?.(input, replaceChild(parent.body, child.collection, name, undefined));
+  const plan = route.type.planChild?.(input, replaceChild(parent.body, child.collection, name, undefined));
   checkUnlocked(call, route.key);
   const lastOperation = `Delete${child.operation}Operation`;
   const operation = begin(call, { ...startOf(call, parent, route), name: lastOperation, effect: "provision" });
@@ -68,6 +68,7 @@ export function deleteChild(call: Call, route: ResourceRoute, child: ChildType, 
     response: { status: 202, headers: operationHeaders(call, operation, true) },
     changes: [
       { kind: "child", key: route.key, collection: child.collection, name, mark },
+      ...(plan?.companions ?? []),
       { kind: "operation", operation },
     ],
     operation: call.kind,

@@ -15,6 +15,7 @@ import { operationKindOf, type ArmRequest, type Draws, type OperationKind } from
 import type { AzureStore, Touched } from "../store/azure-store.ts";
 import { admit, isPoll, type Admission, type Gateway } from "./admission.ts";
 import { armHeaders, isGatewayError, providerHeaders } from "./arm-headers.ts";
+import { answerAuthorization } from "./authorization.ts";
 import { armRequestOf } from "./arm-request.ts";
 import { CUT, type Answer, type HttpReply, type HttpRequest } from "./http-message.ts";
 
@@ -91,28 +92,13 @@ async function handle(options: PipelineOptions, call: Call): Promise<Outcome> {
   if (effects.status !== undefined) return { reply: faultReply(effects.status), ...outcome };
 
   const replyMs = open === undefined ? replyMsOf(options, call) : 0;
-  const known = open ?? permissionsOf(options, request, caller);
+  const known = open ?? (caller && answerAuthorization(request, caller, options.roleOf(caller)));
   const { reply, touched } =
     known === undefined ? callModel(options, call, effects, replyMs) : { reply: known, touched: [] };
   if (replyMs > 0 && !(await options.sleep(replyMs))) return { reply: CUT, ...outcome, touched };
   if (effects.cutAfter !== undefined) return { reply: CUT, ...outcome, touched };
   const headers = isGatewayError(reply) ? {} : headersFromProvider(options, call, admission);
   return { reply: withHeaders(reply, headers), ...outcome, touched };
-}
-
-const PERMISSIONS_PATH =
-  /^\/subscriptions\/[^/]+\/resourcegroups\/[^/]+\/providers\/microsoft\.authorization\/permissions\/?$/i;
-
-/** What the caller may do, as its role says: the model knows no roles. */
-function permissionsOf(
-  options: PipelineOptions,
-  { method, path }: HttpRequest,
-  caller: Caller | undefined,
-): HttpReply | undefined {
-  if (caller === undefined || method !== "GET" || !PERMISSIONS_PATH.test(path)) return undefined;
-  const { actions, notActions } = options.roleOf(caller);
-  const permission = { actions: [...actions], notActions: [...notActions], dataActions: [], notDataActions: [] };
-  return { status: 200, headers: {}, body: { value: [permission] } };
 }
 
 /** Headers of answers from a resource provider. */

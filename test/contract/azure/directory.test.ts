@@ -112,3 +112,27 @@ test("the permissions of the caller on a group are listed as its role says", asy
   assert.deepEqual(value[0]?.actions, ["*"]);
   assert.deepEqual(value[0]?.notActions, []);
 });
+
+test("the caller's role assignment names a definition that is there, for the subscription and below it", async () => {
+  const group = `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`;
+  const authorization = "providers/Microsoft.Authorization";
+  interface Named {
+    readonly id: string;
+    readonly properties: { readonly roleDefinitionId?: string; readonly roleName?: string };
+  }
+  for (const scope of [
+    `/subscriptions/${subscriptionId}`,
+    group,
+    `${group}/providers/Microsoft.Network/virtualNetworks/vnet`,
+  ]) {
+    const [assigned] = (await list(`${scope}/${authorization}/roleAssignments`)) as readonly Named[];
+    const definition = await arm.send("GET", `${assigned?.properties.roleDefinitionId}?${VERSION}`);
+    assert.equal((definition.body as Named).properties.roleName, "Owner", definition.text);
+  }
+  const filter = encodeURIComponent("roleName eq 'network contributor'");
+  const found = await arm.send("GET", `${group}/${authorization}/roleDefinitions?${VERSION}&$filter=${filter}`);
+  const names = (found.body as { value: readonly Named[] }).value.map(({ properties }) => properties.roleName);
+  assert.deepEqual(names, ["Network Contributor"]);
+  const none = await arm.send("GET", `${group}/${authorization}/roleAssignments/none?${VERSION}`);
+  assert.deepEqual([none.status, errorCode(none)], [404, "RoleAssignmentNotFound"]);
+});

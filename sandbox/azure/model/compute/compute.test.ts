@@ -273,3 +273,36 @@ describe("a flexible scale set", () => {
     assert.deepEqual([azure.get(VM).status, azure.get(nicId("nic")).status], [404, 404]);
   });
 });
+
+describe("a change by PATCH", () => {
+  const capacity = (azure: TestAzure): number => azure.get(SCALE_SET).body.sku.capacity;
+  const patch = (azure: TestAzure, body: unknown) => azure.send("PATCH", SCALE_SET, body);
+
+  test("of a scale set keeps what it does not name, and makes or removes instances", () => {
+    const azure = build(azureWithLoadBalancer(), [SCALE_SET, scaleSetBody(2)]);
+    const before = azure.get(SCALE_SET).body;
+    const grown = patch(azure, { sku: { ...before.sku, capacity: 3 } });
+    assert.equal(grown.status, 200);
+    azure.follow(grown.headers["azure-asyncoperation"] ?? "");
+    assert.equal(capacity(azure), 3);
+    assert.deepEqual(
+      azure.get(SCALE_SET).body.properties.virtualMachineProfile,
+      before.properties.virtualMachineProfile,
+    );
+    patch(azure, { properties: { upgradePolicy: { mode: "Automatic" } } });
+    assert.deepEqual([capacity(azure), azure.get(SCALE_SET).body.properties.upgradePolicy.mode], [3, "Automatic"]);
+    patch(azure, { sku: { capacity: 1 } });
+    assert.equal(names(azure, `${SCALE_SET}/virtualMachines`).length, 1);
+  });
+
+  test("of tags alone is done at once; an impossible one is refused", () => {
+    const azure = build(azureWithLoadBalancer(), [SCALE_SET, scaleSetBody(1)]);
+    const tagged = patch(azure, { tags: { a: "b" } });
+    assert.deepEqual(
+      [tagged.status, tagged.body.tags, tagged.headers["azure-asyncoperation"]],
+      [200, { a: "b" }, undefined],
+    );
+    assert.equal(codeOf(patch(azure, { sku: { capacity: -1 } })), "InvalidParameter");
+    assert.equal(codeOf(patch(azure, { properties: { orchestrationMode: "Flexible" } })), "PropertyChangeNotAllowed");
+  });
+});

@@ -115,11 +115,13 @@ function render(state: State, resource: Resource): Json {
   const { ipConfigurations, ...properties } = propertiesOf(resource.body);
   const [machine] = referrers(state, key, "virtualMachine");
   const [service] = referrers(state, key, "privateLinkNic");
+  const [endpoint] = referrers(state, key, "privateEndpointNic");
   return envelope(resource, {
     ipConfigurations: objectsOf(ipConfigurations).map((item) => renderChild(resource, etag, "ipConfigurations", item)),
     ...properties,
     ...(machine && { virtualMachine: idReference(machine.from), primary: true, macAddress: macAddress(resource.guid) }),
     ...(service && { privateLinkService: idReference(service.from) }),
+    ...(endpoint && { privateEndpoint: idReference(endpoint.from) }),
   });
 }
 
@@ -139,7 +141,8 @@ export const networkInterface: ResourceType = {
   render,
   checkDelete: (state, resource) => {
     const key = keyOf(resource.id);
-    const [user] = [...referrers(state, key, "virtualMachine"), ...referrers(state, key, "privateLinkNic")];
+    const holders = ["virtualMachine", "privateLinkNic", "privateEndpointNic"] as const;
+    const [user] = holders.flatMap((kind) => referrers(state, key, kind));
     if (!user) return;
     throw invalid(
       "NicInUse",

@@ -7,7 +7,7 @@ import type { PutInput } from "../../resource-type.ts";
 import { idReference, storedChild, writtenProperties } from "../fields.ts";
 import { itemsOf } from "../load-balancer/draft.ts";
 import { assignPrivateAddress, Reservations } from "../private-addresses.ts";
-import { nicIdOf } from "./nic.ts";
+import { nicIdOf } from "./nic-id.ts";
 
 export function configurations(input: PutInput, value: unknown): Json[] {
   const items = itemsOf(value, "properties.ipConfigurations");

@@ -11,7 +11,9 @@ import type { ChildInput, Plan, PutInput, ResourceType } from "../../resource-ty
 import { envelope, renderChild, storedChild, topLevel, writtenProperties } from "../fields.ts";
 import { frontends } from "./frontends.ts";
 import { configurations } from "./ip-configurations.ts";
-import { nicIdOf, nicOf } from "./nic.ts";
+import { carrierNic } from "../carrier-nic.ts";
+import { touchedEndpoints, withoutConnection } from "../private-endpoint/connections.ts";
+import { nicIdOf } from "./nic-id.ts";
 
 const READ_ONLY = new Set(["alias", "networkInterfaces", "privateEndpointConnections"]);
 
@@ -44,12 +46,17 @@ function planOf(input: PutInput, body: Json): Plan {
   const nicId = nicIdOf(input);
   const alias = `${nameOf(input.id).toLowerCase()}.${derivedGuid(`alias|${nicId}`)}.${input.location}.azure.privatelinkservice`;
   const assigned = { alias, networkInterface: nicId };
-  return { body, assigned, pace: "later", companions: nicOf(input, nicId, body) };
+  return {
+    body,
+    assigned,
+    pace: "later",
+    companions: carrierNic(input, nicId, propertiesOf(body)["ipConfigurations"], "PutPrivateLinkServiceOperation"),
+  };
 }
 
 /**
- * Private endpoints are not emulated: the first PUT of a connection creates it, approved where the endpoint that it names
- * is of a subscription with automatic approval.
+ * A PUT of a connection approves or rejects it. That of an endpoint which the emulator does not have, of another tenant,
+ * creates it, approved where that endpoint is of a subscription with automatic approval.
  */
 function connectionForm(input: ChildInput): Json {
   const written = writtenProperties(input.body);
@@ -124,8 +131,15 @@ export const privateLinkService: ResourceType = {
   ],
   deleteStatus: 202,
   plan: (input, body) => planOf(input, form(input, body)),
-  planChild: (input, body) => ({ body, assigned: input.existing.assigned, pace: "later" }),
+  planChild: (input, body) => ({
+    body,
+    assigned: input.existing.assigned,
+    pace: "later",
+    companions: touchedEndpoints(input.state, input.existing.body, body),
+  }),
   references,
+  released: (body, reference) =>
+    reference.kind === "privateEndpoint" ? withoutConnection(body, reference.from) : body,
   render: (_state, resource) => render(resource),
   checkDelete: (_state, resource) => {
     const [connection] = childrenOf(resource.body, "privateEndpointConnections").keys();
