@@ -12,7 +12,7 @@ import { startController, type RunningController } from "./controller.ts";
 import { openKubeClient } from "./kube-access.ts";
 import { ensureDefinitions } from "./lbcf-definitions.ts";
 import { startBackends } from "./sandbox-backends.ts";
-import { ensureNodes } from "./sandbox-nodes.ts";
+import { ensureNodes, keepAlive } from "./sandbox-nodes.ts";
 import { ANY_PORTS, type SandboxPorts } from "./sandbox-ports.ts";
 import { sandboxSwitches } from "./sandbox-switches.ts";
 
@@ -79,8 +79,8 @@ async function openCluster(options: SandboxOptions, nodes: ClusterNode[]): Promi
   if (kubeconfig !== undefined) {
     const { client, close } = openKubeClient({ kubeconfig, userAgent: "azlb-sandbox" });
     await ensureNodes(client, nodes);
-    await close();
-    return { kubeconfig, kubeControlUrl: null, close: () => Promise.resolve() };
+    const end = keepAlive(client, nodes, log);
+    return { kubeconfig, kubeControlUrl: null, close: () => end().finally(close) };
   }
   const kubernetes = await startKubernetes({
     nodes,

@@ -107,7 +107,7 @@ export interface ApiRequest {
 export interface Answer {
   readonly kind: "answer";
   readonly status: number;
-  /** An object is sent as JSON, a string as it is. */
+  /** An object is sent as JSON, a string and bytes as they are. */
   readonly body: unknown;
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;

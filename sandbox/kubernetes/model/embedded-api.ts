@@ -8,6 +8,7 @@ import { servedResources } from "./registry.ts";
 import type { DecisionContext } from "./resource.ts";
 import { discover } from "./serve/discovery.ts";
 import { openApi } from "./serve/openapi.ts";
+import { openApiV2 } from "./serve/openapi-v2.ts";
 import { parseRoute } from "./serve/route.ts";
 import { type Outcome, serveResource } from "./serve/verbs.ts";
 import type { ServiceRanges } from "./service-ranges.ts";
@@ -97,6 +98,7 @@ export class EmbeddedApi {
       return { kind: "answer", status: 200, body: "ok", contentType: "text/plain" };
     }
     const resources = servedResources(this.state);
+    if (path === "/openapi/v2") return openApiV2(request.accept, resources, this.#options.version.gitVersion);
     const found = path.startsWith("/openapi") ? openApi(path, resources) : discover(path, request.accept, resources);
     return found ?? { kind: "answer", status: 404, body: "404 page not found\n", contentType: "text/plain" };
   }

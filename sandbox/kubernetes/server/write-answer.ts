@@ -20,7 +20,7 @@ export async function writeAnswer(message: IncomingMessage, response: ServerResp
       "Warning",
       warnings.map((text) => `299 - ${JSON.stringify(text)}`),
     );
-  if (typeof answer.body === "string") return end(response, answer.body);
+  if (typeof answer.body === "string" || answer.body instanceof Uint8Array) return end(response, answer.body);
   const items = (answer.body as { items?: unknown }).items;
   if (Array.isArray(items) && items.length > ITEMS_PER_PIECE) {
     return stream(message, response, pieces(answer.body as { items: unknown[] }));
@@ -29,9 +29,9 @@ export async function writeAnswer(message: IncomingMessage, response: ServerResp
   return text.length < COMPRESS_FROM_BYTES ? end(response, text) : stream(message, response, [text]);
 }
 
-function end(response: ServerResponse, text: string): void {
-  response.setHeader("Content-Length", Buffer.byteLength(text));
-  response.end(text);
+function end(response: ServerResponse, content: string | Uint8Array): void {
+  response.setHeader("Content-Length", Buffer.byteLength(content));
+  response.end(content);
 }
 
 /** Serializes a list in chunks, so that a long one neither blocks the event loop nor becomes one huge string. */

@@ -7,7 +7,7 @@ import { groupVersion, type Resource } from "../resource.ts";
 import type { Schema } from "./schema.ts";
 import table from "./types.json" with { type: "json" };
 
-interface TypeNode extends Schema {
+export interface TypeNode extends Schema {
   readonly $ref?: string;
 }
 
@@ -48,6 +48,16 @@ export function typeOfResource(resource: Resource): Schema {
   if (resource.custom) return resource.schema;
   const name = kinds[`${resource.group}/${resource.version}/${resource.kind}`] ?? "";
   return types[name] ?? resource.schema;
+}
+
+/** All types, by the names that their references have. */
+export function typesWithReferences(): Readonly<Record<string, TypeNode>> {
+  return types;
+}
+
+/** The name of a kind's type; undefined for custom kinds. */
+export function typeNameOf({ group, version, kind, custom }: Resource): string | undefined {
+  return custom ? undefined : kinds[`${group}/${version}/${kind}`];
 }
 
 const followed = new WeakMap<TypeNode, Schema>();

@@ -124,6 +124,8 @@ test("an Event: times that are not set are left out", () => {
     lastTimestamp: "2026-01-02T03:04:05Z",
     count: 1,
     type: "Normal",
+    reportingComponent: "",
+    reportingInstance: "",
   });
 });
 
