@@ -80,7 +80,11 @@ async function openCluster(options: SandboxOptions, nodes: ClusterNode[]): Promi
     const { client, close } = openKubeClient({ kubeconfig, userAgent: "azlb-sandbox" });
     await ensureNodes(client, nodes);
     const end = keepAlive(client, nodes, log);
-    return { kubeconfig, kubeControlUrl: null, close: () => end().finally(close) };
+    const closeBoth = async (): Promise<void> => {
+      await end();
+      await close();
+    };
+    return { kubeconfig, kubeControlUrl: null, close: closeBoth };
   }
   const kubernetes = await startKubernetes({
     nodes,

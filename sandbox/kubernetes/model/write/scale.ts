@@ -18,7 +18,7 @@ import {
 import { replaceStored } from "./update.ts";
 import type { Write } from "./write.ts";
 
-export const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" };
+const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" };
 const PATCHES = [
   "application/json-patch+json",
   "application/merge-patch+json",

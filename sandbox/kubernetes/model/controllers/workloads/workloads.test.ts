@@ -88,10 +88,13 @@ test("a new image rolls out between its bounds, and the way back is the old Repl
       set.metadata.annotations?.["deployment.kubernetes.io/revision"],
       part(set, "spec")["replicas"],
     ]);
-  assert.deepEqual(revisions.toSorted(), [
-    ["web:1", "3", 4],
-    ["web:2", "2", 0],
-  ]);
+  assert.deepEqual(
+    revisions.toSorted(([left], [right]) => (String(left) < String(right) ? -1 : 1)),
+    [
+      ["web:1", "3", 4],
+      ["web:2", "2", 0],
+    ],
+  );
 });
 
 test("Recreate ends all pods before the first new one", () => {
@@ -176,10 +179,10 @@ test("a DaemonSet has a pod on each node that fits, also on those that come late
   cluster.create("/api/v1/nodes", { metadata: { name: "node-2", labels: { disk: "hdd" } } });
   cluster.mergePatch("/api/v1/nodes/node-1", { spec: { taints: [{ key: "own", effect: "NoSchedule" }] } });
   cluster.pass(MINUTE_MS);
-  const nodes = (app: string): unknown[] =>
+  const nodes = (app: string): string[] =>
     cluster
       .items(`${PODS}?labelSelector=app%3D${app}`)
-      .map((pod) => part(pod, "spec")["nodeName"])
+      .map((pod) => String(part(pod, "spec")["nodeName"]))
       .toSorted();
   assert.deepEqual(nodes("agent"), ["node-2"]);
   assert.deepEqual(nodes("everywhere"), ["node-0", "node-2"]);
