@@ -69,7 +69,9 @@ export async function checkRivals(client: KubeClient, nowMs: number): Promise<Ch
     const lock = held.get(RESOURCE_LOCK);
     const runs = azlb === undefined ? "azlb does not run" : `azlb runs (${azlb})`;
     const locked = lock === undefined ? "the resource lock is free" : `the resource lock is held by ${lock}`;
-    const text = [runs, ...incumbent.map((holder) => `cloud-controller-manager runs (${holder})`), locked].join(", ");
+    const unseen = azlb === undefined ? " (an azlb with --leader-elect=false is not seen here)" : "";
+    const running = [runs, ...incumbent.map((holder) => `cloud-controller-manager runs (${holder})`), locked];
+    const text = running.join(", ") + unseen;
     const isRival = azlb !== undefined && lock === INCUMBENT_LOCK_HOLDER;
     const fix = "start cloud-controller-manager with --controllers=*,-service-lb-controller";
     return [isRival ? wrong("controllers", `${text}: both write`, fix) : ok("controllers", text)];

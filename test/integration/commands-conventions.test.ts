@@ -63,9 +63,8 @@ test("--context names the cluster, and its namespace is the one that is meant", 
 
 /** What bash offers after these words. */
 async function offered(...words: readonly string[]): Promise<string[]> {
-  // bash-completion's helper, as far as the script uses it; it is not part of bash
-  const helper = `_get_comp_words_by_ref() { words=("\${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=\${words[cword]}; }`;
-  const script = `${helper}; compopt() { :; }; source <(azlb completion bash)
+  // compopt works while bash itself completes, and not here
+  const script = `compopt() { :; }; source <(azlb completion bash)
     COMP_WORDS=(azlb "$@"); COMP_CWORD=$#; __azlb_complete; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout } = await run("bash", ["-c", script, "bash", ...words], { env });
   return stdout.split("\n").filter((line) => line !== "");
