@@ -197,7 +197,8 @@ export class Controller {
       onMachinesLeft: () => this.#pools.resync(),
       onLeftUnfinished: () => this.#pools.resync(),
       onLoadBalancerChanged: () => {
-        if (config.loadBalancers.length > 0) this.#pools.resync();
+        const hasMachines = config.poolType === "nodeIPConfiguration";
+        if (hasMachines || config.loadBalancers.length > 0) this.#pools.resync();
       },
     });
     this.#pools = new PoolController({

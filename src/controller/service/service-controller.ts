@@ -60,7 +60,10 @@ export interface ServiceControllerOptions {
   readonly brake?: Pick<Brake, "noteChange" | "settled" | "clear">;
   /** A Service has taken machines out of a load balancer's pools: another may have come to that load balancer since. */
   readonly onMachinesLeft?: () => void;
-  /** Something was written to a load balancer, which may have come or gone: nodes may belong elsewhere now. */
+  /**
+   * Something was written to a load balancer, which may have come or gone: nodes may belong elsewhere now, and machines whose
+   * network interface has failed may have to join, for which a Service does not wait.
+   */
   readonly onLoadBalancerChanged?: () => void;
   /** A Service that may have something in Azure is refused, here or by Azure, before it was served: pools that it began to use are left to others. */
   readonly onLeftUnfinished?: () => void;

@@ -122,7 +122,7 @@ function fill(migration: Migration, pool: BackendPool): Step {
   const known = membersOf(input, loadBalancer);
   const inSecondPools = pool !== managed.pool;
   const machines = { config, nodes, compute, loadBalancer, known, repairs, brake, inSecondPools };
-  return reconcileNicPools(desiredNicPools(machines, [managed.family]));
+  return reconcileNicPools(desiredNicPools(machines, [managed.family]), input);
 }
 
 function hasMembers({ input: { config, compute }, loadBalancer }: Migration, pool: BackendPool): boolean {
@@ -140,9 +140,9 @@ function empty(migration: Migration, pool: BackendPool): Step {
   return reconcileBackendPool(poolId(loadBalancer, pool), pool, fragment);
 }
 
-function detach({ input: { compute }, loadBalancer, managed: { family } }: Migration, pool: BackendPool): Step {
-  if (compute === undefined) return SETTLED;
-  return reconcileNicPools(leavingPools(compute, [{ pool: poolId(loadBalancer, pool), family }]));
+function detach({ input, loadBalancer, managed: { family } }: Migration, pool: BackendPool): Step {
+  if (input.compute === undefined) return SETTLED;
+  return reconcileNicPools(leavingPools(input.compute, [{ pool: poolId(loadBalancer, pool), family }]), input);
 }
 
 function byAction({ input, loadBalancer, managed }: Migration): Step {
@@ -157,7 +157,7 @@ function byAction({ input, loadBalancer, managed }: Migration): Step {
 function leftByAzure(input: PoolsInput, loadBalancer: LoadBalancer, { family, pool }: ManagedPool): Step | undefined {
   const { config, compute } = input;
   if (!config.migratesPools || config.poolType !== "nodeIP" || compute === undefined) return undefined;
-  const left = reconcileNicPools(leavingPools(compute, [{ pool: poolId(loadBalancer, pool), family }]));
+  const left = reconcileNicPools(leavingPools(compute, [{ pool: poolId(loadBalancer, pool), family }]), input);
   return left.kind === "settled" ? undefined : left;
 }
 

@@ -132,6 +132,31 @@ test("a scale set whose model names a pool of a load balancer that is gone leave
   assert.deepEqual(decided([there]), []);
 });
 
+test("a machine that joins pools of two load balancers is written once: the later of two writes would take the other's place", () => {
+  const config: ClusterConfig = { ...CONFIG, poolType: "nodeIPConfiguration" };
+  const machine = `${SCALE_SET}/virtualMachines/0`;
+  const seat = { name: "ip", properties: { primary: true } };
+  const networkInterfaceConfigurations = [{ name: "nic", properties: { primary: true, ipConfigurations: [seat] } }];
+  const instance = { id: machine, properties: { networkProfileConfiguration: { networkInterfaceConfigurations } } };
+  const compute: Compute = {
+    virtualMachines: new Map(),
+    networkInterfaces: new Map(),
+    scaleSets: new Map(),
+    instances: new Map([[machine.toLowerCase(), instance]]),
+  };
+  const loadBalancers = [named("kubernetes", ["kubernetes"]), named("kubernetes-internal", ["kubernetes"])];
+  const input = { config, loadBalancers, members: new Map(), compute };
+  const decided = reconcilePools({
+    ...input,
+    nodes: [aNode("one", ["10.0.0.1"], { providerID: `azure://${machine}` })],
+  });
+  const joined = decided.flatMap((step) => (step.kind === "nicPools" ? [step.fragment] : []));
+  assert.deepEqual(
+    joined.map(({ join, nodes: names }) => ({ join: join.map(({ pool }) => pool), names })),
+    [{ join: loadBalancers.map(({ id }) => `${id}/backendAddressPools/kubernetes`), names: ["one"] }],
+  );
+});
+
 test("where a scale set's model names a pool, the member list lacks nodes that it does not have, present or departed", () => {
   const config: ClusterConfig = { ...CONFIG, poolType: "nodeIPConfiguration" };
   const loadBalancer = named("kubernetes", ["kubernetes", "kubernetes-IPv6"]);

@@ -5,10 +5,10 @@
  */
 import type { WithheldMembers } from "../brake/withheld-writes.ts";
 import type { BackendPool, Family, LoadBalancer } from "../model/arm.ts";
-import { loadBalancerId, nameOfId, sameId } from "../model/ids.ts";
+import { nameOfId } from "../model/ids.ts";
 import type { Warning } from "../outcome.ts";
 import { pluralize } from "../util/text.ts";
-import type { AzureStep } from "./azure-step.ts";
+import type { AzureStep, StepOf } from "./azure-step.ts";
 import { nodesOf } from "./backend-pool/arranged-nodes.ts";
 import { desiredBackendPool, membersOf } from "./backend-pool/desired-backend-pool.ts";
 import type { BackendPoolFragment } from "./backend-pool/fragment.ts";
@@ -17,7 +17,6 @@ import { brakedOwnPools, type OwnPoolOn, withheldInOwnPools } from "./braked-own
 import { brakedPool, withheldIn } from "./braked-pools.ts";
 import {
   BOTH,
-  isManagedName,
   managedLoadBalancers,
   type ManagedPool,
   managedPools,
@@ -25,25 +24,27 @@ import {
   type PoolsInput,
 } from "./managed-pools.ts";
 import { reconcileMigration } from "./migrate-pools.ts";
-import { absentModelPools, desiredNicPools } from "./nic-pools/desired-nic-pools.ts";
+import { absentModelPools } from "./nic-pools/absent-model-pools.ts";
+import { desiredNicPools } from "./nic-pools/desired-nic-pools.ts";
 import { isAttached } from "./nic-pools/merge-nic-pools.ts";
-import { reconcileNicPools } from "./nic-pools/reconcile-nic-pools.ts";
+import { onePerResource, reconcileNicPools } from "./nic-pools/reconcile-nic-pools.ts";
 import { type Reconciled, SETTLED, together } from "./reconciled.ts";
 
 const MOST_NAMES = 3;
 
 /** For a change of nodes or endpoints. A pool that cannot be filled is left as it is: an event on its Services says why. */
 export function reconcilePools(input: PoolsInput): AzureStep[] {
-  const { config, compute, loadBalancers } = input;
   const results = managedLoadBalancers(input).flatMap((loadBalancer) => [
     reconcilePoolsOf({ ...input, repairs: true }, loadBalancer, BOTH),
     ...brakedOwnPools(input, loadBalancer).map((own) => reconcileOwnPool(loadBalancer, own)),
   ]);
-  const isOurs = isManagedName(input);
-  const hasMachines = config.poolType === "nodeIPConfiguration" && compute !== undefined;
-  const isOursById = (id: string): boolean => isOurs(nameOfId(id)) && sameId(id, loadBalancerId(config, nameOfId(id)));
-  const left = hasMachines ? reconcileNicPools(absentModelPools({ compute, loadBalancers }, isOursById)) : SETTLED;
-  return [...results, left].flatMap((result) => (result.kind === "act" ? result.steps : []));
+  const hasMachines = input.config.poolType === "nodeIPConfiguration";
+  const left = hasMachines ? reconcileNicPools(absentModelPools(input), input) : SETTLED;
+  const steps = [...results, left].flatMap((result): readonly AzureStep[] =>
+    result.kind === "act" ? result.steps : [],
+  );
+  const isOfMachine = (step: AzureStep): step is StepOf<"nicPools"> => step.kind === "nicPools";
+  return [...steps.filter((step) => !isOfMachine(step)), ...onePerResource(steps.filter(isOfMachine))];
 }
 
 /** Names that the member list of a pool lacks. */
@@ -110,7 +111,8 @@ function reconcileMembers(
     if (compute === undefined) return SETTLED;
     const known = membersOf(input, loadBalancer);
     const managed = present.map(({ family }) => family);
-    return reconcileNicPools(desiredNicPools({ config, nodes, compute, loadBalancer, known, repairs, brake }, managed));
+    const machines = { config, nodes, compute, loadBalancer, known, repairs, brake };
+    return reconcileNicPools(desiredNicPools(machines, managed), input);
   }
   const results = present.map(({ family, pool }) =>
     reconcileBackendPool(poolId(loadBalancer, pool), pool, brakedPool(input, loadBalancer, { family, pool })),

@@ -140,5 +140,5 @@ function detachmentsOf(observed: Observed, loadBalancer: LoadBalancer): Reconcil
   const { config, nodes, compute } = observed;
   if ((config.poolType === "nodeIP" && !config.migratesPools) || compute === undefined) return SETTLED;
   const known = membersOf(observed, loadBalancer);
-  return reconcileNicPools(absentNicPools({ config, nodes, compute, loadBalancer, known }));
+  return reconcileNicPools(absentNicPools({ config, nodes, compute, loadBalancer, known }), observed);
 }

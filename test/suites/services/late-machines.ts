@@ -96,6 +96,16 @@ export function lateMachinesSuite(name: string, open: ClusterOpener): void {
     }
 
     test(
+      "a machine whose network interface has failed joins the pool of a Service that did not wait for it",
+      withRig(nicPools("standard"), async (rig) => {
+        await failInterface(rig, "agent-1-nic");
+        await rig.apply({ name: "web" });
+        await rig.served("web");
+        await eventually(async () => assert.equal((await membersOf(rig)).length, 2), WITHIN_MS);
+      }),
+    );
+
+    test(
       "Basic: __auto__ takes a set whose first machine came after the listing",
       withRig(nicPools("standard", "basic"), async (rig) => {
         await rig.apply({ name: "web" });
@@ -112,6 +122,20 @@ export function lateMachinesSuite(name: string, open: ClusterOpener): void {
       }),
     );
   });
+}
+
+/** A write of the network interface by another client fails. */
+async function failInterface(rig: ServiceRig, name: string): Promise<void> {
+  const { network, resourceGroup } = rig.azure;
+  const effect = { kind: "operation", outcome: "Failed" };
+  await rig.azure.control("POST", "/faults", { method: "PUT", path: `**/networkInterfaces/${name}`, effect });
+  const body = await network.networkInterfaces.get(resourceGroup, name);
+  await assert.rejects(
+    network.networkInterfaces.beginCreateOrUpdateAndWait(resourceGroup, name, body),
+    /An error occurred/,
+  );
+  const { provisioningState } = await network.networkInterfaces.get(resourceGroup, name);
+  assert.equal(provisioningState, "Failed");
 }
 
 interface LateMachine {

@@ -103,25 +103,6 @@ export function leavingPools(compute: Compute, pools: readonly PoolRef[]): Desir
 }
 
 /**
- * Scale sets whose model still names a pool of a load balancer that is gone leave it: one that joined while the load
- * balancer was being deleted. `isOurs`: is it the id of a load balancer of the cluster? Azure itself takes machines out.
- */
-export function absentModelPools(
-  { compute, loadBalancers }: { readonly compute: Compute; readonly loadBalancers: readonly LoadBalancer[] },
-  isOurs: (loadBalancerId: string) => boolean,
-): DesiredNicPools[] {
-  const present = new Set(loadBalancers.map(({ id }) => id.toLowerCase()));
-  return [...compute.scaleSets.values()].flatMap((model) => {
-    const gone = poolsOf(model, "scaleSet").filter((pool) => {
-      const loadBalancer = parentId(pool);
-      return isOurs(loadBalancer) && !present.has(loadBalancer.toLowerCase());
-    });
-    const leave = gone.map((pool): PoolRef => ({ pool, family: "IPv4" }));
-    return leave.length === 0 ? [] : [{ id: model.id, fragment: { resource: "scaleSet", join: [], leave } }];
-  });
-}
-
-/**
  * Ids of the ipConfigurations that are the cluster's, in lower case: of nodes, in the durable member list, or of another
  * machine of a scale set with nodes: Azure creates machines in the pools that the model names, and their nodes register
  * later, if at all. Also those that the load balancer as last seen does not show as members: machines join by writes of

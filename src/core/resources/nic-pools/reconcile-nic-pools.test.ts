@@ -13,8 +13,10 @@ import type {
   ScaleSet,
   VirtualMachine,
 } from "../../backends/compute.ts";
+import type { StepOf } from "../azure-step.ts";
 import { ipConfigurationFinder } from "../../backends/machines.ts";
-import { mergeNicPools } from "./merge-nic-pools.ts";
+import { absentModelPools } from "./absent-model-pools.ts";
+import { mergeNicPools, poolsOf } from "./merge-nic-pools.ts";
 import { absentNicPools, desiredNicPools, type DesiredNicPools, ownIPConfigurations } from "./desired-nic-pools.ts";
 import { reconcileNicPools } from "./reconcile-nic-pools.ts";
 
@@ -113,8 +115,13 @@ function told(nodes: readonly Node[], shape: Shape, known: readonly string[] = [
 }
 
 function whys(desired: readonly DesiredNicPools[]): string[] {
-  const result = reconcileNicPools(desired);
-  return result.kind === "act" ? result.steps.map(({ why }) => why) : [];
+  return stepsOf(desired).map(({ why }) => why);
+}
+
+function stepsOf(desired: readonly DesiredNicPools[], compute?: Compute): readonly StepOf<"nicPools">[] {
+  const seen = { config: NIC_CONFIG, nodes: [], loadBalancers: [loadBalancer], members: new Map() };
+  const result = reconcileNicPools(desired, { ...seen, ...(compute && { compute }) });
+  return result.kind === "act" ? result.steps : [];
 }
 
 describe("who joins", () => {
@@ -226,6 +233,21 @@ describe("the write", () => {
       configurations.map(({ properties }) => properties.loadBalancerBackendAddressPools),
       [[{ id: other }, { id: POOL }], [{ id: `${POOL}-IPv6` }]],
     );
+  });
+
+  test("a model also leaves a pool whose load balancer is gone: Azure would refuse the write", () => {
+    const gone = POOL.replace("loadBalancers/kubernetes", "loadBalancers/kubernetes-internal");
+    const foreign = POOL.replace("loadBalancers/kubernetes", "loadBalancers/office");
+    const compute = computeOf({ instances: [{}], model: [gone, foreign] });
+    const input = { config: NIC_CONFIG, nodes: [instanceNode(0)], compute, loadBalancer, known: [] };
+    const [step, ...more] = stepsOf(desiredNicPools(input, ["IPv4"]), compute);
+    assert.deepEqual([step?.why, ...more], ["set joins kubernetes and leaves kubernetes"]);
+    const { outcome } = mergeNicPools([...compute.scaleSets.values()][0], step === undefined ? [] : [step.fragment]);
+    assert.ok(outcome.kind === "put");
+    assert.deepEqual(poolsOf(outcome.body, "scaleSet"), [foreign, POOL]);
+    const there = { ...loadBalancer, id: loadBalancer.id.replace(/kubernetes$/, "kubernetes-internal") };
+    const seen = { ...input, loadBalancers: [loadBalancer, there], members: new Map() };
+    assert.deepEqual(absentModelPools(seen), []);
   });
 
   test("an instance is written without what Azure says of its state", () => {
