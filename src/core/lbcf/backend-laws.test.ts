@@ -188,7 +188,7 @@ class World {
         (other) => other !== record && addressKey(other) === address && address,
       ),
       isForgotten: false,
-      ensuredMs: undefined,
+      sinceEnsuredMs: undefined,
       nowMs: 0,
     });
     if (decision.kind !== "step" || crash === "before") return false;

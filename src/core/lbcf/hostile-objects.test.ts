@@ -145,7 +145,7 @@ test("a record of any shape gets a next step, and leaves only if it was deleted 
         driver: { kind: "found", canDrain: true },
         others: [],
         isForgotten: false,
-        ensuredMs: undefined,
+        sinceEnsuredMs: undefined,
         nowMs: 0,
       });
       const step = decision.kind === "step" ? decision.step : undefined;
@@ -181,7 +181,7 @@ test("a record made by hand for a server that a live record holds takes nothing 
         driver: { kind: "found", canDrain: true },
         others: [holder],
         isForgotten: false,
-        ensuredMs: undefined,
+        sinceEnsuredMs: undefined,
         nowMs: 0,
       });
       assert.deepEqual(decision, { kind: "step", step: { kind: "removeFinalizer", why: "claimed" } });
@@ -205,8 +205,7 @@ test("drivers and load balancers of any shape get a decision", () => {
         invalidName: undefined,
         records: 0,
         validation: { kind: "valid" },
-        ensuredMs: undefined,
-        nowMs: 0,
+        sinceEnsuredMs: undefined,
       });
     }),
   );

@@ -27,6 +27,7 @@ import { untilSettled } from "../../../core/util/until-settled.ts";
 import { AZURE_DRIVER } from "../../../core/lbcf/objects/names.ts";
 import type { Question } from "../drivers/retry-delays.ts";
 import { FAILED_AGAIN_MS } from "../drivers/validation-memo.ts";
+import { LastEnsured } from "../last-ensured.ts";
 import { DONE, later, type LbcfContext, MOST_DRIVER_ROUNDS } from "../lbcf-loop.ts";
 
 /** Where the state of one load balancer is stored and its events are sent. */
@@ -51,10 +52,11 @@ type Verb = "create" | "ensure" | "delete";
 
 export class LoadBalancerSteps {
   readonly #options: Context;
-  readonly #ensuredMs = new Map<string, number>();
+  readonly #ensured: LastEnsured;
 
   constructor(options: Context) {
     this.#options = options;
+    this.#ensured = new LastEnsured(options.clock);
   }
 
   async run(storage: LoadBalancerStorage): Promise<Verdict> {
@@ -81,7 +83,7 @@ export class LoadBalancerSteps {
 
   forget(key: string, uid: string): void {
     const { delays, validations } = this.#options;
-    this.#ensuredMs.delete(key);
+    this.#ensured.forget(key);
     delays.forget(uid);
     validations.forget(uid);
   }
@@ -98,8 +100,7 @@ export class LoadBalancerSteps {
       invalidName: storage.invalidName(loadBalancer),
       records: storage.records(loadBalancer),
       validation,
-      ensuredMs: this.#ensuredMs.get(keyOf(loadBalancer)),
-      nowMs: this.#nowMs(),
+      sinceEnsuredMs: this.#ensured.sinceMs(keyOf(loadBalancer)),
     });
   }
 
@@ -184,7 +185,7 @@ export class LoadBalancerSteps {
     answer: Answer,
     { status, event }: { readonly status: LoadBalancerStatus; readonly event: EventText | undefined },
   ): Promise<Verdict | undefined> {
-    if (answer.status === "Succ") this.#ensuredMs.set(keyOf(lb), this.#nowMs());
+    if (answer.status === "Succ") this.#ensured.note(keyOf(lb));
     const next = this.#options.delays.after(question, answer);
     await this.#store(storage, lb, status);
     storage.emit(lb, event);

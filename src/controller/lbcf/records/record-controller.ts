@@ -35,6 +35,7 @@ import { untilSettled } from "../../../core/util/until-settled.ts";
 import { AddressLock } from "./address-lock.ts";
 import type { BackendDriver } from "../drivers/driver.ts";
 import type { Question } from "../drivers/retry-delays.ts";
+import { LastEnsured } from "../last-ensured.ts";
 import { DONE, later, type LbcfContext, LbcfLoop, MANY, MOST_DRIVER_ROUNDS, PRIORITY } from "../lbcf-loop.ts";
 import { BACKEND_RECORDS } from "../objects/resources.ts";
 
@@ -53,11 +54,12 @@ export class RecordController {
   readonly #options: RecordControllerOptions;
   readonly #lock: AddressLock;
   /** When each was last ensured. Saves calls only: without an entry the driver is asked again. */
-  readonly #ensuredMs = new Map<string, number>();
+  readonly #ensured: LastEnsured;
 
   constructor(options: RecordControllerOptions) {
     this.#options = options;
     this.loop = new LbcfLoop(BACKEND_RECORDS, options, (job) => this.#reconcile(job), MANY);
+    this.#ensured = new LastEnsured(options.clock);
     this.#lock = new AddressLock((key) => this.loop.enqueue(key));
   }
 
@@ -69,7 +71,7 @@ export class RecordController {
   }
 
   forget(record: BackendRecord): void {
-    this.#ensuredMs.delete(keyOf(record));
+    this.#ensured.forget(keyOf(record));
     this.#options.delays.forget(record.metadata.uid);
   }
 
@@ -111,7 +113,7 @@ export class RecordController {
       driver: driver === undefined ? { kind: "missing" } : { kind: "found", canDrain: driver.canDrain },
       others: sharing.filter(({ metadata }) => metadata.uid !== record.metadata.uid),
       isForgotten: isForgotten(record),
-      ensuredMs: this.#ensuredMs.get(keyOf(record)),
+      sinceEnsuredMs: this.#ensured.sinceMs(keyOf(record)),
       nowMs: this.#nowMs(),
     });
   }
@@ -172,7 +174,7 @@ export class RecordController {
 
   async #ensure(record: BackendRecord, question: Question, driver: BackendDriver): Promise<Verdict | undefined> {
     const answer = await this.#aside(record, () => driver.ensureBackend(record));
-    if (answer.status === "Succ") this.#ensuredMs.set(keyOf(record), this.#nowMs());
+    if (answer.status === "Succ") this.#ensured.note(keyOf(record));
     return this.#follow(record, question, answer, afterEnsure(record, answer, this.#nowMs()));
   }
 

@@ -28,8 +28,7 @@ function next(loadBalancerObject: LoadBalancer, more: Partial<ObservedLoadBalanc
     invalidName: undefined,
     records: 0,
     validation: { kind: "valid" },
-    ensuredMs: undefined,
-    nowMs: NOW_MS,
+    sinceEnsuredMs: undefined,
     ...more,
   });
   if (decision.kind === "step") return decision.step.kind;
@@ -62,8 +61,8 @@ describe("reconcileLoadBalancerObject", () => {
     ],
     ["... and ensured, whatever the policy", lb({}, {}, { attributes: { a: "1" } }), {}, "ensure"],
     ["one that an earlier LBCF made is ensured once", lb({ lastSyncedAttributes: undefined } as object), {}, "ensure"],
-    ["Always is ensured when its period is over", lb({}, {}, always), { ensuredMs: NOW_MS - 60_000 }, "ensure"],
-    ["... and not before", lb({}, {}, always), { ensuredMs: NOW_MS - 59_999 }, "settled"],
+    ["Always is ensured when its period is over", lb({}, {}, always), { sinceEnsuredMs: 60_000 }, "ensure"],
+    ["... and not before", lb({}, {}, always), { sinceEnsuredMs: 59_999 }, "settled"],
     ["a deleted one waits for its records", lb({}, { deletionTimestamp: DELETED }), { records: 2 }, "RecordsRemain"],
     ["... then goes at its driver", lb({}, { deletionTimestamp: DELETED }), {}, "delete"],
     ["... also half created", lb(creating, { deletionTimestamp: DELETED }), {}, "delete"],

@@ -30,8 +30,8 @@ export interface ObservedLoadBalancer {
   readonly records: number;
   /** The driver's answer for the current lbSpec and attributes. */
   readonly validation: ValidationResult | undefined;
-  readonly ensuredMs: number | undefined;
-  readonly nowMs: number;
+  /** How long ago this process last ensured it, by a clock that never jumps; `undefined` when it has not yet. */
+  readonly sinceEnsuredMs: number | undefined;
 }
 
 export type LoadBalancerStep =
@@ -83,8 +83,7 @@ function reconcileCreated({
   loadBalancer,
   driver,
   validation,
-  ensuredMs,
-  nowMs,
+  sinceEnsuredMs,
 }: ObservedLoadBalancer): LoadBalancerDecision {
   const { spec, status } = loadBalancer;
   if (driver === "missing") return driverMissing(loadBalancer);
@@ -97,8 +96,8 @@ function reconcileCreated({
     return step({ kind: "ensure" });
   }
   if (spec.ensurePolicy.policy !== "Always") return { kind: "settled" };
-  const dueMs = ensuredMs === undefined ? nowMs : ensuredMs + spec.ensurePolicy.periodMs;
-  return nowMs >= dueMs ? step({ kind: "ensure" }) : { kind: "settled", againAfterMs: dueMs - nowMs };
+  const leftMs = sinceEnsuredMs === undefined ? 0 : spec.ensurePolicy.periodMs - sinceEnsuredMs;
+  return leftMs <= 0 ? step({ kind: "ensure" }) : { kind: "settled", againAfterMs: leftMs };
 }
 
 function refusal(

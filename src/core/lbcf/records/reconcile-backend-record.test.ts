@@ -20,7 +20,7 @@ function decide(observed: Partial<ObservedRecord>): RecordDecision {
     driver: { kind: "found", canDrain: true },
     others: [],
     isForgotten: false,
-    ensuredMs: undefined,
+    sinceEnsuredMs: undefined,
     nowMs: NOW_MS,
     ...observed,
   });
@@ -68,8 +68,8 @@ const TABLE: readonly (readonly [string, Partial<ObservedRecord>, string])[] = [
   ["one whose spec changed is ensured again", { record: record(at, { generation: 2 }) }, "ensure"],
   ["one that failed later is ensured again", { record: record(failing) }, "ensure"],
   ["one with Always is ensured when the last time is unknown", { record: record(at, {}, always) }, "ensure"],
-  ["... and when its period is over", { record: record(at, {}, always), ensuredMs: NOW_MS - 60_000 }, "ensure"],
-  ["... and not before", { record: record(at, {}, always), ensuredMs: NOW_MS - 59_999 }, "settled"],
+  ["... and when its period is over", { record: record(at, {}, always), sinceEnsuredMs: 60_000 }, "ensure"],
+  ["... and not before", { record: record(at, {}, always), sinceEnsuredMs: 59_999 }, "settled"],
   ["one whose pod has another address leaves the old one", { record: record(registered("old")) }, "deregister"],
   [
     "... even while the pod is not ready",

@@ -37,8 +37,8 @@ export interface ObservedRecord {
   readonly others: readonly BackendRecord[];
   /** Its LoadBalancer or Bind has the annotation `lbcf.tkestack.io/forget`. */
   readonly isForgotten: boolean;
-  /** When this process last ensured it; `undefined` when it has not yet. */
-  readonly ensuredMs: number | undefined;
+  /** How long ago this process last ensured it, by a clock that never jumps; `undefined` when it has not yet. */
+  readonly sinceEnsuredMs: number | undefined;
   readonly nowMs: number;
 }
 
@@ -105,12 +105,12 @@ function reconcileLive(observed: ObservedRecord): RecordDecision {
 }
 
 /** For a record that is registered. */
-function reconcileRegistered({ record, ensuredMs, nowMs }: ObservedRecord): RecordDecision {
+function reconcileRegistered({ record, sinceEnsuredMs }: ObservedRecord): RecordDecision {
   const { ensurePolicy } = record.spec;
   if (!isUpToDate(record)) return step({ kind: "ensure" });
   if (ensurePolicy.policy !== "Always") return { kind: "settled" };
-  const dueMs = ensuredMs === undefined ? nowMs : ensuredMs + ensurePolicy.periodMs;
-  return nowMs >= dueMs ? step({ kind: "ensure" }) : { kind: "settled", againAfterMs: dueMs - nowMs };
+  const leftMs = sinceEnsuredMs === undefined ? 0 : ensurePolicy.periodMs - sinceEnsuredMs;
+  return leftMs <= 0 ? step({ kind: "ensure" }) : { kind: "settled", againAfterMs: leftMs };
 }
 
 /** The driver has confirmed the current address once; a later failure does not revoke that. */
