@@ -17,10 +17,10 @@ export class LastEnsured {
     this.#ensuredMs.set(key, this.#clock.monotonicMs());
   }
 
-  /** `undefined` when it was not ensured yet. */
+  /** In whole milliseconds, rounded up: what is left of a period is nothing or a time to wait for. `undefined`: not yet. */
   sinceMs(key: string): number | undefined {
     const ensuredMs = this.#ensuredMs.get(key);
-    return ensuredMs === undefined ? undefined : this.#clock.monotonicMs() - ensuredMs;
+    return ensuredMs === undefined ? undefined : Math.ceil(this.#clock.monotonicMs() - ensuredMs);
   }
 
   forget(key: string): void {
