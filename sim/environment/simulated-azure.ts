@@ -15,6 +15,8 @@ const API_VERSION = "2026-01-01";
 const STALE_FOR_MS = 10_000;
 /** The longest that an operation runs, however slow Azure is. */
 const LONGEST_TAIL_MS = 90_000;
+/** One that runs for so long is a disturbance of what it is about: Azure takes no other write of that meanwhile. */
+const SLOW_OPERATION_MS = 10_000;
 /** The longest that one runs in a calm. */
 const PROMPT_TAIL_MS = 1_000;
 
@@ -59,6 +61,10 @@ export class SimulatedAzure {
   readonly #options: SimulatedAzureOptions;
   /** Key of a resource → time of its last write. */
   readonly #writtenMs = new Map<string, number>();
+  /** Id of a resource, in lower case → when the last slow operation on it ends. */
+  readonly #slowUntilMs = new Map<string, number>();
+  /** How long the operation that was drawn last runs. */
+  #drawnMs = 0;
   #guids = 0;
 
   constructor(options: SimulatedAzureOptions) {
@@ -84,13 +90,17 @@ export class SimulatedAzure {
       baseUrl: ARM_URL,
     };
     this.settle();
+    this.#drawnMs = 0;
     const draws = this.#draws(call.fate);
     if (call.isStale === true && this.#mayBeStale(call)) return this.#store.readStale(request, draws);
     const { response, touched } = this.#store.handle(request, draws);
     const isWrite = call.method !== "GET" && call.method !== "HEAD";
     const { status } = response;
     for (const { before, after } of touched) {
-      this.#writtenMs.set((after ?? before)?.id.toLowerCase() ?? "", this.#options.timeline.elapsedMs);
+      const key = (after ?? before)?.id.toLowerCase() ?? "";
+      this.#writtenMs.set(key, this.#options.timeline.elapsedMs);
+      if (this.#drawnMs >= SLOW_OPERATION_MS)
+        this.#slowUntilMs.set(key, this.#options.timeline.elapsedMs + this.#drawnMs);
     }
     if (isWrite) this.#options.onWrite({ ...call, status, isAccepted: status < 400, touched });
     return response;
@@ -101,6 +111,11 @@ export class SimulatedAzure {
     const { status, body } = this.request({ caller: "law", method: "GET", path });
     if (status !== 200) throw new Error(`GET ${path}: ${status} ${JSON.stringify(body)}`);
     return structuredClone(body);
+  }
+
+  /** When the last slow operation on a resource ends, or has ended; in virtual time. */
+  slowUntilMs(id: string): number {
+    return this.#slowUntilMs.get(id.toLowerCase()) ?? Number.NEGATIVE_INFINITY;
   }
 
   /** Completes the operations that are due. */
@@ -138,6 +153,7 @@ export class SimulatedAzure {
     const usualMs = draw < 0.8 ? random.between(1, 500) : draw < 0.97 ? random.between(500, 5_000) : 30_000;
     const tailMs = Math.round(Math.min(usualMs * this.slowness, this.isPrompt ? PROMPT_TAIL_MS : LONGEST_TAIL_MS));
     this.busyUntilMs = Math.max(this.busyUntilMs, this.#options.timeline.elapsedMs + tailMs);
+    this.#drawnMs = tailMs;
     return tailMs;
   }
 

@@ -8,7 +8,8 @@
  *   drain   | a draining node stays in service although there has been no disturbance for a while
  *
  * Azure refuses writes of the pools of a load balancer that is in the state Failed, so a refused write of that load
- * balancer as a whole is a disturbance of its pools.
+ * balancer as a whole is a disturbance of its pools. So is an operation on it that takes Azure long: a second write would
+ * cancel it, and with it what it has put out of service.
  */
 import type { HistoryEntry, KubeObject } from "../../sandbox/kubernetes/model/contract.ts";
 import type { Resource, State } from "../../sandbox/azure/model/index.ts";
@@ -28,6 +29,8 @@ const DRAIN_TAINTS = ["node.kubernetes.io/out-of-service", "cloudprovider.azure.
 export interface BackendLawOptions {
   readonly report: Report;
   readonly azure: State;
+  /** When the last slow operation on a resource ends. */
+  readonly slowUntilMs: (id: string) => number;
   readonly nowMs: () => number;
   readonly nodes: () => readonly KubeObject[];
   /** A list of load balancers: nodes move between them, and follow endpoints in the pools of Services. */
@@ -108,7 +111,7 @@ export class BackendLaw implements Law {
           const draining = this.#draining.get(nameOf(entry));
           if (draining === undefined || isDown(entry)) continue;
           const heldMs = this.#heldFailedMs.get(lastName(resource.id)) ?? 0;
-          const sinceMs = Math.max(draining.sinceMs, heldMs);
+          const sinceMs = Math.max(draining.sinceMs, heldMs, this.#options.slowUntilMs(resource.id));
           yield { node: nameOf(entry), pool: [lastName(resource.id), nameOf(pool)], sinceMs };
         }
       }

@@ -65,6 +65,7 @@ export class LawChecker implements SimulationListener {
     this.#backends = new BackendLaw({
       report,
       azure: azure.state,
+      slowUntilMs: (id) => azure.slowUntilMs(id),
       nowMs: () => timeline.elapsedMs,
       nodes: () => cluster.objects("nodes"),
       isList: setup.several === "list",

@@ -21,6 +21,7 @@ import type { KubeClient } from "../kube/client/kube-client.ts";
 import type { Fence } from "../kube/election/lease.ts";
 import type { Metrics } from "./metrics.ts";
 import { ResourceLock } from "./resource-lock.ts";
+import { type TakenAway, TakenAwayWatch } from "./taken-away.ts";
 import type { WriteLog } from "./write-log.ts";
 
 export interface FailedAttempt extends AttemptReport {
@@ -43,6 +44,8 @@ export interface AzureConnectionOptions {
   readonly onFailure: (report: FailedAttempt) => void;
   /** A load balancer, or one of its pools, is gone: a machine may have joined it meanwhile. */
   readonly onPoolsGone: () => void;
+  /** A write has taken away what others may have relied on meanwhile. */
+  readonly onTakenAway: (taken: TakenAway) => void;
   /** cloud-provider-azure's service controller writes the same load balancers. */
   readonly onRival: (message: string) => void;
   /** Absent: no view asks for the last writes. */
@@ -68,6 +71,7 @@ export class AzureConnection {
       onWait: (message) => log.warn(message),
       isInUse: () => this.commit.resourcesAtWork > 0,
     });
+    const takenAway = new TakenAwayWatch(options.onTakenAway);
     this.commit = new GroupCommit({
       client: arm,
       clock,
@@ -84,12 +88,15 @@ export class AzureConnection {
       lastSeen: mirror.lastSeen.bind(mirror),
       wasThere: mirror.wasThere.bind(mirror),
       onSeen: (id, body) => {
-        options.writes?.seen(id, mirror.lastSeen(id), body);
+        const before = mirror.lastSeen(id);
+        options.writes?.seen(id, before, body);
+        takenAway.seen(id, before, body);
         mirror.seen(id, body);
       },
       onAttempt: (report) => {
         measure(metrics, report);
         options.writes?.attempted(report);
+        takenAway.attempted(report);
         const { failure } = report;
         if (failure !== undefined) onFailure({ ...report, failure });
       },

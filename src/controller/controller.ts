@@ -110,6 +110,7 @@ export class Controller {
       onPoolsGone: () => {
         if (config.poolType === "nodeIPConfiguration") this.#pools.resync();
       },
+      onTakenAway: (taken) => this.#services.lookAgain(taken),
       onReadHeld: (waitMs) => waits.held(waitMs),
       onRival: (message) => this.#services.warnAll("RivalController", message),
     });

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { aNode } from "../../test/support/core-world.ts";
 import { aLoadBalancer } from "../../test/support/fragments.ts";
 import type { Compute } from "./backends/compute.ts";
-import { movesPrivateLink, showsUnlistedLink, takesPoolsAway, unlistedMachines } from "./freshness.ts";
-import type { PrivateLinkService } from "./model/arm.ts";
+import { movesPrivateLink, showsUnlistedLink, takesAway, takesPoolsAway, unlistedMachines } from "./freshness.ts";
+import type { PrivateLinkService, SecurityGroup } from "./model/arm.ts";
 import type { Node } from "./model/kubernetes.ts";
 
 const GROUP = "/subscriptions/sub/resourceGroups/rg/providers";
@@ -68,4 +68,28 @@ test("a frontend that shows a private link service of the group that its list ha
   assert.ok(showsUnlistedLink([loadBalancer], path, []));
   assert.ok(!showsUnlistedLink([loadBalancer], path, [one]));
   assert.ok(!showsUnlistedLink([loadBalancer], path.replace("/rg/", "/other/"), []));
+});
+
+test("a write takes away what a rule was, or let in; rules that come, grow or change otherwise take nothing", () => {
+  const group = (rules: Readonly<Record<string, object>>): SecurityGroup => {
+    const usual = { protocol: "Tcp", access: "Allow", direction: "Inbound", priority: 500 };
+    const securityRules = Object.entries(rules).map(([name, more]) => ({ name, properties: { ...usual, ...more } }));
+    return { id: "nsg", name: "nsg", properties: { securityRules } };
+  };
+  const one = { destinationAddressPrefix: "1.1.1.1", destinationPortRanges: ["80"], sourceAddressPrefix: "Internet" };
+  const two = { ...one, destinationAddressPrefix: undefined, destinationAddressPrefixes: ["1.1.1.1", "2.2.2.2"] };
+  assert.ok(takesAway(group({ one }), group({})));
+  assert.ok(takesAway(group({ two }), group({ two: one })));
+  assert.ok(takesAway(group({ one }), group({ one: { ...one, destinationPortRanges: ["443"] } })));
+  assert.ok(takesAway(group({ one }), group({ one: { ...one, sourceAddressPrefix: "10.0.0.0/8" } })));
+  assert.ok(takesAway(group({ one }), undefined));
+  assert.ok(!takesAway(group({ one }), group({ one, two })));
+  assert.ok(!takesAway(group({ one }), group({ one: two })));
+  assert.ok(!takesAway(group({ one }), group({ one: { ...one, priority: 501 } })));
+  const balancer = (rules: readonly string[]) => {
+    const loadBalancingRules = rules.map((name) => ({ name, properties: { protocol: "Tcp", frontendPort: 80 } }));
+    return { id: "lb", name: "lb", properties: { loadBalancingRules } };
+  };
+  assert.ok(takesAway(balancer(["a", "b"]), balancer(["b"])));
+  assert.ok(!takesAway(balancer(["b"]), balancer(["a", "b"])));
 });

@@ -17,10 +17,19 @@
  *   a refusal, before it is told                       | everything: what was missing may have been made since
  *   Azure refuses a write that names what is not there | everything, once in a sync: it was there when it was last seen
  *   a write by another holder of the resource lock     | everything
+ *   a write takes rules or access away: `takesAway`    | the look that found a Service settled while that write was under way:
+ *                                                      | it may have relied on them
  */
 import { type Compute } from "./backends/compute.ts";
 import { machineOf, nicResourceOf } from "./backends/machines.ts";
-import type { BackendPool, LoadBalancer, PrivateLinkService, PublicIP } from "./model/arm.ts";
+import type {
+  BackendPool,
+  LoadBalancer,
+  PrivateLinkService,
+  PublicIP,
+  SecurityGroup,
+  SecurityRule,
+} from "./model/arm.ts";
 import { sameId } from "./model/ids.ts";
 import type { Node } from "./model/kubernetes.ts";
 
@@ -98,4 +107,38 @@ export function showsUnlistedLink(
     .flatMap(({ properties }) => properties.privateLinkServices ?? [])
     .map(({ id }) => id.toLowerCase())
     .some((id) => id.startsWith(`${path.toLowerCase()}/`) && !known.has(id));
+}
+
+/**
+ * Whether a load balancer has lost a rule, or a security group something that it let in. Services share addresses, so one may
+ * rely on what another takes away. `undefined`: not there.
+ */
+export function takesAway(
+  before: LoadBalancer | SecurityGroup,
+  after: LoadBalancer | SecurityGroup | undefined,
+): boolean {
+  if (after === undefined) return true;
+  const left = new Map(rulesOf(after).map((rule) => [rule.name, rule]));
+  return rulesOf(before).some((rule) => {
+    const now = left.get(rule.name);
+    return now === undefined || !letsIn(now).isSupersetOf(letsIn(rule));
+  });
+}
+
+type Rule = { readonly name: string; readonly properties: object };
+
+function rulesOf({ properties }: LoadBalancer | SecurityGroup): readonly Rule[] {
+  const of: Pick<LoadBalancer["properties"], "loadBalancingRules"> & SecurityGroup["properties"] = properties;
+  return of.securityRules ?? of.loadBalancingRules ?? [];
+}
+
+/** What the lists of a security rule name; nothing of another rule: a change of it leaves it in its place. */
+function letsIn({ properties }: Rule): ReadonlySet<string> {
+  const rule = properties as Partial<SecurityRule["properties"]>;
+  const lists = {
+    to: [rule.destinationAddressPrefix ?? [], rule.destinationAddressPrefixes ?? []],
+    port: [rule.destinationPortRange ?? [], rule.destinationPortRanges ?? []],
+    from: [rule.sourceAddressPrefix ?? [], rule.sourceAddressPrefixes ?? []],
+  };
+  return new Set(Object.entries(lists).flatMap(([key, values]) => values.flat().map((value) => `${key} ${value}`)));
 }

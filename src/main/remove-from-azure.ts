@@ -75,6 +75,7 @@ export async function removeFromAzure(options: RemovalOptions): Promise<Removal>
     random: Math.random,
     onFailure: () => {},
     onPoolsGone: () => {},
+    onTakenAway: () => {},
     onReadHeld: (waitMs) => log.warn(`Azure throttles reads for ${Math.ceil(waitMs / 1000)} s: waiting`),
     onRival: (message) => log.warn(message),
   });

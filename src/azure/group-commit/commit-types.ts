@@ -66,6 +66,8 @@ export interface AttemptReport {
   /** Keys of the objects that own the fragments; absent where none does. */
   readonly owners?: readonly string[];
   readonly durationMs: number;
+  /** Since when the first of its writes waits, by the monotonic clock: what it writes was decided then. */
+  readonly sinceMs: number;
   readonly outcome: "written" | "unchanged" | "deleted" | "refused" | ArmFailure["kind"];
   readonly failure?: ArmFailure;
 }

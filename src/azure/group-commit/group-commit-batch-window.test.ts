@@ -7,7 +7,7 @@ import { BatchWindow } from "./group-commit.ts";
 const LB = "/subscriptions/s/resourceGroups/rg/providers/Microsoft.Network/loadBalancers/lb";
 
 function written(size: number, id = LB): AttemptReport {
-  return { id, kind: "loadBalancer", size, outcome: "written", durationMs: 1_000 };
+  return { id, kind: "loadBalancer", size, outcome: "written", durationMs: 1_000, sinceMs: 0 };
 }
 
 test("a resource that is not shared waits no longer than the least", () => {

@@ -264,7 +264,9 @@ export class Lane {
   #report({ id, tickets }: Batch, startMs: number, result: Pick<AttemptReport, "outcome" | "failure">): void {
     const kind = tickets[0]?.kind.name ?? "";
     const durationMs = this.#context.clock.monotonicMs() - startMs;
-    this.#context.onAttempt({ id, kind, size: tickets.length, owners: ownersOf(tickets), durationMs, ...result });
+    const sinceMs = Math.min(startMs, ...tickets.map((ticket) => ticket.sinceMs));
+    const size = tickets.length;
+    this.#context.onAttempt({ id, kind, size, owners: ownersOf(tickets), durationMs, sinceMs, ...result });
   }
 }
 

@@ -14,6 +14,7 @@ import { Metrics } from "../metrics.ts";
 import { projectService, type CachedService } from "../projections.ts";
 import { serviceKey } from "../../core/model/kubernetes.ts";
 import type { Step } from "../../core/steps.ts";
+import type { TakenAway } from "../taken-away.ts";
 import type { SyncOutcome } from "./cloud-load-balancer.ts";
 import { ServiceController } from "./service-controller.ts";
 
@@ -30,14 +31,15 @@ function rig(outcome?: SyncOutcome | Error, deletions: readonly Deletion[] = [])
   const calls: string[] = [];
   const failures: unknown[] = [];
   let notify: Subscriber<CachedService> = () => {};
+  let mayRepair = true;
   const done: SyncOutcome = { kind: "settled", steps: [], warnings: [] };
   const metrics = new Metrics();
   const controller = new ServiceController({
     services: { store, subscribe: (subscriber) => (notify = subscriber) },
     written: store,
     cloud: {
-      ensureLoadBalancer: (_, { signal }) => {
-        calls.push("ensure");
+      ensureLoadBalancer: (_, { signal, mayRepair }) => {
+        calls.push(mayRepair ? "ensure" : "compare");
         return outcome === undefined
           ? unlessAborted(() => new Promise<SyncOutcome>(() => {}), signal)
           : outcome instanceof Error
@@ -61,7 +63,7 @@ function rig(outcome?: SyncOutcome | Error, deletions: readonly Deletion[] = [])
       failed: (_, error) => void failures.push(error),
       forget: () => {},
     },
-    drift: { policyOf: () => "report", mayRepair: () => true, note: () => {}, forget: () => {} },
+    drift: { policyOf: () => "report", mayRepair: () => mayRepair, note: () => {}, forget: () => {} },
     metrics,
     clock,
     random: seededRandom(1),
@@ -82,7 +84,11 @@ function rig(outcome?: SyncOutcome | Error, deletions: readonly Deletion[] = [])
     for (const each of store.remove(serviceKey(service))) void notify(each);
     await settled();
   };
-  return { clock, calls, failures, metrics, change, remove };
+  const lookAgain = async (taken: TakenAway): Promise<void> => {
+    controller.lookAgain(taken);
+    await settled();
+  };
+  return { clock, calls, failures, metrics, change, remove, lookAgain, leaveDrift: () => void (mayRepair = false) };
 }
 
 function aService(change: object = {}): CachedService {
@@ -170,4 +176,31 @@ test("the same where the answer to the last write was lost, and the Service is g
   await remove(aService(GOING));
   await clock.advance(BACKOFF.requeue.capMs);
   assert.deepEqual(calls, ["delete", "machines left"]);
+});
+
+test("a Service that was found settled while a write took something away is looked at again; that is no drift", async () => {
+  const { clock, calls, change, lookAgain, leaveDrift } = rig({ kind: "settled", steps: [], warnings: [] });
+  await clock.advance(1_000);
+  await change(aService());
+  leaveDrift();
+  assert.deepEqual(calls.splice(0), ["ensure"]);
+  await lookAgain({ sinceMs: 2_000, by: [] });
+  assert.deepEqual(calls, [], "it was settled before that write was decided");
+  await lookAgain({ sinceMs: 500, by: ["default/web"] });
+  assert.deepEqual(calls, [], "it looks again after its own write anyway");
+  await lookAgain({ sinceMs: 500, by: ["default/other"] });
+  assert.deepEqual(calls.splice(0), ["ensure"]);
+  await change(aService({ resourceVersion: "2", annotations: { "azlb.io/drift-policy": "report" } }));
+  assert.deepEqual(calls, ["compare"], "from then on a difference is drift again");
+});
+
+test("so is one that is being looked at; one that is to go is not", async () => {
+  const { calls, change, lookAgain } = rig();
+  await change(aService());
+  await lookAgain({ sinceMs: 0, by: [] });
+  assert.deepEqual(calls, ["ensure"], "once the look that runs is over");
+  await change(aService(GOING));
+  assert.deepEqual(calls.splice(0), ["ensure", "delete"]);
+  await lookAgain({ sinceMs: 0, by: [] });
+  assert.deepEqual(calls, []);
 });

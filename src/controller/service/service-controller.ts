@@ -8,6 +8,7 @@
  *   the labels of a namespace changed              | its Services, where they decide the placement
  *   nodes changed, once their pools are right      | all, at low priority (rules that name nodes)
  *   a Service changed, was written or went         | those that are refused because of others (`wake-refused.ts`)
+ *   a write took something away (`taken-away.ts`)  | those that were found settled while it was under way
  *   every `driftPeriodMs`, after a fresh look      | all, at low priority
  *
  * A Service that is no longer to be served is not kept waiting by what was being done for it: that sync is aborted, its
@@ -38,6 +39,7 @@ import type { CachedService } from "../projections.ts";
 import type { Brake } from "../brake/brake.ts";
 import { failureTold, type ServiceEvents } from "./service-events.ts";
 import type { Told } from "../../core/view/standing.ts";
+import type { TakenAway } from "../taken-away.ts";
 import { RefusedServices } from "./refused-services.ts";
 import { TakenSteps } from "./taken-steps.ts";
 
@@ -80,6 +82,10 @@ export class ServiceController {
   readonly #serving = new Map<string, AbortController>();
   readonly #refused: RefusedServices;
   readonly #taken = new TakenSteps();
+  /** By key: when it was last found settled, by the monotonic clock. */
+  readonly #settledMs = new Map<string, number>();
+  /** Keys of those whose last look, or the one that runs, a write of another has overtaken: what it took away is no drift. */
+  readonly #overtaken = new Set<string>();
   /** By key: what Azure refused last, of Services that it has refused something since they were settled. */
   readonly #askedInVain = new Map<string, string>();
 
@@ -110,6 +116,8 @@ export class ServiceController {
         this.#options.brake?.settled(serviceKey(service));
         this.#refused.forget(serviceKey(service));
         this.#askedInVain.delete(serviceKey(service));
+        this.#settledMs.delete(serviceKey(service));
+        this.#overtaken.delete(serviceKey(service));
         this.#refused.wake("gone");
       } else if (this.#concerns(service)) {
         if (change.kind === "updated") this.#options.brake?.noteChange(change.old, service);
@@ -147,6 +155,15 @@ export class ServiceController {
   resync(): void {
     for (const service of this.#options.services.store.values()) {
       if (this.#concerns(service)) this.#queue.add(serviceKey(service), { priority: PRIORITY.resync });
+    }
+  }
+
+  /** A write of others has taken something away: those that may have relied on it meanwhile are looked at again. */
+  lookAgain({ sinceMs, by }: TakenAway): void {
+    const settled = [...this.#settledMs].filter(([, atMs]) => atMs >= sinceMs).map(([key]) => key);
+    for (const key of new Set([...settled, ...this.#serving.keys()]).difference(new Set(by))) {
+      this.#overtaken.add(key);
+      this.#queue.add(key, { priority: PRIORITY.resync });
     }
   }
 
@@ -218,7 +235,7 @@ export class ServiceController {
       signal,
       onStep,
       wasRefused: this.#refused.takeWoken(key),
-      mayRepair: drift.mayRepair(service),
+      mayRepair: this.#overtaken.delete(key) || drift.mayRepair(service),
       mayRestore: drift.policyOf(service) === "report",
     });
   }
@@ -258,11 +275,13 @@ export class ServiceController {
   }
 
   #tell(service: Service, outcome: SyncOutcome): Verdict {
-    const { events, drift, brake } = this.#options;
+    const { events, drift, brake, clock } = this.#options;
     const key = serviceKey(service);
     drift.note(service, outcome);
     if (outcome.kind !== "rejected") this.#refused.forget(key);
     if (outcome.kind === "settled") this.#askedInVain.delete(key);
+    if (outcome.kind === "settled" && this.#wants(service)) this.#settledMs.set(key, clock.monotonicMs());
+    else this.#settledMs.delete(key);
     if (outcome.kind === "settled") brake?.settled(key);
     else if (outcome.kind !== "rejected" || outcome.rejection.reason !== "WriteWithheld") brake?.clear(key);
     switch (outcome.kind) {
