@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { KubeObject } from "../kube/client/resources.ts";
-import { projectNode, projectService } from "./projections.ts";
+import { projectEndpointSlice, projectNode, projectService } from "./projections.ts";
 
 const METADATA = { name: "web", namespace: "default", uid: "u", resourceVersion: "1" };
 
@@ -34,4 +34,18 @@ test("lists that are none, or hold nothing, are refused by name", () => {
 test("what is absent, and a list that is null, stays absent", () => {
   assert.deepEqual(projectNode(object({ status: { addresses: null } })).status, {});
   assert.deepEqual(projectService(object({})).spec, { type: "ClusterIP", ports: [] });
+});
+
+test("an EndpointSlice that cannot be read is not one without endpoints, nor one of another Service or family", () => {
+  const slice = (fields: object): KubeObject => object({ addressType: "IPv4", endpoints: [], ...fields });
+  for (const [wrong, fields] of [
+    [/^metadata\.labels must be an object/, { metadata: { ...METADATA, labels: "labelled" } }],
+    [/^addressType must be IPv4, IPv6 or FQDN, not "IPv5"/, { addressType: "IPv5" }],
+    [/^endpoints must be a list/, { endpoints: "none" }],
+    [/^endpoints\[\]\.conditions must be an object/, { endpoints: [{ conditions: 7 }] }],
+    [/^endpoints\[\]\.nodeName must be a text, not a number/, { endpoints: [{ nodeName: 7 }] }],
+  ] as const) {
+    assert.throws(() => projectEndpointSlice(slice(fields)), { name: "MisshapenError", message: wrong });
+  }
+  assert.deepEqual(projectEndpointSlice(slice({ endpoints: null })).nodeNames, []);
 });

@@ -94,18 +94,25 @@ interface RawEndpoint {
   readonly conditions?: { readonly ready?: boolean; readonly serving?: boolean };
 }
 
+const ADDRESS_TYPES = ["IPv4", "IPv6", "FQDN"];
+
 /** An endpoint whose conditions are not known counts as ready, as Kubernetes has it. */
 export function projectEndpointSlice(object: KubeObject): CachedEndpointSlice {
   const raw = object as KubeObject & { addressType?: string; endpoints?: readonly RawEndpoint[] };
-  const { name, namespace = "default", uid, resourceVersion, labels } = object.metadata;
-  const serving = (list("endpoints", raw.endpoints) ?? []).filter(
-    ({ conditions = {} }) => (conditions.ready ?? true) || conditions.serving === true,
-  );
+  const { name, namespace = "default", uid, resourceVersion } = object.metadata;
+  const labels = record("metadata.labels", object.metadata.labels);
+  const { addressType = "IPv4" } = raw;
+  if (!ADDRESS_TYPES.includes(addressType))
+    throw new MisshapenError(`addressType must be IPv4, IPv6 or FQDN, not ${JSON.stringify(addressType)}`);
+  const serving = (list("endpoints", raw.endpoints) ?? []).filter(({ conditions }) => {
+    const { ready = true, serving: serves } = record("endpoints[].conditions", conditions) ?? {};
+    return ready || serves === true;
+  });
   return {
     metadata: { name, namespace, uid, resourceVersion },
     service: `${namespace}/${labels?.["kubernetes.io/service-name"] ?? ""}`,
-    addressType: raw.addressType ?? "IPv4",
-    nodeNames: [...new Set(serving.flatMap(({ nodeName }) => nodeName ?? []))].sort(),
+    addressType,
+    nodeNames: [...new Set(serving.flatMap(({ nodeName }) => text("endpoints[].nodeName", nodeName) ?? []))].sort(),
   };
 }
 
@@ -134,6 +141,11 @@ function record<T extends object>(field: string, value: T | undefined): T | unde
   if (value === undefined) return undefined;
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   throw new MisshapenError(`${field} must be an object, not ${described(value)}`);
+}
+
+function text(field: string, value: string | undefined): string | undefined {
+  if (value === undefined || typeof value === "string") return value;
+  throw new MisshapenError(`${field} must be a text, not ${described(value)}`);
 }
 
 /** A list whose items are something, or nothing. */

@@ -33,7 +33,13 @@ export type ReadRequest =
 export type Decision =
   | { readonly kind: "read"; readonly needs: readonly ReadRequest[] }
   /** One round: the steps may be applied together; then observe again. */
-  | { readonly kind: "act"; readonly steps: readonly Step[]; readonly warnings: readonly Warning[] }
+  | {
+      readonly kind: "act";
+      readonly steps: readonly Step[];
+      readonly warnings: readonly Warning[];
+      /** Ids of shared resources that a later round writes: what others write there may wait for it. */
+      readonly leadsTo?: readonly string[];
+    }
   /** Nothing to do. `applied` is what the Service may be marked with, without hurry: see `service/applied-state.ts`. */
   | { readonly kind: "settled"; readonly warnings: readonly Warning[]; readonly applied?: string }
   /** An operation of another client must end first; observe again a little later. */

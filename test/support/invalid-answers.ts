@@ -53,6 +53,34 @@ export const WRONG_ARM: Readonly<Record<string, Rewrite>> = {
   "unknown choices": under(["protocol", "sku", "direction", "access", "adminState"], () => "Quantum"),
 };
 
+/** Of the pools of several load balancers, and of their members. */
+export const WRONG_POOLS: Readonly<Record<string, Rewrite>> = {
+  "members that are a text": under(["loadBalancerBackendAddresses"], () => "none"),
+  "members that are nothing": under(["loadBalancerBackendAddresses"], () => [null]),
+  "members that are missing": under(["loadBalancerBackendAddresses"], () => null),
+  "addresses of members that are numbers": under(["ipAddress"], () => 7),
+  "pools that are numbers": under(["backendAddressPools", "backendAddressPool"], () => 7),
+};
+
+export const WRONG_LINKS: Readonly<Record<string, Rewrite>> = {
+  "frontends of links that are a text": under(["loadBalancerFrontendIpConfigurations"], () => "none"),
+  "frontends of links that are missing": under(["loadBalancerFrontendIpConfigurations"], () => null),
+  "addresses of links of nothing": under(["ipConfigurations"], () => [null]),
+  "connections that are a text": under(["privateEndpointConnections"], () => "many"),
+  "tags that are numbers": under(["k8s-azure-cluster-name", "k8s-azure-owner-service"], () => 7),
+  "lists of subscriptions that are numbers": under(["visibility", "autoApproval"], () => 7),
+};
+
+/** Of EndpointSlices and namespaces. */
+export const WRONG_SLICES: Readonly<Record<string, Rewrite>> = {
+  "endpoints that are a text": under(["endpoints"], () => "none"),
+  "endpoints of nothing": under(["endpoints"], () => [null]),
+  "conditions that are a number": under(["conditions"], () => 7),
+  "nodes that are numbers": under(["nodeName"], () => 7),
+  "labels that are a text": under(["labels"], () => "labelled"),
+  "unknown families": under(["addressType"], () => "IPv5"),
+};
+
 const EVENT_TYPES: readonly Json[] = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK"];
 
 export const WRONG_KUBERNETES: Readonly<Record<string, Rewrite>> = {

@@ -55,6 +55,7 @@ export class LongTailRig {
     const ipv6 = JSON.stringify(scenario).includes('"IPv6"');
     const rig = await ServiceRig.open(open, {
       ipv6,
+      azure: { topology: { nodes: FIRST_SET_SIZE, ...scenario.sandbox.topology } },
       cloudConfig: scenario.azureJson,
       prepare: (made) => seed(made, scenario, ipv6),
     });

@@ -6,6 +6,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
+import type { Topology } from "../../sandbox/azure/index.ts";
 import type { JsonObject, RecordedState } from "./incumbent-states.ts";
 
 const FOLDER = join(import.meta.dirname, "..", "fixtures", "incumbent-states", "long-tail");
@@ -71,6 +72,8 @@ export interface LongTailScenario {
     readonly links?: boolean;
     /** Merge patches of Nodes. */
     readonly nodes?: Readonly<Record<string, JsonObject>>;
+    /** Other machines than a uniform scale set, Basic, or machines with IPv6: in other scenarios only the Nodes have it. */
+    readonly topology?: Partial<Topology>;
   };
   readonly steps: readonly LongTailStep[];
 }

@@ -52,6 +52,16 @@ export class CommitQueue {
     return this.#due().some(({ tickets }) => tickets.some(({ priority }) => priority === "drain"));
   }
 
+  /** May all that is due wait for others? */
+  get isPatient(): boolean {
+    return this.#due().every(({ tickets }) => tickets.every((ticket) => this.#rankOf(ticket) >= RANK.create));
+  }
+
+  /** How many writes wait. */
+  get size(): number {
+    return this.#candidates().reduce((sum, { tickets }) => sum + tickets.length, 0);
+  }
+
   /** Until the first batch is due; `undefined` where nothing waits. */
   get waitMs(): number | undefined {
     const candidates = this.#candidates();

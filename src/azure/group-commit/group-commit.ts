@@ -8,6 +8,8 @@ import { setMaxListeners } from "node:events";
 import type { Clock, Random } from "../../core/util/clock.ts";
 import { answersOf, type Merged, unchanged } from "../../core/outcome.ts";
 import type { ArmClient } from "../arm/arm-client.ts";
+import { BatchWindow } from "./batch-window.ts";
+import { ExpectedWrites } from "./expected-writes.ts";
 import type { Priority } from "../budget/limits.ts";
 import type { ArmBody, AttemptReport, Committed, Write } from "./commit-types.ts";
 import { ArmError } from "../arm/failures.ts";
@@ -15,7 +17,6 @@ import { Lane, STOPPING, type LaneContext } from "./lane.ts";
 import { isBroken } from "../arm/response-body.ts";
 import { wholeOf } from "../../core/model/ids.ts";
 import { WriteKind } from "./write-kind.ts";
-import { batchWindowShareOf } from "../../core/resources/kinds.ts";
 
 export interface GroupCommitOptions {
   readonly client: ArmClient;
@@ -40,6 +41,7 @@ export class GroupCommit {
   /** By id of the whole resource in lower case; only those at work. */
   readonly #lanes = new Map<string, Lane>();
   readonly #closing = new AbortController();
+  readonly #expected = new ExpectedWrites((id) => this.#lanes.get(id)?.expectFewer());
 
   constructor(options: GroupCommitOptions) {
     const nothing = (): undefined => undefined;
@@ -52,6 +54,8 @@ export class GroupCommit {
       onSeen: nothing,
       ...rest,
       gatherMs: (id) => gathering.waitMs(id),
+      holdMs: (id) => gathering.holdMs(id),
+      expected: (id) => this.#expected.count(id),
       onAttempt: (report) => {
         gathering.note(report);
         onAttempt?.(report);
@@ -70,11 +74,20 @@ export class GroupCommit {
     const [ticket, outcome] = write.kind.open(write, this.#context.clock.monotonicMs());
     const lane = this.#laneOf(write.id);
     lane.submit(ticket);
+    if (write.dedupKey !== undefined) this.#expected.came(write.dedupKey, write.id);
     const { signal } = write;
     if (signal === undefined) return outcome;
     const withdraw = (): void => lane.withdraw();
     signal.addEventListener("abort", withdraw);
     return outcome.finally(() => signal.removeEventListener("abort", withdraw));
+  }
+
+  /**
+   * Writes with this dedup key to these resources, and to no others, are on their way: where more are on their way than wait,
+   * those that wait are held back for a while, so as to leave with them. Each has come once it is submitted.
+   */
+  expect(key: string, ids: readonly string[]): void {
+    this.#expected.expect(key, ids);
   }
 
   /** Writes that wait or are in flight, as far as they are known here. */
@@ -106,45 +119,4 @@ export class GroupCommit {
 function repaired(seen: ArmBody | undefined, fragments: readonly undefined[]): Merged<ArmBody> {
   if (seen === undefined || !isBroken(seen)) return unchanged(fragments);
   return { outcome: { kind: "put", body: seen }, answers: answersOf(fragments) };
-}
-
-/** In durations of its last write: for so long a resource counts as in demand after it was written. */
-const HOT_FOR = 5;
-/** The longest that a write waits for others, however long the last one took. */
-const LONGEST_WINDOW_MS = 10_000;
-
-interface Written {
-  readonly durationMs: number;
-  readonly atMs: number;
-}
-
-/**
- * How long a write to an idle resource waits for others to join it. A moment is enough as a rule; a resource that was just
- * written for many is likely to be written for more, and then a share of the time that a write takes saves whole writes.
- */
-export class BatchWindow {
-  readonly #clock: Clock;
-  readonly #leastMs: number;
-  /** Resources that were written for several at once, by id in lower case. */
-  readonly #shared = new Map<string, Written>();
-
-  constructor(clock: Clock, leastMs: number) {
-    this.#clock = clock;
-    this.#leastMs = leastMs;
-  }
-
-  note({ id, size, outcome, durationMs }: AttemptReport): void {
-    const key = wholeOf(id).toLowerCase();
-    if (outcome !== "written" || (size < 2 && !this.#shared.has(key))) return;
-    this.#shared.set(key, { durationMs, atMs: this.#clock.monotonicMs() });
-  }
-
-  waitMs(id: string): number {
-    const written = this.#shared.get(wholeOf(id).toLowerCase());
-    if (written === undefined) return this.#leastMs;
-    const isHot = this.#clock.monotonicMs() - written.atMs < written.durationMs * HOT_FOR;
-    const share = batchWindowShareOf(wholeOf(id));
-    const windowMs = Math.min(written.durationMs * share, LONGEST_WINDOW_MS);
-    return isHot ? Math.max(this.#leastMs, windowMs) : this.#leastMs;
-  }
 }

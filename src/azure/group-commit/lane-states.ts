@@ -17,6 +17,7 @@ export type LaneState =
 export type LaneEvent =
   | "submitted"
   | "windowClosed"
+  | "moreExpected"
   | "batchTaken"
   | "noneDue"
   | "queueEmpty"
@@ -34,7 +35,7 @@ export type LaneEvent =
 export const LANE: Transitions<LaneState, LaneEvent> = {
   idle: { submitted: "gathering" },
   gathering: { windowClosed: "selecting" },
-  selecting: { batchTaken: "choosingBase", noneDue: "pausing", queueEmpty: "idle" },
+  selecting: { moreExpected: "gathering", batchTaken: "choosingBase", noneDue: "pausing", queueEmpty: "idle" },
   choosingBase: {
     baseChosen: "awaitingTurn",
     settled: "overtaken",

@@ -37,6 +37,10 @@ export interface LaneContext extends LaneIo {
   readonly closing: AbortSignal;
   /** How long a first write waits for company. */
   readonly gatherMs: (id: string) => number;
+  /** How long what waits may be held back for more that is known to come. */
+  readonly holdMs: (id: string) => number;
+  /** How many writes are known to come. */
+  readonly expected: (id: string) => number;
   readonly onAttempt: (report: AttemptReport) => void;
   /** Writes something that is in the way, unchanged, if it failed to be provisioned. */
   readonly repair: (id: string) => void;
@@ -59,6 +63,8 @@ export class Lane {
   /** Taken from the queue, and not settled yet. */
   #taken: readonly Ticket[] = [];
   #prior: PriorAttempt = NO_PRIOR_ATTEMPT;
+  /** Ends the wait for writes that are known to come. */
+  #holding: AbortController | undefined;
 
   constructor(id: string, context: LaneContext, onIdle: () => void) {
     this.#id = id;
@@ -84,6 +90,11 @@ export class Lane {
     this.#running ??= this.#run();
   }
 
+  /** One of the writes that are known to come has come, or will not. */
+  expectFewer(): void {
+    if (!this.#hasMoreToCome) this.#holding?.abort();
+  }
+
   /** A caller has withdrawn its write: what has not left does not leave, and nothing waits for its retry. */
   withdraw(): void {
     this.#settleWithdrawn();
@@ -97,13 +108,14 @@ export class Lane {
     await this.#sleepUnlessUrgent(this.#context.gatherMs(this.#id), gathering);
     this.#machine.on("windowClosed");
     while (this.#queue.waitMs !== undefined) {
+      await this.#holdForMore();
       if (this.#context.closing.aborted) {
         failAll(this.#queue.takeAll(), STOPPING);
         break;
       }
       const batch = this.#queue.take();
       if (batch === undefined) {
-        await this.#pause();
+        if (this.#queue.waitMs !== undefined) await this.#pause();
         continue;
       }
       this.#taken = batch.tickets;
@@ -117,6 +129,20 @@ export class Lane {
     // in the same turn as the empty take: the next write finds an idle lane
     this.#running = undefined;
     this.#onIdle();
+  }
+
+  /** Until no more is known to come than waits, and not for long. A drain, and what is to be deleted, holds nothing back. */
+  async #holdForMore(): Promise<void> {
+    if (this.#queue.waitMs !== 0 || !this.#queue.isPatient || !this.#hasMoreToCome) return;
+    this.#holding = new AbortController();
+    this.#machine.on("moreExpected", this.#holding);
+    await this.#sleep(this.#context.holdMs(this.#id), this.#holding);
+    this.#holding = undefined;
+    this.#machine.on("windowClosed");
+  }
+
+  get #hasMoreToCome(): boolean {
+    return this.#context.expected(this.#id) > this.#queue.size;
   }
 
   /** Until the next retry; a drain, or the end of what is waited for, ends it early. */

@@ -28,6 +28,7 @@ function rig() {
     refresh: () => void refreshes++,
   };
   const executor: StepExecutor = {
+    expect: () => {},
     apply: async (service, step) => {
       const failure = step.kind === "loadBalancer" ? failures.shift() : undefined;
       if (failure !== undefined) throw failure;

@@ -65,6 +65,8 @@ export interface ServiceObserver {
 export interface StepExecutor {
   /** Makes one step true; resolves with the Service as it is afterwards where the step wrote to it. */
   apply(service: Service, step: Step, signal: AbortSignal): Promise<Service | undefined>;
+  /** The Service is on its way to writing these resources, and no others. */
+  expect(service: Service, ids: readonly string[]): void;
 }
 
 /** A merge found that the Service's part cannot stand where it would go, until a user changes something. */
@@ -121,6 +123,8 @@ export class CloudLoadBalancer {
     } catch (error) {
       if (error instanceof RefusedError) return { kind: "rejected", rejection: error.rejection };
       throw error;
+    } finally {
+      this.#options.executor.expect(service, []);
     }
   }
 
@@ -175,6 +179,7 @@ export class CloudLoadBalancer {
           const withheld = await this.#options.brake?.admit(observed, decision.steps, signal);
           if (withheld !== undefined) return { kind: "rejected", rejection: withheld };
           for (const step of decision.steps) options.onStep?.(step);
+          if (decision.leadsTo !== undefined) this.#options.executor.expect(service, decision.leadsTo);
           try {
             service = (await this.#applyAll(service, decision.steps, signal)) ?? service;
           } catch (error) {

@@ -8,7 +8,7 @@ import type { GroupCommit } from "../../azure/group-commit/group-commit.ts";
 import type { Committed, ArmBody, Retry, Write } from "../../azure/group-commit/commit-types.ts";
 import { WriteKind } from "../../azure/group-commit/write-kind.ts";
 import { nameOfId } from "../../core/model/ids.ts";
-import type { Service, Ingress } from "../../core/model/kubernetes.ts";
+import { serviceKey, type Ingress, type Service } from "../../core/model/kubernetes.ts";
 import type { AzureStep, Bodies, Fragments, Kind, StepOf } from "../../core/resources/azure-step.ts";
 import { isBodyOf, KINDS } from "../../core/resources/kinds.ts";
 import type { Step, ServiceStep } from "../../core/steps.ts";
@@ -58,6 +58,10 @@ export class AzureStepExecutor implements StepExecutor {
     const written = projectService(stored);
     this.#options.written.wrote(written);
     return written;
+  }
+
+  expect(service: Service, ids: readonly string[]): void {
+    this.#options.commit.expect(serviceKey(service), ids);
   }
 
   /** `by`: the Service that asks for it, and the signal that withdraws it; no Service asks for pools that follow the nodes. */

@@ -2,7 +2,13 @@
  * Typed access to a raw config object. An invalid value is recorded with its key, value and what is allowed, and reading
  * goes on with the default, so that the user sees all errors at once.
  */
+import { isResourceGroupName, isResourceName } from "../model/ids.ts";
 import type { ConfigKey } from "./config-keys.ts";
+
+/** What a name of an Azure resource may be. */
+export const RESOURCE_NAME =
+  "the name of an Azure resource: 1 to 80 letters, digits, `_`, `.` and `-`, a letter or digit first";
+const GROUP_NAME = "the name of a resource group: 1 to 90 letters, digits, `_`, `(`, `)`, `.` and `-`";
 
 /** Values that must never be logged. */
 const SECRET = new Set<ConfigKey>(["aadClientSecret", "aadClientCertPassword"]);
@@ -43,6 +49,24 @@ export class ConfigReader {
     const value = this.text(key);
     if (value === "") this.errors.push(`${key} is missing: give it a value in the cloud config`);
     return value;
+  }
+
+  /** Of an Azure resource, which becomes part of a path; `""` where the key is absent. */
+  resourceName(key: ConfigKey): string {
+    const value = this.text(key);
+    return value === "" || isResourceName(value) ? value : this.#wrong(key, value, RESOURCE_NAME, "");
+  }
+
+  /** Of a health probe. */
+  path(key: ConfigKey, byDefault: string): string {
+    const value = this.text(key) || byDefault;
+    return /\s/.test(value) ? this.#wrong(key, value, "a path without blanks, such as /healthz", byDefault) : value;
+  }
+
+  /** The same of a resource group. */
+  groupName(key: ConfigKey): string {
+    const value = this.text(key);
+    return value === "" || isResourceGroupName(value) ? value : this.#wrong(key, value, GROUP_NAME, "");
   }
 
   flag(key: ConfigKey, byDefault: boolean): boolean {

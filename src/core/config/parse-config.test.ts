@@ -97,6 +97,21 @@ const refusals: readonly (readonly [string, Raw, RegExp])[] = [
   ],
   ["a flag that is none", { excludeMasterFromStandardLB: "yes" }, /is "yes", allowed: true or false/],
   ["a port out of range", { clusterServiceSharedLoadBalancerHealthProbePort: 70_000 }, /is 70000, allowed: a whole/],
+  [
+    "a path with blanks",
+    { clusterServiceSharedLoadBalancerHealthProbePath: "/is it up" },
+    /^clusterServiceSharedLoadBalancerHealthProbePath is "\/is it up", allowed: a path without blanks/,
+  ],
+  [
+    "a resource group that leads elsewhere",
+    { privateLinkServiceResourceGroup: "../x" },
+    /^privateLinkServiceResourceGroup is "..\/x", allowed: the name of a resource group/,
+  ],
+  [
+    "a load balancer's name that is none",
+    { loadBalancerName: "a/b" },
+    /^loadBalancerName is "a\/b", allowed: the name of an/,
+  ],
   ["an object where text belongs", { vnetName: {} }, /^vnetName is \{\}, allowed: text/],
   ["tags that are no texts", { tagsMap: { a: 1 } }, /^tagsMap is \{"a":1\}, allowed: an object of texts/],
   ["an unknown cloud", { cloud: "Azur" }, /^cloud is "Azur", allowed: AzurePublicCloud/],

@@ -79,9 +79,9 @@ function parseCluster(
     subscriptionId,
     networkSubscriptionId: read.text("networkResourceSubscriptionID") || subscriptionId,
     resourceGroup,
-    loadBalancerResourceGroup: read.text("loadBalancerResourceGroup") || resourceGroup,
-    privateLinkServiceResourceGroup: read.text("privateLinkServiceResourceGroup") || resourceGroup,
-    loadBalancerName: read.text("loadBalancerName") || clusterName,
+    loadBalancerResourceGroup: read.groupName("loadBalancerResourceGroup") || resourceGroup,
+    privateLinkServiceResourceGroup: read.groupName("privateLinkServiceResourceGroup") || resourceGroup,
+    loadBalancerName: read.resourceName("loadBalancerName") || clusterName,
     loadBalancers,
     fleetMax: parseFleet(read, { sku, poolType: poolType(read), hasSeveral: loadBalancers.length > 0 }),
     sku,
@@ -89,11 +89,11 @@ function parseCluster(
     poolType: poolType(read),
     migratesPools: false,
     migratesByAction: read.flag("enableMigrateToIPBasedBackendPoolAPI", false),
-    vnetName: read.text("vnetName"),
-    vnetResourceGroup: read.text("vnetResourceGroup") || resourceGroup,
-    subnetName: read.text("subnetName"),
-    securityGroupName: read.text("securityGroupName"),
-    securityGroupResourceGroup: read.text("securityGroupResourceGroup") || resourceGroup,
+    vnetName: read.resourceName("vnetName"),
+    vnetResourceGroup: read.groupName("vnetResourceGroup") || resourceGroup,
+    subnetName: read.resourceName("subnetName"),
+    securityGroupName: read.resourceName("securityGroupName"),
+    securityGroupResourceGroup: read.groupName("securityGroupResourceGroup") || resourceGroup,
     primaryVmSet: read.text(vmType === "standard" ? "primaryAvailabilitySetName" : "primaryScaleSetName"),
     excludeMasterFromStandardLB: read.flag("excludeMasterFromStandardLB", true),
     disableOutboundSnat: read.flag("disableOutboundSNAT", false),
@@ -165,7 +165,7 @@ function poolType(read: ConfigReader): ClusterConfig["poolType"] {
 function sharedProbe(read: ConfigReader): ClusterConfig["sharedProbe"] {
   const mode = read.choice("clusterServiceLoadBalancerHealthProbeMode", ["servicenodeport", "shared"]);
   const port = read.integer("clusterServiceSharedLoadBalancerHealthProbePort", 10_256, PORTS);
-  const path = read.text("clusterServiceSharedLoadBalancerHealthProbePath") || "/healthz";
+  const path = read.path("clusterServiceSharedLoadBalancerHealthProbePath", "/healthz");
   return mode === "shared" ? { port, path } : undefined;
 }
 

@@ -62,6 +62,18 @@ const WRONG: readonly [name: string, items: unknown, more: object, expected: str
     {},
     `${KEY}[1].name is " ", allowed: a text that is not empty`,
   ],
+  [
+    "a name that is none",
+    [FIRST, { name: "lb 2", primaryVMSet: "x" }],
+    {},
+    `${KEY}[1].name is "lb 2", allowed: the name of an Azure resource`,
+  ],
+  [
+    "a name that leaves no room for -internal",
+    [FIRST, { name: "l".repeat(72), primaryVMSet: "x" }],
+    {},
+    `${KEY}[1].name is "${"l".repeat(72)}", allowed: the name of an Azure resource`,
+  ],
   ["no primary VM set", [{ name: "kubernetes" }], {}, `${KEY}[0].primaryVMSet is missing: give it a value`],
   [
     "one name twice",

@@ -2,11 +2,11 @@
  * `multipleStandardLoadBalancerConfigurations`: the Standard load balancers that Services are placed on. Field names and
  * defaults are the incumbent's; what it would only notice at the first sync is told here.
  */
+import { isResourceName } from "../model/ids.ts";
 import { type LabelSelector, parseLabelSelector } from "../util/label-selector.ts";
 import { closestMatch } from "../util/text.ts";
 import type { ClusterConfig, LoadBalancerConfig } from "./cluster-config.ts";
-import type { ConfigReader } from "./config-reader.ts";
-import { isRecord } from "./config-reader.ts";
+import { type ConfigReader, isRecord, RESOURCE_NAME } from "./config-reader.ts";
 
 const KEY = "multipleStandardLoadBalancerConfigurations";
 const FIELDS = [
@@ -37,7 +37,11 @@ export function parseLoadBalancers(read: ConfigReader, surroundings: Surrounding
 
 function parseItem(item: Item): LoadBalancerConfig {
   const name = item.text("name");
-  if (/-internal$/i.test(name)) {
+  if (name !== "" && !isResourceName(`${name}-internal`)) {
+    item.errors.push(
+      `${item.path}.name is ${JSON.stringify(name)}, allowed: ${RESOURCE_NAME}; -internal must fit behind it`,
+    );
+  } else if (/-internal$/i.test(name)) {
     item.errors.push(
       `${item.path}.name is "${name}": internal load balancers are made beside it, name it without -internal`,
     );

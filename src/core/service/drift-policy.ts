@@ -19,9 +19,16 @@ export function mayRepair(service: Service, config: ClusterConfig, byDefault: Dr
   return driftPolicyOf(service, config, byDefault) === "enforce" || !isApplied(service, config);
 }
 
-/** Writes to what the Service owns. Pools follow the nodes and the config, and the status is written, whatever the drift policy. */
+/**
+ * Writes to what the Service owns. Pools, and security rules that name nodes, follow the nodes and the config, and the status
+ * is written, whatever the drift policy.
+ */
 export function isRepair(step: Step): step is AzureStep {
-  return isAzureStep(step) && isOwnedByService(step) && !isMigration(step);
+  return isAzureStep(step) && isOwnedByService(step) && !isMigration(step) && !followsNodes(step);
+}
+
+function followsNodes(step: AzureStep): boolean {
+  return step.kind === "securityGroup" && step.fragment.followsNodes === true;
 }
 
 function isMigration(step: AzureStep): boolean {

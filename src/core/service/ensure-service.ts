@@ -13,6 +13,7 @@ import { reconcileLoadBalancer } from "../resources/load-balancer/merge-load-bal
 import type { Warning } from "../outcome.ts";
 import type { Decision } from "../steps.ts";
 import type { DesiredPublicIP } from "../resources/public-ip/desired-public-ip.ts";
+import { securityGroupId } from "../model/ids.ts";
 import { baseOfPublicIP } from "../model/names.ts";
 import { listsService, servicesOf } from "../model/tags.ts";
 import { boundPublicIPs } from "../resources/public-ip/desired-public-ips.ts";
@@ -299,9 +300,20 @@ const PHASES: readonly Phase<ResolvedService>[] = [
 /** What the first phase asks for that is not right; settled where all are. */
 export function reconcileServed(resolved: ResolvedService): Decision {
   const round = firstRound(PHASES, resolved);
-  if (round !== undefined) return writesToAzure(round) ? markChangingFirst(resolved, round) : round;
+  if (round !== undefined)
+    return towardsJoining(resolved, writesToAzure(round) ? markChangingFirst(resolved, round) : round);
   const warnings = [...resolved.warnings, ...warningsOfPools(resolved)];
   return { kind: "settled", warnings, applied: finalAppliedState(resolved) };
+}
+
+/** A Service that is not on its load balancer yet is on its way there, and to the security group. */
+function towardsJoining({ observed, intent, placement }: ResolvedService, round: Decision): Decision {
+  if (round.kind !== "act" || round.steps.some(({ kind }) => kind === "loadBalancer")) return round;
+  const { seen, id } = placement;
+  if (seen !== undefined && loadBalancersWith([seen], intent.owner.base).length > 0) return round;
+  const { config } = observed;
+  const opens = intent.scope === "external" && config.securityGroupName !== "";
+  return { ...round, leadsTo: [id, ...(opens ? [securityGroupId(config)] : [])] };
 }
 
 function writesToAzure(round: Decision): boolean {

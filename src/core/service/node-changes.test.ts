@@ -2,8 +2,11 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
-import { aNode, type CoreWorld } from "../../../test/support/core-world.ts";
-import type { AzureStep } from "../steps.ts";
+import { aNode, CoreWorld } from "../../../test/support/core-world.ts";
+import type { SecurityGroup, SecurityRule } from "../model/arm.ts";
+import { destinationsOf } from "../resources/security-group/security-rules.ts";
+import type { AzureStep, Step } from "../steps.ts";
+import { isRepair } from "./drift-policy.ts";
 import { web, roundsOf, worldWith, ingressOf, loadBalancers } from "../../../test/support/service-rounds.ts";
 
 describe("node changes", () => {
@@ -20,6 +23,71 @@ describe("node changes", () => {
     world.write(world.service("web"), steps);
     assert.deepEqual(world.poolSteps(), []);
     assert.equal(world.decide(world.service("b")).kind, "settled");
+  });
+
+  describe("without a floating IP security rules name the nodes, and follow them whatever the drift policy", () => {
+    const noFloatingIP = { [`${PREFIX}azure-disable-load-balancer-floating-ip`]: "true" };
+    const served = (): CoreWorld => {
+      const world = new CoreWorld();
+      for (const name of ["web", "other"])
+        world.apply({ metadata: { name, annotations: noFloatingIP }, spec: { ports: [{ port: 80 }] } });
+      world.settle();
+      return world;
+    };
+    const stepsOf = (world: CoreWorld, name: string): readonly Step[] => {
+      const decision = world.decide(world.service(name));
+      return decision.kind === "act" ? decision.steps : [];
+    };
+    const ours = (world: CoreWorld): readonly SecurityRule[] =>
+      (world.securityGroup?.properties.securityRules ?? []).filter(({ name }) => name.startsWith("k8s-azure-lb"));
+
+    /** With the empty lists that Azure adds. */
+    const shown = (group: SecurityGroup): SecurityGroup => {
+      const securityRules = (group.properties.securityRules ?? []).map((rule) => ({
+        ...rule,
+        properties: { sourcePortRanges: [], sourceAddressPrefixes: [], ...rule.properties },
+      }));
+      return { ...group, properties: { ...group.properties, securityRules } };
+    };
+
+    for (const [what, change, nodes] of [
+      ["a node that comes", (all) => [...all, aNode("vmss000003", ["10.240.0.7"])], ["4", "5", "6", "7"]],
+      ["a node that goes", (all) => all.slice(0, 2), ["4", "5"]],
+    ] satisfies [string, (nodes: CoreWorld["nodes"]) => CoreWorld["nodes"], string[]][]) {
+      test(what, () => {
+        const world = served();
+        world.securityGroup = shown(world.securityGroup ?? assert.fail());
+        world.nodes = change(world.nodes);
+        world.write(world.service("web"), world.poolSteps());
+        for (const name of ["web", "other"]) {
+          const steps = stepsOf(world, name);
+          assert.deepEqual(
+            steps.map(({ kind }) => kind),
+            ["securityGroup"],
+          );
+          assert.deepEqual(steps.filter(isRepair), []);
+          world.write(world.service(name), steps);
+        }
+        const wanted = nodes.map((host) => `10.240.0.${host}`);
+        assert.deepEqual(
+          ours(world).map((rule) => destinationsOf(rule)),
+          [wanted, wanted],
+        );
+      });
+    }
+
+    test("an edit of another client is none of that", () => {
+      for (const edit of [{ destinationPortRanges: ["1"] }, { destinationAddressPrefixes: ["20.0.0.9"] }]) {
+        const world = served();
+        const group = world.securityGroup ?? assert.fail();
+        const [first] = ours(world);
+        const securityRules = (group.properties.securityRules ?? []).map((rule) =>
+          rule === first ? { ...rule, properties: { ...rule.properties, ...edit } } : rule,
+        );
+        world.securityGroup = { ...group, properties: { ...group.properties, securityRules } };
+        assert.equal(stepsOf(world, "web").filter(isRepair).length, 1, JSON.stringify(edit));
+      }
+    });
   });
 
   test("without nodes the Service is served all the same, and a warning says so", () => {

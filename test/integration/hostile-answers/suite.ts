@@ -18,6 +18,7 @@ import { eventually } from "../../support/eventually.ts";
 import { acceleratedClock } from "../../support/accelerated-clock.ts";
 import { RewritingProxy, type Rewrite } from "../../support/rewriting-proxy.ts";
 import { assertSettled } from "../../support/settled-plan.ts";
+import { changeAll, createService, USUAL, type HostileCluster } from "./clusters.ts";
 
 const WITHIN_MS = 120_000;
 const SERVICES = "/api/v1/namespaces/default/services";
@@ -25,11 +26,13 @@ const SERVICES = "/api/v1/namespaces/default/services";
 const LISTEN_MS = 500;
 /** Minutes of backoff are seconds. */
 const SPEED = 20;
-const NAMES = ["external", "internal", "picky"];
-const PREFIX = "service.beta.kubernetes.io/";
 
-export function hostileAnswersSuite(side: "azure" | "kubernetes", rewrites: Readonly<Record<string, Rewrite>>): void {
-  describe(`answers of ${side} that cannot be right`, () => {
+export function hostileAnswersSuite(
+  side: "azure" | "kubernetes",
+  rewrites: Readonly<Record<string, Rewrite>>,
+  cluster: HostileCluster = USUAL,
+): void {
+  describe(`answers of ${side} that cannot be right, on ${cluster.name}`, () => {
     const directory = mkdtempSync(join(tmpdir(), "azlb-answers-"));
     const said: string[] = [];
     let bed: CrashBed;
@@ -40,15 +43,15 @@ export function hostileAnswersSuite(side: "azure" | "kubernetes", rewrites: Read
     let changes = 0;
 
     before(async () => {
-      bed = await CrashBed.make(directory);
+      bed = await CrashBed.make(directory, cluster.shape);
       const target = side === "azure" ? bed.azure.armEndpoint : bed.kubernetes.url;
       proxy = await RewritingProxy.before(target, join(directory, side, "pki"));
       await start(target);
-      create("external", {});
-      create("internal", { [`${PREFIX}azure-load-balancer-internal`]: "true" });
+      cluster.prepare?.(bed);
+      for (const [name, service] of Object.entries(cluster.lasting)) createService(bed, name, service);
       await right();
       lasting = standing(await endState(bed));
-      create("picky", { [`${PREFIX}azure-allowed-ip-ranges`]: "192.0.2.0/32" });
+      for (const [name, service] of Object.entries(cluster.passing)) createService(bed, name, service);
       await right();
     });
     after(async () => {
@@ -70,7 +73,7 @@ export function hostileAnswersSuite(side: "azure" | "kubernetes", rewrites: Read
     }
 
     test("once it gets valid answers, everything is right again", async () => {
-      change();
+      changeAll(bed, cluster, ++changes);
       await right();
     });
 
@@ -98,7 +101,7 @@ export function hostileAnswersSuite(side: "azure" | "kubernetes", rewrites: Read
       proxy.rewrite = rewrite;
       try {
         if (side === "kubernetes") await bed.kubeFaults.send("POST", "/watches/cut", {});
-        change();
+        changeAll(bed, cluster, ++changes);
         await eventually(() => assert.ok(proxy.rewrites > before, "no client asked"), WITHIN_MS);
         await delay(LISTEN_MS);
       } finally {
@@ -113,26 +116,6 @@ export function hostileAnswersSuite(side: "azure" | "kubernetes", rewrites: Read
       const file = join(directory, `${key}-behind`);
       writeFileSync(file, readFileSync(files[key], "utf8").replaceAll(target, proxy.url));
       return { ...files, [key]: file };
-    }
-
-    function create(name: string, annotations: Readonly<Record<string, string>>): void {
-      const spec = { type: "LoadBalancer", selector: { app: name }, ports: [{ port: 80 }] };
-      bed.user("POST", SERVICES, { metadata: { name, annotations }, spec });
-    }
-
-    /** Something of every resource, so that each is written while some answer is invalid. */
-    function change(): void {
-      changes++;
-      const annotations = {
-        [`${PREFIX}azure-load-balancer-tcp-idle-timeout`]: String(5 + (changes % 20)),
-        [`${PREFIX}azure-pip-tags`]: `changes=${changes}`,
-      };
-      const ranges = { [`${PREFIX}azure-allowed-ip-ranges`]: `192.0.2.${changes}/32` };
-      for (const name of NAMES) {
-        const wanted = name === "picky" ? { ...annotations, ...ranges } : annotations;
-        bed.user("PATCH", `${SERVICES}/${name}`, { metadata: { annotations: wanted } });
-      }
-      bed.user("PATCH", "/api/v1/nodes/vmss000000", { metadata: { labels: { changes: String(changes) } } });
     }
 
     async function right(): Promise<void> {
@@ -174,5 +157,8 @@ function standing({ azure, services, memberLists }: EndState): readonly string[]
   for (const [service, value] of Object.entries(services)) {
     found.push(`${service}: ${JSON.stringify((value as { status: unknown }).status)}`);
   }
-  return [...found, ...Object.keys(azure), JSON.stringify(memberLists)];
+  const members = Object.entries(memberLists).flatMap(([list, value]) =>
+    (value as { members: string }).members.split("\n").map((member) => `${list}: ${member}`),
+  );
+  return [...found, ...Object.keys(azure), ...members];
 }

@@ -1,4 +1,7 @@
-/** The nodes of each of several load balancers: what `placement` decides, for the pools as they are seen. */
+/**
+ * The nodes of each of several load balancers: what `placement` decides, for the pools as they are seen. One that no node
+ * belongs to has all of them, as the incumbent has it: the Services that are placed there are served.
+ */
 import type { Compute } from "../../backends/compute.ts";
 import { isEligible } from "../../backends/eligible-nodes.ts";
 import { vmSetOf } from "../../backends/machines.ts";
@@ -37,8 +40,8 @@ const arrangement = memoAll(
     const there = loadBalancers.filter(({ properties }) => properties.provisioningState !== "Deleting");
     const names = new Set(there.map(({ name }) => externalName(name).toLowerCase()));
     const existing = config.loadBalancers.filter(({ name }) => names.has(name.toLowerCase()));
-    const holders = holdersByNode(config, there);
     const eligible = nodes.filter((node) => isEligible(node, config));
+    const holders = homesByNode(holdersByNode(config, there), eligible.length);
     const places = arrangeNodes(
       existing,
       eligible.map((node) => ({
@@ -48,15 +51,28 @@ const arrangement = memoAll(
         isOn: holders.get(node.metadata.name.toLowerCase()) ?? new Set(),
       })),
     );
-    return Map.groupBy(
+    const own = Map.groupBy(
       eligible.filter(({ metadata }) => places.has(metadata.name)),
       ({ metadata }) => places.get(metadata.name) ?? "",
     );
+    return new Map([...names].map((name) => [name, own.get(name) ?? eligible]));
   },
 );
 
 function isWhole(compute: Compute | Partial<Compute>): compute is Compute {
   return compute !== NO_COMPUTE;
+}
+
+/** One that has all nodes, because none belongs to it, is not where a node belongs that is on another as well. */
+function homesByNode(holders: ReadonlyMap<string, ReadonlySet<string>>, nodes: number): typeof holders {
+  const held = new Map<string, number>();
+  for (const names of holders.values()) for (const name of names) held.set(name, (held.get(name) ?? 0) + 1);
+  return new Map(
+    [...holders].map(([node, names]) => {
+      const homes = [...names].filter((name) => (held.get(name) ?? 0) < nodes);
+      return [node, names.size > 1 && homes.length > 0 ? new Set(homes) : names];
+    }),
+  );
 }
 
 /** By name of a pool entry in lower case: the load balancers whose cluster pools hold it. */

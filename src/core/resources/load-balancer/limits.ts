@@ -164,14 +164,14 @@ export function foreseeOverflow(
   const limits = limitsOf(seenByAll, name);
   const usage = usageOf(seen);
   if (exceeded(limits, usage, plus(mostOf(otherServices), demandOf(intent))) === undefined) return undefined;
+  // of several it is not known which they come to; in a fleet they were counted when it was placed
+  const isAlone = config.loadBalancers.length === 0 && config.fleetMax === 1;
   const isComing = (other: Service): boolean =>
     other.metadata.uid !== intent.owner.uid &&
     other.metadata.deletionTimestamp === undefined &&
     ageOf(other) < ageOf(service) &&
-    config.loadBalancers.length === 0 && // of several, it is not known which they come to
-    config.fleetMax === 1 && // in a fleet they were counted when it was placed
     (seen === undefined || !loadBalancerIndex(seen).parts.has(baseName(other.metadata.uid).toLowerCase()));
-  const coming = otherServices.filter(isComing).reduce((sum, other) => {
+  const coming = (isAlone ? otherServices.filter(isComing) : []).reduce((sum, other) => {
     const parsed = parseService(other, config);
     return "intent" in parsed && parsed.intent.scope === intent.scope ? plus(sum, demandOf(parsed.intent)) : sum;
   }, usage);

@@ -21,7 +21,7 @@ import { memoAll } from "../../util/memo.ts";
 import { demandOf, exceeded, limitsOf, limitText, plus, type Usage, usageOf } from "./limits.ts";
 import { loadBalancerIndex } from "./load-balancer-index.ts";
 import { addressHolder, type SeveralInput } from "./place-on-several.ts";
-import { isOfKind, type PlacementQueue, placementQueue, type Scope, takenBefore } from "./placement-queue.ts";
+import { isOfKind, PlacementQueue, type Scope } from "./placement-queue.ts";
 import { requestBytesFor, requestBytesOf } from "./request-bytes.ts";
 
 export interface FleetInput extends SeveralInput {
@@ -64,8 +64,10 @@ function inOrder(config: ClusterConfig, loadBalancers: readonly LoadBalancer[]):
 
 function placeNew(input: FleetInput, intent: ServiceIntent): FleetChoice | Rejection {
   const { config, loadBalancers, nodes, service, otherServices = NO_SERVICES, classFilter } = input;
-  const queue = unplaced(config, servedHere(otherServices, classFilter), loadBalancers, nodes);
-  const before = takenBefore(queue, service, intent) ?? emptyQueue(config, loadBalancers, nodes, intent.scope);
+  const services = servedHere(otherServices, classFilter);
+  const before =
+    unplaced(config, loadBalancers, nodes).takenBefore(services, service, intent) ??
+    emptyQueue(config, loadBalancers, nodes, intent.scope);
   const mate = mateOf(before, intent);
   if (mate !== undefined) return { name: mate, why: "a Service with the same address goes there" };
   const full: string[] = [];
@@ -206,15 +208,9 @@ function namedAddresses({ families, pinned, publicIPs, scope, publicIPResourceGr
 
 /** Once for all that ask. */
 const unplaced = memoAll(
-  (
-    config: ClusterConfig,
-    services: readonly Service[],
-    loadBalancers: readonly LoadBalancer[],
-    nodes: readonly Node[],
-  ): PlacementQueue<Filled> =>
-    placementQueue({
+  (config: ClusterConfig, loadBalancers: readonly LoadBalancer[], nodes: readonly Node[]) =>
+    new PlacementQueue<Filled>({
       config,
-      services,
       loadBalancers,
       taken: (scope) => emptyQueue(config, loadBalancers, nodes, scope),
       withOne: (filled, { intent }) => withService(config, nodes, filled, intent),

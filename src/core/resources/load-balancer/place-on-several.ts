@@ -21,7 +21,7 @@ import { memoAll } from "../../util/memo.ts";
 import { listedOf, type ObservedAzure } from "../observed-azure.ts";
 import { demandOf } from "./limits.ts";
 import { loadBalancerIndex, loadBalancersWith } from "./load-balancer-index.ts";
-import { isOfKind, type PlacementQueue, placementQueue, type Scope, takenBefore } from "./placement-queue.ts";
+import { isOfKind, PlacementQueue, type Scope } from "./placement-queue.ts";
 
 export interface SeveralInput {
   readonly config: ClusterConfig;
@@ -41,8 +41,9 @@ const NO_SERVICES: readonly Service[] = [];
 export function placeOnSeveral(input: SeveralInput, intent: ServiceIntent): Choice | Rejection {
   const { config, loadBalancers, service, otherServices = NO_SERVICES, namespaces = NONE, classFilter } = input;
   const before = (): Occupancy => {
-    const queue = unplaced(config, servedHere(otherServices, classFilter), loadBalancers, namespaces);
-    return takenBefore(queue, service, intent) ?? occupancyOf(loadBalancers, intent.scope);
+    const queue = unplaced(config, loadBalancers, namespaces);
+    const services = servedHere(otherServices, classFilter);
+    return queue.takenBefore(services, service, intent) ?? occupancyOf(loadBalancers, intent.scope);
   };
   return placeOne({ config, loadBalancers, namespaces, labels: service?.metadata.labels ?? {} }, intent, {
     holder: addressHolder(input, intent),
@@ -139,15 +140,9 @@ function idOf(
 
 /** Once for all that ask. */
 const unplaced = memoAll(
-  (
-    config: ClusterConfig,
-    services: readonly Service[],
-    loadBalancers: readonly LoadBalancer[],
-    namespaces: NamespaceLabels,
-  ): PlacementQueue<Occupancy> =>
-    placementQueue({
+  (config: ClusterConfig, loadBalancers: readonly LoadBalancer[], namespaces: NamespaceLabels) =>
+    new PlacementQueue<Occupancy>({
       config,
-      services,
       loadBalancers,
       taken: (scope) => occupancyOf(loadBalancers, scope),
       withOne: (occupancy, { service, intent }) => {

@@ -50,6 +50,8 @@ export interface SecurityGroupFragment extends Opening {
   readonly others: readonly Opening[];
   /** Rules that releases up to 1.28 of the incumbent left for this Service go too. */
   readonly cleanLegacy: boolean;
+  /** All that it changes is which nodes rules name: no edit of another client is overwritten by it. */
+  readonly followsNodes?: true;
   readonly tags: Readonly<Record<string, string>>;
   readonly systemTags: readonly string[];
 }

@@ -22,7 +22,9 @@ import {
   type SecurityGroupInput,
 } from "./desired-security-group.ts";
 import type { SecurityGroupFragment, ServiceAddresses } from "./fragment.ts";
-import { mergedAlone } from "./merge-security-group.ts";
+import { opensOnNodes } from "./access-rules.ts";
+import { followsNodesOnly } from "./follow-nodes.ts";
+import { mergedAlone, mergeSecurityGroup } from "./merge-security-group.ts";
 import { securityGroupIndex, type Usage, usageOf, destinationsOf } from "./security-rules.ts";
 import { sharersOf } from "./shared-addresses.ts";
 
@@ -44,7 +46,19 @@ export function reconcileSecurityGroup(
     return reconcile(input, { ...lenient, cleanLegacy: false }, why).kind === "settled";
   };
   const forms = changed ? [] : formsThatMayStand(fragment, input.service);
-  return forms.some(isAcceptable) ? SETTLED : reconcile(input, fragment, why);
+  if (forms.some(isAcceptable)) return SETTLED;
+  const isForNodes = !changed && opensOnNodes(intent) && followsNodes(input, fragment, addresses);
+  return reconcile(input, isForNodes ? { ...fragment, followsNodes: true } : fragment, why);
+}
+
+function followsNodes(
+  { securityGroup }: SecurityGroupInput,
+  fragment: SecurityGroupFragment,
+  addresses: ServiceAddresses,
+): boolean {
+  if (securityGroup === undefined) return false;
+  const { outcome } = mergeSecurityGroup(securityGroup, [{ ...fragment, cleanLegacy: false }]);
+  return outcome.kind === "put" && followsNodesOnly(securityGroup, outcome.body, addresses);
 }
 
 /**

@@ -100,16 +100,37 @@ const claims = memoAll((config: ClusterConfig, services: readonly Service[]): Cl
   const unpublished = new Map<string, Service>();
   for (const service of services) {
     if (service.metadata.deletionTimestamp !== undefined) continue;
-    const parsed = parseService(service, config);
-    const intent = "intent" in parsed ? parsed.intent : undefined;
-    for (const address of new Set(heldAddresses(service, intent))) append(byAddress, address, service);
-    for (const key of intent === undefined ? [] : namedPublicIPs(intent)) append(byPublicIP, key, service);
-    if (isOnNodes(service, intent)) onNodes.push(service);
-    if (intent !== undefined && isUnpublished(service, intent))
-      unpublished.set(serviceKey(service).toLowerCase(), service);
-    if (intent === undefined && isHeld(service)) refused.set(serviceKey(service).toLowerCase(), service);
+    const claim = claimOf(config, service);
+    for (const address of claim.addresses) append(byAddress, address, service);
+    for (const key of claim.publicIPs) append(byPublicIP, key, service);
+    if (claim.isOnNodes) onNodes.push(service);
+    if (claim.unpublished !== undefined) unpublished.set(claim.unpublished, service);
+    if (claim.refused !== undefined) refused.set(claim.refused, service);
   }
   return { byAddress, byPublicIP, onNodes, refused, unpublished };
+});
+
+/** What one Service adds to the index: every change of any Service makes the list anew, and most Services are the same in it. */
+interface Claim {
+  readonly addresses: readonly string[];
+  readonly publicIPs: readonly string[];
+  readonly isOnNodes: boolean;
+  /** Its key, where it belongs into that table. */
+  readonly unpublished: string | undefined;
+  readonly refused: string | undefined;
+}
+
+const claimOf = memoAll((config: ClusterConfig, service: Service): Claim => {
+  const parsed = parseService(service, config);
+  const intent = "intent" in parsed ? parsed.intent : undefined;
+  const key = serviceKey(service).toLowerCase();
+  return {
+    addresses: [...new Set(heldAddresses(service, intent))],
+    publicIPs: intent === undefined ? [] : namedPublicIPs(intent),
+    isOnNodes: isOnNodes(service, intent),
+    unpublished: intent !== undefined && isUnpublished(service, intent) ? key : undefined,
+    refused: intent === undefined && isHeld(service) ? key : undefined,
+  };
 });
 
 function append(map: Map<string, Service[]>, key: string, service: Service): void {
