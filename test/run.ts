@@ -22,6 +22,8 @@ const MINUTE_MS = 60_000;
 const MINUTES = [
   "test/integration/kube-client/endurance.test.ts",
   "test/integration/lbcf/crashes.test.ts",
+  "test/integration/secrets.test.ts",
+  "test/integration/services/azure-role.test.ts",
   "test/integration/services/hostile-services.test.ts",
   "test/integration/services/two-writers.test.ts",
   "test/integration/simulation.test.ts",
@@ -31,8 +33,10 @@ const HOURS_IN_PART = ["test/integration/crash-points.test.ts"];
 const HOURS = [
   "test/integration/agent/kills.test.ts",
   "test/integration/lbcf/kills.test.ts",
+  "test/integration/services/incumbent-states.test.ts",
   "test/integration/services/long-tail-take-over.test.ts",
   "test/integration/services/long-tail.test.ts",
+  "test/integration/services/take-over.test.ts",
   "test/integration/soak.test.ts",
 ];
 

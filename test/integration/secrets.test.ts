@@ -19,6 +19,7 @@ import { openKubeClient } from "../../src/main/kube-access.ts";
 import { startSandbox, type RunningSandbox } from "../../src/main/sandbox.ts";
 import { managedIdentityToken } from "../contract/azure/arm-http.ts";
 import { AzlbProcess } from "../support/azlb-process.ts";
+import { campaign } from "../support/campaign.ts";
 import { eventually } from "../support/eventually.ts";
 import { FaultControl } from "../support/fault-control.ts";
 import { WITHIN_MS } from "../support/service-rig.ts";
@@ -155,20 +156,23 @@ function otherAuthority(): string {
 /** A secret of the cluster whose cloud config is kept there. */
 const IN_THE_CLUSTER = ["--cloud-config-secret-name", "broken"];
 
-for (const { what, says, env = {}, ...files } of CASES) {
-  test(`${what}: told without the secret, by every command`, async () => {
+const COMMANDS: readonly (readonly string[])[] = [["plan"], ["explain", "service/web"]];
+
+for (const [at, { what, says, env = {}, ...files }] of CASES.entries()) {
+  // both read the same files by the same functions, so that in `npm test` they take turns
+  const commands = campaign({ sample: COMMANDS.slice(at % 2, (at % 2) + 1), long: COMMANDS });
+  test(`${what}: told without the secret, by the controller and ${commands.map(([name]) => name).join(" and ")}`, async () => {
     const cluster = files.kubeconfig?.() ?? sandbox.kubeconfig;
     const flags = ["--kubeconfig", cluster, "--cloud-config", files.cloudConfig?.() ?? azureJson()];
-    const [plan, explanation, log] = await Promise.all([
-      new AzlbProcess(["plan", ...flags], env).ended(),
-      new AzlbProcess(["explain", "service/web", ...flags], env).ended(),
+    const [log, ...told] = await Promise.all([
       controllerLog(flags, env, says),
+      ...commands.map((command) => new AzlbProcess([...command, ...flags], env).ended()),
     ]);
-    for (const { code, stdout, stderr } of [plan, explanation]) {
+    for (const { code, stdout, stderr } of told) {
       assert.notEqual(code, 0, `it must fail, to show something: ${stdout}`);
       assert.match(stderr, says);
     }
-    const said = [plan.stdout, plan.stderr, explanation.stdout, explanation.stderr, log].join("\n");
+    const said = [log, ...told.flatMap(({ stdout, stderr }) => [stdout, stderr])].join("\n");
     assertClean(said, [PLANTED, base64(PLANTED)]);
   });
 }

@@ -18,7 +18,7 @@ import { campaign } from "../support/campaign.ts";
 
 const REGRESSIONS = resolve(import.meta.dirname, "../../sim/regressions");
 /** Once with a drift check, once without. */
-const SEEDS = campaign({ sample: 4, long: 150 });
+const SEEDS = campaign({ sample: 2, long: 150 });
 const SEEDS_PER_TEST = Math.min(SEEDS, 10);
 
 describe("laws hold", () => {
@@ -77,8 +77,19 @@ const CAUGHT_AT: Readonly<Record<PlantedBugName, number>> = {
 };
 const MOST_HISTORIES = 60;
 
+/** In `npm test` those that a history or two catches: one of ETags, finalizers, reads, rules, addresses, the lease and pools each. */
+const SAMPLE: readonly PlantedBugName[] = [
+  "skip-etag",
+  "early-finalizer",
+  "stale-listing",
+  "drop-foreign-access",
+  "release-ip-first",
+  "ignore-lease",
+  "own-whole-pool",
+];
+
 describe("a planted bug is caught:", () => {
-  for (const bug of PLANTED_BUG_NAMES) {
+  for (const bug of campaign({ sample: SAMPLE, long: PLANTED_BUG_NAMES })) {
     test(bug, async () => {
       const [caught] = await detectPlantedBugs({ bug, firstSeed: CAUGHT_AT[bug], seeds: MOST_HISTORIES });
       assert.notEqual(caught?.law, undefined);

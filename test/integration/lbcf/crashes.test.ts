@@ -2,4 +2,4 @@ import { campaign } from "../../support/campaign.ts";
 import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 import { lbcfCrashes } from "./crashes.ts";
 
-lbcfCrashes("the embedded server", openEmbeddedCluster, campaign({ sample: "in turn", long: "both" }));
+lbcfCrashes("the embedded server", openEmbeddedCluster, campaign({ sample: "some", long: "both" }));

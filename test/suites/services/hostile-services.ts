@@ -16,7 +16,7 @@ import { hostileService, type HostileService } from "../../support/hostile-servi
 import { addresses, MANY_WITHIN_MS, startDeleting } from "../../support/many-services.ts";
 import { ServiceRig } from "../../support/service-rig.ts";
 
-const COUNT = campaign({ sample: 40, long: 200 });
+const COUNT = campaign({ sample: 20, long: 200 });
 const SEED = 8554;
 
 interface Event extends KubeObject {

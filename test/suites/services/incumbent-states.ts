@@ -21,9 +21,10 @@ import { eventually } from "../../support/eventually.ts";
 import { CLUSTERS_AT_ONCE, ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
 import { FOREIGN_RULE } from "../../support/foreign-rule.ts";
 
-export function incumbentStatesSuite(name: string, open: ClusterOpener): void {
+/** `scenarios`: all, or a sample of them. */
+export function incumbentStatesSuite(name: string, open: ClusterOpener, scenarios = readScenarios()): void {
   describe(`the incumbent's recorded states, on ${name}`, { concurrency: CLUSTERS_AT_ONCE }, () => {
-    for (const scenario of readScenarios()) {
+    for (const scenario of scenarios) {
       test(`${scenario.name}: the same state at every step`, async () => {
         const rig = await ServiceRig.open(open, { ipv6: true });
         try {

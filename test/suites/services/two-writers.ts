@@ -14,7 +14,7 @@ import { MANY_WITHIN_MS, addresses, onlyLeft, startDeleting } from "../../suppor
 import { ServiceRig } from "../../support/service-rig.ts";
 import { assertSettled } from "../../support/settled-plan.ts";
 
-const COUNT = campaign({ sample: 24, long: 200 });
+const COUNT = campaign({ sample: 12, long: 200 });
 /** Slow enough that writes of both sides meet. */
 const LATENCY = 0.01;
 
