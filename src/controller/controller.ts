@@ -28,7 +28,7 @@ import { Brake } from "./brake/brake.ts";
 import { ReleaseWatch } from "./brake/release-watch.ts";
 import { AzureConnection } from "./azure-connection.ts";
 import { AzureStepExecutor, ServiceWriter } from "./service/step-executor.ts";
-import { CloudLoadBalancer, type ServiceObserver } from "./service/cloud-load-balancer.ts";
+import { CloudLoadBalancer } from "./service/cloud-load-balancer.ts";
 import { ClusterCache } from "./cluster-cache.ts";
 import { ConfigurationGuard } from "./configuration-guard.ts";
 import { Events } from "./events.ts";
@@ -168,18 +168,13 @@ export class Controller {
       },
       adminState: this.#adminState,
     });
-    const observe: Observer["observe"] = (service, needs, signal) =>
-      waits.during(
-        () => observer.observe(service, needs, signal),
-        (waitMs) => {
-          // one that is as it asks is only compared: it waits for nothing
-          if (service.metadata.deletionTimestamp === undefined && isApplied(service, config)) return;
-          const [doing, retry] = ["reading from Azure", readHeld(waitMs)];
-          events.retrying(service, doing, retry);
-          metrics.serviceStates.held(serviceKey(service), retryTold(service, doing, retry), waitMs);
-        },
-      );
-    const watched: ServiceObserver = { observe, refresh: (kind) => observer.refresh(kind) };
+    const watched = waits.watching(observer, (service, waitMs) => {
+      // one that is as it asks is only compared: it waits for nothing
+      if (service.metadata.deletionTimestamp === undefined && isApplied(service, config)) return;
+      const [doing, retry] = ["reading from Azure", readHeld(waitMs)];
+      events.retrying(service, doing, retry);
+      metrics.serviceStates.held(serviceKey(service), retryTold(service, doing, retry), waitMs);
+    });
     this.#services = new ServiceController({
       services: this.#cache.services,
       namespaces: this.#cache.namespaces,

@@ -11,6 +11,8 @@ export interface FirstRun {
   readonly line: number;
   /** The files of the functions that called it. */
   readonly callers: readonly string[];
+  /** The files of the functions that await it. */
+  readonly waiting: readonly string[];
 }
 
 const HELPERS = /^core\/(util|model)\//;
@@ -26,9 +28,10 @@ export function countReturns(runs: readonly FirstRun[], root: string): WalkCount
   const byFile = new Map<string, number>();
   const lines: string[] = [];
   let current = "";
-  for (const { url, name, line, callers } of runs) {
+  for (const { url, name, line, callers, waiting } of runs) {
     const file = url.slice(root.length);
-    const isReturn = opened.has(url) && url !== current && !callers.includes(url) && !HELPERS.test(file);
+    const isReturn =
+      opened.has(url) && url !== current && !callers.includes(url) && !waiting.includes(url) && !HELPERS.test(file);
     if (isReturn) byFile.set(file, (byFile.get(file) ?? 0) + 1);
     const depth = callers.filter((caller) => caller.startsWith(root)).length;
     lines.push(

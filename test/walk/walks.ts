@@ -17,7 +17,7 @@ const PLAIN: ServiceTemplate = {
   spec: { type: "LoadBalancer", ports: [{ port: 80, protocol: "TCP" }], selector: { app: "web" } },
   isPlain: true,
 };
-const REST_MS = 60_000;
+const REST_MS = 75_000;
 const STEP_MS = 1;
 const MOST_STEPS = 120_000;
 const NOTHING = (): void => {};

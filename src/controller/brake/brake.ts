@@ -73,12 +73,13 @@ export class Brake {
   /** `undefined`: the steps may be taken. */
   async admit(observed: Observed, steps: readonly Step[], signal: AbortSignal): Promise<Rejection | undefined> {
     const service = serviceKey(observed.service);
-    const isExempt = this.#changed.has(service) || this.#exempt.has(service);
+    const { metadata, status } = observed.service;
+    const isPublished = (status.loadBalancer.ingress ?? []).length > 0;
+    const isExempt = !isPublished || this.#changed.has(service) || this.#exempt.has(service);
     const addresses = isExempt ? [] : lostAddresses(observed, steps);
-    const loss: WithheldService = { service, uid: observed.service.metadata.uid, addresses };
-    const write = addressWrite(loss);
-    if (addresses.length === 0 || this.#isReleased(write)) {
-      if (addresses.length > 0) this.#using.set(service, write);
+    const loss: WithheldService = { service, uid: metadata.uid, addresses };
+    if (addresses.length === 0 || this.#isReleased(addressWrite(loss))) {
+      if (addresses.length > 0) this.#using.set(service, addressWrite(loss));
       this.clear(service);
       return undefined;
     }

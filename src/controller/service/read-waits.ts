@@ -3,7 +3,9 @@
  * they are: a Service that looks at Azure while reads are held back, and is not done within a moment, waits for them. What
  * it is told is decided by the caller.
  */
+import type { Service } from "../../core/model/kubernetes.ts";
 import type { Clock } from "../../core/util/clock.ts";
+import type { ServiceObserver } from "./cloud-load-balancer.ts";
 
 /** What is known already is looked at in less. */
 const MOMENT_MS = 1_000;
@@ -25,6 +27,18 @@ export class ReadWaits {
   held(waitMs: number): void {
     this.#heldUntilMs = Math.max(this.#heldUntilMs, this.#clock.monotonicMs() + waitMs);
     for (const tell of this.#looking) this.#tellLater(tell);
+  }
+
+  /** The same observer; `tell`: for each time that a look at a Service was told to wait. */
+  watching(observer: ServiceObserver, tell: (service: Service, waitMs: number) => void): ServiceObserver {
+    return {
+      observe: (service, needs, signal) =>
+        this.during(
+          () => observer.observe(service, needs, signal),
+          (waitMs) => tell(service, waitMs),
+        ),
+      refresh: (kind) => observer.refresh(kind),
+    };
   }
 
   /** `tell`: for each time that reads were told to wait during the look. */

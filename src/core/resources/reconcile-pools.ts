@@ -6,6 +6,7 @@
 import type { WithheldMembers } from "../brake/withheld-writes.ts";
 import type { BackendPool, Family, LoadBalancer } from "../model/arm.ts";
 import { nameOfId } from "../model/ids.ts";
+import { migrationPoolName } from "../model/names.ts";
 import type { Warning } from "../outcome.ts";
 import { pluralize } from "../util/text.ts";
 import type { AzureStep, StepOf } from "./azure-step.ts";
@@ -15,6 +16,7 @@ import type { BackendPoolFragment } from "./backend-pool/fragment.ts";
 import { mergeBackendPool, reconcileBackendPool } from "./backend-pool/merge-backend-pool.ts";
 import { brakedOwnPools, type OwnPoolOn, withheldInOwnPools } from "./braked-own-pools.ts";
 import { brakedPool, withheldIn } from "./braked-pools.ts";
+import { loadBalancerIndex } from "./load-balancer/load-balancer-index.ts";
 import {
   BOTH,
   managedLoadBalancers,
@@ -92,12 +94,20 @@ export function reconcilePoolsOf(
   families: readonly Family[],
 ): Reconciled<"backendPool" | "nicPools" | "loadBalancer"> {
   const present = managedPools(input, loadBalancer, families);
+  if (!mayMigrate(input, loadBalancer, present)) return reconcileMembers(input, loadBalancer, present);
   const migrations = new Map(present.map((managed) => [managed, reconcileMigration(input, loadBalancer, managed)]));
   const settled = present.filter((managed) => migrations.get(managed) === undefined);
   return together([
     reconcileMembers(input, loadBalancer, settled),
     ...[...migrations.values()].filter((migration) => migration !== undefined),
   ]);
+}
+
+/** Pools of addresses that are no part of a migration, configured or begun, are filled as always. */
+function mayMigrate({ config }: PoolsInput, loadBalancer: LoadBalancer, present: readonly ManagedPool[]): boolean {
+  const { pools } = loadBalancerIndex(loadBalancer);
+  const hasSecond = ({ pool }: ManagedPool): boolean => pools.has(migrationPoolName(pool.name).toLowerCase());
+  return config.migratesPools || config.poolType !== "nodeIP" || present.some(hasSecond);
 }
 
 /** Of pools that hold members of the configured type. */

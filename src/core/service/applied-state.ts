@@ -9,7 +9,7 @@
  *   `changing`              | an earlier spec was, another is on its way: no difference counts as drift
  *   ` groups={a},{b}` added | resource groups, besides the cluster's, where public IPs of the Service may be
  *   ` links={a},{b}` added  | resource groups where private link services on its frontends may be
- *   ` uids={a},{b}` added   | its UID, and those of former incarnations whose names parts in Azure bear (`noted-uids.ts`)
+ *   ` uids={a},{b}` added   | its UID, and those of former incarnations whose names parts in Azure bear
  *   ` spec={fingerprint}`   | the spec that was last fully applied, under whatever config; while the Service's own
  *     added                 | change is on its way, `spec=another`
  *
@@ -24,16 +24,18 @@ import { OURS } from "../intent/annotations/ours.ts";
 import type { Decision } from "../steps.ts";
 import { baseName } from "../model/names.ts";
 import { loadBalancersWith } from "../resources/load-balancer/load-balancer-index.ts";
-import { APPLIED_ANNOTATION } from "./applied-annotation.ts";
-import { readNotedUids, renderNotedUids } from "./noted-uids.ts";
 import { frontendsOf, linksOfService } from "./service-parts.ts";
 import type { ResolvedService } from "./resolve-service.ts";
 
-export { APPLIED_ANNOTATION };
+export const APPLIED_ANNOTATION = "azlb.io/applied";
 
 const CHANGING = "changing";
 const GROUPS = "groups=";
 const LINKS = "links=";
+const UIDS = "uids=";
+const UID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+/** More than that no user restores a cluster without an end in between. */
+const MOST_UIDS = 4;
 const SPEC = "spec=";
 const ANOTHER_SPEC = "another";
 
@@ -57,7 +59,7 @@ export function readAppliedState(service: Service): AppliedState | undefined {
     fingerprint: state === CHANGING ? undefined : state,
     groups: readGroups(notes, GROUPS),
     links: readGroups(notes, LINKS),
-    uids: readNotedUids(service),
+    uids: readUids(notes),
     spec: readNote(notes, SPEC),
   };
 }
@@ -70,8 +72,19 @@ function readGroups(notes: readonly string[], name: string): string[] {
   return (readNote(notes, name)?.split(",") ?? []).filter(isResourceGroupName);
 }
 
+/** A Service that is created anew from a backup bears the annotation of its former incarnation. */
+function readUids(notes: readonly string[]): string[] {
+  const uids = readNote(notes, UIDS)?.split(",") ?? [];
+  return uids.filter((uid) => UID.test(uid)).slice(0, MOST_UIDS);
+}
+
+function renderUids(uids: readonly string[]): string[] {
+  const noted = [...new Set(uids)].filter((uid) => UID.test(uid)).slice(0, MOST_UIDS);
+  return noted.length === 0 ? [] : [UIDS + noted.join(",")];
+}
+
 function renderAppliedState({ fingerprint, groups, links, uids, spec }: AppliedState): string {
-  const notes = [...renderGroups(GROUPS, groups), ...renderGroups(LINKS, links), ...renderNotedUids(uids)];
+  const notes = [...renderGroups(GROUPS, groups), ...renderGroups(LINKS, links), ...renderUids(uids)];
   return [fingerprint ?? CHANGING, ...notes, ...(spec === undefined ? [] : [SPEC + spec])].join(" ");
 }
 
@@ -247,7 +260,7 @@ function uidsNow({ observed }: ResolvedService): string[] {
   const { service, loadBalancers } = observed;
   const isNamed = (uid: string): boolean => loadBalancersWith(loadBalancers, baseName(uid)).length > 0;
   const { uid } = service.metadata;
-  return [uid, ...readNotedUids(service).filter((former) => former !== uid && isNamed(former))];
+  return [uid, ...(readAppliedState(service)?.uids ?? []).filter((former) => former !== uid && isNamed(former))];
 }
 
 /** Resource groups that the Service has, or is about to have, public IPs in. */

@@ -28,12 +28,12 @@ import {
 } from "../resources/load-balancer/load-balancer-index.ts";
 import { servicesByBase } from "../resources/load-balancer/part-user.ts";
 import { overlap } from "../resources/load-balancer/port-clashes.ts";
-import { readNotedUids } from "./noted-uids.ts";
+import { readAppliedState } from "./applied-state.ts";
 import { findPublicIP } from "./service-parts.ts";
 
 /** Bases, in lower case, that the mark notes and no Service of the cluster has. */
 function notedBases({ service, otherServices }: Observed): ReadonlySet<string> {
-  const noted = readNotedUids(service).map((uid) => baseName(uid).toLowerCase());
+  const noted = (readAppliedState(service)?.uids ?? []).map((uid) => baseName(uid).toLowerCase());
   const own = baseName(service.metadata.uid).toLowerCase();
   return new Set(noted.filter((base) => base !== own && !servicesByBase(otherServices).has(base)));
 }

@@ -231,6 +231,7 @@ export function ingressOf(resolved: ResolvedService): Ingress[] {
 /** The nodes that the Service's traffic may be sent to. */
 export function membershipOf({ observed, intent, placement }: ResolvedService, family: Family) {
   const { config, nodes } = observed;
-  const arranged = intent.hasOwnPool ? nodes : nodesOf(observed, placement.name);
+  const isShared = config.loadBalancers.length > 0 && !intent.hasOwnPool;
+  const arranged = isShared ? nodesOf(observed, placement.name) : nodes;
   return desiredBackendPool({ config, nodes, arranged, known: membersOf(observed, placement.seen) }, family);
 }

@@ -21,7 +21,7 @@ import { vmSetOf } from "../../backends/machines.ts";
 import type { ClusterConfig } from "../../config/cluster-config.ts";
 import { loadBalancerId } from "../../model/ids.ts";
 import { ageOf, type Node } from "../../model/kubernetes.ts";
-import { externalName, isInternalName, loadBalancerName, scopedName } from "../../model/names.ts";
+import { externalName, fleetNumber, isInternalName, loadBalancerName, scopedName } from "../../model/names.ts";
 import { servedHere } from "../../intent/ownership.ts";
 import { parseService } from "../../intent/parse-service.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
@@ -82,7 +82,8 @@ function chooseName(
     const choice = placeOnSeveral(input, intent);
     return "kind" in choice ? choice : { ...choice, name: scopedName(choice.name, intent.scope) };
   }
-  if (config.sku === "standard") return placeInFleet(input, intent, present);
+  if (config.sku === "standard")
+    return isFleet(input) ? placeInFleet(input, intent, present) : { name: loadBalancerName(config, intent.scope) };
   const candidates = candidateSets(input, intent);
   if ("kind" in candidates) return candidates;
   const names = candidates.map((vmSet) => loadBalancerName(config, intent.scope, vmSet));
@@ -90,6 +91,11 @@ function chooseName(
   if (stays !== undefined) return { name: stays.name };
   const least = leastUsed(input, intent, names);
   return typeof least === "string" ? { name: least } : least;
+}
+
+/** Whether load balancers are made as they are needed, or were while the config said so. */
+function isFleet({ config, loadBalancers }: PlacementInput): boolean {
+  return config.fleetMax > 1 || loadBalancers.some(({ name }) => (fleetNumber(config, name) ?? 1) > 1);
 }
 
 /** Without a mode, or with `__auto__`, a Service never moves, but for a VM set that has become the primary one. */

@@ -44,10 +44,8 @@ export function placeInFleet(
   intent: ServiceIntent,
   present: readonly LoadBalancer[],
 ): FleetChoice | Rejection {
-  const { config, loadBalancers } = input;
+  const { config } = input;
   const first = loadBalancerName(config, intent.scope);
-  const isGrown = loadBalancers.some(({ name }) => (fleetNumber(config, name) ?? 1) > 1);
-  if (config.fleetMax === 1 && !isGrown) return { name: first };
   const stays = inOrder(config, present).at(0);
   if (stays !== undefined) return { name: stays.name, why: "it is there, and no Service moves because of the fleet" };
   const holder = addressHolder(input, intent);

@@ -6,9 +6,27 @@
  * fragment of the batch wants it there.
  */
 import type { Rejection } from "../../outcome.ts";
-import type { SecurityGroupFragment, AccessRule } from "./fragment.ts";
-import { type SecurityGroupIndex, type Usage, means, portsOf, sourcesOf } from "./security-rules.ts";
-import { type WantedRule, type WantedRules, mergeWanted, wantedRules } from "./wanted-rules.ts";
+import { canonicalAddress } from "../../util/cidr.ts";
+import { type AccessRule, isNarrowDenial, isWideDenial, type Opening, type SecurityGroupFragment } from "./fragment.ts";
+import {
+  type SecurityGroupIndex,
+  type Usage,
+  means,
+  ownRuleName,
+  portsOf,
+  sharedRuleName,
+  sourcesOf,
+} from "./security-rules.ts";
+
+interface WantedRule {
+  readonly name: string;
+  readonly rule: AccessRule;
+  /** In canonical spelling. */
+  readonly destinations: Set<string>;
+}
+
+/** By name in lower case, in the order in which new ones get their priorities. */
+type WantedRules = Map<string, WantedRule>;
 
 /** Azure's, over all rules of a group; sources, destinations and ports are counted each by itself. */
 export const LIMITS: Usage = { rules: 1_000, sources: 4_000, destinations: 4_000, ports: 4_000 };
@@ -192,4 +210,84 @@ function rejectionOf(full: keyof Usage, count: number): Rejection {
     `the security group has no room: it would have ${count} ${full}, and Azure allows ${LIMITS[full]}. Remove rules ` +
     "that nobody needs, give Services the same ports and source ranges so that they share rules, or name fewer ranges";
   return { kind: "rejection", reason: "SecurityGroupFull", message };
+}
+
+/**
+ * The rules that a fragment wants, by name, each with the addresses that it is to open. `present`: UIDs of owners with a
+ * fragment of their own in this batch, which counts instead of `others`.
+ */
+function wantedRules(
+  index: SecurityGroupIndex,
+  fragment: SecurityGroupFragment,
+  present: ReadonlySet<string>,
+): WantedRules {
+  const wanted: WantedRules = new Map();
+  addOpening(wanted, fragment, (rule) =>
+    isOwn(fragment, rule) ? ownRuleName(fragment.owner.base, rule) : sharedRuleName(rule),
+  );
+  for (const other of fragment.others) {
+    if (!present.has(other.owner.uid))
+      addOpening(wanted, other, (rule, address) => whereItStands(index, other, rule, address));
+  }
+  return wanted;
+}
+
+/** An address that `nameOf` has no name for is passed over. */
+function addOpening(
+  wanted: WantedRules,
+  { rules }: Opening,
+  nameOf: (rule: AccessRule, address: string) => string | undefined,
+): void {
+  for (const rule of rules) {
+    const byName = new Map<string, Set<string>>();
+    for (const address of rule.destinations.map(canonicalAddress)) {
+      const name = nameOf(rule, address);
+      if (name !== undefined) byName.set(name, (byName.get(name) ?? new Set()).add(address));
+    }
+    const found = [...byName].map(([name, destinations]): [string, WantedRule] => [
+      name.toLowerCase(),
+      { name, rule, destinations },
+    ]);
+    mergeWanted(wanted, new Map(found));
+  }
+}
+
+/** What is merged in stays whole: `into` has sets of its own. */
+function mergeWanted(into: WantedRules, more: WantedRules): void {
+  for (const [key, rule] of more) {
+    const known = into.get(key);
+    if (known === undefined) into.set(key, { ...rule, destinations: new Set(rule.destinations) });
+    else for (const address of rule.destinations) known.destinations.add(address);
+  }
+}
+
+function isOwn({ ownRules }: Opening, { own }: AccessRule): boolean {
+  return ownRules || own === true;
+}
+
+/**
+ * Another Service's rules are not this one's to make nor to move: what it has open stays open where it is, also under its own
+ * name where it should share (`own-names.ts`). What it has not opened yet it opens itself, when it is ready to close it again.
+ * Its denial of all ports alone is narrowed to its own, where this Service comes to the address.
+ */
+function whereItStands(
+  index: SecurityGroupIndex,
+  other: Opening,
+  rule: AccessRule,
+  address: string,
+): string | undefined {
+  const holders = index.holders.get(address) ?? [];
+  const namesOf = (one: AccessRule): string[] => {
+    const own = ownRuleName(other.owner.base, one);
+    if (isNarrowDenial(one)) return isOwn(other, one) ? [own] : [];
+    return isOwn(other, one) ? [own, sharedRuleName(one)] : [sharedRuleName(one), own];
+  };
+  const isThere = (name: string): boolean => holders.includes(name.toLowerCase());
+  const standing = namesOf(rule).find(isThere);
+  if (standing !== undefined || !isNarrowDenial(rule)) return standing;
+  const stays = other.rules.some(
+    (one) => isWideDenial(one) && one.destinations.some((written) => canonicalAddress(written) === address),
+  );
+  const isWide = namesOf({ ...rule, protocol: "*", ports: [] }).some(isThere);
+  return isWide && !stays ? ownRuleName(other.owner.base, rule) : undefined;
 }
