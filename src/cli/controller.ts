@@ -40,6 +40,9 @@ interface ControllerFlags extends CloudConfigFlags, BrakeFlags {
   readonly apiAdvertiseAddress?: string;
   readonly apiCertFile?: string;
   readonly apiKeyFile?: string;
+  readonly lbcfGateWebhookAddress?: string;
+  readonly lbcfGateWebhookCertFile?: string;
+  readonly lbcfGateWebhookKeyFile?: string;
   readonly logFormat?: LogFormat;
   readonly logLevel: LogLevel;
   readonly shadow?: boolean;
@@ -112,6 +115,13 @@ export function registerController(azlb: Command): void {
       "static addresses of BackendGroups that may enter pools of lbcf-azure: addresses, blocks and *, each after NAMESPACE= " +
         "where it holds for one namespace, by commas (default: none)",
     )
+    .option(
+      "--lbcf-gate-webhook-address <[host:]port>",
+      "serve the webhook that gives new pods the readiness gate there, for API servers without MutatingAdmissionPolicies; a port " +
+        "alone: on loopback (default: none)",
+    )
+    .option("--lbcf-gate-webhook-cert-file <file>", "certificate of that webhook, with those that it is signed by")
+    .option("--lbcf-gate-webhook-key-file <file>", "private key of that certificate")
     .option("--bind-address <address>", "address of /livez, /readyz, /leaderz and /metrics", "0.0.0.0")
     .option("--health-port <port>", "port of /livez, /readyz, /leaderz and /metrics; 0: any free port", "10358")
     .option(
@@ -191,6 +201,7 @@ function processOptions(flags: ControllerFlags): Omit<ControllerProcessOptions, 
     webhookHosts: webhookHosts(flags.lbcfWebhookHosts),
     lbcf: { staticAddresses: staticAddresses(flags.lbcfStaticAddresses) },
     api: apiOptions(flags),
+    gateWebhook: gateWebhookOptions(flags),
     health: { host: flags.bindAddress, port: parseFlagNumber("--health-port", flags.healthPort, 0, 65_535) },
   };
 }
@@ -199,10 +210,7 @@ function processOptions(flags: ControllerFlags): Omit<ControllerProcessOptions, 
 function apiOptions(flags: ControllerFlags): ControllerProcessOptions["api"] {
   const { apiAddress, apiAdvertiseAddress: advertised, apiCertFile, apiKeyFile } = flags;
   if (apiAddress === undefined) return undefined;
-  const [, ipv6, name, port = ""] = /^(?:(?:\[([^\]]+)\]|([^:]*)):)?([^:]*)$/.exec(apiAddress) ?? [];
-  if (!/^\d+$/.test(port))
-    throw new InputError(`--api-address is "${apiAddress}"; it takes HOST:PORT, or a port for loopback`);
-  const host = ipv6 ?? (name === undefined || name === "" ? "127.0.0.1" : name);
+  const address = listenAddress("--api-address", apiAddress);
   if (advertised !== undefined && parseAddress(advertised) === undefined) {
     throw new InputError(`--api-advertise-address is "${advertised}"; it takes an IP address, as of the pod`);
   }
@@ -210,7 +218,27 @@ function apiOptions(flags: ControllerFlags): ControllerProcessOptions["api"] {
     throw new InputError("--api-cert-file and --api-key-file belong together: only one is given");
   }
   const certificate = apiCertFile && apiKeyFile ? { certFile: apiCertFile, keyFile: apiKeyFile } : undefined;
-  return { host, port: parseFlagNumber("--api-address", port, 0, 65_535), certificate, advertised };
+  return { ...address, certificate, advertised };
+}
+
+/** `undefined`: none. */
+function gateWebhookOptions(flags: ControllerFlags): ControllerProcessOptions["gateWebhook"] {
+  const { lbcfGateWebhookAddress: given, lbcfGateWebhookCertFile: certFile, lbcfGateWebhookKeyFile: keyFile } = flags;
+  if (given === undefined) return undefined;
+  const address = listenAddress("--lbcf-gate-webhook-address", given);
+  if (certFile === undefined || keyFile === undefined) {
+    throw new InputError(
+      "--lbcf-gate-webhook-address needs --lbcf-gate-webhook-cert-file and --lbcf-gate-webhook-key-file: the API server calls over TLS",
+    );
+  }
+  return { ...address, certificate: { certFile, keyFile } };
+}
+
+function listenAddress(flag: string, value: string): { readonly host: string; readonly port: number } {
+  const [, ipv6, name, port = ""] = /^(?:(?:\[([^\]]+)\]|([^:]*)):)?([^:]*)$/.exec(value) ?? [];
+  if (!/^\d+$/.test(port)) throw new InputError(`${flag} is "${value}"; it takes HOST:PORT, or a port for loopback`);
+  const host = ipv6 ?? (name === undefined || name === "" ? "127.0.0.1" : name);
+  return { host, port: parseFlagNumber(flag, port, 0, 65_535) };
 }
 
 function webhookHosts(value: string | undefined): WebhookHosts | undefined {

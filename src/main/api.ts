@@ -2,8 +2,6 @@
  * The read-only API of a controller process: what it shows is the controller's while this process leads, and its callers are
  * asked for at the cluster. Certificates are read from files, which are looked at again for renewed ones, or made here.
  */
-import { readFile } from "node:fs/promises";
-
 import { LiveView, type LeaderView } from "../api/api-source.ts";
 import { type RunningApi, startApi, type Switches } from "../api/api-server.ts";
 import { ClusterAuthorizer, OPEN } from "../api/authorizer.ts";
@@ -16,10 +14,10 @@ import type { Metrics } from "../controller/metrics.ts";
 import type { WriteLog } from "../controller/write-log.ts";
 import type { ClusterConfig } from "../core/config/cluster-config.ts";
 import type { DriftPolicy } from "../core/intent/service-intent.ts";
-import type { Clock, Timer } from "../core/util/clock.ts";
+import type { Clock } from "../core/util/clock.ts";
 import type { Log } from "../core/util/log.ts";
-import { errorText } from "../core/util/text.ts";
 import type { KubeClient } from "../kube/client/kube-client.ts";
+import { type CertificateFiles, readKeys, watchCertificate } from "./certificate-files.ts";
 import { pageFiles } from "./page-files.ts";
 import { throttleOf } from "./throttle.ts";
 import { VERSION } from "./version.ts";
@@ -31,7 +29,7 @@ export interface ControllerApiOptions {
   /** Where other processes of the controller reach it; absent: they do not. */
   readonly advertised?: string | undefined;
   /** Of the operator; absent: one is made. */
-  readonly certificate?: { readonly certFile: string; readonly keyFile: string } | undefined;
+  readonly certificate?: CertificateFiles | undefined;
   /** Of a sandbox, on loopback: without TLS, open to every client, with what its page may do. */
   readonly sandbox?: { readonly switches: Switches } | undefined;
 }
@@ -60,8 +58,6 @@ interface RunningControllerApi {
   close(): Promise<void>;
 }
 
-const RENEWED_MS = 60_000;
-
 export async function startControllerApi(
   options: ControllerApiOptions,
   parts: ApiParts,
@@ -76,7 +72,14 @@ export async function startControllerApi(
   const switches = sandbox?.switches;
   const api = await startApi({ host, port, live, authorizer, keys, files, switches, log, leaderApi });
   const inForce = { keys };
-  const renewal = certificate && keys ? watchCertificate(certificate, inForce, api, clock, log) : undefined;
+  const onRenewed = (renewed: KeyPair): void => {
+    api.renew(renewed);
+    inForce.keys = renewed;
+  };
+  const renewal =
+    certificate && keys
+      ? watchCertificate({ what: "the API", files: certificate, inForce: keys, onRenewed, clock, log })
+      : undefined;
   metrics.serviceStates.listen(() => live.changed());
   writes.listen(() => live.changed());
   return {
@@ -127,35 +130,4 @@ function sourceOf({ config, clock, arm, writes, driftPolicy, leading, leader }: 
 async function keysOf({ certificate, host }: ControllerApiOptions, clock: Clock): Promise<KeyPair> {
   if (certificate === undefined) return selfSigned(host, clock.nowMs());
   return readKeys(certificate);
-}
-
-async function readKeys({ certFile, keyFile }: NonNullable<ControllerApiOptions["certificate"]>): Promise<KeyPair> {
-  const [cert, key] = await Promise.all([readFile(certFile, "utf8"), readFile(keyFile, "utf8")]);
-  return { cert, key };
-}
-
-/** A pair that does not fit, as in the middle of a renewal, is left for the next look. */
-function watchCertificate(
-  files: NonNullable<ControllerApiOptions["certificate"]>,
-  inForce: { keys: KeyPair | undefined },
-  api: RunningApi,
-  clock: Clock,
-  log: Log,
-): Timer {
-  let timer: Timer;
-  const look = async (): Promise<void> => {
-    try {
-      const keys = await readKeys(files);
-      if (keys.cert !== inForce.keys?.cert || keys.key !== inForce.keys.key) {
-        api.renew(keys);
-        inForce.keys = keys;
-        log.info("the API has a renewed certificate");
-      }
-    } catch (error) {
-      log.warn(`the API's certificate in ${files.certFile} is not in force: ${errorText(error)}`);
-    }
-    timer = clock.setTimer(RENEWED_MS, () => void look());
-  };
-  timer = clock.setTimer(RENEWED_MS, () => void look());
-  return { cancel: () => timer.cancel() };
 }

@@ -29,6 +29,7 @@ import { WriteLog } from "../controller/write-log.ts";
 import { API_ANNOTATION, type LeaderApi, readApi, writtenApi } from "../api/forward.ts";
 import { type ControllerApiOptions, startControllerApi } from "./api.ts";
 import { type AzureAccessOptions, openArmClient } from "./azure-access.ts";
+import { type GateWebhookOptions, startGateWebhook } from "./gate-webhook.ts";
 import { healthChecks } from "./health-checks.ts";
 import { startHealthServer } from "./health-server.ts";
 import { openKubeClient } from "./kube-access.ts";
@@ -63,6 +64,8 @@ export interface ControllerProcessOptions {
   readonly configPeriodMs?: number;
   /** The read-only API and its page; absent: none. */
   readonly api?: ControllerApiOptions | undefined;
+  /** The webhook of the readiness gate; absent: none. */
+  readonly gateWebhook?: GateWebhookOptions | undefined;
   /** Around the wire to ARM: for a caller that keeps a record of it. */
   readonly aroundAzure?: AzureAccessOptions["around"];
   /** What it waits by, between attempts and looks; absent: real time. */
@@ -81,6 +84,8 @@ export interface RunningController {
   readonly metricsUrl: string;
   /** `undefined`: there is no API. */
   readonly apiUrl?: string | undefined;
+  /** `undefined`: there is none. */
+  readonly gateWebhookUrl?: string | undefined;
   /** Compares everything with Azure now, as the drift check does. */
   lookAgain?(): void;
   /** Resolves when it ends by itself: the lease is lost, or it failed. */
@@ -172,6 +177,8 @@ async function start(
         })
       : undefined;
   if (api !== undefined) closers.push(() => api.close());
+  const gateWebhook = options.gateWebhook && (await startGateWebhook(options.gateWebhook, { ...access, clock, log }));
+  if (gateWebhook !== undefined) closers.push(() => gateWebhook.close());
   const health = await startHealthServer({
     ...(options.health ?? { host: "127.0.0.1", port: 0 }),
     metrics,
@@ -182,6 +189,7 @@ async function start(
     identity,
     health: health.url,
     ...(api && { api: api.url }),
+    ...(gateWebhook && { gateWebhook: gateWebhook.url }),
   });
   const run = async (): Promise<"lost" | "stopped"> => {
     try {
@@ -195,6 +203,7 @@ async function start(
   return {
     metricsUrl: `${health.url}/metrics`,
     apiUrl: api?.url,
+    gateWebhookUrl: gateWebhook?.url,
     lookAgain: () => leading?.resync(),
     ended,
     async close() {

@@ -1,12 +1,20 @@
 /**
- * The policies of `deploy/readiness-gate.yaml` on a real kube-apiserver, installed with the chart, which gives them the version that
- * the API server has: which new pods get the readiness gate, and that such a pod's gate opens once it is registered.
+ * Which new pods get the readiness gate on a real kube-apiserver, and that such a pod's gate opens once it is registered: by the
+ * policies of `deploy/readiness-gate.yaml`, installed with the chart, which gives them the version that the API server has; and by
+ * the webhook of `deploy/readiness-gate-webhook.yaml`, whose address alone is the test's.
  */
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { after, before, describe, test } from "node:test";
 
+import { parseAllDocuments } from "yaml";
+
+import { openCertificateAuthority } from "../../sandbox/shared/certificate-authority.ts";
 import { definitionsServed } from "../integration/lbcf/definitions.ts";
-import { LbcfWorld } from "../integration/lbcf/world.ts";
+import { LbcfWorld, type LbcfWorldOptions } from "../integration/lbcf/world.ts";
+import type { ClusterOpener } from "../support/cluster.ts";
 import { CHART, helm } from "../support/helm.ts";
 import { openMutatingRealCluster, openRealCluster } from "../support/real-cluster.ts";
 
@@ -30,21 +38,81 @@ test("where the API server has no such policies the chart says so, and what to d
   try {
     await assert.rejects(
       install(cluster.kubeconfig),
-      /needs an API server with MutatingAdmissionPolicy.*pod templates/s,
+      /needs an API server with MutatingAdmissionPolicy.*readinessGateWebhook.*pod templates/s,
     );
   } finally {
     await cluster.close();
   }
 });
 
+interface Way {
+  readonly open: ClusterOpener;
+  readonly options?: LbcfWorldOptions;
+  readonly install: (world: LbcfWorld) => Promise<unknown>;
+}
+
 describe("the readiness gate, given to new pods by the API server", { concurrency: false }, () => {
+  const world = declare({
+    open: openMutatingRealCluster,
+    options: { withDefinitions: false },
+    install: async ({ cluster }) => {
+      await install(cluster.kubeconfig);
+      await definitionsServed(cluster);
+    },
+  });
+
+  test("the policies have the version that the API server serves", async () => {
+    for (const name of ["azlb-readiness-gate-groups", "azlb-readiness-gate-binds"]) {
+      const path = `/apis/admissionregistration.k8s.io/v1beta1/mutatingadmissionpolicies/${name}`;
+      assert.equal((await world().read(path))["apiVersion"], "admissionregistration.k8s.io/v1beta1");
+    }
+  });
+});
+
+describe("the readiness gate, given to new pods by the webhook", { concurrency: false }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "azlb-gate-"));
+  after(() => rmSync(folder, { recursive: true }));
+  const authority = await openCertificateAuthority(join(folder, "authority"));
+  const issued = await authority.issueServer();
+  const certificate = { certFile: join(folder, "tls.crt"), keyFile: join(folder, "tls.key") };
+  writeFileSync(certificate.certFile, issued.certPem);
+  writeFileSync(certificate.keyFile, issued.keyPem);
+
+  const world = declare({
+    open: openRealCluster,
+    options: { gateWebhook: { host: "127.0.0.1", port: 0, certificate } },
+    install: async ({ cluster, gateWebhookUrl: url }) => {
+      const text = readFileSync(resolve(import.meta.dirname, "../../deploy/readiness-gate-webhook.yaml"), "utf8");
+      const objects = parseAllDocuments(text).map((each) => each.toJS() as WebhookConfiguration);
+      const body = objects.find(({ kind }) => kind === "MutatingWebhookConfiguration") ?? assert.fail();
+      const caBundle = Buffer.from(authority.caPem).toString("base64");
+      for (const webhook of body.webhooks) webhook.clientConfig = { url, caBundle };
+      const path = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations";
+      assert.equal((await cluster.request("POST", path, { body })).code, 201);
+    },
+  });
+
+  test("while nobody answers, pods are admitted as they are", async () => {
+    await world().stopController();
+    const spec = { containers: [{ name: "web", image: "web" }] };
+    const body = { apiVersion: "v1", kind: "Pod", metadata: { name: "alone", labels: { app: "web" } }, spec };
+    const stored = (await world().post("/api/v1/namespaces/default/pods", body)) as unknown as PodBody;
+    assert.equal(stored.spec.readinessGates, undefined);
+  });
+});
+
+interface WebhookConfiguration {
+  readonly kind: string;
+  readonly webhooks: { clientConfig: object }[];
+}
+
+function declare({ open, options, install: installIn }: Way): () => LbcfWorld {
   let world: LbcfWorld;
   let count = 0;
 
   before(async () => {
-    world = await LbcfWorld.open(openMutatingRealCluster, { azure: { plainHttp: true }, withDefinitions: false });
-    await install(world.cluster.kubeconfig);
-    await definitionsServed(world.cluster);
+    world = await LbcfWorld.open(open, { azure: { plainHttp: true }, ...options });
+    await installIn(world);
     await world.post("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "plain" } });
     const labels = { "azlb.io/inject-readiness-gate": "true" };
     await world.patch("/api/v1/namespaces/default", { metadata: { labels } });
@@ -83,14 +151,7 @@ describe("the readiness gate, given to new pods by the API server", { concurrenc
     return (stored.spec.readinessGates ?? []).map(({ conditionType }) => conditionType);
   };
 
-  test("the policies have the version that the API server serves", async () => {
-    for (const name of ["azlb-readiness-gate-groups", "azlb-readiness-gate-binds"]) {
-      const path = `/apis/admissionregistration.k8s.io/v1beta1/mutatingadmissionpolicies/${name}`;
-      assert.equal((await world.read(path))["apiVersion"], "admissionregistration.k8s.io/v1beta1");
-    }
-  });
-
-  test("a pod that a group or a Bind selects gets it, once the API server has the policies", async () => {
+  test("a pod that a group or a Bind selects gets it, once the API server knows of it", async () => {
     await world.eventually(async () => assert.deepEqual(await create({ app: "web" }), [GATE]));
     await world.eventually(async () => assert.deepEqual(await create({ app: "bound" }), [GATE]));
   });
@@ -124,4 +185,5 @@ describe("the readiness gate, given to new pods by the API server", { concurrenc
     });
     assert.ok((await world.addresses("gate")).includes("10.244.9.9"));
   });
-});
+  return () => world;
+}

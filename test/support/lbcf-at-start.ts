@@ -122,12 +122,14 @@ function ofGroup({ loadBalancers, pods }: LbcfObjects, { metadata, spec }: Store
   );
 }
 
-function ofBind({ pods }: LbcfObjects, { metadata, spec }: Stored): readonly Expected[] {
-  return loadBalancersOf(spec).flatMap(({ name: lbName, attributes }) =>
+/** The attributes are those of the Bind's status. */
+function ofBind({ pods }: LbcfObjects, { metadata, spec, status: bound }: Stored): readonly Expected[] {
+  const synced = listOf(bound?.["loadBalancerStatuses"]) as readonly BindLoadBalancerStatus[];
+  return loadBalancersOf(spec).flatMap(({ name: lbName }) =>
     portsOf(spec).flatMap(({ port, protocol }) =>
       selected(spec, pods).map(({ metadata: { name }, status }) => ({
         name: md5([metadata.name, lbName, name, status?.["podIP"], protocol, port].join("-")),
-        lbAttributes: mapOf(attributes),
+        lbAttributes: synced.find((each) => each.name === lbName)?.lastSyncedAttributes,
         parameters: mapOf(spec["parameters"]),
         ensurePolicy: spec["ensurePolicy"] ?? undefined,
       })),

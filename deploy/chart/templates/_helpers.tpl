@@ -45,6 +45,17 @@ azlb-cloud-config
 {{- if and .Values.shadow.enabled .Values.api.enabled -}}
 {{- fail "shadow.enabled and api.enabled: a shadow has no API, leave api.enabled out until you take over" -}}
 {{- end -}}
+{{- with .Values.lbcf.readinessGateWebhook -}}
+{{- if and .enabled $.Values.lbcf.readinessGate -}}
+{{- fail "lbcf.readinessGate and lbcf.readinessGateWebhook.enabled do the same: give one of them" -}}
+{{- end -}}
+{{- if and .enabled (not .tlsSecret) -}}
+{{- fail "lbcf.readinessGateWebhook.tlsSecret is missing: give the name of a Secret of type kubernetes.io/tls for azlb-readiness-gate.kube-system.svc" -}}
+{{- end -}}
+{{- if and .enabled (not .caBundle) (not .annotations) -}}
+{{- fail "lbcf.readinessGateWebhook has neither caBundle nor annotations: the API server would trust no certificate" -}}
+{{- end -}}
+{{- end -}}
 {{- if and .Values.workloadIdentity.enabled (not .Values.workloadIdentity.clientId) -}}
 {{- fail "workloadIdentity.clientId is missing: give the client id of the managed identity or application" -}}
 {{- end -}}
@@ -52,8 +63,8 @@ azlb-cloud-config
 
 {{/*
 The objects of a manifest of deploy/, which files/ has a copy of, with the release's labels. The controller's ServiceAccount is
-left out (service-account.yaml has it), the right to read a Secret is for the one that holds the cloud config, and a DaemonSet
-gets the agent's image and arguments.
+left out (service-account.yaml has it), the right to read a Secret is for the one that holds the cloud config, a DaemonSet
+gets the agent's image and arguments, and a webhook the authority of its certificate.
 Arguments: root, file; keep: objects stay when the release is uninstalled; apiVersion: instead of the manifest's own.
 */}}
 {{- define "azlb.manifest" -}}
@@ -79,6 +90,9 @@ Arguments: root, file; keep: objects stay when the release is uninstalled; apiVe
 {{- if eq $object.kind "DaemonSet" -}}
 {{- include "azlb.setAgent" (dict "root" $root "object" $object) -}}
 {{- end }}
+{{- if eq $object.kind "MutatingWebhookConfiguration" -}}
+{{- include "azlb.setGateWebhook" (dict "root" $root "object" $object) -}}
+{{- end }}
 ---
 {{ toYaml $object }}
 {{- end -}}
@@ -103,6 +117,17 @@ Arguments: root, file; keep: objects stay when the release is uninstalled; apiVe
 {{- end -}}
 {{- end }}
 
+{{/* Puts the values of the readiness gate's webhook into its configuration. Arguments: root, object. */}}
+{{- define "azlb.setGateWebhook" -}}
+{{- $webhook := .root.Values.lbcf.readinessGateWebhook -}}
+{{- with $webhook.annotations -}}
+{{- $_ := set $.object.metadata "annotations" . -}}
+{{- end -}}
+{{- with $webhook.caBundle -}}
+{{- $_ := set (first $.object.webhooks).clientConfig "caBundle" . -}}
+{{- end -}}
+{{- end }}
+
 {{/*
 The version of MutatingAdmissionPolicy that the cluster serves: v1 from Kubernetes 1.36 on, v1beta1 on 1.34 and 1.35 where the API
 server has it switched on.
@@ -115,6 +140,6 @@ server has it switched on.
 {{- else if $served.Has (printf "%s/v1beta1/MutatingAdmissionPolicy" $group) -}}
 {{- printf "%s/v1beta1" $group -}}
 {{- else -}}
-{{- fail "lbcf.readinessGate=true needs an API server with MutatingAdmissionPolicy (Kubernetes 1.36, or 1.34 with its feature gate and v1beta1 served): put the readiness gate into the pod templates instead, see docs/lbcf.md" -}}
+{{- fail "lbcf.readinessGate=true needs an API server with MutatingAdmissionPolicy (Kubernetes 1.36, or 1.34 with its feature gate and v1beta1 served): use lbcf.readinessGateWebhook, or put the readiness gate into the pod templates, see docs/lbcf.md" -}}
 {{- end -}}
 {{- end }}

@@ -7,7 +7,8 @@ import { after, before, describe, test } from "node:test";
 
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { driverSteps } from "./driver-steps.ts";
-import { type Answering, type Asked, type RogueDriver, startRogueDriver, WELL_BEHAVED } from "./rogue-driver.ts";
+import { STRICT } from "./life-cycles.ts";
+import { type Answering, type Asked, type RogueDriver, startRogueDriver } from "./rogue-driver.ts";
 import { LbcfWorld } from "./world.ts";
 
 const BINDS = "/apis/lbcf.tkestack.io/v1/namespaces/default/binds";
@@ -18,22 +19,6 @@ const STEP_MS = 1_000;
 const EARLY_MS = 100;
 
 type Body = Readonly<Record<string, unknown>>;
-
-/** Names load balancers, remembers backends, and has no healthz. */
-const STRICT: Answering = (hook, body, headers) => {
-  if (headers.accept !== undefined && headers.accept !== "*/*") return { text: "", status: 406 };
-  if (hook === "healthz") return "drop";
-  if (hook === "createLoadBalancer") {
-    const { id } = body["lbSpec"] as { id: string };
-    return { json: { status: "Succ", msg: "", minRetryDelayInSeconds: 0, lbInfo: { made: id } } };
-  }
-  if (hook === "ensureBackend") return { json: { status: "Succ", msg: "", injectedInfo: { memo: "1" } } };
-  const service = body["serviceBackend"] as { nodeAddresses: { address: string }[] } | null | undefined;
-  if (hook === "generateBackendAddr" && service) {
-    return { json: { status: "Succ", backendAddr: service.nodeAddresses[0]?.address } };
-  }
-  return WELL_BEHAVED(hook, body);
-};
 
 export function lbcfConformance(name: string, open: ClusterOpener): void {
   describe(`LBCF's protocol on ${name}`, { concurrency: false }, () => {

@@ -36,12 +36,21 @@ export const GOOD: readonly (readonly [kind: string, what: string, spec: object]
   ],
   [
     "LoadBalancerDriver",
-    "a driver that lists every hook, as LBCF wants it",
+    "a driver that lists judgePodDeregister, too",
     {
       driverType: "Webhook",
       url: "http://10.0.3.16:11029",
       acceptDryRunCall: true,
       webhooks: HOOKS.map((hook) => ({ name: hook, timeout: "20s" })),
+    },
+  ],
+  [
+    "LoadBalancerDriver",
+    "a driver that lists every hook that LBCF knows",
+    {
+      driverType: "Webhook",
+      url: "http://10.0.3.16:11029/path",
+      webhooks: HOOKS.filter((hook) => hook !== "judgePodDeregister").map((hook) => ({ name: hook, timeout: "20s" })),
     },
   ],
   [
@@ -97,7 +106,19 @@ export const GOOD: readonly (readonly [kind: string, what: string, spec: object]
   ],
   [
     "Bind",
-    "a Bind",
+    "a Bind whose backends are always ensured",
+    {
+      loadBalancers: [
+        { name: "one", driver: "d", spec: { id: "1" }, attributes: { a: "b" } },
+        { name: "two", driver: "d", spec: { id: "2" } },
+      ],
+      pods: { ports: [{ port: 80, protocol: "tcp" }], byName: ["web-0"] },
+      ensurePolicy: { policy: "Always", resyncPeriodInSeconds: 30 },
+    },
+  ],
+  [
+    "Bind",
+    "a Bind with a policy",
     {
       loadBalancers: [{ name: "one", driver: "d", spec: { id: "1" }, attributes: { a: "b" } }],
       pods: { ports: [{ port: 80, protocol: "tcp" }], byLabel: { selector: { app: "web" } } },

@@ -133,6 +133,12 @@ export function lbcfDefinitions(name: string, open: ClusterOpener): void {
       assert.deepEqual((spec["pods"] as Record<string, unknown>)["ports"], [{ port: 80, protocol: "TCP" }]);
     });
 
+    test("a Bind gets no deregisterPolicy: LBCF refuses one that has any of its words", async () => {
+      const [, , given] = GOOD.find(([, what]) => what === "a Bind without policies") ?? assert.fail();
+      const { body } = await create("Bind", given);
+      assert.equal((body["spec"] as Record<string, unknown>)["deregisterPolicy"], undefined);
+    });
+
     const FIXED: readonly (readonly [Kind, string, object, object, RegExp])[] = [
       ["LoadBalancer", "lbDriver", { lbDriver: "a" }, { lbDriver: "b" }, /lbDriver cannot be changed/],
       [

@@ -9,7 +9,11 @@ import type { LbcfOptions } from "../../../src/controller/lbcf/lbcf-part.ts";
 import { ANY_STATIC_ADDRESS } from "../../../src/core/lbcf/azure/static-addresses.ts";
 import { LOCAL_HOSTS } from "../../../src/core/lbcf/drivers/webhook-hosts.ts";
 import { SILENT_LOG, type Log } from "../../../src/core/util/log.ts";
-import { startController, type RunningController } from "../../../src/main/controller.ts";
+import {
+  type ControllerProcessOptions,
+  startController,
+  type RunningController,
+} from "../../../src/main/controller.ts";
 import type { Cluster, ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { KubeObject, Reply } from "../../support/kube-connection.ts";
@@ -39,6 +43,7 @@ export interface LbcfWorldOptions {
   readonly kubeconfig?: string;
   /** Where the test installs them itself. */
   readonly withDefinitions?: boolean;
+  readonly gateWebhook?: ControllerProcessOptions["gateWebhook"];
 }
 
 export class LbcfWorld {
@@ -73,6 +78,7 @@ export class LbcfWorld {
       log: this.#options.log ?? SILENT_LOG,
       lbcf: { staticAddresses: ANY_STATIC_ADDRESS, ...QUICK, ...this.#options.lbcf },
       webhookHosts: LOCAL_HOSTS,
+      gateWebhook: this.#options.gateWebhook,
     });
   }
 
@@ -83,6 +89,10 @@ export class LbcfWorld {
 
   get metricsUrl(): string {
     return this.#controller?.metricsUrl ?? "";
+  }
+
+  get gateWebhookUrl(): string {
+    return this.#controller?.gateWebhookUrl ?? "";
   }
 
   async close(): Promise<void> {

@@ -27,3 +27,22 @@ test("a load balancer that is put back before it has left bears no deletion time
   const [stored] = withLoadBalancerStatus(again, back, back.status).status.loadBalancerStatuses;
   assert.deepEqual(stored, made);
 });
+
+test("a load balancer without attributes stores none, as LBCF does, and is known to be synced", () => {
+  const conditions = [{ type: "Created", status: "True" } as const, { type: "Ready", status: "True" } as const];
+  const made = { name: "web", driver: "lbcf-azure", spec: WEB.spec, lbInfo: { id: "1" }, conditions };
+  const bind = bindOf([WEB], { conditions: [], loadBalancerStatuses: [made] });
+  const lb = loadBalancerOf(bind, "web", NOW_MS) ?? assert.fail();
+  assert.deepEqual(lb.status.lastSyncedAttributes, {});
+  const [stored] = withLoadBalancerStatus(bind, lb, lb.status).status.loadBalancerStatuses;
+  assert.deepEqual(stored, made);
+  const synced = { ...lb.status, lastSyncedAttributes: { a: "1" } };
+  const [kept] = withLoadBalancerStatus(bind, lb, synced).status.loadBalancerStatuses;
+  assert.deepEqual(kept?.lastSyncedAttributes, { a: "1" });
+});
+
+test("one that is not created yet was synced with nothing", () => {
+  const creating = { name: "web", driver: "lbcf-azure", spec: WEB.spec, conditions: [] };
+  const bind = bindOf([WEB], { conditions: [], loadBalancerStatuses: [creating] });
+  assert.equal(loadBalancerOf(bind, "web", NOW_MS)?.status.lastSyncedAttributes, undefined);
+});

@@ -3,7 +3,7 @@
  * that was removed from the Bind's spec, or whose Bind is being deleted, is a LoadBalancer that is being deleted. A
  * Bind's condition `Ready` corresponds to `AttributesSynced`, and it has reasons of its own.
  */
-import { timestamp } from "../objects/conditions.ts";
+import { isTrue, timestamp } from "../objects/conditions.ts";
 import { FINALIZER } from "../objects/names.ts";
 import type {
   Bind,
@@ -41,10 +41,14 @@ export function loadBalancerOf(bind: Bind, name: string, nowMs: number): LoadBal
   };
 }
 
-/** Drops the Bind's own fields. The deletion timestamp is among them: it ends when the spec names the load balancer again. */
+/**
+ * Drops the Bind's own fields. The deletion timestamp is among them: it ends when the spec names the load balancer again. Attributes
+ * that are none are not stored (`withLoadBalancerStatus`), so that one which is created and has none was synced with none.
+ */
 function statusIn(stored: BindLoadBalancerStatus): LoadBalancerStatus {
   const { name: _name, driver: _driver, spec: _spec, deletionTimestamp: _leftAt, conditions, ...status } = stored;
-  return { ...status, conditions: conditions.map(fromBind) };
+  const synced = isTrue(conditions, "Created") && { lastSyncedAttributes: {} };
+  return { ...synced, ...status, conditions: conditions.map(fromBind) };
 }
 
 /** One removed from the spec is deleted whatever labels the Bind has; the others are deleted with the Bind. */
@@ -66,10 +70,13 @@ export function nameInBind({ metadata: { name } }: LoadBalancer): string {
   return name.slice(name.indexOf("/") + 1);
 }
 
+/** An empty map of attributes is left out, as LBCF does it, which copies the map to its records: an empty one differs from none. */
 export function withLoadBalancerStatus(bind: Bind, lb: LoadBalancer, status: LoadBalancerStatus): Bind {
   const name = nameInBind(lb);
+  const { lastSyncedAttributes: synced = {}, ...rest } = status;
   const entry: BindLoadBalancerStatus = {
-    ...status,
+    ...rest,
+    ...(Object.keys(synced).length > 0 && { lastSyncedAttributes: synced }),
     name,
     driver: lb.spec.lbDriver,
     spec: lb.spec.lbSpec,
