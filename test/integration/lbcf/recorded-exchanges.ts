@@ -80,10 +80,7 @@ const DIFFERENCES: readonly Difference[] = [
   },
   {
     told: "`judgePodDeregister` is called at every sync",
-    change: (life) => {
-      const first = life.findIndex(([hook]) => hook === "judgePodDeregister");
-      return life.filter(([hook], at) => hook !== "judgePodDeregister" || at === first);
-    },
+    change: judgedOnce,
   },
   {
     told: "two records have the same address | it is deregistered with the last of them",
@@ -140,10 +137,17 @@ export function lbcfRecordedExchanges(name: string, open: ClusterOpener): void {
 }
 
 /** Where several backends are on their way, or whichever of two records is the last, only the set of calls is told. */
-function comparable({ anyOrder }: LifeCycle, life: readonly Exchange[]): readonly Exchange[] {
+function comparable({ anyOrder }: LifeCycle, given: readonly Exchange[]): readonly Exchange[] {
+  // how often a pod is judged depends on how fast the others are
+  const life = judgedOnce(given);
   if (anyOrder !== true) return life;
   const nameless = each(life, "deregisterBackend", (body) => ({ ...body, recordID: recordOf(body).split(":")[0] }));
   return nameless.toSorted((one, other) => (textOf(one) < textOf(other) ? -1 : 1));
+}
+
+function judgedOnce(life: readonly Exchange[]): readonly Exchange[] {
+  const first = life.findIndex(([hook]) => hook === "judgePodDeregister");
+  return life.filter(([hook], at) => hook !== "judgePodDeregister" || at === first);
 }
 
 function textOf([hook, body]: Exchange): string {

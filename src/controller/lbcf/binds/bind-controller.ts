@@ -12,6 +12,7 @@ import type { Lookup } from "../../../core/lbcf/groups/load-balancer-use.ts";
 import { isBeingDeleted } from "../../../core/lbcf/objects/references.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import type { Job, Verdict } from "../../../kube/work-queue.ts";
+import { CountPace } from "../groups/count-pace.ts";
 import type { GroupSync } from "../groups/group-sync.ts";
 import { DONE, later, type LbcfContext, LbcfLoop } from "../lbcf-loop.ts";
 import type { LoadBalancerSteps } from "../load-balancers/load-balancer-steps.ts";
@@ -30,9 +31,11 @@ const DEBOUNCE_MS = 100;
 export class BindController {
   readonly loop: LbcfLoop;
   readonly #options: BindControllerOptions;
+  readonly #counts: CountPace;
 
   constructor(options: BindControllerOptions) {
     this.#options = options;
+    this.#counts = new CountPace(options.clock);
     this.loop = new LbcfLoop(BINDS, options, (job) => this.#reconcile(job));
   }
 
@@ -40,10 +43,15 @@ export class BindController {
     this.loop.enqueue(key, DEBOUNCE_MS);
   }
 
+  enqueueCount(key: string): void {
+    this.loop.enqueue(key, this.#counts.delayMs(key, DEBOUNCE_MS));
+  }
+
   async #reconcile({ key }: Job): Promise<Verdict> {
     const { cache, writer } = this.#options;
     const bind = cache.binds.objects.get(key);
     await deleteRecordsWithoutOwner(this.#options, BINDS, key, bind);
+    this.#counts.counted(key, bind !== undefined);
     if (bind === undefined) return DONE;
     const hasFinalizer = bind.metadata.finalizers?.includes(FINALIZER.loadBalancer) ?? false;
     if (bind.metadata.deletionTimestamp !== undefined && !hasFinalizer) return DONE;

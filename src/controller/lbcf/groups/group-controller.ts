@@ -10,7 +10,8 @@
  *   a Service changed                                         | those that name it
  *   a node changed                                            | all with Service backends
  *   a load balancer or its driver changed                     | those that name it, in any namespace
- *   a record was added, deleted or (de)registered             | its owner
+ *   a record was deleted, or is to be                         | its owner
+ *   a record was added or (de)registered                      | its owner, once a second while more follow
  */
 import { withCondition } from "../../../core/lbcf/objects/conditions.ts";
 import { sameStatus } from "../../../core/lbcf/groups/group-status.ts";
@@ -20,6 +21,7 @@ import { isBeingDeleted } from "../../../core/lbcf/objects/references.ts";
 import type { KubeClient } from "../../../kube/client/kube-client.ts";
 import { keyOf } from "../../../kube/client/resources.ts";
 import type { Job, Verdict } from "../../../kube/work-queue.ts";
+import { CountPace } from "./count-pace.ts";
 import type { GroupSync } from "./group-sync.ts";
 import { DONE, later, type LbcfContext, LbcfLoop } from "../lbcf-loop.ts";
 import type { LoadBalancerLookup } from "./load-balancer-lookup.ts";
@@ -39,9 +41,11 @@ const ORPHAN_FINALIZER = "orphan";
 export class GroupController {
   readonly loop: LbcfLoop;
   readonly #options: GroupControllerOptions;
+  readonly #counts: CountPace;
 
   constructor(options: GroupControllerOptions) {
     this.#options = options;
+    this.#counts = new CountPace(options.clock);
     this.loop = new LbcfLoop(BACKEND_GROUPS, options, (job) => this.#reconcile(job));
   }
 
@@ -49,10 +53,15 @@ export class GroupController {
     this.loop.enqueue(key, afterMs);
   }
 
+  enqueueCount(key: string): void {
+    this.loop.enqueue(key, this.#counts.delayMs(key, DEBOUNCE_MS));
+  }
+
   async #reconcile({ key }: Job): Promise<Verdict> {
     const { cache, writer } = this.#options;
     const group = cache.groups.objects.get(key);
     await deleteRecordsWithoutOwner(this.#options, BACKEND_GROUPS, key, group);
+    this.#counts.counted(key, group !== undefined);
     if (group === undefined) return DONE;
     if (isBeingDeleted(group.metadata)) return this.#reconcileDeleted(group);
     const hasFinalizer = group.metadata.finalizers?.includes(FINALIZER.group) ?? false;

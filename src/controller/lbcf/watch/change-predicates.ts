@@ -22,16 +22,23 @@ export function isStatusOnly<T extends KubeObject>(change: Change<T>): boolean {
   return change.kind === "updated" && sameJson(change.old.metadata, change.object.metadata, "resourceVersion");
 }
 
-/** A change that affects other records of the address, the owner, or the pod's readiness gate. */
+/** A change that affects other records of the address, or the pod's readiness gate. */
 export function changesRegistration(old: BackendRecord, now: BackendRecord): boolean {
-  const registered = ({ status }: BackendRecord): string | undefined =>
-    findCondition(status.conditions, "Registered")?.status;
   return (
-    registered(old) !== registered(now) ||
+    changesCount(old, now) ||
     old.status.backendAddr !== now.status.backendAddr ||
     old.status.registeredAddr !== now.status.registeredAddr ||
     old.metadata.deletionTimestamp !== now.metadata.deletionTimestamp
   );
+}
+
+/** A change of the owner's count of registered backends, and of nothing else that the owner looks at. */
+export function changesCount(old: BackendRecord, now: BackendRecord): boolean {
+  return registered(old) !== registered(now);
+}
+
+function registered({ status }: BackendRecord): string | undefined {
+  return findCondition(status.conditions, "Registered")?.status;
 }
 
 export function isUnsettled({ metadata, status }: BackendRecord): boolean {

@@ -19,7 +19,7 @@ import { type LbcfCache, loadBalancerKeyOf, ownerKeyOf } from "../objects/lbcf-c
 import type { LoadBalancerController } from "../load-balancers/load-balancer-controller.ts";
 import type { LoadBalancerSteps } from "../load-balancers/load-balancer-steps.ts";
 import { ClusterHandlers } from "./cluster-handlers.ts";
-import { changesRegistration, isStatusOnly, isUnsettled } from "./change-predicates.ts";
+import { changesCount, changesRegistration, isStatusOnly, isUnsettled } from "./change-predicates.ts";
 import { enqueueRefused, enqueueRefusedByService } from "./enqueue-refused.ts";
 import type { RecordController } from "../records/record-controller.ts";
 
@@ -154,7 +154,7 @@ export class WatchHandlers {
       records.enqueue([object]);
     }
     if (change.kind === "updated" && !changesRegistration(change.old, object)) return;
-    this.#enqueueOwner(object);
+    this.#enqueueOwner(change);
     gates.enqueuePodOf(object);
     const address = addressKey(object);
     if (address === undefined) return;
@@ -164,11 +164,16 @@ export class WatchHandlers {
     records.enqueue(others.filter(isUnsettled));
   }
 
-  #enqueueOwner(record: BackendRecord): void {
-    const [kind, key] = (ownerKeyOf(record) ?? "").split(" ");
+  /** A record that came was written by its owner, and one that was registered is only to be counted: thousands come at once. */
+  #enqueueOwner(change: Change<BackendRecord>): void {
+    const { binds, groups } = this.#options;
+    const [kind, key] = (ownerKeyOf(change.object) ?? "").split(" ");
     if (key === undefined) return;
-    if (kind === "Bind") this.#options.binds.enqueue(key);
-    else this.#options.groups.enqueue(key);
+    const owner = kind === "Bind" ? binds : groups;
+    const isLeaving = change.object.metadata.deletionTimestamp !== undefined || change.kind === "deleted";
+    if (isLeaving) owner.enqueue(key);
+    else if (change.kind === "added" || (change.kind === "updated" && changesCount(change.old, change.object)))
+      owner.enqueueCount(key);
   }
 
   #enqueueDeleted(driverController: DriverController, namespace: string, name: string): void {
