@@ -98,6 +98,8 @@ function assertMigrated(world: CoreWorld, poolType: PoolType): void {
       poolsOf(loadBalancer).map((pool) => [pool.name, sizeOf(pool), holdsInterfaces(pool)]),
       [["kubernetes", NAMES.length, poolType === "nodeIPConfiguration"]],
     );
+    const [pool] = poolsOf(loadBalancer);
+    assert.equal(pool?.properties.virtualNetwork !== undefined, poolType === "nodeIP", "the VNet is of addresses");
   }
   const joined = [...(world.compute?.networkInterfaces.values() ?? [])].flatMap(
     ({ properties }) => properties.ipConfigurations?.[0]?.properties.loadBalancerBackendAddressPools ?? [],

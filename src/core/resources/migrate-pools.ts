@@ -136,7 +136,8 @@ function empty(migration: Migration, pool: BackendPool): Step {
   const { config, nodes } = input;
   if (config.poolType === "nodeIP") return detach(migration, pool);
   const { virtualNetworkId } = desiredBackendPool({ config, nodes, known: [] }, managed.family);
-  const fragment = { pool: pool.name, family: managed.family, members: [], mayBeEmpty: true, own, virtualNetworkId };
+  const nothing = { members: [], mayBeEmpty: true, leavesNetwork: true };
+  const fragment = { pool: pool.name, family: managed.family, ...nothing, own, virtualNetworkId };
   return reconcileBackendPool(poolId(loadBalancer, pool), pool, fragment);
 }
 

@@ -19,6 +19,8 @@ export interface BackendPoolFragment {
   readonly members: readonly MemberIntent[];
   /** No members means that the nodes, which are known, belong elsewhere: the pool is emptied. */
   readonly mayBeEmpty?: boolean;
+  /** It is to hold network interfaces, which name no VNet: that of the addresses goes along with them. */
+  readonly leavesNetwork?: boolean;
   /** By address: the nodes that say they have it, oldest first, where there are several. See `contested-nodes.ts`. */
   readonly contested?: ReadonlyMap<string, readonly string[]>;
   /** Names, in lower case, of nodes that are no members: an entry under such a name stands for no other node. */

@@ -71,7 +71,13 @@ function merge(seen: BackendPool, fragment: BackendPoolFragment): Judged {
     !lifts && dropped.length === 0 && added.length === 0 && kept.every((entry, at) => entry === entries[at]);
   if (isRight) return { outcome: { kind: "unchanged" }, answer };
   const all = [...(lifts ? kept.map(withoutNetwork) : kept), ...added];
-  return { outcome: { kind: "put", body: bodyOf(before, fragment, all) }, answer };
+  const body = bodyOf(before, fragment, all);
+  return { outcome: { kind: "put", body: fragment.leavesNetwork === true ? withoutPoolNetwork(body) : body }, answer };
+}
+
+function withoutPoolNetwork(pool: BackendPool): BackendPool {
+  const { virtualNetwork: _, ...properties } = pool.properties;
+  return { ...pool, properties };
 }
 
 /** Azure keeps the names and admin states of the members, and gives each the address of its interface. */
