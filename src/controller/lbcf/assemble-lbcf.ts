@@ -38,6 +38,7 @@ import { RecordController } from "./records/record-controller.ts";
 import { BackendObjectReader } from "./drivers/backend-object-reader.ts";
 import { RetryDelays } from "./drivers/retry-delays.ts";
 import { ValidationMemo } from "./drivers/validation-memo.ts";
+import { isUnanswered } from "./watch/change-predicates.ts";
 import { WatchHandlers } from "./watch/watch-handlers.ts";
 import { WebhookDriver } from "./drivers/webhook-driver.ts";
 import type { WebhookTransport } from "./drivers/webhook-client.ts";
@@ -171,6 +172,8 @@ function azureSide(
     claims: () => claims.all(),
     serviceOf: (base) => owningService([...services.store.values()], base),
     staticAddresses: staticAddresses ?? NO_STATIC_ADDRESSES,
+    unanswered: (record) =>
+      cache.records.objects.by("loadBalancer", loadBalancerKeyOf(record)).filter(isUnanswered).length,
   });
   return { driver, batcher, adminStateOf, claims };
 }

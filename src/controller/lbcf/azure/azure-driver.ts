@@ -32,6 +32,8 @@ export interface AzureDriverOptions extends AzureLoadBalancersOptions {
   /** The admin state that the backend's node requires; `undefined` when the controller does not set it. */
   readonly adminStateOf: (record: BackendRecord) => AdminState | undefined;
   readonly staticAddresses: StaticAddresses;
+  /** How many records of the record's load balancer no driver has answered yet. */
+  readonly unanswered: (record: BackendRecord) => number;
 }
 
 export class AzureDriver implements BackendDriver {
@@ -122,7 +124,7 @@ export class AzureDriver implements BackendDriver {
   }
 
   #change(record: BackendRecord, change: BackendChange["change"], priority: Priority): Promise<Committed<ArmBody>> {
-    const { config, batcher } = this.#options;
+    const { config, batcher, unanswered } = this.#options;
     return batcher.submit({
       poolId: poolOf(record),
       change: { virtualNetworkId: virtualNetworkId(config), change },
@@ -130,6 +132,7 @@ export class AzureDriver implements BackendDriver {
       priority,
       namespace: record.metadata.namespace,
       readFirst: record.spec.ensurePolicy.policy === "Always",
+      ...(change.kind === "present" && { outstanding: () => unanswered(record) }),
     });
   }
 

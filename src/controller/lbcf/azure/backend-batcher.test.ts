@@ -15,9 +15,9 @@ describe("the batcher", () => {
       },
     };
     const batcher = new BackendBatcher(commit, clock);
-    const submit = (priority: "create" | "drain" = "create"): void => {
+    const submit = (priority: "create" | "drain" = "create", outstanding?: () => number): void => {
       const change = { virtualNetworkId: "", change: { kind: "absent", name: "n" } as const };
-      void batcher.submit({ poolId: "pool", change, dedupKey: "o", priority, readFirst: false });
+      void batcher.submit({ poolId: "pool", change, dedupKey: "o", priority, readFirst: false, outstanding });
     };
     return { clock, submitted, submit };
   };
@@ -45,6 +45,39 @@ describe("the batcher", () => {
     await clock.advance(10_000);
     const tookMs = (submitted.at(-1) ?? 0) - lastMs;
     assert.ok(tookMs <= 2_500, `${tookMs} ms`);
+  });
+
+  test("of many that come slowly, each write takes half of what is left, and the last do not wait", async () => {
+    const { clock, submitted, submit } = setUp();
+    const many = 256;
+    for (let at = 0; at < many; at++) {
+      submit("create", () => many - submitted.length);
+      await clock.advance(100);
+    }
+    const lastMs = clock.monotonicMs();
+    await clock.advance(10_000);
+    assert.equal(submitted.length, many);
+    const writes = [...new Set(submitted)];
+    assert.ok(writes.length <= 8, writes.join());
+    assert.ok((submitted.at(-1) ?? 0) - lastMs <= 2_500, writes.join());
+  });
+
+  test("those that never come are waited for no longer than twenty seconds", async () => {
+    const { clock, submitted, submit } = setUp();
+    submit("create", () => 1_000);
+    await clock.advance(30_000);
+    assert.equal(submitted.length, 1);
+    assert.ok((submitted[0] ?? 0) <= 20_100, String(submitted[0]));
+  });
+
+  test("what leaves the pool does not wait for those that come", async () => {
+    const { clock, submitted, submit } = setUp();
+    submit("create", () => 1_000);
+    await clock.advance(200);
+    submit();
+    submit("create", () => 1_000);
+    await clock.advance(200);
+    assert.equal(submitted.length, 3);
   });
 
   test("after a pause it is quick again", async () => {

@@ -45,6 +45,11 @@ export function isUnsettled({ metadata, status }: BackendRecord): boolean {
   return metadata.deletionTimestamp !== undefined || findCondition(status.conditions, "Registered")?.status !== "True";
 }
 
+/** Its registration was not answered yet, neither well nor badly. */
+export function isUnanswered(record: BackendRecord): boolean {
+  return record.metadata.deletionTimestamp === undefined && registered(record) === undefined;
+}
+
 /** Whether both versions of the node have the same labels and addresses. */
 export function sameLabelsAndAddresses(old: Node, now: Node): boolean {
   return sameJson(old.metadata.labels, now.metadata.labels) && sameJson(old.status.addresses, now.status.addresses);
