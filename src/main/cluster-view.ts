@@ -41,6 +41,7 @@ import {
   type Resource,
   SERVICES,
 } from "../kube/client/resources.ts";
+import type { Reach } from "../core/reach/reach-service.ts";
 import type { Inventory } from "../core/inventory/inventory.ts";
 import type { Placeholders } from "../core/plan/known-after-apply.ts";
 import { applyManifests } from "./apply-manifests.ts";
@@ -48,6 +49,7 @@ import { openArmClient } from "./azure-access.ts";
 import { knownConnections, type KnownConnections } from "./known-connections.ts";
 import { type ClusterChoice, openKubeClient } from "./kube-access.ts";
 import { CloudConfigError, loadCloudConfig, nameOf, type CloudConfigSource } from "./load-cloud-config.ts";
+import { connectionOf, type Connection } from "./proven-reach.ts";
 import { realClock } from "./real-clock.ts";
 import { VERSION } from "./version.ts";
 import { deniedText, ViewDenied } from "./view-failures.ts";
@@ -88,6 +90,8 @@ export interface ClusterView {
   pools(): Promise<{ readonly places: readonly AdminStatePool[]; readonly nodeOf: NodeFinder }>;
   /** What Azure's probes have found of a Service's members. */
   probes(observed: Observed): Promise<ProbesView>;
+  /** What a real connection meets on that way; `undefined` where none can be made, as with Azure itself. */
+  connection(reach: Reach, from: string): Promise<Connection | undefined>;
   /** Of a node, by its addresses; `undefined` where nobody knows, as with Azure itself. */
   connections(addresses: readonly string[]): Promise<KnownConnections | undefined>;
   /** What Azure has of the kinds that `azlb get` prints. */
@@ -189,6 +193,7 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
         const answers = await Promise.all(rules.map(({ id }) => results.of(id)));
         return probesView(rules.map((rule, at) => findingsOf(rule, answers[at], nodes)));
       },
+      connection: (reach, from) => connectionOf(arm.emulatorControl, reach, from),
       connections: (addresses) => knownConnections(arm.emulatorControl, addresses, ending.signal),
       inventory: async () => {
         const { poolType, sku, resourceGroup } = config;

@@ -3,6 +3,7 @@ import { projectEndpointSlice } from "../controller/projections.ts";
 import { type EndpointSlice, serviceKey } from "../core/model/kubernetes.ts";
 import { surroundingsOf } from "../core/reach/observed-surroundings.ts";
 import { type Reach, reachService, type ReachQuery } from "../core/reach/reach-service.ts";
+import { formatAddress } from "../core/util/cidr.ts";
 import { isFailure } from "../kube/client/kube-failure.ts";
 import { ENDPOINT_SLICES, type KubeObject } from "../kube/client/resources.ts";
 import type { ClusterView } from "./cluster-view.ts";
@@ -17,7 +18,13 @@ export async function readReach(
   if (service === undefined) throw new NoSuchService(key, view.find(key));
   const { namespace = "default", name } = service.metadata;
   const [observed, endpoints] = await Promise.all([view.observe(service), endpointsOf(view, namespace, name)]);
-  return reachService(surroundingsOf(observed), service, { ...query, endpoints });
+  const reaches = reachService(surroundingsOf(observed), service, { ...query, endpoints });
+  const tried: Reach[] = [];
+  for (const reach of reaches) {
+    const connection = await view.connection(reach, formatAddress(query.from));
+    tried.push({ ...reach, ...(connection && { connection }) });
+  }
+  return tried;
 }
 
 /** A text where the caller may not list them: the rest of the answer needs none. */

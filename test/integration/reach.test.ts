@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 
 import { SILENT_LOG } from "../../src/core/util/log.ts";
 import { INVENTORY_TABLES, type Row } from "../../src/core/inventory/inventory.ts";
+import { renderReach } from "../../src/core/reach/render-reach.ts";
 import type { Reach } from "../../src/core/reach/reach-service.ts";
 import { parseAddress } from "../../src/core/util/cidr.ts";
 import { ENDPOINT_SLICES, type KubeObject, NODES, SERVICES } from "../../src/kube/client/resources.ts";
@@ -92,6 +93,8 @@ async function agree(name: string, address: string): Promise<Record<string, stri
       async () => assert.equal(await connects(address, client_), verdict === "reaches", why),
       PATIENCE_MS,
     );
+    const { connection } = await reach(name, source);
+    assert.equal(connection?.isForwarded, verdict === "reaches", `tried by itself: ${connection?.met}`);
     answers[source] = `${verdict}: ${why}`;
   }
   return answers;
@@ -144,6 +147,16 @@ test("nodes that are drained take no connection: reach, get and the client agree
     (await rows("pool")).map(({ members, down, owner }) => [members, down, owner]),
     [[2, 2, "azlb"]],
   );
+});
+
+test("what it has tried is told, and the sources of other clients are as before", async () => {
+  const from = parseAddress("192.0.2.1") ?? assert.fail();
+  const reaches = await view((one) => readReach(one, "default/narrow", { from }));
+  assert.match(renderReach(reaches), /^ {2}tried {10}a connection was refused: \w+/m);
+  const { settings } = (await (await fetch(`${sandbox.azure.controlUrl}/data-plane`)).json()) as {
+    settings: { sources: unknown };
+  };
+  assert.deepEqual(settings.sources, { "127.0.0.2": "198.51.100.7" });
 });
 
 test("get tells public IPs of Services from those of other clients", async () => {

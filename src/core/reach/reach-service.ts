@@ -38,6 +38,8 @@ export interface Reach {
   readonly why: string;
   /** The way as far as it leads. */
   readonly path: readonly Hop[];
+  /** What a real connection met, where one could be made. */
+  readonly connection?: { readonly isForwarded: boolean; readonly met: string };
 }
 
 interface Hop {
