@@ -188,6 +188,29 @@ describe("the four verbs", () => {
     assert.deepEqual([all.length, all.at(-1)], [6, "and 2 more"]);
   });
 
+  test("what is gone entirely is made again once three looks agree, and left where one of them shows it", async () => {
+    const { world, kinds, observer, cloud, refreshes } = rig();
+    world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });
+    await cloud.ensureLoadBalancer(world.service("web"), OPTIONS);
+    kinds();
+    const before = world.service("web").status;
+    const observe = observer.observe.bind(observer);
+    let looks = 0;
+    observer.observe = async (...about) => ({ ...(await observe(...about)), ...(looks++ < 2 && { loadBalancers: [] }) });
+    const look = () => cloud.ensureLoadBalancer(world.service("web"), { signal, mayRepair: false, mayRestore: true });
+    assert.deepEqual([(await look()).kind, kinds(), refreshes()], ["settled", [], 2]);
+    world.loadBalancers = [];
+    const restored = await look();
+    assert.ok(restored.kind === "settled");
+    assert.deepEqual(
+      restored.warnings.map(({ reason }) => reason),
+      ["LoadBalancerRestored"],
+    );
+    assert.ok(kinds().includes("loadBalancer"));
+    assert.equal(refreshes(), 4, "each look is a new one");
+    assert.deepEqual(world.service("web").status, before);
+  });
+
   test("what may not be repaired is told and left; what cannot be served is told after a fresh look", async () => {
     const { world, kinds, cloud } = rig();
     world.apply({ metadata: { name: "web" }, spec: { ports: [{ port: 80 }] } });

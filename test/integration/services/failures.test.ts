@@ -12,7 +12,7 @@ import { SILENT_LOG } from "../../../src/core/util/log.ts";
 import { FaultControl } from "../../support/fault-control.ts";
 import { openEmbeddedCluster } from "../../support/embedded-cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
+import { propertiesOf, ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
 
 const BALANCERS = "**/loadBalancers/*";
 const INTERNAL_ERROR = { kind: "status", status: 500, code: "InternalServerError" };
@@ -139,3 +139,23 @@ for (const { title, effect, said } of [
     await rig.served("web");
   });
 }
+
+test("a management lock that keeps a Service from being deleted is told; it keeps its finalizer and address until the lock goes", async () => {
+  await rig.apply({ name: "web" });
+  const [address] = await rig.served("web");
+  const effect = { kind: "status", status: 409, code: "ScopeLocked", message: "The scope is locked." };
+  await faults.arm({ method: ["PUT", "DELETE"], path: BALANCERS, count: null, effect });
+  const gone = rig.delete("web");
+  assert.match(
+    await rig.warned("web", "DeleteLoadBalancerFailed"),
+    /^load balancer "kubernetes": .*ScopeLocked: .* Remove the management lock, .*\. Next try in 60 s\.$/,
+  );
+  const { metadata } = await rig.service("web");
+  assert.deepEqual(metadata.finalizers, ["service.kubernetes.io/load-balancer-cleanup"]);
+  const addresses = (await rig.list("publicIPAddresses")).map((body) => propertiesOf(body)["ipAddress"]);
+  assert.deepEqual(addresses, [address]);
+  await faults.clear();
+  await rig.annotate("web", { "azure-load-balancer-tcp-idle-timeout": "5" });
+  await gone;
+  assert.deepEqual(await rig.list("publicIPAddresses"), []);
+});
