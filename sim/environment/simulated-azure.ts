@@ -77,6 +77,8 @@ export class SimulatedAzure {
   seed(resources: readonly SeedResource[]): void {
     const { timeline } = this.#options;
     applySeed(resources, { store: this.#store, nowMs: () => timeline.nowMs, guid: () => this.#guid() });
+    for (const key of this.state.resources.keys())
+      if (key.includes("/providers/")) this.#writtenMs.set(key, Number.NEGATIVE_INFINITY);
   }
 
   request(call: ArmCall): ArmResponse {

@@ -60,7 +60,12 @@ export class AzureConnection {
 
   constructor(options: AzureConnectionOptions) {
     const { config, arm, kube, fence, metrics, clock, random, log, onFailure, onRival } = options;
-    const mirror = new Mirror({ client: toldOf(arm, options.onReadHeld), config, onPoolsGone: options.onPoolsGone });
+    const mirror = new Mirror({
+      client: toldOf(arm, options.onReadHeld),
+      config,
+      clock,
+      onPoolsGone: options.onPoolsGone,
+    });
     this.mirror = mirror;
     this.#lock = new ResourceLock({
       client: kube,
@@ -87,6 +92,7 @@ export class AzureConnection {
       },
       lastSeen: mirror.lastSeen.bind(mirror),
       wasThere: mirror.wasThere.bind(mirror),
+      isJustWritten: mirror.isJustWritten.bind(mirror),
       onSeen: (id, body) => {
         const before = mirror.lastSeen(id);
         options.writes?.seen(id, before, body);

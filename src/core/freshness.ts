@@ -19,6 +19,9 @@
  *   a write by another holder of the resource lock     | everything
  *   a write takes rules or access away: `takesAway`    | the look that found a Service settled while that write was under way:
  *                                                      | it may have relied on them
+ *   a read that is older than a write of the           | what was written is kept; the read is repeated after
+ *   controller: it lacks what was written, or shows    | `READS_LAG_MS`
+ *   a version that was replaced                        |
  */
 import { type Compute } from "./backends/compute.ts";
 import { machineOf, nicResourceOf } from "./backends/machines.ts";
@@ -32,6 +35,9 @@ import type {
 } from "./model/arm.ts";
 import { sameId } from "./model/ids.ts";
 import type { Node } from "./model/kubernetes.ts";
+
+/** For so long after a write, a read of Azure may show what was before it. */
+export const READS_LAG_MS = 15_000;
 
 /** Ids, in lower case, of the nodes' machines that the listing does not show with their network interface. */
 export function unlistedMachines(nodes: readonly Node[], compute: Compute): string[] {

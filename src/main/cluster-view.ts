@@ -150,7 +150,7 @@ export async function withClusterView<R>(options: ViewOptions, read: (view: Clus
     if (watchesEndpoints(config)) await checkListable(kube.client, ENDPOINT_SLICES, undefined, ending.signal);
     if (watchesNamespaces(config)) await checkListable(kube.client, NAMESPACES, undefined, ending.signal);
     const cache = new ClusterCache({ client: kube.client, clock: realClock, random: Math.random, log, config });
-    const mirror = new Mirror({ client: arm.client, config });
+    const mirror = new Mirror({ client: arm.client, config, clock: realClock });
     const observer = new Observer({
       config,
       classFilter,

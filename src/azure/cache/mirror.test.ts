@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { armRig } from "../../../test/support/arm-rig.ts";
 import { error, json } from "../../../test/support/memory-arm.ts";
 import type { LoadBalancer } from "../../core/model/arm.ts";
+import { READS_LAG_MS } from "../../core/freshness.ts";
 import type { ClusterConfig } from "../../core/config/cluster-config.ts";
 import { Mirror } from "./mirror.ts";
 
@@ -29,7 +30,7 @@ function rig() {
   } as ClusterConfig;
   const gone: string[] = [];
   const onPoolsGone = (): void => void gone.push("pools");
-  return { ...rigged, gone, mirror: new Mirror({ client: rigged.client, config, onPoolsGone }) };
+  return { ...rigged, gone, mirror: new Mirror({ client: rigged.client, config, clock: rigged.clock, onPoolsGone }) };
 }
 
 const names = (bodies: readonly { name: string }[]): string[] => bodies.map(({ name }) => name);
@@ -296,4 +297,40 @@ test("a load balancer that went, or lost a pool, is told; one that has changed o
   assert.equal(gone.length, 1);
   mirror.seen(LB, null);
   assert.equal(gone.length, 2);
+});
+
+test("a list that lags behind a write takes nothing away; once it could not any more, it is read again and believed", async () => {
+  const { arm, mirror, run, clock } = rig();
+  await run(mirror.loadBalancers());
+  mirror.seen(LB, loadBalancer());
+  mirror.expire();
+  assert.deepEqual(names(await run(mirror.loadBalancers())), ["lb"]);
+  assert.equal(mirror.lastSeen(LB), undefined, "it is read before it is written");
+  assert.equal(arm.count("GET"), 2);
+  assert.deepEqual(names(await run(mirror.loadBalancers())), ["lb"]);
+  assert.equal(arm.count("GET"), 2, "there is nothing new to read yet");
+  await clock.advance(READS_LAG_MS);
+  assert.deepEqual(names(await run(mirror.loadBalancers())), []);
+  assert.equal(arm.count("GET"), 3);
+});
+
+test("a version that a later write has replaced is not shown again, in a list or to a writer; one that is new is", async () => {
+  const { arm, mirror, run } = rig();
+  const [old] = await (async () => {
+    arm.write(LB, { properties: {} });
+    return run(mirror.loadBalancers());
+  })();
+  assert.ok(old !== undefined);
+  const written = { ...loadBalancer(PIP), etag: "newer" };
+  mirror.seen(LB, written);
+  mirror.expire();
+  assert.deepEqual(await run(mirror.loadBalancers()), [written]);
+  mirror.seen(LB, old);
+  assert.equal(mirror.lastSeen(LB), written);
+  mirror.seen(LB, null);
+  mirror.expire();
+  assert.deepEqual(await run(mirror.loadBalancers()), [], "what was deleted is not there again");
+  arm.write(LB, { properties: {} });
+  mirror.expire();
+  assert.deepEqual(names(await run(mirror.loadBalancers())), ["lb"], "another client made it anew");
 });

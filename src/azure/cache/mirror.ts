@@ -12,7 +12,7 @@ import { migratedPoolName } from "../../core/model/names.ts";
 import type { Bodies, Kind, ListedKind } from "../../core/resources/azure-step.ts";
 import { isBodyOf, knownType, listPath, publicIPsAfter } from "../../core/resources/kinds.ts";
 import { isInstance, isNetworkInterface, isScaleSet, poolsOf } from "../../core/resources/nic-pools/merge-nic-pools.ts";
-import { unlessAborted } from "../../core/util/clock.ts";
+import { type Clock, unlessAborted } from "../../core/util/clock.ts";
 import { field, textField } from "../arm/response-body.ts";
 import type { ArmBody } from "../group-commit/commit-types.ts";
 import { type Age, type ArmReader, type Named, READ, ResourceLists } from "./resource-lists.ts";
@@ -20,6 +20,7 @@ import { type Age, type ArmReader, type Named, READ, ResourceLists } from "./res
 export interface MirrorOptions {
   readonly client: ArmReader;
   readonly config: ClusterConfig;
+  readonly clock: Pick<Clock, "monotonicMs">;
   /** A load balancer, or one of its pools, is gone. */
   readonly onPoolsGone?: (() => void) | undefined;
 }
@@ -27,6 +28,7 @@ export interface MirrorOptions {
 export class Mirror {
   readonly #client: ArmReader;
   readonly #config: ClusterConfig;
+  readonly #clock: Pick<Clock, "monotonicMs">;
   readonly #onPoolsGone: (() => void) | undefined;
   /** Of what is written; made where it is first asked for. */
   readonly #written: WrittenLists<Kind> = {};
@@ -34,11 +36,12 @@ export class Mirror {
   #compute: { readonly lists: readonly unknown[]; readonly made: Compute } | undefined;
   #zones: Promise<readonly string[]> | undefined;
 
-  constructor({ client, config, onPoolsGone }: MirrorOptions) {
+  constructor({ client, config, clock, onPoolsGone }: MirrorOptions) {
     this.#onPoolsGone = onPoolsGone;
     this.#client = client;
     this.#config = config;
-    this.#virtualMachines = new ResourceLists(client);
+    this.#clock = clock;
+    this.#virtualMachines = new ResourceLists(client, clock);
   }
 
   /** All of a kind in a resource group. */
@@ -138,6 +141,12 @@ export class Mirror {
     return kind !== undefined && this.#of(kind).wasThere(id);
   }
 
+  /** It was written so recently that a read may still be without it. */
+  isJustWritten(id: string): boolean {
+    const kind = knownType(id)?.kind;
+    return kind !== undefined && this.#of(kind).isJustWritten(id);
+  }
+
   /** What a writer has seen; `undefined`: what was last seen holds no more. */
   seen(id: string, body: ArmBody | null | undefined): void {
     const kind = knownType(id)?.kind;
@@ -182,7 +191,7 @@ export class Mirror {
   }
 
   #of<K extends Kind>(kind: K): ResourceLists<Bodies[K] & Named> {
-    return listsOf(kind, this.#written, this.#client);
+    return listsOf(kind, this.#written, this.#client, this.#clock);
   }
 }
 
@@ -199,8 +208,11 @@ function listsOf<K extends Kind>(
   kind: K,
   written: WrittenLists<K>,
   client: ArmReader,
+  clock: Pick<Clock, "monotonicMs">,
 ): ResourceLists<Bodies[K] & Named> {
-  return (written[kind] ??= new ResourceLists(client, (body): body is Bodies[K] & Named => isBodyOf(kind, body)));
+  return (written[kind] ??= new ResourceLists(client, clock, (body): body is Bodies[K] & Named =>
+    isBodyOf(kind, body),
+  ));
 }
 
 /** The first object of a field's list that fits. */

@@ -3,9 +3,11 @@
  * kinds says that they are read one by one. Decides how they are read and what of a writer's news is kept.
  */
 import { knownType } from "../../core/resources/kinds.ts";
-import { unlessAborted } from "../../core/util/clock.ts";
+import { READS_LAG_MS } from "../../core/freshness.ts";
+import { type Clock, unlessAborted } from "../../core/util/clock.ts";
 import { assertResourceShape, type ArmClient } from "../arm/arm-client.ts";
 import type { ArmBody } from "../group-commit/commit-types.ts";
+import { NewerVersions } from "./newer-versions.ts";
 import { isDeepStrictEqual } from "node:util";
 
 export interface Named extends ArmBody {
@@ -22,13 +24,19 @@ export type ArmReader = Pick<ArmClient, "get" | "find" | "list">;
 
 export class ResourceLists<Body extends Named> {
   readonly #client: ArmReader;
+  readonly #clock: Pick<Clock, "monotonicMs">;
   readonly #isBody: (body: unknown) => body is Body;
   /** By the path of the list, or by the id of what is read by itself; in lower case. */
   readonly #caches = new Map<string, ResourceListCache<Body>>();
 
   /** `isBody`: is what a writer has seen of this type? Not needed for what is only read. */
-  constructor(client: ArmReader, isBody: (body: unknown) => body is Body = (_body): _body is Body => false) {
+  constructor(
+    client: ArmReader,
+    clock: Pick<Clock, "monotonicMs">,
+    isBody: (body: unknown) => body is Body = (_body): _body is Body => false,
+  ) {
     this.#client = client;
+    this.#clock = clock;
     this.#isBody = isBody;
   }
 
@@ -52,6 +60,10 @@ export class ResourceLists<Body extends Named> {
     return this.#caches.get(pathOf(id).toLowerCase())?.wasThere(id) ?? false;
   }
 
+  isJustWritten(id: string): boolean {
+    return this.#caches.get(pathOf(id).toLowerCase())?.isJustWritten(id) ?? false;
+  }
+
   /** A body that is not of this type is no news: what was last seen holds no more. */
   seen(id: string, body: ArmBody | null | undefined): void {
     this.#cacheAt(pathOf(id)).seen(id, body === null || this.#isBody(body) ? body : undefined);
@@ -69,7 +81,7 @@ export class ResourceLists<Body extends Named> {
 
   #cacheAt(path: string): ResourceListCache<Body> {
     const key = path.toLowerCase();
-    const cache = this.#caches.get(key) ?? new ResourceListCache<Body>(() => this.#load(path));
+    const cache = this.#caches.get(key) ?? new ResourceListCache<Body>(() => this.#load(path), this.#clock);
     this.#caches.set(key, cache);
     return cache;
   }
@@ -106,7 +118,7 @@ interface Loaded<Body> {
 
 /**
  * What was last seen of one list of resources. Readers share one request and its result; writers' results are put in
- * as they come and win over a list that was asked for before. A failed read throws to every reader that waits, and the next
+ * as they come and win over a list that was asked for before, and over one that lags behind them. A failed read throws to every reader that waits, and the next
  * reader asks again: nothing is ever shown as empty because it could not be read.
  */
 class ResourceListCache<Body extends { readonly id: string; readonly etag?: string }> {
@@ -123,9 +135,15 @@ class ResourceListCache<Body extends { readonly id: string; readonly etag?: stri
   #loading: Promise<Loaded<Body>> | undefined;
   /** What was there and isn't shown, since we don't know what became of it. */
   readonly #gaps = new Set<string>();
+  readonly #newer: NewerVersions;
+  readonly #clock: Pick<Clock, "monotonicMs">;
+  /** From then on a list that lagged behind is no excuse any more: the next reader reads from Azure. */
+  #laggedUntilMs = Number.POSITIVE_INFINITY;
 
-  constructor(load: () => Promise<readonly Body[]>) {
+  constructor(load: () => Promise<readonly Body[]>, clock: Pick<Clock, "monotonicMs">) {
     this.#load = load;
+    this.#clock = clock;
+    this.#newer = new NewerVersions(clock);
   }
 
   /**
@@ -133,6 +151,10 @@ class ResourceListCache<Body extends { readonly id: string; readonly etag?: stri
    * for after the caller came is enough: other clients' failures must not keep the caller waiting for ever.
    */
   async read(): Promise<readonly Body[]> {
+    if (this.#clock.monotonicMs() >= this.#laggedUntilMs) {
+      this.#laggedUntilMs = Number.POSITIVE_INFINITY;
+      this.expire();
+    }
     const cameAt = this.#freshSince;
     for (let loads = 0; this.#loadedAt < this.#freshSince; loads++) {
       const { at, shown } = await this.#loadOnce();
@@ -165,14 +187,22 @@ class ResourceListCache<Body extends { readonly id: string; readonly etag?: stri
     return this.#gaps.has(key) || Boolean(this.#entries.get(key)?.body);
   }
 
+  /** It was written so recently that a read may still be without it. */
+  isJustWritten(id: string): boolean {
+    return this.wasThere(id) && this.#newer.mayBeMissing(id.toLowerCase());
+  }
+
   /** `undefined`: what was seen holds no more; readers look again. */
   seen(id: string, body: Body | null | undefined): void {
     const key = id.toLowerCase();
+    const known = this.#entries.get(key);
+    if (known !== undefined && this.#newer.isReplaced(key, body?.etag)) return; // a writer's read may lag behind, too
     if (body === undefined) {
       if (this.#entries.delete(key)) this.#gaps.add(key);
       this.#values = undefined;
       this.expire();
     } else {
+      this.#newer.seen(key, known?.body?.etag, body?.etag);
       this.#put(key, this.#unchanged(key, body) ?? body, ++this.#learned);
       this.#gaps.delete(key);
     }
@@ -212,16 +242,32 @@ class ResourceListCache<Body extends { readonly id: string; readonly etag?: stri
     const found = new Map(listed.map((body) => [body.id.toLowerCase(), body]));
     for (const [key, entry] of this.#entries) {
       if (entry.at > at || found.has(key)) continue;
+      if (entry.body !== null && this.#newer.mayBeMissing(key)) {
+        this.#lagged();
+        this.#outdated.add(key);
+        continue;
+      }
       this.#entries.delete(key);
+      this.#newer.forget(key);
       this.#values = undefined;
     }
     for (const [key, body] of found) {
-      if ((this.#entries.get(key)?.at ?? 0) > at) continue;
+      const known = this.#entries.get(key);
+      if (known !== undefined && known.at > at) continue;
+      if (known !== undefined && this.#newer.isReplaced(key, body.etag)) {
+        this.#lagged();
+        continue;
+      }
       this.#put(key, this.#unchanged(key, body) ?? body, at);
       this.#outdated.delete(key);
     }
     this.#loadedAt = at;
     if (at >= this.#freshSince) this.#gaps.clear();
+  }
+
+  /** What the list shows of others may be old as well. */
+  #lagged(): void {
+    this.#laggedUntilMs = this.#clock.monotonicMs() + READS_LAG_MS;
   }
 
   #shown(): readonly Body[] {

@@ -32,6 +32,8 @@ export interface LaneIo {
   readonly lastSeen: (id: string) => ArmBody | null | undefined;
   /** Was it there when it was last seen, whatever has changed in it since? */
   readonly wasThere: (id: string) => boolean;
+  /** Was it written so recently that a read may still be without it? */
+  readonly isJustWritten: (id: string) => boolean;
   /** `undefined`: what was last seen holds no more, and nothing newer is known. */
   readonly onSeen: (id: string, body: ArmBody | null | undefined) => void;
   /** May this process still write? Asked right before each write leaves. Where that fails, the write is retried. */
@@ -111,16 +113,19 @@ async function chooseBase(
 
 /**
  * A resource that was there a while ago and is not there now is asked for twice: one stale answer of Azure must not pass
- * for a deletion. Throws a busy `ArmError` where an operation runs, unless for a drain: a write into it would cancel it.
+ * for a deletion. One that was written a moment ago is there, whatever a read that lags behind shows. Throws a busy `ArmError`
+ * then, and where an operation runs, unless for a drain: a write into it would cancel it.
  */
 async function readWhole(
   id: string,
   { priority, namespace, signal, onHeld, spans }: Turn,
-  { client, onSeen, wasThere }: LaneIo,
+  { client, onSeen, wasThere, isJustWritten }: LaneIo,
 ): Promise<ArmBody | null> {
   const options = { priority, namespace, signal, onHeld, spans };
   const find = (): Promise<ArmBody | null> => client.find<ArmBody>(id, options);
   const found = (await find()) ?? (wasThere(id) ? await find() : null);
+  if (found === null && isJustWritten(id))
+    throw new ArmError(plainFailure("busy", `${id} was written a moment ago and is not shown yet`), "waiting");
   const whole = found && assertResourceShape(found, `looking at ${id}`);
   onSeen(id, whole);
   if (isChanging(whole) && priority !== "drain")

@@ -219,3 +219,17 @@ test("a fresh look that does not show what we have made is not believed either",
   assert.equal((await run(submit(wanted("a")))).kind, "deleted");
   assert.equal(arm.read(LB), undefined);
 });
+
+test("what was written a moment ago is there, whatever reads that lag behind show; then they are believed", async () => {
+  const isRecent = { now: true };
+  const { arm, submit, run, known, clock } = commitRig({}, { wasThere: () => true, isJustWritten: () => isRecent.now });
+  arm.write(LB, { properties: { parts: wanted("a", 1).parts } });
+  const lagging = (): ReturnType<NonNullable<typeof arm.interpose>> => error(404, "ResourceNotFound");
+  arm.interpose = (request) => (request.method === "GET" && clock.monotonicMs() < 3_000 ? lagging() : undefined);
+  const [left] = await run(Promise.all([submit(wanted("a"))]));
+  assert.equal(left?.kind, "deleted");
+  assert.equal(arm.read(LB), undefined, "it was not taken for gone");
+  isRecent.now = false;
+  known.clear();
+  assert.equal((await run(submit(wanted("a")))).kind, "unchanged", "there is nothing to leave");
+});

@@ -27,6 +27,7 @@ export interface GroupCommitOptions {
   /** What is known without asking Azure, and where to note what was seen: `undefined` when that is unknown. */
   readonly lastSeen?: (id: string) => ArmBody | null | undefined;
   readonly wasThere?: (id: string) => boolean;
+  readonly isJustWritten?: (id: string) => boolean;
   readonly onSeen?: (id: string, body: ArmBody | null | undefined) => void;
   /** How long the first write to an idle resource waits at least for others that are on their way. */
   readonly gatherMs?: number;
@@ -51,6 +52,7 @@ export class GroupCommit {
     this.#context = {
       lastSeen: nothing,
       wasThere: () => false,
+      isJustWritten: () => false,
       onSeen: nothing,
       ...rest,
       gatherMs: (id) => gathering.waitMs(id),

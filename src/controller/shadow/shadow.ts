@@ -110,7 +110,7 @@ export class Shadow {
     const { config, clock, cache, metrics } = this.#options;
     // before Azure is read: a Service that the incumbent lets go meanwhile still counts as being deleted
     const services = cache.services.store.snapshot;
-    const mirror = new Mirror({ client: this.#arm, config });
+    const mirror = new Mirror({ client: this.#arm, config, clock });
     await this.replan(signal);
     if (this.#base === undefined || (await this.#isOver(this.#base, mirror, services, signal))) {
       await this.#settle(mirror, services, signal);
