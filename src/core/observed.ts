@@ -16,6 +16,8 @@ export interface Observed extends ObservedAzure {
   readonly service: Service;
   /** Every Service that may claim an address or port, possibly including this one. */
   readonly otherServices: readonly Service[];
+  /** Every Service of the cluster, whatever its type and class; absent: there are no more than the others. */
+  readonly clusterServices?: readonly Service[];
   readonly nodes: readonly Node[];
   /** Names of all subnets of the VNet, for the message about a missing one; absent unless one is missing and they can be read. */
   readonly subnetNames?: readonly string[];

@@ -129,6 +129,7 @@ export class CoreWorld {
       config: this.config,
       service,
       otherServices: this.#counting(),
+      clusterServices: [...this.services.values()],
       nodes: this.nodes,
       loadBalancers: this.loadBalancers,
       listed: this.listed,

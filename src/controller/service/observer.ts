@@ -46,6 +46,7 @@ type Shared = Pick<
   | "config"
   | "classFilter"
   | "otherServices"
+  | "clusterServices"
   | "nodes"
   | "loadBalancers"
   | "zones"
@@ -111,6 +112,7 @@ export class Observer {
       config,
       classFilter,
       otherServices: this.#counting(cache.services.store.snapshot),
+      clusterServices: cache.services.store.snapshot,
       ...(endpointSlices && { endpointSlices: endpointSlices.store.snapshot }),
       ...(namespaces && { namespaces: labelsByNamespace(namespaces.store.snapshot) }),
       nodes: cache.nodes.store.snapshot,

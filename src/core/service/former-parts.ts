@@ -26,16 +26,17 @@ import {
   partsOf,
   standingOn,
 } from "../resources/load-balancer/load-balancer-index.ts";
-import { servicesByBase } from "../resources/load-balancer/part-user.ts";
+import { isBaseInUse } from "../resources/load-balancer/part-user.ts";
 import { overlap } from "../resources/load-balancer/port-clashes.ts";
 import { readAppliedState } from "./applied-state.ts";
 import { findPublicIP } from "./service-parts.ts";
 
 /** Bases, in lower case, that the mark notes and no Service of the cluster has. */
-function notedBases({ service, otherServices }: Observed): ReadonlySet<string> {
+function notedBases(observed: Observed): ReadonlySet<string> {
+  const { service } = observed;
   const noted = (readAppliedState(service)?.uids ?? []).map((uid) => baseName(uid).toLowerCase());
   const own = baseName(service.metadata.uid).toLowerCase();
-  return new Set(noted.filter((base) => base !== own && !servicesByBase(otherServices).has(base)));
+  return new Set(noted.filter((base) => base !== own && !isBaseInUse(observed, base)));
 }
 
 /**
@@ -99,6 +100,6 @@ function formerRules(
   });
 }
 
-function isVanished({ otherServices }: Observed, owner: Owner, base: string): boolean {
-  return isServiceBase(base) && base !== owner.base.toLowerCase() && !servicesByBase(otherServices).has(base);
+function isVanished(observed: Observed, owner: Owner, base: string): boolean {
+  return isServiceBase(base) && base !== owner.base.toLowerCase() && !isBaseInUse(observed, base);
 }

@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 
 import { PREFIX } from "../../../test/support/core-fixtures.ts";
 import { CoreWorld } from "../../../test/support/core-world.ts";
+import { pinned } from "../../../test/support/service-rounds.ts";
 import type { ClusterConfig } from "../config/cluster-config.ts";
 import { OURS } from "../intent/annotations/ours.ts";
 import type { Service } from "../model/kubernetes.ts";
@@ -154,6 +155,24 @@ describe("a cluster that is restored with new UIDs", () => {
       world.settle();
       assert.notDeepEqual(addressesIn(world)["web"], ["20.9.9.1"], JSON.stringify(tags));
     }
+  });
+
+  test("a public IP that was made for a Service which is no load balancer at present is not taken: it may become one again", () => {
+    const world = new CoreWorld();
+    world.apply({ metadata: { name: "maker" }, spec: { ports: [{ port: 80 }] } });
+    world.settle();
+    world.apply({ metadata: { name: "guest", annotations: pinned(world, "maker") }, spec: { ports: [{ port: 81 }] } });
+    world.settle();
+    world.respec("maker", { type: "ClusterIP" });
+    world.settle();
+    world.annotate("guest", { [`${PREFIX}azure-load-balancer-ipv4`]: null });
+    world.settle();
+    const before = addressesIn(world)["guest"];
+    world.respec("maker", { type: "LoadBalancer" });
+    assert.equal(world.decide(world.service("guest")).kind, "settled");
+    world.settle();
+    assert.deepEqual(addressesIn(world)["guest"], before);
+    assert.equal(new Set(Object.values(addressesIn(world)).flat()).size, 2, "each has an address of its own");
   });
 
   test("a Service that notes the UID of one that exists gets nothing of it", () => {

@@ -35,6 +35,16 @@ export function keyIn(services: readonly Service[], base: string): string | unde
   return found && serviceKey(found);
 }
 
+interface ServicesSeen {
+  readonly otherServices?: readonly Service[];
+  readonly clusterServices?: readonly Service[];
+}
+
+/** Does a Service of the cluster have this base? One that is no load balancer at present may become one again. */
+export function isBaseInUse({ otherServices = [], clusterServices = [] }: ServicesSeen, base: string): boolean {
+  return servicesByBase(otherServices).has(base) || servicesByBase(clusterServices).has(base);
+}
+
 /** By the base of their names in lower case: made once for a list, however many ask. */
 export const servicesByBase = memo(
   (services: readonly Service[]): ReadonlyMap<string, Service> =>

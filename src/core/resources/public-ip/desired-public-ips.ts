@@ -9,7 +9,7 @@ import { parseId, sameId } from "../../model/ids.ts";
 import { baseOfPublicIP, publicIPName } from "../../model/names.ts";
 import type { Service } from "../../model/kubernetes.ts";
 import { loadBalancerIndex, loadBalancersWith, standingOn } from "../load-balancer/load-balancer-index.ts";
-import { servicesByBase } from "../load-balancer/part-user.ts";
+import { isBaseInUse } from "../load-balancer/part-user.ts";
 import type { ServiceIntent } from "../../intent/service-intent.ts";
 import type { Owner, Rejection } from "../../outcome.ts";
 import { type Listed, listedOf } from "../observed-azure.ts";
@@ -25,6 +25,8 @@ export interface PublicIPsSeen {
   readonly listed: Listed;
   /** Every Service that counts where Services meet; absent: no public IP of a former incarnation is looked for. */
   readonly otherServices?: readonly Service[];
+  /** Every Service of the cluster; absent: there are no more than those. */
+  readonly clusterServices?: readonly Service[];
 }
 
 export interface DesiredPublicIPs {
@@ -52,23 +54,24 @@ export function desiredPublicIPs(seen: PublicIPsSeen, intent: ServiceIntent): De
   return { uses, releases: releasedPublicIPs(seen, intent.owner, used) };
 }
 
-function formerOf({ otherServices, loadBalancers }: PublicIPsSeen, owner: Owner): FormerPublicIPs | undefined {
+function formerOf(seen: PublicIPsSeen, owner: Owner): FormerPublicIPs | undefined {
+  const { otherServices, loadBalancers } = seen;
   if (otherServices === undefined) return undefined;
   const present = loadBalancersWith(loadBalancers, owner.base);
   const frontends = present.flatMap((loadBalancer) => standingOn(loadBalancerIndex(loadBalancer), owner.base));
   const ids = frontends.flatMap(({ properties }) => properties.publicIPAddress?.id.toLowerCase() ?? []);
   return {
-    isCurrent: (base) => servicesByBase(otherServices).has(base),
+    isCurrent: (base) => isBaseInUse(seen, base),
     isNew: present.length === 0,
     stoodOn: new Set(ids),
   };
 }
 
 /** Those that the controller made for the Service itself, or for its former incarnation: others it only shares. */
-function isMadeFor({ config, otherServices = [] }: PublicIPsSeen, owner: Owner, publicIP: PublicIP): boolean {
-  const base = baseOfPublicIP(config.clusterName, publicIP.name);
+function isMadeFor(seen: PublicIPsSeen, owner: Owner, publicIP: PublicIP): boolean {
+  const base = baseOfPublicIP(seen.config.clusterName, publicIP.name);
   if (base === undefined || base === owner.base.toLowerCase()) return base !== undefined;
-  return sameKey(servicesOf(publicIP)?.[0] ?? "", owner.key) && !servicesByBase(otherServices).has(base);
+  return sameKey(servicesOf(publicIP)?.[0] ?? "", owner.key) && !isBaseInUse(seen, base);
 }
 
 /**
