@@ -202,6 +202,7 @@ function frontendInput({ observed, intent, placement, publicIPs }: ResolvedServi
     intent,
     config: observed.config,
     seen: placement.seen,
+    others: observed.loadBalancers,
     publicIPs: Object.fromEntries(publicIPs.uses.map(({ family, id }) => [family, id])),
     subnet: subnetOf(observed, intent),
     zones: observed.zones,

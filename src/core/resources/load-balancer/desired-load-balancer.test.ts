@@ -233,8 +233,10 @@ describe("an internal frontend", () => {
       "10.240.0.9",
       [],
     );
-    const lost = only(fragmentFor(service, { seen: other, published: ["10.240.0.9"] }).frontends);
-    assert.equal(lost.properties.privateIPAddress, undefined);
+    for (const seen of [{ seen: other }, { others: [other] }]) {
+      const lost = only(fragmentFor(service, { ...seen, published: ["10.240.0.9"] }).frontends);
+      assert.equal(lost.properties.privateIPAddress, undefined);
+    }
   });
 
   test("a pinned address is static; one that another's frontend has is shared", () => {

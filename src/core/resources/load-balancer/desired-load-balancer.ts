@@ -19,6 +19,8 @@ export interface FrontendInput {
   readonly intent: ServiceIntent;
   readonly config: ClusterConfig;
   readonly seen: LoadBalancer | undefined;
+  /** Those that the cluster may have frontends on besides; absent: none. */
+  readonly others?: readonly LoadBalancer[];
   /** Ids of the public IPs to stand on; those of an external Service only. */
   readonly publicIPs: Readonly<Partial<Record<Family, string>>>;
   /** The subnet of an internal Service. */
@@ -155,7 +157,8 @@ interface DesiredFrontend {
  *   --------------------------|------------------------------------------------|-----------
  *   pinned                    | annotation or `spec.loadBalancerIP`            | Static
  *   kept                      | the Service's frontend, if still in the subnet | Static
- *   kept after a loss         | the Service's status, if in the subnet         | Static
+ *   kept after a loss         | the Service's status, if in the subnet and     | Static
+ *                             | no frontend of another has it                  |
  *   none of these             | Azure chooses                                  | Dynamic
  *
  * A frontend that is right stays as it is, Dynamic included: only the address is compared. Zones cannot be changed:
@@ -245,10 +248,12 @@ function isInSubnet(address: string, family: Family, subnet: Subnet | undefined)
   });
 }
 
-/** Another's frontend has it by now, whatever the Service's status says. */
-function isTaken({ intent, seen }: FrontendInput, address: string): boolean {
-  const holder = seen && loadBalancerIndex(seen).byPrivateAddress.get(canonicalAddress(address));
-  return holder !== undefined && baseOf(holder.name) !== intent.owner.base.toLowerCase();
+/** Another's frontend has it by now, on whichever load balancer, whatever the Service's status says. */
+function isTaken({ intent, seen, others = [] }: FrontendInput, address: string): boolean {
+  return [...(seen ? [seen] : []), ...others].some((loadBalancer) => {
+    const holder = loadBalancerIndex(loadBalancer).byPrivateAddress.get(canonicalAddress(address));
+    return holder !== undefined && baseOf(holder.name) !== intent.owner.base.toLowerCase();
+  });
 }
 
 function zonesOf(input: FrontendInput, family: Family): readonly string[] | undefined {
