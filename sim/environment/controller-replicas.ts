@@ -97,7 +97,7 @@ export class ControllerReplicas {
     const { simulation } = this.#options;
     if (process.isDead) return;
     process.isDead = true;
-    process.diedMs = simulation.timeline.elapsedMs;
+    process.endedMs = Math.min(process.endedMs, simulation.timeline.elapsedMs);
     this.#awaitTakeover(downMs);
     simulation.trace.add(`${process.name} is killed`);
     for (const stream of this.#streams) if (stream.process === process) stream.abandon();
@@ -175,7 +175,9 @@ export class ControllerReplicas {
   restartLeader(downMs: number): void {
     const replica = this.#replicas.find(({ instance }) => instance !== undefined && instance === this.leader);
     if (replica?.instance === undefined) return;
-    replica.downUntilMs = this.#options.simulation.timeline.elapsedMs + downMs;
+    const { elapsedMs } = this.#options.simulation.timeline;
+    replica.downUntilMs = elapsedMs + downMs;
+    replica.instance.process.endedMs = elapsedMs;
     replica.instance.stop();
   }
 

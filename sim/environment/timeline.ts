@@ -23,8 +23,8 @@ export class Process {
   readonly name: string;
   isDead = false;
   isPaused = false;
-  /** When it died. */
-  diedMs = Number.POSITIVE_INFINITY;
+  /** Since when it begins nothing new: it died, or was told to end and lets the writes in flight end. */
+  endedMs = Number.POSITIVE_INFINITY;
   /** Error of its wall clock. */
   wallOffsetMs = 0;
   /** When it was last resumed. */

@@ -50,5 +50,5 @@ export class UnseenNodes implements Law {
 }
 
 function isLong({ process, atMs }: Sighting): boolean {
-  return process.diedMs - atMs > RECORDED_WITHIN_MS;
+  return process.endedMs - atMs > RECORDED_WITHIN_MS;
 }
