@@ -194,6 +194,8 @@ export class ControllerReplicas {
     if (process === undefined) return;
     const { simulation } = this.#options;
     process.isPaused = true;
+    // it finds its lease expired when it goes on
+    if (simulation.setup.isElected && forMs > LEASE_MS.renewDeadlineMs) process.endedMs = simulation.timeline.elapsedMs;
     simulation.disturbedMs += forMs;
     simulation.timeline.after(forMs, () => {
       if (!process.isDead) simulation.timeline.resume(process);

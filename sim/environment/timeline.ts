@@ -23,7 +23,7 @@ export class Process {
   readonly name: string;
   isDead = false;
   isPaused = false;
-  /** Since when it begins nothing new: it died, or was told to end and lets the writes in flight end. */
+  /** Since when it begins nothing new: it died, was told to end and lets the writes in flight end, or sleeps until its lease has expired. */
   endedMs = Number.POSITIVE_INFINITY;
   /** Error of its wall clock. */
   wallOffsetMs = 0;

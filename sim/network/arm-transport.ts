@@ -7,7 +7,7 @@ import { NoAnswerError } from "../../src/azure/arm/transport.ts";
 import type { OperationFate } from "../../sandbox/azure/model/index.ts";
 import { ARM_URL, type SimulatedAzure } from "../environment/simulated-azure.ts";
 import type { Trace } from "../environment/trace.ts";
-import type { CallKind, Fault } from "./faults.ts";
+import { LONGEST_RETRY_AFTER_MS, type CallKind, type Fault } from "./faults.ts";
 import { sendCall, type NetworkOptions } from "./network.ts";
 
 export interface SimulatedArmTransportOptions extends NetworkOptions {
@@ -53,7 +53,7 @@ export class SimulatedArmTransport implements ArmTransport {
       refuse: (status) => {
         trace.add(`${process.name} → azure ${what}: ${status} (fault)`);
         const code = CODES[status] ?? "InternalServerError";
-        const headers = status === 429 && random.bool(0.7) ? { "retry-after": String(1 + random.below(30)) } : {};
+        const headers = status === 429 && random.bool(0.7) ? { "retry-after": String(1 + random.below(LONGEST_RETRY_AFTER_MS / 1000)) } : {};
         return { status, headers, body: JSON.stringify({ error: { code, message: `a fault: ${code}` } }) };
       },
       broken: (maybeSent) => {

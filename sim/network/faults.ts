@@ -61,6 +61,9 @@ export interface Outage {
   readonly forMs: number;
 }
 
+/** After which a throttled call may be repeated at the latest. */
+export const LONGEST_RETRY_AFTER_MS = 30_000;
+
 /** One-way latency of a slow call. */
 export const SLOW_MS = { low: 2_000, high: 60_000 } as const;
 
