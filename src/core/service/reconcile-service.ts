@@ -51,7 +51,9 @@ function ensured(observed: Observed): Decision {
   if (isNamespaceUnseen(observed)) return { kind: "wait", why: "its namespace has not been seen yet" };
   const resolved = resolveService(observed, intent, warnings);
   if ("kind" in resolved) return reject(resolved);
-  return reconcileServed(resolved);
+  const decision = reconcileServed(resolved);
+  const { takenPorts } = resolved;
+  return takenPorts === undefined || decision.kind === "settled" ? decision : reject(takenPorts);
 }
 
 function released(observed: Observed): Decision {

@@ -176,6 +176,8 @@ export interface PortsInput {
  *   has a rule for it                                                   | refused
  *   has none, and this Service is not served at the address yet         | refused
  *   has none, both are served there, and the other is older             | refused
+ *
+ * A Service for which nothing is to be written has all that it asks for, and keeps it (`reconcile-service.ts`).
  */
 export function refuseTakenPorts(input: PortsInput): Rejection | undefined {
   const { observed, intent } = input;

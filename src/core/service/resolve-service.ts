@@ -49,6 +49,8 @@ export interface ResolvedService {
   readonly publicIPs: DesiredPublicIPs;
   /** `undefined`: none is asked for. */
   readonly privateLink: DesiredPrivateLink | undefined;
+  /** Another Service has one of its ports: it keeps what it has, and nothing may be written for it. */
+  readonly takenPorts: Rejection | undefined;
 }
 
 export function resolveService(
@@ -71,15 +73,14 @@ export function resolveService(
   if (stuck !== undefined) return stuck;
   const joined = judgeJoined(observed, intent, publicIPs.uses);
   if (joined.kind === "rejection") return joined;
-  const unlinked = { observed, intent, warnings, placement, publicIPs, privateLink: undefined };
+  const unlinked = { observed, intent, warnings, placement, publicIPs, privateLink: undefined, takenPorts: undefined };
   const privateLink = privateLinkOf(unlinked);
   if (privateLink?.kind === "rejection") return privateLink;
   const resolved: ResolvedService = { ...unlinked, privateLink };
   const addresses = intent.families.flatMap((family) => addressOf(resolved, family) ?? intent.pinned[family] ?? []);
   const takenPorts = refuseTakenPorts({ observed, intent, placement, addresses });
-  if (takenPorts !== undefined) return takenPorts;
   const told = [...warnings, ...joined.warnings, ...warnOfNoNodes(resolved), ...warnOfUntagged(resolved)];
-  return withPossibleReplacements({ ...resolved, warnings: told });
+  return withPossibleReplacements({ ...resolved, warnings: told, takenPorts });
 }
 
 /** Load balancers of the same kind where only a frontend is left to the Service are to be left first, too. */

@@ -93,6 +93,7 @@ describe("several Services", () => {
 describe("ports of a shared address", () => {
   const noRule = { [`${PREFIX}port_5432_no_lb_rule`]: "true" };
   const ranges = { loadBalancerSourceRanges: ["203.0.113.0/24"] };
+  const tcp = (port: number) => ({ name: `p${port}`, port, protocol: "TCP" as const });
 
   test("a port without a rule opens nothing that another Service there restricts", () => {
     const world = worldWith({ ...web, spec: { ports: [{ port: 5432 }], ...ranges } });
@@ -115,6 +116,23 @@ describe("ports of a shared address", () => {
     });
     assert.equal(roundsOf(world, "shop").at(-1), "PortConflict");
     assert.equal(world.decide(world.service("web")).kind, "settled", "the one that was there first is served on");
+  });
+
+  test("a Service that has its port without a rule is not refused because an older one asks for it later, whether or not that gets it", () => {
+    for (const isRefused of [false, true]) {
+      const world = worldWith();
+      world.settle();
+      const guest = { name: "guest", annotations: { ...pinned(world, "web"), ...noRule } };
+      world.apply({ metadata: guest, spec: { ports: [{ port: 5432 }], ...ranges } });
+      world.settle();
+      world.respec("web", { ports: [80, 5432].map(tcp) });
+      if (isRefused) world.annotate("web", { [`${PREFIX}azure-pip-name`]: "nobody-made-it" });
+      assert.equal(roundsOf(world, "web").at(-1), isRefused ? "PublicIPNotFound" : "settled");
+      assert.equal(world.decide(world.service("guest")).kind, "settled");
+      world.annotate("guest", { [`${PREFIX}port_9000_no_lb_rule`]: "true" });
+      world.respec("guest", { ports: [5432, 9000].map(tcp) });
+      assert.equal(rejectionOf(world, "guest").reason, "PortConflict", "nothing more is opened for it");
+    }
   });
 
   test("nor does one that is served elsewhere with a rule for that port", () => {
