@@ -45,8 +45,8 @@ export function remainingPlan(simulation: Simulation, failing: ReadonlySet<strin
       const key = serviceKey(one.service);
       const now = reconcileService(one);
       if (refusals.has(key) && now.kind !== "reject") predicted.add(key);
-      // the plan goes on as if Azure took what it refuses others: what they hold stays theirs
-      if (failing.size > 0 && now.kind === "reject" && !refusals.has(key)) refusals.set(key, now.rejection.reason);
+      // the plan goes on as if Azure took what it refuses others: what they hold stays theirs, and refuses this one now
+      if (now.kind === "reject" && (failing.size > 0 || refusals.has(key))) refusals.set(key, now.rejection.reason);
     }
     if (classFilter !== undefined) continue;
     const pools = reconcilePools(observation.pools);

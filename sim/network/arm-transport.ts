@@ -53,7 +53,10 @@ export class SimulatedArmTransport implements ArmTransport {
       refuse: (status) => {
         trace.add(`${process.name} → azure ${what}: ${status} (fault)`);
         const code = CODES[status] ?? "InternalServerError";
-        const headers = status === 429 && random.bool(0.7) ? { "retry-after": String(1 + random.below(LONGEST_RETRY_AFTER_MS / 1000)) } : {};
+        const headers =
+          status === 429 && random.bool(0.7)
+            ? { "retry-after": String(1 + random.below(LONGEST_RETRY_AFTER_MS / 1000)) }
+            : {};
         return { status, headers, body: JSON.stringify({ error: { code, message: `a fault: ${code}` } }) };
       },
       broken: (maybeSent) => {

@@ -196,7 +196,10 @@ describe("the four verbs", () => {
     const before = world.service("web").status;
     const observe = observer.observe.bind(observer);
     let looks = 0;
-    observer.observe = async (...about) => ({ ...(await observe(...about)), ...(looks++ < 2 && { loadBalancers: [] }) });
+    observer.observe = async (...about) => ({
+      ...(await observe(...about)),
+      ...(looks++ < 2 && { loadBalancers: [] }),
+    });
     const look = () => cloud.ensureLoadBalancer(world.service("web"), { signal, mayRepair: false, mayRestore: true });
     assert.deepEqual([(await look()).kind, kinds(), refreshes()], ["settled", [], 2]);
     world.loadBalancers = [];

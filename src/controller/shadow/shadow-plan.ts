@@ -61,7 +61,12 @@ export class Planner {
     const observer = new Observer({ config, classFilter, cache, mirror, machines: new MachineListing(mirror, clock) });
     const otherServices = services.filter((service) => countsForOthers(service, classFilter));
     const overlay = (observed: Observed): Observed => {
-      return { ...observed, otherServices, clusterServices: services, members: new Map([...members, ...observed.members]) };
+      return {
+        ...observed,
+        otherServices,
+        clusterServices: services,
+        members: new Map([...members, ...observed.members]),
+      };
     };
     const unreadable: Unreadable[] = [];
     const looks = services
