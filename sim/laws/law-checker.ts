@@ -25,6 +25,7 @@ import type { RemainingPlan } from "./remaining-plan.ts";
 import { ToldLaw } from "./told-law.ts";
 import { UnseenNodes } from "./unseen-nodes.ts";
 
+const CLUSTER_POOL = /^kubernetes(-IPv6)?$/i;
 /** How long a draining node may stay in service without any disturbance. */
 const DRAIN_WITHIN_MS = 30_000;
 
@@ -79,6 +80,8 @@ export class LawChecker implements SimulationListener {
       azure: azure.state,
       nowMs: () => timeline.elapsedMs,
       events,
+      // where LBCF is used, no Service has a pool of its own
+      isPoolOfLbcf: (pool) => setup.hasBackends === true && !CLUSTER_POOL.test(pool),
     });
     this.#unseen = new UnseenNodes(() => timeline.elapsedMs);
     this.#laws = [

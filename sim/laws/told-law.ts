@@ -9,7 +9,8 @@
  *
  * A failure is told once until the object is settled, so an earlier Warning since the last calm counts. Before a pool is
  * written in a load balancer whose last write failed, the load balancer is written: that is told as a failure of the pool,
- * or, if an admin state was to be set, on the Node. A Service that was told that Azure throttles the subscription need not
+ * or, if an admin state was to be set, on the Node. Of a pool of LBCF neither is told before the retries are given up, by the
+ * record. A Service that was told that Azure throttles the subscription need not
  * be told that for its public IP, too: its name says whose it is.
  */
 import type { State } from "../../sandbox/azure/model/index.ts";
@@ -28,6 +29,9 @@ const TOLD_AT_ONCE = new Set([429, 500, 503]);
 const WRITTEN_FOR_AN_OBJECT =
   /^(PUT|DELETE) Microsoft\.Network\/(loadBalancers|publicIPAddresses|networkSecurityGroups)\/[^/]+$/i;
 
+/** Of a pool, with the path of its load balancer. */
+const POOL_WRITE = /^PUT (Microsoft\.Network\/loadBalancers\/[^/]+)\/backendAddressPools\/([^/]+)$/i;
+
 const THROTTLED = "throttles this subscription";
 
 export interface ToldLawOptions {
@@ -35,6 +39,8 @@ export interface ToldLawOptions {
   readonly azure: State;
   readonly nowMs: () => number;
   readonly events: () => readonly KubeObject[];
+  /** By the name of the pool; absent: none is. */
+  readonly isPoolOfLbcf?: (pool: string) => boolean;
 }
 
 /** A refused write that must be told. */
@@ -50,6 +56,8 @@ export class ToldLaw implements Law {
   #refused: Refused[] = [];
   /** Warnings since the last calm: when, and what they say. */
   #warnings: { readonly atMs: number; readonly message: string; readonly uid: string }[] = [];
+  /** Paths, in lower case, of load balancers in which the last write of a pool that failed was one of LBCF. */
+  readonly #failedForLbcf = new Set<string>();
   /** Until when a fault keeps a process from writing to the API server. */
   #kubeFaultMs = Number.NEGATIVE_INFINITY;
 
@@ -59,10 +67,31 @@ export class ToldLaw implements Law {
 
   onFault({ process, side, what }: OutgoingCall, { kind, status = 0 }: Fault): void {
     const atMs = this.#options.nowMs();
+    if (side === "azure") this.#notePool(what, kind);
     const hindersForMs = kind === "slow" ? 2 * SLOW_MS.high : 0; // there and back
     if (side === "kube") this.#kubeFaultMs = Math.max(this.#kubeFaultMs, atMs + hindersForMs);
-    else if (kind === "refused" && TOLD_AT_ONCE.has(status) && WRITTEN_FOR_AN_OBJECT.test(what))
+    else if (
+      kind === "refused" &&
+      TOLD_AT_ONCE.has(status) &&
+      WRITTEN_FOR_AN_OBJECT.test(what) &&
+      !this.#repairsForLbcf(what)
+    )
       this.#refused.push({ process, what, atMs, status });
+  }
+
+  #notePool(what: string, kind: Fault["kind"]): void {
+    const [, loadBalancer = "", pool = ""] = POOL_WRITE.exec(what) ?? [];
+    if (pool === "" || !["fails", "cancelled"].includes(kind)) return;
+    if (this.#options.isPoolOfLbcf?.(pool) === true) this.#failedForLbcf.add(loadBalancer.toLowerCase());
+    else this.#failedForLbcf.delete(loadBalancer.toLowerCase());
+  }
+
+  /** A load balancer whose last write failed is written before the pool. */
+  #repairsForLbcf(what: string): boolean {
+    const path = what.replace(/^\w+ /, "").toLowerCase();
+    if (!this.#failedForLbcf.has(path)) return false;
+    const found = resourcesOf(this.#options.azure, LOAD_BALANCER).find(({ id }) => id.toLowerCase().endsWith(path));
+    return found?.state === "Failed";
   }
 
   onChange({ collection, type, object }: HistoryEntry): void {

@@ -334,3 +334,17 @@ test("a version that a later write has replaced is not shown again, in a list or
   mirror.expire();
   assert.deepEqual(names(await run(mirror.loadBalancers())), ["lb"], "another client made it anew");
 });
+
+test("what a writer saw is just written for as long as reads lag; what it saw is not there is not, also once that holds no more", async () => {
+  const { mirror, run, clock } = rig();
+  await run(mirror.loadBalancers());
+  mirror.seen(LB, null);
+  mirror.seen(LB, undefined);
+  assert.equal(mirror.isJustWritten(LB), false);
+  mirror.seen(LB, loadBalancer());
+  assert.equal(mirror.isJustWritten(LB), true);
+  mirror.seen(LB, undefined);
+  assert.equal(mirror.isJustWritten(LB), true);
+  await clock.advance(READS_LAG_MS);
+  assert.equal(mirror.isJustWritten(LB), false);
+});

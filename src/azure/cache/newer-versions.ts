@@ -11,7 +11,8 @@ const MOST_REPLACED = 8;
 interface Versions {
   /** ETags of versions that others have taken the place of, newest last. */
   readonly replaced: readonly string[];
-  readonly seenMs: number;
+  /** When it was last seen there; `undefined`: a writer has seen that it was not. */
+  readonly thereMs: number | undefined;
 }
 
 export class NewerVersions {
@@ -23,13 +24,13 @@ export class NewerVersions {
     this.#clock = clock;
   }
 
-  /** A writer has seen a version, `before` being the one that was known. ETags; `undefined`: none, or not there. */
-  seen(key: string, before: string | undefined, now: string | undefined): void {
+  /** A writer has seen a version, or with `null` that it is not there; `before` is the ETag that was known. */
+  seen(key: string, before: string | undefined, now: { readonly etag?: string } | null): void {
     const replaced = this.#versions.get(key)?.replaced ?? [];
-    const isNew = before !== undefined && before !== now;
+    const isNew = before !== undefined && before !== now?.etag;
     this.#versions.set(key, {
       replaced: isNew ? [...replaced, before].slice(-MOST_REPLACED) : replaced,
-      seenMs: this.#clock.monotonicMs(),
+      thereMs: now === null ? undefined : this.#clock.monotonicMs(),
     });
   }
 
@@ -40,8 +41,8 @@ export class NewerVersions {
 
   /** May a list still be without it, because it was written a moment ago? */
   mayBeMissing(key: string): boolean {
-    const seenMs = this.#versions.get(key)?.seenMs;
-    return seenMs !== undefined && this.#clock.monotonicMs() - seenMs < READS_LAG_MS;
+    const thereMs = this.#versions.get(key)?.thereMs;
+    return thereMs !== undefined && this.#clock.monotonicMs() - thereMs < READS_LAG_MS;
   }
 
   forget(key: string): void {

@@ -202,7 +202,7 @@ class ResourceListCache<Body extends { readonly id: string; readonly etag?: stri
       this.#values = undefined;
       this.expire();
     } else {
-      this.#newer.seen(key, known?.body?.etag, body?.etag);
+      this.#newer.seen(key, known?.body?.etag, body);
       this.#put(key, this.#unchanged(key, body) ?? body, ++this.#learned);
       this.#gaps.delete(key);
     }

@@ -56,7 +56,7 @@ export function tenantLimitsSuite(name: string, open: ClusterOpener): void {
       const named = { "azure-pip-name": "finance", "azure-pip-tags": "team=evil" };
       await untouched(async () => {
         await rig.apply({ name: "evil/label", annotations: { ...named, "azure-dns-label-name": "evil-label" } });
-        assert.match(await rig.warned("evil/label", "DNSLabelConflict"), /"finance" has the label "finance"/);
+        assert.match(await rig.warned("evil/label", "DNSLabelConflict"), /"finance", which has the label "finance"/);
         await rig.delete("evil/label");
         await rig.apply({ name: "evil/tags", annotations: named });
         await rig.served("evil/tags");
