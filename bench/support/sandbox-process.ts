@@ -44,7 +44,7 @@ export async function startPartProcess(
       throw new Error(`azlb ${part} ended with ${String(code)} before it was ready`);
     }),
   ]);
-  return { line, close: () => end(child) };
+  return { line, close: () => endProcess(child) };
 }
 
 /** The azlb controller against that sandbox, from the sources or by another command. Its log is discarded unless AZLB_BENCH_LOG is set. */
@@ -69,10 +69,11 @@ export function startControllerProcess(
     ],
     { stdio: ["ignore", "ignore", log], env: { ...process.env, ...command.env, ...env } },
   );
-  return { pid: child.pid ?? 0, close: () => end(child) };
+  return { pid: child.pid ?? 0, close: () => endProcess(child) };
 }
 
-async function end(child: ChildProcess): Promise<void> {
+/** Asks it to end, and ends it when it takes too long. */
+export async function endProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
   child.kill("SIGTERM");

@@ -79,12 +79,17 @@ export async function openSettledCluster(
   return cluster;
 }
 
-async function callsFor(control: AzureControl, work: () => Promise<unknown>): Promise<readonly AuditEntry[]> {
+/** Runs `work`, waits until Azure has received no request for `quietMs`, and returns those received since. */
+export async function callsFor(
+  control: AzureControl,
+  work: () => Promise<unknown>,
+  quietMs = QUIET_MS,
+): Promise<readonly AuditEntry[]> {
   const before = await control.lastSequence();
   await work();
   let last = await control.lastSequence();
   let quietSinceMs = realClock.monotonicMs();
-  while (realClock.monotonicMs() - quietSinceMs < QUIET_MS) {
+  while (realClock.monotonicMs() - quietSinceMs < quietMs) {
     await realClock.sleep(POLL_MS);
     const now = await control.lastSequence();
     if (now !== last) quietSinceMs = realClock.monotonicMs();

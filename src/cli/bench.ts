@@ -2,9 +2,13 @@
  * `azlb bench SCENARIO`: runs a benchmark and prints its table, or its report with `--json`. Exit code 1 if a threshold is
  * missed. The scenarios themselves are `bench/scenarios`.
  */
+import { accessSync, constants } from "node:fs";
+
 import type { Command } from "commander";
 
+import { errorText } from "../core/util/text.ts";
 import { parseFlagNumber } from "./flag-values.ts";
+import { InputError } from "./input-error.ts";
 import { showElapsed, terminalProgress } from "./progress.ts";
 import { renderReport, type BenchReport } from "../../bench/report.ts";
 import { withStolenShare } from "../../bench/support/stolen-time.ts";
@@ -39,6 +43,22 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
         baselineServices: parseFlagNumber("--baseline-services", String(flags["baselineServices"]), 1, 10_000),
         loadBalancers: loadBalancersOf(flags),
         controller: flags["controller"] === "external" ? "external" : "ours",
+      }),
+  },
+  versus: {
+    description: "azlb and the incumbent's own program: many Services at once, a node added, a restart",
+    configure: (command) =>
+      command
+        .requiredOption("--incumbent <binary>", "path of cloud-controller-manager")
+        .option("--services <count>", "Services created at once", "60")
+        .option("--nodes <count>", "nodes of the cluster", "100")
+        .option("--latency <profile>", "latency of the emulator, as in azlb azure", "0.2"),
+    run: async (flags) =>
+      (await import("../../bench/scenarios/versus.ts")).benchVersus({
+        incumbent: incumbentOf(String(flags["incumbent"])),
+        services: parseFlagNumber("--services", String(flags["services"]), 1, 10_000),
+        nodes: parseFlagNumber("--nodes", String(flags["nodes"]), 1, 5_000),
+        latency: String(flags["latency"]),
       }),
   },
   fleet: {
@@ -190,6 +210,15 @@ function withSizes(command: Command): Command {
 
 function loadBalancersOf(flags: Readonly<Record<string, unknown>>): number {
   return parseFlagNumber("--load-balancers", String(flags["loadBalancers"]), 1, 20);
+}
+
+function incumbentOf(path: string): string {
+  try {
+    accessSync(path, constants.X_OK);
+    return path;
+  } catch (error) {
+    throw new InputError(`--incumbent ${path} cannot be run: ${errorText(error)}; name a cloud-controller-manager`);
+  }
 }
 
 function sizesOf(flags: Readonly<Record<string, unknown>>): number[] {

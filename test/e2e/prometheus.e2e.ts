@@ -11,7 +11,7 @@ import { readAlerts } from "../support/alerts.ts";
 import { openEmbeddedCluster } from "../support/embedded-cluster.ts";
 import { eventually } from "../support/eventually.ts";
 import { Prometheus } from "../support/prometheus.ts";
-import { findProgram } from "../support/promtool.ts";
+import { findProgram } from "../support/find-program.ts";
 import { WITHIN_MS } from "../support/service-rig.ts";
 
 const binary = findProgram("prometheus") ?? "";

@@ -3,23 +3,18 @@
  * series are written by hand, or continued from two scrapes of a controller.
  */
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 import { stringify } from "yaml";
 
+import { findProgram } from "./find-program.ts";
+
 /** `undefined`: there is none. */
 export function findPromtool(): string | undefined {
   return findProgram("promtool");
-}
-
-/** As it is found for promtool: the path in the variable of its name, else on PATH. */
-export function findProgram(name: "promtool" | "prometheus"): string | undefined {
-  const named = process.env[name.toUpperCase()];
-  const places = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, name));
-  return [...(named ? [named] : []), ...places].find((path) => existsSync(path));
 }
 
 export interface Scrape {

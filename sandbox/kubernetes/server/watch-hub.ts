@@ -90,16 +90,21 @@ class WatchStream {
   }
 
   stop(): void {
-    this.#unsubscribe();
-    for (const timer of this.#timers) clearTimeout(timer);
+    this.#noMore();
     this.#waiting = [];
   }
 
   cut(how: "close" | "destroy"): void {
-    this.#unsubscribe();
+    this.#noMore();
     if (how === "destroy") this.#response.destroy();
     this.#ending = true;
     this.#pump();
+  }
+
+  /** The connection of a slow client may stay open long after the end of the stream. */
+  #noMore(): void {
+    this.#unsubscribe();
+    for (const timer of this.#timers.splice(0)) clearTimeout(timer);
   }
 
   #bookmark(): void {

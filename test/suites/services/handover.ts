@@ -1,7 +1,7 @@
 /**
- * The guide of docs/handover.md, command by command, as a user would run it, where the incumbent has been: doctor, plan, shadow, take
- * over, watch, give back. Each prints what the guide says, neither the take-over nor the give-back writes to Azure, and at the end
- * everything is as the incumbent left it.
+ * The guide of docs/handover.md, command by command, as a user would run it, where the incumbent is (`handover-incumbents.ts`): doctor,
+ * plan, shadow, take over, watch, give back. Each prints what the guide says, neither the take-over nor the give-back writes to
+ * Azure, and at the end everything is as the incumbent left it.
  */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -13,30 +13,30 @@ import { APPLIED_ANNOTATION } from "../../../src/core/service/applied-state.ts";
 import { AzlbProcess, type Ended, runAzlb } from "../../support/azlb-process.ts";
 import type { ClusterOpener } from "../../support/cluster.ts";
 import { eventually } from "../../support/eventually.ts";
-import { readScenarios } from "../../support/incumbent-states.ts";
-import { IncumbentStandIn } from "../../support/incumbent-stand-in.ts";
 import { reusablePort } from "../../support/reusable-port.ts";
 import { ServiceRig, WITHIN_MS } from "../../support/service-rig.ts";
+import { type Incumbent, type IncumbentOf, recordedIncumbent } from "./handover-incumbents.ts";
 import { isTakenOver, writesToAzure } from "./take-over.ts";
 
 const GUIDE = readFileSync(resolve(import.meta.dirname, "../../../docs/handover.md"), "utf8");
-const RECORDING = "three-services";
 /** A Lease that was never there is taken after its whole duration. */
 const LEASE = [
-  "--leader-elect-lease-duration=6s",
-  "--leader-elect-renew-deadline=5s",
+  "--leader-elect-lease-duration=15s",
+  "--leader-elect-renew-deadline=12s",
   "--leader-elect-retry-period=500ms",
 ];
 const COMMANDS = ["azlb doctor", "azlb plan", "azlb controller --shadow", "Take over", "azlb plan", "Give back"];
 
-export function handoverSuite(name: string, open: ClusterOpener): void {
-  describe(`the guide to hand a cluster over and back, on ${name}`, () => {
+export function handoverSuite(
+  name: string,
+  open: ClusterOpener,
+  incumbentOf: IncumbentOf = recordedIncumbent,
+  skip: string | false = false,
+): void {
+  describe(`the guide to hand a cluster over and back, on ${name}`, { skip }, () => {
     const directory = mkdtempSync(join(tmpdir(), "azlb-guide-"));
-    const [first, second] = (readScenarios().find((scenario) => scenario.name === RECORDING)?.steps ?? []).filter(
-      ({ settled }) => settled !== undefined,
-    );
     let rig: ServiceRig;
-    let incumbent: IncumbentStandIn;
+    let incumbent: Incumbent;
     let controller: AzlbProcess;
     let inAzure: unknown;
     let inKubernetes: unknown;
@@ -44,12 +44,11 @@ export function handoverSuite(name: string, open: ClusterOpener): void {
     before(async () => {
       rig = await ServiceRig.open(open, { ipv6: true });
       await rig.stop();
-      incumbent = new IncumbentStandIn(rig);
-      assert.ok(first !== undefined && second !== undefined);
-      await incumbent.perform(first.do);
-      if (first.settled !== undefined) await incumbent.lay(first.settled.state);
+      incumbent = incumbentOf(rig);
+      await incumbent.begin();
     });
     after(async () => {
+      await incumbent.stop();
       await rig.close();
       rmSync(directory, { recursive: true, force: true });
     });
@@ -63,7 +62,7 @@ export function handoverSuite(name: string, open: ClusterOpener): void {
     });
 
     test("1. doctor: nothing is wrong", async () => {
-      assertPrints(await azlb("doctor"), /^OK +controllers +azlb does not run/m, "Nothing is wrong.");
+      assertPrints(await azlb("doctor"), incumbent.doctorSays, "Nothing is wrong.");
     });
 
     test("2. plan: nothing to do", async () => {
@@ -80,9 +79,8 @@ export function handoverSuite(name: string, open: ClusterOpener): void {
           const { stdout } = await runAzlb("shadow", "report", "--url", url);
           assert.match(stdout, /^azlb would write nothing for 1 of 1 Service$/m);
         }, WITHIN_MS);
-        await incumbent.perform(second!.do);
-        await incumbent.lay(second!.settled!.state);
-        const services = incumbent.services.length;
+        await incumbent.change();
+        const services = (await incumbent.services()).length;
         await eventually(async () => {
           const report = await runAzlb("shadow", "report", "--url", url);
           const nothing = new RegExp(`^azlb would write nothing for ${services} of ${services} Services$`, "m");
@@ -95,17 +93,18 @@ export function handoverSuite(name: string, open: ClusterOpener): void {
     });
 
     test("4. take over: not a single write to Azure", async () => {
+      await incumbent.stop();
       inAzure = await rig.everything();
       inKubernetes = await services();
       await rig.azure.control("DELETE", "/audit");
       controller = start(...LEASE);
       await controller.says(/the controller is running/);
-      for (const service of incumbent.services) await isTakenOver(rig, service, undefined);
+      for (const service of await incumbent.services()) await isTakenOver(rig, service, undefined);
     });
 
     test("5. watch: nothing to do, the same addresses, no warnings", async () => {
       assertPrints(await azlb("plan"), /^/, "Nothing to do.");
-      for (const service of incumbent.services) {
+      for (const service of await incumbent.services()) {
         const warnings = (await rig.events(service)).filter(({ type }) => type === "Warning");
         assert.deepEqual(warnings, []);
       }
@@ -116,7 +115,10 @@ export function handoverSuite(name: string, open: ClusterOpener): void {
       assert.deepEqual(await writesToAzure(rig), []);
       assert.deepEqual(await rig.everything(), inAzure);
       assert.deepEqual(await services(), inKubernetes);
-      assertPrints(await azlb("doctor"), /azlb does not run, the resource lock is free/, "Nothing is wrong.");
+      await incumbent.resume();
+      assert.deepEqual(await writesToAzure(rig), [], "nor does the incumbent at its first sync");
+      assert.deepEqual(await rig.everything(), inAzure);
+      assertPrints(await azlb("doctor"), incumbent.doctorSays, "Nothing is wrong.");
     });
 
     function files(): readonly string[] {
@@ -134,7 +136,7 @@ export function handoverSuite(name: string, open: ClusterOpener): void {
     /** Services as the incumbent knows them: all but azlb's own mark. */
     async function services(): Promise<unknown> {
       return Promise.all(
-        incumbent.services.map(async (service) => {
+        (await incumbent.services()).map(async (service) => {
           const { metadata, spec, status } = await rig.service(service);
           const { [APPLIED_ANNOTATION]: _, ...annotations } = metadata.annotations ?? {};
           return { finalizers: metadata.finalizers, annotations, spec, status };
