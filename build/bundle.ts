@@ -115,10 +115,11 @@ export async function bundle(name: ProgramName, dist = DIST): Promise<readonly s
   return packages;
 }
 
-/** Marks the folder where the program finds its files (`src/main/shipped-files.ts`). */
+/** Marks the folder where the program finds its files (`src/main/shipped-files.ts`); `npx` runs the command out of its archive. */
 function descriptionOf(name: ProgramName): object {
   const { version, license } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as Record<string, string>;
-  return { name: `azlb-${name}`, version, license, type: "module", private: true };
+  const command = name === "cli" ? { bin: { azlb: "cli.mjs" }, engines: { node: ">=24" } } : {};
+  return { name: `azlb-${name}`, version, license, type: "module", private: true, ...command };
 }
 
 function isImported({ outputs }: Metafile, file: string): boolean {

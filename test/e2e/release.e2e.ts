@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { after, before, suite, test } from "node:test";
 
 import { VERSION } from "../../src/main/version.ts";
@@ -58,6 +58,14 @@ suite("a release", () => {
       const program = join(unpacked(`azlb-${name}-${VERSION}.tar.gz`), `azlb-${name}`, `${name}.mjs`);
       assert.equal(run(process.execPath, program, "--version"), `${VERSION}\n`);
     }
+  });
+
+  test("has a command that npx runs out of its archive, without a network", () => {
+    const path = `${dirname(process.execPath)}:${process.env["PATH"]}`;
+    const env = { ...process.env, PATH: path, npm_config_cache: join(folder, "npm"), npm_config_offline: "true" };
+    const archive = join(release, `azlb-cli-${VERSION}.tar.gz`);
+    const args = ["--yes", `--package=${archive}`, "azlb", "--version"];
+    assert.equal(execFileSync("npx", args, { cwd: folder, env, encoding: "utf8" }), `${VERSION}\n`);
   });
 
   test("has the context of three images, which no build is needed for", () => {
