@@ -2,6 +2,8 @@
  * The tour: what people do with kubectl, as shell scripts that run in order, each on what the last one left.
  * `$TOUR` is this folder; a step may write into its working directory. Every step must end with the code given.
  */
+import { ACCESS, WORKLOADS } from "./workload-steps.ts";
+
 export interface Step {
   readonly title: string;
   readonly script: string;
@@ -312,4 +314,13 @@ const SERVER_SIDE: readonly Step[] = [
   { title: "delete what was applied on the server", script: "kubectl delete cm owned moved -n tour" },
 ];
 
-export const TOUR: readonly Step[] = [...APPLY, ...SERVER_SIDE, ...GET, ...DESCRIBE, ...CHANGE, ...WAIT_AND_DELETE];
+export const TOUR: readonly Step[] = [
+  ...APPLY,
+  ...SERVER_SIDE,
+  ...GET,
+  ...DESCRIBE,
+  ...CHANGE,
+  ...WORKLOADS,
+  ...ACCESS,
+  ...WAIT_AND_DELETE,
+];

@@ -1,6 +1,6 @@
 /**
- * Kinds that are stored, validated by their fields' names and types, and otherwise left alone: no defaults, no controller. Only
- * workloads (workload.ts) have defaults.
+ * Kinds that are stored and validated by their fields' names and types alone. Only workloads (workload.ts) have defaults. What
+ * acts on some of them reads them: the loops of `controllers/workloads`, `access/rbac.ts`, `write/evict.ts`.
  * One row adds a kind; its types come from types.json, which build/kubernetes-types.ts writes.
  */
 import type { Resource } from "../resource.ts";
@@ -43,7 +43,11 @@ function pathSegmentProblems(name: string): string[] {
     .map((character) => `may not contain '${character}'`);
 }
 
+/** The status of a new budget. */
+const NO_DISRUPTIONS = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };
+
 function behaviourOf(group: string, kind: string): Resource["behaviour"] {
+  if (kind === "PodDisruptionBudget") return { prepareCreate: (object) => ({ ...object, status: NO_DISRUPTIONS }) };
   if (group === RBAC) return { validateName: pathSegmentProblems };
   return isWorkload(kind) ? workloadBehaviour(kind) : {};
 }
