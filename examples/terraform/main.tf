@@ -29,12 +29,6 @@ variable "web_ports" {
   default     = ["80"]
 }
 
-variable "instances" {
-  description = "Machines of the scale set."
-  type        = number
-  default     = 2
-}
-
 resource "azurerm_resource_group" "this" {
   name     = "terraform"
   location = var.location

@@ -22,16 +22,3 @@ resource "azurerm_private_link_service" "this" {
     primary   = true
   }
 }
-
-resource "azurerm_private_endpoint" "this" {
-  name                = "endpoint"
-  resource_group_name = azurerm_resource_group.this.name
-  location            = var.location
-  subnet_id           = azurerm_subnet.nodes.id
-
-  private_service_connection {
-    name                           = "service"
-    private_connection_resource_id = azurerm_private_link_service.this.id
-    is_manual_connection           = false
-  }
-}

@@ -8,7 +8,7 @@ resource "azurerm_linux_virtual_machine_scale_set" "this" {
   resource_group_name             = azurerm_resource_group.this.name
   location                        = var.location
   sku                             = "Standard_D2s_v5"
-  instances                       = var.instances
+  instances                       = 2
   admin_username                  = "azureuser"
   admin_password                  = "not-A-secret-1"
   disable_password_authentication = false
