@@ -2,12 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import type { State } from "../../sandbox/azure/model/index.ts";
 import type { HistoryEntry } from "../../sandbox/kubernetes/model/contract.ts";
 import { SimulatedAzure } from "../environment/simulated-azure.ts";
 import { Random } from "../environment/random.ts";
 import type { Fault } from "../network/faults.ts";
 import { Process, Timeline } from "../environment/timeline.ts";
-import { baseOf } from "./azure-state.ts";
+import { baseOf, LOAD_BALANCER } from "./azure-state.ts";
 import { ToldLaw } from "./told-law.ts";
 
 const UID = "b006f7e8-6e95-4d2f-8c01-c4226875b6bf";
@@ -61,3 +62,29 @@ test("a slow call to the API server may hold up an event for minutes, a lost one
   assert.deepEqual(toldAfter(500, nothing, "slow"), []);
   assert.equal(toldAfter(500, nothing, "lost").length, 1);
 });
+
+for (const [pool, isTold] of [
+  ["kubernetes-default-outside-1f68d4b9", false],
+  ["kubernetes", true],
+] as const) {
+  test(`a load balancer that is written again because a write of pool ${pool} failed must be told: ${isTold}`, () => {
+    const path = "Microsoft.Network/loadBalancers/pods";
+    const failed = { id: `/providers/${path}`, type: LOAD_BALANCER, state: "Failed", body: {} };
+    const reported: string[] = [];
+    let nowMs = 1_000;
+    const law = new ToldLaw({
+      report: (_, what) => reported.push(what),
+      azure: { resources: new Map([[failed.id.toLowerCase(), failed]]) } as unknown as State,
+      nowMs: () => nowMs,
+      events: () => [],
+      isPoolOfLbcf: (name) => name !== "kubernetes",
+    });
+    const call = { process: new Process("one"), side: "azure", call: "write" } as const;
+    const fault = { side: "azure", calls: "write", skip: 0, times: 1 } as const;
+    law.onFault({ ...call, what: `PUT ${path}/backendAddressPools/${pool}` }, { ...fault, kind: "fails" });
+    law.onFault({ ...call, what: `PUT ${path.toLowerCase()}` }, { ...fault, kind: "refused", status: 503 });
+    nowMs += 11_000;
+    law.checkBetweenActions();
+    assert.equal(reported.length, isTold ? 1 : 0);
+  });
+}
