@@ -1,6 +1,6 @@
 /**
  * The real `helm`: the program that `HELM` names, else the cache's, else built from `test/e2e/go-helm` into the cache, where
- * Go is installed. Without any of them the answer is `NoHelm`. Helm 4 is `HELM4` and `test/e2e/go-helm4`.
+ * Go is installed. Without any of them the answer is `NoHelm`.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -11,13 +11,8 @@ import { promisify } from "node:util";
 
 import { goBuild } from "./go-build.ts";
 
-type Major = 3 | 4;
-
-const MODULES: Readonly<Record<Major, string>> = {
-  3: resolve(import.meta.dirname, "../e2e/go-helm"),
-  4: resolve(import.meta.dirname, "../e2e/go-helm4"),
-};
-const VARIABLES: Readonly<Record<Major, string>> = { 3: "HELM", 4: "HELM4" };
+const MODULE = resolve(import.meta.dirname, "../e2e/go-helm");
+const PACKAGE = "helm.sh/helm/v3/cmd/helm";
 /** What `helm template` renders for, without a cluster. */
 const KUBERNETES_MINOR = 34;
 
@@ -26,28 +21,23 @@ export const CHART = resolve(import.meta.dirname, "../../deploy/chart");
 /** Neither helm nor a way to build it: nothing can be said about the chart on this machine. */
 export class NoHelm extends Error {}
 
-export async function helmBinary(say: (line: string) => void, major: Major = 3): Promise<string> {
-  const variable = VARIABLES[major];
-  const given = process.env[variable];
+export async function helmBinary(say: (line: string) => void): Promise<string> {
+  const given = process.env["HELM"];
   if (given) return given;
-  const folder = cacheFolder(major);
+  const folder = cacheFolder();
   const cached = join(folder, "helm");
   if (existsSync(cached)) return cached;
   if (spawnSync("go", ["version"]).status !== 0) {
-    throw new NoHelm(`no helm here: set ${variable} to a helm ${major}, or install Go so that it can be built`);
+    throw new NoHelm("no helm here: set HELM to a helm 3, or install Go so that it can be built");
   }
-  const orders = [{ name: "helm", package: `helm.sh/helm/v${major}/cmd/helm` }];
-  await goBuild({ module: MODULES[major], linkerFlags: linkerFlagsOf(major), orders, into: folder, say });
+  const linkerFlags = linkerFlagsOf();
+  await goBuild({ module: MODULE, linkerFlags, orders: [{ name: "helm", package: PACKAGE }], into: folder, say });
   return cached;
 }
 
 /** What it prints; throws with what it complains about. */
-export function helm(...args: readonly string[]): Promise<string> {
-  return helmOf(3, ...args);
-}
-
-export async function helmOf(major: Major, ...args: readonly string[]): Promise<string> {
-  const binary = await helmBinary((line) => process.stderr.write(`helm: ${line}\n`), major);
+export async function helm(...args: readonly string[]): Promise<string> {
+  const binary = await helmBinary((line) => process.stderr.write(`helm: ${line}\n`));
   const { stdout } = await promisify(execFile)(binary, [...args], { maxBuffer: 64 << 20 });
   return stdout;
 }
@@ -59,8 +49,7 @@ export function renderChart(...values: readonly string[]): Promise<string> {
 }
 
 /** An unstamped helm takes every cluster for 1.20. */
-function linkerFlagsOf(major: Major): string {
-  if (major === 4) return "-s -w";
+function linkerFlagsOf(): string {
   const stamp = { k8sVersionMajor: "1", k8sVersionMinor: String(KUBERNETES_MINOR) };
   const settings = Object.entries(stamp).flatMap(([key, value]) =>
     ["chartutil", "lint/rules"].map((part) => `-X helm.sh/helm/v3/pkg/${part}.${key}=${value}`),
@@ -68,9 +57,9 @@ function linkerFlagsOf(major: Major): string {
   return ["-s", "-w", ...settings].join(" ");
 }
 
-function cacheFolder(major: Major): string {
+function cacheFolder(): string {
   const root = process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache");
-  const hash = createHash("sha256").update(`${process.platform} ${process.arch} ${linkerFlagsOf(major)}`);
-  for (const file of ["go.mod", "go.sum"]) hash.update(readFileSync(join(MODULES[major], file)));
-  return join(root, "azlb", major === 3 ? "helm" : "helm4", hash.digest("hex").slice(0, 12));
+  const hash = createHash("sha256").update(`${process.platform} ${process.arch} ${linkerFlagsOf()}`);
+  for (const file of ["go.mod", "go.sum"]) hash.update(readFileSync(join(MODULE, file)));
+  return join(root, "azlb", "helm", hash.digest("hex").slice(0, 12));
 }

@@ -25,6 +25,7 @@ import { objectAt, type State } from "../state.ts";
 import { type Cause, duplicate, forbidden, forbiddenField, invalidValue, required } from "../status-error.ts";
 import { defineKind } from "./define.ts";
 import { labelProblems } from "./metadata.ts";
+import { accountNames, environmentDefaults, probeDefaults, volumeDefaults } from "./pod-parts.ts";
 
 const container: Schema = struct({
   name: text,
@@ -183,6 +184,7 @@ function withDefaults(object: KubeObject): KubeObject {
 /** The defaults that a Pod has in common with a template of Pods. */
 export function podSpecDefaults(spec: JsonObject): JsonObject {
   const filled = asArray(spec["containers"]).map((item) => containerDefaults(asObject(item)));
+  const first = asArray(spec["initContainers"]).map((item) => containerDefaults(asObject(item)));
   return {
     restartPolicy: "Always",
     terminationGracePeriodSeconds: 30,
@@ -191,6 +193,9 @@ export function podSpecDefaults(spec: JsonObject): JsonObject {
     schedulerName: "default-scheduler",
     ...spec,
     ...(filled.length === 0 ? {} : { containers: filled }),
+    ...(first.length === 0 ? {} : { initContainers: first }),
+    ...volumeDefaults(spec),
+    ...accountNames(spec),
   };
 }
 
@@ -224,6 +229,8 @@ function containerDefaults(item: Record<string, unknown>): Record<string, unknow
     resources: {},
     ...item,
     ...(ports.length === 0 ? {} : { ports }),
+    ...probeDefaults(item),
+    ...environmentDefaults(item),
   };
 }
 
