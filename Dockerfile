@@ -33,4 +33,4 @@ USER 65532:65532
 # Flags chosen by measurement (docs/decisions/0021): short collections, a heap that grows in small steps, HTTP's parser compiled once
 ENV MALLOC_ARENA_MAX=1
 ENV MALLOC_TRIM_THRESHOLD_=131072
-ENTRYPOINT ["/usr/bin/node", "--max-semi-space-size=16", "--memory-saver-mode", "--heap-growing-percent=50", "--liftoff-only", "/azlb/controller.mjs"]
+ENTRYPOINT ["/usr/bin/node", "--max-semi-space-size=16", "--memory-saver-mode", "--heap-growing-percent=50", "--liftoff-only", "--no-sparkplug", "--no-maglev", "--v8-pool-size=1", "--invocation-count-for-turbofan=30000", "/azlb/controller.mjs"]

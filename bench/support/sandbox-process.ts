@@ -20,6 +20,8 @@ export interface SandboxProcess {
 
 export interface ControllerProcess {
   readonly pid: number;
+  /** Rejects when the process ends before it is closed: nothing that a benchmark waits for will come. */
+  readonly ended: Promise<never>;
   close(): Promise<void>;
 }
 
@@ -69,7 +71,11 @@ export function startControllerProcess(
     ],
     { stdio: ["ignore", "ignore", log], env: { ...process.env, ...command.env, ...env } },
   );
-  return { pid: child.pid ?? 0, close: () => endProcess(child) };
+  const ended = new Promise<never>((_, reject) => {
+    child.once("exit", (code, signal) => reject(new Error(`the controller ended by itself (${signal ?? code})`)));
+  });
+  ended.catch(() => undefined); // a closed one ends, too
+  return { pid: child.pid ?? 0, ended, close: () => endProcess(child) };
 }
 
 /** Asks it to end, and ends it when it takes too long. */

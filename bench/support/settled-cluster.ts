@@ -74,7 +74,7 @@ export async function openSettledCluster(
   };
   await callsFor(control, async () => {
     await createServices(client, services, 0, spec);
-    await watch.served(services, WITHIN_MS);
+    await Promise.race([watch.served(services, WITHIN_MS), cluster.controller.ended]);
   });
   return cluster;
 }

@@ -13,14 +13,19 @@ import { microTime } from "../kube/election/lease.ts";
 const LEASE_NAMESPACE = "kube-node-lease";
 const LEASE_SECONDS = 40;
 const RENEW_EVERY_MS = 10_000;
-const TAINT = { key: "azlb.io/sandbox", effect: "NoSchedule" };
+/** Keeps real pods off them. */
+export const SANDBOX_TAINT = { key: "azlb.io/sandbox", effect: "NoSchedule" };
 
 /** Creates the Nodes that are missing; existing ones are not changed. */
-export async function ensureNodes(client: KubeClient, nodes: readonly ClusterNode[]): Promise<void> {
+export async function ensureNodes(
+  client: KubeClient,
+  nodes: readonly ClusterNode[],
+  taints: readonly (typeof SANDBOX_TAINT)[] = [],
+): Promise<void> {
   for (const { name, labels, providerID, internalIPs } of nodes) {
     const node = {
       metadata: { name, labels: { ...labels } },
-      spec: { ...(providerID !== undefined && { providerID }), taints: [TAINT] },
+      spec: { ...(providerID !== undefined && { providerID }), ...(taints.length > 0 && { taints }) },
     };
     if (!(await created(client.create(NODES, node)))) continue;
     const addresses = [

@@ -12,7 +12,7 @@ import { startController, type RunningController } from "./controller.ts";
 import { openKubeClient } from "./kube-access.ts";
 import { ensureDefinitions } from "./lbcf-definitions.ts";
 import { startBackends } from "./sandbox-backends.ts";
-import { ensureNodes, keepAlive } from "./sandbox-nodes.ts";
+import { ensureNodes, keepAlive, SANDBOX_TAINT } from "./sandbox-nodes.ts";
 import { ANY_PORTS, type SandboxPorts } from "./sandbox-ports.ts";
 import { sandboxSwitches } from "./sandbox-switches.ts";
 
@@ -78,7 +78,7 @@ async function openCluster(options: SandboxOptions, nodes: ClusterNode[]): Promi
   const { kubeconfig, dataDir, log, ports = ANY_PORTS } = options;
   if (kubeconfig !== undefined) {
     const { client, close } = openKubeClient({ kubeconfig, userAgent: "azlb-sandbox" });
-    await ensureNodes(client, nodes);
+    await ensureNodes(client, nodes, [SANDBOX_TAINT]);
     const end = keepAlive(client, nodes, log);
     const closeBoth = async (): Promise<void> => {
       await end();
