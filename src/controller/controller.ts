@@ -192,9 +192,10 @@ export class Controller {
       turns,
       onMachinesLeft: () => this.#pools.resync(),
       onLeftUnfinished: () => this.#pools.resync(),
-      onLoadBalancerChanged: () => {
-        const hasMachines = config.poolType === "nodeIPConfiguration";
-        if (hasMachines || config.loadBalancers.length > 0) this.#pools.resync();
+      onLoadBalancerChanged: (by) => {
+        // after one that went, others may still be taking the machines out: the load balancer could not be deleted
+        const mayMissMachines = by === "changed" && config.poolType === "nodeIPConfiguration";
+        if (mayMissMachines || config.loadBalancers.length > 0) this.#pools.resync();
       },
     });
     this.#pools = new PoolController({

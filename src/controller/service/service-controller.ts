@@ -63,10 +63,10 @@ export interface ServiceControllerOptions {
   /** A Service has taken machines out of a load balancer's pools: another may have come to that load balancer since. */
   readonly onMachinesLeft?: () => void;
   /**
-   * Something was written to a load balancer, which may have come or gone: nodes may belong elsewhere now, and machines whose
-   * network interface has failed may have to join, for which a Service does not wait.
+   * Something was written to a load balancer, which may have come or gone: nodes may belong elsewhere now, and after a Service that
+   * is served (`changed`) machines whose network interface has failed may have to join, for which it does not wait.
    */
-  readonly onLoadBalancerChanged?: () => void;
+  readonly onLoadBalancerChanged?: (by: "changed" | "gone") => void;
   /** A Service that may have something in Azure is refused, here or by Azure, before it was served: pools that it began to use are left to others. */
   readonly onLeftUnfinished?: () => void;
 }
@@ -271,7 +271,7 @@ export class ServiceController {
     const { any, machinesLeft, loadBalancer } = this.#taken.take(key);
     if (any) this.#refused.wake(what);
     if (machinesLeft) this.#options.onMachinesLeft?.();
-    if (loadBalancer) this.#options.onLoadBalancerChanged?.();
+    if (loadBalancer) this.#options.onLoadBalancerChanged?.(what);
   }
 
   #tell(service: Service, outcome: SyncOutcome): Verdict {
