@@ -339,12 +339,27 @@ export async function answersOf(cluster: Cluster): Promise<Map<string, { code: n
   return answers;
 }
 
-/** Without what differs between any two servers; causes of different managers come in any order. */
+/**
+ * Without what differs between any two servers. Causes of different managers come in any order; entries of managedFields are ordered by
+ * the second of their time, which two servers may see differently.
+ */
 function comparable(value: unknown): unknown {
   const own = /^(uid|resourceVersion|creationTimestamp|time|nodePort|healthCheckNodePort|clusterIPs?)$/;
   const text = JSON.stringify(value, (key, each: unknown) => {
     if (key === "causes" && Array.isArray(each)) return each.map((cause) => JSON.stringify(cause)).sort();
+    if (key === "managedFields" && Array.isArray(each)) return each.toSorted(byOwner);
     return own.test(key) ? "-" : each;
   });
   return JSON.parse(text) as unknown;
+}
+
+interface Entry {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly subresource?: string;
+}
+
+function byOwner(one: Entry, other: Entry): number {
+  const [a = "", b = ""] = [one, other].map((each) => `${each.operation} ${each.manager} ${each.subresource ?? ""}`);
+  return a < b ? -1 : Number(a > b);
 }
