@@ -18,7 +18,7 @@ import { campaign } from "../support/campaign.ts";
 
 const REGRESSIONS = resolve(import.meta.dirname, "../../sim/regressions");
 /** Once with a drift check, once without. */
-const SEEDS = campaign({ sample: 2, long: 150 });
+const SEEDS = campaign({ sample: 2, long: 150, ci: 20 });
 const SEEDS_PER_TEST = Math.min(SEEDS, 10);
 
 describe("laws hold", () => {
